@@ -1,0 +1,1 @@
+//! The shared object inside the Ruby process.

@@ -1,0 +1,103 @@
+//! What a breakdown says.
+
+use recording::{Nanos, TextId};
+
+/// The balance of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Breakdown {
+    /// All measured requests together; its `route` is `all`.
+    pub overall: RouteBalance,
+    /// By route, the one with most time in total first.
+    pub routes: Vec<RouteBalance>,
+    /// SQL statements and outgoing HTTP, the one with most time first.
+    pub sql: Vec<SqlSummary>,
+}
+
+/// One route's requests in the measured window.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RouteBalance {
+    /// Such as `GET /channel/:id`.
+    pub route: String,
+    /// Exchanges due in the window.
+    pub requests: u64,
+    /// Of these, answered completely (only these have a balance).
+    pub answered: u64,
+    /// Of these, errors: everything but `Ok` and `CheckFailed`.
+    pub errors: u64,
+    /// Of these, failed checks.
+    pub checks_failed: u64,
+    /// Answered, but never seen inside the app (a proxy answered, or the agent lost the record).
+    pub unseen: u64,
+    /// Due → answered, sorted ascending, one entry a request (unanswered ones at their lower bound).
+    pub latency: Vec<Nanos>,
+    /// Sent → answered, sorted ascending.
+    pub service: Vec<Nanos>,
+    /// Due → sent, sorted ascending.
+    pub late: Vec<Nanos>,
+    /// Mean sent → answered of the requests that the app saw.
+    pub seen_mean_ms: f64,
+    /// Means in milliseconds per request that the app saw.
+    pub balance: Balance,
+    /// Mean thread CPU a request in milliseconds, from the sample; `None` without a sample.
+    pub cpu_total_ms: Option<f64>,
+    /// Requests in that sample.
+    pub cpu_sampled: u64,
+    /// Mean SQL statements a request.
+    pub statements: f64,
+    /// Mean objects allocated a request.
+    pub allocations: f64,
+    /// Mean bytes of the body.
+    pub body_bytes: f64,
+}
+
+/// Means in milliseconds per request. `receive` is part of `queue`; the others, with `queue`, are exclusive.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Balance {
+    /// Sent → handler starts.
+    pub queue: f64,
+    /// Of `queue`: until the server had the whole request, where it tells.
+    pub receive: f64,
+    /// Ready to run, waiting for the GVL.
+    pub gvl_wait: f64,
+    /// Garbage collection on the own thread.
+    pub gc: f64,
+    /// Inside SQL calls, with and without the GVL.
+    pub sql: f64,
+    /// Inside outgoing HTTP calls, with and without the GVL.
+    pub http: f64,
+    /// Waiting for a lock.
+    pub lock: f64,
+    /// In `sleep`.
+    pub sleep: f64,
+    /// Off the GVL for anything else.
+    pub other_io: f64,
+    /// With the GVL, on a core.
+    pub cpu: f64,
+    /// With the GVL, waiting for a core.
+    pub cpu_wait: f64,
+    /// Handler ends → last byte.
+    pub respond: f64,
+    /// What the events missed; may be negative.
+    pub unaccounted: f64,
+}
+
+/// What one statement cost the run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SqlSummary {
+    /// The statement with its literals taken out.
+    pub digest: String,
+    /// Its name in the recording.
+    pub id: TextId,
+    /// Executions in the measured window.
+    pub count: u64,
+    /// Time inside the calls.
+    pub time_ms: f64,
+    /// Of it, waiting for the GVL.
+    pub gvl_wait_ms: f64,
+    /// Rows returned, where the driver tells.
+    pub rows: u64,
+    /// Routes that issue it, with executions per request of that route, most first.
+    pub routes: Vec<(String, f64)>,
+    /// Source lines that issue it, most executions first.
+    pub called_from: Vec<String>,
+}

@@ -1,0 +1,1 @@
+//! Collects facts from rings, /proc and database servers for the length of a run.

@@ -1,0 +1,71 @@
+//! What a finding says.
+
+use breakdown::Breakdown;
+use recording::Recording;
+
+/// What rules may look at.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts<'a> {
+    /// What was seen.
+    pub recording: &'a Recording,
+    /// The balance made from it.
+    pub breakdown: &'a Breakdown,
+}
+
+/// Something worth fixing, or worth knowing before the numbers are trusted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// The rule, such as `n-plus-one`; stable, for scripts.
+    pub rule: &'static str,
+    /// The route it is about; empty when it is about the whole run.
+    pub route: String,
+    /// What, in one line of at most 90 characters.
+    pub title: String,
+    /// Why it hurts, one or two sentences.
+    pub why: String,
+    /// The evidence, one line each: numbers, statement, source line.
+    pub evidence: Vec<String>,
+    /// What to do.
+    pub remedy: Remedy,
+    /// What that should give and how this was estimated, such as `−38 ms of 52 ms a request on GET /message`.
+    pub estimated_gain: String,
+    /// Estimated share of all sent → answered time in the run that would go, 0 to 1; findings are sorted by it.
+    pub gain_share: f64,
+    /// How sure the rule is.
+    pub confidence: Confidence,
+}
+
+/// What to do about a finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remedy {
+    /// In a sentence.
+    pub text: String,
+    /// The exact statement, command or setting, where there is one.
+    pub exact: Option<String>,
+    /// Whether it is safe.
+    pub safety: Safety,
+}
+
+/// Whether a remedy is safe to apply without thought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Safety {
+    /// Changes no behaviour; can be taken back.
+    Safe,
+    /// Changes resources or timing; look at the stated side effect.
+    Careful,
+    /// Needs a change of code.
+    Code,
+    /// Nothing to apply: about trust in the numbers.
+    None,
+}
+
+/// How sure a rule is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Confidence {
+    /// A hint.
+    Low,
+    /// Likely.
+    Medium,
+    /// Shown by the evidence.
+    High,
+}

@@ -1,0 +1,1 @@
+//! Sends requests at their due time over many connections, and counts.

@@ -1,0 +1,125 @@
+//! Requests as the load generator saw them.
+
+use crate::{RequestId, TextId, Timestamp};
+
+/// One HTTP exchange. Latency counts from `due`; sent-to-answered time is kept beside it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exchange {
+    /// Joins it with the app's view.
+    pub id: RequestId,
+    /// When it should have been sent.
+    pub due: Timestamp,
+    /// When its first byte was handed to the kernel. Equal to `due` if it never was.
+    pub sent: Timestamp,
+    /// When its last byte had arrived, or when it was given up.
+    pub answered: Timestamp,
+    /// Method and path without the query, such as `GET /channel/12`.
+    pub line: TextId,
+    /// Where in the scenario: flow in the high 16 bits, entry in the low 16.
+    pub step: u32,
+    /// Which connection, counted from zero.
+    pub connection: u32,
+    /// HTTP status, 0 when there was no answer.
+    pub status: u16,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Bytes of the answer's body.
+    pub body_bytes: u64,
+}
+
+/// How a request ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Outcome {
+    /// Answered, and all checks held.
+    Ok = 0,
+    /// Answered, but a check of the flow failed.
+    CheckFailed = 1,
+    /// Answered with a status of 500 or more that the flow did not ask for.
+    ServerError = 2,
+    /// No connection could be made.
+    ConnectFailed = 3,
+    /// The connection was closed or reset before the answer was complete.
+    Disconnected = 4,
+    /// The answer took longer than the limit.
+    TimedOut = 5,
+    /// The answer was not HTTP, or broke a limit.
+    BadAnswer = 6,
+    /// Not answered when the run ended; `answered` holds the end of the run, so its latency is "at least".
+    Unanswered = 7,
+}
+
+impl Outcome {
+    /// All outcomes, in the order of their numbers.
+    pub const ALL: [Outcome; 8] = [
+        Outcome::Ok,
+        Outcome::CheckFailed,
+        Outcome::ServerError,
+        Outcome::ConnectFailed,
+        Outcome::Disconnected,
+        Outcome::TimedOut,
+        Outcome::BadAnswer,
+        Outcome::Unanswered,
+    ];
+
+    /// Whether a complete HTTP answer arrived.
+    pub fn was_answered(self) -> bool {
+        matches!(
+            self,
+            Outcome::Ok | Outcome::CheckFailed | Outcome::ServerError
+        )
+    }
+
+    /// In words, for people and JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Outcome::Ok => "ok",
+            Outcome::CheckFailed => "check failed",
+            Outcome::ServerError => "server error",
+            Outcome::ConnectFailed => "connect failed",
+            Outcome::Disconnected => "disconnected",
+            Outcome::TimedOut => "timed out",
+            Outcome::BadAnswer => "bad answer",
+            Outcome::Unanswered => "unanswered",
+        }
+    }
+}
+
+/// One example of a failed request, with how often the like happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Method and path without the query.
+    pub line: TextId,
+    /// The `.hurl` file and line of the entry, such as `flows/read.hurl:12`.
+    pub place: String,
+    /// What was expected and what came, one sentence.
+    pub reason: String,
+    /// Head of the request as sent, secrets such as cookies and passwords taken out.
+    pub request: String,
+    /// Head and first bytes of the answer; empty when there was none.
+    pub response: String,
+    /// How many exchanges failed in this way.
+    pub count: u64,
+}
+
+/// Points by the scenario's rule.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Score {
+    /// The sum; `None` when the run has no score because checks failed.
+    pub points: Option<f64>,
+    /// How it came about.
+    pub lines: Vec<ScoreLine>,
+}
+
+/// One rule's share of the score.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScoreLine {
+    /// The rule, such as `POST *`.
+    pub rule: String,
+    /// How often it applied.
+    pub count: u64,
+    /// What it gave in all.
+    pub points: f64,
+}

@@ -1,0 +1,133 @@
+//! Requests as the app saw them.
+
+use crate::{Nanos, RequestId, TextId, Timestamp};
+
+/// One request inside the app. `parts` add up to `end − start` but for what the events missed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Handled {
+    /// Joins it with the client's view; zero for a foreign client.
+    pub id: RequestId,
+    /// Process that handled it.
+    pub pid: u32,
+    /// Native thread that handled it.
+    pub tid: u32,
+    /// When Puma had the whole request, where Puma tells.
+    pub ready: Option<Timestamp>,
+    /// When the handler started.
+    pub start: Timestamp,
+    /// When the handler ended.
+    pub end: Timestamp,
+    /// The framework's own pattern, such as `GET /channel/:id`; `NONE` when it does not tell.
+    pub route: TextId,
+    /// HTTP status the handler returned, 0 when it raised.
+    pub status: u16,
+    /// Where the time went.
+    pub parts: Parts,
+    /// Thread CPU time, on a uniform sample of requests.
+    pub cpu: Option<CpuSample>,
+    /// Ruby objects allocated by the process while the request was handled.
+    pub allocations: u64,
+    /// SQL and outgoing HTTP by statement and caller. At most 32; the rest is in `parts` only.
+    pub sql: Vec<SqlUse>,
+    /// SQL statements executed, those not in `sql` included.
+    pub statements: u32,
+    /// Alternating stretches with and without the GVL, on the first requests of a route and then on a
+    /// uniform sample; empty otherwise.
+    pub bursts: Vec<Burst>,
+}
+
+/// An exclusive partition of a request's time inside the handler: each instant has one name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Parts {
+    /// Ready to run, waiting for the GVL.
+    pub gvl_wait: Nanos,
+    /// Collecting garbage on the own thread.
+    pub gc: Nanos,
+    /// Inside an SQL call, with the GVL.
+    pub sql_running: Nanos,
+    /// Inside an SQL call, off the GVL.
+    pub sql_waiting: Nanos,
+    /// Inside an outgoing HTTP call, with the GVL.
+    pub http_running: Nanos,
+    /// Inside an outgoing HTTP call, off the GVL.
+    pub http_waiting: Nanos,
+    /// Off the GVL for a Mutex, ConditionVariable, Queue or Monitor.
+    pub lock: Nanos,
+    /// Off the GVL in `sleep`.
+    pub sleep: Nanos,
+    /// Off the GVL for anything else.
+    pub other_io: Nanos,
+    /// With the GVL, in none of the above: CPU and waiting for a core.
+    pub running: Nanos,
+}
+
+/// Thread CPU time measured at every change of state of one request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CpuSample {
+    /// Wall time of the stretches in `Parts::running`.
+    pub running_wall: Nanos,
+    /// Thread CPU time within these stretches.
+    pub running_cpu: Nanos,
+    /// Thread CPU time of the whole request.
+    pub total_cpu: Nanos,
+}
+
+/// What one statement at one source line cost one request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SqlUse {
+    /// The statement with its literals taken out; for outgoing HTTP `HTTP GET host`.
+    pub digest: TextId,
+    /// Source line of the app that issued it, such as `app.rb:120 in get_channel`.
+    pub site: TextId,
+    /// How often in this request.
+    pub count: u32,
+    /// Rows returned, where the driver tells.
+    pub rows: u64,
+    /// Time inside the calls, with the GVL, off it, and waiting for it.
+    pub time: Nanos,
+    /// Of `time`, waiting for the GVL.
+    pub gvl_wait: Nanos,
+}
+
+/// A stretch of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Burst {
+    /// What it was.
+    pub kind: BurstKind,
+    /// How long.
+    pub length: Nanos,
+}
+
+/// What a stretch of a request was. GVL wait is left out: it is what a simulation must find.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum BurstKind {
+    /// Holding the GVL.
+    Running = 0,
+    /// Off the GVL in SQL.
+    Sql = 1,
+    /// Off the GVL in outgoing HTTP.
+    Http = 2,
+    /// Off the GVL for a lock.
+    Lock = 3,
+    /// Off the GVL in `sleep`.
+    Sleep = 4,
+    /// Off the GVL for anything else.
+    OtherIo = 5,
+}
+
+impl Parts {
+    /// Their sum.
+    pub fn total(&self) -> Nanos {
+        self.gvl_wait
+            + self.gc
+            + self.sql_running
+            + self.sql_waiting
+            + self.http_running
+            + self.http_waiting
+            + self.lock
+            + self.sleep
+            + self.other_io
+            + self.running
+    }
+}

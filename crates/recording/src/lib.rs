@@ -1,0 +1,58 @@
+//! The facts of one run as types with units, and their file format.
+//!
+//! A [`Recording`] holds what was seen, never what it means: `breakdown` and `findings` interpret it,
+//! `store` keeps it, `report` shows it. Every instant is on the host's `CLOCK_MONOTONIC`, so that what
+//! the load generator stamped and what the agent stamped inside the app can be subtracted.
+//!
+//! Start reading at [`Recording`], then [`Exchange`] (the client's view of a request) and [`Handled`]
+//! (the app's view of the same request, joined by [`RequestId`]).
+
+mod exchange;
+mod handled;
+mod host;
+mod meta;
+mod sql;
+mod text;
+mod time;
+
+pub use exchange::{Exchange, Failure, Outcome, Score, ScoreLine};
+pub use handled::{Burst, BurstKind, CpuSample, Handled, Parts, SqlUse};
+pub use host::{AgentProcess, Generator, HostSample, ProcessRole, ProcessSample};
+pub use meta::{LoadFacts, LoadMode, Meta, TargetFacts, Trouble};
+pub use sql::{Access, ExplainedStatement, IndexColumns, PlanStep};
+pub use text::{TextId, Texts};
+pub use time::{Nanos, Timestamp, Window};
+
+/// The number that joins a client's [`Exchange`] with the app's [`Handled`]; carried by the request
+/// header `Hakaru-Request` as 16 hexadecimal digits. Zero means "no header": a foreign client.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RequestId(pub u64);
+
+/// Everything one run left behind.
+#[derive(Clone, Debug, Default)]
+pub struct Recording {
+    /// What was run, and how.
+    pub meta: Meta,
+    /// The measured part of the run; exchanges that were due before it are warm-up.
+    pub window: Window,
+    /// Requests as the load generator saw them, in order of completion.
+    pub exchanges: Vec<Exchange>,
+    /// Requests as the app saw them, in no particular order. Empty without the agent.
+    pub handled: Vec<Handled>,
+    /// Request lines, routes, SQL digests and source lines, by content hash.
+    pub texts: Texts,
+    /// One sample a second of the host and of the processes of the run.
+    pub host: Vec<HostSample>,
+    /// What the agent reported about itself, one entry a Ruby process.
+    pub agents: Vec<AgentProcess>,
+    /// What the load generator reports about itself.
+    pub generator: Generator,
+    /// The database's own plan of the costliest SELECT digests.
+    pub explained: Vec<ExplainedStatement>,
+    /// One example for each kind of failed request.
+    pub failures: Vec<Failure>,
+    /// Points by the scenario's rule, when it has one.
+    pub score: Option<Score>,
+    /// What went wrong in measuring, in plain sentences.
+    pub troubles: Vec<Trouble>,
+}

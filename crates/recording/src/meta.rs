@@ -1,0 +1,77 @@
+//! What was run, and how.
+
+use crate::Nanos;
+
+/// What was run, when, and how.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Meta {
+    /// Wall-clock time of the start, milliseconds since 1970.
+    pub started_at_unix_ms: i64,
+    /// The app.
+    pub target: TargetFacts,
+    /// The load.
+    pub load: LoadFacts,
+    /// Cores this run may use.
+    pub cores: u32,
+    /// Whether app and generator share a host, so that queue and respond can be told apart.
+    pub same_host: bool,
+    /// Why the run ended early, when it did: `interrupted`, `app died`, …
+    pub ended_early: Option<String>,
+}
+
+/// The app under measurement.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TargetFacts {
+    /// Its command line; empty for a running app.
+    pub command: String,
+    /// Where it answers.
+    pub url: String,
+    /// `ruby 3.3.8`; empty when unknown.
+    pub ruby: String,
+    /// `puma 6.6.0`; empty when unknown.
+    pub server: String,
+    /// Worker processes that serve requests; 1 in single mode; 0 when unknown.
+    pub workers: u32,
+    /// Most threads a worker may run; 0 when unknown.
+    pub threads: u32,
+    /// Kind and version of the database, such as `mariadb 10.11.14`, `sqlite`; empty when unknown.
+    pub database: String,
+    /// Connections the app may hold open to its database per process; `None` when unknown.
+    pub database_pool: Option<u32>,
+}
+
+/// How the app was loaded.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LoadFacts {
+    /// Closed or open.
+    pub mode: LoadMode,
+    /// Connections, in a closed load; upper limit of connections, in an open one.
+    pub connections: u32,
+    /// Requests due per second, in an open load.
+    pub rate: Option<f64>,
+    /// Length of the measured part.
+    pub duration: Nanos,
+    /// Length of the warm-up before it.
+    pub warmup: Nanos,
+    /// Names of the flows, by the flow number of `Exchange::step`.
+    pub flows: Vec<String>,
+}
+
+/// Whether the next request waits for the last answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LoadMode {
+    /// The next request is sent when the last is answered.
+    #[default]
+    Closed,
+    /// Requests are due at a given rate, whatever the server does.
+    Open,
+}
+
+/// Something that went wrong in measuring, and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trouble {
+    /// What is missing or cannot be trusted, one sentence without a full stop.
+    pub what: String,
+    /// What to try next.
+    pub remedy: String,
+}

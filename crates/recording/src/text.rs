@@ -1,0 +1,51 @@
+//! Texts that recur in many facts are kept once, under a hash of their content.
+
+use std::collections::HashMap;
+
+/// Names a text by the 64-bit FNV-1a hash of its bytes, so that several processes agree on the
+/// name without talking to each other. Zero means "no text".
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TextId(pub u64);
+
+/// The texts of a recording.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Texts {
+    by_id: HashMap<TextId, String>,
+}
+
+impl TextId {
+    /// No text.
+    pub const NONE: TextId = TextId(0);
+
+    /// The name of `text`: FNV-1a, 64 bits (Fowler, Noll, Vo), with zero avoided.
+    pub fn of(text: &[u8]) -> TextId {
+        let hash = text.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        });
+        TextId(hash.max(1))
+    }
+}
+
+impl Texts {
+    /// Keeps `text` and returns its name.
+    pub fn keep(&mut self, text: &str) -> TextId {
+        let id = TextId::of(text.as_bytes());
+        self.by_id.entry(id).or_insert_with(|| text.to_owned());
+        id
+    }
+
+    /// Keeps `text` under a name given by another process.
+    pub fn keep_as(&mut self, id: TextId, text: &str) {
+        self.by_id.entry(id).or_insert_with(|| text.to_owned());
+    }
+
+    /// The text of that name.
+    pub fn get(&self, id: TextId) -> Option<&str> {
+        self.by_id.get(&id).map(String::as_str)
+    }
+
+    /// All of them, in no particular order.
+    pub fn iter(&self) -> impl Iterator<Item = (TextId, &str)> {
+        self.by_id.iter().map(|(id, text)| (*id, text.as_str()))
+    }
+}

@@ -1,0 +1,1 @@
+//! Versioned JSON and the terminal page of one run.

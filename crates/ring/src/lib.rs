@@ -1,0 +1,1 @@
+//! The shared-memory format that the agent writes and capture reads, versioned.

@@ -1,0 +1,1 @@
+//! Reads .hurl flows and weights, renders requests, judges answers.

@@ -1,0 +1,1 @@
+//! SQL text in, digest out: the statement with its literals taken out.

@@ -1,0 +1,1 @@
+//! Runs on disk: one SQLite file a project.

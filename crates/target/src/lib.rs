@@ -1,0 +1,1 @@
+//! Starts an app, knows when it is ready, stops it and all its children.
