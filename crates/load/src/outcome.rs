@@ -1,0 +1,75 @@
+//! What a load hands over while it runs, and at its end.
+
+use std::fmt;
+
+use recording::{Exchange, Failure, Generator, Score, TextId, Window};
+
+/// Exchanges since the last batch, about every 200 ms.
+#[derive(Debug, Default)]
+pub struct Batch {
+    /// In order of completion within one thread.
+    pub exchanges: Vec<Exchange>,
+    /// Texts that are new in these exchanges; the same text may come once from each thread.
+    pub texts: Vec<(TextId, String)>,
+}
+
+/// What stands at the end of a load.
+#[derive(Clone, Debug)]
+pub struct LoadResult {
+    /// The measured part, by due time. It ends early when the load was stopped.
+    pub window: Window,
+    /// CPU of the load's threads within the window, and requests that were due there and never sent.
+    pub generator: Generator,
+    /// One example for each entry and kind of failure, at most [`crate::FAILURES_MAX`].
+    pub failures: Vec<Failure>,
+    /// Points, when the scenario has a rule. Only what was due and answered in the window earns any.
+    pub score: Option<Score>,
+    /// Whether `stop` ended it before its time.
+    pub stopped: bool,
+}
+
+/// Why a load could not be started or carried on.
+#[derive(Debug)]
+pub enum LoadError {
+    /// A plan that cannot be run.
+    Plan(String),
+    /// The target's name has no address.
+    Resolve {
+        /// Host and port.
+        authority: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The system refused something a load needs.
+    System {
+        /// What was tried.
+        what: &'static str,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LoadError::Plan(what) => f.write_str(what),
+            LoadError::Resolve { authority, source } => write!(
+                f,
+                "no address found for {authority}: {source}; check the host name in the base URL"
+            ),
+            LoadError::System { what, source } => write!(
+                f,
+                "cannot {what}: {source}; fewer connections or a higher `ulimit -n` may help"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for LoadError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            LoadError::Plan(_) => None,
+            LoadError::Resolve { source, .. } | LoadError::System { source, .. } => Some(source),
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! How hard to load, and for how long.
+
+use recording::Nanos;
+
+/// How hard to load, for how long, and with what limits. Start from [`Plan::default`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// Connections of a closed load, one user each; the upper limit of them in an open one.
+    pub connections: u32,
+    /// When requests are due.
+    pub pace: Pace,
+    /// Length of the warm-up; its exchanges are delivered, but lie before [`crate::LoadResult::window`].
+    pub warmup: Nanos,
+    /// Length of the measured part.
+    pub duration: Nanos,
+    /// How long to wait, after the measured part, for answers still under way. Nothing is sent then.
+    pub drain: Nanos,
+    /// Threads to spread the connections over.
+    pub threads: u32,
+    /// Decides the order of flows and all random values: the same seed gives the same choices.
+    pub seed: u64,
+    /// Longest wait for a connection.
+    pub connect_timeout: Nanos,
+    /// Longest wait from sent to the answer's last byte.
+    pub answer_timeout: Nanos,
+    /// Largest head of an answer, bytes.
+    pub head_bytes_max: usize,
+    /// Largest body of an answer, bytes.
+    pub body_bytes_max: u64,
+}
+
+/// When requests are due.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Pace {
+    /// A user's next request is due when its last was answered and its think time has passed.
+    Closed,
+    /// Request `k` is due at start + `k / per_second`, whatever the server does.
+    Constant {
+        /// Requests due per second; above zero.
+        per_second: f64,
+    },
+}
+
+impl Default for Plan {
+    fn default() -> Plan {
+        Plan {
+            connections: 10,
+            pace: Pace::Closed,
+            warmup: Nanos::ZERO,
+            duration: Nanos(10_000_000_000),
+            drain: Nanos(2_000_000_000),
+            threads: 1,
+            seed: 1,
+            connect_timeout: Nanos(5_000_000_000),
+            answer_timeout: Nanos(30_000_000_000),
+            head_bytes_max: 64 * 1024,
+            body_bytes_max: 64 * 1024 * 1024,
+        }
+    }
+}

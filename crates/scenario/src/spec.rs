@@ -1,0 +1,62 @@
+//! What a user asks for, as plain values: the program maps its config file onto them.
+
+use std::path::PathBuf;
+
+/// What clients do, before any file is read.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spec {
+    /// Where the target answers, such as `http://127.0.0.1:5000`. Entries of the flows start with `/`, with
+    /// `{{base_url}}`, or with this very address.
+    pub base_url: String,
+    /// The flows; at least one.
+    pub flows: Vec<FlowSpec>,
+    /// Variables every flow may use, by name.
+    pub variables: Vec<(String, String)>,
+    /// How points are given; no rules and no captures mean "no score".
+    pub score: ScoreSpec,
+    /// The value of `{{run}}`: differs from run to run, so that names made by a flow do not collide with
+    /// those of an earlier run. Empty: made from the clock when files are read.
+    pub run_token: String,
+}
+
+/// One flow of a [`Spec`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FlowSpec {
+    /// Its `.hurl` file. Paths inside the flow are relative to the folder of this file.
+    pub file: PathBuf,
+    /// How often it is chosen, in proportion to the other flows' weights. At least 1.
+    pub weight: u32,
+    /// A CSV file whose header line names variables and whose rows give their values, one row an iteration.
+    pub feed: Option<PathBuf>,
+}
+
+/// The rule that turns exchanges into points.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ScoreSpec {
+    /// Points for requests; the first rule that matches a request counts, the others do not.
+    pub rules: Vec<ScoreRule>,
+    /// Points for captured numbers.
+    pub captures: Vec<CapturePoints>,
+}
+
+/// Points for requests of one kind that were answered as the flow demands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScoreRule {
+    /// Method and path without the query; `*` stands for any run of characters: `GET /fetch`, `GET *`.
+    pub pattern: String,
+    /// Only answers with this status, when given.
+    pub status: Option<u16>,
+    /// Points for each full group of `per` requests.
+    pub points: f64,
+    /// Requests that make a group; usually 1. `floor(count / per)` groups count.
+    pub per: u64,
+}
+
+/// Points per unit of a number that a flow captures (the length, when it captures a list).
+#[derive(Clone, Debug, PartialEq)]
+pub struct CapturePoints {
+    /// The capture's name.
+    pub name: String,
+    /// Points per unit.
+    pub points: f64,
+}
