@@ -1,0 +1,416 @@
+//! Decides what is said of each token, and puts it into a sink.
+//!
+//! Commas, semicolons and signs are held back until the next token shows whether they are said: a
+//! comma before a literal that is swallowed, a last semicolon, the sign of a number.
+
+use crate::lex::{Kind, Lexer, Token};
+use crate::{DIGEST_BYTES_MAX, Sink};
+
+/// Puts the digest of `sql` into `sink`.
+pub(crate) fn run(sql: &[u8], sink: &mut impl Sink) {
+    let mut normal = Normal::new(sink);
+    for token in Lexer::new(sql) {
+        normal.take(token);
+        if normal.full {
+            return;
+        }
+    }
+    normal.finish();
+}
+
+/// What was said last, as far as spacing and meaning depend on it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Last {
+    Start,
+    Word,
+    /// `WHERE`, `THEN`: a sign after it belongs to a number.
+    SignWord,
+    /// `LIKE`, `LIMIT`: likewise, and a double-quoted text or `NULL` after it is a value.
+    ValueWord,
+    /// `IN`, `ARRAY`: the bracket after it holds a list.
+    ListWord,
+    /// `VALUES`: the bracket after it holds a row.
+    RowsWord,
+    Quoted,
+    Literal,
+    Operator,
+    Cast,
+    Dot,
+    Open,
+    Close,
+    Comma,
+    Semicolon,
+}
+
+/// What a bracket holds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Holds {
+    Anything,
+    List,
+}
+
+/// The current item between two commas of a bracket.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Item {
+    Empty,
+    Literal,
+    Row,
+    Mixed,
+}
+
+#[derive(Clone, Copy)]
+struct Frame {
+    holds: Holds,
+    /// Whether the bracket is a row: the like of it after a comma are dropped.
+    row: bool,
+    item: Item,
+    /// The item before the comma.
+    item_last: Item,
+}
+
+const PLAIN: Frame = Frame {
+    holds: Holds::Anything,
+    row: false,
+    item: Item::Empty,
+    item_last: Item::Empty,
+};
+
+/// Brackets nested deeper are counted but not looked into; found in no hand-written statement.
+const FRAMES: usize = 32;
+
+/// Room for what is held back, a space and the dot that makes a double-quoted text a name: cut off
+/// from its dot it would be taken for a string when digested again.
+const DOT_ROOM: usize = 8;
+
+struct Normal<'s, S> {
+    sink: &'s mut S,
+    bytes: usize,
+    full: bool,
+    last: Last,
+    frames: [Frame; FRAMES],
+    depth: usize,
+    /// Depth at which a dropped row began.
+    muted_at: Option<usize>,
+    semicolon: bool,
+    comma: bool,
+    /// A sign held back, and whether it is a minus.
+    sign: Option<bool>,
+}
+
+impl<'s, S: Sink> Normal<'s, S> {
+    fn new(sink: &'s mut S) -> Self {
+        Normal {
+            sink,
+            bytes: 0,
+            full: false,
+            last: Last::Start,
+            frames: [PLAIN; FRAMES],
+            depth: 0,
+            muted_at: None,
+            semicolon: false,
+            comma: false,
+            sign: None,
+        }
+    }
+
+    fn frame(&mut self) -> &mut Frame {
+        &mut self.frames[self.depth.min(FRAMES - 1)]
+    }
+
+    fn take(&mut self, token: Token<'_>) {
+        if let Some(depth) = self.muted_at {
+            self.take_muted(token.kind, depth);
+            return;
+        }
+        match token.kind {
+            Kind::Comma => self.take_comma(),
+            Kind::Semicolon => {
+                if self.comma || self.sign.is_some() {
+                    self.say("", Last::Comma, false);
+                }
+                self.semicolon = true;
+            }
+            Kind::Sign if self.wants_value() => {
+                let minus = token.bytes == b"-";
+                self.sign = Some(self.sign.unwrap_or(false) ^ minus);
+            }
+            Kind::Open => self.open(token),
+            Kind::Close => self.close(token),
+            Kind::Literal => self.literal(),
+            Kind::Word if self.at_value() && is_constant(token.bytes) => self.literal(),
+            Kind::DoubleQuoted { name_like, dotted }
+                if !name_like || (self.at_value() && !dotted) =>
+            {
+                self.literal();
+            }
+            kind => self.plain(kind, token),
+        }
+    }
+
+    fn take_muted(&mut self, kind: Kind, muted_at: usize) {
+        match kind {
+            Kind::Open => self.depth += 1,
+            Kind::Close => {
+                self.depth = self.depth.saturating_sub(1);
+                if self.depth == muted_at {
+                    self.muted_at = None;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn take_comma(&mut self) {
+        if self.comma || self.sign.is_some() {
+            self.say("", Last::Comma, false);
+        }
+        let frame = self.frame();
+        frame.item_last = frame.item;
+        frame.item = Item::Empty;
+        self.comma = true;
+    }
+
+    fn plain(&mut self, kind: Kind, token: Token<'_>) {
+        let last = match kind {
+            Kind::Word => word_kind(token.bytes),
+            Kind::Quoted | Kind::DoubleQuoted { .. } => Last::Quoted,
+            Kind::Cast => Last::Cast,
+            Kind::Dot => Last::Dot,
+            _ => Last::Operator,
+        };
+        self.frame().item = Item::Mixed;
+        let dot_to_come = matches!(kind, Kind::DoubleQuoted { dotted: true, .. });
+        if dot_to_come && self.bytes + token.bytes.len() + DOT_ROOM > DIGEST_BYTES_MAX {
+            self.full = true;
+            return;
+        }
+        self.say_bytes(token.bytes, last, token.spaced);
+    }
+
+    fn literal(&mut self) {
+        let comma = self.comma;
+        let frame = self.frame();
+        let first = frame.item == Item::Empty;
+        frame.item = if first { Item::Literal } else { Item::Mixed };
+        let swallowed =
+            comma && first && frame.holds == Holds::List && frame.item_last == Item::Literal;
+        self.sign = None;
+        if swallowed {
+            self.comma = false;
+        } else {
+            self.say("?", Last::Literal, true);
+        }
+    }
+
+    fn open(&mut self, token: Token<'_>) {
+        let comma = self.comma;
+        let last = self.last_or_held();
+        let frame = *self.frame();
+        if comma && frame.item_last == Item::Row && last == Last::Comma && token.bytes == b"(" {
+            self.frame().item = Item::Row;
+            self.comma = false;
+            self.muted_at = Some(self.depth);
+            self.depth += 1;
+            return;
+        }
+        let nested_row = frame.holds == Holds::List && frame.item == Item::Empty;
+        let row = token.bytes == b"(" && (last == Last::RowsWord || nested_row);
+        let list = row || last == Last::ListWord;
+        self.frame().item = Item::Mixed;
+        let spaced = token.spaced
+            || matches!(last, Last::RowsWord)
+            || (last == Last::ListWord && token.bytes == b"(");
+        self.say_bytes(token.bytes, Last::Open, spaced);
+        self.depth += 1;
+        if self.depth < FRAMES {
+            *self.frame() = Frame {
+                holds: if list { Holds::List } else { Holds::Anything },
+                row,
+                ..PLAIN
+            };
+        } else {
+            self.frames[FRAMES - 1] = PLAIN;
+        }
+    }
+
+    fn close(&mut self, token: Token<'_>) {
+        let row = self.depth > 0 && self.frame().row;
+        self.say_bytes(token.bytes, Last::Close, token.spaced);
+        self.depth = self.depth.saturating_sub(1);
+        self.frame().item = if row { Item::Row } else { Item::Mixed };
+    }
+
+    /// What stands before the next token, things held back included.
+    fn last_or_held(&self) -> Last {
+        match (self.sign, self.comma, self.semicolon) {
+            (Some(_), _, _) => Last::Operator,
+            (None, true, _) => Last::Comma,
+            (None, false, true) => Last::Semicolon,
+            (None, false, false) => self.last,
+        }
+    }
+
+    /// Whether a sign here belongs to what follows.
+    fn wants_value(&self) -> bool {
+        matches!(
+            self.last_or_held(),
+            Last::Start
+                | Last::SignWord
+                | Last::ValueWord
+                | Last::ListWord
+                | Last::Operator
+                | Last::Open
+                | Last::Comma
+                | Last::Semicolon
+        )
+    }
+
+    /// Whether a word or a double-quoted text here is a value rather than a name.
+    fn at_value(&mut self) -> bool {
+        let last = self.last_or_held();
+        let frame = self.frame();
+        let list_item = frame.holds == Holds::List && frame.item == Item::Empty;
+        list_item || matches!(last, Last::Operator | Last::ValueWord)
+    }
+
+    fn say_bytes(&mut self, bytes: &[u8], last: Last, spaced: bool) {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => self.say(text, last, spaced),
+            Err(_) => self.say_lossy(bytes, last, spaced),
+        }
+    }
+
+    /// Like [`Self::say`], with U+FFFD in place of bytes that are not UTF-8.
+    fn say_lossy(&mut self, bytes: &[u8], last: Last, spaced: bool) {
+        let length: usize = bytes
+            .utf8_chunks()
+            .map(|chunk| chunk.valid().len() + if chunk.invalid().is_empty() { 0 } else { 3 })
+            .sum();
+        if !self.say_before(length, last, spaced) {
+            return;
+        }
+        for chunk in bytes.utf8_chunks() {
+            self.sink.put(chunk.valid());
+            if !chunk.invalid().is_empty() {
+                self.sink.put("\u{fffd}");
+            }
+        }
+    }
+
+    fn say(&mut self, text: &str, last: Last, spaced: bool) {
+        if self.say_before(text.len(), last, spaced) {
+            self.sink.put(text);
+        }
+    }
+
+    /// Puts what was held back and the space before a token of `length` bytes, if all of it fits:
+    /// a text that ended in something held back would not be its own digest.
+    fn say_before(&mut self, length: usize, last: Last, spaced: bool) -> bool {
+        let sign = self.sign.map(|minus| if minus { "-" } else { "+" });
+        let mut pieces = [""; 6];
+        let mut before = self.last;
+        if self.semicolon {
+            pieces[0] = ";";
+            before = Last::Semicolon;
+        }
+        if self.comma {
+            pieces[1] = ",";
+            before = Last::Comma;
+        }
+        if let Some(sign) = sign {
+            pieces[2] = space(before, Last::Operator, true);
+            pieces[3] = sign;
+            before = Last::Operator;
+        }
+        if length > 0 {
+            pieces[4] = space(before, last, spaced);
+        }
+        let total = length + pieces.iter().map(|piece| piece.len()).sum::<usize>();
+        if self.bytes + total > DIGEST_BYTES_MAX {
+            self.full = true;
+            return false;
+        }
+        for piece in pieces.iter().filter(|piece| !piece.is_empty()) {
+            self.sink.put(piece);
+        }
+        self.bytes += total;
+        (self.semicolon, self.comma, self.sign) = (false, false, None);
+        self.last = if length > 0 { last } else { before };
+        true
+    }
+
+    fn finish(&mut self) {
+        if self.muted_at.is_none() && (self.comma || self.sign.is_some()) {
+            self.say("", Last::Comma, false);
+        }
+    }
+}
+
+/// What separates two tokens, so that cutting the digest again gives the same tokens.
+fn space(before: Last, next: Last, spaced: bool) -> &'static str {
+    let name_or_close = matches!(
+        before,
+        Last::Word
+            | Last::SignWord
+            | Last::ValueWord
+            | Last::ListWord
+            | Last::RowsWord
+            | Last::Quoted
+            | Last::Close
+    );
+    let apart = match (before, next) {
+        (Last::Start | Last::Open | Last::Dot, _) => false,
+        (_, Last::Close | Last::Dot) => false,
+        (_, Last::Cast) => !name_or_close && before != Last::Literal,
+        (Last::Cast, Last::Word | Last::Quoted) => false,
+        (_, Last::Open) if name_or_close => spaced,
+        _ => true,
+    };
+    if apart { " " } else { "" }
+}
+
+/// Sorts a word by what it says about the token after it. By length first: this runs on every word.
+fn word_kind(word: &[u8]) -> Last {
+    let is = |keywords: &[&str]| {
+        keywords
+            .iter()
+            .any(|keyword| word.eq_ignore_ascii_case(keyword.as_bytes()))
+    };
+    let (lists, rows, values, signs): (&[&str], &[&str], &[&str], &[&str]) = match word.len() {
+        2 => (&["IN"], &[], &[], &["OR", "BY", "ON"]),
+        3 => (&[], &[], &[], &["AND", "NOT"]),
+        4 => (&[], &[], &["LIKE"], &["THEN", "ELSE", "WHEN", "CASE"]),
+        5 => (
+            &["ARRAY"],
+            &["VALUE"],
+            &["ILIKE", "RLIKE", "LIMIT"],
+            &["WHERE"],
+        ),
+        6 => (
+            &[],
+            &["VALUES"],
+            &["OFFSET", "REGEXP"],
+            &["SELECT", "HAVING", "RETURN"],
+        ),
+        7 => (&[], &[], &["BETWEEN"], &[]),
+        8 => (&[], &[], &[], &["INTERVAL"]),
+        _ => return Last::Word,
+    };
+    if is(lists) {
+        Last::ListWord
+    } else if is(rows) {
+        Last::RowsWord
+    } else if is(values) {
+        Last::ValueWord
+    } else if is(signs) {
+        Last::SignWord
+    } else {
+        Last::Word
+    }
+}
+
+fn is_constant(word: &[u8]) -> bool {
+    ["NULL", "TRUE", "FALSE", "DEFAULT"]
+        .iter()
+        .any(|constant| word.eq_ignore_ascii_case(constant.as_bytes()))
+}
