@@ -8,6 +8,7 @@
 //! (the app's view of the same request, joined by [`RequestId`]).
 
 mod exchange;
+pub mod format;
 mod handled;
 mod host;
 mod meta;

@@ -1,0 +1,230 @@
+//! Recordings as bytes: chunks written while a run goes on, and a summary written at its end.
+//!
+//! Every piece stands alone: magic `HKRC`, version (u16, little endian), kind (one byte), then a zlib
+//! stream, whose checksum tells damage from data. Inside, long lists are columns of variable-length
+//! integers, so that equal neighbours become small numbers and compress well; summary facts, which
+//! are few, are rows. Readers of a later version upgrade the older ones; `fixtures/` keeps one of each.
+
+mod columns;
+mod records;
+mod wire;
+
+use std::fmt;
+
+use crate::{
+    AgentProcess, Exchange, ExplainedStatement, Failure, Generator, Handled, HostSample, Meta,
+    Recording, Score, TextId, Trouble, Window,
+};
+use wire::{Reader, Wire, Writer};
+
+/// First bytes of every piece.
+pub const MAGIC: [u8; 4] = *b"HKRC";
+/// The version this program writes, and the newest it reads.
+pub const VERSION: u16 = 1;
+
+const HEADER_BYTES: usize = 7;
+/// Deflate cannot do better than 1 : 1032 (zlib's technical notes), so a piece that claims more is not
+/// one of ours.
+const INFLATE_RATIO_MAX: usize = 1032;
+/// A second of the heaviest load seen is some 10 MB; this only bounds what hostile bytes can ask for.
+const INFLATED_BYTES_MAX: usize = 1 << 30;
+
+/// Facts that came in since the last chunk.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Chunk {
+    /// Requests as the load generator saw them.
+    pub exchanges: Vec<Exchange>,
+    /// Requests as the app saw them.
+    pub handled: Vec<Handled>,
+    /// Texts not in an earlier chunk. A text that is there twice does no harm.
+    pub texts: Vec<(TextId, String)>,
+    /// Samples of the host.
+    pub host: Vec<HostSample>,
+}
+
+/// What is known of a run besides the chunks; complete only at its end.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Summary {
+    /// What was run, and how.
+    pub meta: Meta,
+    /// The measured part; empty while unknown.
+    pub window: Window,
+    /// What the agents reported.
+    pub agents: Vec<AgentProcess>,
+    /// What the load generator reports about itself.
+    pub generator: Generator,
+    /// The database's own plans.
+    pub explained: Vec<ExplainedStatement>,
+    /// Examples of failed requests.
+    pub failures: Vec<Failure>,
+    /// Points by the scenario's rule.
+    pub score: Option<Score>,
+    /// What went wrong in measuring.
+    pub troubles: Vec<Trouble>,
+}
+
+/// Why bytes are no piece of a recording.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FormatError {
+    /// They do not begin with the magic.
+    NotARecording,
+    /// They are of a version this program does not know.
+    Version(u16),
+    /// They are another kind of piece than asked for.
+    Kind(u8),
+    /// They are cut off or damaged; the text says where it was noticed.
+    Damaged(&'static str),
+}
+
+impl fmt::Display for FormatError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FormatError::NotARecording => f.write_str("not a piece of a recording: no HKRC mark"),
+            FormatError::Version(found) => write!(
+                f,
+                "recording format {found} is unknown to this program, which reads up to {VERSION}; use a newer hakaru"
+            ),
+            FormatError::Kind(found) => {
+                write!(f, "another kind of piece than expected (kind {found})")
+            }
+            FormatError::Damaged(place) => {
+                write!(f, "piece of a recording is damaged or cut off ({place})")
+            }
+        }
+    }
+}
+
+impl std::error::Error for FormatError {}
+
+/// The two kinds of pieces.
+#[derive(Clone, Copy)]
+enum Kind {
+    Chunk = 1,
+    Summary = 2,
+}
+
+impl Chunk {
+    /// Whether there is nothing in it.
+    pub fn is_empty(&self) -> bool {
+        self.exchanges.is_empty()
+            && self.handled.is_empty()
+            && self.texts.is_empty()
+            && self.host.is_empty()
+    }
+
+    /// As bytes.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut writer = Writer::default();
+        columns::put_chunk(&mut writer, self);
+        seal(Kind::Chunk, &writer.bytes)
+    }
+
+    /// From bytes, any bytes.
+    pub fn decode(bytes: &[u8]) -> Result<Chunk, FormatError> {
+        let payload = open(Kind::Chunk, bytes)?;
+        let mut reader = Reader::new(&payload);
+        let chunk = columns::get_chunk(&mut reader)?;
+        reader.expect_end()?;
+        Ok(chunk)
+    }
+}
+
+impl Summary {
+    /// The summary facts of a recording.
+    pub fn of(recording: &Recording) -> Summary {
+        Summary {
+            meta: recording.meta.clone(),
+            window: recording.window,
+            agents: recording.agents.clone(),
+            generator: recording.generator,
+            explained: recording.explained.clone(),
+            failures: recording.failures.clone(),
+            score: recording.score.clone(),
+            troubles: recording.troubles.clone(),
+        }
+    }
+
+    /// As bytes.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut writer = Writer::default();
+        self.put(&mut writer);
+        seal(Kind::Summary, &writer.bytes)
+    }
+
+    /// From bytes, any bytes.
+    pub fn decode(bytes: &[u8]) -> Result<Summary, FormatError> {
+        let payload = open(Kind::Summary, bytes)?;
+        let mut reader = Reader::new(&payload);
+        let summary = Summary::get(&mut reader)?;
+        reader.expect_end()?;
+        Ok(summary)
+    }
+}
+
+impl Recording {
+    /// Adds the facts of a chunk.
+    pub fn absorb(&mut self, chunk: Chunk) {
+        self.exchanges.extend(chunk.exchanges);
+        self.handled.extend(chunk.handled);
+        self.host.extend(chunk.host);
+        for (id, text) in chunk.texts {
+            self.texts.keep_as(id, &text);
+        }
+    }
+
+    /// Replaces the summary facts.
+    pub fn set_summary(&mut self, summary: Summary) {
+        self.meta = summary.meta;
+        self.window = summary.window;
+        self.agents = summary.agents;
+        self.generator = summary.generator;
+        self.explained = summary.explained;
+        self.failures = summary.failures;
+        self.score = summary.score;
+        self.troubles = summary.troubles;
+    }
+}
+
+fn seal(kind: Kind, payload: &[u8]) -> Vec<u8> {
+    use std::io::Write as _;
+    let mut sealed = Vec::with_capacity(HEADER_BYTES + payload.len() / 3);
+    sealed.extend_from_slice(&MAGIC);
+    sealed.extend_from_slice(&VERSION.to_le_bytes());
+    sealed.push(kind as u8);
+    // Level 1: pieces are written while the load runs, and the generator needs the CPU more.
+    let mut deflate = flate2::write::ZlibEncoder::new(sealed, flate2::Compression::fast());
+    deflate
+        .write_all(payload)
+        .and_then(|()| deflate.finish())
+        .expect("writing to memory does not fail")
+}
+
+fn open(wanted: Kind, bytes: &[u8]) -> Result<Vec<u8>, FormatError> {
+    use std::io::Read as _;
+    let rest = bytes
+        .strip_prefix(&MAGIC)
+        .ok_or(FormatError::NotARecording)?;
+    let (header, packed) = rest
+        .split_first_chunk::<3>()
+        .ok_or(FormatError::Damaged("header"))?;
+    let version = u16::from_le_bytes([header[0], header[1]]);
+    if version != VERSION {
+        return Err(FormatError::Version(version));
+    }
+    if header[2] != wanted as u8 {
+        return Err(FormatError::Kind(header[2]));
+    }
+    let limit = INFLATED_BYTES_MAX.min(packed.len().saturating_mul(INFLATE_RATIO_MAX));
+    let mut payload = Vec::new();
+    flate2::read::ZlibDecoder::new(packed)
+        .take(limit as u64 + 1)
+        .read_to_end(&mut payload)
+        .map_err(|_| FormatError::Damaged("compressed data"))?;
+    if payload.len() > limit {
+        return Err(FormatError::Damaged("too large"));
+    }
+    Ok(payload)
+}
+
+#[cfg(test)]
+mod tests;

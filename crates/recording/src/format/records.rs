@@ -1,0 +1,207 @@
+//! How the facts of a summary, and the rarer ones of a chunk, are written: field after field.
+//!
+//! The order of the fields here is the format. To change it, raise `VERSION`, keep a fixture of the
+//! old one, and teach the reader both.
+
+use super::wire::{Reader, Wire, Writer};
+use super::{FormatError, Summary};
+use crate::{
+    Access, AgentProcess, ExplainedStatement, Failure, Generator, HostSample, IndexColumns,
+    LoadFacts, LoadMode, Meta, Nanos, Outcome, PlanStep, ProcessRole, ProcessSample, Score,
+    ScoreLine, TargetFacts, TextId, Timestamp, Trouble, Window,
+};
+
+/// Writes and reads a struct field by field in the order given.
+macro_rules! wire_record {
+    ($type:ident { $($field:ident),* $(,)? }) => {
+        impl Wire for $type {
+            fn put(&self, writer: &mut Writer) {
+                $(self.$field.put(writer);)*
+            }
+            fn get(reader: &mut Reader<'_>) -> Result<Self, FormatError> {
+                Ok($type { $($field: Wire::get(reader)?),* })
+            }
+        }
+    };
+}
+
+/// Writes and reads an enum without fields by the numbers given.
+macro_rules! wire_enum {
+    ($type:ident { $($number:literal => $variant:ident),* $(,)? }) => {
+        impl Wire for $type {
+            fn put(&self, writer: &mut Writer) {
+                writer.number(match self { $($type::$variant => $number),* });
+            }
+            fn get(reader: &mut Reader<'_>) -> Result<Self, FormatError> {
+                match reader.number()? {
+                    $($number => Ok($type::$variant),)*
+                    _ => Err(FormatError::Damaged(concat!("unknown ", stringify!($type)))),
+                }
+            }
+        }
+    };
+}
+
+wire_record!(Summary {
+    meta,
+    window,
+    agents,
+    generator,
+    explained,
+    failures,
+    score,
+    troubles
+});
+wire_record!(Meta {
+    started_at_unix_ms,
+    target,
+    load,
+    cores,
+    same_host,
+    ended_early
+});
+wire_record!(TargetFacts {
+    command,
+    url,
+    ruby,
+    server,
+    workers,
+    threads,
+    database,
+    database_pool,
+});
+wire_record!(LoadFacts {
+    mode,
+    connections,
+    rate,
+    duration,
+    warmup,
+    flows
+});
+wire_record!(Window { start, end });
+wire_record!(AgentProcess {
+    pid,
+    ruby,
+    server,
+    gvl,
+    requests,
+    dropped,
+    cost,
+    troubles
+});
+wire_record!(Generator {
+    cpu,
+    threads,
+    unsent
+});
+wire_record!(ExplainedStatement { digest, steps });
+wire_record!(PlanStep {
+    table,
+    access,
+    rows,
+    table_rows,
+    sorts,
+    indexes,
+    columns
+});
+wire_record!(IndexColumns { name, columns });
+wire_record!(Failure {
+    outcome,
+    line,
+    place,
+    reason,
+    request,
+    response,
+    count
+});
+wire_record!(Score { points, lines });
+wire_record!(ScoreLine {
+    rule,
+    count,
+    points
+});
+wire_record!(Trouble { what, remedy });
+wire_record!(HostSample {
+    at,
+    cpu_busy,
+    cpu_steal,
+    cpu_pressure,
+    io_pressure,
+    memory_available,
+    processes,
+});
+wire_record!(ProcessSample {
+    pid,
+    role,
+    name,
+    cpu,
+    rss
+});
+
+wire_enum!(LoadMode { 0 => Closed, 1 => Open });
+wire_enum!(ProcessRole { 0 => App, 1 => Database, 2 => Generator });
+wire_enum!(Outcome {
+    0 => Ok,
+    1 => CheckFailed,
+    2 => ServerError,
+    3 => ConnectFailed,
+    4 => Disconnected,
+    5 => TimedOut,
+    6 => BadAnswer,
+    7 => Unanswered,
+});
+
+impl Wire for Access {
+    fn put(&self, writer: &mut Writer) {
+        match self {
+            Access::FullScan => writer.number(0),
+            Access::Index(name) => {
+                writer.number(1);
+                name.put(writer);
+            }
+            Access::PrimaryKey => writer.number(2),
+            Access::Other => writer.number(3),
+        }
+    }
+    fn get(reader: &mut Reader<'_>) -> Result<Self, FormatError> {
+        match reader.number()? {
+            0 => Ok(Access::FullScan),
+            1 => Ok(Access::Index(Wire::get(reader)?)),
+            2 => Ok(Access::PrimaryKey),
+            3 => Ok(Access::Other),
+            _ => Err(FormatError::Damaged("unknown Access")),
+        }
+    }
+}
+
+impl Wire for Nanos {
+    fn put(&self, writer: &mut Writer) {
+        writer.number(self.0);
+    }
+    fn get(reader: &mut Reader<'_>) -> Result<Self, FormatError> {
+        reader.number().map(Nanos)
+    }
+}
+
+impl Wire for Timestamp {
+    fn put(&self, writer: &mut Writer) {
+        writer.number(self.monotonic_nanos());
+    }
+    fn get(reader: &mut Reader<'_>) -> Result<Self, FormatError> {
+        reader.number().map(Timestamp::from_monotonic_nanos)
+    }
+}
+
+/// A hash has no small values, so eight plain bytes.
+impl Wire for TextId {
+    fn put(&self, writer: &mut Writer) {
+        writer.bytes.extend_from_slice(&self.0.to_le_bytes());
+    }
+    fn get(reader: &mut Reader<'_>) -> Result<Self, FormatError> {
+        let mut bytes = [0; 8];
+        for byte in &mut bytes {
+            *byte = reader.byte()?;
+        }
+        Ok(TextId(u64::from_le_bytes(bytes)))
+    }
+}

@@ -1,0 +1,416 @@
+use proptest::collection::vec;
+use proptest::option::of;
+use proptest::prelude::*;
+
+use super::*;
+use crate::{
+    Access, Burst, BurstKind, CpuSample, IndexColumns, LoadFacts, LoadMode, Nanos, Outcome, Parts,
+    PlanStep, ProcessRole, ProcessSample, RequestId, ScoreLine, SqlUse, TargetFacts, Timestamp,
+};
+
+fn instant() -> impl Strategy<Value = Timestamp> {
+    any::<u64>().prop_map(Timestamp::from_monotonic_nanos)
+}
+
+fn length() -> impl Strategy<Value = Nanos> {
+    prop_oneof![any::<u64>(), 0..5_000_000_u64].prop_map(Nanos)
+}
+
+fn name() -> impl Strategy<Value = TextId> {
+    prop_oneof![any::<u64>(), 0..4_u64].prop_map(TextId)
+}
+
+fn words() -> impl Strategy<Value = String> {
+    vec(any::<char>(), 0..12).prop_map(String::from_iter)
+}
+
+fn outcome() -> impl Strategy<Value = Outcome> {
+    proptest::sample::select(&Outcome::ALL[..])
+}
+
+prop_compose! {
+    fn exchange()(
+        (id, due, sent, answered) in (any::<u64>(), instant(), instant(), instant()),
+        (line, step, connection, status) in (name(), any::<u32>(), any::<u32>(), any::<u16>()),
+        outcome in outcome(),
+        body_bytes in any::<u64>(),
+    ) -> Exchange {
+        let id = RequestId(id);
+        Exchange { id, due, sent, answered, line, step, connection, status, outcome, body_bytes }
+    }
+}
+
+prop_compose! {
+    fn sql_use()(
+        (digest, site, count) in (name(), name(), any::<u32>()),
+        (rows, time, gvl_wait) in (any::<u64>(), length(), length()),
+    ) -> SqlUse {
+        SqlUse { digest, site, count, rows, time, gvl_wait }
+    }
+}
+
+prop_compose! {
+    fn burst()(
+        kind in proptest::sample::select(&[
+            BurstKind::Running, BurstKind::Sql, BurstKind::Http,
+            BurstKind::Lock, BurstKind::Sleep, BurstKind::OtherIo,
+        ][..]),
+        length in length(),
+    ) -> Burst {
+        Burst { kind, length }
+    }
+}
+
+prop_compose! {
+    fn cpu()(running_wall in length(), running_cpu in length(), total_cpu in length()) -> CpuSample {
+        CpuSample { running_wall, running_cpu, total_cpu }
+    }
+}
+
+prop_compose! {
+    fn parts()(
+        (gvl_wait, gc, sql_running, sql_waiting) in (length(), length(), length(), length()),
+        (http_running, http_waiting, lock) in (length(), length(), length()),
+        (sleep, other_io, running) in (length(), length(), length()),
+    ) -> Parts {
+        Parts {
+            gvl_wait, gc, sql_running, sql_waiting, http_running, http_waiting, lock, sleep,
+            other_io, running,
+        }
+    }
+}
+
+prop_compose! {
+    fn handled()(
+        (id, pid, tid) in (any::<u64>(), any::<u32>(), any::<u32>()),
+        (ready, start, end) in (of(instant()), instant(), instant()),
+        (route, status, parts, cpu) in (name(), any::<u16>(), parts(), of(cpu())),
+        (allocations, statements) in (of(any::<u64>()), any::<u32>()),
+        (sql, bursts) in (vec(sql_use(), 0..4), vec(burst(), 0..6)),
+    ) -> Handled {
+        let id = RequestId(id);
+        Handled {
+            id, pid, tid, ready, start, end, route, status, parts, cpu, allocations, sql,
+            statements, bursts,
+        }
+    }
+}
+
+prop_compose! {
+    fn process()(
+        pid in any::<u32>(),
+        role in proptest::sample::select(
+            &[ProcessRole::App, ProcessRole::Database, ProcessRole::Generator][..]),
+        (name, cpu, rss) in (words(), length(), any::<u64>()),
+    ) -> ProcessSample {
+        ProcessSample { pid, role, name, cpu, rss }
+    }
+}
+
+prop_compose! {
+    fn host_sample()(
+        (at, cpu_busy, cpu_steal) in (instant(), length(), length()),
+        (cpu_pressure, io_pressure) in (of(length()), of(length())),
+        (memory_available, processes) in (any::<u64>(), vec(process(), 0..3)),
+    ) -> HostSample {
+        HostSample {
+            at, cpu_busy, cpu_steal, cpu_pressure, io_pressure, memory_available, processes,
+        }
+    }
+}
+
+prop_compose! {
+    fn chunk()(
+        exchanges in vec(exchange(), 0..20),
+        handled in vec(handled(), 0..20),
+        texts in vec((name(), words()), 0..5),
+        host in vec(host_sample(), 0..3),
+    ) -> Chunk {
+        Chunk { exchanges, handled, texts, host }
+    }
+}
+
+prop_compose! {
+    fn step()(
+        access in prop_oneof![
+            Just(Access::FullScan), words().prop_map(Access::Index),
+            Just(Access::PrimaryKey), Just(Access::Other),
+        ],
+        (table, rows, table_rows, sorts) in (words(), any::<u64>(), any::<u64>(), any::<bool>()),
+        indexes in vec((words(), vec(words(), 0..3)), 0..3),
+        columns in vec(words(), 0..3),
+    ) -> PlanStep {
+        let indexes = indexes
+            .into_iter()
+            .map(|(name, columns)| IndexColumns { name, columns })
+            .collect();
+        PlanStep { table, access, rows, table_rows, sorts, indexes, columns }
+    }
+}
+
+prop_compose! {
+    fn meta()(
+        (started_at_unix_ms, cores, same_host) in (any::<i64>(), any::<u32>(), any::<bool>()),
+        ended_early in of(words()),
+        texts in [words(), words(), words(), words(), words()],
+        (workers, threads, database_pool) in (any::<u32>(), any::<u32>(), of(any::<u32>())),
+        (open, connections, rate) in (any::<bool>(), any::<u32>(), of(-1e9..1e9_f64)),
+        (duration, warmup, flows) in (length(), length(), vec(words(), 0..3)),
+    ) -> Meta {
+        let [command, url, ruby, server, database] = texts;
+        let mode = if open { LoadMode::Open } else { LoadMode::Closed };
+        Meta {
+            started_at_unix_ms, cores, same_host, ended_early,
+            target: TargetFacts {
+                command, url, ruby, server, workers, threads, database, database_pool,
+            },
+            load: LoadFacts { mode, connections, rate, duration, warmup, flows },
+        }
+    }
+}
+
+prop_compose! {
+    fn failure()(
+        (outcome, line, count) in (outcome(), name(), any::<u64>()),
+        texts in [words(), words(), words(), words()],
+    ) -> Failure {
+        let [place, reason, request, response] = texts;
+        Failure { outcome, line, place, reason, request, response, count }
+    }
+}
+
+prop_compose! {
+    fn agent()(
+        (pid, ruby, server, gvl) in (any::<u32>(), words(), words(), any::<bool>()),
+        (requests, dropped, cost) in (any::<u64>(), any::<u64>(), length()),
+        troubles in vec(words(), 0..3),
+    ) -> AgentProcess {
+        AgentProcess { pid, ruby, server, gvl, requests, dropped, cost, troubles }
+    }
+}
+
+prop_compose! {
+    fn summary()(
+        meta in meta(),
+        (start, end) in (instant(), instant()),
+        agents in vec(agent(), 0..3),
+        (cpu, threads, unsent) in (length(), any::<u32>(), any::<u64>()),
+        explained in vec((name(), vec(step(), 0..3)), 0..3),
+        failures in vec(failure(), 0..3),
+        score in of((of(-1e9..1e9_f64), vec((words(), any::<u64>(), -1e9..1e9_f64), 0..3))),
+        troubles in vec((words(), words()), 0..3),
+    ) -> Summary {
+        Summary {
+            meta,
+            window: Window { start, end },
+            agents,
+            generator: Generator { cpu, threads, unsent },
+            explained: explained
+                .into_iter()
+                .map(|(digest, steps)| ExplainedStatement { digest, steps })
+                .collect(),
+            failures,
+            score: score.map(|(points, lines)| Score {
+                points,
+                lines: lines
+                    .into_iter()
+                    .map(|(rule, count, points)| ScoreLine { rule, count, points })
+                    .collect(),
+            }),
+            troubles: troubles
+                .into_iter()
+                .map(|(what, remedy)| Trouble { what, remedy })
+                .collect(),
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_chunk_comes_back_as_it_was(chunk in chunk()) {
+        prop_assert_eq!(Chunk::decode(&chunk.encode()), Ok(chunk));
+    }
+
+    #[test]
+    fn a_summary_comes_back_as_it_was(summary in summary()) {
+        prop_assert_eq!(Summary::decode(&summary.encode()), Ok(summary));
+    }
+
+    #[test]
+    fn any_payload_is_read_or_refused(payload in vec(any::<u8>(), 0..600)) {
+        let _ = Chunk::decode(&seal(Kind::Chunk, &payload));
+        let _ = Summary::decode(&seal(Kind::Summary, &payload));
+        let _ = Chunk::decode(&payload);
+    }
+
+    #[test]
+    fn a_payload_with_one_byte_changed_is_read_or_refused(
+        chunk in chunk(), summary in summary(), at in any::<prop::sample::Index>(), byte in any::<u8>(),
+    ) {
+        for (kind, piece) in [(Kind::Chunk, chunk.encode()), (Kind::Summary, summary.encode())] {
+            let mut payload = open(kind, &piece).unwrap();
+            let at = at.index(payload.len());
+            payload[at] = byte;
+            let _ = Chunk::decode(&seal(Kind::Chunk, &payload));
+            let _ = Summary::decode(&seal(Kind::Summary, &payload));
+        }
+    }
+
+    #[test]
+    fn a_piece_cut_off_is_refused(chunk in chunk(), at in any::<prop::sample::Index>()) {
+        let piece = chunk.encode();
+        prop_assert!(Chunk::decode(&piece[..at.index(piece.len())]).is_err());
+    }
+}
+
+#[test]
+fn wrong_marks_are_told_apart() {
+    let piece = Chunk::default().encode();
+    let with = |at: usize, byte: u8| {
+        let mut changed = piece.clone();
+        changed[at] = byte;
+        Chunk::decode(&changed).unwrap_err()
+    };
+    assert_eq!(with(0, b'X'), FormatError::NotARecording);
+    assert_eq!(with(4, 9), FormatError::Version(9));
+    assert_eq!(with(6, 2), FormatError::Kind(2));
+    assert_eq!(Chunk::decode(b""), Err(FormatError::NotARecording));
+    assert_eq!(Chunk::decode(b"HKRC"), Err(FormatError::Damaged("header")));
+}
+
+#[test]
+fn a_count_larger_than_the_piece_asks_for_no_memory() {
+    let payload = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f];
+    assert_eq!(
+        Chunk::decode(&seal(Kind::Chunk, &payload)),
+        Err(FormatError::Damaged("count larger than the piece"))
+    );
+}
+
+#[test]
+fn a_second_of_heavy_load_stays_small() {
+    let line = TextId::of(b"GET /message");
+    let exchanges = (0..10_000_u64).map(|i| Exchange {
+        id: RequestId(i + 1),
+        due: Timestamp::from_monotonic_nanos(1_000_000_000_000 + i * 100_003),
+        sent: Timestamp::from_monotonic_nanos(1_000_000_020_000 + i * 100_003),
+        answered: Timestamp::from_monotonic_nanos(1_000_009_000_000 + i * 100_003 + i * i % 7919),
+        line,
+        step: 3,
+        connection: (i % 32) as u32,
+        status: 200,
+        outcome: Outcome::Ok,
+        body_bytes: 812,
+    });
+    let chunk = Chunk {
+        exchanges: exchanges.collect(),
+        ..Chunk::default()
+    };
+    let bytes = chunk.encode().len();
+    assert!(bytes < 10_000 * 8, "{bytes} bytes for 10,000 exchanges");
+}
+
+/// Values that only this test knows; the fixtures hold them as version 1 wrote them.
+fn fixture() -> (Chunk, Summary) {
+    let at = Timestamp::from_monotonic_nanos;
+    let sql = SqlUse {
+        digest: TextId(7),
+        site: TextId(8),
+        count: 3,
+        rows: 3,
+        time: Nanos(900_000),
+        gvl_wait: Nanos(1_000),
+    };
+    let handled = Handled {
+        id: RequestId(1),
+        pid: 10,
+        tid: 11,
+        ready: Some(at(1_400_000)),
+        start: at(1_500_000),
+        end: at(3_000_000),
+        route: TextId(6),
+        status: 200,
+        parts: Parts {
+            gvl_wait: Nanos(100_000),
+            running: Nanos(1_400_000),
+            ..Parts::default()
+        },
+        cpu: Some(CpuSample {
+            running_wall: Nanos(1_400_000),
+            running_cpu: Nanos(1_300_000),
+            total_cpu: Nanos(1_300_000),
+        }),
+        allocations: Some(420),
+        sql: vec![sql],
+        statements: 3,
+        bursts: vec![Burst {
+            kind: BurstKind::Sql,
+            length: Nanos(300_000),
+        }],
+    };
+    let exchange = Exchange {
+        id: RequestId(1),
+        due: at(1_000_000),
+        sent: at(1_100_000),
+        answered: at(3_200_000),
+        line: TextId(5),
+        step: 65_537,
+        connection: 2,
+        status: 200,
+        outcome: Outcome::Ok,
+        body_bytes: 99,
+    };
+    let chunk = Chunk {
+        exchanges: vec![exchange],
+        handled: vec![handled],
+        texts: vec![(TextId(5), "GET /channel/12".into())],
+        host: vec![HostSample {
+            at: at(9),
+            io_pressure: Some(Nanos(4)),
+            ..HostSample::default()
+        }],
+    };
+    let meta = Meta {
+        started_at_unix_ms: 1_700_000_000_000,
+        cores: 2,
+        ..Meta::default()
+    };
+    let summary = Summary {
+        meta,
+        window: Window {
+            start: at(1),
+            end: at(2),
+        },
+        score: Some(Score {
+            points: None,
+            lines: vec![],
+        }),
+        troubles: vec![Trouble {
+            what: "few samples".into(),
+            remedy: "run longer".into(),
+        }],
+        ..Summary::default()
+    };
+    (chunk, summary)
+}
+
+const FIXTURE_CHUNK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/chunk-v1.hkrc");
+const FIXTURE_SUMMARY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/summary-v1.hkrc");
+
+/// With `HAKARU_BLESS=1` the fixtures are written anew, which only a new version may do.
+#[test]
+fn version_1_is_read_for_ever() {
+    let (chunk, summary) = fixture();
+    if std::env::var_os("HAKARU_BLESS").is_some() {
+        std::fs::write(FIXTURE_CHUNK, chunk.encode()).unwrap();
+        std::fs::write(FIXTURE_SUMMARY, summary.encode()).unwrap();
+    }
+    assert_eq!(
+        Chunk::decode(&std::fs::read(FIXTURE_CHUNK).unwrap()),
+        Ok(chunk)
+    );
+    assert_eq!(
+        Summary::decode(&std::fs::read(FIXTURE_SUMMARY).unwrap()),
+        Ok(summary)
+    );
+}
