@@ -1,1 +1,108 @@
-//! Runs on disk: one SQLite file a project.
+//! Runs on disk: one SQLite file a project, `.hakaru/hakaru.db`.
+//!
+//! A run is a row with its summary, and chunks of facts that are committed as they come: a run that is
+//! killed leaves everything up to its last chunk, and is listed as incomplete. Blobs are in the format
+//! of `recording::format`. One run at a time may be written in a project: [`RunClaim`] holds a lock
+//! file for as long, which the kernel releases however the process ends.
+//!
+//! Nothing is ever deleted or renamed here, also not when the file turns out to be damaged.
+//!
+//! Start reading at [`Store`], then [`RunWriter`].
+
+mod claim;
+mod database;
+mod error;
+mod read;
+mod write;
+
+use std::path::{Path, PathBuf};
+
+use recording::Recording;
+
+pub use claim::RunClaim;
+pub use error::StoreError;
+pub use write::RunWriter;
+
+/// Name of the private folder inside the project.
+pub const FOLDER: &str = ".hakaru";
+
+/// The runs of one project.
+#[derive(Debug)]
+pub struct Store {
+    folder: PathBuf,
+    database: rusqlite::Connection,
+}
+
+/// Names a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunRef {
+    /// The newest.
+    Last,
+    /// By its number, counted from 1.
+    Number(i64),
+}
+
+/// What the list of runs says about one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunEntry {
+    /// Its number.
+    pub number: i64,
+    /// Wall-clock time of its start, milliseconds since 1970.
+    pub started_at_unix_ms: i64,
+    /// Whether it was finished; otherwise it was cut off, or is still going on.
+    pub complete: bool,
+    /// The app's command line, or where it answers when it was already running.
+    pub target: String,
+    /// Requests recorded, warm-up included.
+    pub requests: u64,
+}
+
+/// A run as read back.
+#[derive(Clone, Debug)]
+pub struct StoredRun {
+    /// What the list says about it.
+    pub entry: RunEntry,
+    /// Its facts. What is missing in them is named in `troubles`.
+    pub recording: Recording,
+}
+
+impl std::fmt::Display for RunRef {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            RunRef::Last => f.write_str("LAST"),
+            RunRef::Number(number) => write!(f, "{number}"),
+        }
+    }
+}
+
+impl std::str::FromStr for RunRef {
+    type Err = String;
+
+    /// `LAST` in any case, or a number.
+    fn from_str(text: &str) -> Result<RunRef, String> {
+        if text.eq_ignore_ascii_case("last") {
+            return Ok(RunRef::Last);
+        }
+        match text.parse() {
+            Ok(number) if number > 0 => Ok(RunRef::Number(number)),
+            _ => Err(format!(
+                "{text:?} names no run; use a number from `hakaru log`, or LAST"
+            )),
+        }
+    }
+}
+
+impl Store {
+    /// Where the database of a project is.
+    pub fn path_in(project: &Path) -> PathBuf {
+        project.join(FOLDER).join("hakaru.db")
+    }
+
+    /// Where this database is.
+    pub fn path(&self) -> PathBuf {
+        self.folder.join("hakaru.db")
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,70 @@
+//! One run at a time in a project.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use recording::Meta;
+
+use crate::{RunWriter, Store, StoreError};
+
+/// The right to write a run, held until dropped. A lock (`flock`) on `.hakaru/run.lock`, which the
+/// kernel releases when the process ends in whatever way; children of the app do not inherit it, since
+/// the file is closed when they are executed. The file itself stays, and means nothing without the lock.
+#[derive(Debug)]
+pub struct RunClaim {
+    _lock: File,
+}
+
+impl Store {
+    /// Claims the right to write a run in this project, before anything is started.
+    pub fn claim(&self) -> Result<RunClaim, StoreError> {
+        let path = self.folder.join("run.lock");
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(&path)
+            .map_err(|error| StoreError::io("open", &path, error))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(holder(&mut file)),
+            Err(TryLockError::Error(error)) => return Err(StoreError::io("lock", &path, error)),
+        }
+        // Only for the other's message. On a full disk the lock holds all the same.
+        let _ = write_holder(&mut file);
+        Ok(RunClaim { _lock: file })
+    }
+
+    /// Begins a run under a claim of its own; for callers that know `meta` before they start anything.
+    pub fn begin_run(self, meta: &Meta) -> Result<RunWriter, StoreError> {
+        let claim = self.claim()?;
+        self.begin_claimed(claim, meta)
+    }
+}
+
+fn write_holder(file: &mut File) -> std::io::Result<()> {
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_millis());
+    file.set_len(0)?;
+    file.rewind()?;
+    file.write_all(format!("{} {since}\n", std::process::id()).as_bytes())
+}
+
+fn holder(file: &mut File) -> StoreError {
+    let mut text = String::new();
+    // Bounded, since the file could be anything; what cannot be read stays unknown.
+    let _ = file.take(64).read_to_string(&mut text);
+    let mut words = text.split_whitespace();
+    let mut number = || words.next().and_then(|word| word.parse::<i64>().ok());
+    StoreError::Busy {
+        pid: number()
+            .and_then(|pid| u32::try_from(pid).ok())
+            .unwrap_or(0),
+        since_unix_ms: number().unwrap_or(0),
+    }
+}

@@ -1,0 +1,294 @@
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use recording::format::{Chunk, Summary};
+use recording::{
+    Exchange, Meta, Outcome, RequestId, TargetFacts, TextId, Timestamp, Trouble, Window,
+};
+use tempfile::TempDir;
+
+use super::*;
+
+fn meta(command: &str) -> Meta {
+    Meta {
+        started_at_unix_ms: 1_700_000_000_000,
+        target: TargetFacts {
+            command: command.to_owned(),
+            url: "http://127.0.0.1:9292".to_owned(),
+            ..TargetFacts::default()
+        },
+        ..Meta::default()
+    }
+}
+
+fn chunk(ids: std::ops::Range<u64>) -> Chunk {
+    let line = TextId::of(b"GET /");
+    let exchange = |id: u64| Exchange {
+        id: RequestId(id),
+        due: Timestamp::from_monotonic_nanos(1000 + id),
+        sent: Timestamp::from_monotonic_nanos(1001 + id),
+        answered: Timestamp::from_monotonic_nanos(1050 + id),
+        line,
+        step: 0,
+        connection: 0,
+        status: 200,
+        outcome: Outcome::Ok,
+        body_bytes: 2,
+    };
+    Chunk {
+        exchanges: ids.map(exchange).collect(),
+        texts: vec![(line, "GET /".to_owned())],
+        ..Chunk::default()
+    }
+}
+
+fn summary(command: &str) -> Summary {
+    Summary {
+        meta: meta(command),
+        window: Window {
+            start: Timestamp::from_monotonic_nanos(1000),
+            end: Timestamp::from_monotonic_nanos(2000),
+        },
+        ..Summary::default()
+    }
+}
+
+fn open(project: &TempDir) -> Store {
+    Store::open(project.path()).unwrap()
+}
+
+fn mode(path: &Path) -> u32 {
+    path.metadata().unwrap().permissions().mode() & 0o777
+}
+
+#[test]
+fn a_finished_run_comes_back_whole() {
+    let project = TempDir::new().unwrap();
+    let mut run = open(&project).begin_run(&meta("puma")).unwrap();
+    run.append(&chunk(1..4)).unwrap();
+    run.append(&chunk(4..6)).unwrap();
+    run.append(&Chunk::default()).unwrap();
+    run.finish(&summary("puma -t 5")).unwrap();
+    drop(run);
+
+    let stored = open(&project).load(RunRef::Last).unwrap();
+    let expected = RunEntry {
+        number: 1,
+        started_at_unix_ms: 1_700_000_000_000,
+        complete: true,
+        target: "puma -t 5".to_owned(),
+        requests: 5,
+    };
+    assert_eq!(stored.entry, expected);
+    assert_eq!(Summary::of(&stored.recording), summary("puma -t 5"));
+    assert_eq!(stored.recording.exchanges, chunk(1..6).exchanges);
+    let line = stored.recording.exchanges[0].line;
+    assert_eq!(stored.recording.texts.get(line), Some("GET /"));
+}
+
+#[test]
+fn a_run_cut_off_is_readable_and_says_so() {
+    let project = TempDir::new().unwrap();
+    let mut run = open(&project).begin_run(&meta("puma")).unwrap();
+    run.append(&chunk(1..4)).unwrap();
+    drop(run);
+
+    let stored = open(&project).load(RunRef::Number(1)).unwrap();
+    assert!(!stored.entry.complete);
+    assert_eq!(stored.recording.exchanges.len(), 3);
+    assert_eq!(stored.recording.window.start.monotonic_nanos(), 1001);
+    assert_eq!(stored.recording.window.end.monotonic_nanos(), 1053);
+    assert_eq!(
+        stored.recording.meta.ended_early.as_deref(),
+        Some("cut off")
+    );
+    assert!(stored.recording.troubles[0].what.contains("cut off"));
+}
+
+#[test]
+fn what_was_noted_on_the_way_is_kept_in_a_run_cut_off() {
+    let project = TempDir::new().unwrap();
+    let mut run = open(&project).begin_run(&meta("puma")).unwrap();
+    let mut noted = summary("puma");
+    noted.meta.ended_early = Some("app died".to_owned());
+    run.update(&noted).unwrap();
+    drop(run);
+
+    let stored = open(&project).load(RunRef::Last).unwrap();
+    assert_eq!(stored.recording.window, noted.window);
+    assert_eq!(
+        stored.recording.meta.ended_early.as_deref(),
+        Some("app died")
+    );
+}
+
+#[test]
+fn a_run_can_be_read_while_it_is_written() {
+    let project = TempDir::new().unwrap();
+    let mut run = open(&project).begin_run(&meta("puma")).unwrap();
+    let reader = open(&project);
+    for second in 1..4 {
+        run.append(&chunk(second..second + 1)).unwrap();
+        let stored = reader.load(RunRef::Last).unwrap();
+        assert_eq!(stored.recording.exchanges.len() as u64, second);
+    }
+}
+
+#[test]
+fn a_second_run_in_the_folder_is_refused_until_the_first_is_over() {
+    let project = TempDir::new().unwrap();
+    let first = open(&project).begin_run(&meta("puma")).unwrap();
+    let error = open(&project).begin_run(&meta("puma")).unwrap_err();
+    let StoreError::Busy { pid, since_unix_ms } = error else {
+        panic!("{error}")
+    };
+    assert_eq!(pid, std::process::id());
+    assert!(since_unix_ms > 1_700_000_000_000);
+    let said = error.to_string();
+    assert!(said.starts_with(&format!("another hakaru run (process {pid}, started at ")));
+    drop(first);
+    open(&project).begin_run(&meta("puma")).unwrap();
+    assert_eq!(open(&project).list().unwrap().len(), 2);
+}
+
+#[test]
+fn a_claim_can_be_taken_before_the_facts_are_known() {
+    let project = TempDir::new().unwrap();
+    let store = open(&project);
+    let claim = store.claim().unwrap();
+    assert!(matches!(
+        open(&project).claim(),
+        Err(StoreError::Busy { .. })
+    ));
+    assert_eq!(store.list().unwrap(), []);
+    let run = store.begin_claimed(claim, &meta("")).unwrap();
+    assert_eq!(run.number(), 1);
+    assert_eq!(
+        open(&project).list().unwrap()[0].target,
+        "http://127.0.0.1:9292"
+    );
+}
+
+#[test]
+fn files_are_private() {
+    let project = TempDir::new().unwrap();
+    let folder = project.path().join(FOLDER);
+    let _run = open(&project).begin_run(&meta("puma")).unwrap();
+    assert_eq!(mode(&folder), 0o700);
+    for name in ["hakaru.db", "hakaru.db-wal", "hakaru.db-shm", "run.lock"] {
+        assert_eq!(mode(&folder.join(name)), 0o600, "{name}");
+    }
+}
+
+#[test]
+fn a_folder_that_was_open_to_others_is_closed() {
+    let project = TempDir::new().unwrap();
+    let folder = project.path().join(FOLDER);
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o755)).unwrap();
+    open(&project);
+    assert_eq!(mode(&folder), 0o700);
+}
+
+#[test]
+fn a_full_disk_says_where_and_how_much_and_keeps_the_rest() {
+    let project = TempDir::new().unwrap();
+    let mut run = open(&project).begin_run(&meta("puma")).unwrap();
+    run.append(&chunk(1..2)).unwrap();
+    run.limit_pages(1);
+    let mut large = chunk(2..3);
+    // Text that does not compress, so that the chunk needs pages of its own.
+    let noise =
+        (0..60_000_u32).map(|i| char::from(33 + (i.wrapping_mul(2_654_435_761) >> 24) as u8 % 90));
+    large.texts.push((TextId(9), noise.collect()));
+    let error = run.append(&large).unwrap_err();
+    let StoreError::Full { path, needed_bytes } = &error else {
+        panic!("{error}")
+    };
+    assert_eq!(*path, Store::path_in(project.path()));
+    assert_eq!(*needed_bytes, large.encode().len() as u64);
+    assert!(error.to_string().starts_with("no room on the disk for "));
+
+    run.limit_pages(1_000_000);
+    run.append(&large).unwrap();
+    run.finish(&summary("puma")).unwrap();
+    let stored = open(&project).load(RunRef::Last).unwrap();
+    assert_eq!(stored.recording.exchanges.len(), 2);
+}
+
+fn check_refused(content: &[u8], expected: &str) {
+    let project = TempDir::new().unwrap();
+    let path = Store::path_in(project.path());
+    std::fs::create_dir(project.path().join(FOLDER)).unwrap();
+    std::fs::write(&path, content).unwrap();
+    let said = Store::open(project.path()).unwrap_err().to_string();
+    assert!(said.contains(expected), "{said}");
+    assert_eq!(
+        std::fs::read(&path).unwrap(),
+        content,
+        "the file was changed"
+    );
+}
+
+/// The bytes of a SQLite file made by these statements.
+fn database_of(statements: &str) -> Vec<u8> {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("other.db");
+    let database = rusqlite::Connection::open(&path).unwrap();
+    database.execute_batch(statements).unwrap();
+    drop(database);
+    std::fs::read(path).unwrap()
+}
+
+#[test]
+fn files_that_are_not_ours_are_left_alone() {
+    check_refused(
+        &[b'x'; 5000],
+        "is damaged or no Hakaru database (file is not a database); it was left as it is",
+    );
+    check_refused(
+        &database_of("CREATE TABLE t (a)"),
+        "its tables are another program's",
+    );
+    check_refused(
+        &database_of("PRAGMA application_id = 1212895811; PRAGMA user_version = 99"),
+        "was written by a newer hakaru (schema 99, this one knows 1)",
+    );
+}
+
+#[test]
+fn a_damaged_chunk_costs_only_itself() {
+    let project = TempDir::new().unwrap();
+    let mut run = open(&project).begin_run(&meta("puma")).unwrap();
+    run.append(&chunk(1..3)).unwrap();
+    run.append(&chunk(3..4)).unwrap();
+    run.finish(&summary("puma")).unwrap();
+    drop(run);
+    let store = open(&project);
+    let damage = "UPDATE chunk SET data = substr(data, 1, 20) WHERE id = 1";
+    store.database.execute(damage, []).unwrap();
+    let stored = store.load(RunRef::Last).unwrap();
+    assert_eq!(stored.recording.exchanges.len(), 1);
+    let expected = Trouble {
+        what: "parts of this recording are damaged or of another version and were left out (1)"
+            .to_owned(),
+        remedy: "read it with the hakaru that wrote it, or run it again".to_owned(),
+    };
+    assert_eq!(stored.recording.troubles, [expected]);
+}
+
+#[test]
+fn runs_are_named_by_number_or_last() {
+    assert_eq!("LAST".parse(), Ok(RunRef::Last));
+    assert_eq!("last".parse(), Ok(RunRef::Last));
+    assert_eq!("12".parse(), Ok(RunRef::Number(12)));
+    assert!("0".parse::<RunRef>().is_err());
+    assert!("newest".parse::<RunRef>().is_err());
+
+    let project = TempDir::new().unwrap();
+    let store = open(&project);
+    let said = store.load(RunRef::Last).unwrap_err().to_string();
+    assert!(said.starts_with("no run is kept in "), "{said}");
+    let said = store.load(RunRef::Number(7)).unwrap_err().to_string();
+    assert!(said.starts_with("no run 7 in "), "{said}");
+}
