@@ -1,0 +1,397 @@
+//! What can go wrong with a target, each with its remedy.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use crate::address::Endpoint;
+
+/// Why a target could not be started, reached or prepared.
+#[derive(Debug)]
+pub enum TargetError {
+    /// The URL cannot be used.
+    Url {
+        /// As given.
+        url: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// The host of the URL has no address.
+    Unresolved {
+        /// The URL.
+        url: Endpoint,
+        /// The resolver's words.
+        source: io::Error,
+    },
+    /// The command is empty.
+    NoCommand,
+    /// The folder to start in does not exist.
+    Directory {
+        /// As given.
+        path: PathBuf,
+        /// The system's words.
+        source: io::Error,
+    },
+    /// Ruby could not load the agent from this path.
+    AgentPath {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The log file cannot be written.
+    Log {
+        /// The path.
+        path: PathBuf,
+        /// The system's words.
+        source: io::Error,
+    },
+    /// Something listens already where the app should.
+    PortTaken {
+        /// The address.
+        address: SocketAddr,
+        /// Who, where `/proc` tells.
+        holder: Option<Holder>,
+    },
+    /// The program to run does not exist, or may not be run.
+    CommandNotFound {
+        /// The program.
+        program: String,
+        /// The folder it was looked for from.
+        directory: PathBuf,
+        /// The system's or the shell's words.
+        detail: String,
+    },
+    /// The system refused to start the command.
+    Spawn {
+        /// The command.
+        command: String,
+        /// The system's words.
+        source: io::Error,
+    },
+    /// The app ended before it was ready.
+    DiedAtBoot {
+        /// The command.
+        command: String,
+        /// How it ended.
+        status: ExitStatus,
+        /// Its last lines.
+        tail: Vec<String>,
+    },
+    /// The app was not ready in time.
+    NeverReady {
+        /// The command.
+        command: String,
+        /// The URL.
+        url: String,
+        /// How long it was given.
+        waited: Duration,
+        /// What was seen when time was up.
+        seen: Box<Seen>,
+        /// Its last lines.
+        tail: Vec<String>,
+    },
+    /// The command that runs before the measurement failed.
+    BeforeFailed {
+        /// The command.
+        command: String,
+        /// How it ended; none when it ran out of time.
+        status: Option<ExitStatus>,
+        /// How long it ran.
+        ran: Duration,
+        /// Its last lines.
+        tail: Vec<String>,
+    },
+    /// An app that should be running already does not answer.
+    NotAnswering {
+        /// The URL.
+        url: Endpoint,
+        /// Whether the port is open.
+        port_open: bool,
+        /// How long it was given.
+        waited: Duration,
+    },
+    /// The caller's stop flag was raised.
+    Interrupted,
+}
+
+/// The process that holds a port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Holder {
+    /// Process id.
+    pub pid: u32,
+    /// Its command line.
+    pub command: String,
+    /// Whether an earlier run of this program started it.
+    pub ours: bool,
+}
+
+/// What was seen of an app that did not become ready.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// Number of its living processes.
+    pub processes: usize,
+    /// Whether the URL's port took connections.
+    pub port_open: bool,
+    /// Where its processes listen instead.
+    pub listening: Vec<SocketAddr>,
+    /// Whether it told `NOTIFY_SOCKET` that it is ready.
+    pub notified: bool,
+    /// The last status it told there.
+    pub status: Option<String>,
+}
+
+impl Error for TargetError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        // The sources' words are part of our text already; naming them again would print them twice.
+        None
+    }
+}
+
+impl fmt::Display for TargetError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Url { url, why } => {
+                write!(
+                    f,
+                    "cannot use the url {url:?}: {why}; write it as http://127.0.0.1:9292/"
+                )
+            }
+            Self::Unresolved { url, source } => {
+                write!(
+                    f,
+                    "cannot find the host of {url}: {source}; use an address such as 127.0.0.1"
+                )
+            }
+            Self::NoCommand => {
+                f.write_str("the command is empty; give one, such as `puma -t 5:5 config.ru`")
+            }
+            Self::Directory { path, source } => {
+                write!(
+                    f,
+                    "cannot start the app in {}: {source}; mend its folder",
+                    path.display()
+                )
+            }
+            Self::AgentPath { path } => write!(
+                f,
+                "ruby cannot load the agent from {}: the path must be absolute and without blanks; set TMPDIR or \
+                 XDG_RUNTIME_DIR to a folder without blanks",
+                path.display()
+            ),
+            Self::Log { path, source } => write!(
+                f,
+                "cannot write the app's log {}: {source}; make room or choose another folder",
+                path.display()
+            ),
+            Self::PortTaken { address, holder } => port_taken(f, *address, holder.as_ref()),
+            Self::CommandNotFound {
+                program,
+                directory,
+                detail,
+            } => write!(
+                f,
+                "cannot run {program:?} in {}: {detail}; check its spelling, install it, or start it through \
+                 `bundle exec`",
+                directory.display()
+            ),
+            Self::Spawn { command, source } => {
+                write!(
+                    f,
+                    "cannot start `{command}`: {source}; try it by hand in the same folder"
+                )
+            }
+            Self::DiedAtBoot {
+                command,
+                status,
+                tail,
+            } => {
+                write!(
+                    f,
+                    "the app died before it was ready: `{command}` ended with {status}"
+                )?;
+                write_tail(f, tail)?;
+                f.write_str("\ntry the command by hand in the same folder")
+            }
+            Self::NeverReady {
+                command,
+                url,
+                waited,
+                seen,
+                tail,
+            } => {
+                write!(
+                    f,
+                    "`{command}` was not ready at {url} within {}: {seen}",
+                    seconds(*waited)
+                )?;
+                write_tail(f, tail)?;
+                write!(f, "\n{}", seen.remedy())
+            }
+            Self::BeforeFailed {
+                command,
+                status,
+                ran,
+                tail,
+            } => {
+                match status {
+                    Some(status) => write!(
+                        f,
+                        "the `before` command failed: `{command}` ended with {status}"
+                    )?,
+                    None => write!(
+                        f,
+                        "the `before` command `{command}` did not end within {}",
+                        seconds(*ran)
+                    )?,
+                }
+                write_tail(f, tail)?;
+                f.write_str("\ntry it by hand in the same folder, with the same environment")
+            }
+            Self::NotAnswering {
+                url,
+                port_open,
+                waited,
+            } => {
+                let what = if *port_open {
+                    "takes connections but does not answer"
+                } else {
+                    "refuses connections"
+                };
+                write!(
+                    f,
+                    "{url} {what} (waited {}); start the app first, or mend the url",
+                    seconds(*waited)
+                )
+            }
+            Self::Interrupted => f.write_str("interrupted while starting the app"),
+        }
+    }
+}
+
+impl fmt::Display for Seen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let alive = match self.processes {
+            0 => "no process of it is left".to_owned(),
+            1 => "its process is alive".to_owned(),
+            n => format!("its {n} processes are alive"),
+        };
+        let port = if self.port_open {
+            "the port takes connections"
+        } else {
+            "the port is closed"
+        };
+        write!(f, "{alive}, {port}")?;
+        if self.notified {
+            f.write_str(", it says it is ready")?;
+        } else if self.port_open {
+            f.write_str(", no answer came")?;
+        }
+        if let Some(status) = &self.status {
+            write!(f, ", its last status was {status:?}")?;
+        }
+        if !self.listening.is_empty() {
+            let listening: Vec<String> = self.listening.iter().map(ToString::to_string).collect();
+            write!(f, "; it listens on {}", listening.join(", "))?;
+        }
+        Ok(())
+    }
+}
+
+impl Seen {
+    fn remedy(&self) -> &'static str {
+        if !self.port_open && !self.listening.is_empty() {
+            "set the url to where the app listens, or the app's port to that of the url"
+        } else if self.port_open {
+            "raise the ready timeout if it boots slowly; otherwise look at what its first request waits for"
+        } else {
+            "raise the ready timeout if it boots slowly, or set the url to where it listens"
+        }
+    }
+}
+
+fn port_taken(
+    f: &mut fmt::Formatter<'_>,
+    address: SocketAddr,
+    holder: Option<&Holder>,
+) -> fmt::Result {
+    let port = address.port();
+    match holder {
+        Some(Holder { pid, command, ours }) => {
+            let whose = if *ours {
+                ", left over from an earlier run"
+            } else {
+                ""
+            };
+            write!(
+                f,
+                "port {port} is taken: {command:?} (pid {pid}{whose}) listens on {address}; stop it (`kill {pid}`)"
+            )?;
+        }
+        None => write!(
+            f,
+            "port {port} is taken: something listens on {address}; stop it (`ss -ltnp` names it)"
+        )?,
+    }
+    f.write_str(", or give the app another port in its command and url; to measure what runs there, leave the command out")
+}
+
+fn write_tail(f: &mut fmt::Formatter<'_>, tail: &[String]) -> fmt::Result {
+    if tail.is_empty() {
+        return f.write_str("\nit printed nothing");
+    }
+    f.write_str("\nits last lines:")?;
+    tail.iter().try_for_each(|line| write!(f, "\n  {line}"))
+}
+
+fn seconds(duration: Duration) -> String {
+    format!("{:.1} s", duration.as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_taken_port_names_its_holder_and_the_remedy() {
+        let holder = Holder {
+            pid: 42,
+            command: "puma 6".into(),
+            ours: true,
+        };
+        let error = TargetError::PortTaken {
+            address: ([127, 0, 0, 1], 80).into(),
+            holder: Some(holder),
+        };
+        assert_eq!(
+            error.to_string(),
+            "port 80 is taken: \"puma 6\" (pid 42, left over from an earlier run) listens on 127.0.0.1:80; stop it \
+             (`kill 42`), or give the app another port in its command and url; to measure what runs there, leave the \
+             command out"
+        );
+    }
+
+    #[test]
+    fn what_was_seen_is_one_sentence() {
+        let seen = Seen {
+            processes: 1,
+            listening: vec![([0, 0, 0, 0], 9292).into()],
+            ..Seen::default()
+        };
+        assert_eq!(
+            seen.to_string(),
+            "its process is alive, the port is closed; it listens on 0.0.0.0:9292"
+        );
+        let seen = Seen {
+            processes: 3,
+            port_open: true,
+            ..Seen::default()
+        };
+        assert_eq!(
+            seen.to_string(),
+            "its 3 processes are alive, the port takes connections, no answer came"
+        );
+    }
+}
