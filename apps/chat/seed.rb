@@ -5,6 +5,7 @@
 #   ruby seed.rb            make the tables anew and fill them
 #   ruby seed.rb --reset    before a measured run: undo what earlier runs did (fill if need be),
 #                           then add channels 11 to 100
+#   ruby seed.rb --feeds    write flows/*.csv, the users that flows log in as
 #   --small                 (or CHAT_SMALL=1) less of everything, for tests
 #
 # Which database: see README.md.
@@ -13,6 +14,7 @@ require "fileutils"
 require_relative "vendor/gems/chat_database/lib/chat_database"
 require_relative "lib/channels"
 require_relative "lib/dataset"
+require_relative "lib/seed/feeds"
 require_relative "lib/seed/filler"
 
 # The two jobs of this program.
@@ -59,9 +61,12 @@ class Seed
   def schema = File.read(File.join(__dir__, "schema", "#{ChatDatabase.kind}.sql"))
 end
 
-unknown = ARGV - %w[--reset --small]
-abort "chat: unknown argument #{unknown.first}; known are --reset and --small" unless unknown.empty?
+unknown = ARGV - %w[--reset --feeds --small]
+abort "chat: unknown argument #{unknown.first}; known are --reset, --feeds and --small" unless unknown.empty?
 
 small = ARGV.include?("--small") || ENV["CHAT_SMALL"] == "1"
 seed = Seed.new(small ? Dataset::SMALL : Dataset::FULL)
-ARGV.include?("--reset") ? seed.reset : seed.fill
+if ARGV.include?("--feeds") then Feeds.write(File.join(__dir__, "flows"))
+elsif ARGV.include?("--reset") then seed.reset
+else seed.fill
+end

@@ -1,0 +1,32 @@
+# frozen_string_literal: true
+
+require_relative "../dataset"
+require_relative "people"
+
+# The users that flows log in as, as CSV text by file name.
+#
+# Three groups, since some checks hold only if nobody else uses the account at the same time:
+# readers and writers; people who change their profile; people who never read a message.
+module Feeds
+  FILES = {
+    "users.csv" => 1..900,
+    "profile_users.csv" => 901..990,
+    "silent_users.csv" => 991..1_000
+  }.freeze
+  CHANNELS = 100
+  # Coprime to CHANNELS, so that users next to each other are not in channels next to each other.
+  STRIDE = 37
+
+  module_function
+
+  def texts = FILES.transform_values { |ids| ["name,password,channel,seeded_channel", *ids.map { |id| line(id) }, ""].join("\n") }
+
+  def write(folder) = texts.each { |name, text| File.write(File.join(folder, name), text) }
+
+  def line(id)
+    name = People.name(id)
+    channel = 1 + ((id * STRIDE) % CHANNELS)
+    seeded_channel = 1 + (id % Dataset::FULL.channels)
+    [name, People.password(name), channel, seeded_channel].join(",")
+  end
+end
