@@ -96,7 +96,18 @@ impl<'a> Lexer<'a> {
             .map_or(rest.len(), |found| found + end.len());
     }
 
+    #[inline]
     fn skip_blank(&mut self) {
+        if self.peek(0) == b' ' {
+            self.at += 1;
+        }
+        if is_word(self.peek(0)) {
+            return;
+        }
+        self.skip_blanks_and_comments();
+    }
+
+    fn skip_blanks_and_comments(&mut self) {
         loop {
             match (self.peek(0), self.peek(1)) {
                 _ if self.at >= self.sql.len() => return,
@@ -112,8 +123,10 @@ impl<'a> Lexer<'a> {
         }
     }
 
+    #[inline]
     fn cut(&mut self) -> Kind {
         match self.peek(0) {
+            byte if byte.is_ascii_alphabetic() => self.word(),
             b'\'' => self.string(true),
             b'"' => self.double_quoted(),
             b'`' => self.backticked(),
@@ -138,10 +151,16 @@ impl<'a> Lexer<'a> {
     }
 
     fn punctuation(&mut self) -> Kind {
-        let rest = self.rest();
-        if let Some(operator) = OPERATORS.iter().find(|text| rest.starts_with(text)) {
-            self.at += operator.len();
-            return Kind::Operator;
+        // A longer operator needs a second character: most punctuation is settled without the list.
+        if matches!(
+            self.peek(1),
+            b'=' | b'>' | b'<' | b'|' | b'&' | b'@' | b'~' | b'*'
+        ) {
+            let rest = self.rest();
+            if let Some(operator) = OPERATORS.iter().find(|text| rest.starts_with(text)) {
+                self.at += operator.len();
+                return Kind::Operator;
+            }
         }
         let kind = match self.peek(0) {
             b'.' => Kind::Dot,
@@ -311,10 +330,30 @@ impl<'a> Iterator for Lexer<'a> {
 }
 
 /// White space, and control characters, which have no business in a report.
+#[inline]
 fn is_blank(byte: u8) -> bool {
-    byte <= b' ' || byte == 0x7f
+    CLASSES[byte as usize] == BLANK
 }
 
+#[inline]
 fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$') || byte >= 0x80
+    CLASSES[byte as usize] == WORD
 }
+
+const BLANK: u8 = 1;
+const WORD: u8 = 2;
+
+/// What kind of text a byte belongs to; a table, since every byte is looked up.
+const CLASSES: [u8; 256] = {
+    let mut classes = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        classes[byte] = match byte as u8 {
+            0..=b' ' | 0x7f => BLANK,
+            b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' | b'_' | b'$' | 0x80.. => WORD,
+            _ => 0,
+        };
+        byte += 1;
+    }
+    classes
+};

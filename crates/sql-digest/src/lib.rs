@@ -39,14 +39,14 @@ pub fn digest_id(sql: &[u8]) -> u64 {
 
 /// The statement with its literals taken out; see the crate's documentation for the rules.
 pub fn digest(sql: &[u8]) -> String {
-    let mut sink = Text(String::new());
+    let mut sink = Text(Vec::new());
     normal::run(sql, &mut sink);
-    sink.0
+    String::from_utf8_lossy(&sink.0).into_owned()
 }
 
-/// Takes the text of a digest piece by piece.
+/// Takes the text of a digest piece by piece; every piece is valid UTF-8.
 trait Sink {
-    fn put(&mut self, piece: &str);
+    fn put(&mut self, piece: &[u8]);
 }
 
 /// Parameters of 64-bit FNV-1a, as published by Fowler, Noll and Vo.
@@ -56,18 +56,19 @@ const FNV_PRIME: u64 = 0x0000_0100_0000_01b3;
 struct Fnv(u64);
 
 impl Sink for Fnv {
-    fn put(&mut self, piece: &str) {
-        for byte in piece.bytes() {
-            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(FNV_PRIME);
+    #[inline]
+    fn put(&mut self, piece: &[u8]) {
+        for byte in piece {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(FNV_PRIME);
         }
     }
 }
 
-struct Text(String);
+struct Text(Vec<u8>);
 
 impl Sink for Text {
-    fn put(&mut self, piece: &str) {
-        self.0.push_str(piece);
+    fn put(&mut self, piece: &[u8]) {
+        self.0.extend_from_slice(piece);
     }
 }
 

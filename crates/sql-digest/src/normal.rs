@@ -126,7 +126,7 @@ impl<'s, S: Sink> Normal<'s, S> {
             Kind::Comma => self.take_comma(),
             Kind::Semicolon => {
                 if self.comma || self.sign.is_some() {
-                    self.say("", Last::Comma, false);
+                    self.say_nothing();
                 }
                 self.semicolon = true;
             }
@@ -162,7 +162,7 @@ impl<'s, S: Sink> Normal<'s, S> {
 
     fn take_comma(&mut self) {
         if self.comma || self.sign.is_some() {
-            self.say("", Last::Comma, false);
+            self.say_nothing();
         }
         let frame = self.frame();
         frame.item_last = frame.item;
@@ -184,7 +184,7 @@ impl<'s, S: Sink> Normal<'s, S> {
             self.full = true;
             return;
         }
-        self.say_bytes(token.bytes, last, token.spaced);
+        self.say(token.bytes, last, token.spaced);
     }
 
     fn literal(&mut self) {
@@ -198,7 +198,7 @@ impl<'s, S: Sink> Normal<'s, S> {
         if swallowed {
             self.comma = false;
         } else {
-            self.say("?", Last::Literal, true);
+            self.say(b"?", Last::Literal, true);
         }
     }
 
@@ -220,7 +220,7 @@ impl<'s, S: Sink> Normal<'s, S> {
         let spaced = token.spaced
             || matches!(last, Last::RowsWord)
             || (last == Last::ListWord && token.bytes == b"(");
-        self.say_bytes(token.bytes, Last::Open, spaced);
+        self.say(token.bytes, Last::Open, spaced);
         self.depth += 1;
         if self.depth < FRAMES {
             *self.frame() = Frame {
@@ -235,7 +235,7 @@ impl<'s, S: Sink> Normal<'s, S> {
 
     fn close(&mut self, token: Token<'_>) {
         let row = self.depth > 0 && self.frame().row;
-        self.say_bytes(token.bytes, Last::Close, token.spaced);
+        self.say(token.bytes, Last::Close, token.spaced);
         self.depth = self.depth.saturating_sub(1);
         self.frame().item = if row { Item::Row } else { Item::Mixed };
     }
@@ -273,15 +273,17 @@ impl<'s, S: Sink> Normal<'s, S> {
         list_item || matches!(last, Last::Operator | Last::ValueWord)
     }
 
-    fn say_bytes(&mut self, bytes: &[u8], last: Last, spaced: bool) {
-        match std::str::from_utf8(bytes) {
-            Ok(text) => self.say(text, last, spaced),
-            Err(_) => self.say_lossy(bytes, last, spaced),
+    /// Puts a token, with U+FFFD in place of bytes that are not UTF-8.
+    #[inline]
+    fn say(&mut self, bytes: &[u8], last: Last, spaced: bool) {
+        if !bytes.is_ascii() {
+            self.say_unicode(bytes, last, spaced);
+        } else if self.say_before(bytes.len(), last, spaced) {
+            self.sink.put(bytes);
         }
     }
 
-    /// Like [`Self::say`], with U+FFFD in place of bytes that are not UTF-8.
-    fn say_lossy(&mut self, bytes: &[u8], last: Last, spaced: bool) {
+    fn say_unicode(&mut self, bytes: &[u8], last: Last, spaced: bool) {
         let length: usize = bytes
             .utf8_chunks()
             .map(|chunk| chunk.valid().len() + if chunk.invalid().is_empty() { 0 } else { 3 })
@@ -290,36 +292,46 @@ impl<'s, S: Sink> Normal<'s, S> {
             return;
         }
         for chunk in bytes.utf8_chunks() {
-            self.sink.put(chunk.valid());
+            self.sink.put(chunk.valid().as_bytes());
             if !chunk.invalid().is_empty() {
-                self.sink.put("\u{fffd}");
+                self.sink.put("\u{fffd}".as_bytes());
             }
-        }
-    }
-
-    fn say(&mut self, text: &str, last: Last, spaced: bool) {
-        if self.say_before(text.len(), last, spaced) {
-            self.sink.put(text);
         }
     }
 
     /// Puts what was held back and the space before a token of `length` bytes, if all of it fits:
     /// a text that ended in something held back would not be its own digest.
+    #[inline]
     fn say_before(&mut self, length: usize, last: Last, spaced: bool) -> bool {
-        let sign = self.sign.map(|minus| if minus { "-" } else { "+" });
-        let mut pieces = [""; 6];
+        if self.semicolon || self.comma || self.sign.is_some() {
+            return self.say_held(length, last, spaced);
+        }
+        let blank = space(self.last, last, spaced);
+        let total = length + blank.len();
+        if self.bytes + total > DIGEST_BYTES_MAX {
+            self.full = true;
+            return false;
+        }
+        self.sink.put(blank);
+        self.bytes += total;
+        self.last = last;
+        true
+    }
+
+    fn say_held(&mut self, length: usize, last: Last, spaced: bool) -> bool {
+        let mut pieces: [&[u8]; 5] = [b""; 5];
         let mut before = self.last;
         if self.semicolon {
-            pieces[0] = ";";
+            pieces[0] = b";";
             before = Last::Semicolon;
         }
         if self.comma {
-            pieces[1] = ",";
+            pieces[1] = b",";
             before = Last::Comma;
         }
-        if let Some(sign) = sign {
+        if let Some(minus) = self.sign {
             pieces[2] = space(before, Last::Operator, true);
-            pieces[3] = sign;
+            pieces[3] = if minus { b"-" } else { b"+" };
             before = Last::Operator;
         }
         if length > 0 {
@@ -330,7 +342,7 @@ impl<'s, S: Sink> Normal<'s, S> {
             self.full = true;
             return false;
         }
-        for piece in pieces.iter().filter(|piece| !piece.is_empty()) {
+        for piece in pieces {
             self.sink.put(piece);
         }
         self.bytes += total;
@@ -339,15 +351,20 @@ impl<'s, S: Sink> Normal<'s, S> {
         true
     }
 
+    /// Puts what is held back, for nothing that follows.
+    fn say_nothing(&mut self) {
+        self.say_held(0, Last::Comma, false);
+    }
+
     fn finish(&mut self) {
         if self.muted_at.is_none() && (self.comma || self.sign.is_some()) {
-            self.say("", Last::Comma, false);
+            self.say_nothing();
         }
     }
 }
 
 /// What separates two tokens, so that cutting the digest again gives the same tokens.
-fn space(before: Last, next: Last, spaced: bool) -> &'static str {
+fn space(before: Last, next: Last, spaced: bool) -> &'static [u8] {
     let name_or_close = matches!(
         before,
         Last::Word
@@ -366,43 +383,61 @@ fn space(before: Last, next: Last, spaced: bool) -> &'static str {
         (_, Last::Open) if name_or_close => spaced,
         _ => true,
     };
-    if apart { " " } else { "" }
+    if apart { b" " } else { b"" }
 }
 
-/// Sorts a word by what it says about the token after it. By length first: this runs on every word.
+/// The keywords that say something about the token after them, of at most 8 letters.
+const LIST_WORDS: [u64; 2] = [packed(b"IN"), packed(b"ARRAY")];
+const ROWS_WORDS: [u64; 2] = [packed(b"VALUES"), packed(b"VALUE")];
+const VALUE_WORDS: [u64; 7] = [
+    packed(b"LIKE"),
+    packed(b"ILIKE"),
+    packed(b"RLIKE"),
+    packed(b"REGEXP"),
+    packed(b"LIMIT"),
+    packed(b"OFFSET"),
+    packed(b"BETWEEN"),
+];
+const SIGN_WORDS: [u64; 14] = [
+    packed(b"AND"),
+    packed(b"OR"),
+    packed(b"ON"),
+    packed(b"BY"),
+    packed(b"NOT"),
+    packed(b"WHERE"),
+    packed(b"SELECT"),
+    packed(b"THEN"),
+    packed(b"ELSE"),
+    packed(b"WHEN"),
+    packed(b"CASE"),
+    packed(b"HAVING"),
+    packed(b"RETURN"),
+    packed(b"INTERVAL"),
+];
+
+/// A word of at most 8 letters in one number, upper case: one comparison a keyword, on every word.
+const fn packed(word: &[u8]) -> u64 {
+    let mut number = 0;
+    let mut index = 0;
+    while index < word.len() {
+        number = number << 8 | word[index].to_ascii_uppercase() as u64;
+        index += 1;
+    }
+    number
+}
+
 fn word_kind(word: &[u8]) -> Last {
-    let is = |keywords: &[&str]| {
-        keywords
-            .iter()
-            .any(|keyword| word.eq_ignore_ascii_case(keyword.as_bytes()))
-    };
-    let (lists, rows, values, signs): (&[&str], &[&str], &[&str], &[&str]) = match word.len() {
-        2 => (&["IN"], &[], &[], &["OR", "BY", "ON"]),
-        3 => (&[], &[], &[], &["AND", "NOT"]),
-        4 => (&[], &[], &["LIKE"], &["THEN", "ELSE", "WHEN", "CASE"]),
-        5 => (
-            &["ARRAY"],
-            &["VALUE"],
-            &["ILIKE", "RLIKE", "LIMIT"],
-            &["WHERE"],
-        ),
-        6 => (
-            &[],
-            &["VALUES"],
-            &["OFFSET", "REGEXP"],
-            &["SELECT", "HAVING", "RETURN"],
-        ),
-        7 => (&[], &[], &["BETWEEN"], &[]),
-        8 => (&[], &[], &[], &["INTERVAL"]),
-        _ => return Last::Word,
-    };
-    if is(lists) {
+    if word.len() > 8 || word.len() < 2 {
+        return Last::Word;
+    }
+    let word = packed(word);
+    if LIST_WORDS.contains(&word) {
         Last::ListWord
-    } else if is(rows) {
+    } else if ROWS_WORDS.contains(&word) {
         Last::RowsWord
-    } else if is(values) {
+    } else if VALUE_WORDS.contains(&word) {
         Last::ValueWord
-    } else if is(signs) {
+    } else if SIGN_WORDS.contains(&word) {
         Last::SignWord
     } else {
         Last::Word
