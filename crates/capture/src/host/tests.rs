@@ -1,0 +1,157 @@
+use std::process::{Command, Stdio};
+
+use proptest::prelude::*;
+
+use super::parse::{CpuTicks, ProcessStat};
+use super::*;
+
+#[test]
+fn cpu_time_of_all_cores() {
+    let check = |text: &str, expected: Option<(u64, u64)>| {
+        let expected = expected.map(|(busy_ticks, steal_ticks)| CpuTicks {
+            busy_ticks,
+            steal_ticks,
+        });
+        assert_eq!(parse::cpu(text), expected, "{text}");
+    };
+    check(
+        "cpu  41971 3 8937 364721 1916 7 172 42 0 0\ncpu0 19096 0 3555 185956 216 0 22 14 0 0\n",
+        Some((41971 + 3 + 8937 + 7 + 172, 42)),
+    );
+    check("cpu  1 2 3 4\n", Some((6, 0)));
+    check("cpu0 1 2 3 4\n", None);
+    check("cpu  1 2\n", None);
+    check("", None);
+}
+
+#[test]
+fn pressure_is_what_some_task_felt() {
+    let text = "some avg10=0.81 avg60=6.17 avg300=7.27 total=53211144\n\
+                full avg10=0.00 avg60=0.00 avg300=0.00 total=0\n";
+    assert_eq!(parse::pressure(text), Some(Nanos(53_211_144_000)));
+    assert_eq!(parse::pressure("full avg10=0.00 total=1\n"), None);
+    assert_eq!(parse::pressure(""), None);
+}
+
+#[test]
+fn memory_is_what_could_be_had() {
+    let text = "MemTotal:       24684096 kB\nMemAvailable:   24109424 kB\n";
+    assert_eq!(parse::memory_available(text), Some(24_109_424 * 1024));
+    assert_eq!(parse::memory_available("MemTotal: 1 kB\n"), None);
+}
+
+#[test]
+fn a_process_whatever_its_name() {
+    let check = |name: &str, state: &str, ended: bool| {
+        let text = format!(
+            "15254 ({name}) {state} 15237 15237 4734 0 -1 4194304 101 0 0 0 12 30 0 0 20 0 1 0 \
+             209499 3231744 416 18446744073709551615\n"
+        );
+        let expected = ProcessStat {
+            name: name.to_owned(),
+            ended,
+            cpu_ticks: 42,
+            started_ticks: 209_499,
+        };
+        assert_eq!(parse::process(&text), Some(expected));
+    };
+    check("ruby", "S", false);
+    check("puma: 6.6 (a) b)", "R", false);
+    check("", "Z", true);
+    assert_eq!(parse::process("15254 (ruby) S 1 2"), None);
+    assert_eq!(parse::process(""), None);
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_read_or_refused(text in "[ -~\n]{0,200}") {
+        let _ = (parse::cpu(&text), parse::pressure(&text), parse::memory_available(&text));
+        let _ = (parse::process(&text), parse::resident_pages(&text));
+        let _ = parse::children(&text).count();
+    }
+}
+
+#[test]
+fn this_process_and_its_child_are_seen_and_the_end_of_the_child_too() {
+    let own = std::process::id();
+    let mut sampler = HostSampler::new(&[(own, ProcessRole::Generator)]);
+    let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
+    let first = sampler.sample().unwrap();
+    let of = |sample: &HostSample, pid| sample.processes.iter().find(|p| p.pid == pid).cloned();
+    let me = of(&first, own).unwrap();
+    assert!(me.rss > 100_000 && me.role == ProcessRole::Generator);
+    assert!(first.cpu_busy.0 > 0 && first.memory_available > 0);
+    let found = of(&first, child.id()).unwrap();
+    assert_eq!(found.role, ProcessRole::Generator);
+
+    drop(child.stdin.take());
+    child.wait().unwrap();
+    let second = sampler.sample().unwrap();
+    assert_eq!(of(&second, child.id()), None);
+    assert!(second.at > first.at && second.cpu_busy >= first.cpu_busy);
+}
+
+/// A `/proc` with one process, its number and start as given.
+fn proc_with(pid: u32, started: u64) -> tempfile::TempDir {
+    let proc = tempfile::TempDir::new().unwrap();
+    let put = |name: &str, text: &str| {
+        let path = proc.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    put("stat", "cpu  100 0 0 0 0 0 0 5 0 0\n");
+    put("meminfo", "MemAvailable: 2 kB\n");
+    let stat = format!("{pid} (app) S 1 1 1 0 -1 0 0 0 0 0 7 0 0 0 20 0 1 0 {started} 0 3\n");
+    put(&format!("{pid}/stat"), &stat);
+    put(&format!("{pid}/statm"), "9 3 1 1 0 1 0\n");
+    proc
+}
+
+fn sampler_on(proc: &Path, pid: u32) -> HostSampler {
+    let units = Units {
+        tick: Nanos(10_000_000),
+        page_bytes: 4096,
+    };
+    HostSampler::on(proc.to_owned(), units, &[(pid, ProcessRole::App)])
+}
+
+#[test]
+fn units_are_applied_and_missing_pressure_is_unknown() {
+    let proc = proc_with(7, 1);
+    let sample = sampler_on(proc.path(), 7).sample().unwrap();
+    let expected = ProcessSample {
+        pid: 7,
+        role: ProcessRole::App,
+        name: "app".to_owned(),
+        cpu: Nanos(70_000_000),
+        rss: 3 * 4096,
+    };
+    assert_eq!(sample.processes, [expected]);
+    assert_eq!(sample.cpu_busy, Nanos(1_000_000_000));
+    assert_eq!(sample.cpu_steal, Nanos(50_000_000));
+    assert_eq!((sample.cpu_pressure, sample.io_pressure), (None, None));
+    assert_eq!(sample.memory_available, 2048);
+}
+
+#[test]
+fn another_process_with_the_same_number_is_not_taken_for_it() {
+    let first = proc_with(7, 1);
+    let second = proc_with(7, 2);
+    let mut sampler = sampler_on(first.path(), 7);
+    assert_eq!(sampler.sample().unwrap().processes.len(), 1);
+    sampler.proc = second.path().to_owned();
+    assert_eq!(sampler.sample().unwrap().processes, []);
+}
+
+#[test]
+fn without_proc_the_error_names_the_file() {
+    let empty = tempfile::TempDir::new().unwrap();
+    let said = sampler_on(empty.path(), 7)
+        .sample()
+        .unwrap_err()
+        .to_string();
+    assert!(
+        said.starts_with("cannot read ") && said.contains("/stat: "),
+        "{said}"
+    );
+}
