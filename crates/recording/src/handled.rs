@@ -25,8 +25,8 @@ pub struct Handled {
     pub parts: Parts,
     /// Thread CPU time, on a uniform sample of requests.
     pub cpu: Option<CpuSample>,
-    /// Ruby objects allocated by the process while the request was handled.
-    pub allocations: u64,
+    /// Ruby objects allocated by the request's own thread, on the same sample as `cpu`.
+    pub allocations: Option<u64>,
     /// SQL and outgoing HTTP by statement and caller. At most 32; the rest is in `parts` only.
     pub sql: Vec<SqlUse>,
     /// SQL statements executed, those not in `sql` included.

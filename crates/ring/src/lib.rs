@@ -1,1 +1,19 @@
 //! The shared-memory format that the agent writes and capture reads, versioned.
+//!
+//! One ring has one producer (a native thread inside the app) and one consumer (capture). It is a file
+//! that both sides map: a header of one page, then `capacity` bytes used in a circle. A record is copied
+//! in whole before `head` moves, so a producer that is killed leaves nothing half-written behind; a full
+//! ring drops the record and counts it, so a slow consumer never delays the app.
+//!
+//! Start at [`Writer`] and [`Reader`]; what the records say is in [`Record`].
+#![expect(unsafe_code, reason = "maps shared memory")]
+
+mod layout;
+mod reader;
+mod record;
+mod writer;
+
+pub use layout::{CAPACITY_BYTES_MAX, CAPACITY_BYTES_MIN, VERSION};
+pub use reader::{ReadError, Reader};
+pub use record::{Hello, Record, RequestRecord, SqlRecord, TextKind};
+pub use writer::{Place, Writer};

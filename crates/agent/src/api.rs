@@ -1,0 +1,160 @@
+//! The functions of the Ruby VM that the agent uses, looked up by name.
+//!
+//! `VALUE` is passed as a plain word. Fixnums have one form in all versions; `nil` is asked for at run
+//! time, because its bits differ between versions.
+
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::sync::OnceLock;
+
+/// A Ruby object reference or immediate.
+pub(crate) type Value = usize;
+
+/// Signature of `rb_internal_thread_add_event_hook`'s callback. On 3.2 the second argument is null.
+pub(crate) type ThreadEventHook = extern "C" fn(u32, *const ThreadEvent, *mut c_void);
+
+/// Signature of `rb_add_event_hook`'s callback for internal events.
+pub(crate) type VmEventHook = extern "C" fn(u32, Value, Value, usize, Value);
+
+/// `rb_internal_thread_event_data_t` since 3.3.
+#[repr(C)]
+pub(crate) struct ThreadEvent {
+    pub(crate) thread: Value,
+}
+
+macro_rules! api {
+    ($( $(#[$doc:meta])* $kind:ident $name:ident : $type:ty ),* $(,)?) => {
+        /// Function addresses; the optional ones came with later versions.
+        pub(crate) struct Api {
+            $( $(#[$doc])* pub(crate) $name: api!(@field $kind $type), )*
+        }
+
+        impl Api {
+            fn look_up() -> Option<Api> {
+                Some(Api { $( $name: api!(@get $kind $name $type), )* })
+            }
+        }
+    };
+    (@field must $type:ty) => { $type };
+    (@field may $type:ty) => { Option<$type> };
+    (@get must $name:ident $type:ty) => {
+        // SAFETY: the type is that of the function of this name in Ruby's public headers.
+        unsafe { symbol::<$type>(concat!(stringify!($name), "\0")) }?
+    };
+    (@get may $name:ident $type:ty) => {
+        // SAFETY: as above.
+        unsafe { symbol::<$type>(concat!(stringify!($name), "\0")) }
+    };
+}
+
+api! {
+    must rb_define_module: extern "C" fn(*const c_char) -> Value,
+    must rb_define_module_under: extern "C" fn(Value, *const c_char) -> Value,
+    must rb_define_singleton_method:
+        extern "C" fn(Value, *const c_char, *const c_void, c_int),
+    must rb_eval_string_protect: extern "C" fn(*const c_char, *mut c_int) -> Value,
+    must rb_string_value_ptr: extern "C" fn(*mut Value) -> *const c_char,
+    must rb_intern: extern "C" fn(*const c_char) -> usize,
+    must rb_id2sym: extern "C" fn(usize) -> Value,
+    must rb_gc_stat: extern "C" fn(Value) -> usize,
+    must rb_thread_current: extern "C" fn() -> Value,
+    must rb_profile_frames: extern "C" fn(c_int, c_int, *mut Value, *mut c_int) -> c_int,
+    must rb_profile_frame_method_name: extern "C" fn(Value) -> Value,
+    must rb_profile_frame_absolute_path: extern "C" fn(Value) -> Value,
+    must rb_profile_frame_path: extern "C" fn(Value) -> Value,
+    must rb_add_event_hook: extern "C" fn(VmEventHook, u32, Value),
+    /// 3.2 and later.
+    may rb_internal_thread_add_event_hook:
+        extern "C" fn(ThreadEventHook, u32, *mut c_void) -> *mut c_void,
+    /// 3.3 and later, as the two below.
+    may rb_internal_thread_specific_key_create: extern "C" fn() -> c_int,
+    may rb_internal_thread_specific_get: extern "C" fn(Value, c_int) -> *mut c_void,
+    may rb_internal_thread_specific_set: extern "C" fn(Value, c_int, *mut c_void),
+    /// Makes the agent's functions callable in any Ractor.
+    may rb_ext_ractor_safe: extern "C" fn(bool),
+}
+
+static API: OnceLock<Option<Api>> = OnceLock::new();
+
+/// The table, or `None` in a process that is not a Ruby we know.
+pub(crate) fn api() -> Option<&'static Api> {
+    API.get_or_init(Api::look_up).as_ref()
+}
+
+/// The address of `name` (with its closing NUL) as a function pointer.
+///
+/// # Safety
+/// `T` must be a function pointer type that fits the function.
+unsafe fn symbol<T: Copy>(name: &str) -> Option<T> {
+    const { assert!(size_of::<T>() == size_of::<*mut c_void>()) };
+    // SAFETY: `name` is NUL-terminated.
+    let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr().cast()) };
+    // SAFETY: same size, not null, and of that type as the caller vouches.
+    (!address.is_null()).then(|| unsafe { std::mem::transmute_copy(&address) })
+}
+
+/// The running Ruby's version, such as `[3, 3, 0]`.
+pub(crate) fn ruby_version() -> Option<[c_int; 3]> {
+    // SAFETY: `ruby_api_version` is `const int[3]` in every Ruby.
+    unsafe { symbol::<*const [c_int; 3]>("ruby_api_version\0").map(|address| *address) }
+}
+
+/// `ruby_description`.
+pub(crate) fn ruby_description() -> String {
+    // SAFETY: `ruby_description` is a `const char[]` in every Ruby.
+    unsafe { symbol::<*const c_char>("ruby_description\0").map(|text| CStr::from_ptr(text)) }
+        .map(|text| text.to_string_lossy().into_owned())
+        .unwrap_or_default()
+}
+
+/// The integer as a fixnum.
+pub(crate) const fn fixnum(number: i64) -> Value {
+    ((number as usize) << 1) | 1
+}
+
+/// The integer in a fixnum, `None` for any other object.
+pub(crate) const fn from_fixnum(value: Value) -> Option<i64> {
+    if value & 1 == 1 {
+        Some((value as i64) >> 1)
+    } else {
+        None
+    }
+}
+
+/// The bytes of a `String`, whose length Ruby code has told. Borrowed: valid while the caller holds `value`.
+///
+/// # Safety
+/// `value` must be a live `String` (or anything but one, which gives `None`) and `bytes` its `bytesize`.
+pub(crate) unsafe fn string_bytes<'a>(value: Value, bytes: Value) -> Option<&'a [u8]> {
+    let length = usize::try_from(from_fixnum(bytes)?).ok()?;
+    if !is_string(value) {
+        return None;
+    }
+    let mut value = value;
+    let start = (api()?.rb_string_value_ptr)(&raw mut value);
+    // SAFETY: a Ruby string's pointer is valid for `bytesize` bytes.
+    (!start.is_null()).then(|| unsafe { std::slice::from_raw_parts(start.cast(), length) })
+}
+
+/// A `String` without NUL inside, such as a method's name or a path, up to its NUL.
+pub(crate) fn c_string<'a>(value: Value) -> Option<&'a CStr> {
+    if !is_string(value) {
+        return None;
+    }
+    let mut value = value;
+    let start = (api()?.rb_string_value_ptr)(&raw mut value);
+    // SAFETY: Ruby ends ASCII-compatible strings with a NUL; the caller uses it while the object lives.
+    (!start.is_null()).then(|| unsafe { CStr::from_ptr(start) })
+}
+
+/// Whether it is a heap object of type `T_STRING` (5 in the low five bits of `RBasic.flags`, all versions).
+fn is_string(value: Value) -> bool {
+    const IMMEDIATE_MASK: Value = 7;
+    // `false`, `nil`, `true` and `undef` are small words in every version.
+    const SPECIAL_MAX: Value = 0x40;
+    const TYPE_MASK: usize = 0x1f;
+    const T_STRING: usize = 5;
+    value > SPECIAL_MAX
+        && value & IMMEDIATE_MASK == 0
+        // SAFETY: not an immediate, so it points at an `RBasic`, whose first word is `flags`.
+        && unsafe { *(value as *const usize) } & TYPE_MASK == T_STRING
+}

@@ -1,0 +1,273 @@
+//! What `ruby/agent.rb` calls, and the start of the agent.
+//!
+//! Every function takes and gives plain integers or strings and never raises. The module is
+//! `HakaruAgent::Native`; the Ruby file says when to call what.
+
+use std::ffi::{CStr, CString, c_int, c_void};
+
+use ring::{Hello, TextKind};
+
+use crate::api::{
+    Api, Value, api, c_string, fixnum, from_fixnum, ruby_description, ruby_version, string_bytes,
+};
+use crate::clock::monotonic_ns;
+use crate::nesting::{self, Entry};
+use crate::thread::{self, Live, ThreadState};
+use crate::timeline::{Part, Span, Timeline, mark_ready};
+use crate::{guarded, hooks, process};
+
+const RUBY_HALF: &str = include_str!("../../../ruby/agent.rb");
+
+/// Oldest Ruby with GVL events, and the oldest that the Ruby half is written for.
+const GVL_SINCE: [c_int; 2] = [3, 2];
+const RUBY_SINCE: [c_int; 2] = [3, 1];
+
+// Answers, as the Ruby half names them.
+const PASS: Value = fixnum(0);
+const STARTED: Value = fixnum(1);
+const RECURSION: Value = fixnum(2);
+const FIRST: Value = fixnum(3);
+
+/// Defines the functions and evaluates the Ruby half. Leaves everything as it was when this is no Ruby
+/// that we know, or when nobody asked for the agent.
+pub(crate) fn start() {
+    let Some([major, minor, _]) = ruby_version() else {
+        return;
+    };
+    if !process::read_settings([major, minor] >= GVL_SINCE) {
+        return;
+    }
+    process::complain(&format!("loaded: {}", ruby_description()));
+    let Some(api) = api().filter(|_| [major, minor] >= RUBY_SINCE) else {
+        process::complain("trouble: this Ruby is not supported; 3.1 or later is needed");
+        return;
+    };
+    thread::prepare(api);
+    if let Some(create) = api.rb_internal_thread_specific_key_create {
+        process::set_key(create());
+    }
+    // SAFETY: the handler only touches atomics.
+    unsafe { libc::pthread_atfork(None, None, Some(process::after_fork_in_child)) };
+    define(api);
+    evaluate(api);
+}
+
+/// Evaluates the Ruby half under a file name of its own, which keeps the app's backtraces readable.
+fn evaluate(api: &Api) {
+    let source = format!(
+        "begin\neval(<<'HAKARU_AGENT_SOURCE', TOPLEVEL_BINDING, 'hakaru_agent.rb', 1)\n\
+         {RUBY_HALF}\nHAKARU_AGENT_SOURCE\n0\n\
+         rescue Exception => error\n\
+         text = error.full_message(highlight: false)[0, 500].b\n\
+         HakaruAgent::Native.trouble(text, text.bytesize)\nend"
+    );
+    let mut failed: c_int = 0;
+    match CString::new(source) {
+        Ok(source) => (api.rb_eval_string_protect)(source.as_ptr(), &raw mut failed),
+        Err(_) => return,
+    };
+    if failed != 0 {
+        process::complain("trouble: the agent's Ruby half did not load");
+    }
+}
+
+fn define(api: &Api) {
+    if let Some(ractor_safe) = api.rb_ext_ractor_safe {
+        ractor_safe(true);
+    }
+    let agent = (api.rb_define_module)(c"HakaruAgent".as_ptr());
+    let module = (api.rb_define_module_under)(agent, c"Native".as_ptr());
+    let functions: [(&CStr, *const c_void, c_int); 10] = [
+        (c"now", now as *const c_void, 0),
+        (c"request_begin", request_begin as *const c_void, 2),
+        (c"request_end", request_end as *const c_void, 3),
+        (c"call_begin", call_begin as *const c_void, 4),
+        (c"call_end", call_end as *const c_void, 1),
+        (c"hello", hello as *const c_void, 8),
+        (c"database", database as *const c_void, 2),
+        (c"trouble", trouble as *const c_void, 2),
+        (c"dry", dry as *const c_void, 1),
+        (c"event_cost", event_cost as *const c_void, 0),
+    ];
+    for (name, function, arguments) in functions {
+        (api.rb_define_singleton_method)(module, name.as_ptr(), function, arguments);
+    }
+}
+
+/// `now` → monotonic nanoseconds.
+extern "C" fn now(_self: Value) -> Value {
+    fixnum(monotonic_ns() as i64)
+}
+
+/// `request_begin(id or nil, ready or nil)` → PASS, STARTED, or FIRST: arm, then call again.
+extern "C" fn request_begin(_self: Value, id: Value, ready: Value) -> Value {
+    guarded(PASS, || {
+        let Some(api) = api().filter(|_| process::is_on()) else {
+            return PASS;
+        };
+        if process::arm() {
+            hooks::install(api);
+            return FIRST;
+        }
+        let Some(state) = thread::current(api).filter(|state| !state.active) else {
+            return PASS;
+        };
+        nesting::reset();
+        let ready = from_fixnum(ready).map_or(0, |ready| ready as u64);
+        state.begin(request_id(id), ready);
+        STARTED
+    })
+}
+
+/// The header's 16 hexadecimal digits; 0 for anything else.
+fn request_id(header: Value) -> u64 {
+    c_string(header)
+        .and_then(|text| text.to_str().ok())
+        .and_then(|text| u64::from_str_radix(text, 16).ok())
+        .unwrap_or(0)
+}
+
+/// `request_end(status, route or nil, its bytes)`.
+extern "C" fn request_end(_self: Value, status: Value, route: Value, bytes: Value) -> Value {
+    guarded(PASS, || {
+        if let Some(state) = thread::active() {
+            let status = from_fixnum(status).map_or(0, |status| status as u32);
+            // SAFETY: the Ruby half passes a string with its own bytesize.
+            state.end(status, unsafe { string_bytes(route, bytes) });
+        }
+        PASS
+    })
+}
+
+/// `call_begin(code, receiver, text, bytes)` → STARTED (then `call_end` must follow) or RECURSION. The
+/// code's low bit says SQL (0) or HTTP (1); the rest names the method.
+extern "C" fn call_begin(
+    _self: Value,
+    code: Value,
+    receiver: Value,
+    text: Value,
+    bytes: Value,
+) -> Value {
+    guarded(PASS, || {
+        let code = from_fixnum(code).unwrap_or_default();
+        match nesting::enter(code, receiver) {
+            Entry::Same => return RECURSION,
+            Entry::Inner => return STARTED,
+            Entry::Outer => {}
+        }
+        if let (Some(api), Some(state)) = (api(), thread::active()) {
+            // SAFETY: as in `request_end`.
+            let text = unsafe { string_bytes(text, bytes) }.unwrap_or_default();
+            let (span, digest) = match code & 1 {
+                0 => (Span::Sql, state.tell_sql(text)),
+                _ => (Span::Http, state.tell(TextKind::Digest, text)),
+            };
+            let site = site(api, state);
+            state.begin_call(span, digest, site);
+        }
+        STARTED
+    })
+}
+
+fn site(api: &Api, state: &mut ThreadState) -> u64 {
+    let Some(caller) = state.sites.caller(api) else {
+        return 0;
+    };
+    if let Some(known) = state.sites.known(&caller) {
+        return known;
+    }
+    let told = state.tell(TextKind::Site, caller.text(api).as_bytes());
+    state.sites.remember(&caller, told);
+    told
+}
+
+/// `call_end(rows)`.
+extern "C" fn call_end(_self: Value, rows: Value) -> Value {
+    guarded(PASS, || {
+        if let (true, Some(state)) = (nesting::leave(), thread::active()) {
+            state.end_call(from_fixnum(rows).map_or(0, |rows| rows.max(0) as u64));
+        }
+        PASS
+    })
+}
+
+/// `hello(server, bytes, workers, threads, pool, request cost, event cost, call cost)`.
+#[expect(clippy::too_many_arguments, reason = "Ruby passes them one by one")]
+extern "C" fn hello(
+    _self: Value,
+    server: Value,
+    bytes: Value,
+    workers: Value,
+    threads: Value,
+    pool: Value,
+    cost_request: Value,
+    cost_event: Value,
+    cost_call: Value,
+) -> Value {
+    guarded(PASS, || {
+        let number = |value| from_fixnum(value).map_or(0, |number| number.max(0) as u32);
+        // SAFETY: as in `request_end`.
+        let server = unsafe { string_bytes(server, bytes) }.unwrap_or_default();
+        let hello = Hello {
+            ruby: ruby_description(),
+            server: String::from_utf8_lossy(server).into_owned(),
+            gvl: process::settings().is_some_and(|settings| settings.gvl),
+            workers: number(workers),
+            threads: number(threads),
+            database_pool: number(pool),
+            cost_request_ns: number(cost_request),
+            cost_event_ns: number(cost_event),
+            cost_statement_ns: number(cost_call),
+        };
+        if let Some(state) = api().and_then(thread::current) {
+            state.send(|out| hello.encode(out));
+        }
+        PASS
+    })
+}
+
+/// `database(url, bytes)`.
+extern "C" fn database(_self: Value, url: Value, bytes: Value) -> Value {
+    guarded(PASS, || {
+        // SAFETY: as in `request_end`.
+        let url = unsafe { string_bytes(url, bytes) };
+        if let (Some(url), Some(state)) = (url, thread::active()) {
+            state.tell(TextKind::Database, url);
+        }
+        PASS
+    })
+}
+
+/// `trouble(text, bytes)`.
+extern "C" fn trouble(_self: Value, text: Value, bytes: Value) -> Value {
+    guarded(PASS, || {
+        // SAFETY: as in `request_end`.
+        let text = unsafe { string_bytes(text, bytes) }.unwrap_or_default();
+        process::complain(&format!("trouble: {}", String::from_utf8_lossy(text)));
+        PASS
+    })
+}
+
+/// `dry(1)` before and `dry(0)` after the agent measures itself.
+extern "C" fn dry(_self: Value, on: Value) -> Value {
+    process::set_dry(on == STARTED);
+    PASS
+}
+
+/// `event_cost` → nanoseconds that one GVL event takes in our hook.
+extern "C" fn event_cost(_self: Value) -> Value {
+    const ROUNDS: u64 = 300;
+    const EVENTS_A_ROUND: u64 = 3;
+    guarded(PASS, || {
+        let mut timeline = Timeline::new();
+        let started = monotonic_ns();
+        timeline.begin(started, None);
+        for _ in 0..ROUNDS {
+            timeline.suspend(monotonic_ns(), &Live);
+            mark_ready(timeline.ready_at(), monotonic_ns());
+            timeline.resume(monotonic_ns(), &Live, |_| Part::OtherIo);
+        }
+        let nanos = (monotonic_ns() - started) / (ROUNDS * EVENTS_A_ROUND);
+        fixnum(nanos as i64)
+    })
+}

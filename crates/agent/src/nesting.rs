@@ -1,0 +1,76 @@
+//! Which hooked methods the thread is inside of, so that a call is recorded once and a gem that chained
+//! our method into its own does not send us round in circles.
+
+use std::cell::Cell;
+
+use crate::api::Value;
+
+/// Deeper than that we go to the original method and record nothing.
+const DEPTH_MAX: usize = 8;
+
+/// What entering a hooked method means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Entry {
+    /// The outermost call: to be recorded.
+    Outer,
+    /// A call inside another, such as `Statement#execute` inside `Database#execute`.
+    Inner,
+    /// The same method on the same object again, or too deep: go to the original.
+    Same,
+}
+
+type Stack = ([(i64, Value); DEPTH_MAX], usize);
+
+thread_local! {
+    static STACK: Cell<Stack> = const { Cell::new(([(0, 0); DEPTH_MAX], 0)) };
+}
+
+/// Enters a method. After `Outer` and `Inner` a [`leave`] must follow.
+pub(crate) fn enter(code: i64, receiver: Value) -> Entry {
+    let (mut calls, depth) = STACK.get();
+    if depth == DEPTH_MAX || calls[..depth].contains(&(code, receiver)) {
+        return Entry::Same;
+    }
+    calls[depth] = (code, receiver);
+    STACK.set((calls, depth + 1));
+    if depth == 0 { Entry::Outer } else { Entry::Inner }
+}
+
+/// Leaves a method; answers whether it was the outermost.
+pub(crate) fn leave() -> bool {
+    let (calls, depth) = STACK.get();
+    STACK.set((calls, depth.saturating_sub(1)));
+    depth == 1
+}
+
+/// Forgets calls that a previous request left open, as a fiber does that is never resumed.
+pub(crate) fn reset() {
+    let (calls, _) = STACK.get();
+    STACK.set((calls, 0));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_inside_a_call_is_not_recorded_again() {
+        reset();
+        assert_eq!(enter(2, 100), Entry::Outer);
+        assert_eq!(enter(4, 200), Entry::Inner);
+        assert!(!leave());
+        assert!(leave());
+    }
+
+    #[test]
+    fn the_same_method_on_the_same_object_is_a_circle() {
+        reset();
+        assert_eq!(enter(2, 100), Entry::Outer);
+        assert_eq!(enter(2, 100), Entry::Same);
+        assert_eq!(enter(2, 300), Entry::Inner, "another object is no circle");
+        assert!(!leave());
+        assert!(leave());
+        assert_eq!(enter(2, 100), Entry::Outer);
+        reset();
+    }
+}

@@ -1,0 +1,45 @@
+//! The agent's shared object, carried inside the program.
+
+use std::fs;
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+static LIBRARY: &[u8] = include_bytes!(env!("HAKARU_AGENT_LIBRARY"));
+
+/// The file must have this name: Ruby calls `Init_` and the name without its ending.
+const FILE_NAME: &str = "hakaru_agent.so";
+
+/// Writes the agent into `folder` (made if missing, mode 0700) and answers the file's path.
+///
+/// # Errors
+/// When the folder cannot be made or is not ours, or its path holds a space: `RUBYOPT`, which will
+/// name the file, is split at spaces.
+pub fn unpack_agent(folder: &Path) -> io::Result<PathBuf> {
+    if folder.to_string_lossy().contains(char::is_whitespace) {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "the folder's path holds a space, which RUBYOPT cannot carry",
+        ));
+    }
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder)?;
+    let owner = fs::metadata(folder)?.uid();
+    if owner != rustix::process::geteuid().as_raw() {
+        return Err(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            "the folder belongs to another user",
+        ));
+    }
+    let path = folder.join(FILE_NAME);
+    let mut file = fs::OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(&path)?;
+    file.write_all(LIBRARY)?;
+    Ok(path)
+}

@@ -1,0 +1,363 @@
+//! Reads the agents' rings while the app runs and turns their records into facts.
+//!
+//! Flow: [`Rings::poll`] looks for new ring files, drains those that are open, and forgets those whose
+//! producer is gone. What a record names by hash (texts) may come after it or through another ring, so
+//! names are resolved only where facts are read.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use recording::{
+    AgentProcess, Burst, BurstKind, CpuSample, Handled, Nanos, Parts, RequestId, SqlUse, TextId,
+    Timestamp,
+};
+use ring::{Hello, ReadError, Reader, Record, RequestRecord, TextKind};
+
+/// All rings of a run.
+pub struct Rings {
+    folder: PathBuf,
+    open: Vec<OpenRing>,
+    seen: HashSet<PathBuf>,
+    processes: HashMap<u32, Process>,
+    samples: HashMap<TextId, String>,
+    database_url: Option<String>,
+}
+
+struct OpenRing {
+    path: PathBuf,
+    reader: Reader,
+    counted: Counted,
+}
+
+/// Totals of one ring, as last read from its header.
+#[derive(Clone, Copy, Default)]
+struct Counted {
+    requests: u64,
+    events: u64,
+    statements: u64,
+    dropped: u64,
+}
+
+#[derive(Default)]
+struct Process {
+    hello: Option<Hello>,
+    loaded: String,
+    troubles: Vec<String>,
+    ended: Counted,
+}
+
+/// What one poll brought.
+#[derive(Debug, Default)]
+pub struct Polled {
+    /// Requests handled since the last poll.
+    pub handled: Vec<Handled>,
+    /// Texts that they name.
+    pub texts: Vec<(TextId, String)>,
+}
+
+/// What a process said of its server.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ServerFacts {
+    /// `ruby_description`.
+    pub ruby: String,
+    /// Such as `puma 6.6.0`.
+    pub server: String,
+    /// Configured worker processes, 0 in single mode.
+    pub workers: u32,
+    /// Most threads of each, 0 when unknown.
+    pub threads: u32,
+    /// Connections the app's pool may hold, when known.
+    pub database_pool: Option<u32>,
+}
+
+impl Rings {
+    /// Watches `folder`, which is this run's own.
+    pub fn new(folder: &Path) -> Rings {
+        Rings {
+            folder: folder.to_owned(),
+            open: Vec::new(),
+            seen: HashSet::new(),
+            processes: HashMap::new(),
+            samples: HashMap::new(),
+            database_url: None,
+        }
+    }
+
+    /// Reads what has come since the last time. To be called often enough that no ring fills up:
+    /// every 20 ms leaves room for 20,000 requests a second of 1 KB in one thread's ring.
+    pub fn poll(&mut self) -> Polled {
+        self.find_new();
+        let mut polled = Polled::default();
+        let mut open = std::mem::take(&mut self.open);
+        open.retain_mut(|ring| {
+            // Asked before reading: what was written before the end is then surely read.
+            let over = ring.reader.is_closed() || !is_alive(ring.reader.pid());
+            self.drain(ring, &mut polled);
+            if over {
+                self.end(ring);
+            }
+            !over
+        });
+        self.open = open;
+        polled
+    }
+
+    /// What each Ruby process said of itself; cost is the agent's own estimate.
+    pub fn processes(&self) -> Vec<AgentProcess> {
+        let mut all: Vec<_> = self
+            .processes
+            .iter()
+            .map(|(pid, process)| self.facts(*pid, process))
+            .collect();
+        all.sort_by_key(|process| process.pid);
+        all
+    }
+
+    /// What the serving processes said of the server; `None` before the first request.
+    pub fn server(&self) -> Option<ServerFacts> {
+        let hello = self
+            .processes
+            .values()
+            .find_map(|process| process.hello.as_ref())?;
+        Some(ServerFacts {
+            ruby: hello.ruby.clone(),
+            server: hello.server.clone(),
+            workers: hello.workers,
+            threads: hello.threads,
+            database_pool: (hello.database_pool > 0).then_some(hello.database_pool),
+        })
+    }
+
+    /// One statement with its literals for each digest. For EXPLAIN; not to be stored.
+    pub fn samples(&self) -> &HashMap<TextId, String> {
+        &self.samples
+    }
+
+    /// The app's database with its password, as its driver knows it. Not to be stored.
+    pub fn database_url(&self) -> Option<&str> {
+        self.database_url.as_deref()
+    }
+
+    fn find_new(&mut self) {
+        let Ok(entries) = fs::read_dir(&self.folder) else {
+            return;
+        };
+        for path in entries.flatten().map(|entry| entry.path()) {
+            match path.extension().and_then(|ending| ending.to_str()) {
+                Some("ring") if !self.seen.contains(&path) => self.open_ring(path),
+                Some("agent") => self.read_sentences(&path),
+                _ => {}
+            }
+        }
+    }
+
+    fn open_ring(&mut self, path: PathBuf) {
+        match Reader::open(&path) {
+            Ok(reader) => {
+                self.seen.insert(path.clone());
+                self.open.push(OpenRing {
+                    path,
+                    reader,
+                    counted: Counted::default(),
+                });
+            }
+            Err(ReadError::NotReady) => {}
+            Err(error) => {
+                let pid = pid_in_name(&path);
+                self.seen.insert(path);
+                self.trouble(pid, error.to_string());
+            }
+        }
+    }
+
+    /// The small file beside the rings into which an agent writes what does not go into a ring.
+    fn read_sentences(&mut self, path: &Path) {
+        let pid = pid_in_name(path);
+        let Ok(text) = fs::read_to_string(path) else {
+            return;
+        };
+        for line in text.lines() {
+            match line.split_once(": ") {
+                Some(("loaded", ruby)) => {
+                    self.processes.entry(pid).or_default().loaded = ruby.to_owned();
+                }
+                Some(("trouble", sentence)) => self.trouble(pid, sentence.to_owned()),
+                _ => self.trouble(pid, line.to_owned()),
+            }
+        }
+    }
+
+    fn trouble(&mut self, pid: u32, sentence: String) {
+        let troubles = &mut self.processes.entry(pid).or_default().troubles;
+        if !troubles.contains(&sentence) {
+            troubles.push(sentence);
+        }
+    }
+
+    fn drain(&mut self, ring: &mut OpenRing, polled: &mut Polled) {
+        let (pid, tid) = (ring.reader.pid(), ring.reader.tid());
+        let result = ring.reader.drain(|kind, payload| {
+            match Record::decode(kind, payload) {
+                Some(Record::Request(request)) => {
+                    polled.handled.push(handled(&request, pid, tid));
+                }
+                Some(Record::Text { kind, id, text }) => {
+                    self.keep(kind, TextId(id), text, &mut polled.texts);
+                }
+                Some(Record::Hello(hello)) => {
+                    self.processes.entry(pid).or_default().hello = Some(hello);
+                }
+                Some(Record::Trouble(sentence)) => self.trouble(pid, sentence),
+                None => self.trouble(pid, "wrote a record that cannot be read".to_owned()),
+            }
+        });
+        if let Err(error) = result {
+            self.trouble(pid, error.to_string());
+        }
+        let (requests, events, statements) = ring.reader.counts();
+        ring.counted = Counted {
+            requests,
+            events,
+            statements,
+            dropped: ring.reader.dropped(),
+        };
+    }
+
+    fn keep(&mut self, kind: TextKind, id: TextId, text: String, texts: &mut Vec<(TextId, String)>) {
+        match kind {
+            TextKind::Sample => {
+                self.samples.entry(id).or_insert(text);
+            }
+            TextKind::Database => self.database_url = Some(text),
+            TextKind::Route | TextKind::Digest | TextKind::Site => texts.push((id, text)),
+        }
+    }
+
+    fn end(&mut self, ring: &OpenRing) {
+        let ended = &mut self
+            .processes
+            .entry(ring.reader.pid())
+            .or_default()
+            .ended;
+        *ended = ended.plus(ring.counted);
+        // The folder is removed as a whole later; removing the file now returns the memory early.
+        let _ = fs::remove_file(&ring.path);
+    }
+
+    fn facts(&self, pid: u32, process: &Process) -> AgentProcess {
+        let counted = self
+            .open
+            .iter()
+            .filter(|ring| ring.reader.pid() == pid)
+            .fold(process.ended, |sum, ring| sum.plus(ring.counted));
+        let hello = process.hello.clone().unwrap_or_default();
+        let cost = counted.requests * u64::from(hello.cost_request_ns)
+            + counted.events * u64::from(hello.cost_event_ns)
+            + counted.statements * u64::from(hello.cost_statement_ns);
+        AgentProcess {
+            pid,
+            ruby: if hello.ruby.is_empty() {
+                process.loaded.clone()
+            } else {
+                hello.ruby
+            },
+            server: hello.server,
+            gvl: hello.gvl,
+            requests: counted.requests,
+            dropped: counted.dropped,
+            cost: Nanos(cost),
+            troubles: process.troubles.clone(),
+        }
+    }
+}
+
+impl Counted {
+    fn plus(self, other: Counted) -> Counted {
+        Counted {
+            requests: self.requests + other.requests,
+            events: self.events + other.events,
+            statements: self.statements + other.statements,
+            dropped: self.dropped + other.dropped,
+        }
+    }
+}
+
+fn is_alive(pid: u32) -> bool {
+    i32::try_from(pid)
+        .ok()
+        .and_then(rustix::process::Pid::from_raw)
+        .is_some_and(|pid| rustix::process::test_kill_process(pid).is_ok())
+}
+
+/// Rings are named `PID-NUMBER.ring`, sentences `PID.agent`.
+fn pid_in_name(path: &Path) -> u32 {
+    path.file_stem()
+        .and_then(|stem| stem.to_str())
+        .and_then(|stem| stem.split('-').next())
+        .and_then(|pid| pid.parse().ok())
+        .unwrap_or(0)
+}
+
+fn handled(record: &RequestRecord, pid: u32, tid: u32) -> Handled {
+    let at = Timestamp::from_monotonic_nanos;
+    let [gvl_wait, gc, sql_running, sql_waiting, http_running, http_waiting, lock, sleep, other_io, running] =
+        record.parts.map(Nanos);
+    Handled {
+        id: RequestId(record.id),
+        pid,
+        tid,
+        ready: (record.ready > 0).then(|| at(record.ready)),
+        start: at(record.start),
+        end: at(record.end),
+        route: TextId(record.route),
+        status: record.status as u16,
+        parts: Parts {
+            gvl_wait,
+            gc,
+            sql_running,
+            sql_waiting,
+            http_running,
+            http_waiting,
+            lock,
+            sleep,
+            other_io,
+            running,
+        },
+        cpu: record.sample.map(|[wall, cpu, total, _]| CpuSample {
+            running_wall: Nanos(wall),
+            running_cpu: Nanos(cpu),
+            total_cpu: Nanos(total),
+        }),
+        allocations: record.sample.map(|[.., allocated]| allocated),
+        sql: record.sql.iter().map(sql_use).collect(),
+        statements: record.statements,
+        bursts: record.bursts.iter().map(|burst| self::burst(*burst)).collect(),
+    }
+}
+
+fn sql_use(sql: &ring::SqlRecord) -> SqlUse {
+    SqlUse {
+        digest: TextId(sql.digest),
+        site: TextId(sql.site),
+        count: sql.count as u32,
+        rows: sql.rows,
+        time: Nanos(sql.time),
+        gvl_wait: Nanos(sql.gvl_wait),
+    }
+}
+
+fn burst((kind, nanos): (u8, u64)) -> Burst {
+    const KINDS: [BurstKind; 6] = [
+        BurstKind::Running,
+        BurstKind::Sql,
+        BurstKind::Http,
+        BurstKind::Lock,
+        BurstKind::Sleep,
+        BurstKind::OtherIo,
+    ];
+    Burst {
+        kind: *KINDS.get(usize::from(kind)).unwrap_or(&BurstKind::OtherIo),
+        length: Nanos(nanos),
+    }
+}

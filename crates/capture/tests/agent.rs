@@ -1,0 +1,127 @@
+//! The agent inside a real Puma: every request is seen once, whatever happens to the processes.
+
+mod support;
+
+use std::collections::HashSet;
+
+use support::{Client, Puma};
+
+const HELLO: &str = r#"
+run ->(env) do
+  case env["PATH_INFO"]
+  when "/pid" then [200, {}, [Process.pid.to_s]]
+  when "/header" then [200, {}, [env.keys.grep(/hakaru/i).inspect]]
+  when "/fork"
+    child = fork { exit!(0) }
+    Process.wait(child)
+    [200, {}, ["forked"]]
+  when "/raise" then raise "no"
+  else [200, {}, ["hello"]]
+  end
+end
+"#;
+
+/// Sends the requests `first..first + count` over `connections` connections at once.
+fn send(port: u16, connections: u64, first: u64, count: u64) -> u64 {
+    let workers: Vec<_> = (0..connections)
+        .map(|number| {
+            std::thread::spawn(move || {
+                let mut client = Client::connect(port);
+                (first..first + count)
+                    .filter(|id| id % connections == number)
+                    .filter(|id| client.get("/", *id).is_some_and(|(status, _)| status == 200))
+                    .count() as u64
+            })
+        })
+        .collect();
+    workers
+        .into_iter()
+        .map(|worker| worker.join().expect("a client does not panic"))
+        .sum()
+}
+
+fn ids(puma: &Puma) -> Vec<u64> {
+    puma.handled.iter().map(|handled| handled.id.0).collect()
+}
+
+#[test]
+fn a_thousand_requests_are_seen_once_each_in_single_mode() {
+    let mut puma = Puma::start(&["-t", "5:5"], HELLO);
+    assert_eq!(send(puma.port, 4, 1, 1000), 1000);
+    puma.poll_until("1,000 requests", |puma| puma.handled.len() >= 1000);
+    let seen = ids(&puma);
+    assert_eq!(seen.len(), 1000);
+    assert_eq!(seen.iter().collect::<HashSet<_>>().len(), 1000);
+    for handled in &puma.handled {
+        assert_eq!(handled.status, 200);
+        assert!(handled.ready.is_none_or(|ready| ready <= handled.start));
+        assert_eq!(handled.parts.total(), handled.end.since(handled.start));
+    }
+    let processes = puma.rings.processes();
+    assert_eq!(processes.len(), 1, "{processes:?}");
+    let process = &processes[0];
+    assert!(process.troubles.is_empty(), "{:?}", process.troubles);
+    assert!(process.gvl && process.server.starts_with("puma "));
+    assert_eq!((process.requests, process.dropped), (1000, 0));
+    assert!(process.cost.0 > 0);
+    println!(
+        "the agent says that it costs {} ns a request",
+        process.cost.0 / process.requests
+    );
+}
+
+#[test]
+fn a_cluster_survives_fork_and_a_killed_worker() {
+    let mut puma = Puma::start(&["-w", "2", "--preload", "-t", "3:3"], HELLO);
+    assert_eq!(send(puma.port, 4, 1, 500), 500);
+    let (status, _) = puma.connect().get("/fork", 9001).expect("an answer");
+    assert_eq!(status, 200);
+    let (_, pid) = puma.connect().get("/pid", 9002).expect("an answer");
+    let worker: i32 = pid.parse().expect("a process id");
+    assert_ne!(worker as u32, puma.pid(), "a worker answers, not the master");
+    puma.poll_until("the requests before the kill", |puma| {
+        puma.handled.len() >= 502
+    });
+    let worker = rustix::process::Pid::from_raw(worker).expect("a process id");
+    rustix::process::kill_process(worker, rustix::process::Signal::KILL).expect("a kill");
+    let answered = send(puma.port, 4, 1001, 498);
+    puma.poll_until("all answered requests", |puma| {
+        puma.handled.len() as u64 >= 502 + answered
+    });
+    let seen = ids(&puma);
+    let distinct: HashSet<_> = seen.iter().collect();
+    assert_eq!(seen.len(), distinct.len(), "no request is seen twice");
+    assert!((1..=500).all(|id| distinct.contains(&id)));
+    assert!(distinct.contains(&9001) && distinct.contains(&9002));
+    assert!(
+        puma.rings
+            .processes()
+            .iter()
+            .all(|process| process.troubles.is_empty()),
+        "{:?}",
+        puma.rings.processes()
+    );
+    assert!(
+        puma.rings
+            .processes()
+            .iter()
+            .filter(|process| process.requests > 0)
+            .all(|process| process.pid != puma.pid()),
+        "the master records nothing"
+    );
+}
+
+#[test]
+fn the_app_sees_nothing_of_the_agent() {
+    let mut puma = Puma::start(&["-t", "1:1"], HELLO);
+    let mut client = puma.connect();
+    assert_eq!(
+        client.get("/header", 1),
+        Some((200, "[]".to_owned())),
+        "neither the header nor a stamp reaches the app"
+    );
+    let (status, _) = client.get("/raise", 2).expect("an answer");
+    assert_eq!(status, 500);
+    puma.poll_until("both requests", |puma| puma.handled.len() == 2);
+    assert_eq!(puma.handled[1].status, 0, "a raising handler has no status");
+}

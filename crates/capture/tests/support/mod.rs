@@ -1,0 +1,191 @@
+//! A real Puma with the agent inside, and a client that numbers its requests.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use capture::{Rings, unpack_agent};
+use recording::Handled;
+
+/// No test waits longer than that for anything.
+pub const PATIENCE: Duration = Duration::from_secs(30);
+
+pub struct Puma {
+    child: Child,
+    pub port: u16,
+    folder: tempfile::TempDir,
+    pub rings: Rings,
+    pub handled: Vec<Handled>,
+    pub texts: Vec<(recording::TextId, String)>,
+}
+
+impl Puma {
+    /// Starts Puma with `flags` on the Rack app whose source is given.
+    pub fn start(flags: &[&str], app: &str) -> Puma {
+        Puma::start_with(flags, app, &[])
+    }
+
+    pub fn start_with(flags: &[&str], app: &str, env: &[(&str, &str)]) -> Puma {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let rings_folder = folder.path().join("rings");
+        std::fs::create_dir(&rings_folder).expect("a folder for the rings");
+        let agent = unpack_agent(&folder.path().join("agent")).expect("the agent unpacks");
+        std::fs::write(folder.path().join("config.ru"), app).expect("config.ru is written");
+        let port = free_port();
+        let mut command = Command::new(std::env::var("HAKARU_TEST_PUMA").unwrap_or("puma".into()));
+        command
+            .args(flags)
+            .args(["-b", &format!("tcp://127.0.0.1:{port}"), "config.ru"])
+            .current_dir(folder.path())
+            .env("RUBYOPT", format!("-r{}", agent.display()))
+            .env("HAKARU_RING_DIR", &rings_folder)
+            .env("HAKARU_APP_ROOT", folder.path())
+            .env("RACK_ENV", "production")
+            .envs(env.iter().copied())
+            .process_group(0)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::inherit());
+        let mut child = command.spawn().expect("puma starts; run bin/test, which installs it");
+        let workers = flags
+            .iter()
+            .position(|flag| *flag == "-w")
+            .map_or(0, |at| flags[at + 1].parse().expect("a number of workers"));
+        wait_until_booted(&mut child, workers);
+        Puma {
+            child,
+            port,
+            rings: Rings::new(&rings_folder),
+            handled: Vec::new(),
+            texts: Vec::new(),
+            folder,
+        }
+    }
+
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub fn rings_folder(&self) -> PathBuf {
+        self.folder.path().join("rings")
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Reads what the agents have written so far.
+    pub fn poll(&mut self) {
+        let polled = self.rings.poll();
+        self.handled.extend(polled.handled);
+        self.texts.extend(polled.texts);
+    }
+
+    /// Polls until `enough` says so. Panics when it never does.
+    pub fn poll_until(&mut self, what: &str, mut enough: impl FnMut(&Puma) -> bool) {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            self.poll();
+            if enough(self) {
+                return;
+            }
+            assert!(
+                Instant::now() < deadline,
+                "gave up waiting for {what}: {} requests seen, agents {:?}",
+                self.handled.len(),
+                self.rings.processes()
+            );
+            std::thread::yield_now();
+        }
+    }
+
+    pub fn text(&self, id: recording::TextId) -> &str {
+        self.texts
+            .iter()
+            .find(|(known, _)| *known == id)
+            .map_or("", |(_, text)| text)
+    }
+
+    pub fn connect(&self) -> Client {
+        Client::connect(self.port)
+    }
+}
+
+impl Drop for Puma {
+    fn drop(&mut self) {
+        let group = rustix::process::Pid::from_child(&self.child);
+        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+        let _ = self.child.wait();
+    }
+}
+
+fn wait_until_booted(child: &mut Child, workers: usize) {
+    let stdout = child.stdout.take().expect("stdout is piped");
+    let (tell, told) = mpsc::channel();
+    std::thread::spawn(move || {
+        for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+            let _ = tell.send(line);
+        }
+    });
+    let (mut booted, mut ready) = (0, false);
+    while booted < workers || !ready {
+        let line = told
+            .recv_timeout(PATIENCE)
+            .expect("puma says that it is ready");
+        booted += usize::from(line.contains(" booted in "));
+        ready |= line.contains("Use Ctrl-C to stop");
+    }
+}
+
+pub fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0")
+        .and_then(|listener| listener.local_addr())
+        .expect("a free port")
+        .port()
+}
+
+/// A keep-alive connection.
+pub struct Client {
+    reader: BufReader<TcpStream>,
+}
+
+impl Client {
+    pub fn connect(port: u16) -> Client {
+        let stream = TcpStream::connect(("127.0.0.1", port)).expect("puma listens");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a socket option");
+        stream.set_nodelay(true).expect("a socket option");
+        Client {
+            reader: BufReader::new(stream),
+        }
+    }
+
+    /// One request with that number; answers status and body, `None` when the connection ended.
+    pub fn get(&mut self, path: &str, id: u64) -> Option<(u16, String)> {
+        write!(
+            self.reader.get_mut(),
+            "GET {path} HTTP/1.1\r\nHost: localhost\r\nHakaru-Request: {id:016x}\r\n\r\n"
+        )
+        .ok()?;
+        let mut line = String::new();
+        self.reader.read_line(&mut line).ok().filter(|bytes| *bytes > 0)?;
+        let status = line.split(' ').nth(1)?.parse().ok()?;
+        let mut length = 0;
+        loop {
+            line.clear();
+            self.reader.read_line(&mut line).ok().filter(|bytes| *bytes > 0)?;
+            if line == "\r\n" {
+                break;
+            }
+            if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+                length = value.trim().parse().ok()?;
+            }
+        }
+        let mut body = vec![0; length];
+        self.reader.read_exact(&mut body).ok()?;
+        Some((status, String::from_utf8_lossy(&body).into_owned()))
+    }
+}
