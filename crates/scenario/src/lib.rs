@@ -1,5 +1,57 @@
 //! Reads .hurl flows and weights, renders requests, judges answers.
+//!
+//! Flows are Hurl text, parsed by hand after the documented grammar; what that grammar has and is not
+//! run here is an error with file, line, column and a caret before anything starts. No socket is ever
+//! opened, and files are read by [`Scenario::read_files`] alone.
+//!
+//! Start reading at [`Spec`] (what a user asks for), then [`Scenario`] (ready to run), then [`Session`]
+//! (one run: users render requests and have their answers judged).
+//!
+//! # What differs from running the same file with `hurl`
+//! - A URL may begin with `/` or `{{base_url}}`: both mean the base URL. It may not lead elsewhere.
+//! - Every iteration of a flow begins without cookies and captures. Redirects are not followed: a flow
+//!   states them. A failed check ends the iteration.
+//! - An entry without a stated answer accepts every status below 500.
+//! - `[Options] delay` is think time: the request is due when it has passed.
+//! - Variables every flow has: `{{base_url}}`; `{{iteration}}`, counted from 0 over all users of a run;
+//!   `{{user}}`, the virtual user's number; `{{run}}`, a short text that differs from run to run.
+//!   `{{newUuid}}` is a new random UUID each time it stands somewhere.
 
+mod answer;
+mod ast;
+mod base;
+mod body;
+mod cursor;
+mod encode;
+mod error;
+mod feed;
+mod filter;
+mod jar;
+mod judge;
+mod options;
+mod parse;
+mod pattern;
+mod predicate;
+mod print;
+mod query;
+mod render;
+mod scenario;
+mod score;
+mod session;
 mod spec;
+mod step;
+mod template;
+mod value;
+mod variables;
 
+pub use answer::{Answer, HeaderSpan};
+pub use ast::{FlowText, Place};
+pub use base::BaseUrl;
+pub use error::{ParseError, ScenarioError};
+pub use judge::Verdict;
+pub use scenario::{Scenario, run_token};
+pub use score::{PointsLine, Tally};
+pub use session::{Prepared, Session, User};
 pub use spec::{CapturePoints, FlowSpec, ScoreRule, ScoreSpec, Spec};
+pub use value::Value;
+pub use variables::Variables;

@@ -1,0 +1,50 @@
+//! An answer as the load generator hands it over to be judged.
+
+use std::ops::Range;
+
+/// One HTTP answer. Nothing in it is copied: all are views into the connection's buffers.
+#[derive(Clone, Copy, Debug)]
+pub struct Answer<'a> {
+    /// Its status.
+    pub status: u16,
+    /// The minor number of HTTP 1.
+    pub minor_version: u8,
+    /// What `headers` point into.
+    pub head: &'a [u8],
+    /// Its headers, in order.
+    pub headers: &'a [HeaderSpan],
+    /// Its body, chunks joined. Only its beginning when [`crate::Session::needs_body`] said no.
+    pub body: &'a [u8],
+    /// From sent to answered, nanoseconds.
+    pub duration_ns: u64,
+}
+
+/// Where a header lies in [`Answer::head`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HeaderSpan {
+    /// The name.
+    pub name: Range<u32>,
+    /// The value, without the spaces around it.
+    pub value: Range<u32>,
+}
+
+impl<'a> Answer<'a> {
+    /// All headers as names and values.
+    pub fn fields(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> + use<'a> {
+        let head = self.head;
+        let slice = move |range: &Range<u32>| {
+            head.get(range.start as usize..range.end as usize)
+                .unwrap_or_default()
+        };
+        self.headers
+            .iter()
+            .map(move |span| (slice(&span.name), slice(&span.value)))
+    }
+
+    /// The values of the header `name`, whatever its case.
+    pub fn values<'n>(&self, name: &'n str) -> impl Iterator<Item = &'a [u8]> + use<'a, 'n> {
+        self.fields()
+            .filter(move |(field, _)| field.eq_ignore_ascii_case(name.as_bytes()))
+            .map(|(_, value)| value)
+    }
+}

@@ -1,0 +1,111 @@
+//! The base URL: where the target answers.
+
+/// A base URL, taken apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BaseUrl {
+    /// Name or address, without the brackets of IPv6.
+    pub host: String,
+    /// Port; 80 when not written.
+    pub port: u16,
+    /// Host and port as the `Host` header has them.
+    pub authority: String,
+    /// Path before every path of the flows, without a slash at its end; often empty.
+    pub prefix: String,
+}
+
+impl BaseUrl {
+    /// Takes `http://host[:port][/prefix]` apart. The error is a sentence for the user.
+    pub fn parse(url: &str) -> Result<BaseUrl, String> {
+        let (base, path) = BaseUrl::split(url)?;
+        if path.contains(['?', '#']) {
+            return Err(format!(
+                "the base URL {url} has a query; leave it to the flows"
+            ));
+        }
+        Ok(BaseUrl {
+            prefix: path.trim_end_matches('/').to_owned(),
+            ..base
+        })
+    }
+
+    /// Takes a full URL apart into a base without prefix, and path with query.
+    pub(crate) fn split(url: &str) -> Result<(BaseUrl, &str), String> {
+        let Some(rest) = url.strip_prefix("http://") else {
+            return Err(if url.starts_with("https://") {
+                format!("{url}: https is not run yet; use the app's own http address")
+            } else {
+                format!("{url}: expected a URL such as http://127.0.0.1:3000")
+            });
+        };
+        let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+        let (authority, path) = rest.split_at(end);
+        if authority.contains('@') {
+            return Err("a URL with a user in it is not run; use [BasicAuth] in a flow".to_owned());
+        }
+        let (host, port) = host_and_port(authority)
+            .ok_or_else(|| format!("{url}: expected a host and maybe a port behind http://"))?;
+        Ok((
+            BaseUrl {
+                host: host.to_owned(),
+                port,
+                authority: authority.to_owned(),
+                prefix: String::new(),
+            },
+            path,
+        ))
+    }
+
+    /// The URL itself.
+    pub fn url(&self) -> String {
+        format!("http://{}{}", self.authority, self.prefix)
+    }
+
+    /// The part of an absolute URL behind this host, when it is this host.
+    pub(crate) fn strip<'a>(&self, url: &'a str) -> Option<&'a str> {
+        let rest = url
+            .strip_prefix("http://")?
+            .strip_prefix(self.authority.as_str())?;
+        (rest.is_empty() || rest.starts_with(['/', '?'])).then_some(rest)
+    }
+}
+
+fn host_and_port(authority: &str) -> Option<(&str, u16)> {
+    let (host, port) = match authority.strip_prefix('[') {
+        Some(rest) => {
+            let (host, after) = rest.split_once(']')?;
+            match after {
+                "" => (host, "80"),
+                _ => (host, after.strip_prefix(':')?),
+            }
+        }
+        None => authority.split_once(':').unwrap_or((authority, "80")),
+    };
+    let sane = !host.is_empty() && host.bytes().all(|b| b.is_ascii_graphic());
+    sane.then_some((host, port.parse().ok().filter(|port| *port > 0)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_are_taken_apart() {
+        let check = |url: &str, expected: Option<(&str, u16, &str)>| {
+            let base = BaseUrl::parse(url).ok();
+            let parts = base
+                .as_ref()
+                .map(|b| (b.host.as_str(), b.port, b.prefix.as_str()));
+            assert_eq!(parts, expected, "{url}");
+        };
+        check("http://127.0.0.1:5000", Some(("127.0.0.1", 5000, "")));
+        check("http://localhost/app/", Some(("localhost", 80, "/app")));
+        check("http://[::1]:81", Some(("::1", 81, "")));
+        check("http://[::1]", Some(("::1", 80, "")));
+        check("https://localhost", None);
+        check("localhost:3000", None);
+        check("http://", None);
+        check("http://a:0", None);
+        check("http://a:70000", None);
+        check("http://a/?q=1", None);
+    }
+}

@@ -1,0 +1,248 @@
+//! Texts and bytes in the clothes of URLs, HTML, hexadecimal digits and base64.
+
+const HEX_DIGITS: &[u8; 16] = b"0123456789abcdef";
+const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/// The five characters that HTML text must not hold, and how they are written.
+const HTML: [(char, &str); 5] = [
+    ('&', "&amp;"),
+    ('<', "&lt;"),
+    ('>', "&gt;"),
+    ('"', "&quot;"),
+    ('\'', "&#x27;"),
+];
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len() * 2);
+    for byte in bytes {
+        text.push(HEX_DIGITS[usize::from(byte >> 4)] as char);
+        text.push(HEX_DIGITS[usize::from(byte & 15)] as char);
+    }
+    text
+}
+
+/// The bytes of an even number of hexadecimal digits.
+pub(crate) fn from_hex(text: &str) -> Option<Vec<u8>> {
+    let digits: Vec<u8> = text
+        .chars()
+        .map(|c| c.to_digit(16).map(|digit| digit as u8))
+        .collect::<Option<_>>()?;
+    if digits.len() % 2 != 0 {
+        return None;
+    }
+    Some(
+        digits
+            .chunks(2)
+            .map(|pair| pair[0] << 4 | pair[1])
+            .collect(),
+    )
+}
+
+/// Appends 16 hexadecimal digits.
+pub(crate) fn push_hex_u64(number: u64, out: &mut Vec<u8>) {
+    for shift in (0..16).rev() {
+        out.push(HEX_DIGITS[(number >> (shift * 4)) as usize & 15]);
+    }
+}
+
+pub(crate) fn base64(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let bits = chunk
+            .iter()
+            .fold(0_u32, |bits, byte| bits << 8 | u32::from(*byte))
+            << (8 * (3 - chunk.len()));
+        for position in 0..4 {
+            let sextet = (bits >> (18 - 6 * position)) & 63;
+            let used = position <= chunk.len();
+            text.push(if used {
+                BASE64[sextet as usize] as char
+            } else {
+                '='
+            });
+        }
+    }
+    text
+}
+
+/// The bytes of base64 text in either alphabet; white space is skipped, padding may be missing.
+pub(crate) fn from_base64(text: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
+    let mut bits = 0_u32;
+    let mut bits_held = 0;
+    let mut padded = false;
+    for byte in text.bytes().filter(|byte| !byte.is_ascii_whitespace()) {
+        let sextet = match byte {
+            b'=' => {
+                padded = true;
+                continue;
+            }
+            _ if padded => return None,
+            b'-' => 62,
+            b'_' => 63,
+            _ => BASE64.iter().position(|letter| *letter == byte)? as u32,
+        };
+        bits = bits << 6 | sextet;
+        bits_held += 6;
+        if bits_held >= 8 {
+            bits_held -= 8;
+            bytes.push((bits >> bits_held) as u8);
+        }
+    }
+    Some(bytes)
+}
+
+fn is_unreserved(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~')
+}
+
+fn push_percent(byte: u8, out: &mut Vec<u8>) {
+    out.push(b'%');
+    out.push(HEX_DIGITS[usize::from(byte >> 4)].to_ascii_uppercase());
+    out.push(HEX_DIGITS[usize::from(byte & 15)].to_ascii_uppercase());
+}
+
+/// Appends `bytes` with all but unreserved characters percent-encoded, as in a query or a form.
+pub(crate) fn push_url_component(bytes: &[u8], out: &mut Vec<u8>) {
+    for byte in bytes {
+        if is_unreserved(*byte) {
+            out.push(*byte);
+        } else {
+            push_percent(*byte, out);
+        }
+    }
+}
+
+/// Appends a URL's own text, encoding only what cannot stand in a request line.
+pub(crate) fn push_url_text(bytes: &[u8], out: &mut Vec<u8>) {
+    for byte in bytes {
+        if byte.is_ascii_graphic() && !matches!(byte, b'"' | b'<' | b'>') {
+            out.push(*byte);
+        } else {
+            push_percent(*byte, out);
+        }
+    }
+}
+
+pub(crate) fn url_encode(text: &str) -> String {
+    let mut out = Vec::with_capacity(text.len());
+    push_url_component(text.as_bytes(), &mut out);
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+/// Undoes percent-encoding; `None` when a `%` lacks its digits or the bytes are not UTF-8.
+pub(crate) fn url_decode(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        if byte != b'%' {
+            bytes.push(byte);
+            continue;
+        }
+        let high = char::from(rest.next()?).to_digit(16)?;
+        let low = char::from(rest.next()?).to_digit(16)?;
+        bytes.push((high << 4 | low) as u8);
+    }
+    String::from_utf8(bytes).ok()
+}
+
+pub(crate) fn html_escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        match HTML.iter().find(|(plain, _)| *plain == character) {
+            Some((_, escaped)) => out.push_str(escaped),
+            None => out.push(character),
+        }
+    }
+    out
+}
+
+/// Resolves numeric references and the named ones of XML; other names stay as they are.
+pub(crate) fn html_unescape(text: &str) -> String {
+    const REFERENCE_BYTES_MAX: usize = 12;
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find('&') {
+        out.push_str(&rest[..start]);
+        rest = &rest[start..];
+        let reference = rest
+            .find(';')
+            .filter(|end| *end <= REFERENCE_BYTES_MAX)
+            .and_then(|end| Some((html_character(&rest[1..end])?, end)));
+        match reference {
+            Some((character, end)) => {
+                out.push(character);
+                rest = &rest[end + 1..];
+            }
+            None => {
+                out.push('&');
+                rest = &rest[1..];
+            }
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+fn html_character(name: &str) -> Option<char> {
+    if let Some(number) = name.strip_prefix('#') {
+        let code = match number.strip_prefix(['x', 'X']) {
+            Some(digits) => u32::from_str_radix(digits, 16).ok()?,
+            None => number.parse().ok()?,
+        };
+        return char::from_u32(code);
+    }
+    match name {
+        "amp" => Some('&'),
+        "lt" => Some('<'),
+        "gt" => Some('>'),
+        "quot" => Some('"'),
+        "apos" => Some('\''),
+        "nbsp" => Some('\u{a0}'),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn base64_is_the_one_of_the_standard() {
+        for (plain, coded) in [
+            ("", ""),
+            ("f", "Zg=="),
+            ("fo", "Zm8="),
+            ("foo", "Zm9v"),
+            ("foobar", "Zm9vYmFy"),
+        ] {
+            assert_eq!(base64(plain.as_bytes()), coded);
+            assert_eq!(from_base64(coded).as_deref(), Some(plain.as_bytes()));
+        }
+        assert_eq!(from_base64("Zg=x"), None);
+    }
+
+    #[test]
+    fn html_references_are_resolved() {
+        assert_eq!(
+            html_unescape("a &lt;b&gt; &#x27;&#39; &amp;amp; &x &"),
+            "a <b> '' &amp; &x &"
+        );
+        assert_eq!(
+            html_escape("<a href=\"x\">"),
+            "&lt;a href=&quot;x&quot;&gt;"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn codes_undo_each_other(bytes: Vec<u8>, text: String) {
+            prop_assert_eq!(from_base64(&base64(&bytes)), Some(bytes.clone()));
+            prop_assert_eq!(from_hex(&hex(&bytes)), Some(bytes));
+            prop_assert_eq!(url_decode(&url_encode(&text)), Some(text.clone()));
+            prop_assert_eq!(html_unescape(&html_escape(&text)), text);
+        }
+    }
+}

@@ -1,0 +1,334 @@
+//! From the text of a `.hurl` file to a [`FlowText`].
+//!
+//! Written by hand after the documented grammar. What the grammar has and Hakaru does not run is an
+//! error with its place, never skipped.
+
+use crate::ast::{Assert, Capture, Entry, FlowText, KeyValue, Part, Response};
+use crate::body::{Body, parse_file};
+use crate::cursor::Cursor;
+use crate::error::{Fault, ParseError};
+use crate::filter::Filter;
+use crate::predicate::Predicate;
+use crate::query::Query;
+use crate::template::{Style, Template};
+
+impl FlowText {
+    /// Parses the text of a flow; `file` names it in errors.
+    pub fn parse(file: &str, text: &str) -> Result<FlowText, ParseError> {
+        let mut cursor = Cursor::new(text);
+        flow(&mut cursor).map_err(|fault| fault.locate(file, text))
+    }
+}
+
+fn flow(cursor: &mut Cursor<'_>) -> Result<FlowText, Fault> {
+    let mut flow = FlowText::default();
+    loop {
+        cursor.blank();
+        if cursor.at_end() {
+            return Ok(flow);
+        }
+        flow.entries.push(entry(cursor)?);
+    }
+}
+
+fn entry(cursor: &mut Cursor<'_>) -> Result<Entry, Fault> {
+    let start = cursor.at();
+    let place = cursor.place();
+    let method = cursor.take_while(|c| c.is_ascii_uppercase());
+    if method.is_empty() || !cursor.rest().starts_with([' ', '\t']) {
+        return Err(Fault::new(
+            start,
+            "expected a request, such as `GET /path`, or a section known in this place",
+        ));
+    }
+    if method == "HTTP" {
+        return Err(Fault::new(start, "this answer has no request before it"));
+    }
+    if method == "CONNECT" {
+        return Err(Fault::new(
+            start,
+            "CONNECT is not run: there are no proxies here",
+        ));
+    }
+    cursor.spaces();
+    let url_at = cursor.at();
+    let url = Template::parse(cursor, Style::Url)?;
+    if url.pieces.is_empty() {
+        return Err(Fault::new(url_at, "expected a URL or a path"));
+    }
+    cursor.end_of_line()?;
+    let mut entry = Entry {
+        place,
+        method: method.to_owned(),
+        url,
+        headers: key_values(cursor)?,
+        ..Entry::default()
+    };
+    request_sections(cursor, &mut entry)?;
+    cursor.blank();
+    let body_at = cursor.at();
+    entry.body = Body::parse(cursor)?;
+    if entry.body.is_some() {
+        if !entry.form.is_empty() || !entry.multipart.is_empty() {
+            return Err(Fault::new(
+                body_at,
+                "a request has a form or a body, not both",
+            ));
+        }
+        cursor.end_of_line()?;
+    }
+    entry.response = response(cursor)?;
+    Ok(entry)
+}
+
+fn request_sections(cursor: &mut Cursor<'_>, entry: &mut Entry) -> Result<(), Fault> {
+    while let Some((name, at)) = section_name(cursor)? {
+        match name {
+            "Query" | "QueryStringParams" => entry.query.extend(key_values(cursor)?),
+            "Form" | "FormParams" => entry.form.extend(key_values(cursor)?),
+            "Multipart" | "MultipartFormData" => entry.multipart.extend(parts(cursor)?),
+            "Cookies" => entry.cookies.extend(key_values(cursor)?),
+            "Options" => crate::options::parse(cursor, &mut entry.options)?,
+            "BasicAuth" => {
+                let mut users = key_values(cursor)?;
+                if users.len() != 1 {
+                    return Err(Fault::new(at, "expected one line `user: password` below"));
+                }
+                entry.basic_auth = users.pop();
+            }
+            _ => return Err(unknown_section(name, at)),
+        }
+        if !entry.form.is_empty() && !entry.multipart.is_empty() {
+            return Err(Fault::new(at, "a request has one form, not two"));
+        }
+    }
+    Ok(())
+}
+
+fn response(cursor: &mut Cursor<'_>) -> Result<Option<Response>, Fault> {
+    cursor.blank();
+    let place = cursor.place();
+    let start = cursor.at();
+    if !cursor.take("HTTP") {
+        return Ok(None);
+    }
+    let version = cursor.take_while(|c| !c.is_whitespace());
+    let minor_version = match version {
+        "" | "/*" => None,
+        "/1.0" => Some(0),
+        "/1.1" => Some(1),
+        _ => {
+            return Err(Fault::new(
+                start,
+                "only HTTP, HTTP/1.0 and HTTP/1.1 are run",
+            ));
+        }
+    };
+    cursor.spaces();
+    let status = status(cursor)?;
+    cursor.end_of_line()?;
+    let mut response = Response {
+        place,
+        minor_version,
+        status,
+        headers: key_values(cursor)?,
+        ..Response::default()
+    };
+    while let Some((name, at)) = section_name(cursor)? {
+        match name {
+            "Captures" => items(cursor, |cursor| {
+                response.captures.push(capture(cursor)?);
+                Ok(())
+            })?,
+            "Asserts" => items(cursor, |cursor| {
+                response.asserts.push(assert(cursor)?);
+                Ok(())
+            })?,
+            _ => return Err(unknown_section(name, at)),
+        }
+    }
+    cursor.blank();
+    response.body = Body::parse(cursor)?;
+    if response.body.is_some() {
+        cursor.end_of_line()?;
+    }
+    Ok(Some(response))
+}
+
+fn status(cursor: &mut Cursor<'_>) -> Result<Option<u16>, Fault> {
+    let start = cursor.at();
+    if cursor.take("*") {
+        return Ok(None);
+    }
+    let digits = cursor.take_while(|c| c.is_ascii_digit());
+    match digits.parse() {
+        Ok(status @ 100..=999) => Ok(Some(status)),
+        _ => Err(Fault::new(start, "expected a status such as 200, or `*`")),
+    }
+}
+
+/// The name of a section when one begins here, with where it stands. A JSON array may begin in the same
+/// way; sections begin with a capital letter.
+fn section_name<'a>(cursor: &mut Cursor<'a>) -> Result<Option<(&'a str, usize)>, Fault> {
+    cursor.blank();
+    let start = cursor.at();
+    if !cursor.take("[") || !cursor.peek().is_some_and(|c| c.is_ascii_uppercase()) {
+        cursor.back_to(start);
+        return Ok(None);
+    }
+    let name = cursor.word();
+    cursor.expect("]")?;
+    cursor.end_of_line()?;
+    Ok(Some((name, start)))
+}
+
+fn unknown_section(name: &str, at: usize) -> Fault {
+    Fault::new(
+        at,
+        format!("the section `[{name}]` is not run in this place"),
+    )
+}
+
+/// Lines of `name: value` as long as some come next.
+fn key_values(cursor: &mut Cursor<'_>) -> Result<Vec<KeyValue>, Fault> {
+    let mut found = Vec::new();
+    loop {
+        cursor.blank();
+        let place = cursor.place();
+        let Some(key) = key(cursor)? else {
+            return Ok(found);
+        };
+        let value = Template::parse(cursor, Style::Value)?;
+        cursor.end_of_line()?;
+        found.push(KeyValue { place, key, value });
+    }
+}
+
+/// `name:` and the spaces behind it; nothing, and nothing taken, when the line is something else.
+pub(crate) fn key(cursor: &mut Cursor<'_>) -> Result<Option<Template>, Fault> {
+    let start = cursor.at();
+    let rest = cursor.rest();
+    let other = rest.starts_with(['[', '`', '"', '<']);
+    if other || (rest.starts_with('{') && !rest.starts_with("{{")) {
+        return Ok(None);
+    }
+    let key = Template::parse(cursor, Style::Key)?;
+    // A request line such as `GET http://…` has a colon too, but a space before it. An escaped space
+    // is part of a name, and shows in the source as a backslash.
+    let written = cursor.since(start).trim_end();
+    let mut before = ' ';
+    let mut depth = 0;
+    let spaced = written.chars().any(|c| {
+        match c {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            _ => {}
+        }
+        let found = depth == 0 && matches!(c, ' ' | '\t') && before != '\\';
+        before = c;
+        found
+    });
+    if spaced || key.pieces.is_empty() || !cursor.take(":") {
+        cursor.back_to(start);
+        return Ok(None);
+    }
+    cursor.spaces();
+    Ok(Some(key))
+}
+
+fn parts(cursor: &mut Cursor<'_>) -> Result<Vec<Part>, Fault> {
+    let mut found = Vec::new();
+    loop {
+        cursor.blank();
+        let place = cursor.place();
+        let Some(key) = key(cursor)? else {
+            return Ok(found);
+        };
+        if let Some(file) = parse_file(cursor)? {
+            cursor.spaces();
+            let content_type = cursor
+                .take_while(|c| !matches!(c, '\n' | '\r' | '#'))
+                .trim();
+            found.push(Part::File {
+                place,
+                key,
+                file,
+                content_type: (!content_type.is_empty()).then(|| content_type.to_owned()),
+            });
+        } else {
+            let value = Template::parse(cursor, Style::Value)?;
+            found.push(Part::Text(KeyValue { place, key, value }));
+        }
+        cursor.end_of_line()?;
+    }
+}
+
+/// Lines of a section of the answer, up to the next section, request or body.
+fn items<'a>(
+    cursor: &mut Cursor<'a>,
+    mut item: impl FnMut(&mut Cursor<'a>) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    loop {
+        cursor.blank();
+        let rest = cursor.rest();
+        let capitals = rest
+            .find(|c: char| !c.is_ascii_uppercase())
+            .unwrap_or(rest.len());
+        let request = capitals > 0 && rest[capitals..].starts_with([' ', '\t']);
+        let body = rest.starts_with(['[', '{', '`', '"', '<'])
+            || ["base64,", "hex,", "file,"]
+                .iter()
+                .any(|body| rest.starts_with(body));
+        if rest.is_empty() || request || body {
+            return Ok(());
+        }
+        item(cursor)?;
+        cursor.end_of_line()?;
+    }
+}
+
+fn capture(cursor: &mut Cursor<'_>) -> Result<Capture, Fault> {
+    let place = cursor.place();
+    let start = cursor.at();
+    let key = key(cursor)?;
+    let name = match key.as_ref().and_then(Template::as_static) {
+        Some(name) if is_variable_name(name) => name.to_owned(),
+        _ => {
+            return Err(Fault::new(
+                start,
+                "expected `name: query`, the name of letters, digits, _ and -",
+            ));
+        }
+    };
+    let query = Query::parse(cursor)?;
+    let filters = Filter::parse_all(cursor)?;
+    cursor.spaces();
+    Ok(Capture {
+        place,
+        name,
+        query,
+        filters,
+        redact: cursor.take_word("redact"),
+    })
+}
+
+pub(crate) fn is_variable_name(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
+}
+
+fn assert(cursor: &mut Cursor<'_>) -> Result<Assert, Fault> {
+    let place = cursor.place();
+    let query = Query::parse(cursor)?;
+    let filters = Filter::parse_all(cursor)?;
+    cursor.spaces();
+    let predicate = Predicate::parse(cursor)?;
+    Ok(Assert {
+        place,
+        query,
+        filters,
+        predicate,
+    })
+}

@@ -1,0 +1,280 @@
+//! From an entry to the bytes of a request.
+
+use std::fmt::Write as _;
+
+use crate::ast::{KeyValue, Part};
+use crate::base::BaseUrl;
+use crate::body::Body;
+use crate::encode::{base64, push_url_component, push_url_text};
+use crate::step::{Fixed, Step, StepUrl};
+use crate::template::{Piece, Template};
+use crate::variables::Variables;
+
+/// Stands between the parts of a multipart body. Fixed, so that bodies can be rendered once.
+const BOUNDARY: &str = "----hakaru-8f1c2b6e4d7a4a53";
+
+/// Renders all of a request but what changes with every one: the id, the cookies, the blank line.
+pub(crate) fn render(
+    step: &Step,
+    base: &BaseUrl,
+    variables: &mut Variables,
+) -> Result<Fixed, String> {
+    let body = body(step, variables)?;
+    let url = url(step, base, variables)?;
+    let method = step.entry.method.as_str();
+    let path = &url[..url
+        .iter()
+        .position(|byte| *byte == b'?')
+        .unwrap_or(url.len())];
+    let line = format!("{method} {}", String::from_utf8_lossy(path));
+
+    let mut head = Vec::with_capacity(256);
+    head.extend_from_slice(method.as_bytes());
+    head.push(b' ');
+    head.extend_from_slice(&url);
+    head.extend_from_slice(b" HTTP/1.1\r\n");
+    headers(step, base, variables, &mut head)?;
+    content_headers(step, &body, &mut head);
+    Ok(Fixed { head, body, line })
+}
+
+/// Path and query.
+fn url(step: &Step, base: &BaseUrl, variables: &mut Variables) -> Result<Vec<u8>, String> {
+    let mut url = Vec::with_capacity(64);
+    match &step.url {
+        StepUrl::Path(template) => push_url_template(template, variables, &mut url)?,
+        StepUrl::Whole(template) => {
+            let text = template.render(variables)?;
+            let path = if text.starts_with('/') {
+                Some(format!("{}{text}", base.prefix))
+            } else {
+                base.strip(&text).map(str::to_owned)
+            };
+            let path = path.ok_or_else(|| format!("{text} leads elsewhere than {}", base.url()))?;
+            if !path.starts_with('/') {
+                url.push(b'/');
+            }
+            push_url_text(path.as_bytes(), &mut url);
+        }
+    }
+    let mut separator = if url.contains(&b'?') { b'&' } else { b'?' };
+    for pair in &step.entry.query {
+        url.push(separator);
+        separator = b'&';
+        push_pair(pair, variables, &mut url)?;
+    }
+    Ok(url)
+}
+
+fn push_url_template(
+    template: &Template,
+    variables: &mut Variables,
+    url: &mut Vec<u8>,
+) -> Result<(), String> {
+    for piece in &template.pieces {
+        match piece {
+            Piece::Text(text) => push_url_text(text.as_bytes(), url),
+            Piece::Expr(expr) => push_url_text(expr.value(variables)?.to_string().as_bytes(), url),
+        }
+    }
+    Ok(())
+}
+
+fn push_pair(pair: &KeyValue, variables: &mut Variables, out: &mut Vec<u8>) -> Result<(), String> {
+    push_url_component(pair.key.render(variables)?.as_bytes(), out);
+    out.push(b'=');
+    push_url_component(pair.value.render(variables)?.as_bytes(), out);
+    Ok(())
+}
+
+fn headers(
+    step: &Step,
+    base: &BaseUrl,
+    variables: &mut Variables,
+    head: &mut Vec<u8>,
+) -> Result<(), String> {
+    let given = |name: &str| has_header(step, name);
+    if !given("host") {
+        push_header(head, "Host", &base.authority)?;
+    }
+    if !given("user-agent") {
+        push_header(
+            head,
+            "User-Agent",
+            concat!("hakaru/", env!("CARGO_PKG_VERSION")),
+        )?;
+    }
+    if !given("accept") {
+        push_header(head, "Accept", "*/*")?;
+    }
+    if let Some(user) = &step.entry.basic_auth {
+        let pair = format!(
+            "{}:{}",
+            user.key.render(variables)?,
+            user.value.render(variables)?
+        );
+        push_header(
+            head,
+            "Authorization",
+            &format!("Basic {}", base64(pair.as_bytes())),
+        )?;
+    }
+    for header in &step.entry.headers {
+        let name = header.key.render(variables)?;
+        push_header(head, &name, &header.value.render(variables)?)?;
+    }
+    Ok(())
+}
+
+fn has_header(step: &Step, name: &str) -> bool {
+    step.entry.headers.iter().any(|header| {
+        let given = header.key.as_static();
+        given.is_some_and(|given| given.eq_ignore_ascii_case(name))
+    })
+}
+
+/// Appends a header. A line break would make two of one, or another request: it is refused.
+pub(crate) fn push_header(head: &mut Vec<u8>, name: &str, value: &str) -> Result<(), String> {
+    let name_is_token = !name.is_empty()
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_graphic() && byte != b':');
+    if !name_is_token || value.contains(['\r', '\n', '\0']) {
+        return Err(format!(
+            "`{}` cannot be sent as a header",
+            name.escape_debug()
+        ));
+    }
+    for part in [name, ": ", value, "\r\n"] {
+        head.extend_from_slice(part.as_bytes());
+    }
+    Ok(())
+}
+
+fn content_headers(step: &Step, body: &[u8], head: &mut Vec<u8>) {
+    let entry = &step.entry;
+    let content_type = if !entry.form.is_empty() {
+        Some("application/x-www-form-urlencoded".to_owned())
+    } else if !entry.multipart.is_empty() {
+        Some(format!("multipart/form-data; boundary={BOUNDARY}"))
+    } else {
+        let implied = entry.body.as_ref().and_then(Body::content_type);
+        implied.map(str::to_owned)
+    };
+    if let Some(content_type) = content_type
+        && !has_header(step, "content-type")
+    {
+        head.extend_from_slice(format!("Content-Type: {content_type}\r\n").as_bytes());
+    }
+    // A server may wait for the length of what is meant to have a body, even an empty one.
+    let means_body = matches!(entry.method.as_str(), "POST" | "PUT" | "PATCH");
+    if (means_body || !body.is_empty()) && !has_header(step, "content-length") {
+        head.extend_from_slice(format!("Content-Length: {}\r\n", body.len()).as_bytes());
+    }
+}
+
+fn body(step: &Step, variables: &mut Variables) -> Result<Vec<u8>, String> {
+    let entry = &step.entry;
+    let mut out = Vec::new();
+    for (position, pair) in entry.form.iter().enumerate() {
+        if position > 0 {
+            out.push(b'&');
+        }
+        push_pair(pair, variables, &mut out)?;
+    }
+    if !entry.multipart.is_empty() {
+        multipart(step, variables, &mut out)?;
+    }
+    match &entry.body {
+        Some(body) => content(body, step, variables),
+        None => Ok(out),
+    }
+}
+
+/// The bytes a body stands for, in a request or as a demand on an answer.
+pub(crate) fn content(
+    body: &Body,
+    step: &Step,
+    variables: &mut Variables,
+) -> Result<Vec<u8>, String> {
+    match body {
+        Body::Json(json) => Ok(json.render(variables)?.into_bytes()),
+        Body::Multiline(_, template) | Body::Oneline(template) => {
+            Ok(template.render(variables)?.into_bytes())
+        }
+        Body::Bytes(bytes) => Ok(bytes.clone()),
+        Body::File(name) => Ok(file(step, name)?.to_vec()),
+    }
+}
+
+fn file<'a>(step: &'a Step, name: &str) -> Result<&'a [u8], String> {
+    match step.files.get(name) {
+        Some(bytes) => Ok(bytes.as_slice()),
+        None => Err(format!("{name} was not read")),
+    }
+}
+
+fn multipart(step: &Step, variables: &mut Variables, out: &mut Vec<u8>) -> Result<(), String> {
+    for part in &step.entry.multipart {
+        let mut head = format!("--{BOUNDARY}\r\nContent-Disposition: form-data; name=");
+        match part {
+            Part::Text(pair) => {
+                push_parameter(&mut head, &pair.key.render(variables)?);
+                out.extend_from_slice(head.as_bytes());
+                out.extend_from_slice(b"\r\n\r\n");
+                out.extend_from_slice(pair.value.render(variables)?.as_bytes());
+            }
+            Part::File {
+                key,
+                file: name,
+                content_type,
+                ..
+            } => {
+                push_parameter(&mut head, &key.render(variables)?);
+                head.push_str("; filename=");
+                push_parameter(&mut head, name.rsplit('/').next().unwrap_or(name));
+                let content_type = content_type.as_deref().unwrap_or_else(|| type_of(name));
+                let _ = write!(head, "\r\nContent-Type: {content_type}\r\n\r\n");
+                out.extend_from_slice(head.as_bytes());
+                out.extend_from_slice(file(step, name)?);
+            }
+        }
+        out.extend_from_slice(b"\r\n");
+    }
+    out.extend_from_slice(format!("--{BOUNDARY}--\r\n").as_bytes());
+    Ok(())
+}
+
+/// Appends a quoted parameter, escaped as browsers do (HTML standard, multipart/form-data encoding).
+fn push_parameter(head: &mut String, text: &str) {
+    head.push('"');
+    for character in text.chars() {
+        match character {
+            '"' => head.push_str("%22"),
+            '\r' => head.push_str("%0D"),
+            '\n' => head.push_str("%0A"),
+            other => head.push(other),
+        }
+    }
+    head.push('"');
+}
+
+fn type_of(name: &str) -> &'static str {
+    let extension = name.rsplit('.').next().unwrap_or("").to_ascii_lowercase();
+    match extension.as_str() {
+        "css" => "text/css",
+        "csv" => "text/csv",
+        "gif" => "image/gif",
+        "html" => "text/html",
+        "jpeg" | "jpg" => "image/jpeg",
+        "js" => "text/javascript",
+        "json" => "application/json",
+        "pdf" => "application/pdf",
+        "png" => "image/png",
+        "svg" => "image/svg+xml",
+        "txt" => "text/plain",
+        "webp" => "image/webp",
+        "xml" => "application/xml",
+        _ => "application/octet-stream",
+    }
+}

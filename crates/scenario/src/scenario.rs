@@ -1,0 +1,393 @@
+//! From a [`Spec`] to a scenario that is ready to run.
+
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::ast::{Entry, FlowText, Place, Response};
+use crate::base::BaseUrl;
+use crate::error::{ParseError, ScenarioError};
+use crate::feed::Feed;
+use crate::render::render;
+use crate::session::Session;
+use crate::spec::{FlowSpec, ScoreSpec, Spec};
+use crate::step::{Expected, Files, Step, StepUrl};
+use crate::template::{Expr, Source, Template};
+use crate::value::Value;
+use crate::variables::Variables;
+
+/// Variables that every flow has: see the crate's documentation.
+const GENERATED: [&str; 4] = ["base_url", "iteration", "run", "user"];
+
+/// Weights up to this sum are followed exactly; larger ones in proportion.
+const CYCLE_MAX: u64 = 10_000;
+
+/// What clients do, ready to run.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    pub(crate) base: BaseUrl,
+    pub(crate) flows: Vec<Flow>,
+    pub(crate) feeds: Vec<Feed>,
+    pub(crate) variables: HashMap<String, Value>,
+    /// The order in which flows take their turns.
+    pub(crate) cycle: Vec<u16>,
+    score: ScoreSpec,
+    feed_rows_min: Option<usize>,
+}
+
+/// One flow, ready to run.
+#[derive(Clone, Debug)]
+pub(crate) struct Flow {
+    pub(crate) name: String,
+    pub(crate) steps: Vec<Step>,
+    pub(crate) feed: Option<usize>,
+}
+
+/// Reads a file for [`Scenario::build`].
+type Reader<'a> = dyn FnMut(&Path) -> io::Result<Vec<u8>> + 'a;
+
+impl Scenario {
+    /// Reads the files a spec names. The only place here that touches the outside world.
+    pub fn read_files(spec: &Spec) -> Result<Scenario, ScenarioError> {
+        let mut spec = spec.clone();
+        if spec.run_token.is_empty() {
+            let now = SystemTime::now()
+                .duration_since(UNIX_EPOCH)
+                .unwrap_or_default();
+            spec.run_token = run_token(now.as_millis() as u64);
+        }
+        Scenario::build(&spec, &mut |path| std::fs::read(path))
+    }
+
+    /// The same with files from `read`.
+    pub fn build(spec: &Spec, read: &mut Reader<'_>) -> Result<Scenario, ScenarioError> {
+        let base = BaseUrl::parse(&spec.base_url).map_err(ScenarioError::Spec)?;
+        let mut scenario = Scenario {
+            variables: shared_variables(spec, &base)?,
+            base,
+            flows: Vec::new(),
+            feeds: Vec::new(),
+            cycle: cycle(&spec.flows)?,
+            score: spec.score.clone(),
+            feed_rows_min: None,
+        };
+        let mut feeds = Vec::new();
+        for flow in &spec.flows {
+            let feed = match &flow.feed {
+                Some(path) => Some(scenario.feed(path, &mut feeds, read)?),
+                None => None,
+            };
+            let flow = scenario.flow(&flow.file, feed, read)?;
+            scenario.flows.push(flow);
+        }
+        scenario.feed_rows_min = scenario.feeds.iter().map(|feed| feed.rows.len()).min();
+        scenario.check_score()?;
+        Ok(scenario)
+    }
+
+    /// One GET of one URL, over and over; a status of 400 or more is a failed check.
+    pub fn single(url: &str) -> Result<Scenario, ScenarioError> {
+        let (base, path) = BaseUrl::split(url).map_err(ScenarioError::Spec)?;
+        let path = path.split('#').next().unwrap_or("");
+        let slash = if path.starts_with('/') { "" } else { "/" };
+        let entry = Entry {
+            method: "GET".to_owned(),
+            url: Template::text(&format!("{slash}{path}")),
+            ..Entry::default()
+        };
+        let mut step = Step {
+            url: StepUrl::Path(entry.url.clone()),
+            entry,
+            files: Files::new(),
+            expected: Expected::Success,
+            needs_body: false,
+            scored: Vec::new(),
+            fixed: None,
+            place: url.to_owned(),
+        };
+        let fixed = render(&step, &base, &mut Variables::default());
+        step.fixed = Some(fixed.map_err(ScenarioError::Spec)?);
+        Ok(Scenario {
+            base,
+            flows: vec![Flow {
+                name: url.to_owned(),
+                steps: vec![step],
+                feed: None,
+            }],
+            feeds: Vec::new(),
+            variables: HashMap::new(),
+            cycle: vec![0],
+            score: ScoreSpec::default(),
+            feed_rows_min: None,
+        })
+    }
+
+    /// Begins a run: users of one session share feeds and the count of iterations.
+    pub fn session(&self, seed: u64) -> Session<'_> {
+        Session::new(self, seed)
+    }
+
+    /// Where the target answers.
+    pub fn base_url(&self) -> &BaseUrl {
+        &self.base
+    }
+
+    /// Names of the flows, by the flow number of a step.
+    pub fn flow_names(&self) -> Vec<String> {
+        self.flows.iter().map(|flow| flow.name.clone()).collect()
+    }
+
+    /// How points are given, when there is a rule.
+    pub fn score(&self) -> Option<&ScoreSpec> {
+        let any = !self.score.rules.is_empty() || !self.score.captures.is_empty();
+        any.then_some(&self.score)
+    }
+
+    /// Rows of the shortest feed. More users than that cannot each have a row of their own.
+    pub fn feed_rows_min(&self) -> Option<usize> {
+        self.feed_rows_min
+    }
+
+    /// The feed at `path`, read once however many flows use it, so that they never share a row either.
+    fn feed(
+        &mut self,
+        path: &Path,
+        known: &mut Vec<PathBuf>,
+        read: &mut Reader<'_>,
+    ) -> Result<usize, ScenarioError> {
+        if let Some(position) = known.iter().position(|known| known == path) {
+            return Ok(position);
+        }
+        let text = read_text(path, read)?;
+        let feed = Feed::parse(&text)
+            .map_err(|why| ScenarioError::Spec(format!("{}:{why}", path.display())))?;
+        known.push(path.to_owned());
+        self.feeds.push(feed);
+        Ok(self.feeds.len() - 1)
+    }
+
+    fn flow(
+        &self,
+        path: &Path,
+        feed: Option<usize>,
+        read: &mut Reader<'_>,
+    ) -> Result<Flow, ScenarioError> {
+        let name = path.display().to_string();
+        let text = read_text(path, read)?;
+        let parsed = FlowText::parse(&name, &text)?;
+        if parsed.entries.is_empty() || parsed.entries.len() > usize::from(u16::MAX) {
+            return Err(ScenarioError::Spec(format!("{name} has no request to run")));
+        }
+        let mut known: HashSet<&str> = GENERATED.into();
+        known.extend(self.variables.keys().map(String::as_str));
+        if let Some(feed) = feed {
+            known.extend(self.feeds[feed].names.iter().map(String::as_str));
+        }
+        let fail = |place, message| ParseError::at_place(&name, &text, place, message);
+        let mut steps = Vec::new();
+        for entry in &parsed.entries {
+            check_names(entry, &mut known).map_err(|(place, message)| fail(place, message))?;
+            let files = read_files(entry, path, read)?;
+            let step = self.step(&name, entry, files);
+            steps.push(step.map_err(|message| fail(entry.place, message))?);
+        }
+        Ok(Flow { name, steps, feed })
+    }
+
+    fn step(&self, file: &str, entry: &Entry, files: Files) -> Result<Step, String> {
+        let response = entry.response.as_ref();
+        let scored = |response: &Response| {
+            let position = |name: &str| self.score.captures.iter().position(|c| c.name == name);
+            response
+                .captures
+                .iter()
+                .map(|c| position(&c.name))
+                .collect()
+        };
+        let mut step = Step {
+            url: StepUrl::resolve(&entry.url, &self.base)?,
+            entry: entry.clone(),
+            files,
+            expected: response.map_or(Expected::Unstated, |response| {
+                response.status.map_or(Expected::Any, Expected::Status)
+            }),
+            needs_body: entry.needs_body(),
+            scored: response.map(scored).unwrap_or_default(),
+            fixed: None,
+            place: format!("{file}:{}", entry.place.line),
+        };
+        if step.url.template().exprs().next().is_none() && entry.request_exprs().is_empty() {
+            step.fixed = Some(render(&step, &self.base, &mut Variables::default())?);
+        }
+        Ok(step)
+    }
+
+    fn check_score(&self) -> Result<(), ScenarioError> {
+        if self.score.rules.iter().any(|rule| rule.per == 0) {
+            return Err(ScenarioError::Spec(
+                "a score rule's `per` is zero".to_owned(),
+            ));
+        }
+        let steps = self.flows.iter().flat_map(|flow| &flow.steps);
+        let responses = steps.filter_map(|step| step.entry.response.as_ref());
+        let captured: HashSet<&str> = responses
+            .flat_map(|response| &response.captures)
+            .map(|capture| capture.name.as_str())
+            .collect();
+        match self
+            .score
+            .captures
+            .iter()
+            .find(|c| !captured.contains(c.name.as_str()))
+        {
+            None => Ok(()),
+            Some(capture) => Err(ScenarioError::Spec(format!(
+                "the score counts the capture `{}`, but no flow captures it",
+                capture.name
+            ))),
+        }
+    }
+}
+
+/// A short text that differs whenever `unix_ms` does, in digits and lower-case letters.
+pub fn run_token(unix_ms: u64) -> String {
+    const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
+    let mut rest = unix_ms;
+    let mut digits = Vec::new();
+    while rest > 0 || digits.is_empty() {
+        digits.push(DIGITS[(rest % 36) as usize]);
+        rest /= 36;
+    }
+    digits
+        .iter()
+        .rev()
+        .map(|digit| char::from(*digit))
+        .collect()
+}
+
+fn shared_variables(spec: &Spec, base: &BaseUrl) -> Result<HashMap<String, Value>, ScenarioError> {
+    let mut variables = HashMap::new();
+    for (name, value) in &spec.variables {
+        if !crate::parse::is_variable_name(name) || GENERATED.contains(&name.as_str()) {
+            return Err(ScenarioError::Spec(format!(
+                "`{name}` cannot be the name of a variable; use letters, digits, _ and -, and none of {}",
+                GENERATED.join(", ")
+            )));
+        }
+        variables.insert(name.clone(), Value::guess(value));
+    }
+    variables.insert("base_url".to_owned(), Value::Text(base.url()));
+    variables.insert("run".to_owned(), Value::Text(spec.run_token.clone()));
+    Ok(variables)
+}
+
+/// The order of flows in which each gets its share as evenly as whole turns allow: always the one that
+/// is furthest behind its share ("smooth weighted round robin").
+fn cycle(flows: &[FlowSpec]) -> Result<Vec<u16>, ScenarioError> {
+    if flows.is_empty() || flows.len() > usize::from(u16::MAX) {
+        return Err(ScenarioError::Spec(
+            "a scenario needs at least one flow".to_owned(),
+        ));
+    }
+    if let Some(flow) = flows.iter().find(|flow| flow.weight == 0) {
+        let file = flow.file.display();
+        return Err(ScenarioError::Spec(format!(
+            "the weight of {file} is zero; leave it out"
+        )));
+    }
+    let sum: u64 = flows.iter().map(|flow| u64::from(flow.weight)).sum();
+    let divisor = flows
+        .iter()
+        .fold(sum, |d, flow| gcd(d, u64::from(flow.weight)));
+    let turns = (sum / divisor).min(CYCLE_MAX);
+    let mut credits = vec![0_i64; flows.len()];
+    let mut cycle = Vec::with_capacity(turns as usize);
+    for _ in 0..turns {
+        for (credit, flow) in credits.iter_mut().zip(flows) {
+            *credit += i64::from(flow.weight);
+        }
+        let most = (0..credits.len())
+            .rev()
+            .max_by_key(|flow| credits[*flow])
+            .unwrap_or(0);
+        credits[most] -= sum as i64;
+        cycle.push(most as u16);
+    }
+    Ok(cycle)
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+fn read_text(path: &Path, read: &mut Reader<'_>) -> Result<String, ScenarioError> {
+    let bytes = read(path).map_err(|source| ScenarioError::Read {
+        path: path.to_owned(),
+        source,
+    })?;
+    String::from_utf8(bytes)
+        .map_err(|_| ScenarioError::Spec(format!("{} is not UTF-8 text", path.display())))
+}
+
+fn read_files(entry: &Entry, flow: &Path, read: &mut Reader<'_>) -> Result<Files, ScenarioError> {
+    let folder = flow.parent().unwrap_or(Path::new(""));
+    let mut files = Files::new();
+    for name in entry.file_names() {
+        let path = folder.join(name);
+        match read(&path) {
+            Ok(bytes) => files.insert(name.to_owned(), Arc::new(bytes)),
+            Err(source) => return Err(ScenarioError::Read { path, source }),
+        };
+    }
+    Ok(files)
+}
+
+/// Refuses variables that would have no value when the entry is run, and notes what it captures.
+fn check_names<'a>(entry: &'a Entry, known: &mut HashSet<&'a str>) -> Result<(), (Place, String)> {
+    let parts = entry
+        .request_exprs()
+        .into_iter()
+        .chain(entry.cookie_exprs());
+    for expr in entry.url.exprs().chain(parts) {
+        check_name(expr, known).map_err(|message| (entry.place, message))?;
+    }
+    let Some(response) = &entry.response else {
+        return Ok(());
+    };
+    for capture in &response.captures {
+        if GENERATED.contains(&capture.name.as_str()) {
+            let message = format!(
+                "`{}` has a value of its own; choose another name",
+                capture.name
+            );
+            return Err((capture.place, message));
+        }
+        known.insert(&capture.name);
+    }
+    for pair in &response.headers {
+        for expr in pair.key.exprs().chain(pair.value.exprs()) {
+            check_name(expr, known).map_err(|message| (pair.place, message))?;
+        }
+    }
+    for assert in &response.asserts {
+        for expr in assert.predicate.exprs() {
+            check_name(expr, known).map_err(|message| (assert.place, message))?;
+        }
+    }
+    for expr in response.body.iter().flat_map(|body| body.exprs()) {
+        check_name(expr, known).map_err(|message| (response.place, message))?;
+    }
+    Ok(())
+}
+
+fn check_name(expr: &Expr, known: &HashSet<&str>) -> Result<(), String> {
+    match &expr.source {
+        Source::Variable(name) if !known.contains(name.as_str()) => Err(format!(
+            "the variable `{name}` has no value here; set it in the configuration, name it in a feed, \
+             or capture it in an entry above"
+        )),
+        _ => Ok(()),
+    }
+}

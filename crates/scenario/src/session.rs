@@ -1,0 +1,299 @@
+//! One run of a scenario: its users, and what they share.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::answer::Answer;
+use crate::feed::FreeRows;
+use crate::jar::Jar;
+use crate::judge::{Verdict, judge};
+use crate::render::{push_header, render};
+use crate::scenario::Scenario;
+use crate::step::Step;
+use crate::value::Value;
+use crate::variables::Variables;
+
+/// What the users of one run share: the count of iterations, and which rows of the feeds are free.
+#[derive(Debug)]
+pub struct Session<'s> {
+    scenario: &'s Scenario,
+    seed: u64,
+    shared: Arc<HashMap<String, Value>>,
+    /// Counts iterations for `{{iteration}}` and the choice of flows. Only its own value matters, so that
+    /// relaxed ordering is enough.
+    iterations: AtomicU64,
+    free_rows: Vec<FreeRows>,
+}
+
+/// One virtual user: variables, cookies, and where in which flow it is.
+#[derive(Debug)]
+pub struct User {
+    number: u32,
+    variables: Variables,
+    jar: Jar,
+    at: Option<Position>,
+    scored: Vec<(usize, f64)>,
+    line: String,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Position {
+    flow: usize,
+    entry: usize,
+    /// How often the entry is still to be run.
+    runs_left: u32,
+    row: Option<u32>,
+}
+
+/// A request that has been rendered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Prepared<'a> {
+    /// Flow in the high 16 bits, entry in the low 16.
+    pub step: u32,
+    /// Method and path without the query.
+    pub line: &'a str,
+    /// Whether the answer to it never has a body (HEAD).
+    pub is_head: bool,
+}
+
+impl<'s> Session<'s> {
+    pub(crate) fn new(scenario: &'s Scenario, seed: u64) -> Session<'s> {
+        Session {
+            scenario,
+            seed,
+            shared: Arc::new(scenario.variables.clone()),
+            iterations: AtomicU64::new(0),
+            free_rows: scenario
+                .feeds
+                .iter()
+                .map(|feed| FreeRows::all(feed.rows.len()))
+                .collect(),
+        }
+    }
+
+    /// A user; `number` tells users apart and is the value of `{{user}}`.
+    pub fn user(&self, number: u32) -> User {
+        // Any fixed odd number spreads neighbouring users' seeds; this one is 2^64 / golden ratio.
+        let seed = self.seed ^ (u64::from(number) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        User {
+            number,
+            variables: Variables::new(Arc::clone(&self.shared), seed),
+            jar: Jar::default(),
+            at: None,
+            scored: Vec::new(),
+            line: String::new(),
+        }
+    }
+
+    /// Think time before the user's next request, nanoseconds. Begins a new iteration when there is none.
+    pub fn delay_ns(&self, user: &mut User) -> u64 {
+        let delay_ms = self.step(user).entry.options.delay_ms;
+        delay_ms.unwrap_or(0) * 1_000_000
+    }
+
+    /// Whether the answer to the user's current request must be kept whole.
+    pub fn needs_body(&self, user: &mut User) -> bool {
+        self.step(user).needs_body
+    }
+
+    /// File and line of the user's current entry.
+    pub fn place(&self, user: &mut User) -> &'s str {
+        &self.step(user).place
+    }
+
+    /// Appends the bytes of the user's next request to `out`. The error says why it cannot be made; the
+    /// iteration is over then.
+    pub fn render<'a>(
+        &self,
+        user: &'a mut User,
+        request_id: u64,
+        out: &mut Vec<u8>,
+    ) -> Result<Prepared<'a>, String>
+    where
+        's: 'a,
+    {
+        let step = self.step(user);
+        let position = self.position(user);
+        let rendered;
+        let fixed = match &step.fixed {
+            Some(fixed) => {
+                user.line.clear();
+                user.line.push_str(&fixed.line);
+                fixed
+            }
+            None => {
+                rendered = render(step, &self.scenario.base, &mut user.variables);
+                match &rendered {
+                    Ok(fixed) => {
+                        user.line.clone_from(&fixed.line);
+                        fixed
+                    }
+                    Err(why) => {
+                        let why = why.clone();
+                        self.end_iteration(user);
+                        return Err(why);
+                    }
+                }
+            }
+        };
+        out.extend_from_slice(&fixed.head);
+        out.extend_from_slice(b"Hakaru-Request: ");
+        crate::encode::push_hex_u64(request_id, out);
+        out.extend_from_slice(b"\r\n");
+        if let Err(why) = cookies(step, user, out) {
+            self.end_iteration(user);
+            return Err(why);
+        }
+        out.extend_from_slice(b"\r\n");
+        out.extend_from_slice(&fixed.body);
+        Ok(Prepared {
+            step: (position.flow as u32) << 16 | position.entry as u32,
+            line: &user.line,
+            is_head: step.entry.method == "HEAD",
+        })
+    }
+
+    /// Judges the answer to the user's current request and moves the user on: to the next entry, or, when
+    /// a check failed or the flow is done, to a new iteration.
+    pub fn judge(&self, user: &mut User, answer: &Answer<'_>) -> Verdict {
+        let step = self.step(user);
+        user.scored.clear();
+        self.take_cookies(user, answer);
+        let verdict = judge(step, answer, &mut user.variables, &mut user.scored);
+        if verdict == Verdict::Passed {
+            self.advance(user);
+        } else {
+            self.end_iteration(user);
+        }
+        verdict
+    }
+
+    /// Ends the user's iteration: its request got no answer.
+    pub fn give_up(&self, user: &mut User) {
+        self.end_iteration(user);
+    }
+
+    fn take_cookies(&self, user: &mut User, answer: &Answer<'_>) {
+        let (_, path) = user.line.split_once(' ').unwrap_or(("", "/"));
+        for header in answer.values("set-cookie") {
+            let date = answer.values("date").next();
+            let date = date.and_then(|date| std::str::from_utf8(date).ok());
+            if let Ok(header) = std::str::from_utf8(header) {
+                user.jar.take(header, path, date);
+            }
+        }
+    }
+
+    fn step(&self, user: &mut User) -> &'s Step {
+        let position = self.position(user);
+        &self.scenario.flows[position.flow].steps[position.entry]
+    }
+
+    fn position(&self, user: &mut User) -> Position {
+        match user.at {
+            Some(position) => position,
+            None => self.begin_iteration(user),
+        }
+    }
+
+    fn begin_iteration(&self, user: &mut User) -> Position {
+        let iteration = self.iterations.fetch_add(1, Ordering::Relaxed);
+        let cycle = &self.scenario.cycle;
+        let turn = (iteration % cycle.len() as u64 + self.seed % cycle.len() as u64) as usize;
+        let flow = usize::from(cycle[turn % cycle.len()]);
+        let chosen = &self.scenario.flows[flow];
+        user.variables
+            .set("iteration", Value::Integer(iteration as i64));
+        user.variables
+            .set("user", Value::Integer(i64::from(user.number)));
+        let mut row = None;
+        if let Some(feed) = chosen.feed {
+            row = self.free_rows[feed].take();
+            let feed = &self.scenario.feeds[feed];
+            // More users than rows: refused before a load starts. Were it not, a row would be shared.
+            let used = row.unwrap_or((iteration % feed.rows.len() as u64) as u32);
+            for (name, value) in feed.names.iter().zip(&feed.rows[used as usize]) {
+                user.variables.set(name, value.clone());
+            }
+        }
+        let position = Position {
+            flow,
+            entry: 0,
+            runs_left: chosen.steps[0].entry.options.repeat.unwrap_or(1),
+            row,
+        };
+        user.at = Some(position);
+        position
+    }
+
+    fn advance(&self, user: &mut User) {
+        let Some(position) = &mut user.at else {
+            return;
+        };
+        if position.runs_left > 1 {
+            position.runs_left -= 1;
+            return;
+        }
+        position.entry += 1;
+        match self.scenario.flows[position.flow].steps.get(position.entry) {
+            Some(step) => position.runs_left = step.entry.options.repeat.unwrap_or(1),
+            None => self.end_iteration(user),
+        }
+    }
+
+    fn end_iteration(&self, user: &mut User) {
+        let Some(position) = user.at.take() else {
+            return;
+        };
+        if let (Some(feed), Some(row)) = (self.scenario.flows[position.flow].feed, position.row) {
+            self.free_rows[feed].give_back(row);
+        }
+        user.variables.clear();
+        user.jar.clear();
+    }
+}
+
+impl User {
+    /// Captured numbers of the last judged answer that give points: which capture of the score, and how many.
+    pub fn scored(&self) -> &[(usize, f64)] {
+        &self.scored
+    }
+}
+
+/// Appends the Cookie header: the jar's, then the entry's own.
+fn cookies(step: &Step, user: &mut User, out: &mut Vec<u8>) -> Result<(), String> {
+    let User {
+        jar,
+        line,
+        variables,
+        ..
+    } = user;
+    let path = line.split_once(' ').map_or("/", |(_, path)| path);
+    let mut separator: &[u8] = b"Cookie: ";
+    for (name, value) in jar.for_path(path) {
+        out.extend_from_slice(separator);
+        out.extend_from_slice(name.as_bytes());
+        out.push(b'=');
+        out.extend_from_slice(value.as_bytes());
+        separator = b"; ";
+    }
+    for pair in &step.entry.cookies {
+        let text = format!(
+            "{}={}",
+            pair.key.render(variables)?,
+            pair.value.render(variables)?
+        );
+        if text.contains(['\r', '\n', '\0', ';']) {
+            // Told apart by the same words as any other header that cannot be sent.
+            return push_header(&mut Vec::new(), "Cookie", "\n");
+        }
+        out.extend_from_slice(separator);
+        out.extend_from_slice(text.as_bytes());
+        separator = b"; ";
+    }
+    if separator == b"; " {
+        out.extend_from_slice(b"\r\n");
+    }
+    Ok(())
+}

@@ -1,0 +1,179 @@
+//! Entries made ready to run: URLs resolved, files read, what can be rendered once rendered once.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::ast::{Entry, Part};
+use crate::base::BaseUrl;
+use crate::body::Body;
+use crate::template::{Expr, Piece, Source, Template};
+
+/// Files a flow names, by their name in the flow.
+pub(crate) type Files = HashMap<String, Arc<Vec<u8>>>;
+
+/// An entry, ready to run.
+#[derive(Clone, Debug)]
+pub(crate) struct Step {
+    pub(crate) entry: Entry,
+    pub(crate) url: StepUrl,
+    pub(crate) files: Files,
+    pub(crate) expected: Expected,
+    pub(crate) needs_body: bool,
+    /// Position in the score's captures of each of the entry's captures that gives points.
+    pub(crate) scored: Vec<Option<usize>>,
+    /// Head and body, when they hold no expressions.
+    pub(crate) fixed: Option<Fixed>,
+    /// File and line, for people.
+    pub(crate) place: String,
+}
+
+/// Where a request goes.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum StepUrl {
+    /// A path of the base URL's host, prefix included.
+    Path(Template),
+    /// Known only when rendered; must then lead to the base URL's host.
+    Whole(Template),
+}
+
+/// The status demanded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Expected {
+    /// `HTTP *`.
+    Any,
+    /// The flow says nothing about the answer: anything but a server error.
+    Unstated,
+    /// Not from a flow but a single URL: anything below 400.
+    Success,
+    /// `HTTP 200`.
+    Status(u16),
+}
+
+/// A request rendered once.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Fixed {
+    /// Up to the headers that change with every request.
+    pub(crate) head: Vec<u8>,
+    pub(crate) body: Vec<u8>,
+    /// Method and path without the query.
+    pub(crate) line: String,
+}
+
+impl StepUrl {
+    /// Resolves an entry's URL. The error is a sentence about the URL.
+    pub(crate) fn resolve(url: &Template, base: &BaseUrl) -> Result<StepUrl, String> {
+        let mut path = Template::text(&base.prefix);
+        match url.pieces.first() {
+            Some(Piece::Text(text)) if text.starts_with('/') => append(&mut path, &url.pieces),
+            Some(Piece::Text(text)) => {
+                // The base URL's own prefix is part of an absolute URL already.
+                let rest = base.strip(text).ok_or_else(|| {
+                    format!(
+                        "this leads elsewhere than {}; begin with `/` or {{{{base_url}}}}",
+                        base.url()
+                    )
+                })?;
+                path = Template::text(rest);
+                append(&mut path, &url.pieces[1..]);
+            }
+            Some(Piece::Expr(expr)) if is_base_url(expr) => append(&mut path, &url.pieces[1..]),
+            _ => return Ok(StepUrl::Whole(url.clone())),
+        }
+        match path.pieces.first() {
+            Some(Piece::Text(text)) if text.starts_with('/') => {}
+            // `{{base_url}}?a=b` and the bare host mean the root.
+            _ => path.pieces.insert(0, Piece::Text("/".to_owned())),
+        }
+        Ok(StepUrl::Path(path))
+    }
+
+    pub(crate) fn template(&self) -> &Template {
+        match self {
+            StepUrl::Path(template) | StepUrl::Whole(template) => template,
+        }
+    }
+}
+
+fn append(path: &mut Template, pieces: &[Piece]) {
+    for piece in pieces {
+        match piece {
+            Piece::Text(text) => path.push_text(text),
+            Piece::Expr(expr) => path.pieces.push(Piece::Expr(expr.clone())),
+        }
+    }
+}
+
+fn is_base_url(expr: &Expr) -> bool {
+    expr.filters.is_empty() && expr.source == Source::Variable("base_url".to_owned())
+}
+
+impl Entry {
+    /// The expressions of the request, but for those of the URL, which is resolved apart, and of
+    /// `[Cookies]`, which are rendered with the jar.
+    pub(crate) fn request_exprs(&self) -> Vec<&Expr> {
+        let pairs = self
+            .headers
+            .iter()
+            .chain(&self.query)
+            .chain(&self.form)
+            .chain(&self.basic_auth);
+        let mut templates: Vec<&Template> = Vec::new();
+        for pair in pairs {
+            templates.extend([&pair.key, &pair.value]);
+        }
+        for part in &self.multipart {
+            match part {
+                Part::Text(pair) => templates.extend([&pair.key, &pair.value]),
+                Part::File { key, .. } => templates.push(key),
+            }
+        }
+        let mut exprs: Vec<&Expr> = templates
+            .iter()
+            .flat_map(|template| template.exprs())
+            .collect();
+        if let Some(body) = &self.body {
+            exprs.extend(body.exprs());
+        }
+        exprs
+    }
+
+    pub(crate) fn cookie_exprs(&self) -> impl Iterator<Item = &Expr> {
+        self.cookies
+            .iter()
+            .flat_map(|pair| pair.key.exprs().chain(pair.value.exprs()))
+    }
+
+    /// Names of the files it sends or compares with.
+    pub(crate) fn file_names(&self) -> Vec<&str> {
+        let mut names = Vec::new();
+        for part in &self.multipart {
+            if let Part::File { file, .. } = part {
+                names.push(file.as_str());
+            }
+        }
+        let demanded = self
+            .response
+            .as_ref()
+            .and_then(|response| response.body.as_ref());
+        for body in self.body.iter().chain(demanded) {
+            if let Body::File(file) = body {
+                names.push(file);
+            }
+        }
+        names
+    }
+
+    pub(crate) fn needs_body(&self) -> bool {
+        self.response.as_ref().is_some_and(|response| {
+            response.body.is_some()
+                || response
+                    .captures
+                    .iter()
+                    .any(|capture| capture.query.needs_body())
+                || response
+                    .asserts
+                    .iter()
+                    .any(|assert| assert.query.needs_body())
+        })
+    }
+}

@@ -1,0 +1,306 @@
+//! Texts with `{{expressions}}` in them, as the grammar has them in different places.
+
+use std::fmt::{self, Write};
+
+use crate::cursor::Cursor;
+use crate::error::Fault;
+use crate::filter::Filter;
+use crate::value::Value;
+use crate::variables::Variables;
+
+/// A text with expressions in it. Neighbouring pieces are never both text, and no text is empty.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Template {
+    pub(crate) pieces: Vec<Piece>,
+}
+
+/// A part of a [`Template`].
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Piece {
+    Text(String),
+    Expr(Expr),
+}
+
+/// What stands between `{{` and `}}`.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Expr {
+    pub(crate) source: Source,
+    pub(crate) filters: Vec<Filter>,
+}
+
+/// Where an expression's value comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Source {
+    Variable(String),
+    NewUuid,
+}
+
+/// Where a template stands, which decides where it ends and what must be escaped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Style {
+    /// A URL: to the next white space or comment; knows no escapes.
+    Url,
+    /// The name of a header, parameter, cookie or capture: to the `:`.
+    Key,
+    /// What follows the `:`: to the end of the line or a comment, without spaces around it.
+    Value,
+    /// Within `"`.
+    Quoted,
+    /// Within `` ` ``.
+    Backtick,
+    /// A file name: to the `;`.
+    FileName,
+}
+
+impl Style {
+    fn ends_before(self, character: char) -> bool {
+        match self {
+            Style::Url => character.is_whitespace() || character == '#',
+            Style::Key => matches!(character, ':' | '\n' | '\r' | '#'),
+            Style::Value => matches!(character, '\n' | '\r' | '#'),
+            Style::Quoted => character == '"',
+            Style::Backtick => matches!(character, '`' | '\n'),
+            Style::FileName => matches!(character, ';' | '\n' | '\r' | '#'),
+        }
+    }
+
+    fn trims(self) -> bool {
+        matches!(self, Style::Key | Style::Value | Style::FileName)
+    }
+}
+
+impl Template {
+    /// A template without expressions.
+    pub(crate) fn text(text: &str) -> Template {
+        let mut template = Template::default();
+        template.push_text(text);
+        template
+    }
+
+    /// Its text, when it has no expressions.
+    pub(crate) fn as_static(&self) -> Option<&str> {
+        match self.pieces.as_slice() {
+            [] => Some(""),
+            [Piece::Text(text)] => Some(text),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn push_text(&mut self, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        match self.pieces.last_mut() {
+            Some(Piece::Text(last)) => last.push_str(text),
+            _ => self.pieces.push(Piece::Text(text.to_owned())),
+        }
+    }
+
+    pub(crate) fn exprs(&self) -> impl Iterator<Item = &Expr> {
+        self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Text(_) => None,
+            Piece::Expr(expr) => Some(expr),
+        })
+    }
+
+    pub(crate) fn parse(cursor: &mut Cursor<'_>, style: Style) -> Result<Template, Fault> {
+        let mut template = Template::default();
+        let mut text = String::new();
+        // Length of `text` that trimming must not touch: escaped characters are meant.
+        let mut kept = 0;
+        while let Some(character) = cursor.peek() {
+            if style.ends_before(character) {
+                break;
+            }
+            if cursor.rest().starts_with("{{") {
+                template.push_text(&std::mem::take(&mut text));
+                kept = 0;
+                template.pieces.push(Piece::Expr(Expr::parse(cursor)?));
+            } else if character == '\\' && style != Style::Url {
+                text.push(escape(cursor)?);
+                kept = text.len();
+            } else {
+                text.push(character);
+                cursor.next();
+            }
+        }
+        if style.trims() {
+            let end = text.trim_end_matches([' ', '\t']).len();
+            text.truncate(end.max(kept));
+        }
+        template.push_text(&text);
+        Ok(template)
+    }
+
+    /// The text with all expressions replaced.
+    pub(crate) fn render(&self, variables: &mut Variables) -> Result<String, String> {
+        let mut text = String::new();
+        for piece in &self.pieces {
+            match piece {
+                Piece::Text(part) => text.push_str(part),
+                Piece::Expr(expr) => {
+                    let value = expr.value(variables)?;
+                    write!(text, "{value}").map_err(|error| error.to_string())?;
+                }
+            }
+        }
+        Ok(text)
+    }
+
+    pub(crate) fn print(&self, style: Style) -> String {
+        let mut out = String::new();
+        let last = self.pieces.len().saturating_sub(1);
+        for (position, piece) in self.pieces.iter().enumerate() {
+            match piece {
+                Piece::Text(text) => {
+                    let edges = (position == 0, position == last);
+                    print_text(text, style, edges, &mut out);
+                }
+                Piece::Expr(expr) => out.push_str(&expr.to_string()),
+            }
+        }
+        out
+    }
+}
+
+impl Expr {
+    /// From `{{` to `}}`.
+    pub(crate) fn parse(cursor: &mut Cursor<'_>) -> Result<Expr, Fault> {
+        let start = cursor.at();
+        cursor.expect("{{")?;
+        cursor.spaces();
+        let name_at = cursor.at();
+        let source = match cursor.word() {
+            "" => return Err(cursor.fault("expected the name of a variable after `{{`")),
+            "newUuid" => Source::NewUuid,
+            "newDate" | "getEnv" => {
+                return Err(Fault::new(
+                    name_at,
+                    "this function is not run; set a variable in the configuration instead",
+                ));
+            }
+            name => Source::Variable(name.to_owned()),
+        };
+        let filters = Filter::parse_all(cursor)?;
+        cursor.spaces();
+        if !cursor.take("}}") {
+            return Err(Fault::new(start, "this `{{` has no matching `}}`"));
+        }
+        Ok(Expr { source, filters })
+    }
+
+    /// Its value now.
+    pub(crate) fn value(&self, variables: &mut Variables) -> Result<Value, String> {
+        let value = match &self.source {
+            Source::NewUuid => Value::Text(variables.new_uuid()),
+            Source::Variable(name) => variables
+                .get(name)
+                .cloned()
+                .ok_or_else(|| format!("variable `{name}` has no value"))?,
+        };
+        if self.filters.is_empty() {
+            return Ok(value);
+        }
+        Filter::apply_all(&self.filters, value)?
+            .ok_or_else(|| format!("the filters of {self} leave nothing"))
+    }
+}
+
+impl fmt::Display for Expr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.source {
+            Source::Variable(name) => write!(f, "{{{{{name}")?,
+            Source::NewUuid => f.write_str("{{newUuid")?,
+        }
+        for filter in &self.filters {
+            write!(f, " {filter}")?;
+        }
+        f.write_str("}}")
+    }
+}
+
+/// The character after a backslash.
+fn escape(cursor: &mut Cursor<'_>) -> Result<char, Fault> {
+    let start = cursor.at();
+    cursor.expect("\\")?;
+    match cursor.next() {
+        Some(plain @ ('"' | '\\' | '#' | ':' | ';' | '`' | ' ' | '/' | '{' | '}')) => Ok(plain),
+        Some('b') => Ok('\u{8}'),
+        Some('f') => Ok('\u{c}'),
+        Some('n') => Ok('\n'),
+        Some('r') => Ok('\r'),
+        Some('t') => Ok('\t'),
+        Some('u') => {
+            cursor.expect("{")?;
+            let digits = cursor.take_while(|c| c.is_ascii_hexdigit());
+            let code = u32::from_str_radix(digits, 16)
+                .ok()
+                .and_then(char::from_u32);
+            cursor.expect("}")?;
+            code.ok_or_else(|| Fault::new(start, "this is not the number of a Unicode character"))
+        }
+        _ => Err(Fault::new(
+            start,
+            "unknown escape; known are \\\" \\\\ \\# \\: \\; \\` \\b \\f \\n \\r \\t \\u{…}",
+        )),
+    }
+}
+
+/// Prints `text` so that it is read again as it is. `edges` tells whether it begins and ends the template.
+fn print_text(text: &str, style: Style, edges: (bool, bool), out: &mut String) {
+    let mut before = ' ';
+    for (at, character) in text.char_indices() {
+        let edge = (at == 0 && edges.0) || (at + character.len_utf8() == text.len() && edges.1);
+        let special = style.ends_before(character)
+            || character == '\\'
+            || character.is_control()
+            // Two braces would open an expression, also across a piece's end.
+            || (character == '{' && (before == '{' || at + 1 == text.len()))
+            || (edge && style.trims() && matches!(character, ' ' | '\t'))
+            // These would be read as something else than a key at the start of a line.
+            || (edge && style == Style::Key && matches!(character, '[' | '{' | '`' | '<' | '"'));
+        before = character;
+        if special && style != Style::Url {
+            push_escaped(character, out);
+        } else {
+            out.push(character);
+        }
+    }
+}
+
+fn push_escaped(character: char, out: &mut String) {
+    match character {
+        '"' | '\\' | '#' | ':' | ';' | '`' => out.extend(['\\', character]),
+        '\n' => out.push_str("\\n"),
+        '\r' => out.push_str("\\r"),
+        '\t' => out.push_str("\\t"),
+        other => out.push_str(&format!("\\u{{{:x}}}", u32::from(other))),
+    }
+}
+
+/// A text in `"` that may not hold expressions, such as the name in `header "Location"`.
+pub(crate) fn plain_quoted(cursor: &mut Cursor<'_>) -> Result<String, Fault> {
+    let start = cursor.at();
+    match quoted(cursor)?.as_static() {
+        Some(text) => Ok(text.to_owned()),
+        None => Err(Fault::new(start, "a template is not run in this place")),
+    }
+}
+
+/// A template in `"`.
+pub(crate) fn quoted(cursor: &mut Cursor<'_>) -> Result<Template, Fault> {
+    let start = cursor.at();
+    if !cursor.take("\"") {
+        return Err(cursor.fault("expected a text in double quotes"));
+    }
+    let template = Template::parse(cursor, Style::Quoted)?;
+    if !cursor.take("\"") {
+        return Err(Fault::new(start, "this text has no closing quote"));
+    }
+    Ok(template)
+}
+
+/// Prints a text in `"`.
+pub(crate) fn print_quoted(text: &str) -> String {
+    format!("\"{}\"", Template::text(text).print(Style::Quoted))
+}

@@ -1,0 +1,166 @@
+//! Values that queries find, variables hold and predicates compare.
+
+use std::fmt;
+
+/// A value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// `null`.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// A whole number.
+    Integer(i64),
+    /// Any other number.
+    Float(f64),
+    /// Text.
+    Text(String),
+    /// Bytes that need not be text.
+    Bytes(Vec<u8>),
+    /// An ordered collection.
+    List(Vec<Value>),
+    /// A collection by name.
+    Object(Vec<(String, Value)>),
+}
+
+impl Value {
+    /// The value a person means by `text` where only text can be given: `12` is a number, `true` a
+    /// boolean. Only what would be written in the same way again, so that `007` stays text.
+    pub fn guess(text: &str) -> Value {
+        if let Ok(number) = text.parse::<i64>()
+            && number.to_string() == text
+        {
+            return Value::Integer(number);
+        }
+        if let Ok(number) = text.parse::<f64>()
+            && number.is_finite()
+            && number.to_string() == text
+        {
+            return Value::Float(number);
+        }
+        match text {
+            "true" => Value::Bool(true),
+            "false" => Value::Bool(false),
+            "null" => Value::Null,
+            _ => Value::Text(text.to_owned()),
+        }
+    }
+
+    /// Its kind, in words.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Value::Null => "null",
+            Value::Bool(_) => "boolean",
+            Value::Integer(_) => "integer",
+            Value::Float(_) => "float",
+            Value::Text(_) => "string",
+            Value::Bytes(_) => "bytes",
+            Value::List(_) => "list",
+            Value::Object(_) => "object",
+        }
+    }
+
+    /// As a number: integers and floats as they are, collections by their size.
+    pub fn as_units(&self) -> Option<f64> {
+        match self {
+            Value::Integer(number) => Some(*number as f64),
+            Value::Float(number) => Some(*number),
+            Value::List(items) => Some(items.len() as f64),
+            Value::Object(members) => Some(members.len() as f64),
+            _ => None,
+        }
+    }
+
+    /// How many items, members, characters or bytes it has.
+    pub(crate) fn size(&self) -> Option<usize> {
+        match self {
+            Value::Text(text) => Some(text.chars().count()),
+            Value::Bytes(bytes) => Some(bytes.len()),
+            Value::List(items) => Some(items.len()),
+            Value::Object(members) => Some(members.len()),
+            _ => None,
+        }
+    }
+
+    /// Equality in which `1` equals `1.0`.
+    pub(crate) fn same(&self, other: &Value) -> bool {
+        match (self, other) {
+            (Value::Integer(a), Value::Float(b)) | (Value::Float(b), Value::Integer(a)) => {
+                *a as f64 == *b
+            }
+            (Value::List(a), Value::List(b)) => {
+                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.same(b))
+            }
+            _ => self == other,
+        }
+    }
+
+    pub(crate) fn from_json(json: &serde_json::Value) -> Value {
+        match json {
+            serde_json::Value::Null => Value::Null,
+            serde_json::Value::Bool(value) => Value::Bool(*value),
+            serde_json::Value::Number(number) => match number.as_i64() {
+                Some(integer) => Value::Integer(integer),
+                None => Value::Float(number.as_f64().unwrap_or(f64::NAN)),
+            },
+            serde_json::Value::String(text) => Value::Text(text.clone()),
+            serde_json::Value::Array(items) => {
+                Value::List(items.iter().map(Value::from_json).collect())
+            }
+            serde_json::Value::Object(members) => Value::Object(
+                members
+                    .iter()
+                    .map(|(name, value)| (name.clone(), Value::from_json(value)))
+                    .collect(),
+            ),
+        }
+    }
+
+    /// As JSON; bytes become text in hexadecimal digits, numbers JSON does not know become `null`.
+    pub(crate) fn to_json(&self) -> serde_json::Value {
+        match self {
+            Value::Null => serde_json::Value::Null,
+            Value::Bool(value) => (*value).into(),
+            Value::Integer(number) => (*number).into(),
+            Value::Float(number) => (*number).into(),
+            Value::Text(text) => text.as_str().into(),
+            Value::Bytes(bytes) => crate::encode::hex(bytes).into(),
+            Value::List(items) => items.iter().map(Value::to_json).collect(),
+            Value::Object(members) => members
+                .iter()
+                .map(|(name, value)| (name.clone(), value.to_json()))
+                .collect(),
+        }
+    }
+
+    /// In a failure's reason: short, and told apart by kind.
+    pub(crate) fn shown(&self) -> String {
+        const SHOWN_CHARS_MAX: usize = 80;
+        let text = match self {
+            Value::Text(text) => format!("{text:?}"),
+            Value::Bytes(bytes) => {
+                format!("hex,{};", crate::encode::hex(&bytes[..bytes.len().min(64)]))
+            }
+            other => other.to_string(),
+        };
+        match text.char_indices().nth(SHOWN_CHARS_MAX) {
+            Some((end, _)) => format!("{}…", &text[..end]),
+            None => text,
+        }
+    }
+}
+
+/// As it is put into a request.
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Null => f.write_str("null"),
+            Value::Bool(value) => value.fmt(f),
+            Value::Integer(number) => number.fmt(f),
+            Value::Float(number) => number.fmt(f),
+            Value::Text(text) => f.write_str(text),
+            Value::Bytes(bytes) => f.write_str(&crate::encode::hex(bytes)),
+            Value::List(_) | Value::Object(_) => write!(f, "{}", self.to_json()),
+        }
+    }
+}

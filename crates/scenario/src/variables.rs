@@ -1,0 +1,65 @@
+//! What the names in templates stand for.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::value::Value;
+
+/// The variables of one user: those of the whole scenario, and above them those of the iteration.
+#[derive(Clone, Debug)]
+pub struct Variables {
+    shared: Arc<HashMap<String, Value>>,
+    own: HashMap<String, Value>,
+    random: fastrand::Rng,
+}
+
+impl Default for Variables {
+    fn default() -> Self {
+        Variables::new(Arc::default(), 0)
+    }
+}
+
+impl Variables {
+    pub(crate) fn new(shared: Arc<HashMap<String, Value>>, seed: u64) -> Variables {
+        Variables {
+            shared,
+            own: HashMap::new(),
+            random: fastrand::Rng::with_seed(seed),
+        }
+    }
+
+    /// The value of `name`.
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.own.get(name).or_else(|| self.shared.get(name))
+    }
+
+    pub(crate) fn set(&mut self, name: &str, value: Value) {
+        match self.own.get_mut(name) {
+            Some(place) => *place = value,
+            None => {
+                self.own.insert(name.to_owned(), value);
+            }
+        }
+    }
+
+    /// Forgets what belongs to an iteration.
+    pub(crate) fn clear(&mut self) {
+        self.own.clear();
+    }
+
+    /// A random UUID of version 4.
+    pub(crate) fn new_uuid(&mut self) -> String {
+        const VERSION_4: u128 = 4 << 76;
+        const VARIANT: u128 = 2 << 62;
+        let random = self.random.u128(..) & !(0xf << 76) & !(3 << 62);
+        let digits = crate::encode::hex(&(random | VERSION_4 | VARIANT).to_be_bytes());
+        let (a, b, c, d, e) = (
+            &digits[..8],
+            &digits[8..12],
+            &digits[12..16],
+            &digits[16..20],
+            &digits[20..],
+        );
+        format!("{a}-{b}-{c}-{d}-{e}")
+    }
+}
