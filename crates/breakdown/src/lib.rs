@@ -2,7 +2,56 @@
 //!
 //! The balance is an exclusive partition of sent → answered wall time. No term is computed as the rest
 //! of the others; what does not add up is `unaccounted`. *Late* (due → sent) stands beside it.
+//!
+//! [`join`] brings the client's and the app's view of each request together and names its route
+//! (`routes` finds the names); [`of`] adds them up (`account`, `statements`). No I/O; time and space in
+//! proportion to the requests of the recording.
+//!
+//! Thread CPU is read on a uniform sample of requests, so *CPU* and *CPU wait* are the measured running
+//! time split by that sample's ratio: the route's own, or the whole run's where the route has none.
+//! Without any sample all running time is called CPU.
 
+mod account;
+mod join;
+mod routes;
+mod statements;
+#[cfg(test)]
+mod tests;
 mod types;
 
+use recording::Recording;
+
+pub use join::{Joined, Request, join};
 pub use types::{Balance, Breakdown, RouteBalance, SqlSummary};
+
+use account::Account;
+
+/// The balance of the measured window of `recording`.
+pub fn of(recording: &Recording) -> Breakdown {
+    let joined = join(recording);
+    let mut accounts: Vec<Account> = joined
+        .routes
+        .iter()
+        .map(|route| Account::new(route))
+        .collect();
+    let mut overall = Account::new("all");
+    for request in &joined.requests {
+        let same_host = recording.meta.same_host;
+        accounts[request.route].add(request, same_host);
+        overall.add(request, same_host);
+    }
+    let run_ratio = overall.cpu_ratio();
+    let mut routes: Vec<(u64, RouteBalance)> = Vec::with_capacity(accounts.len());
+    for account in accounts {
+        let ratio = account.cpu_ratio().or(run_ratio);
+        overall.split_running(account.running_ns(), ratio);
+        routes.push((account.service_ns(), account.finish(ratio)));
+    }
+    routes.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.route.cmp(&b.1.route)));
+    let routes: Vec<RouteBalance> = routes.into_iter().map(|(_, route)| route).collect();
+    Breakdown {
+        overall: overall.finish_split(),
+        sql: statements::sum(recording, &joined),
+        routes,
+    }
+}

@@ -30,7 +30,7 @@ pub struct RouteBalance {
     pub unseen: u64,
     /// Due → answered, sorted ascending, one entry a request (unanswered ones at their lower bound).
     pub latency: Vec<Nanos>,
-    /// Sent → answered, sorted ascending.
+    /// Sent → answered, sorted ascending, one entry an answered request.
     pub service: Vec<Nanos>,
     /// Due → sent, sorted ascending.
     pub late: Vec<Nanos>,
@@ -44,7 +44,7 @@ pub struct RouteBalance {
     pub cpu_sampled: u64,
     /// Mean SQL statements a request.
     pub statements: f64,
-    /// Mean objects allocated a request.
+    /// Mean objects allocated a request, from the sample.
     pub allocations: f64,
     /// Mean bytes of the body.
     pub body_bytes: f64,

@@ -1,0 +1,193 @@
+//! Adds up one route's requests.
+
+use recording::{Handled, Nanos, Outcome};
+
+use crate::join::Request;
+use crate::types::{Balance, RouteBalance};
+
+/// Sums in nanoseconds, signed: a term may be below zero by the grain of the clocks.
+#[derive(Default)]
+struct Sums {
+    queue: i64,
+    receive: i64,
+    gvl_wait: i64,
+    gc: i64,
+    sql: i64,
+    http: i64,
+    lock: i64,
+    sleep: i64,
+    other_io: i64,
+    running: i64,
+    respond: i64,
+    unaccounted: i64,
+    seen: i64,
+    running_cpu: f64,
+}
+
+/// One route's requests so far.
+#[derive(Default)]
+pub(crate) struct Account {
+    out: RouteBalance,
+    sums: Sums,
+    requests_seen: u64,
+    statements: u64,
+    allocations: u64,
+    allocations_sampled: u64,
+    body_bytes: u64,
+    sample_wall: Nanos,
+    sample_cpu: Nanos,
+    sample_total: Nanos,
+}
+
+impl Account {
+    pub(crate) fn new(route: &str) -> Self {
+        Account {
+            out: RouteBalance {
+                route: route.to_owned(),
+                ..RouteBalance::default()
+            },
+            ..Account::default()
+        }
+    }
+
+    pub(crate) fn add(&mut self, request: &Request<'_>, same_host: bool) {
+        let exchange = request.exchange;
+        let out = &mut self.out;
+        out.requests += 1;
+        out.latency.push(exchange.answered.since(exchange.due));
+        out.late.push(exchange.sent.since(exchange.due));
+        match exchange.outcome {
+            Outcome::Ok => {}
+            Outcome::CheckFailed => out.checks_failed += 1,
+            _ => out.errors += 1,
+        }
+        if !exchange.outcome.was_answered() {
+            return;
+        }
+        out.answered += 1;
+        out.service.push(exchange.answered.since(exchange.sent));
+        self.body_bytes += exchange.body_bytes;
+        match request.handled {
+            None => out.unseen += 1,
+            Some(handled) => self.add_seen(request, handled, same_host),
+        }
+    }
+
+    fn add_seen(&mut self, request: &Request<'_>, handled: &Handled, same_host: bool) {
+        let exchange = request.exchange;
+        let parts = &handled.parts;
+        let seen = exchange.answered.signed_since(exchange.sent);
+        let inside = handled.end.signed_since(handled.start);
+        let (queue, respond) = if same_host {
+            (
+                handled.start.signed_since(exchange.sent),
+                exchange.answered.signed_since(handled.end),
+            )
+        } else {
+            (seen - inside, 0)
+        };
+        let ready = handled.ready.filter(|_| same_host);
+        let receive = ready.map_or(0, |ready| ready.signed_since(exchange.sent));
+        let sums = &mut self.sums;
+        sums.seen += seen;
+        sums.queue += queue;
+        sums.receive += receive.clamp(0, queue.max(0));
+        sums.gvl_wait += signed(parts.gvl_wait);
+        sums.gc += signed(parts.gc);
+        sums.sql += signed(parts.sql_running + parts.sql_waiting);
+        sums.http += signed(parts.http_running + parts.http_waiting);
+        sums.lock += signed(parts.lock);
+        sums.sleep += signed(parts.sleep);
+        sums.other_io += signed(parts.other_io);
+        sums.running += signed(parts.running);
+        sums.respond += respond;
+        sums.unaccounted += seen - queue - respond - signed(parts.total());
+        self.requests_seen += 1;
+        self.statements += u64::from(handled.statements);
+        if let Some(allocations) = handled.allocations {
+            self.allocations += allocations;
+            self.allocations_sampled += 1;
+        }
+        if let Some(cpu) = handled.cpu {
+            self.out.cpu_sampled += 1;
+            self.sample_wall += cpu.running_wall;
+            self.sample_cpu += cpu.running_cpu;
+            self.sample_total += cpu.total_cpu;
+        }
+    }
+
+    /// Share of running time that was on a core, from the sample; `None` when it saw no running time.
+    pub(crate) fn cpu_ratio(&self) -> Option<f64> {
+        (self.sample_wall > Nanos::ZERO)
+            .then(|| (self.sample_cpu.0 as f64 / self.sample_wall.0 as f64).clamp(0.0, 1.0))
+    }
+
+    /// Running time of the requests seen, in nanoseconds.
+    pub(crate) fn running_ns(&self) -> i64 {
+        self.sums.running
+    }
+
+    /// Sent → answered time of all answered requests, in nanoseconds.
+    pub(crate) fn service_ns(&self) -> u64 {
+        self.out.service.iter().copied().sum::<Nanos>().0
+    }
+
+    /// Counts `running` nanoseconds of a route as CPU by that route's ratio, so that the overall account
+    /// is the sum of the routes'.
+    pub(crate) fn split_running(&mut self, running: i64, ratio: Option<f64>) {
+        self.sums.running_cpu += running as f64 * ratio.unwrap_or(1.0);
+    }
+
+    /// The balance, with running time split by `ratio`; all of it is CPU without one.
+    pub(crate) fn finish(mut self, ratio: Option<f64>) -> RouteBalance {
+        self.split_running(self.running_ns(), ratio);
+        self.finish_split()
+    }
+
+    /// The balance, with running time split as told before.
+    pub(crate) fn finish_split(mut self) -> RouteBalance {
+        let seen = self.requests_seen;
+        let mut out = std::mem::take(&mut self.out);
+        out.latency.sort_unstable();
+        out.service.sort_unstable();
+        out.late.sort_unstable();
+        out.balance = self.balance();
+        out.seen_mean_ms = mean(self.sums.seen as f64, seen) / 1e6;
+        out.statements = mean(self.statements as f64, seen);
+        out.allocations = mean(self.allocations as f64, self.allocations_sampled);
+        out.body_bytes = mean(self.body_bytes as f64, out.answered);
+        out.cpu_total_ms =
+            (out.cpu_sampled > 0).then(|| mean(self.sample_total.as_millis_f64(), out.cpu_sampled));
+        out
+    }
+
+    fn balance(&self) -> Balance {
+        let sums = &self.sums;
+        let ms = |sum: i64| mean(sum as f64, self.requests_seen) / 1e6;
+        let cpu = mean(sums.running_cpu, self.requests_seen) / 1e6;
+        Balance {
+            queue: ms(sums.queue),
+            receive: ms(sums.receive),
+            gvl_wait: ms(sums.gvl_wait),
+            gc: ms(sums.gc),
+            sql: ms(sums.sql),
+            http: ms(sums.http),
+            lock: ms(sums.lock),
+            sleep: ms(sums.sleep),
+            other_io: ms(sums.other_io),
+            cpu,
+            cpu_wait: ms(sums.running) - cpu,
+            respond: ms(sums.respond),
+            unaccounted: ms(sums.unaccounted),
+        }
+    }
+}
+
+fn signed(length: Nanos) -> i64 {
+    i64::try_from(length.0).unwrap_or(i64::MAX)
+}
+
+/// Zero when nothing was counted: there is no mean of nothing, and the count beside it says so.
+fn mean(sum: f64, count: u64) -> f64 {
+    if count == 0 { 0.0 } else { sum / count as f64 }
+}

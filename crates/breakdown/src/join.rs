@@ -1,0 +1,112 @@
+//! The client's and the app's view of each measured request, with its route.
+
+use std::collections::HashMap;
+
+use recording::{Exchange, Handled, Recording, RequestId, TextId};
+
+use crate::routes;
+
+/// One measured request.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// As the load generator saw it.
+    pub exchange: &'a Exchange,
+    /// As the app saw it; `None` when it never did, or its record was lost.
+    pub handled: Option<&'a Handled>,
+    /// Index into [`Joined::routes`].
+    pub route: usize,
+}
+
+/// The measured requests of a recording.
+#[derive(Clone, Debug, Default)]
+pub struct Joined<'a> {
+    /// Exchanges due in the measured window, in the recording's order.
+    pub requests: Vec<Request<'a>>,
+    /// Names of the routes, such as `GET /channel/:id`.
+    pub routes: Vec<String>,
+    by_line: HashMap<TextId, usize>,
+}
+
+impl Joined<'_> {
+    /// The route of a request line, where a measured exchange had that line.
+    pub fn route_of_line(&self, line: TextId) -> Option<&str> {
+        let route = *self.by_line.get(&line)?;
+        self.routes.get(route).map(String::as_str)
+    }
+}
+
+/// Joins exchanges due in the window with what the app saw of them, and names their routes.
+///
+/// The framework's own pattern names a route where it told one for any request with the same line;
+/// other lines are matched against these patterns, and what is left is clustered by its segments.
+pub fn join(recording: &Recording) -> Joined<'_> {
+    let handled: HashMap<RequestId, &Handled> = recording
+        .handled
+        .iter()
+        .filter(|handled| handled.id != RequestId::default())
+        .map(|handled| (handled.id, handled))
+        .collect();
+    let measured: Vec<(&Exchange, Option<&Handled>)> = recording
+        .exchanges
+        .iter()
+        .filter(|exchange| recording.window.contains(exchange.due))
+        .map(|exchange| (exchange, handled.get(&exchange.id).copied()))
+        .collect();
+    let named = name_lines(recording, &measured);
+    let mut joined = Joined::default();
+    let mut index_of: HashMap<String, usize> = HashMap::new();
+    let mut intern = |routes: &mut Vec<String>, name: &str| match index_of.get(name) {
+        Some(index) => *index,
+        None => {
+            routes.push(name.to_owned());
+            index_of.insert(name.to_owned(), routes.len() - 1);
+            routes.len() - 1
+        }
+    };
+    let mut by_framework: HashMap<TextId, usize> = HashMap::new();
+    for (line, name) in &named {
+        let index = intern(&mut joined.routes, name);
+        joined.by_line.insert(*line, index);
+    }
+    for (exchange, handled) in measured {
+        let told = handled.and_then(|handled| {
+            let text = recording.texts.get(handled.route)?;
+            Some(
+                *by_framework
+                    .entry(handled.route)
+                    .or_insert_with(|| intern(&mut joined.routes, text)),
+            )
+        });
+        let route = told.unwrap_or_else(|| joined.by_line[&exchange.line]);
+        joined.requests.push(Request {
+            exchange,
+            handled,
+            route,
+        });
+    }
+    joined
+}
+
+/// A route for every line among the measured exchanges, in the order of the lines.
+fn name_lines(
+    recording: &Recording,
+    measured: &[(&Exchange, Option<&Handled>)],
+) -> Vec<(TextId, String)> {
+    let mut told: HashMap<TextId, Option<&str>> = HashMap::new();
+    for (exchange, handled) in measured {
+        let route = handled.and_then(|handled| recording.texts.get(handled.route));
+        let known = told.entry(exchange.line).or_default();
+        *known = known.or(route);
+    }
+    let lines: Vec<(TextId, String, Option<&str>)> = told
+        .into_iter()
+        .map(|(line, route)| {
+            let text = recording.texts.get(line).map(str::to_owned);
+            let text = text.unwrap_or_else(|| format!("unknown request {:016x}", line.0));
+            (line, text, route)
+        })
+        .collect();
+    let mut named = routes::name(&lines);
+    named.sort();
+    named
+}

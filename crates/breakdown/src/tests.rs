@@ -1,0 +1,289 @@
+use proptest::prelude::*;
+use recording::{
+    CpuSample, Exchange, Handled, Nanos, Outcome, Parts, Recording, RequestId, SqlUse, Timestamp,
+    Window,
+};
+
+use super::*;
+
+const MS: u64 = 1_000_000;
+
+fn at(ms: u64) -> Timestamp {
+    Timestamp::from_monotonic_nanos(ms * MS)
+}
+
+fn empty() -> Recording {
+    let mut recording = Recording {
+        window: Window {
+            start: at(1_000),
+            end: at(2_000),
+        },
+        ..Recording::default()
+    };
+    recording.meta.same_host = true;
+    recording
+}
+
+/// An exchange due at 1,000 ms + `due`, sent 1 ms later, answered 100 ms after that.
+fn exchange(recording: &mut Recording, id: u64, line: &str, due: u64) -> Exchange {
+    Exchange {
+        id: RequestId(id),
+        due: at(1_000 + due),
+        sent: at(1_001 + due),
+        answered: at(1_101 + due),
+        line: recording.texts.keep(line),
+        step: 0,
+        connection: 0,
+        status: 200,
+        outcome: Outcome::Ok,
+        body_bytes: 10,
+    }
+}
+
+/// In the app for 80 ms from 12 ms after `exchange` was sent on: 5 ms of it no part accounts for.
+fn handled(exchange: &Exchange) -> Handled {
+    let start = exchange.sent + Nanos(12 * MS);
+    Handled {
+        id: exchange.id,
+        ready: Some(exchange.sent + Nanos(2 * MS)),
+        start,
+        end: start + Nanos(80 * MS),
+        parts: Parts {
+            gvl_wait: Nanos(5 * MS),
+            gc: Nanos(MS),
+            sql_running: Nanos(2 * MS),
+            sql_waiting: Nanos(8 * MS),
+            http_running: Nanos(MS),
+            http_waiting: Nanos(3 * MS),
+            lock: Nanos(4 * MS),
+            sleep: Nanos(10 * MS),
+            other_io: Nanos(MS),
+            running: Nanos(40 * MS),
+        },
+        statements: 3,
+        allocations: Some(7),
+        ..Handled::default()
+    }
+}
+
+fn one_request() -> Recording {
+    let mut recording = empty();
+    let sent = exchange(&mut recording, 1, "GET /channel/12", 0);
+    recording.handled.push(handled(&sent));
+    recording.exchanges.push(sent);
+    recording
+}
+
+fn close(a: f64, b: f64) {
+    assert!((a - b).abs() < 1e-6, "{a} is not {b}");
+}
+
+fn total(balance: &Balance) -> f64 {
+    let b = balance;
+    b.queue
+        + b.gvl_wait
+        + b.gc
+        + b.sql
+        + b.http
+        + b.lock
+        + b.sleep
+        + b.other_io
+        + b.cpu
+        + b.cpu_wait
+        + b.respond
+        + b.unaccounted
+}
+
+#[test]
+fn every_term_has_its_time() {
+    let breakdown = of(&one_request());
+    let route = &breakdown.routes[0];
+    assert_eq!(route.route, "GET /channel/:id");
+    let balance = route.balance;
+    close(balance.queue, 12.0);
+    close(balance.receive, 2.0);
+    close(balance.gvl_wait, 5.0);
+    close(balance.gc, 1.0);
+    close(balance.sql, 10.0);
+    close(balance.http, 4.0);
+    close(balance.lock, 4.0);
+    close(balance.sleep, 10.0);
+    close(balance.other_io, 1.0);
+    close(balance.cpu, 40.0);
+    close(balance.cpu_wait, 0.0);
+    close(balance.respond, 8.0);
+    close(balance.unaccounted, 5.0);
+    close(total(&balance), route.seen_mean_ms);
+    assert_eq!(route.latency, [Nanos(101 * MS)]);
+    assert_eq!(route.service, [Nanos(100 * MS)]);
+    assert_eq!(route.late, [Nanos(MS)]);
+    close(route.statements, 3.0);
+    close(route.allocations, 7.0);
+    close(route.body_bytes, 10.0);
+    assert_eq!(breakdown.overall.balance, balance);
+}
+
+#[test]
+fn on_two_hosts_queue_and_respond_are_one() {
+    let mut recording = one_request();
+    recording.meta.same_host = false;
+    // The clocks of two hosts have nothing to do with each other.
+    let skewed = &mut recording.handled[0];
+    (skewed.start, skewed.end) = (at(7), at(87));
+    let balance = of(&recording).routes[0].balance;
+    close(balance.queue, 20.0);
+    close(balance.receive, 0.0);
+    close(balance.respond, 0.0);
+    close(balance.unaccounted, 5.0);
+}
+
+#[test]
+fn stamps_out_of_order_stay_visible() {
+    let mut recording = one_request();
+    let late = &mut recording.handled[0];
+    late.end = late.start + Nanos(90 * MS);
+    late.ready = Some(at(0));
+    let balance = of(&recording).routes[0].balance;
+    close(balance.respond, -2.0);
+    close(balance.receive, 0.0);
+}
+
+#[test]
+fn requests_that_the_app_never_saw_are_counted() {
+    let mut recording = one_request();
+    let unseen = exchange(&mut recording, 2, "GET /channel/12", 10);
+    let failed = Exchange {
+        outcome: Outcome::TimedOut,
+        ..exchange(&mut recording, 3, "GET /channel/7", 20)
+    };
+    let wrong = Exchange {
+        outcome: Outcome::CheckFailed,
+        ..exchange(&mut recording, 4, "GET /channel/8", 30)
+    };
+    recording.exchanges.extend([unseen, failed, wrong]);
+    let breakdown = of(&recording);
+    let route = &breakdown.routes[0];
+    assert_eq!((route.requests, route.answered, route.unseen), (4, 3, 2));
+    assert_eq!((route.errors, route.checks_failed), (1, 1));
+    assert_eq!(route.latency.len(), 4);
+    close(route.balance.queue, 12.0);
+}
+
+#[test]
+fn warm_up_is_left_out() {
+    let mut recording = one_request();
+    recording.exchanges[0].due = at(999);
+    let breakdown = of(&recording);
+    assert_eq!(breakdown.overall.requests, 0);
+    assert!(breakdown.routes.is_empty());
+}
+
+#[test]
+fn nothing_gives_nothing() {
+    let breakdown = of(&Recording::default());
+    assert_eq!(breakdown.overall.requests, 0);
+    assert_eq!(breakdown.overall.balance, Balance::default());
+}
+
+#[test]
+fn running_time_is_split_by_the_sample() {
+    let mut recording = one_request();
+    recording.handled[0].cpu = Some(CpuSample {
+        running_wall: Nanos(40 * MS),
+        running_cpu: Nanos(30 * MS),
+        total_cpu: Nanos(35 * MS),
+    });
+    // A route without a sample of its own takes the run's ratio.
+    let other = exchange(&mut recording, 2, "GET /", 5);
+    recording.handled.push(handled(&other));
+    recording.exchanges.push(other);
+    let breakdown = of(&recording);
+    for route in &breakdown.routes {
+        close(route.balance.cpu, 30.0);
+        close(route.balance.cpu_wait, 10.0);
+    }
+    close(breakdown.overall.balance.cpu, 30.0);
+    let sampled = &breakdown
+        .routes
+        .iter()
+        .find(|r| r.cpu_sampled == 1)
+        .unwrap();
+    close(sampled.cpu_total_ms.unwrap(), 35.0);
+}
+
+#[test]
+fn the_framework_names_routes() {
+    let mut recording = one_request();
+    let route = recording.texts.keep("GET /channel/:channel_id");
+    recording.handled[0].route = route;
+    let same_line = exchange(&mut recording, 2, "GET /channel/12", 1);
+    let fits = exchange(&mut recording, 3, "GET /channel/99", 2);
+    recording.exchanges.extend([same_line, fits]);
+    let breakdown = of(&recording);
+    assert_eq!(breakdown.routes.len(), 1);
+    assert_eq!(breakdown.routes[0].route, "GET /channel/:channel_id");
+    assert_eq!(breakdown.routes[0].requests, 3);
+}
+
+#[test]
+fn statements_are_summed() {
+    let mut recording = one_request();
+    let digest = recording.texts.keep("SELECT * FROM user WHERE id = ?");
+    let used = |recording: &mut Recording, site: &str, count| SqlUse {
+        digest,
+        site: recording.texts.keep(site),
+        count,
+        rows: u64::from(count),
+        time: Nanos(u64::from(count) * MS),
+        gvl_wait: Nanos(MS),
+    };
+    let (a, b) = (
+        used(&mut recording, "app.rb:1", 2),
+        used(&mut recording, "app.rb:9", 10),
+    );
+    recording.handled[0].sql = vec![a, b];
+    let second = exchange(&mut recording, 2, "GET /channel/3", 1);
+    recording.handled.push(handled(&second));
+    recording.exchanges.push(second);
+    let sql = of(&recording).sql;
+    assert_eq!(sql.len(), 1);
+    assert_eq!((sql[0].count, sql[0].rows), (12, 12));
+    close(sql[0].time_ms, 12.0);
+    close(sql[0].gvl_wait_ms, 2.0);
+    assert_eq!(sql[0].routes, [("GET /channel/:id".to_owned(), 6.0)]);
+    assert_eq!(sql[0].called_from, ["app.rb:9", "app.rb:1"]);
+}
+
+proptest! {
+    /// Whatever the stamps say, the terms add up to what was measured.
+    #[test]
+    fn the_balance_adds_up(
+        stamps in prop::collection::vec((0u64..2_000, 0u64..2_000, 0u64..90, prop::bool::ANY), 1..30),
+        same_host in prop::bool::ANY,
+    ) {
+        let mut recording = empty();
+        recording.meta.same_host = same_host;
+        for (index, (start, length, running, sampled)) in stamps.into_iter().enumerate() {
+            let line = format!("GET /{}", if index % 3 == 0 { "a" } else { "b" });
+            let sent = exchange(&mut recording, index as u64 + 1, &line, index as u64);
+            let mut inside = handled(&sent);
+            inside.start = at(start);
+            inside.end = at(start + length);
+            inside.parts.running = Nanos(running * MS);
+            inside.cpu = sampled.then_some(CpuSample {
+                running_wall: Nanos(running * MS),
+                running_cpu: Nanos(running * MS / 2),
+                total_cpu: Nanos(running * MS),
+            });
+            recording.handled.push(inside);
+            recording.exchanges.push(sent);
+        }
+        let breakdown = of(&recording);
+        for route in breakdown.routes.iter().chain([&breakdown.overall]) {
+            prop_assert!((total(&route.balance) - route.seen_mean_ms).abs() < 1e-6);
+        }
+        let weighted: f64 = breakdown.routes.iter().map(|r| r.balance.cpu * r.requests as f64).sum();
+        let overall = breakdown.overall.balance.cpu * breakdown.overall.requests as f64;
+        prop_assert!((weighted - overall).abs() < 1e-6);
+    }
+}
