@@ -1,1 +1,35 @@
 //! Versioned JSON and the terminal page of one run.
+//!
+//! Both are pure functions of a [`View`]. They show what `breakdown` and `findings` say and interpret
+//! nothing themselves, but for [`facts`], the few sums that both need (throughput, the generator's
+//! share of a core, what the host did). Figures that too few samples carry are left out rather than
+//! shown wrong: see [`facts::Percentiles`].
+//!
+//! Start reading at [`terminal::run`] or [`json::run`].
+
+pub mod facts;
+pub mod json;
+pub mod numbers;
+pub mod terminal;
+mod text;
+pub mod v1;
+
+use breakdown::Breakdown;
+use findings::Finding;
+use recording::Recording;
+
+/// What is shown of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    /// Its number in the store; `None` when it is not kept.
+    pub number: Option<i64>,
+    /// What was seen.
+    pub recording: &'a Recording,
+    /// Where the time went.
+    pub breakdown: &'a Breakdown,
+    /// What to fix, the greatest gain first.
+    pub findings: &'a [Finding],
+}
+
+#[cfg(test)]
+mod samples;

@@ -1,0 +1,319 @@
+//! A run as JSON, version 1.
+
+use breakdown::{RouteBalance, SqlSummary};
+use findings::{Confidence, Safety};
+use recording::{LoadMode, ProcessRole};
+
+use crate::facts::{self, Percentiles};
+use crate::{View, v1};
+
+/// The JSON of a run, indented, with a line feed at its end.
+pub fn run(view: &View<'_>) -> String {
+    let mut text = serde_json::to_string_pretty(&document(view))
+        .expect("maps have text keys and nothing else can fail");
+    text.push('\n');
+    text
+}
+
+fn document(view: &View<'_>) -> v1::Run {
+    let recording = view.recording;
+    let overall = &view.breakdown.overall;
+    let late = Percentiles::of(&overall.late);
+    v1::Run {
+        format: "hakaru-run",
+        version: 1,
+        number: view.number,
+        started_at_unix_ms: recording.meta.started_at_unix_ms,
+        ended_early: recording.meta.ended_early.clone(),
+        target: target(view),
+        load: load(view),
+        score: recording.score.as_ref().and_then(|score| score.points),
+        requests: overall.requests,
+        errors: overall.errors,
+        checks_failed: overall.checks_failed,
+        rps: facts::answered_per_second(view),
+        latency_ms: latency(Percentiles::of(&overall.latency)),
+        service_ms: latency(Percentiles::of(&overall.service)),
+        late_ms: v1::Late {
+            p50: late.p50,
+            p99: late.p99,
+            max: late.max,
+        },
+        routes: view.breakdown.routes.iter().map(route).collect(),
+        sql: view.breakdown.sql.iter().map(sql).collect(),
+        findings: view.findings.iter().map(finding).collect(),
+        failures: failures(view),
+        host: host(view),
+        generator: v1::Generator {
+            cpu_share: facts::generator_cpu_share(recording),
+            late_ms_p99: late.p99,
+            unsent: recording.generator.unsent,
+        },
+        agent: agent(view),
+        troubles: troubles(view),
+    }
+}
+
+fn target(view: &View<'_>) -> v1::Target {
+    let target = &view.recording.meta.target;
+    let known = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    let counted = |count: u32| (count > 0).then_some(count);
+    v1::Target {
+        command: known(&target.command),
+        url: target.url.clone(),
+        ruby: known(&target.ruby),
+        server: known(&target.server),
+        workers: counted(target.workers),
+        threads: counted(target.threads),
+        database: known(&target.database),
+    }
+}
+
+fn load(view: &View<'_>) -> v1::Load {
+    let load = &view.recording.meta.load;
+    v1::Load {
+        mode: match load.mode {
+            LoadMode::Closed => "closed",
+            LoadMode::Open => "open",
+        },
+        connections: load.connections,
+        rate: load.rate,
+        duration_s: load.duration.as_secs_f64(),
+    }
+}
+
+fn latency(percentiles: Percentiles) -> v1::Latency {
+    let Percentiles {
+        p50,
+        p90,
+        p95,
+        p99,
+        max,
+    } = percentiles;
+    v1::Latency {
+        p50,
+        p90,
+        p95,
+        p99,
+        max,
+    }
+}
+
+fn route(route: &RouteBalance) -> v1::Route {
+    v1::Route {
+        route: route.route.clone(),
+        requests: route.requests,
+        errors: route.errors,
+        checks_failed: route.checks_failed,
+        unseen: route.unseen,
+        latency_ms: latency(Percentiles::of(&route.latency)),
+        balance_ms: (route.answered > route.unseen).then(|| balance(&route.balance)),
+    }
+}
+
+fn balance(balance: &breakdown::Balance) -> v1::Balance {
+    v1::Balance {
+        queue: balance.queue,
+        receive: balance.receive,
+        gvl_wait: balance.gvl_wait,
+        gc: balance.gc,
+        sql: balance.sql,
+        http: balance.http,
+        lock: balance.lock,
+        sleep: balance.sleep,
+        other_io: balance.other_io,
+        cpu: balance.cpu,
+        cpu_wait: balance.cpu_wait,
+        respond: balance.respond,
+        unaccounted: balance.unaccounted,
+    }
+}
+
+fn sql(statement: &SqlSummary) -> v1::Sql {
+    let route = |(route, per_request): &(String, f64)| v1::SqlRoute {
+        route: route.clone(),
+        per_request: *per_request,
+    };
+    v1::Sql {
+        digest: statement.digest.clone(),
+        count: statement.count,
+        time_ms: statement.time_ms,
+        rows: statement.rows,
+        routes: statement.routes.iter().map(route).collect(),
+        called_from: statement.called_from.clone(),
+    }
+}
+
+fn finding(finding: &findings::Finding) -> v1::Finding {
+    v1::Finding {
+        id: finding.rule,
+        route: (!finding.route.is_empty()).then(|| finding.route.clone()),
+        title: finding.title.clone(),
+        why: finding.why.clone(),
+        evidence: finding.evidence.clone(),
+        remedy: v1::Remedy {
+            text: finding.remedy.text.clone(),
+            exact: finding.remedy.exact.clone(),
+            safety: match finding.remedy.safety {
+                Safety::Safe => "safe",
+                Safety::Careful => "careful",
+                Safety::Code => "code",
+                Safety::None => "none",
+            },
+        },
+        estimated_gain: finding.estimated_gain.clone(),
+        gain_share: finding.gain_share,
+        confidence: match finding.confidence {
+            Confidence::Low => "low",
+            Confidence::Medium => "medium",
+            Confidence::High => "high",
+        },
+    }
+}
+
+fn failures(view: &View<'_>) -> Vec<v1::Failure> {
+    let failure = |failure: &recording::Failure| v1::Failure {
+        outcome: failure.outcome.name(),
+        line: view
+            .recording
+            .texts
+            .get(failure.line)
+            .unwrap_or_default()
+            .to_owned(),
+        place: failure.place.clone(),
+        reason: failure.reason.clone(),
+        request: failure.request.clone(),
+        response: failure.response.clone(),
+        count: failure.count,
+    };
+    view.recording.failures.iter().map(failure).collect()
+}
+
+fn host(view: &View<'_>) -> v1::Host {
+    let used = facts::host_use(view.recording);
+    let used = used.as_ref();
+    let role = |used: &facts::RoleUse| v1::RoleUse {
+        role: match used.role {
+            ProcessRole::App => "app",
+            ProcessRole::Database => "database",
+            ProcessRole::Generator => "generator",
+        },
+        cpu_cores: used.cores,
+        rss_bytes_max: used.rss_max,
+    };
+    v1::Host {
+        cores: view.recording.meta.cores,
+        same_host: view.recording.meta.same_host,
+        cpu_busy_cores: used.map(|used| used.busy_cores),
+        cpu_steal_cores: used.map(|used| used.steal_cores),
+        cpu_pressure_share: used.and_then(|used| used.cpu_pressure),
+        io_pressure_share: used.and_then(|used| used.io_pressure),
+        memory_available_bytes_min: used.map(|used| used.memory_available_min),
+        processes: used.map_or_else(Vec::new, |used| used.roles.iter().map(role).collect()),
+    }
+}
+
+fn agent(view: &View<'_>) -> v1::Agent {
+    let cost = facts::agent_cost(view.recording);
+    v1::Agent {
+        cpu_us_per_request: cost.and_then(|cost| cost.cpu_us_per_request),
+        dropped: cost.map(|cost| cost.dropped),
+    }
+}
+
+fn troubles(view: &View<'_>) -> Vec<v1::Trouble> {
+    let trouble = |trouble: &recording::Trouble| v1::Trouble {
+        what: trouble.what.clone(),
+        remedy: trouble.remedy.clone(),
+    };
+    view.recording.troubles.iter().map(trouble).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+    use crate::samples::Sample;
+
+    fn value_of(sample: &Sample) -> Value {
+        serde_json::from_str(&run(&sample.view())).unwrap()
+    }
+
+    fn check_keys(value: &Value, keys: &str) {
+        let map = value
+            .as_object()
+            .unwrap_or_else(|| panic!("not an object: {value}"));
+        for key in keys.split(',') {
+            assert!(map.contains_key(key), "{key} is missing in {value}");
+        }
+    }
+
+    fn check_all_keys(value: &Value) {
+        check_keys(
+            value,
+            "format,version,target,load,score,requests,errors,checks_failed,rps,latency_ms,late_ms,\
+             routes,sql,findings,host,generator,agent",
+        );
+        check_keys(
+            &value["target"],
+            "command,ruby,server,workers,threads,database",
+        );
+        check_keys(&value["load"], "mode,connections,rate,duration_s");
+        check_keys(&value["latency_ms"], "p50,p90,p95,p99,max");
+        check_keys(&value["late_ms"], "p50,p99,max");
+        check_keys(&value["generator"], "cpu_share,late_ms_p99");
+        check_keys(&value["agent"], "cpu_us_per_request,dropped");
+    }
+
+    #[test]
+    fn every_key_is_there() {
+        let value = value_of(&Sample::chat());
+        check_all_keys(&value);
+        let route = &value["routes"][0];
+        check_keys(route, "route,requests,latency_ms,balance_ms");
+        check_keys(
+            &route["balance_ms"],
+            "queue,receive,gvl_wait,gc,sql,http,lock,sleep,other_io,cpu,cpu_wait,respond,unaccounted",
+        );
+        check_keys(
+            &value["sql"][0],
+            "digest,count,time_ms,rows,routes,called_from",
+        );
+        check_keys(
+            &value["findings"][0],
+            "id,route,title,evidence,remedy,estimated_gain,confidence",
+        );
+        assert_eq!(value["format"], "hakaru-run");
+        assert_eq!(value["version"], 1);
+        assert_eq!(value["target"]["threads"], 5);
+        assert_eq!(value["latency_ms"]["p50"], 80.0);
+    }
+
+    #[test]
+    fn what_is_unknown_is_null_and_still_there() {
+        let value = value_of(&Sample::default());
+        check_all_keys(&value);
+        for unknown in [
+            &value["target"]["command"],
+            &value["target"]["threads"],
+            &value["score"],
+            &value["rps"],
+            &value["latency_ms"]["p99"],
+            &value["latency_ms"]["max"],
+            &value["generator"]["cpu_share"],
+            &value["agent"]["dropped"],
+            &value["host"]["cpu_busy_cores"],
+        ] {
+            assert_eq!(*unknown, Value::Null);
+        }
+    }
+
+    #[test]
+    fn numbers_that_json_cannot_hold_become_null() {
+        let mut sample = Sample::chat();
+        sample.breakdown.routes[0].balance.sql = f64::NAN;
+        let value = value_of(&sample);
+        assert_eq!(value["routes"][0]["balance_ms"]["sql"], Value::Null);
+    }
+}

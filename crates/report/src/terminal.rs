@@ -1,0 +1,72 @@
+//! The terminal page of one run: verdict, numbers, balance, SQL, findings, how sure, what next.
+//!
+//! At most [`WIDTH`] columns, and complete without colour: every term of the balance has a letter, which
+//! also draws its bar.
+
+mod balance;
+mod fixes;
+mod numbers;
+mod page;
+mod sql;
+mod terms;
+mod trust;
+mod verdict;
+
+use crate::View;
+use page::Page;
+
+/// Columns of the page.
+pub const WIDTH: usize = 100;
+
+/// How the page may look.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Style {
+    /// ANSI colours.
+    pub colour: bool,
+    /// Only ASCII in what Hakaru itself draws and in what it quotes.
+    pub ascii: bool,
+}
+
+/// The page of a run.
+pub fn run(view: &View<'_>, style: Style) -> String {
+    let mut page = Page::new(style);
+    verdict::write(&mut page, view);
+    numbers::write(&mut page, view);
+    balance::write(&mut page, view);
+    sql::write(&mut page, view);
+    fixes::write(&mut page, view);
+    trust::write(&mut page, view);
+    next(&mut page, view);
+    page.finish()
+}
+
+fn next(page: &mut Page, view: &View<'_>) {
+    page.heading("NEXT");
+    let fix = view
+        .findings
+        .iter()
+        .position(|finding| finding.remedy.safety != findings::Safety::None);
+    if let Some(index) = fix {
+        page.text(2, &format!("apply the fix of finding {}, then", index + 1));
+    }
+    page.text(
+        2,
+        "hakaru run                   measure again, the same way",
+    );
+    if view.breakdown.overall.requests < 1000 {
+        page.text(
+            2,
+            "hakaru run --duration 60s    more samples, surer numbers",
+        );
+    }
+    page.text(
+        2,
+        "hakaru run --json            everything above as JSON, for scripts",
+    );
+    if let Some(number) = view.number {
+        page.text(2, &format!("kept as run {number} in .hakaru/hakaru.db"));
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,200 @@
+//! Where each route's time went: a bar, and the same in words.
+
+use breakdown::RouteBalance;
+
+use super::WIDTH;
+use super::page::{Ink, Page};
+use super::terms::{TERMS, Term};
+use crate::facts::{self, Percentiles};
+use crate::text::{left, one_line, right, width};
+use crate::{View, numbers};
+
+const ROUTES_MAX: usize = 8;
+const BAR_CELLS: usize = 94;
+/// Terms below this share of the mean are added up as `rest`, so that what is shown sums to the mean.
+const TERM_SHARE_MIN: f64 = 0.01;
+
+pub(super) fn write(page: &mut Page, view: &View<'_>) {
+    let routes = &view.breakdown.routes;
+    if routes.is_empty() {
+        return;
+    }
+    page.heading("WHERE THE TIME GOES   by route, most time in total first; means a request, sent to answered");
+    let heads = ["requests", "of time", "p50", "p95", "mean"].map(|head| right(head, 10));
+    page.line(&[(Ink::Faint, &format!("  {}{}", left("", 48), heads.concat()))]);
+    for route in routes.iter().take(ROUTES_MAX) {
+        head(page, route, &view.breakdown.overall);
+        body(page, route, view.recording.meta.same_host);
+    }
+    let others = &routes[routes.len().min(ROUTES_MAX)..];
+    if !others.is_empty() {
+        let overall = &view.breakdown.overall;
+        let share = others
+            .iter()
+            .map(|route| facts::time_share(route, overall))
+            .sum();
+        let sentence = format!(
+            "{} more routes take {} of the time together (all of them: --json)",
+            others.len(),
+            numbers::share(share)
+        );
+        page.line(&[(Ink::Faint, &format!("  {sentence}"))]);
+    }
+}
+
+fn head(page: &mut Page, route: &RouteBalance, overall: &RouteBalance) {
+    let found = Percentiles::of(&route.service);
+    let mean = match route.service.len() {
+        0 => None,
+        count => {
+            let sum: f64 = route.service.iter().map(|time| time.as_millis_f64()).sum();
+            Some(sum / count as f64)
+        }
+    };
+    let cells = [
+        numbers::count(route.requests),
+        numbers::share(facts::time_share(route, overall)),
+        numbers::duration_ms_or_unknown(found.p50),
+        numbers::duration_ms_or_unknown(found.p95),
+        numbers::duration_ms_or_unknown(mean),
+    ]
+    .map(|cell| right(&cell, 10));
+    page.line(&[
+        (
+            Ink::Strong,
+            &left(&format!("  {}", one_line(&route.route)), 50),
+        ),
+        (Ink::Plain, &cells.concat()),
+    ]);
+}
+
+fn body(page: &mut Page, route: &RouteBalance, same_host: bool) {
+    let failed = route.errors + route.checks_failed;
+    if failed > 0 {
+        let sentence = format!(
+            "    {} errors, {} failed checks",
+            numbers::count(route.errors),
+            numbers::count(route.checks_failed)
+        );
+        page.line(&[(Ink::Bad, &sentence)]);
+    }
+    if route.answered <= route.unseen {
+        page.line(&[(Ink::Faint, "    not seen inside the app")]);
+        return;
+    }
+    bar(page, route);
+    words(page, route, same_host);
+    if route.unseen > 0 {
+        let sentence = format!(
+            "    {} of them not seen inside the app",
+            numbers::count(route.unseen)
+        );
+        page.line(&[(Ink::Faint, &sentence)]);
+    }
+}
+
+/// The terms as stretches of their letters, in proportion. Negative ones (unaccounted may be) have none.
+fn bar(page: &mut Page, route: &RouteBalance) {
+    let values = TERMS
+        .each_ref()
+        .map(|term| (term.value)(&route.balance).max(0.0));
+    let cells: Vec<(Ink, String)> = TERMS
+        .iter()
+        .zip(cells_of(&values, BAR_CELLS))
+        .map(|(term, cells)| (Ink::Bar(term.colour), term.letter.to_string().repeat(cells)))
+        .collect();
+    let mut pieces = vec![(Ink::Plain, "    ")];
+    pieces.extend(cells.iter().map(|(ink, text)| (*ink, text.as_str())));
+    page.line(&pieces);
+}
+
+/// Shares out `cells` by rounding the running sum, so that they always add up.
+fn cells_of(values: &[f64], cells: usize) -> Vec<usize> {
+    let sum: f64 = values.iter().sum();
+    if !sum.is_finite() || sum <= 0.0 {
+        return vec![0; values.len()];
+    }
+    let (mut reached, mut drawn) = (0.0, 0);
+    values
+        .iter()
+        .map(|value| {
+            reached += value;
+            let end = ((reached / sum * cells as f64).round() as usize).min(cells);
+            let own = end - drawn;
+            drawn = end;
+            own
+        })
+        .collect()
+}
+
+/// The greatest terms first, each with its letter; unaccounted always.
+fn words(page: &mut Page, route: &RouteBalance, same_host: bool) {
+    let mean = route.seen_mean_ms;
+    let value = |term: &Term| (term.value)(&route.balance);
+    let named = |term: &&Term| term.letter == '?' || value(term) >= mean * TERM_SHARE_MIN;
+    let (mut shown, rest): (Vec<&Term>, Vec<&Term>) = TERMS.iter().partition(named);
+    shown.sort_by(|a, b| {
+        let order = |term: &Term| (term.letter == '?', -value(term));
+        let ((a_last, a_value), (b_last, b_value)) = (order(a), order(b));
+        a_last.cmp(&b_last).then(a_value.total_cmp(&b_value))
+    });
+    let mut items: Vec<String> = shown
+        .into_iter()
+        .map(|term| {
+            let name = term.name_on(same_host);
+            format!("{} {name} {}", term.letter, part(value(term), mean))
+        })
+        .collect();
+    let rest: f64 = rest.into_iter().map(value).sum();
+    if rest > 0.0 {
+        items.insert(items.len() - 1, format!("rest {}", part(rest, mean)));
+    }
+    if route.balance.receive > mean * TERM_SHARE_MIN {
+        let receive = numbers::duration_ms(route.balance.receive);
+        items.push(format!("(of queue, receiving the request {receive})"));
+    }
+    flow(page, &items);
+}
+
+fn part(value: f64, mean: f64) -> String {
+    match mean > 0.0 {
+        true => format!(
+            "{} {}",
+            numbers::duration_ms(value),
+            numbers::share(value / mean)
+        ),
+        false => numbers::duration_ms(value),
+    }
+}
+
+/// Items side by side, never broken inside.
+fn flow(page: &mut Page, items: &[String]) {
+    let mut line = String::from("   ");
+    for item in items {
+        if width(&line) + 1 + width(item) + 1 > WIDTH && line.trim() != "" {
+            page.text(0, &line);
+            line = String::from("   ");
+        }
+        line.push(' ');
+        line.push_str(item);
+        line.push(' ');
+    }
+    page.text(0, &line);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::cells_of;
+
+    #[test]
+    fn cells_add_up() {
+        let check = |values: &[f64], expected: &[usize]| assert_eq!(cells_of(values, 10), expected);
+        check(&[1.0, 1.0], &[5, 5]);
+        check(&[1.0, 1.0, 1.0], &[3, 4, 3]);
+        check(&[0.0, 2.0, 0.0], &[0, 10, 0]);
+        check(&[0.001, 100.0], &[0, 10]);
+        check(&[0.0, 0.0], &[0, 0]);
+        check(&[f64::INFINITY, 1.0], &[0, 0]);
+        check(&[f64::MAX, f64::MAX], &[0, 0]);
+    }
+}

@@ -1,0 +1,94 @@
+//! The run in numbers.
+
+use recording::LoadMode;
+
+use super::page::{Ink, Page};
+use crate::facts::{self, Percentiles};
+use crate::text::right;
+use crate::{View, numbers};
+
+const COLUMN: usize = 10;
+
+pub(super) fn write(page: &mut Page, view: &View<'_>) {
+    page.heading("NUMBERS");
+    page.text(2, &load(view));
+    totals(page, view);
+    page.blank();
+    let heads = ["p50", "p90", "p95", "p99", "max"].map(|head| right(head, COLUMN));
+    page.line(&[(Ink::Faint, &format!("  {:<9}{}", "", heads.concat()))]);
+    let overall = &view.breakdown.overall;
+    percentiles(
+        page,
+        "latency",
+        &overall.latency,
+        "due → answered: what users wait",
+    );
+    percentiles(page, "service", &overall.service, "sent → answered");
+    percentiles(page, "late", &overall.late, "due → sent");
+    if overall.requests < 100 {
+        let note = "– stands where too few samples carry a figure (p90 needs 10, p95 20, p99 100)";
+        page.line(&[(Ink::Faint, &format!("  {note}"))]);
+    }
+}
+
+fn load(view: &View<'_>) -> String {
+    let load = &view.recording.meta.load;
+    let how = match (load.mode, load.rate) {
+        (LoadMode::Closed, _) => format!("{} connections, closed loop", load.connections),
+        (LoadMode::Open, Some(rate)) => format!(
+            "{} requests a second due, open loop, {} connections at most",
+            numbers::plain(rate),
+            load.connections
+        ),
+        (LoadMode::Open, None) => "open loop".to_owned(),
+    };
+    let window = numbers::duration_ms(view.recording.window.length().as_millis_f64());
+    let warmup = numbers::duration_ms(load.warmup.as_millis_f64());
+    format!("{how}; {window} measured after {warmup} of warm-up")
+}
+
+fn totals(page: &mut Page, view: &View<'_>) {
+    let overall = &view.breakdown.overall;
+    let rate = facts::answered_per_second(view).map_or(numbers::UNKNOWN.to_owned(), numbers::plain);
+    let ink = |count: u64| if count == 0 { Ink::Plain } else { Ink::Bad };
+    let score = match &view.recording.score {
+        None => String::new(),
+        Some(score) => match score.points {
+            Some(points) => format!("   score {}", numbers::plain(points)),
+            None => "   no score: checks failed".to_owned(),
+        },
+    };
+    page.line(&[
+        (Ink::Plain, "  "),
+        (
+            Ink::Strong,
+            &format!("{} requests", numbers::count(overall.requests)),
+        ),
+        (Ink::Strong, &format!("   {rate}/s")),
+        (
+            ink(overall.errors),
+            &format!("   {} errors", numbers::count(overall.errors)),
+        ),
+        (
+            ink(overall.checks_failed),
+            &format!("   {} failed checks", numbers::count(overall.checks_failed)),
+        ),
+        (Ink::Strong, &score),
+    ]);
+}
+
+fn percentiles(page: &mut Page, name: &str, sorted: &[recording::Nanos], meaning: &str) {
+    let Percentiles {
+        p50,
+        p90,
+        p95,
+        p99,
+        max,
+    } = Percentiles::of(sorted);
+    let values = [p50, p90, p95, p99, max]
+        .map(|value| right(&numbers::duration_ms_or_unknown(value), COLUMN));
+    page.line(&[
+        (Ink::Plain, &format!("  {name:<9}{}", values.concat())),
+        (Ink::Faint, &format!("   {meaning}")),
+    ]);
+}

@@ -1,0 +1,141 @@
+//! Lines that never grow too wide, painted or not.
+
+use super::{Style, WIDTH};
+use crate::text;
+
+/// What a piece of a line means; colour follows from it, and nothing is lost without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ink {
+    Plain,
+    /// The thing to look at.
+    Strong,
+    /// What can be skipped.
+    Faint,
+    Bad,
+    Good,
+    /// A cell of a bar, in the term's colour (a number of the 256-colour table).
+    Bar(u8),
+}
+
+pub(super) struct Page {
+    style: Style,
+    written: String,
+}
+
+impl Page {
+    pub(super) fn new(style: Style) -> Page {
+        Page {
+            style,
+            written: String::new(),
+        }
+    }
+
+    pub(super) fn finish(self) -> String {
+        self.written
+    }
+
+    pub(super) fn blank(&mut self) {
+        self.written.push('\n');
+    }
+
+    /// A section's title, with an empty line before it unless it is the first.
+    pub(super) fn heading(&mut self, title: &str) {
+        if !self.written.is_empty() {
+            self.blank();
+        }
+        self.line(&[(Ink::Strong, title)]);
+    }
+
+    /// One line as it is, cut where the page ends.
+    pub(super) fn text(&mut self, indent: usize, text: &str) {
+        self.line(&[(Ink::Plain, &" ".repeat(indent)), (Ink::Plain, text)]);
+    }
+
+    /// A line made of pieces, cut where the page ends.
+    pub(super) fn line(&mut self, pieces: &[(Ink, &str)]) {
+        let mut room = WIDTH;
+        let mut line = String::new();
+        for (ink, piece) in pieces {
+            let piece = if self.style.ascii {
+                text::fit(&ascii(piece), room)
+            } else {
+                text::fit(piece, room)
+            };
+            room -= text::width(&piece);
+            line.push_str(&self.painted(*ink, &piece));
+        }
+        let line = line.trim_end();
+        // `fit` marks what it cut with a character that is not ASCII, as wide as its stand-in.
+        match self.style.ascii {
+            true => self.written.push_str(&line.replace(text::CUT, "~")),
+            false => self.written.push_str(line),
+        }
+        self.written.push('\n');
+    }
+
+    /// A paragraph behind a first word such as `Fix:`, its further lines under the first one's text.
+    pub(super) fn paragraph(
+        &mut self,
+        indent: usize,
+        mark: &str,
+        ink: Ink,
+        words: &str,
+        lines_max: usize,
+    ) {
+        let words = if self.style.ascii {
+            ascii(words)
+        } else {
+            words.to_owned()
+        };
+        let hang = indent + text::width(mark);
+        for (index, line) in text::wrap(&words, WIDTH - hang, lines_max)
+            .iter()
+            .enumerate()
+        {
+            match index {
+                0 => self.line(&[
+                    (Ink::Plain, &" ".repeat(indent)),
+                    (Ink::Plain, mark),
+                    (ink, line),
+                ]),
+                _ => self.line(&[(Ink::Plain, &" ".repeat(hang)), (ink, line)]),
+            }
+        }
+    }
+
+    fn painted(&self, ink: Ink, piece: &str) -> String {
+        if !self.style.colour || piece.is_empty() {
+            return piece.to_owned();
+        }
+        match ink {
+            Ink::Plain => piece.to_owned(),
+            Ink::Strong => format!("\u{1b}[1m{piece}\u{1b}[0m"),
+            Ink::Faint => format!("\u{1b}[2m{piece}\u{1b}[0m"),
+            Ink::Bad => format!("\u{1b}[1;31m{piece}\u{1b}[0m"),
+            Ink::Good => format!("\u{1b}[32m{piece}\u{1b}[0m"),
+            Ink::Bar(colour) => format!("\u{1b}[30;48;5;{colour}m{piece}\u{1b}[0m"),
+        }
+    }
+}
+
+/// Stand-ins for the signs this page uses; any other character that is not ASCII becomes `?`.
+fn ascii(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '–' | '−' | '·' => plain.push('-'),
+            '—' => plain.push_str("--"),
+            '→' => plain.push_str("->"),
+            '×' => plain.push('x'),
+            'µ' | 'μ' => plain.push('u'),
+            '≥' => plain.push_str(">="),
+            '≤' => plain.push_str("<="),
+            '…' => plain.push_str("..."),
+            '’' | '‘' => plain.push('\''),
+            '“' | '”' => plain.push('"'),
+            _ if character.is_ascii() => plain.push(character),
+            _ => plain.push('?'),
+        }
+    }
+    plain
+}

@@ -1,0 +1,116 @@
+//! The terms of the balance as the page names and draws them.
+
+use breakdown::Balance;
+
+/// One exclusive term. `receive` is not among them, since it is part of the queue.
+pub(super) struct Term {
+    /// Draws its part of the bar.
+    pub(super) letter: char,
+    pub(super) name: &'static str,
+    /// Ends the sentence "Most of the time goes into …".
+    pub(super) phrase: &'static str,
+    /// Number in the 256-colour table.
+    pub(super) colour: u8,
+    pub(super) value: fn(&Balance) -> f64,
+}
+
+/// All terms, in the order in which a request meets them.
+pub(super) const TERMS: [Term; 12] = [
+    Term {
+        letter: 'Q',
+        name: "queue",
+        phrase: "waiting for a free thread of the server (queue)",
+        colour: 179,
+        value: |balance| balance.queue,
+    },
+    Term {
+        letter: 'V',
+        name: "gvl wait",
+        phrase: "waiting for Ruby's lock, held by other threads (gvl wait)",
+        colour: 174,
+        value: |balance| balance.gvl_wait,
+    },
+    Term {
+        letter: 'G',
+        name: "gc",
+        phrase: "collecting garbage",
+        colour: 139,
+        value: |balance| balance.gc,
+    },
+    Term {
+        letter: 'S',
+        name: "sql",
+        phrase: "SQL",
+        colour: 110,
+        value: |balance| balance.sql,
+    },
+    Term {
+        letter: 'H',
+        name: "http",
+        phrase: "calling other services over HTTP",
+        colour: 116,
+        value: |balance| balance.http,
+    },
+    Term {
+        letter: 'L',
+        name: "lock",
+        phrase: "waiting for a Mutex, Queue or Monitor of the app (lock)",
+        colour: 167,
+        value: |balance| balance.lock,
+    },
+    Term {
+        letter: 'Z',
+        name: "sleep",
+        phrase: "sleep",
+        colour: 146,
+        value: |balance| balance.sleep,
+    },
+    Term {
+        letter: 'I',
+        name: "other io",
+        phrase: "I/O that is neither SQL nor HTTP",
+        colour: 152,
+        value: |balance| balance.other_io,
+    },
+    Term {
+        letter: 'C',
+        name: "cpu",
+        phrase: "running Ruby code (cpu)",
+        colour: 114,
+        value: |balance| balance.cpu,
+    },
+    Term {
+        letter: 'W',
+        name: "cpu wait",
+        phrase: "waiting for a core of this machine (cpu wait)",
+        colour: 180,
+        value: |balance| balance.cpu_wait,
+    },
+    Term {
+        letter: 'R',
+        name: "respond",
+        phrase: "sending the answer (respond)",
+        colour: 187,
+        value: |balance| balance.respond,
+    },
+    Term {
+        letter: '?',
+        name: "unaccounted",
+        phrase: "something the events missed (unaccounted)",
+        colour: 250,
+        value: |balance| balance.unaccounted,
+    },
+];
+
+/// What queue and respond are called when they cannot be told apart.
+pub(super) const QUEUE_AND_RESPOND: &str = "queue+respond";
+
+impl Term {
+    /// Its name, given whether app and generator share a host.
+    pub(super) fn name_on(&self, same_host: bool) -> &'static str {
+        match self.letter {
+            'Q' if !same_host => QUEUE_AND_RESPOND,
+            _ => self.name,
+        }
+    }
+}

@@ -1,0 +1,258 @@
+use findings::Finding;
+use proptest::prelude::*;
+use recording::{Nanos, Outcome, Trouble};
+
+use super::*;
+use crate::samples::Sample;
+use crate::text::width;
+
+const PLAIN: Style = Style {
+    colour: false,
+    ascii: false,
+};
+
+/// Without the escape codes of colour.
+fn stripped(page: &str) -> String {
+    let mut pieces = page.split("\u{1b}[");
+    let mut text = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        text.push_str(piece.split_once('m').expect("a colour code").1);
+    }
+    text
+}
+
+fn check_page(sample: &Sample) -> String {
+    let plain = run(&sample.view(), PLAIN);
+    for line in plain.lines() {
+        assert!(width(line) <= WIDTH, "{} columns: {line}", width(line));
+        assert!(!line.contains(char::is_control), "{line:?}");
+    }
+    let colour = run(
+        &sample.view(),
+        Style {
+            colour: true,
+            ..PLAIN
+        },
+    );
+    let trimmed = |page: &str| -> Vec<String> {
+        page.lines()
+            .map(|line| line.trim_end().to_owned())
+            .collect()
+    };
+    assert_eq!(
+        trimmed(&stripped(&colour)),
+        trimmed(&plain),
+        "colour changes the words"
+    );
+    let ascii = run(
+        &sample.view(),
+        Style {
+            ascii: true,
+            ..PLAIN
+        },
+    );
+    assert!(ascii.is_ascii());
+    assert!(ascii.lines().all(|line| line.len() <= WIDTH));
+    plain
+}
+
+fn check_holds(page: &str, expected: &[&str]) {
+    for text in expected {
+        assert!(page.contains(text), "{text:?} is not in\n{page}");
+    }
+}
+
+#[test]
+fn a_run_reads_from_the_verdict_down() {
+    let page = check_page(&Sample::chat());
+    check_holds(
+        &page,
+        &[
+            "HAKARU RUN 3  puma -t 5:5 config.ru",
+            "ruby 3.3.8 · puma 6.6.0 · 1 × 5 threads · sqlite",
+            "50% of the time goes into waiting for a free thread of the server (queue); GET /message takes 96%",
+            "Fix first: 25 times the same statement in each GET /message (N+1)",
+            "440 requests   22.0/s   0 errors   0 failed checks   score 5233",
+            "Q queue 20.0 ms 50%  S sql 10.0 ms 25%  ",
+            "? unaccounted 0.40 ms 1%",
+            "10,000",
+            "10,000  GET /message and 1 more",
+            "from app.rb:120 in get_message",
+            "Fix:  Fetch all users",
+            "Gain: −9.6 ms of 40 ms",
+            "shown by the evidence (high confidence); needs a change of code",
+            "2 × check failed: GET /icons/1.png (flows/read.hurl:12)",
+            "3% busy on 1 thread(s); late by 1.00 ms at p99",
+            "1.10 µs of CPU a request by its own estimate; nothing dropped",
+            "1.40 of 2 cores busy (app 1.10",
+            "! the host has 2 cores",
+            "kept as run 3",
+        ],
+    );
+    let order = [
+        "Fix first",
+        "NUMBERS",
+        "WHERE THE TIME",
+        "SQL AND",
+        "FINDINGS",
+        "HOW SURE",
+        "NEXT",
+    ];
+    let places: Vec<usize> = order.iter().map(|text| page.find(text).unwrap()).collect();
+    assert!(places.is_sorted(), "{places:?}");
+}
+
+#[test]
+fn the_words_of_a_bar_add_up_to_the_mean() {
+    let page = check_page(&Sample::chat());
+    let words = page
+        .lines()
+        .skip_while(|line| !line.contains("Q queue"))
+        .take(2);
+    let sum: f64 = words
+        .flat_map(|line| line.split("  ").map(str::to_owned).collect::<Vec<_>>())
+        .filter(|item| item.contains('%'))
+        .map(|item| {
+            let number = item
+                .split(' ')
+                .rev()
+                .nth(2)
+                .unwrap()
+                .parse::<f64>()
+                .unwrap();
+            if item.contains("µs") {
+                number / 1e3
+            } else {
+                number
+            }
+        })
+        .sum();
+    assert!((sum - 40.0).abs() < 0.1, "{sum}\n{page}");
+}
+
+#[test]
+fn few_samples_leave_figures_out() {
+    let mut sample = Sample::chat();
+    sample.breakdown.overall.latency.truncate(15);
+    sample.breakdown.overall.requests = 15;
+    let page = check_page(&sample);
+    let line = page
+        .lines()
+        .find(|line| line.contains("  latency "))
+        .unwrap();
+    assert_eq!(line.matches('–').count(), 2, "{line}");
+    check_holds(
+        &page,
+        &[
+            "p99 100)",
+            "hakaru run --duration 60s",
+            "15 requests in 20.0 s; p50 latency lies",
+        ],
+    );
+}
+
+#[test]
+fn a_run_of_nothing_says_so() {
+    let page = check_page(&Sample::default());
+    check_holds(
+        &page,
+        &[
+            "No request fell into the measured window",
+            "none was loaded",
+            "not sampled",
+        ],
+    );
+}
+
+#[test]
+fn a_run_without_the_inside_view_names_no_cause() {
+    let mut sample = Sample::chat();
+    let breakdown = &mut sample.breakdown;
+    for route in breakdown.routes.iter_mut().chain([&mut breakdown.overall]) {
+        route.unseen = route.answered;
+    }
+    let page = check_page(&sample);
+    check_holds(
+        &page,
+        &["seen from outside only", "not seen inside the app"],
+    );
+    assert!(!page.contains("Q queue"));
+}
+
+#[test]
+fn failures_come_before_times() {
+    let mut sample = Sample::chat();
+    sample.breakdown.overall.errors = 44;
+    sample.recording.score = Some(recording::Score::default());
+    let page = check_page(&sample);
+    check_holds(
+        &page,
+        &[
+            "10% of the requests failed (44)",
+            "44 errors",
+            "no score: checks failed",
+        ],
+    );
+}
+
+#[test]
+fn on_two_hosts_queue_and_respond_are_one_term() {
+    let mut sample = Sample::chat();
+    sample.recording.meta.same_host = false;
+    check_holds(&check_page(&sample), &["Q queue+respond 20.0 ms"]);
+}
+
+#[test]
+fn nothing_that_was_recorded_breaks_the_page() {
+    let long = "GET /測る/\u{1b}[31mред\u{202e}/".to_owned() + &"x1234567/".repeat(60);
+    let mut sample = Sample::chat();
+    let breakdown = &mut sample.breakdown;
+    for route in &mut breakdown.routes {
+        route.route.clone_from(&long);
+        route.requests = u64::MAX;
+        route.balance.sql = 1e300;
+        route.balance.unaccounted = -1e12;
+        route.service = vec![Nanos(u64::MAX); 30];
+    }
+    breakdown.overall.latency = vec![Nanos(u64::MAX); 500];
+    breakdown.sql[0].digest = "SELECT ".to_owned() + &long;
+    breakdown.sql[0].time_ms = f64::MAX;
+    breakdown.sql[0].called_from = vec![long.clone(); 40];
+    let finding = Finding {
+        title: long.clone(),
+        evidence: vec![long.clone(); 3],
+        estimated_gain: long.clone(),
+        ..sample.findings[0].clone()
+    };
+    sample.findings = vec![finding; 30];
+    sample.findings[0].remedy.exact = Some(format!("{long}\n{long}"));
+    sample.recording.meta.target.command.clone_from(&long);
+    sample.recording.meta.ended_early = Some(long.clone());
+    sample.recording.failures[0].response = format!("HTTP/1.1 200 OK\r\n\r\n{long}");
+    sample.recording.failures[0].outcome = Outcome::BadAnswer;
+    sample.recording.troubles = vec![Trouble {
+        what: long.clone(),
+        remedy: long,
+    }];
+    let page = check_page(&sample);
+    check_holds(&page, &["20 more (all of them: --json)"]);
+}
+
+proptest! {
+    #[test]
+    fn any_text_and_number_fits(text in "\\PC{0,300}", value in any::<f64>(), count in any::<u64>()) {
+        let mut sample = Sample::chat();
+        let route = &mut sample.breakdown.routes[0];
+        route.route.clone_from(&text);
+        route.requests = count;
+        route.balance.queue = value;
+        route.seen_mean_ms = value;
+        sample.breakdown.sql[0].digest.clone_from(&text);
+        sample.breakdown.sql[0].time_ms = value;
+        sample.breakdown.sql[0].routes[0].1 = value;
+        sample.findings[0].title.clone_from(&text);
+        sample.findings[0].gain_share = value;
+        sample.findings[0].remedy.exact = Some(text);
+        check_page(&sample);
+    }
+}

@@ -1,0 +1,294 @@
+//! Version 1 of the JSON of a run, key by key. What is unknown is `null`; no key is ever left out.
+//! Times are in the unit that ends the name. Keys may be added; none changes its meaning within a version.
+
+use serde::Serialize;
+
+/// A run.
+#[derive(Debug, Serialize)]
+pub struct Run {
+    /// Always `hakaru-run`.
+    pub format: &'static str,
+    /// Always 1.
+    pub version: u32,
+    /// Its number in the store.
+    pub number: Option<i64>,
+    /// Start, milliseconds since 1970.
+    pub started_at_unix_ms: i64,
+    /// Why it ended early.
+    pub ended_early: Option<String>,
+    /// The app.
+    pub target: Target,
+    /// The load.
+    pub load: Load,
+    /// Points by the scenario's rule; `null` without a rule and when checks failed.
+    pub score: Option<f64>,
+    /// Requests due in the measured window.
+    pub requests: u64,
+    /// Of these, not answered, or answered with a server error.
+    pub errors: u64,
+    /// Of these, answered with something the flow refuses.
+    pub checks_failed: u64,
+    /// Requests answered a second.
+    pub rps: Option<f64>,
+    /// Due → answered.
+    pub latency_ms: Latency,
+    /// Sent → answered.
+    pub service_ms: Latency,
+    /// Due → sent.
+    pub late_ms: Late,
+    /// By route, most time in total first.
+    pub routes: Vec<Route>,
+    /// By statement, most time first.
+    pub sql: Vec<Sql>,
+    /// What to fix, greatest gain first.
+    pub findings: Vec<Finding>,
+    /// One example of each kind of failed request.
+    pub failures: Vec<Failure>,
+    /// The host.
+    pub host: Host,
+    /// The load generator.
+    pub generator: Generator,
+    /// The agent.
+    pub agent: Agent,
+    /// What went wrong in measuring.
+    pub troubles: Vec<Trouble>,
+}
+
+/// The app.
+#[derive(Debug, Serialize)]
+pub struct Target {
+    /// Command line; `null` for an app that was running already.
+    pub command: Option<String>,
+    /// Where it answers.
+    pub url: String,
+    /// Such as `ruby 3.3.8`.
+    pub ruby: Option<String>,
+    /// Such as `puma 6.6.0`.
+    pub server: Option<String>,
+    /// Processes that serve requests.
+    pub workers: Option<u32>,
+    /// Most threads a worker.
+    pub threads: Option<u32>,
+    /// Such as `mariadb 10.11.14`.
+    pub database: Option<String>,
+}
+
+/// The load.
+#[derive(Debug, Serialize)]
+pub struct Load {
+    /// `closed` or `open`.
+    pub mode: &'static str,
+    /// Connections.
+    pub connections: u32,
+    /// Requests due a second, in an open load.
+    pub rate: Option<f64>,
+    /// Length of the measured part.
+    pub duration_s: f64,
+}
+
+/// Percentiles; `null` where the samples are too few (p50 needs 2, p90 10, p95 20, p99 100).
+#[derive(Debug, Serialize)]
+pub struct Latency {
+    /// Median.
+    pub p50: Option<f64>,
+    /// 90 %.
+    pub p90: Option<f64>,
+    /// 95 %.
+    pub p95: Option<f64>,
+    /// 99 %.
+    pub p99: Option<f64>,
+    /// Greatest.
+    pub max: Option<f64>,
+}
+
+/// Percentiles of lateness, `null` as in [`Latency`].
+#[derive(Debug, Serialize)]
+pub struct Late {
+    /// Median.
+    pub p50: Option<f64>,
+    /// 99 %.
+    pub p99: Option<f64>,
+    /// Greatest.
+    pub max: Option<f64>,
+}
+
+/// A route.
+#[derive(Debug, Serialize)]
+pub struct Route {
+    /// Such as `GET /channel/:id`.
+    pub route: String,
+    /// Requests due in the window.
+    pub requests: u64,
+    /// Of these, errors.
+    pub errors: u64,
+    /// Of these, failed checks.
+    pub checks_failed: u64,
+    /// Of these, answered without being seen in the app.
+    pub unseen: u64,
+    /// Due → answered.
+    pub latency_ms: Latency,
+    /// Means a request that the app saw; `null` when it saw none.
+    pub balance_ms: Option<Balance>,
+}
+
+/// The balance. `receive` is part of `queue`; all others add up to the mean from sent to answered.
+#[derive(Debug, Serialize)]
+#[expect(
+    missing_docs,
+    reason = "the words of the glossary, explained at breakdown::Balance"
+)]
+pub struct Balance {
+    pub queue: f64,
+    pub receive: f64,
+    pub gvl_wait: f64,
+    pub gc: f64,
+    pub sql: f64,
+    pub http: f64,
+    pub lock: f64,
+    pub sleep: f64,
+    pub other_io: f64,
+    pub cpu: f64,
+    pub cpu_wait: f64,
+    pub respond: f64,
+    pub unaccounted: f64,
+}
+
+/// A statement.
+#[derive(Debug, Serialize)]
+pub struct Sql {
+    /// With its literals taken out.
+    pub digest: String,
+    /// Executions in the window.
+    pub count: u64,
+    /// Time inside the calls, all together.
+    pub time_ms: f64,
+    /// Rows returned, where the driver tells.
+    pub rows: u64,
+    /// Routes that issue it, most executions a request first.
+    pub routes: Vec<SqlRoute>,
+    /// Source lines that issue it.
+    pub called_from: Vec<String>,
+}
+
+/// How often a route issues a statement.
+#[derive(Debug, Serialize)]
+pub struct SqlRoute {
+    /// The route.
+    pub route: String,
+    /// Executions a request of it.
+    pub per_request: f64,
+}
+
+/// A finding.
+#[derive(Debug, Serialize)]
+pub struct Finding {
+    /// The rule that found it, such as `n-plus-one`.
+    pub id: &'static str,
+    /// The route; `null` when it is about the whole run.
+    pub route: Option<String>,
+    /// What.
+    pub title: String,
+    /// Why it hurts.
+    pub why: String,
+    /// Numbers, statements, source lines.
+    pub evidence: Vec<String>,
+    /// What to do.
+    pub remedy: Remedy,
+    /// What that should give.
+    pub estimated_gain: String,
+    /// Share of all sent → answered time that would go.
+    pub gain_share: f64,
+    /// `low`, `medium` or `high`.
+    pub confidence: &'static str,
+}
+
+/// What to do about a finding.
+#[derive(Debug, Serialize)]
+pub struct Remedy {
+    /// In a sentence.
+    pub text: String,
+    /// The statement, command or setting.
+    pub exact: Option<String>,
+    /// `safe`, `careful`, `code` or `none`.
+    pub safety: &'static str,
+}
+
+/// A kind of failed request.
+#[derive(Debug, Serialize)]
+pub struct Failure {
+    /// How it ended.
+    pub outcome: &'static str,
+    /// Method and path.
+    pub line: String,
+    /// File and line of the flow.
+    pub place: String,
+    /// What was expected and what came.
+    pub reason: String,
+    /// Head of the request.
+    pub request: String,
+    /// Head and first bytes of the answer.
+    pub response: String,
+    /// How often.
+    pub count: u64,
+}
+
+/// The host in the measured window.
+#[derive(Debug, Serialize)]
+pub struct Host {
+    /// Cores the run may use.
+    pub cores: u32,
+    /// Whether app and generator share it.
+    pub same_host: bool,
+    /// Cores busy on average.
+    pub cpu_busy_cores: Option<f64>,
+    /// Cores stolen by the hypervisor on average.
+    pub cpu_steal_cores: Option<f64>,
+    /// Share of the time in which some task waited for a core.
+    pub cpu_pressure_share: Option<f64>,
+    /// Share of the time in which some task waited for I/O.
+    pub io_pressure_share: Option<f64>,
+    /// Least memory available.
+    pub memory_available_bytes_min: Option<u64>,
+    /// By role.
+    pub processes: Vec<RoleUse>,
+}
+
+/// The processes of one role.
+#[derive(Debug, Serialize)]
+pub struct RoleUse {
+    /// `app`, `database` or `generator`.
+    pub role: &'static str,
+    /// Cores used on average.
+    pub cpu_cores: f64,
+    /// Greatest resident memory.
+    pub rss_bytes_max: u64,
+}
+
+/// The load generator.
+#[derive(Debug, Serialize)]
+pub struct Generator {
+    /// CPU time of its threads as a share of what they could have had.
+    pub cpu_share: Option<f64>,
+    /// 99 % of due → sent.
+    pub late_ms_p99: Option<f64>,
+    /// Requests that were due and never sent.
+    pub unsent: u64,
+}
+
+/// The agent.
+#[derive(Debug, Serialize)]
+pub struct Agent {
+    /// CPU time a request, as it estimates itself; `null` without the agent.
+    pub cpu_us_per_request: Option<f64>,
+    /// Records lost; `null` without the agent.
+    pub dropped: Option<u64>,
+}
+
+/// Something that went wrong in measuring.
+#[derive(Debug, Serialize)]
+pub struct Trouble {
+    /// What.
+    pub what: String,
+    /// What to try next.
+    pub remedy: String,
+}
