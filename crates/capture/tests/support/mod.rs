@@ -151,6 +151,8 @@ pub fn free_port() -> u16 {
 /// A keep-alive connection.
 pub struct Client {
     reader: BufReader<TcpStream>,
+    port: u16,
+    closing: bool,
 }
 
 impl Client {
@@ -160,11 +162,17 @@ impl Client {
         stream.set_nodelay(true).expect("a socket option");
         Client {
             reader: BufReader::new(stream),
+            port,
+            closing: false,
         }
     }
 
     /// One request with that number; answers status and body, `None` when the connection ended.
     pub fn get(&mut self, path: &str, id: u64) -> Option<(u16, String)> {
+        // Puma ends a connection after some requests when others wait for a thread.
+        if std::mem::take(&mut self.closing) {
+            *self = Client::connect(self.port);
+        }
         write!(
             self.reader.get_mut(),
             "GET {path} HTTP/1.1\r\nHost: localhost\r\nHakaru-Request: {id:016x}\r\n\r\n"
@@ -180,7 +188,9 @@ impl Client {
             if line == "\r\n" {
                 break;
             }
-            if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+            let header = line.to_ascii_lowercase();
+            self.closing |= header.trim_end() == "connection: close";
+            if let Some(value) = header.strip_prefix("content-length:") {
                 length = value.trim().parse().ok()?;
             }
         }

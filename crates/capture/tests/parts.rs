@@ -1,0 +1,186 @@
+//! The hostile check: a handler whose parts are known shows each of them.
+//!
+//! The handler burns 3 ms of CPU by the thread's own clock, sleeps 7 ms, waits 5 ms in SQL, and waits
+//! for a Mutex that another thread holds for 4 ms. The truth is measured beside the agent, by other
+//! means: each part's wall time as the handler sees it (less the GVL wait, when alone), and the time
+//! the holder really held the Mutex.
+
+mod support;
+
+use recording::Handled;
+use support::{Client, Puma};
+
+const APP: &str = r#"
+require "mysql2"
+require "uri"
+
+DATABASE = URI(ENV.fetch("HAKARU_TEST_MARIADB_URL"))
+
+def now = Process.clock_gettime(Process::CLOCK_MONOTONIC, :float_millisecond)
+def cpu = Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID, :float_millisecond)
+
+def burn(ms)
+  stop = cpu + ms
+  nil while cpu < stop
+end
+
+# A thread that takes a Mutex, says so, and keeps it for a while.
+class Holder
+  def initialize
+    @mutex, @asked, @taken = Mutex.new, Queue.new, Queue.new
+    Thread.new do
+      loop do
+        ms = @asked.pop
+        @mutex.synchronize do
+          @taken << true
+          sleep(ms / 1000.0)
+        end
+      end
+    end
+  end
+
+  def make_wait(ms)
+    @asked << ms
+    @taken.pop
+    @mutex.synchronize { nil }
+  end
+end
+
+def client
+  Thread.current[:client] ||= Mysql2::Client.new(
+    host: DATABASE.host, port: DATABASE.port, username: DATABASE.user, password: DATABASE.password
+  )
+end
+
+def holder = Thread.current[:holder] ||= Holder.new
+
+run ->(env) do
+  client; holder
+  case env["PATH_INFO"]
+  when "/parts"
+    burn(3)
+    sleep 0.007
+    client.query("SELECT SLEEP(0.005)")
+    holder.make_wait(4)
+  when "/gvl"
+    20.times do
+      burn(3)
+      sleep 0.007
+    end
+  end
+  [200, {}, ["done"]]
+end
+"#;
+
+/// Requests whose first few warm the caches and the connections.
+const WARM: usize = 10;
+
+/// Keeps `threads` threads busy until each has handled `count` requests; answers what was seen after
+/// the warm-up.
+fn busy(threads: usize, path: &'static str, count: usize) -> Vec<Handled> {
+    let url = std::env::var("HAKARU_TEST_MARIADB_URL")
+        .expect("HAKARU_TEST_MARIADB_URL is set; bin/test starts the servers that tests need");
+    let flag = format!("{threads}:{threads}");
+    let mut puma = Puma::start_with(
+        &["-t", &flag],
+        APP,
+        &[("HAKARU_TEST_MARIADB_URL", &url)],
+    );
+    let port = puma.port;
+    let senders: Vec<_> = (0..threads)
+        .map(|number| {
+            std::thread::spawn(move || {
+                let mut client = Client::connect(port);
+                for request in 0..count + WARM {
+                    let id = (number * 100_000 + request + 1) as u64;
+                    assert_eq!(client.get(path, id).map(|(status, _)| status), Some(200));
+                }
+            })
+        })
+        .collect();
+    for sender in senders {
+        sender.join().expect("every request is answered");
+    }
+    let all = threads * (count + WARM);
+    puma.poll_until("all requests", |puma| puma.handled.len() >= all);
+    let mut seen = std::mem::take(&mut puma.handled);
+    seen.retain(|handled| handled.id.0 % 100_000 > WARM as u64);
+    seen
+}
+
+/// Median over the requests, in milliseconds: the machines that run this are shared, and a mean is
+/// at the mercy of one long pause of the host.
+fn median(handled: &[Handled], part: impl Fn(&Handled) -> u64) -> f64 {
+    let mut all: Vec<u64> = handled.iter().map(part).collect();
+    all.sort_unstable();
+    all[all.len() / 2] as f64 / 1e6
+}
+
+fn mean(handled: &[Handled], part: impl Fn(&Handled) -> u64) -> f64 {
+    handled.iter().map(part).sum::<u64>() as f64 / handled.len() as f64 / 1e6
+}
+
+/// CPU of the stretches with the GVL, on the requests whose CPU was read.
+fn cpu(handled: &[Handled]) -> f64 {
+    let sampled: Vec<_> = handled.iter().filter_map(|handled| handled.cpu).collect();
+    assert!(sampled.len() >= 5, "{} samples", sampled.len());
+    sampled
+        .iter()
+        .map(|sample| sample.running_cpu.0)
+        .sum::<u64>() as f64
+        / sampled.len() as f64
+        / 1e6
+}
+
+#[track_caller]
+fn check(name: &str, measured: f64, known: f64, tolerance: f64) {
+    println!("{name}: {measured:.3} ms, known {known:.3} ms");
+    assert!(
+        (measured - known).abs() <= known * tolerance,
+        "{name} is {measured:.3} ms where {known:.3} ms are known"
+    );
+}
+
+fn check_parts(handled: &[Handled]) {
+    // The kernel wakes sleepers some 60 µs late, and the database answers some 100 µs after its sleep.
+    check("sleep", median(handled, |h| h.parts.sleep.0), 7.06, 0.05);
+    check("sql", median(handled, |h| h.parts.sql_waiting.0), 5.15, 0.05);
+    check("cpu", cpu(handled), 3.0, 0.05);
+    for handled in handled {
+        assert_eq!(handled.parts.total(), handled.end.since(handled.start));
+        assert_eq!(handled.statements, 1);
+    }
+}
+
+#[test]
+fn each_known_part_is_shown_with_one_busy_thread() {
+    let handled = busy(1, "/parts", 300);
+    check_parts(&handled);
+    check("lock", median(&handled, |h| h.parts.lock.0), 4.06, 0.05);
+}
+
+#[test]
+fn each_known_part_is_shown_with_five_busy_threads() {
+    let handled = busy(5, "/parts", 120);
+    check_parts(&handled);
+    // The holder, too, waits for the GVL before it can let the Mutex go.
+    let lock = median(&handled, |h| h.parts.lock.0);
+    assert!(lock >= 4.0, "lock is {lock:.3} ms");
+}
+
+#[test]
+fn gvl_wait_is_what_queueing_theory_says() {
+    // Rounds within one request, since the server's own turn between requests needs the GVL as well.
+    const ROUNDS: f64 = 20.0;
+    let handled = busy(5, "/gvl", 25);
+    let a_round = |part: &dyn Fn(&Handled) -> u64| mean(&handled, part) / ROUNDS;
+    let running = a_round(&|h| h.parts.running.0);
+    let sleep = a_round(&|h| h.parts.sleep.0);
+    let gvl_wait = a_round(&|h| h.parts.gvl_wait.0);
+    // Five threads, each C with the GVL and Z without: the GVL is always taken, a round takes 5C, and
+    // what is spent neither running nor sleeping is spent waiting.
+    let (c, z) = (3.0, 7.0);
+    println!("running {running:.3} ms, sleep {sleep:.3} ms a round");
+    check("gvl_wait by its nominal parts", gvl_wait, 5.0 * c - (c + z), 0.15);
+    check("gvl_wait by its measured parts", gvl_wait, 5.0 * running - (running + sleep), 0.10);
+}
