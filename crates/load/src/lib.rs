@@ -1,14 +1,41 @@
 //! Sends requests at their due time over many connections, and counts.
 //!
-//! One call runs one load: [`Plan`] says how hard and how long, a `scenario::Scenario` says what the
-//! users do, exchanges come back in [`Batch`]es while it runs, [`LoadResult`] at its end. Every instant
-//! is on the host's `CLOCK_MONOTONIC`. Nothing here knows Ruby or SQL.
+//! One call of [`run`] runs one load: [`Plan`] says how hard and how long, a [`scenario::Scenario`] what
+//! the users do; exchanges come back in [`Batch`]es while it runs, [`LoadResult`] at its end. [`probe`]
+//! sends a single request, for finding out whether a server answers.
+//!
+//! - Every instant is on the host's `CLOCK_MONOTONIC`, so that it can be joined with what the agent
+//!   stamps inside the app. Every request carries `Hakaru-Request`, 16 hexadecimal digits, never twice.
+//! - *Due* is when the user's last answer came and its think time had passed (closed), or the pacer's
+//!   tick (open), whoever is late. *Sent* is taken right before the first write, so that waiting for a
+//!   connection, or for a free user, is between the two. *Answered* is when the last byte had been read.
+//! - In an open load a tick takes a free user, or a new one up to the plan's connections; else it waits
+//!   and keeps its due time.
+//! - Nothing is retried and redirects are not followed. A closed load waits 100 ms after a refused
+//!   connection. What is still unanswered when the drain is over ends as `Unanswered`.
+//! - Histograms are not kept here: exchanges are handed over one by one, and whoever needs percentiles
+//!   has all of them.
+//!
+//! Nothing here knows Ruby or SQL. Start reading at `worker`, whose head tells the way of a request;
+//! `http1` reads answers without a socket; `connection` owns one.
 
+mod clock;
+mod connection;
+mod failures;
+mod http1;
+mod outbox;
 mod outcome;
+mod pacer;
 mod plan;
+mod probe;
+mod run;
+mod timer;
+mod worker;
 
 pub use outcome::{Batch, LoadError, LoadResult};
 pub use plan::{Pace, Plan};
+pub use probe::{ProbeError, probe};
+pub use run::run;
 
 /// Examples of failed requests kept from one run.
 pub const FAILURES_MAX: usize = 32;

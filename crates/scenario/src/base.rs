@@ -29,7 +29,7 @@ impl BaseUrl {
     }
 
     /// Takes a full URL apart into a base without prefix, and path with query.
-    pub(crate) fn split(url: &str) -> Result<(BaseUrl, &str), String> {
+    pub fn split(url: &str) -> Result<(BaseUrl, &str), String> {
         let Some(rest) = url.strip_prefix("http://") else {
             return Err(if url.starts_with("https://") {
                 format!("{url}: https is not run yet; use the app's own http address")

@@ -97,8 +97,10 @@ impl Scenario {
             url: Template::text(&format!("{slash}{path}")),
             ..Entry::default()
         };
+        let url_template = StepUrl::Path(entry.url.clone());
         let mut step = Step {
-            url: StepUrl::Path(entry.url.clone()),
+            written_line: url_template.written_line("GET"),
+            url: url_template,
             entry,
             files: Files::new(),
             expected: Expected::Success,
@@ -206,8 +208,10 @@ impl Scenario {
                 .map(|c| position(&c.name))
                 .collect()
         };
+        let url = StepUrl::resolve(&entry.url, &self.base)?;
         let mut step = Step {
-            url: StepUrl::resolve(&entry.url, &self.base)?,
+            written_line: url.written_line(&entry.method),
+            url,
             entry: entry.clone(),
             files,
             expected: response.map_or(Expected::Unstated, |response| {

@@ -102,6 +102,12 @@ impl<'s> Session<'s> {
         &self.step(user).place
     }
 
+    /// Step number, and method with the path as written in the flow, of the user's current entry.
+    pub fn current(&self, user: &mut User) -> (u32, &'s str) {
+        let position = self.position(user);
+        (position.step_number(), &self.step(user).written_line)
+    }
+
     /// Appends the bytes of the user's next request to `out`. The error says why it cannot be made; the
     /// iteration is over then.
     pub fn render<'a>(
@@ -148,7 +154,7 @@ impl<'s> Session<'s> {
         out.extend_from_slice(b"\r\n");
         out.extend_from_slice(&fixed.body);
         Ok(Prepared {
-            step: (position.flow as u32) << 16 | position.entry as u32,
+            step: position.step_number(),
             line: &user.line,
             is_head: step.entry.method == "HEAD",
         })
@@ -254,7 +260,18 @@ impl<'s> Session<'s> {
     }
 }
 
+impl Position {
+    fn step_number(self) -> u32 {
+        (self.flow as u32) << 16 | self.entry as u32
+    }
+}
+
 impl User {
+    /// Method and path, without the query, of the last request.
+    pub fn line(&self) -> &str {
+        &self.line
+    }
+
     /// Captured numbers of the last judged answer that give points: which capture of the score, and how many.
     pub fn scored(&self) -> &[(usize, f64)] {
         &self.scored

@@ -23,6 +23,8 @@ pub(crate) struct Step {
     pub(crate) scored: Vec<Option<usize>>,
     /// Head and body, when they hold no expressions.
     pub(crate) fixed: Option<Fixed>,
+    /// Method and path without the query, expressions as written.
+    pub(crate) written_line: String,
     /// File and line, for people.
     pub(crate) place: String,
 }
@@ -85,6 +87,13 @@ impl StepUrl {
             _ => path.pieces.insert(0, Piece::Text("/".to_owned())),
         }
         Ok(StepUrl::Path(path))
+    }
+
+    /// Method and path without the query, expressions as written: the line of a request that could
+    /// not be rendered.
+    pub(crate) fn written_line(&self, method: &str) -> String {
+        let url = self.template().print(crate::template::Style::Url);
+        format!("{method} {}", url.split('?').next().unwrap_or(""))
     }
 
     pub(crate) fn template(&self) -> &Template {

@@ -1,0 +1,188 @@
+//! One connection with the user behind it, and the request it has in hand.
+
+use std::io::{self, Read, Write};
+use std::net::SocketAddr;
+
+use mio::net::TcpStream;
+use mio::{Interest, Registry, Token};
+use recording::{RequestId, TextId, Timestamp};
+use scenario::User;
+
+use crate::http1::{AnswerReader, Limits};
+
+/// A connection, open or not, and its user.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    pub(crate) user: User,
+    pub(crate) number: u32,
+    pub(crate) phase: Phase,
+    pub(crate) request: Request,
+    pub(crate) reader: AnswerReader,
+    stream: Option<TcpStream>,
+    out: Vec<u8>,
+    written: usize,
+}
+
+/// What a connection is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// Has no request in hand, or only one that is not due yet.
+    Free,
+    /// Has a request in hand and waits for its connection.
+    Connecting,
+    /// Has handed at least a part of the request to the kernel.
+    InFlight,
+}
+
+/// The request in hand.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Request {
+    pub(crate) id: RequestId,
+    pub(crate) due: Timestamp,
+    pub(crate) sent: Timestamp,
+    pub(crate) line: TextId,
+    pub(crate) step: u32,
+    /// When it is given up.
+    pub(crate) deadline: Timestamp,
+}
+
+/// How far reading came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reading {
+    /// Nothing more to read now.
+    Pending,
+    /// The answer is complete.
+    Complete,
+    /// Closed or reset by the other side.
+    Closed,
+    /// What came cannot be an answer.
+    Bad(&'static str),
+}
+
+impl Connection {
+    pub(crate) fn new(user: User, number: u32, limits: Limits) -> Connection {
+        Connection {
+            user,
+            number,
+            phase: Phase::Free,
+            request: Request::default(),
+            reader: AnswerReader::new(limits),
+            stream: None,
+            out: Vec::new(),
+            written: 0,
+        }
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        self.stream.is_some()
+    }
+
+    /// Begins to connect; an event under `token` tells when that is done.
+    pub(crate) fn connect(
+        &mut self,
+        address: SocketAddr,
+        registry: &Registry,
+        token: Token,
+    ) -> io::Result<()> {
+        let mut stream = TcpStream::connect(address)?;
+        // Registered once and for all directions: edge-triggered, nothing needs to be changed later.
+        registry.register(&mut stream, token, Interest::READABLE | Interest::WRITABLE)?;
+        self.stream = Some(stream);
+        Ok(())
+    }
+
+    /// Whether the connection that was begun stands now.
+    pub(crate) fn connected(&self) -> io::Result<bool> {
+        let Some(stream) = &self.stream else {
+            return Ok(false);
+        };
+        if let Some(error) = stream.take_error()? {
+            return Err(error);
+        }
+        match stream.peer_addr() {
+            Ok(_) => {
+                stream.set_nodelay(true)?;
+                Ok(true)
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotConnected => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Closes the connection, if open. The kernel forgets its registration with it.
+    pub(crate) fn close(&mut self) {
+        self.stream = None;
+    }
+
+    /// An empty buffer for the next request, with its user beside it.
+    pub(crate) fn new_request(&mut self) -> (&mut User, &mut Vec<u8>) {
+        self.out.clear();
+        self.written = 0;
+        (&mut self.user, &mut self.out)
+    }
+
+    /// The request as rendered.
+    pub(crate) fn request_bytes(&self) -> &[u8] {
+        &self.out
+    }
+
+    /// Whether all of the request was handed to the kernel.
+    pub(crate) fn is_written(&self) -> bool {
+        self.written == self.out.len()
+    }
+
+    /// Hands as much of the request to the kernel as it takes now.
+    pub(crate) fn write(&mut self) -> io::Result<()> {
+        let Some(stream) = &mut self.stream else {
+            return Err(io::ErrorKind::NotConnected.into());
+        };
+        while self.written < self.out.len() {
+            match stream.write(&self.out[self.written..]) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(bytes) => self.written += bytes,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads what is there. `half_closed` says that the event announced the other side's end; otherwise
+    /// a read that does not fill the buffer has emptied the socket, which saves the one that would fail.
+    pub(crate) fn read(&mut self, buffer: &mut [u8], half_closed: bool) -> Reading {
+        loop {
+            let Some(stream) = &mut self.stream else {
+                return Reading::Closed;
+            };
+            let bytes = match stream.read(buffer) {
+                Ok(0) if self.reader.close() => return Reading::Complete,
+                Ok(0) => return Reading::Closed,
+                Ok(bytes) => bytes,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Reading::Pending,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(_) => return Reading::Closed,
+            };
+            if self.phase != Phase::InFlight {
+                return Reading::Bad("the server sent something without being asked");
+            }
+            match self.reader.feed(&buffer[..bytes]) {
+                Err(bad) => return Reading::Bad(bad.0),
+                Ok(taken) if self.reader.is_complete() => {
+                    // More than was asked for, or an answer before the whole request was taken: what
+                    // would come next on this connection could not be told apart.
+                    if taken < bytes
+                        || half_closed
+                        || !self.is_written()
+                        || !self.reader.keeps_alive()
+                    {
+                        self.close();
+                    }
+                    return Reading::Complete;
+                }
+                Ok(_) if bytes < buffer.len() && !half_closed => return Reading::Pending,
+                Ok(_) => {}
+            }
+        }
+    }
+}

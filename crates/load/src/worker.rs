@@ -1,0 +1,536 @@
+//! One thread of a load: an event loop over its share of the connections.
+//!
+//! The way of a request: it becomes due (its user's last answer came, or the pacer's tick); it is
+//! rendered and written at once, from the place where that was noticed, without another turn of the
+//! loop; its answer is read in pieces as they come; when complete, it is stamped, judged and recorded,
+//! and the user's next request becomes due. Nothing is allocated on this way unless a template or a
+//! check needs it.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashSet};
+use std::io;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::SyncSender;
+use std::time::Duration;
+
+use mio::event::Event;
+use mio::{Events, Poll, Token};
+use recording::{Exchange, Nanos, Outcome, RequestId, TextId, Timestamp, Window};
+use scenario::{Scenario, Session, Tally, Verdict};
+
+use crate::clock;
+use crate::connection::{Connection, Phase, Reading, Request};
+use crate::failures::{Failed, Failures};
+use crate::http1::Limits;
+use crate::outbox::Outbox;
+use crate::outcome::Batch;
+use crate::pacer::Pacer;
+use crate::plan::Plan;
+use crate::timer::Timer;
+
+/// Bytes one read may bring; found by experiment not to matter between 16 and 256 KiB.
+const READ_BYTES: usize = 64 * 1024;
+/// Events handled in one turn of the loop.
+const EVENTS: usize = 256;
+/// Longest sleep of the loop, so that a stop is noticed soon.
+const SLEEP_MAX: Duration = Duration::from_millis(20);
+/// How often requests in flight are looked through for those to give up.
+const SWEEP: Nanos = Nanos(10_000_000);
+/// Wait of a closed load after a failure that cost no time, so that a dead server does not bring
+/// millions of them.
+const RETRY: Nanos = Nanos(100_000_000);
+/// Distinct request lines a thread names; behind that, the line is the method alone.
+const LINES_MAX: usize = 50_000;
+const TIMER: Token = Token(usize::MAX);
+
+/// What a worker is given.
+pub(crate) struct Task<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) scenario: &'a Scenario,
+    pub(crate) session: &'a Session<'a>,
+    pub(crate) address: SocketAddr,
+    pub(crate) stop: &'a AtomicBool,
+    pub(crate) window: Window,
+    pub(crate) start: Timestamp,
+    /// `None`: a closed load.
+    pub(crate) pacer: Option<&'a (dyn Pacer + Sync)>,
+    /// Which of the threads this is, counted from zero.
+    pub(crate) number: u32,
+    /// The connections it may open.
+    pub(crate) connections: u32,
+    /// The number of the first of them.
+    pub(crate) connection_first: u32,
+    /// High bits of all request ids of this run.
+    pub(crate) id_base: u64,
+}
+
+/// What a worker leaves.
+#[derive(Debug, Default)]
+pub(crate) struct Share {
+    pub(crate) cpu: Nanos,
+    pub(crate) unsent: u64,
+    pub(crate) failures: Failures,
+    pub(crate) tally: Tally,
+    pub(crate) checks_failed: u64,
+    /// When it stopped sending before its time.
+    pub(crate) stopped_at: Option<Timestamp>,
+}
+
+/// The event loop's state.
+pub(crate) struct Worker<'a> {
+    task: Task<'a>,
+    poll: Poll,
+    timer: Timer,
+    connections: Vec<Connection>,
+    /// Free connections of an open load; the one used last comes first, so that few stay warm.
+    idle: Vec<usize>,
+    /// Think times and retries: when, and which connection. At most one for each.
+    wakeups: BinaryHeap<Reverse<(Timestamp, usize)>>,
+    /// Next tick of the pacer for this thread.
+    tick: u64,
+    in_flight: usize,
+    sent_count: u64,
+    lines: HashSet<TextId>,
+    read_buffer: Vec<u8>,
+    outbox: Outbox,
+    sweep_at: Timestamp,
+    cpu_at_start: Option<Nanos>,
+    sending: bool,
+    share: Share,
+}
+
+impl<'a> Worker<'a> {
+    pub(crate) fn new(task: Task<'a>, sender: SyncSender<Batch>) -> io::Result<Worker<'a>> {
+        let poll = Poll::new()?;
+        let timer = Timer::new(poll.registry(), TIMER)?;
+        Ok(Worker {
+            tick: u64::from(task.number),
+            sweep_at: task.start,
+            task,
+            poll,
+            timer,
+            connections: Vec::new(),
+            idle: Vec::new(),
+            wakeups: BinaryHeap::new(),
+            in_flight: 0,
+            sent_count: 0,
+            lines: HashSet::new(),
+            read_buffer: vec![0; READ_BYTES],
+            outbox: Outbox::new(sender),
+            cpu_at_start: None,
+            sending: true,
+            share: Share::default(),
+        })
+    }
+
+    /// Runs to the end of the plan.
+    pub(crate) fn run(mut self) -> io::Result<Share> {
+        let mut events = Events::with_capacity(EVENTS);
+        if self.task.pacer.is_none() {
+            for _ in 0..self.task.connections {
+                let index = self.add_connection();
+                self.next_of(index, self.task.start);
+            }
+        }
+        let drain_end = self.task.window.end + self.task.plan.drain;
+        loop {
+            let now = clock::now();
+            self.mark_window(now);
+            let stopped = self.task.stop.load(Ordering::Relaxed);
+            if self.sending && (stopped || now >= self.task.window.end) {
+                self.end_sending(now, stopped);
+            }
+            if !self.sending && (self.in_flight == 0 || stopped || now >= drain_end) {
+                break;
+            }
+            self.work_off(now);
+            self.sweep(now);
+            self.outbox.deliver_if_due(now);
+            self.set_timer()?;
+            match self.poll.poll(&mut events, Some(SLEEP_MAX)) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                other => other?,
+            }
+            for event in &events {
+                if event.token() != TIMER {
+                    self.on_event(event);
+                }
+            }
+        }
+        self.finish();
+        Ok(self.share)
+    }
+
+    fn mark_window(&mut self, now: Timestamp) {
+        if self.cpu_at_start.is_none() && now >= self.task.window.start {
+            self.cpu_at_start = Some(clock::thread_cpu());
+        }
+    }
+
+    fn end_sending(&mut self, now: Timestamp, stopped: bool) {
+        self.sending = false;
+        self.wakeups.clear();
+        let end = now.min(self.task.window.end);
+        if stopped && end < self.task.window.end {
+            self.share.stopped_at = Some(end);
+        }
+        if let Some(cpu) = self.cpu_at_start {
+            self.share.cpu = clock::thread_cpu() - cpu;
+        }
+        for index in 0..self.connections.len() {
+            if self.connections[index].phase == Phase::Connecting {
+                self.leave_unanswered(index, now);
+            }
+        }
+        while let Some(due) = self.tick_due().filter(|due| *due < end) {
+            self.share.unsent += u64::from(due >= self.task.window.start);
+            self.tick += u64::from(self.task.plan.threads);
+        }
+    }
+
+    fn tick_due(&self) -> Option<Timestamp> {
+        let pacer = self.task.pacer?;
+        Some(self.task.start + pacer.due_after_start(self.tick))
+    }
+
+    /// Starts what is due: think times that are over, ticks for which a user is free.
+    fn work_off(&mut self, now: Timestamp) {
+        while let Some(Reverse((at, index))) = self.wakeups.peek().copied()
+            && at <= now
+        {
+            self.wakeups.pop();
+            match self.task.pacer {
+                None => self.start(index, at),
+                Some(_) => self.idle.push(index),
+            }
+        }
+        while self.sending
+            && let Some(due) = self.tick_due().filter(|due| *due <= now)
+            && let Some(index) = self.free_connection()
+        {
+            self.tick += u64::from(self.task.plan.threads);
+            self.start(index, due);
+        }
+    }
+
+    fn free_connection(&mut self) -> Option<usize> {
+        let room = self.connections.len() < self.task.connections as usize;
+        match self.idle.pop() {
+            None if room => Some(self.add_connection()),
+            found => found,
+        }
+    }
+
+    fn add_connection(&mut self) -> usize {
+        let index = self.connections.len();
+        let number = self.task.connection_first + index as u32;
+        let limits = Limits {
+            head_bytes: self.task.plan.head_bytes_max,
+            body_bytes: self.task.plan.body_bytes_max,
+        };
+        let user = self.task.session.user(number);
+        self.connections.push(Connection::new(user, number, limits));
+        index
+    }
+
+    /// Lets a user that is free since `now` go on: its next request becomes due.
+    fn next_of(&mut self, index: usize, now: Timestamp) {
+        if !self.sending || now >= self.task.window.end {
+            return;
+        }
+        let user = &mut self.connections[index].user;
+        let delay = Nanos(self.task.session.delay_ns(user));
+        if delay > Nanos::ZERO {
+            self.wakeups.push(Reverse((now + delay, index)));
+            return;
+        }
+        match self.task.pacer {
+            None => self.start(index, now),
+            // A tick that waits for a user is taken by the next turn of the loop, which comes at once.
+            Some(_) => self.idle.push(index),
+        }
+    }
+
+    /// Takes a due request in hand and sends it as soon as there is a connection.
+    fn start(&mut self, index: usize, due: Timestamp) {
+        self.sent_count += 1;
+        let threads = u64::from(self.task.plan.threads);
+        let count = self.sent_count * threads + u64::from(self.task.number);
+        let connection = &mut self.connections[index];
+        connection.request = Request {
+            id: RequestId(self.task.id_base | (count & ID_COUNT_MASK)),
+            due,
+            sent: due,
+            ..Request::default()
+        };
+        connection.phase = Phase::Connecting;
+        self.in_flight += 1;
+        if connection.is_open() {
+            self.send(index);
+            return;
+        }
+        connection.request.deadline = clock::now() + self.task.plan.connect_timeout;
+        let registry = self.poll.registry();
+        if let Err(error) = connection.connect(self.task.address, registry, Token(index)) {
+            self.fail(
+                index,
+                Outcome::ConnectFailed,
+                &format!("no connection: {error}"),
+            );
+        }
+    }
+
+    fn send(&mut self, index: usize) {
+        let session = self.task.session;
+        let connection = &mut self.connections[index];
+        let needs_body = session.needs_body(&mut connection.user);
+        let id = connection.request.id;
+        let (user, out) = connection.new_request();
+        let prepared = match session.render(user, id.0, out) {
+            Ok(prepared) => prepared,
+            Err(why) => {
+                self.fail(index, Outcome::CheckFailed, &format!("not sent: {why}"));
+                return;
+            }
+        };
+        let (step, is_head) = (prepared.step, prepared.is_head);
+        let line = self
+            .outbox
+            .name_line(&mut self.lines, prepared.line, LINES_MAX);
+        let keep = if needs_body {
+            usize::MAX
+        } else {
+            EXAMPLE_BODY_BYTES
+        };
+        connection.reader.expect(is_head, keep);
+        connection.phase = Phase::InFlight;
+        let sent = clock::now();
+        connection.request = Request {
+            sent,
+            line,
+            step,
+            deadline: sent + self.task.plan.answer_timeout,
+            ..connection.request
+        };
+        if let Err(error) = connection.write() {
+            self.fail(
+                index,
+                Outcome::Disconnected,
+                &format!("while sending: {error}"),
+            );
+        }
+    }
+
+    fn on_event(&mut self, event: &Event) {
+        let index = event.token().0;
+        let connection = &mut self.connections[index];
+        if !connection.is_open() {
+            return;
+        }
+        if connection.phase == Phase::Connecting {
+            match connection.connected() {
+                Ok(true) => self.send(index),
+                Ok(false) => return,
+                Err(error) => {
+                    let why = format!("no connection: {error}");
+                    self.fail(index, Outcome::ConnectFailed, &why);
+                    return;
+                }
+            }
+        }
+        let connection = &mut self.connections[index];
+        if event.is_writable() && connection.phase == Phase::InFlight && !connection.is_written() {
+            // An error shows when reading too. A server may refuse a body before it has all of it, and
+            // then its answer is there to be read.
+            let _ = connection.write();
+        }
+        if event.is_readable() || event.is_read_closed() || event.is_error() {
+            self.on_readable(index, event.is_read_closed());
+        }
+    }
+
+    fn on_readable(&mut self, index: usize, half_closed: bool) {
+        let connection = &mut self.connections[index];
+        let reading = connection.read(&mut self.read_buffer, half_closed);
+        let in_flight = connection.phase == Phase::InFlight;
+        match reading {
+            Reading::Pending => {}
+            Reading::Complete if in_flight => self.complete(index),
+            Reading::Closed if in_flight => {
+                let why = match connection.reader.status() {
+                    0 => "closed before the answer began",
+                    _ => "closed before the answer was complete",
+                };
+                self.fail(index, Outcome::Disconnected, why);
+            }
+            Reading::Bad(why) if in_flight => self.fail(index, Outcome::BadAnswer, why),
+            // A free connection that the server closed is opened again when it is needed.
+            _ => connection.close(),
+        }
+    }
+
+    /// The answer in the connection's reader is complete.
+    fn complete(&mut self, index: usize) {
+        let answered = clock::now();
+        let session = self.task.session;
+        let connection = &mut self.connections[index];
+        let request = connection.request;
+        let place = session.place(&mut connection.user);
+        let answer = connection.reader.answer(answered.since(request.sent).0);
+        let verdict = session.judge(&mut connection.user, &answer);
+        let (outcome, reason) = match &verdict {
+            Verdict::Passed => (Outcome::Ok, ""),
+            Verdict::CheckFailed(reason) => (Outcome::CheckFailed, reason.as_str()),
+            Verdict::ServerError(reason) => (Outcome::ServerError, reason.as_str()),
+        };
+        if outcome == Outcome::Ok {
+            self.count_points(index, answered);
+        } else {
+            self.count_failure(index, outcome, place, reason);
+        }
+        self.record(index, answered, outcome);
+        self.next_of(index, answered);
+    }
+
+    fn count_points(&mut self, index: usize, answered: Timestamp) {
+        let Some(score) = self.task.scenario.score() else {
+            return;
+        };
+        let connection = &self.connections[index];
+        let window = self.task.window;
+        if window.contains(connection.request.due) && window.contains(answered) {
+            let user = &connection.user;
+            let status = connection.reader.status();
+            self.share
+                .tally
+                .count(score, user.line(), status, user.scored());
+        }
+    }
+
+    /// Ends the request in hand without a complete answer; the connection is of no more use.
+    fn fail(&mut self, index: usize, outcome: Outcome, reason: &str) {
+        let answered = clock::now();
+        let session = self.task.session;
+        self.name_request(index);
+        let connection = &mut self.connections[index];
+        let place = session.place(&mut connection.user);
+        connection.close();
+        session.give_up(&mut connection.user);
+        self.count_failure(index, outcome, place, reason);
+        self.record(index, answered, outcome);
+        let retry = outcome == Outcome::ConnectFailed || reason.starts_with("not sent");
+        match self.task.pacer {
+            None if retry && self.sending => {
+                self.wakeups.push(Reverse((answered + RETRY, index)));
+            }
+            _ => self.next_of(index, answered),
+        }
+    }
+
+    /// Gives a request that was never rendered the line it has in the flow.
+    fn name_request(&mut self, index: usize) {
+        let connection = &mut self.connections[index];
+        if connection.request.line == TextId::NONE {
+            let (step, line) = self.task.session.current(&mut connection.user);
+            connection.request.step = step;
+            connection.request.line = self.outbox.name_line(&mut self.lines, line, LINES_MAX);
+        }
+    }
+
+    fn leave_unanswered(&mut self, index: usize, now: Timestamp) {
+        self.name_request(index);
+        self.connections[index].close();
+        self.record(index, now, Outcome::Unanswered);
+    }
+
+    fn count_failure(&mut self, index: usize, outcome: Outcome, place: &str, reason: &str) {
+        self.share.checks_failed += u64::from(outcome == Outcome::CheckFailed);
+        let connection = &self.connections[index];
+        let answer = connection.reader.answer(0);
+        self.share.failures.count(&Failed {
+            step: connection.request.step,
+            outcome,
+            line: connection.request.line,
+            place,
+            reason,
+            request: connection.request_bytes(),
+            response_head: answer.head,
+            response_body: answer.body,
+        });
+    }
+
+    fn record(&mut self, index: usize, answered: Timestamp, outcome: Outcome) {
+        let connection = &mut self.connections[index];
+        let request = connection.request;
+        connection.phase = Phase::Free;
+        self.in_flight -= 1;
+        self.outbox.push(Exchange {
+            id: request.id,
+            due: request.due,
+            sent: request.sent,
+            answered,
+            line: request.line,
+            step: request.step,
+            connection: connection.number,
+            status: connection.reader.status(),
+            outcome,
+            body_bytes: connection.reader.body_bytes(),
+        });
+    }
+
+    /// Gives up requests that took too long.
+    fn sweep(&mut self, now: Timestamp) {
+        if now < self.sweep_at {
+            return;
+        }
+        self.sweep_at = now + SWEEP;
+        for index in 0..self.connections.len() {
+            let connection = &self.connections[index];
+            if connection.phase == Phase::Free || now < connection.request.deadline {
+                continue;
+            }
+            if connection.phase == Phase::Connecting {
+                self.fail(
+                    index,
+                    Outcome::ConnectFailed,
+                    "no connection within the limit",
+                );
+            } else {
+                self.fail(
+                    index,
+                    Outcome::TimedOut,
+                    "no complete answer within the limit",
+                );
+            }
+        }
+    }
+
+    fn set_timer(&mut self) -> io::Result<()> {
+        let wakeup = self.wakeups.peek().map(|Reverse((at, _))| *at);
+        // A tick that waits for a user needs no timer: the user's freedom wakes it.
+        let users =
+            !self.idle.is_empty() || self.connections.len() < self.task.connections as usize;
+        let tick = self.tick_due().filter(|_| users && self.sending);
+        match wakeup.into_iter().chain(tick).min() {
+            Some(at) => self.timer.wake_at(at),
+            None => Ok(()),
+        }
+    }
+
+    /// Records what was not answered, and hands everything over.
+    fn finish(&mut self) {
+        let now = clock::now();
+        for index in 0..self.connections.len() {
+            if self.connections[index].phase != Phase::Free {
+                self.leave_unanswered(index, now);
+            }
+        }
+        self.outbox.deliver_all();
+    }
+}
+
+/// The part of a request id that counts; above it stand the bits of the run.
+pub(crate) const ID_COUNT_MASK: u64 = (1 << 40) - 1;
+/// Bytes of a body that are kept where no check needs it: enough for an example of a failure.
+const EXAMPLE_BODY_BYTES: usize = 2048;

@@ -1,0 +1,127 @@
+//! Servers inside the test process, well-behaved and not.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use load::{Batch, LoadResult, Plan, run};
+use recording::{Exchange, Nanos, Texts};
+use scenario::{FlowSpec, Scenario, ScoreSpec, Spec};
+
+/// Listens on a free port of the loopback and gives each connection a thread of its own. The threads end
+/// with their connections, the listening one with the test process.
+pub fn serve(handle: impl Fn(TcpStream) + Send + Sync + 'static) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = listener.local_addr().expect("the port");
+    let handle = Arc::new(handle);
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let handle = Arc::clone(&handle);
+            std::thread::spawn(move || handle(stream));
+        }
+    });
+    address
+}
+
+/// A server that answers every request, head and body as text, with what `answer` says.
+pub fn serve_answers(answer: impl Fn(&str) -> Vec<u8> + Send + Sync + 'static) -> SocketAddr {
+    serve(move |mut stream| {
+        while let Some(request) = read_request(&mut stream) {
+            if stream.write_all(&answer(&request)).is_err() {
+                return;
+            }
+        }
+    })
+}
+
+/// Reads one request; nothing when the connection ends.
+pub fn read_request(stream: &mut TcpStream) -> Option<String> {
+    let mut request = Vec::new();
+    let mut byte = [0];
+    while !request.ends_with(b"\r\n\r\n") {
+        if stream.read(&mut byte).ok()? == 0 {
+            return None;
+        }
+        request.push(byte[0]);
+    }
+    let head = String::from_utf8_lossy(&request).to_ascii_lowercase();
+    let length = head
+        .lines()
+        .find_map(|line| line.strip_prefix("content-length: "))
+        .map_or(0, |length| length.parse().expect("a length"));
+    let mut body = vec![0; length];
+    stream.read_exact(&mut body).ok()?;
+    request.extend_from_slice(&body);
+    Some(String::from_utf8_lossy(&request).into_owned())
+}
+
+/// An answer with a body.
+pub fn ok(body: &str) -> Vec<u8> {
+    answer("200 OK", "", body)
+}
+
+/// An answer with status, further header lines and a body.
+pub fn answer(status: &str, headers: &str, body: &str) -> Vec<u8> {
+    let length = body.len();
+    format!("HTTP/1.1 {status}\r\nContent-Length: {length}\r\n{headers}\r\n{body}").into_bytes()
+}
+
+/// A scenario of one flow, without touching a disk.
+pub fn flow(address: SocketAddr, text: &str, score: ScoreSpec) -> Scenario {
+    let spec = Spec {
+        base_url: format!("http://{address}"),
+        flows: vec![FlowSpec {
+            file: "test.hurl".into(),
+            weight: 1,
+            feed: None,
+        }],
+        score,
+        run_token: "run".to_owned(),
+        ..Spec::default()
+    };
+    let mut read = |path: &Path| match path.to_str() {
+        Some("test.hurl") => Ok(text.as_bytes().to_vec()),
+        _ => Err(std::io::ErrorKind::NotFound.into()),
+    };
+    Scenario::build(&spec, &mut read).unwrap_or_else(|error| panic!("{error}"))
+}
+
+pub fn single(address: SocketAddr) -> Scenario {
+    Scenario::single(&format!("http://{address}/path?q=1")).expect("a URL")
+}
+
+/// A short load with short limits.
+pub fn plan(connections: u32) -> Plan {
+    Plan {
+        connections,
+        duration: millis(150),
+        drain: millis(500),
+        connect_timeout: millis(2_000),
+        answer_timeout: millis(2_000),
+        ..Plan::default()
+    }
+}
+
+pub fn millis(millis: u64) -> Nanos {
+    Nanos(millis * 1_000_000)
+}
+
+/// Runs a load to its end; all that came of it.
+pub fn load(plan: &Plan, scenario: &Scenario) -> (Vec<Exchange>, Texts, LoadResult) {
+    let mut exchanges = Vec::new();
+    let mut texts = Texts::default();
+    let result = run(
+        plan,
+        scenario,
+        &AtomicBool::new(false),
+        &mut |batch: Batch| {
+            exchanges.extend(batch.exchanges);
+            for (id, text) in batch.texts {
+                texts.keep_as(id, &text);
+            }
+        },
+    );
+    (exchanges, texts, result.expect("the load runs"))
+}
