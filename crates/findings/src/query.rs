@@ -1,0 +1,328 @@
+//! Reads a digest as far as advice on indexes needs it: tables, and the columns that pick or order rows.
+//!
+//! Not a parser of SQL. It knows plain SELECTs with joins and conditions bound by AND; of anything else
+//! (subqueries, OR, unions) it says nothing, since wrong advice is worse than none.
+
+mod conditions;
+mod tokens;
+
+use conditions::Conditions;
+use tokens::{Token, cut};
+
+/// A column as the statement names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Column {
+    /// Table or alias before the dot.
+    pub(crate) qualifier: Option<String>,
+    pub(crate) name: String,
+}
+
+/// A table and what the statement calls it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Table {
+    pub(crate) name: String,
+    pub(crate) alias: String,
+}
+
+/// What picks and orders the rows of a SELECT.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Query {
+    pub(crate) tables: Vec<Table>,
+    /// Compared for equality with a value.
+    pub(crate) equal: Vec<Column>,
+    /// Compared with a value in another way that an index can serve.
+    pub(crate) range: Vec<Column>,
+    /// Compared for equality with each other.
+    pub(crate) joined: Vec<(Column, Column)>,
+    /// In the order of ORDER BY; empty when it has more than columns.
+    pub(crate) order: Vec<Column>,
+    /// Whether a LIMIT ends it.
+    pub(crate) limited: bool,
+    /// Whether rows are grouped.
+    pub(crate) grouped: bool,
+}
+
+/// The statement in a few words, such as `SELECT … FROM user`.
+pub(crate) fn brief(digest: &str) -> String {
+    let tokens = cut(digest);
+    let after = |keyword: &str| {
+        let place = tokens.iter().position(|token| token.is(keyword))?;
+        tokens.get(place + 1)?.name()
+    };
+    let first = tokens.first().and_then(|token| token.name()).unwrap_or("");
+    match first.to_ascii_uppercase().as_str() {
+        "SELECT" => after("FROM").map(|table| format!("SELECT … FROM {table}")),
+        "DELETE" => after("FROM").map(|table| format!("DELETE FROM {table}")),
+        "INSERT" => after("INTO").map(|table| format!("INSERT INTO {table}")),
+        "REPLACE" => after("INTO").map(|table| format!("REPLACE INTO {table}")),
+        "UPDATE" => after("UPDATE").map(|table| format!("UPDATE {table}")),
+        _ => None,
+    }
+    .unwrap_or_else(|| crate::text::fit(digest, 40))
+}
+
+/// The first keyword of a statement, upper case.
+pub(crate) fn verb(digest: &str) -> String {
+    let word = digest.split_whitespace().next().unwrap_or("");
+    word.to_ascii_uppercase()
+}
+
+/// Reads a SELECT; `None` when it is anything else or this reader is not sure of it.
+pub(crate) fn read(digest: &str) -> Option<Query> {
+    let tokens = cut(digest);
+    let selects = tokens.iter().filter(|token| token.is("SELECT")).count();
+    let unsure = [
+        "UNION",
+        "INTERSECT",
+        "EXCEPT",
+        "WITH",
+        "NATURAL",
+        "USING",
+        "LATERAL",
+    ];
+    let odd = tokens
+        .iter()
+        .any(|t| unsure.iter().any(|word| t.is(word)) || *t == Token::Semicolon);
+    if selects != 1 || odd || !tokens.first()?.is("SELECT") {
+        return None;
+    }
+    let mut query = Query::default();
+    for (clause, body) in clauses(&tokens) {
+        match clause {
+            "FROM" => read_from(body, &mut query)?,
+            "WHERE" => Conditions::of(body)?.add_to(&mut query),
+            "GROUP" | "HAVING" | "DISTINCT" => query.grouped = true,
+            "ORDER" => query.order = read_order(body),
+            "LIMIT" | "FETCH" => query.limited = true,
+            _ => {}
+        }
+    }
+    (!query.tables.is_empty()).then_some(query)
+}
+
+/// The clauses outside of all brackets with what follows their keyword.
+fn clauses<'t, 'a>(tokens: &'t [Token<'a>]) -> Vec<(&'static str, &'t [Token<'a>])> {
+    const KEYWORDS: [&str; 10] = [
+        "SELECT", "FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "OFFSET", "FETCH", "FOR",
+    ];
+    let mut starts: Vec<(&'static str, usize)> = Vec::new();
+    let mut depth = 0_usize;
+    for (place, token) in tokens.iter().enumerate() {
+        match token {
+            Token::Open => depth += 1,
+            Token::Close => depth = depth.saturating_sub(1),
+            _ if depth == 0 => {
+                if let Some(keyword) = KEYWORDS.iter().find(|keyword| token.is(keyword)) {
+                    starts.push((keyword, place));
+                }
+            }
+            _ => {}
+        }
+    }
+    let ends = starts
+        .iter()
+        .skip(1)
+        .map(|(_, start)| *start)
+        .chain([tokens.len()]);
+    starts
+        .iter()
+        .zip(ends)
+        .map(|((keyword, start), end)| (*keyword, &tokens[start + 1..end]))
+        .collect()
+}
+
+/// `a [AS] x, b JOIN c y ON …`
+fn read_from(body: &[Token<'_>], query: &mut Query) -> Option<()> {
+    let mut rest = body;
+    loop {
+        rest = read_table(rest, query)?;
+        if let Some((Token::Comma, after)) = rest.split_first() {
+            rest = after;
+            continue;
+        }
+        let on_end = rest.iter().position(starts_join).unwrap_or(rest.len());
+        let (on, joins) = rest.split_at(on_end);
+        if let Some((first, condition)) = on.split_first() {
+            if !first.is("ON") {
+                return None;
+            }
+            Conditions::of(condition)?.add_to(query);
+        }
+        let join = joins.iter().position(|token| token.is("JOIN"));
+        match join {
+            Some(join) => rest = &joins[join + 1..],
+            None if joins.is_empty() => return Some(()),
+            None => return None,
+        }
+    }
+}
+
+fn starts_join(token: &Token<'_>) -> bool {
+    ["JOIN", "INNER", "LEFT", "RIGHT", "CROSS", "FULL"]
+        .iter()
+        .any(|word| token.is(word))
+}
+
+/// A table with its alias; returns what follows.
+fn read_table<'t, 'a>(mut rest: &'t [Token<'a>], query: &mut Query) -> Option<&'t [Token<'a>]> {
+    let mut name = rest.first()?.name()?;
+    rest = &rest[1..];
+    while let [Token::Dot, part, after @ ..] = rest {
+        name = part.name()?;
+        rest = after;
+    }
+    if rest.first().is_some_and(|token| token.is("AS")) {
+        rest = &rest[1..];
+    }
+    let mut alias = name;
+    if let Some(token) = rest.first()
+        && !token.is("ON")
+        && !starts_join(token)
+        && let Some(word) = token.name()
+    {
+        alias = word;
+        rest = &rest[1..];
+    }
+    query.tables.push(Table {
+        name: name.to_owned(),
+        alias: alias.to_owned(),
+    });
+    Some(rest)
+}
+
+/// `BY a, b DESC`: columns that all go one way, else nothing.
+fn read_order(body: &[Token<'_>]) -> Vec<Column> {
+    let mut columns = Vec::new();
+    let mut descending = Vec::new();
+    let body = body.get(1..).unwrap_or_default();
+    for item in body.split(|token| *token == Token::Comma) {
+        let (column, rest) = match conditions::column(item) {
+            Some(found) => found,
+            None => return Vec::new(),
+        };
+        match rest {
+            [] => descending.push(false),
+            [way] if way.is("ASC") => descending.push(false),
+            [way] if way.is("DESC") => descending.push(true),
+            _ => return Vec::new(),
+        }
+        columns.push(column);
+    }
+    if descending.windows(2).all(|pair| pair[0] == pair[1]) {
+        columns
+    } else {
+        Vec::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Columns in short: `equal | range | joined | order`.
+    fn check(digest: &str, expected: &str) {
+        let show = |column: &Column| match &column.qualifier {
+            Some(qualifier) => format!("{qualifier}.{}", column.name),
+            None => column.name.clone(),
+        };
+        let list = |columns: &[Column]| columns.iter().map(show).collect::<Vec<_>>().join(",");
+        let found = read(digest).map(|query| {
+            let joined: Vec<String> = query
+                .joined
+                .iter()
+                .map(|(a, b)| format!("{}={}", show(a), show(b)))
+                .collect();
+            [
+                list(&query.equal),
+                list(&query.range),
+                joined.join(","),
+                list(&query.order),
+            ]
+            .join("|")
+        });
+        assert_eq!(
+            found.as_deref(),
+            (expected != "unsure").then_some(expected),
+            "{digest}"
+        );
+    }
+
+    #[test]
+    fn conditions_are_found() {
+        check(
+            "SELECT * FROM message WHERE channel_id = ?",
+            "channel_id|||",
+        );
+        check(
+            "SELECT * FROM message WHERE id > ? AND channel_id = ? ORDER BY id DESC LIMIT ?",
+            "channel_id|id||id",
+        );
+        check(
+            "SELECT a FROM t WHERE b IN (?) AND c IS NULL AND ? = d",
+            "b,c,d|||",
+        );
+        check(
+            "SELECT a FROM t WHERE b BETWEEN ? AND ? AND c = ?::int",
+            "c|b||",
+        );
+        check("SELECT a FROM `t` WHERE `t`.`b` = ?", "t.b|||");
+        check(
+            r#"SELECT "t".* FROM "t" WHERE "t"."b" = ? LIMIT ?"#,
+            "t.b|||",
+        );
+        check("SELECT a FROM t WHERE lower(b) = ? AND c LIKE ?", "|||");
+        check(
+            "SELECT a FROM t WHERE b <> ? AND c != ? AND NOT d = ?",
+            "|||",
+        );
+        check("SELECT a FROM t WHERE b = c + ?", "|||");
+        check("SELECT a FROM t WHERE (b = ? OR c = ?) AND d = ?", "d|||");
+        check("SELECT a FROM t WHERE (b = ?) AND d = ?", "d|||");
+    }
+
+    #[test]
+    fn joins_and_order() {
+        check(
+            "SELECT * FROM message AS m JOIN user u ON m.user_id = u.id WHERE m.channel_id = ? ORDER BY m.id",
+            "m.channel_id||m.user_id=u.id|m.id",
+        );
+        check("SELECT * FROM a, b WHERE a.x = b.y", "||a.x=b.y|");
+        check("SELECT * FROM a ORDER BY x ASC, y DESC", "|||");
+        check("SELECT * FROM a ORDER BY rand()", "|||");
+        check(
+            "SELECT * FROM a LEFT OUTER JOIN b ON a.x = b.y",
+            "||a.x=b.y|",
+        );
+    }
+
+    #[test]
+    fn unsure_of_the_rest() {
+        check("SELECT a FROM t WHERE b = ? OR c = ?", "unsure");
+        check("SELECT a FROM t WHERE b IN (SELECT x FROM y)", "unsure");
+        check("SELECT a FROM t UNION SELECT b FROM u", "unsure");
+        check("UPDATE t SET a = ? WHERE b = ?", "unsure");
+        check("SELECT ?", "unsure");
+        check("", "unsure");
+        check("SELECT a FROM (VALUES (?)) x", "unsure");
+        check("SELECT a FROM t x y WHERE b = ?", "unsure");
+    }
+
+    #[test]
+    fn statements_in_brief() {
+        assert_eq!(
+            brief("SELECT name FROM `user` WHERE id = ?"),
+            "SELECT … FROM user"
+        );
+        assert_eq!(brief("insert into t (a) VALUES (?)"), "INSERT INTO t");
+        assert_eq!(brief("UPDATE t SET a = ?"), "UPDATE t");
+        assert_eq!(brief("COMMIT"), "COMMIT");
+        assert_eq!(brief(""), "");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_read(text in "[ a-zA-Z(),.=<>?`\"*;\u{e9}]{0,80}") {
+            let _ = (read(&text), brief(&text));
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Requests that failed, each kind with one request and its answer.
+
+use recording::{Failure, Outcome};
+
+use crate::context::Context;
+use crate::text::{fit, percent, title};
+use crate::types::{Confidence, Finding, Remedy, Safety};
+
+/// Kinds shown; more would hide the rest of the page.
+const KINDS_MAX: usize = 5;
+/// Lines shown of a request and of an answer.
+const LINES_MAX: usize = 12;
+
+pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
+    let mut failures: Vec<&Failure> = context.recording.failures.iter().collect();
+    failures.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.place.cmp(&b.place)));
+    let hidden = failures.len().saturating_sub(KINDS_MAX);
+    let mut findings: Vec<Finding> = failures
+        .into_iter()
+        .take(KINDS_MAX)
+        .map(|failure| finding(context, failure))
+        .collect();
+    if let Some(last) = findings.last_mut()
+        && hidden > 0
+    {
+        last.evidence.push(format!(
+            "{hidden} more kinds of failure are in the recording"
+        ));
+    }
+    findings
+}
+
+fn finding(context: &Context<'_>, failure: &Failure) -> Finding {
+    let line = context.text(failure.line);
+    let route = context.joined.route_of_line(failure.line).unwrap_or(line);
+    let requests = context.breakdown.overall.requests.max(failure.count).max(1);
+    let share = failure.count as f64 / requests as f64;
+    let outcome = failure.outcome.name();
+    let mut evidence = vec![
+        format!(
+            "{} of {requests} requests ({}) at {}",
+            failure.count,
+            percent(share),
+            failure.place
+        ),
+        failure.reason.clone(),
+    ];
+    evidence.extend(excerpt("request", &failure.request));
+    evidence.extend(excerpt("answer", &failure.response));
+    Finding {
+        rule: "errors",
+        route: route.to_owned(),
+        title: title(&format!(
+            "{} × {outcome}: {route} ({})",
+            failure.count, failure.place
+        )),
+        why: why(failure.outcome).to_owned(),
+        evidence,
+        remedy: Remedy {
+            text: remedy(failure.outcome).to_owned(),
+            exact: None,
+            safety: Safety::Code,
+        },
+        estimated_gain: format!(
+            "{} of the requests are answered as they should",
+            percent(share)
+        ),
+        gain_share: share,
+        confidence: Confidence::High,
+    }
+}
+
+fn excerpt(name: &str, text: &str) -> Vec<String> {
+    if text.is_empty() {
+        return vec![format!("{name}: none")];
+    }
+    let line = |line: &str| format!("{name}: {}", fit(line, 160));
+    text.lines()
+        .filter(|text| !text.is_empty())
+        .take(LINES_MAX)
+        .map(line)
+        .collect()
+}
+
+fn why(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::CheckFailed => {
+            "the answer is wrong, so its speed means nothing, and the run has no score"
+        }
+        Outcome::ServerError => {
+            "errors are often answered faster than the work they replace, which flatters the numbers"
+        }
+        Outcome::ConnectFailed => {
+            "requests that are not let in are missing from the server's side of every number"
+        }
+        Outcome::TimedOut | Outcome::Unanswered => {
+            "its latency is only known to be at least this long"
+        }
+        Outcome::Ok | Outcome::Disconnected | Outcome::BadAnswer => {
+            "the client got no complete answer"
+        }
+    }
+}
+
+fn remedy(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::CheckFailed => {
+            "compare the answer below with what the flow expects, and mend whichever is wrong"
+        }
+        Outcome::ServerError => "read the app's error output for this request and mend its cause",
+        Outcome::ConnectFailed => {
+            "see whether the app still runs, and whether its listen backlog is too short for this load"
+        }
+        Outcome::TimedOut | Outcome::Unanswered => {
+            "see what holds the threads, or lower the load until requests are answered in time"
+        }
+        Outcome::Ok | Outcome::Disconnected | Outcome::BadAnswer => {
+            "see whether a worker was killed or restarted, and the app's error output"
+        }
+    }
+}

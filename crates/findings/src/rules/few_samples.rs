@@ -1,0 +1,47 @@
+//! Too few requests for the percentiles that are shown.
+
+use super::measure_again;
+use crate::context::Context;
+use crate::text::{ms, title};
+use crate::types::{Confidence, Finding};
+
+/// The usual level.
+const CONFIDENCE: f64 = 0.95;
+
+pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
+    let latency = &context.breakdown.overall.latency;
+    let count = latency.len();
+    if stats::interval_ranks(count, 0.99, CONFIDENCE).is_some() {
+        return Vec::new();
+    }
+    let interval = |q: f64| match stats::quantile_interval(latency, q, CONFIDENCE) {
+        Some((low, high)) => {
+            format!(
+                "{} to {}",
+                ms(low.as_millis_f64()),
+                ms(high.as_millis_f64())
+            )
+        }
+        None => "not bounded".to_owned(),
+    };
+    vec![Finding {
+        rule: "few-samples",
+        route: String::new(),
+        title: title(&format!(
+            "only {count} requests: their p99 is a matter of luck"
+        )),
+        why: "a percentile says something only if enough requests lie beyond it".to_owned(),
+        evidence: vec![
+            format!("p50 lies with 95 % confidence: {}", interval(0.5)),
+            format!("p95: {}", interval(0.95)),
+            format!(
+                "p99: {}; 368 requests are the least that bound it",
+                interval(0.99)
+            ),
+        ],
+        remedy: measure_again("run longer, or with more connections"),
+        estimated_gain: "numbers that can be trusted".to_owned(),
+        gain_share: 0.0,
+        confidence: Confidence::High,
+    }]
+}

@@ -1,0 +1,76 @@
+//! The load generator could not keep up, so its numbers are about itself.
+
+use recording::{LoadMode, Nanos};
+
+use super::measure_again;
+use crate::context::Context;
+use crate::text::{ms, percent, title};
+use crate::types::{Confidence, Finding};
+
+/// Share of its threads' time from which the generator delays answers it should stamp at once: with a
+/// single queue, waiting is four services at 80 %.
+const CPU_SHARE_MAX: f64 = 0.8;
+/// Lateness that matters: above a millisecond's grain of timers and schedulers …
+const LATE_P99_MIN: Nanos = Nanos(2_000_000);
+/// … and a tenth of what is measured.
+const LATE_SHARE_MIN: f64 = 0.1;
+
+pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
+    let generator = &context.recording.generator;
+    let length = context.recording.window.length().as_secs_f64();
+    let threads = f64::from(generator.threads.max(1));
+    let share = if length > 0.0 {
+        generator.cpu.as_secs_f64() / length / threads
+    } else {
+        0.0
+    };
+    let overall = &context.breakdown.overall;
+    let late = stats::quantile(&overall.late, 0.99).unwrap_or_default();
+    let median = stats::quantile(&overall.latency, 0.5).unwrap_or_default();
+    let is_late = late >= LATE_P99_MIN && late.0 as f64 >= LATE_SHARE_MIN * median.0 as f64;
+    if share <= CPU_SHARE_MAX && !is_late && generator.unsent == 0 {
+        return Vec::new();
+    }
+    let busy = share > CPU_SHARE_MAX;
+    let what = match (busy, generator.unsent) {
+        (true, _) => format!("the load generator used {} of its threads", percent(share)),
+        (false, 0) => format!(
+            "requests left late: 1 % by {} or more",
+            ms(late.as_millis_f64())
+        ),
+        (false, unsent) => format!("{unsent} requests were due and never sent"),
+    };
+    vec![Finding {
+        rule: "generator-busy",
+        route: String::new(),
+        title: title(&what),
+        why: "what is late or not sent is load the server never felt, and time that is not its own"
+            .to_owned(),
+        evidence: vec![
+            format!(
+                "generator: {} of {threads} threads' CPU time",
+                percent(share)
+            ),
+            format!(
+                "late at p99: {}, latency at p50: {}",
+                ms(late.as_millis_f64()),
+                ms(median.as_millis_f64())
+            ),
+            format!("due and not sent: {}", generator.unsent),
+        ],
+        remedy: measure_again(remedy(busy, context.recording.meta.load.mode)),
+        estimated_gain: "numbers that can be trusted".to_owned(),
+        gain_share: 0.0,
+        confidence: Confidence::High,
+    }]
+}
+
+fn remedy(busy: bool, mode: LoadMode) -> &'static str {
+    match (busy, mode) {
+        (true, _) => "give the generator another thread or a host of its own, or lower the load",
+        (false, LoadMode::Open) => {
+            "allow more connections or lower the rate: each connection was still waiting for its last answer"
+        }
+        (false, LoadMode::Closed) => "see what else uses this host's cores",
+    }
+}

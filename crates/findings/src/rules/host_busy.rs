@@ -1,0 +1,124 @@
+//! The host had no core to spare, or others used it.
+
+use std::collections::HashMap;
+
+use recording::{HostSample, Nanos, ProcessRole};
+
+use super::measure_again;
+use crate::context::Context;
+use crate::text::{percent, title};
+use crate::types::{Confidence, Finding};
+
+/// Share of the cores in use from which everyone waits for one.
+const BUSY_MAX: f64 = 0.95;
+/// Share of the cores the generator must use to be called a competitor of the app.
+const GENERATOR_MIN: f64 = 0.1;
+/// Share of the cores that processes outside of this run may use.
+const OTHERS_MAX: f64 = 0.1;
+/// Share of the cores that the hypervisor may take. Half of what would show in a p95.
+const STEAL_MAX: f64 = 0.02;
+/// Above this share the host has more cores than the run may use, and nothing can be said of the rest.
+const CORES_MISCOUNTED: f64 = 1.05;
+
+/// CPU time as shares of the cores.
+struct Shares {
+    busy: f64,
+    steal: f64,
+    app: f64,
+    database: f64,
+    generator: f64,
+    others: f64,
+}
+
+pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
+    let Some(shares) = shares(context) else {
+        return Vec::new();
+    };
+    let known = shares.busy <= CORES_MISCOUNTED;
+    let (what, remedy) = if shares.steal > STEAL_MAX {
+        (
+            format!(
+                "the hypervisor took {} of the cores' time",
+                percent(shares.steal)
+            ),
+            "measure on a host of its own, or compare in interleaved blocks",
+        )
+    } else if known && shares.others > OTHERS_MAX {
+        (
+            format!(
+                "other processes used {} of the cores",
+                percent(shares.others)
+            ),
+            "stop what else runs on this host",
+        )
+    } else if known && shares.busy > BUSY_MAX && shares.generator > GENERATOR_MIN {
+        (
+            format!(
+                "no core was free, and the generator used {} of them",
+                percent(shares.generator)
+            ),
+            "run the generator on another host, or take throughput here as a lower bound",
+        )
+    } else {
+        return Vec::new();
+    };
+    vec![Finding {
+        rule: "host-busy",
+        route: String::new(),
+        title: title(&what),
+        why: "time spent waiting for a core is in every number, and it is not the app's".to_owned(),
+        evidence: vec![format!(
+            "cores in use: {} (app {}, database {}, generator {}, others {}), stolen {}",
+            percent(shares.busy),
+            percent(shares.app),
+            percent(shares.database),
+            percent(shares.generator),
+            percent(shares.others),
+            percent(shares.steal),
+        )],
+        remedy: measure_again(remedy),
+        estimated_gain: "numbers that can be trusted".to_owned(),
+        gain_share: 0.0,
+        confidence: Confidence::Medium,
+    }]
+}
+
+/// From the first to the last sample in the window.
+fn shares(context: &Context<'_>) -> Option<Shares> {
+    let window = context.recording.window;
+    let inside: Vec<&HostSample> = context
+        .recording
+        .host
+        .iter()
+        .filter(|sample| window.contains(sample.at))
+        .collect();
+    let (first, last) = (inside.first()?, inside.last()?);
+    let cores = f64::from(context.recording.meta.cores.max(1));
+    let available = last.at.since(first.at).0 as f64 * cores;
+    if available <= 0.0 {
+        return None;
+    }
+    let mut used: HashMap<ProcessRole, Nanos> = HashMap::new();
+    for process in &last.processes {
+        let before = first
+            .processes
+            .iter()
+            .find(|other| other.pid == process.pid);
+        // A process that came later began at zero.
+        let cpu = process.cpu - before.map_or(Nanos::ZERO, |before| before.cpu);
+        *used.entry(process.role).or_default() += cpu;
+    }
+    let share = |cpu: Nanos| cpu.0 as f64 / available;
+    let role = |role| share(used.get(&role).copied().unwrap_or_default());
+    let busy = share(last.cpu_busy - first.cpu_busy);
+    let (app, database) = (role(ProcessRole::App), role(ProcessRole::Database));
+    let generator = role(ProcessRole::Generator);
+    Some(Shares {
+        busy,
+        steal: share(last.cpu_steal - first.cpu_steal),
+        app,
+        database,
+        generator,
+        others: (busy - app - database - generator).max(0.0),
+    })
+}

@@ -1,0 +1,113 @@
+//! The first half of the run was slower, or the second: it was no steady state.
+
+use std::collections::BTreeMap;
+
+use super::measure_again;
+use crate::context::Context;
+use crate::text::{ms, title};
+use crate::types::{Confidence, Finding};
+
+/// Change of the median that is not taken for noise; a spread of 10 to 20 % between runs is usual.
+const CHANGE_MIN: f64 = 1.2;
+/// Seconds with enough requests that each half needs.
+const SECONDS_MIN: usize = 4;
+/// Requests that make a second's median worth looking at.
+const REQUESTS_MIN: usize = 10;
+/// Share of a half's seconds that must lie on their side of the other half's median.
+const AGREEMENT_MIN: f64 = 0.75;
+
+pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
+    let medians = second_medians(context);
+    let (first, second) = medians.split_at(medians.len() / 2);
+    if first.len() < SECONDS_MIN {
+        return Vec::new();
+    }
+    let (Some(before), Some(after)) = (stats::median(first), stats::median(second)) else {
+        return Vec::new();
+    };
+    let agree = |half: &[f64], holds: &dyn Fn(f64) -> bool| {
+        let holding = half.iter().filter(|median| holds(**median)).count();
+        holding as f64 >= AGREEMENT_MIN * half.len() as f64
+    };
+    let faster = before > after * CHANGE_MIN
+        && agree(first, &|median| median > after)
+        && agree(second, &|median| median < before);
+    let slower = after > before * CHANGE_MIN
+        && agree(first, &|median| median < after)
+        && agree(second, &|median| median > before);
+    let (rule, what, remedy) = if faster {
+        (
+            "warming-up",
+            format!(
+                "still warming up: the median fell from {} to {} within the run",
+                ms(before),
+                ms(after)
+            ),
+            "warm up longer (JIT, caches and connections need it), then measure",
+        )
+    } else if slower {
+        (
+            "drifting",
+            format!(
+                "slower and slower: the median rose from {} to {} within the run",
+                ms(before),
+                ms(after)
+            ),
+            "see what grows: tables without an index, memory, a queue; reset the data before each run",
+        )
+    } else {
+        return Vec::new();
+    };
+    vec![Finding {
+        rule,
+        route: busiest(context).unwrap_or_default().to_owned(),
+        title: title(&what),
+        why: "one number for a run says nothing of a run that changes".to_owned(),
+        evidence: vec![
+            format!("medians of the seconds, first half: {}", list(first)),
+            format!("second half: {}", list(second)),
+        ],
+        remedy: measure_again(remedy),
+        estimated_gain: "numbers that can be trusted".to_owned(),
+        gain_share: 0.0,
+        confidence: Confidence::Medium,
+    }]
+}
+
+fn list(medians: &[f64]) -> String {
+    medians
+        .iter()
+        .map(|median| ms(*median))
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+/// The route with most requests: a changing mix of routes must not look like a change of speed.
+fn busiest<'a>(context: &Context<'a>) -> Option<&'a str> {
+    let routes = &context.breakdown.routes;
+    routes
+        .iter()
+        .max_by_key(|route| route.answered)
+        .map(|route| route.route.as_str())
+}
+
+/// Median sent → answered time of each second of the window, in milliseconds.
+fn second_medians(context: &Context<'_>) -> Vec<f64> {
+    let start = context.recording.window.start;
+    let busiest = busiest(context);
+    let mut seconds: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
+    for request in &context.joined.requests {
+        let exchange = request.exchange;
+        let route = context.joined.routes[request.route].as_str();
+        if exchange.outcome.was_answered() && Some(route) == busiest {
+            let second = exchange.due.since(start).0 / 1_000_000_000;
+            let service = exchange.answered.since(exchange.sent).as_millis_f64();
+            seconds.entry(second).or_default().push(service);
+        }
+    }
+    seconds
+        .into_values()
+        .filter(|second| second.len() >= REQUESTS_MIN)
+        .filter_map(|second| stats::median(&second))
+        .collect()
+}
