@@ -1,2 +1,66 @@
-//! Tasks of this repository.
-fn main() {}
+//! Tasks of this repository: `cargo xtask` lists them.
+//!
+//! One door for people and for CI: `bin/test`, `bin/demo` and `.ci/run` call this. Standard library
+//! only, so that it is built in seconds on a fresh machine, before anything is installed.
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a program for the terminal of a developer"
+)]
+
+mod bench;
+mod demo;
+mod run;
+mod servers;
+mod setup;
+mod test;
+mod tidy;
+
+use std::process::ExitCode;
+
+use run::Outcome;
+
+const USAGE: &str = "usage: cargo xtask TASK
+
+  setup --for demo|test|ci [--db mariadb] [--yes]
+             list and install what is missing; ask first on a terminal
+  test [--yes]   everything CI checks: setup, servers, all tests, app tests, tidy, fmt, clippy
+  ci             the same, without questions
+  tidy           rules that no compiler checks
+  bless          write the expected outputs of snapshot tests anew; read the diff before you commit
+  bench [NAME]   benchmarks against which claims are checked; without a name lists them
+  demo [--db mariadb] [--yes] [flags of `hakaru run`]
+             the chat app under load, and its report";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let (task, rest) = match arguments.split_first() {
+        Some((task, rest)) => (task.as_str(), rest),
+        None => ("help", [].as_slice()),
+    };
+    let outcome = match task {
+        "setup" => setup::task(rest),
+        "test" => test::task(rest),
+        "ci" => test::task(&["--yes".to_owned()]),
+        "tidy" => tidy::task(),
+        "bless" => test::bless(),
+        "bench" => bench::task(rest),
+        "demo" => demo::task(rest),
+        "help" | "--help" | "-h" => {
+            println!("{USAGE}");
+            Ok(())
+        }
+        unknown => Err(format!("no task is called {unknown:?}\n\n{USAGE}")),
+    };
+    finish(outcome)
+}
+
+fn finish(outcome: Outcome<()>) -> ExitCode {
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("xtask: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -153,56 +153,6 @@ impl Error for TargetError {
 impl fmt::Display for TargetError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Url { url, why } => {
-                write!(
-                    f,
-                    "cannot use the url {url:?}: {why}; write it as http://127.0.0.1:9292/"
-                )
-            }
-            Self::Unresolved { url, source } => {
-                write!(
-                    f,
-                    "cannot find the host of {url}: {source}; use an address such as 127.0.0.1"
-                )
-            }
-            Self::NoCommand => {
-                f.write_str("the command is empty; give one, such as `puma -t 5:5 config.ru`")
-            }
-            Self::Directory { path, source } => {
-                write!(
-                    f,
-                    "cannot start the app in {}: {source}; mend its folder",
-                    path.display()
-                )
-            }
-            Self::AgentPath { path } => write!(
-                f,
-                "ruby cannot load the agent from {}: the path must be absolute and without blanks; set TMPDIR or \
-                 XDG_RUNTIME_DIR to a folder without blanks",
-                path.display()
-            ),
-            Self::Log { path, source } => write!(
-                f,
-                "cannot write the app's log {}: {source}; make room or choose another folder",
-                path.display()
-            ),
-            Self::PortTaken { address, holder } => port_taken(f, *address, holder.as_ref()),
-            Self::CommandNotFound {
-                program,
-                directory,
-                detail,
-            } => write!(
-                f,
-                "cannot run {program:?} in {}: {detail}; check its spelling, install it, or start it through \
-                 `bundle exec`",
-                directory.display()
-            ),
-            Self::Spawn { command, source } => {
-                write!(
-                    f,
-                    "cannot start `{command}`: {source}; try it by hand in the same folder"
-                )
-            }
             Self::DiedAtBoot {
                 command,
                 status,
@@ -250,6 +200,7 @@ impl fmt::Display for TargetError {
                 write_tail(f, tail)?;
                 f.write_str("\ntry it by hand in the same folder, with the same environment")
             }
+            Self::PortTaken { address, holder } => port_taken(f, *address, holder.as_ref()),
             Self::NotAnswering {
                 url,
                 port_open,
@@ -267,6 +218,69 @@ impl fmt::Display for TargetError {
                 )
             }
             Self::Interrupted => f.write_str("interrupted while starting the app"),
+            _ => self.fmt_settings(f),
+        }
+    }
+}
+
+impl TargetError {
+    /// The errors that a setting causes, each in one line.
+    fn fmt_settings(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Url { url, why } => write!(
+                f,
+                "cannot use the url {url:?}: {why}; write it as http://127.0.0.1:9292/"
+            ),
+            Self::Unresolved { url, source } => {
+                write!(
+                    f,
+                    "cannot find the host of {url}: {source}; use an address such as 127.0.0.1"
+                )
+            }
+            Self::NoCommand => {
+                f.write_str("the command is empty; give one, such as `puma -t 5:5 config.ru`")
+            }
+            Self::Directory { path, source } => {
+                write!(
+                    f,
+                    "cannot start the app in {}: {source}; mend its folder",
+                    path.display()
+                )
+            }
+            Self::AgentPath { path } => {
+                let path = path.display();
+                write!(
+                    f,
+                    "ruby cannot load the agent from {path}: the path must be absolute and without blanks; "
+                )?;
+                f.write_str("set TMPDIR or XDG_RUNTIME_DIR to a folder without blanks")
+            }
+            Self::Log { path, source } => {
+                let path = path.display();
+                write!(
+                    f,
+                    "cannot write the app's log {path}: {source}; make room or choose another folder"
+                )
+            }
+            Self::CommandNotFound {
+                program,
+                directory,
+                detail,
+            } => {
+                write!(
+                    f,
+                    "cannot run {program:?} in {}: {detail}; ",
+                    directory.display()
+                )?;
+                f.write_str("check its spelling, install it, or start it through `bundle exec`")
+            }
+            Self::Spawn { command, source } => {
+                write!(
+                    f,
+                    "cannot start `{command}`: {source}; try it by hand in the same folder"
+                )
+            }
+            other => unreachable!("{other:?} is told by Display itself"),
         }
     }
 }

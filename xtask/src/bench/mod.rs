@@ -1,0 +1,24 @@
+//! Benchmarks against which the project's claims are checked, one file each.
+
+use crate::run::Outcome;
+
+/// Name, what it measures, and the function that takes the arguments after the name.
+type Bench = (&'static str, &'static str, fn(&[String]) -> Outcome<()>);
+
+/// A new file adds its line here.
+const BENCHES: &[Bench] = &[];
+
+pub(crate) fn task(arguments: &[String]) -> Outcome<()> {
+    let Some((name, rest)) = arguments.split_first() else {
+        BENCHES
+            .iter()
+            .for_each(|(name, about, _)| println!("{name:12} {about}"));
+        return Ok(());
+    };
+    match BENCHES.iter().find(|(known, _, _)| known == name) {
+        Some((_, _, bench)) => bench(rest),
+        None => Err(format!(
+            "no benchmark is called {name:?}; `cargo xtask bench` lists them"
+        )),
+    }
+}

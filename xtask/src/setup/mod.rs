@@ -1,0 +1,237 @@
+//! What is missing on this machine, shown first, then installed.
+//!
+//! The order: look; say what will be installed or upgraded; ask on a terminal; install; look again.
+//! A machine that has everything is left alone within a second.
+
+mod apt;
+mod install;
+mod ruby;
+mod ruby31;
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use crate::run::{Outcome, can_ask, find_program};
+use crate::servers;
+use ruby::Found;
+
+/// What the machine is prepared for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    Demo,
+    Test,
+}
+
+/// Flags of `setup`, `demo` and `test`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Options {
+    pub(crate) purpose: Purpose,
+    /// Go on without asking.
+    pub(crate) yes: bool,
+    /// A MariaDB server is wanted.
+    pub(crate) mariadb: bool,
+}
+
+/// What is missing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Missing {
+    /// Debian packages but Ruby's.
+    pub(crate) packages: Vec<String>,
+    /// Ruby's Debian packages.
+    pub(crate) ruby_packages: Vec<String>,
+    /// Gems for a Ruby that is not Debian's.
+    pub(crate) gems: Vec<String>,
+    /// The unpacked Ruby 3.1.
+    pub(crate) ruby31: bool,
+}
+
+pub(crate) fn task(arguments: &[String]) -> Outcome<()> {
+    let (options, rest) = read_options(arguments, None)?;
+    match rest.first() {
+        Some(unknown) => Err(format!("setup knows no {unknown:?}")),
+        None => prepare(&options),
+    }
+}
+
+/// Takes our flags out of the arguments; what remains is the caller's.
+pub(crate) fn read_options(
+    arguments: &[String],
+    purpose: Option<Purpose>,
+) -> Outcome<(Options, Vec<String>)> {
+    let (mut purpose, mut yes, mut mariadb, mut rest) = (purpose, false, false, Vec::new());
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--yes" | "-y" => yes = true,
+            "--db" => match words.next().map(String::as_str) {
+                Some("mariadb") => mariadb = true,
+                Some("sqlite") => mariadb = false,
+                other => return Err(format!("--db takes sqlite or mariadb, not {other:?}")),
+            },
+            "--for" => match words.next().map(String::as_str) {
+                Some("demo") => purpose = Some(Purpose::Demo),
+                Some("test" | "ci") => purpose = Some(Purpose::Test),
+                other => return Err(format!("--for takes demo, test or ci, not {other:?}")),
+            },
+            _ => rest.push(word.clone()),
+        }
+    }
+    let purpose = purpose.ok_or("setup needs --for demo, --for test or --for ci")?;
+    Ok((
+        Options {
+            purpose,
+            yes,
+            mariadb,
+        },
+        rest,
+    ))
+}
+
+/// Installs what is missing for the purpose.
+pub(crate) fn prepare(options: &Options) -> Outcome<()> {
+    let missing = look(options);
+    if missing == Missing::default() {
+        return Ok(());
+    }
+    let plan = install::plan(&missing)?;
+    eprintln!(
+        "Missing on this machine for this task:\n{}",
+        plan.describe()
+    );
+    if !options.yes && can_ask() && !confirmed()? {
+        return Err("nothing was installed".to_owned());
+    }
+    plan.carry_out()?;
+    let still = look(options);
+    if still == Missing::default() {
+        Ok(())
+    } else {
+        Err(still_missing(&still))
+    }
+}
+
+/// The wrapper that runs its arguments on Ruby 3.1, when it is there.
+pub(crate) fn ruby31() -> Option<PathBuf> {
+    ruby31::is_there().then(ruby31::wrapper)
+}
+
+fn look(options: &Options) -> Missing {
+    let test = options.purpose == Purpose::Test;
+    let mut missing = missing_ruby(&ruby::find());
+    if find_program("cc").is_none() {
+        missing
+            .packages
+            .extend(["gcc", "libc6-dev"].map(str::to_owned));
+    }
+    if (test || options.mariadb)
+        && (find_program("mariadbd").is_none() || find_program("mariadb").is_none())
+    {
+        missing
+            .packages
+            .extend(["mariadb-server-core", "mariadb-client-core"].map(str::to_owned));
+    }
+    if test && servers::postgres_binaries().is_none() {
+        missing.packages.push("postgresql".to_owned());
+    }
+    missing.ruby31 = test && !ruby31::is_there();
+    missing
+}
+
+fn missing_ruby(found: &Found) -> Missing {
+    let mut missing = Missing::default();
+    match found {
+        Found::Usable { .. } => {}
+        Found::None | Found::TooOld { .. } => missing.ruby_packages = ruby::packages(),
+        Found::Lacks {
+            libraries, debian, ..
+        } => {
+            let lacking = ruby::LIBRARIES
+                .iter()
+                .filter(|(library, _, _)| libraries.iter().any(|name| name == library));
+            if *debian {
+                missing.ruby_packages = lacking
+                    .map(|(_, _, package)| (*package).to_owned())
+                    .collect();
+            } else {
+                missing.gems = lacking.map(|(_, gem, _)| (*gem).to_owned()).collect();
+            }
+        }
+    }
+    missing
+}
+
+fn still_missing(missing: &Missing) -> String {
+    if let Found::TooOld { version } = ruby::find() {
+        return format!(
+            "the first ruby in PATH is still {version}; put /usr/bin before it in PATH"
+        );
+    }
+    format!("after installing, this is still missing: {missing:?}")
+}
+
+fn confirmed() -> Outcome<bool> {
+    eprint!("Go on? [Y/n] ");
+    let mut answer = String::new();
+    io::stderr()
+        .flush()
+        .and_then(|()| io::stdin().read_line(&mut answer))
+        .map_err(|error| error.to_string())?;
+    Ok(matches!(
+        answer.trim().to_lowercase().as_str(),
+        "" | "y" | "yes"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        text.split_whitespace().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn flags_are_taken_and_the_rest_is_kept() {
+        let (options, rest) = read_options(
+            &words("--db mariadb --duration 5s --yes"),
+            Some(Purpose::Demo),
+        )
+        .unwrap();
+        assert_eq!(
+            options,
+            Options {
+                purpose: Purpose::Demo,
+                yes: true,
+                mariadb: true
+            }
+        );
+        assert_eq!(rest, ["--duration", "5s"]);
+        assert!(read_options(&[], None).is_err());
+        assert!(read_options(&words("--db oracle"), Some(Purpose::Demo)).is_err());
+        assert_eq!(
+            read_options(&words("--for ci"), None).unwrap().0.purpose,
+            Purpose::Test
+        );
+    }
+
+    #[test]
+    fn a_usable_ruby_is_left_alone_and_others_get_what_fits_them() {
+        assert_eq!(
+            missing_ruby(&Found::Usable {
+                version: "3.3.8".into()
+            }),
+            Missing::default()
+        );
+        assert_eq!(
+            missing_ruby(&Found::None).ruby_packages[..2],
+            ["ruby", "puma"]
+        );
+        let lacks = |debian| Found::Lacks {
+            version: "3.4.0".into(),
+            libraries: vec!["sinatra/base".into()],
+            debian,
+        };
+        assert_eq!(missing_ruby(&lacks(true)).ruby_packages, ["ruby-sinatra"]);
+        assert_eq!(missing_ruby(&lacks(false)).gems, ["sinatra"]);
+    }
+}

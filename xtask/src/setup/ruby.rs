@@ -1,0 +1,163 @@
+//! Is there a Ruby that the apps run on, and which packages bring one?
+
+use std::process::Command;
+
+use super::apt::{Offer, major_minor};
+use crate::run::{capture, find_program};
+
+/// The GVL can be watched from 3.2 on.
+pub(crate) const VERSION_MIN: (u32, u32) = (3, 2);
+
+/// Library to require, its gem, its Debian package.
+pub(crate) const LIBRARIES: [(&str, &str, &str); 6] = [
+    ("puma", "puma", "puma"),
+    ("sinatra/base", "sinatra", "ruby-sinatra"),
+    ("mysql2", "mysql2", "ruby-mysql2"),
+    ("pg", "pg", "ruby-pg"),
+    ("sqlite3", "sqlite3", "ruby-sqlite3"),
+    ("minitest", "minitest", "ruby-minitest"),
+];
+
+/// What the first Ruby in `PATH` can do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// There is none.
+    None,
+    /// Its version is below [`VERSION_MIN`].
+    TooOld { version: String },
+    /// New enough, but these libraries are missing.
+    Lacks {
+        version: String,
+        libraries: Vec<String>,
+        debian: bool,
+    },
+    /// Everything is there.
+    Usable { version: String },
+}
+
+/// Where Debian's packages bring a new enough Ruby from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// A plain install takes it.
+    Plain,
+    /// It must be asked for by the name of its suite.
+    Suite(String),
+    /// No configured suite has one.
+    Nowhere,
+}
+
+pub(crate) fn find() -> Found {
+    let Some(path) = find_program("ruby") else {
+        return Found::None;
+    };
+    let names = LIBRARIES.map(|(library, _, _)| library).join(" ");
+    let script = "puts RUBY_VERSION, Gem.ruby; ARGV.each { |name| begin; require name; rescue LoadError; puts name; end }";
+    let mut ruby = Command::new(path);
+    ruby.args(["-e", script])
+        .args(names.split(' '))
+        .env_remove("RUBYOPT");
+    capture(&mut ruby).map_or(Found::None, |text| judge(&text))
+}
+
+/// Packages that bring everything.
+pub(crate) fn packages() -> Vec<String> {
+    let libraries = LIBRARIES
+        .iter()
+        .map(|(_, _, package)| (*package).to_owned());
+    std::iter::once("ruby".to_owned())
+        .chain(libraries)
+        .collect()
+}
+
+/// `offers` is what apt knows about the package `ruby`.
+pub(crate) fn origin(offers: &[Offer]) -> Origin {
+    let new_enough =
+        |offer: &&Offer| major_minor(&offer.version).is_some_and(|version| version >= VERSION_MIN);
+    if offers
+        .iter()
+        .filter(|offer| offer.candidate)
+        .any(|offer| new_enough(&offer))
+    {
+        return Origin::Plain;
+    }
+    let suite = offers
+        .iter()
+        .filter(new_enough)
+        .find_map(|offer| offer.suites.first());
+    suite.map_or(Origin::Nowhere, |suite| Origin::Suite(suite.clone()))
+}
+
+fn judge(output: &str) -> Found {
+    let mut lines = output.lines().map(str::to_owned);
+    let (Some(version), Some(path)) = (lines.next(), lines.next()) else {
+        return Found::None;
+    };
+    let libraries: Vec<String> = lines.collect();
+    if major_minor(&version).is_none_or(|numbers| numbers < VERSION_MIN) {
+        Found::TooOld { version }
+    } else if libraries.is_empty() {
+        Found::Usable { version }
+    } else {
+        // A Ruby of Debian gets packages; one that somebody built or manages gets gems.
+        Found::Lacks {
+            version,
+            libraries,
+            debian: path.starts_with("/usr/bin/"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ruby_is_judged_by_version_and_libraries() {
+        assert_eq!(judge(""), Found::None);
+        assert_eq!(
+            judge("3.1.2\n/usr/bin/ruby3.1\n"),
+            Found::TooOld {
+                version: "3.1.2".into()
+            }
+        );
+        assert_eq!(
+            judge("3.3.8\n/usr/bin/ruby3.3\n"),
+            Found::Usable {
+                version: "3.3.8".into()
+            }
+        );
+        let lacks = |debian| Found::Lacks {
+            version: "3.4.1".into(),
+            libraries: vec!["pg".into()],
+            debian,
+        };
+        assert_eq!(judge("3.4.1\n/home/me/.rbenv/ruby\npg\n"), lacks(false));
+        assert_eq!(judge("3.4.1\n/usr/bin/ruby3.4\npg\n"), lacks(true));
+    }
+
+    fn check(offers: &[(&str, &str, bool)], expected: Origin) {
+        let offer = |(version, suite, candidate): &(&str, &str, bool)| Offer {
+            version: (*version).into(),
+            suites: vec![(*suite).into()],
+            candidate: *candidate,
+        };
+        assert_eq!(
+            origin(&offers.iter().map(offer).collect::<Vec<_>>()),
+            expected
+        );
+    }
+
+    #[test]
+    fn a_new_enough_ruby_is_looked_for_in_the_configured_suites() {
+        check(&[("1:3.1", "bookworm", true)], Origin::Nowhere);
+        check(
+            &[("1:3.3+b1", "trixie", false), ("1:3.1", "bookworm", true)],
+            Origin::Suite("trixie".into()),
+        );
+        check(
+            &[("1:3.3+b1", "trixie", true), ("1:3.1", "bookworm", false)],
+            Origin::Plain,
+        );
+        check(&[], Origin::Nowhere);
+    }
+}
