@@ -1,8 +1,8 @@
 //! SQL text in, digest out: the statement with its literals taken out.
 //!
 //! The same statement with other values has the same digest, so executions can be counted, and no
-//! value of a user's row gets into a recording. One pass over the bytes: [`lex`] cuts tokens,
-//! [`normal`] decides what of them is said and how, a [`Sink`] either hashes or keeps the text. The
+//! value of a user's row gets into a recording. One pass over the bytes: `lex` cuts tokens,
+//! `normal` decides what of them is said and how, a sink either hashes or keeps the text. The
 //! hashing path neither allocates nor panics: it runs inside the measured app.
 //!
 //! What a digest looks like, and where dialects disagree what was chosen:
@@ -22,6 +22,9 @@
 
 mod lex;
 mod normal;
+#[cfg(test)]
+mod tests;
+mod words;
 
 /// Most bytes of a digest. Enough to tell generated statements apart; a bound so that one
 /// statement with ten thousand columns can't fill a ring.
@@ -71,6 +74,3 @@ impl Sink for Text {
         self.0.extend_from_slice(piece);
     }
 }
-
-#[cfg(test)]
-mod tests;

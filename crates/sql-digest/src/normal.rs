@@ -4,6 +4,7 @@
 //! comma before a literal that is swallowed, a last semicolon, the sign of a number.
 
 use crate::lex::{Kind, Lexer, Token};
+use crate::words::{Says, is_constant, says};
 use crate::{DIGEST_BYTES_MAX, Sink};
 
 /// Puts the digest of `sql` into `sink`.
@@ -40,6 +41,18 @@ enum Last {
     Close,
     Comma,
     Semicolon,
+}
+
+impl Last {
+    fn of_word(word: &[u8]) -> Last {
+        match says(word) {
+            Some(Says::List) => Last::ListWord,
+            Some(Says::Rows) => Last::RowsWord,
+            Some(Says::Value) => Last::ValueWord,
+            Some(Says::Sign) => Last::SignWord,
+            None => Last::Word,
+        }
+    }
 }
 
 /// What a bracket holds.
@@ -172,7 +185,7 @@ impl<'s, S: Sink> Normal<'s, S> {
 
     fn plain(&mut self, kind: Kind, token: Token<'_>) {
         let last = match kind {
-            Kind::Word => word_kind(token.bytes),
+            Kind::Word => Last::of_word(token.bytes),
             Kind::Quoted | Kind::DoubleQuoted { .. } => Last::Quoted,
             Kind::Cast => Last::Cast,
             Kind::Dot => Last::Dot,
@@ -384,68 +397,4 @@ fn space(before: Last, next: Last, spaced: bool) -> &'static [u8] {
         _ => true,
     };
     if apart { b" " } else { b"" }
-}
-
-/// The keywords that say something about the token after them, of at most 8 letters.
-const LIST_WORDS: [u64; 2] = [packed(b"IN"), packed(b"ARRAY")];
-const ROWS_WORDS: [u64; 2] = [packed(b"VALUES"), packed(b"VALUE")];
-const VALUE_WORDS: [u64; 7] = [
-    packed(b"LIKE"),
-    packed(b"ILIKE"),
-    packed(b"RLIKE"),
-    packed(b"REGEXP"),
-    packed(b"LIMIT"),
-    packed(b"OFFSET"),
-    packed(b"BETWEEN"),
-];
-const SIGN_WORDS: [u64; 14] = [
-    packed(b"AND"),
-    packed(b"OR"),
-    packed(b"ON"),
-    packed(b"BY"),
-    packed(b"NOT"),
-    packed(b"WHERE"),
-    packed(b"SELECT"),
-    packed(b"THEN"),
-    packed(b"ELSE"),
-    packed(b"WHEN"),
-    packed(b"CASE"),
-    packed(b"HAVING"),
-    packed(b"RETURN"),
-    packed(b"INTERVAL"),
-];
-
-/// A word of at most 8 letters in one number, upper case: one comparison a keyword, on every word.
-const fn packed(word: &[u8]) -> u64 {
-    let mut number = 0;
-    let mut index = 0;
-    while index < word.len() {
-        number = number << 8 | word[index].to_ascii_uppercase() as u64;
-        index += 1;
-    }
-    number
-}
-
-fn word_kind(word: &[u8]) -> Last {
-    if word.len() > 8 || word.len() < 2 {
-        return Last::Word;
-    }
-    let word = packed(word);
-    if LIST_WORDS.contains(&word) {
-        Last::ListWord
-    } else if ROWS_WORDS.contains(&word) {
-        Last::RowsWord
-    } else if VALUE_WORDS.contains(&word) {
-        Last::ValueWord
-    } else if SIGN_WORDS.contains(&word) {
-        Last::SignWord
-    } else {
-        Last::Word
-    }
-}
-
-fn is_constant(word: &[u8]) -> bool {
-    ["NULL", "TRUE", "FALSE", "DEFAULT"]
-        .iter()
-        .any(|constant| word.eq_ignore_ascii_case(constant.as_bytes()))
 }

@@ -1,8 +1,8 @@
 //! The app was not seen inside, or not wholly.
 
-use super::measure_again;
+use super::Doubt;
 use crate::context::Context;
-use crate::text::{percent, title};
+use crate::text::percent;
 use crate::types::{Confidence, Finding};
 
 /// Share of records that may be lost before means are doubted: lost ones come in bursts, when it is busiest.
@@ -13,14 +13,38 @@ const UNSEEN_MAX: f64 = 0.05;
 const REQUESTS_MIN: u64 = 100;
 
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
-    let recording = context.recording;
     let overall = &context.breakdown.overall;
-    let seen = overall.answered - overall.unseen;
     if overall.answered == 0 {
         return Vec::new();
     }
-    let recorded: u64 = recording.agents.iter().map(|agent| agent.requests).sum();
-    let dropped: u64 = recording.agents.iter().map(|agent| agent.dropped).sum();
+    let agents = &context.recording.agents;
+    let dropped: u64 = agents.iter().map(|agent| agent.dropped).sum();
+    let Some((rule, what, remedy)) = trouble(context, dropped) else {
+        return Vec::new();
+    };
+    let ruby = agents
+        .first()
+        .map_or("no agent", |agent| agent.ruby.as_str());
+    let seen = overall.answered - overall.unseen;
+    let doubt = Doubt {
+        rule,
+        what,
+        why: "means by part are over the requests seen inside only",
+        evidence: vec![
+            format!("answered {}, seen inside {seen}", overall.answered),
+            format!("records lost {dropped}; {ruby}"),
+        ],
+        remedy,
+        confidence: Confidence::High,
+    };
+    vec![doubt.into()]
+}
+
+/// The rule, what is missing, and what to do about it.
+fn trouble(context: &Context<'_>, dropped: u64) -> Option<(&'static str, String, &'static str)> {
+    let agents = &context.recording.agents;
+    let overall = &context.breakdown.overall;
+    let recorded: u64 = agents.iter().map(|agent| agent.requests).sum();
     let lost = dropped as f64 / (recorded + dropped).max(1) as f64;
     let partly = context
         .breakdown
@@ -29,56 +53,37 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         .filter(|r| r.unseen < r.answered);
     let (unseen, answered) = partly.fold((0, 0), |sum, r| (sum.0 + r.unseen, sum.1 + r.answered));
     let missing = unseen as f64 / answered.max(1) as f64;
-    let gvl_blind = !recording.agents.is_empty() && recording.agents.iter().all(|agent| !agent.gvl);
-    let (rule, what, remedy) = if seen == 0 {
-        (
+    if overall.unseen == overall.answered {
+        Some((
             "agent-missing",
             "the app was not seen inside: no balance, no SQL, no thread advice".to_owned(),
             "let hakaru start the app (hakaru run -- COMMAND), on Ruby 3.1 or later with Puma",
-        )
+        ))
     } else if lost > DROPPED_MAX {
-        (
+        Some((
             "agent-dropped",
             format!(
                 "{} of the app's records were lost ({dropped})",
                 percent(lost)
             ),
             "lower the load, or give the rings more room in /dev/shm",
-        )
+        ))
     } else if missing > UNSEEN_MAX && answered >= REQUESTS_MIN {
-        (
+        Some((
             "agent-missing",
             format!(
                 "{} of the requests were not seen inside the app ({unseen})",
                 percent(missing)
             ),
             "see whether a worker was killed, or a proxy answers some of them",
-        )
-    } else if gvl_blind {
-        (
+        ))
+    } else if !agents.is_empty() && agents.iter().all(|agent| !agent.gvl) {
+        Some((
             "agent-no-gvl",
             "this Ruby does not tell who waits for the GVL".to_owned(),
             "use Ruby 3.2 or later to have GVL wait told apart, and advice on threads",
-        )
+        ))
     } else {
-        return Vec::new();
-    };
-    let ruby = recording
-        .agents
-        .first()
-        .map_or("no agent", |agent| agent.ruby.as_str());
-    vec![Finding {
-        rule,
-        route: String::new(),
-        title: title(&what),
-        why: "means by part are over the requests seen inside only".to_owned(),
-        evidence: vec![
-            format!("answered {}, seen inside {seen}", overall.answered),
-            format!("records lost {dropped}; {ruby}"),
-        ],
-        remedy: measure_again(remedy),
-        estimated_gain: "numbers that can be trusted".to_owned(),
-        gain_share: 0.0,
-        confidence: Confidence::High,
-    }]
+        None
+    }
 }

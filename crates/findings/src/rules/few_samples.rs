@@ -1,8 +1,8 @@
 //! Too few requests for the percentiles that are shown.
 
-use super::measure_again;
+use super::Doubt;
 use crate::context::Context;
-use crate::text::{ms, title};
+use crate::text::ms;
 use crate::types::{Confidence, Finding};
 
 /// The usual level.
@@ -24,13 +24,10 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         }
         None => "not bounded".to_owned(),
     };
-    vec![Finding {
+    let doubt = Doubt {
         rule: "few-samples",
-        route: String::new(),
-        title: title(&format!(
-            "only {count} requests: their p99 is a matter of luck"
-        )),
-        why: "a percentile says something only if enough requests lie beyond it".to_owned(),
+        what: format!("only {count} requests: their p99 is a matter of luck"),
+        why: "a percentile says something only if enough requests lie beyond it",
         evidence: vec![
             format!("p50 lies with 95 % confidence: {}", interval(0.5)),
             format!("p95: {}", interval(0.95)),
@@ -39,9 +36,8 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
                 interval(0.99)
             ),
         ],
-        remedy: measure_again("run longer, or with more connections"),
-        estimated_gain: "numbers that can be trusted".to_owned(),
-        gain_share: 0.0,
+        remedy: "run longer, or with more connections",
         confidence: Confidence::High,
-    }]
+    };
+    vec![doubt.into()]
 }

@@ -2,9 +2,9 @@
 
 use recording::{LoadMode, Nanos};
 
-use super::measure_again;
+use super::Doubt;
 use crate::context::Context;
-use crate::text::{ms, percent, title};
+use crate::text::{ms, percent};
 use crate::types::{Confidence, Finding};
 
 /// Share of its threads' time from which the generator delays answers it should stamp at once: with a
@@ -40,12 +40,10 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         ),
         (false, unsent) => format!("{unsent} requests were due and never sent"),
     };
-    vec![Finding {
+    let doubt = Doubt {
         rule: "generator-busy",
-        route: String::new(),
-        title: title(&what),
-        why: "what is late or not sent is load the server never felt, and time that is not its own"
-            .to_owned(),
+        what,
+        why: "what is late or not sent is load the server never felt, and time that is not its own",
         evidence: vec![
             format!(
                 "generator: {} of {threads} threads' CPU time",
@@ -58,11 +56,10 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
             ),
             format!("due and not sent: {}", generator.unsent),
         ],
-        remedy: measure_again(remedy(busy, context.recording.meta.load.mode)),
-        estimated_gain: "numbers that can be trusted".to_owned(),
-        gain_share: 0.0,
+        remedy: remedy(busy, context.recording.meta.load.mode),
         confidence: Confidence::High,
-    }]
+    };
+    vec![doubt.into()]
 }
 
 fn remedy(busy: bool, mode: LoadMode) -> &'static str {

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use recording::{HostSample, Nanos, ProcessRole};
 
-use super::measure_again;
+use super::Doubt;
 use crate::context::Context;
-use crate::text::{percent, title};
+use crate::text::percent;
 use crate::types::{Confidence, Finding};
 
 /// Share of the cores in use from which everyone waits for one.
@@ -34,39 +34,13 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     let Some(shares) = shares(context) else {
         return Vec::new();
     };
-    let known = shares.busy <= CORES_MISCOUNTED;
-    let (what, remedy) = if shares.steal > STEAL_MAX {
-        (
-            format!(
-                "the hypervisor took {} of the cores' time",
-                percent(shares.steal)
-            ),
-            "measure on a host of its own, or compare in interleaved blocks",
-        )
-    } else if known && shares.others > OTHERS_MAX {
-        (
-            format!(
-                "other processes used {} of the cores",
-                percent(shares.others)
-            ),
-            "stop what else runs on this host",
-        )
-    } else if known && shares.busy > BUSY_MAX && shares.generator > GENERATOR_MIN {
-        (
-            format!(
-                "no core was free, and the generator used {} of them",
-                percent(shares.generator)
-            ),
-            "run the generator on another host, or take throughput here as a lower bound",
-        )
-    } else {
+    let Some((what, remedy)) = trouble(&shares) else {
         return Vec::new();
     };
-    vec![Finding {
+    let doubt = Doubt {
         rule: "host-busy",
-        route: String::new(),
-        title: title(&what),
-        why: "time spent waiting for a core is in every number, and it is not the app's".to_owned(),
+        what,
+        why: "time spent waiting for a core is in every number, and it is not the app's",
         evidence: vec![format!(
             "cores in use: {} (app {}, database {}, generator {}, others {}), stolen {}",
             percent(shares.busy),
@@ -76,11 +50,42 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
             percent(shares.others),
             percent(shares.steal),
         )],
-        remedy: measure_again(remedy),
-        estimated_gain: "numbers that can be trusted".to_owned(),
-        gain_share: 0.0,
+        remedy,
         confidence: Confidence::Medium,
-    }]
+    };
+    vec![doubt.into()]
+}
+
+/// What is wrong with the host, and what to do about it.
+fn trouble(shares: &Shares) -> Option<(String, &'static str)> {
+    let known = shares.busy <= CORES_MISCOUNTED;
+    if shares.steal > STEAL_MAX {
+        Some((
+            format!(
+                "the hypervisor took {} of the cores' time",
+                percent(shares.steal)
+            ),
+            "measure on a host of its own, or compare in interleaved blocks",
+        ))
+    } else if known && shares.others > OTHERS_MAX {
+        Some((
+            format!(
+                "other processes used {} of the cores",
+                percent(shares.others)
+            ),
+            "stop what else runs on this host",
+        ))
+    } else if known && shares.busy > BUSY_MAX && shares.generator > GENERATOR_MIN {
+        Some((
+            format!(
+                "no core was free, and the generator used {} of them",
+                percent(shares.generator)
+            ),
+            "run the generator on another host, or take throughput here as a lower bound",
+        ))
+    } else {
+        None
+    }
 }
 
 /// From the first to the last sample in the window.

@@ -61,13 +61,11 @@ fn wanted<'a>(
     summary: &'a SqlSummary,
 ) -> Option<Wanted<'a>> {
     let step = &explained.steps[place];
-    let full_scan = step.access == Access::FullScan;
-    let rows = step.table_rows.max(step.rows);
     let named = query
         .tables
         .iter()
         .filter(|table| table.name.eq_ignore_ascii_case(&step.table));
-    if named.count() != 1 || matches!(step.access, Access::Other) {
+    if named.count() != 1 || step.access == Access::Other {
         return None;
     }
     let own = |column: &Column| own_column(query, explained, step, column);
@@ -87,27 +85,44 @@ fn wanted<'a>(
         equal.extend(joined.take(1));
     }
     let range = query.range.iter().find_map(own);
+    let full_scan = step.access == Access::FullScan;
+    let rows = rows_read(query, step, range.as_deref())?;
     let order = query.order.first().filter(|_| !query.grouped).and_then(own);
     let tail = range.clone().or(order).filter(|tail| !equal.contains(tail));
-    let useful = !equal.is_empty() || (range.is_some() && full_scan);
     let leading = if equal.is_empty() {
         range.as_slice()
     } else {
         equal.as_slice()
     };
-    let indexed = leading.iter().any(|column| leads(step, column));
-    let rows_min = if full_scan {
-        ROWS_MIN
-    } else {
-        ROWS_MIN_IN_RANGE
-    };
-    (useful && !indexed && rows >= rows_min).then(|| Wanted {
+    let lacking = !leading.is_empty() && !leading.iter().any(|column| leads(step, column));
+    lacking.then(|| Wanted {
         equal,
         tail,
         full_scan,
         table_rows: rows,
         statements: vec![summary],
     })
+}
+
+/// How many rows a step reads for want of an index; `None` when too few to matter, or by an index that
+/// may serve well.
+///
+/// Besides full scans this is a statement on one table that walks an index along a range: `id > ?` picks
+/// no rows of a channel, but SQLite and MySQL both like to take the primary key for it.
+fn rows_read(query: &Query, step: &PlanStep, range: Option<&str>) -> Option<u64> {
+    let (rows, rows_min) = match (&step.access, range) {
+        (Access::FullScan, _) => (step.table_rows.max(step.rows), ROWS_MIN),
+        (_, Some(range)) if query.tables.len() == 1 && leads(step, range) => {
+            let told = if step.rows > 0 {
+                step.rows
+            } else {
+                step.table_rows
+            };
+            (told, ROWS_MIN_IN_RANGE)
+        }
+        _ => return None,
+    };
+    (rows >= rows_min).then_some(rows)
 }
 
 /// Whether an index of the step's table begins with `column`.

@@ -12,7 +12,8 @@ mod warming_up;
 
 use crate::Finding;
 use crate::context::Context;
-use crate::types::{Remedy, Safety};
+use crate::text::title;
+use crate::types::{Confidence, Remedy, Safety};
 
 /// A rule.
 type Rule = fn(&Context<'_>) -> Vec<Finding>;
@@ -30,11 +31,33 @@ pub(crate) const ALL: [Rule; 9] = [
     agent_blind::find,
 ];
 
-/// What to do before the numbers can be trusted.
-fn measure_again(text: &str) -> Remedy {
-    Remedy {
-        text: text.to_owned(),
-        exact: None,
-        safety: Safety::None,
+/// What a finding about trust in the numbers says.
+struct Doubt {
+    rule: &'static str,
+    what: String,
+    why: &'static str,
+    evidence: Vec<String>,
+    /// What to do before the numbers can be trusted.
+    remedy: &'static str,
+    confidence: Confidence,
+}
+
+impl From<Doubt> for Finding {
+    fn from(doubt: Doubt) -> Finding {
+        Finding {
+            rule: doubt.rule,
+            route: String::new(),
+            title: title(&doubt.what),
+            why: doubt.why.to_owned(),
+            evidence: doubt.evidence,
+            remedy: Remedy {
+                text: doubt.remedy.to_owned(),
+                exact: None,
+                safety: Safety::None,
+            },
+            estimated_gain: "numbers that can be trusted".to_owned(),
+            gain_share: 0.0,
+            confidence: doubt.confidence,
+        }
     }
 }

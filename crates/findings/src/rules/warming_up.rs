@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::measure_again;
+use super::Doubt;
 use crate::context::Context;
-use crate::text::{ms, title};
+use crate::text::ms;
 use crate::types::{Confidence, Finding};
 
 /// Change of the median that is not taken for noise; a spread of 10 to 20 % between runs is usual.
@@ -25,16 +25,12 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     let (Some(before), Some(after)) = (stats::median(first), stats::median(second)) else {
         return Vec::new();
     };
-    let agree = |half: &[f64], holds: &dyn Fn(f64) -> bool| {
-        let holding = half.iter().filter(|median| holds(**median)).count();
-        holding as f64 >= AGREEMENT_MIN * half.len() as f64
-    };
     let faster = before > after * CHANGE_MIN
-        && agree(first, &|median| median > after)
-        && agree(second, &|median| median < before);
+        && most(first, |median| median > after)
+        && most(second, |median| median < before);
     let slower = after > before * CHANGE_MIN
-        && agree(first, &|median| median < after)
-        && agree(second, &|median| median > before);
+        && most(first, |median| median < after)
+        && most(second, |median| median > before);
     let (rule, what, remedy) = if faster {
         (
             "warming-up",
@@ -58,20 +54,28 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     } else {
         return Vec::new();
     };
-    vec![Finding {
+    let doubt = Doubt {
         rule,
-        route: busiest(context).unwrap_or_default().to_owned(),
-        title: title(&what),
-        why: "one number for a run says nothing of a run that changes".to_owned(),
+        what,
+        why: "one number for a run says nothing of a run that changes",
         evidence: vec![
-            format!("medians of the seconds, first half: {}", list(first)),
+            format!(
+                "medians of the seconds of {}",
+                busiest(context).unwrap_or("all requests")
+            ),
+            format!("first half: {}", list(first)),
             format!("second half: {}", list(second)),
         ],
-        remedy: measure_again(remedy),
-        estimated_gain: "numbers that can be trusted".to_owned(),
-        gain_share: 0.0,
+        remedy,
         confidence: Confidence::Medium,
-    }]
+    };
+    vec![doubt.into()]
+}
+
+/// Whether most of a half's seconds are on their side.
+fn most(half: &[f64], holds: impl Fn(f64) -> bool) -> bool {
+    let holding = half.iter().filter(|median| holds(**median)).count();
+    holding as f64 >= AGREEMENT_MIN * half.len() as f64
 }
 
 fn list(medians: &[f64]) -> String {

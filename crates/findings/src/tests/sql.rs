@@ -1,0 +1,200 @@
+//! Statements: N+1 and missing indexes, and the silence on healthy runs.
+
+use super::*;
+
+#[test]
+fn healthy_runs_have_no_findings() {
+    healthy().check(&[]);
+    let count = "SELECT COUNT(*) FROM message WHERE channel_id = ?";
+    healthy().issuing(count, "app.rb:1 in x", 4, 2.0).check(&[]);
+    let mut indexed = full_scan("message", &MESSAGE);
+    indexed.access = Access::Index("by_channel".to_owned());
+    indexed.indexes.push(IndexColumns {
+        name: "by_channel".to_owned(),
+        columns: vec!["channel_id".to_owned()],
+    });
+    healthy()
+        .issuing(count, "app.rb:1 in x", 1, 2.0)
+        .explained(count, vec![indexed])
+        .check(&[]);
+}
+
+#[test]
+fn nothing_measured_is_said_to_be_too_little() {
+    let recording = Recording::default();
+    let breakdown = breakdown::of(&recording);
+    let findings = all(Facts {
+        recording: &recording,
+        breakdown: &breakdown,
+    });
+    assert_eq!(findings.len(), 1);
+    assert_eq!(findings[0].rule, "few-samples");
+}
+
+#[test]
+fn repeated_statements_are_found() {
+    let run = healthy().issuing(
+        "SELECT name, avatar_icon FROM user WHERE id = ?",
+        "app.rb:131 in block in get_message",
+        100,
+        2.0,
+    );
+    let findings = run.check(&["n-plus-one"]);
+    let finding = &findings[0];
+    assert_eq!(
+        finding.title,
+        "N+1 on GET /channel/:id: 100 × SELECT … FROM user at app.rb:131"
+    );
+    assert_eq!(finding.confidence, Confidence::High);
+    assert_eq!(
+        finding.remedy.exact.as_deref(),
+        Some("SELECT name, avatar_icon FROM user WHERE id IN (?)")
+    );
+    // 1.98 of 4.2 ms.
+    assert!((finding.gain_share - 1.98 / 4.2).abs() < 0.01);
+    assert!(
+        finding
+            .evidence
+            .iter()
+            .any(|line| line.contains("get_message"))
+    );
+}
+
+#[test]
+fn transactions_and_outgoing_http_are_no_n_plus_one() {
+    healthy()
+        .issuing("BEGIN", "app.rb:1", 9, 0.1)
+        .issuing("HTTP GET example.com", "app.rb:2", 9, 1.0)
+        .check(&[]);
+}
+
+#[test]
+fn missing_indexes_merge_into_one() {
+    let count = "SELECT COUNT(*) as cnt FROM message WHERE channel_id = ?";
+    let page = "SELECT * FROM message WHERE channel_id = ? ORDER BY id DESC LIMIT ? OFFSET ?";
+    let run = healthy()
+        .issuing(count, "app.rb:200 in get_fetch", 1, 1.0)
+        .issuing(page, "app.rb:300 in get_history", 1, 1.0)
+        .explained(count, vec![full_scan("message", &MESSAGE)])
+        .explained(page, vec![full_scan("message", &MESSAGE)]);
+    let findings = run.check(&["missing-index"]);
+    assert_eq!(
+        findings[0].remedy.exact.as_deref(),
+        Some("CREATE INDEX message_channel_id_id ON message (channel_id, id)")
+    );
+    assert!(findings[0].title.contains("message (channel_id, id)"));
+    assert_eq!(findings[0].route, "GET /channel/:id");
+    let on_postgres = run.with(|r| r.meta.target.database = "postgresql 15.1".to_owned());
+    let exact = on_postgres.findings()[0].remedy.exact.clone();
+    assert!(
+        exact
+            .unwrap()
+            .starts_with("CREATE INDEX CONCURRENTLY message_channel_id_id ON")
+    );
+}
+
+#[test]
+fn ranges_over_the_primary_key_do_not_hide_it() {
+    let page = "SELECT * FROM message WHERE id > ? AND channel_id = ? ORDER BY id DESC LIMIT ?";
+    let by_key = |table: &str, columns: &[&str]| PlanStep {
+        access: Access::PrimaryKey,
+        ..full_scan(table, columns)
+    };
+    let mut step = by_key("message", &MESSAGE);
+    let found = healthy()
+        .issuing(page, "app.rb:1", 1, 1.0)
+        .explained(page, vec![step.clone()])
+        .check(&["missing-index"]);
+    assert_eq!(found[0].confidence, Confidence::Medium);
+    // By primary key alone is as it should be.
+    let by_id = "SELECT * FROM message WHERE id = ? AND channel_id = ?";
+    healthy()
+        .issuing(by_id, "app.rb:1", 1, 1.0)
+        .explained(by_id, vec![step.clone()])
+        .check(&[]);
+    // Nor does a table reached by its key through a join want one for its other conditions.
+    let reached =
+        "SELECT * FROM user u JOIN message m ON m.id = u.last_id WHERE u.id = ? AND m.content = ?";
+    healthy()
+        .issuing(reached, "app.rb:1", 1, 1.0)
+        .explained(
+            reached,
+            vec![
+                by_key("user", &["id", "last_id"]),
+                by_key("message", &MESSAGE),
+            ],
+        )
+        .check(&[]);
+    // A narrow range is no scan.
+    step.rows = 12;
+    healthy()
+        .issuing(page, "app.rb:1", 1, 1.0)
+        .explained(page, vec![step])
+        .check(&[]);
+}
+
+#[test]
+fn joins_want_the_second_tables_column() {
+    let join =
+        "SELECT m.content FROM channel c JOIN message m ON m.channel_id = c.id WHERE c.name = ?";
+    let mut first = full_scan("channel", &["id", "name"]);
+    first.indexes.push(IndexColumns {
+        name: "by_name".to_owned(),
+        columns: vec!["name".to_owned()],
+    });
+    first.access = Access::Index("by_name".to_owned());
+    let found = healthy()
+        .issuing(join, "app.rb:1", 1, 1.0)
+        .explained(join, vec![first, full_scan("message", &MESSAGE)])
+        .check(&["missing-index"]);
+    assert!(
+        found[0].title.contains("message (channel_id)"),
+        "{}",
+        found[0].title
+    );
+}
+
+#[test]
+fn small_tables_and_unclear_statements_want_no_index() {
+    let small = "SELECT * FROM message WHERE channel_id = ?";
+    let mut step = full_scan("message", &MESSAGE);
+    step.table_rows = 99;
+    healthy()
+        .issuing(small, "a", 1, 1.0)
+        .explained(small, vec![step])
+        .check(&[]);
+    for digest in [
+        "SELECT * FROM message WHERE channel_id = ? OR user_id = ?",
+        "SELECT * FROM message ORDER BY created_at DESC",
+        "SELECT * FROM message WHERE lower(content) = ?",
+        "SELECT * FROM message WHERE nowhere = ?",
+        "SELECT * FROM message",
+        "SELECT * FROM message a JOIN message b ON a.id = b.id WHERE a.channel_id = ?",
+    ] {
+        healthy()
+            .issuing(digest, "a", 1, 1.0)
+            .explained(digest, vec![full_scan("message", &MESSAGE)])
+            .check(&[]);
+    }
+}
+
+#[test]
+fn keywords_are_quoted_in_remedies() {
+    let digest = "SELECT * FROM `user` WHERE `key` = ?";
+    let found = healthy()
+        .with(|r| r.meta.target.database = "mariadb 10.11".to_owned())
+        .issuing(digest, "a", 1, 1.0)
+        .explained(digest, vec![full_scan("user", &["id", "key"])])
+        .check(&["missing-index"]);
+    let exact = found[0].remedy.exact.as_deref();
+    assert_eq!(exact, Some("CREATE INDEX user_key ON `user` (`key`)"));
+}
+
+#[test]
+fn the_greatest_gain_comes_first() {
+    let findings = healthy()
+        .issuing("SELECT a FROM small WHERE id = ?", "app.rb:1", 10, 0.5)
+        .issuing("SELECT a FROM large WHERE id = ?", "app.rb:2", 10, 2.0)
+        .check(&["n-plus-one", "n-plus-one"]);
+    assert!(findings[0].title.contains("large"));
+}

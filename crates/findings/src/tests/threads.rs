@@ -1,0 +1,91 @@
+//! Thread advice.
+
+use super::*;
+
+/// Five threads that sleep a second each serve five requests a second.
+#[test]
+fn sleepers_exhaust_the_threads() {
+    let fetch = Work {
+        queue: 1_500.0,
+        running: 2.0,
+        sleep: 1_000.0,
+        ..Work::default()
+    };
+    let other = Work {
+        queue: 1_500.0,
+        running: 2.0,
+        sql: 2.0,
+        ..Work::default()
+    };
+    let run = Run::new()
+        .requests("GET /fetch", 50, fetch)
+        .requests("GET /message", 350, other);
+    let findings = run.check(&["threads"]);
+    let finding = &findings[0];
+    assert!(
+        finding
+            .title
+            .starts_with("5 threads are exhausted: requests queue 1500 ms;")
+    );
+    assert_eq!(finding.route, "GET /fetch");
+    assert!(
+        finding.evidence[0].contains("in sleep"),
+        "{:?}",
+        finding.evidence
+    );
+    assert_eq!(finding.remedy.safety, Safety::Careful);
+    let threads: u32 = finding.remedy.exact.as_deref().unwrap()[3..]
+        .split(':')
+        .next()
+        .unwrap()
+        .parse()
+        .unwrap();
+    assert!((10..=20).contains(&threads), "{threads}");
+    // The pool bounds it.
+    let pooled = run
+        .with(|r| r.meta.target.database_pool = Some(8))
+        .findings();
+    assert_eq!(pooled[0].remedy.exact.as_deref(), Some("-t 8:8"));
+}
+
+/// C = 3 ms, Z = 7 ms: three threads reach 90 % of what any number can.
+#[test]
+fn gvl_bound_apps_want_fewer_threads() {
+    let work = Work {
+        queue: 20.0,
+        running: 3.0,
+        sql: 7.0,
+        gvl_wait: 35.0,
+        ..Work::default()
+    };
+    let run = Run::new()
+        .with(|r| r.meta.target.threads = 15)
+        .requests("GET /", 3_300, work);
+    let findings = run.check(&["threads"]);
+    assert!(
+        findings[0]
+            .title
+            .starts_with("15 threads are too many: requests wait 35.0 ms")
+    );
+    assert!(matches!(
+        findings[0].remedy.exact.as_deref(),
+        Some("-t 3:3" | "-t 4:4")
+    ));
+    assert!(
+        findings[0]
+            .evidence
+            .iter()
+            .any(|line| line.contains("(recommended)"))
+    );
+}
+
+#[test]
+fn a_replay_that_does_not_fit_says_nothing() {
+    let work = Work {
+        queue: 1_000.0,
+        running: 1.0,
+        sleep: 10.0,
+        ..Work::default()
+    };
+    Run::new().requests("GET /", 400, work).check(&[]);
+}

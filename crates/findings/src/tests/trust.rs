@@ -1,0 +1,141 @@
+//! Failures, and doubts about the numbers.
+
+use super::*;
+
+#[test]
+fn failures_come_with_their_exchange() {
+    let mut run = healthy();
+    let line = run.text("GET /channel/12");
+    let run = run.with(|r| {
+        r.failures.push(Failure {
+            outcome: Outcome::CheckFailed,
+            line,
+            place: "flows/read.hurl:12".to_owned(),
+            reason: "expected 20 messages, got 19".to_owned(),
+            request: "GET /channel/12\nAccept: */*".to_owned(),
+            response: "HTTP/1.1 200 OK\n\n[]".to_owned(),
+            count: 10,
+        });
+    });
+    let findings = run.check(&["errors"]);
+    assert_eq!(
+        findings[0].title,
+        "10 × check failed: GET /channel/:id (flows/read.hurl:12)"
+    );
+    assert!((findings[0].gain_share - 0.01).abs() < 1e-9);
+    assert!(
+        findings[0]
+            .evidence
+            .contains(&"answer: HTTP/1.1 200 OK".to_owned())
+    );
+}
+
+#[test]
+fn a_busy_generator_is_said() {
+    healthy()
+        .with(|r| r.generator.cpu = nanos(9_000.0))
+        .check(&["generator-busy"]);
+    healthy()
+        .with(|r| r.generator.cpu = nanos(7_000.0))
+        .check(&[]);
+    healthy()
+        .with(|r| r.generator.unsent = 3)
+        .check(&["generator-busy"]);
+    let late = healthy().with(|r| {
+        r.meta.load.mode = LoadMode::Open;
+        for exchange in &mut r.exchanges {
+            exchange.due = Timestamp::from_monotonic_nanos(
+                exchange.sent.monotonic_nanos().max(START + 3 * MS) - 3 * MS,
+            );
+        }
+    });
+    late.check(&["generator-busy"]);
+}
+
+/// Ten seconds on two cores, from idle counters to those given, in milliseconds.
+fn host(busy: f64, steal: f64, app: f64, generator: f64) -> Vec<HostSample> {
+    let sample = |at: u64, share: f64| HostSample {
+        at: Timestamp::from_monotonic_nanos(START + at * MS),
+        cpu_busy: nanos(busy * share),
+        cpu_steal: nanos(steal * share),
+        processes: [
+            (1, ProcessRole::App, app),
+            (2, ProcessRole::Generator, generator),
+        ]
+        .into_iter()
+        .map(|(pid, role, cpu)| ProcessSample {
+            pid,
+            role,
+            name: String::new(),
+            cpu: nanos(cpu * share),
+            rss: 0,
+        })
+        .collect(),
+        ..HostSample::default()
+    };
+    vec![sample(0, 0.0), sample(5_000, 0.5), sample(9_999, 1.0)]
+}
+
+#[test]
+fn a_busy_host_is_said() {
+    let check = |host: Vec<HostSample>, expected: &[&str]| {
+        healthy().with(|r| r.host = host).check(expected);
+    };
+    check(host(12_000.0, 0.0, 9_000.0, 2_500.0), &[]);
+    check(host(16_000.0, 0.0, 9_000.0, 2_500.0), &["host-busy"]);
+    check(host(12_000.0, 800.0, 9_000.0, 2_500.0), &["host-busy"]);
+    check(host(19_800.0, 0.0, 14_000.0, 5_500.0), &["host-busy"]);
+    check(host(19_800.0, 0.0, 19_000.0, 600.0), &[]);
+    check(host(80_000.0, 0.0, 9_000.0, 2_500.0), &[]);
+    check(Vec::new(), &[]);
+}
+
+#[test]
+fn few_samples_are_said() {
+    let work = Work {
+        running: 1.0,
+        ..Work::default()
+    };
+    Run::new()
+        .requests("GET /", 367, work)
+        .check(&["few-samples"]);
+    Run::new().requests("GET /", 368, work).check(&[]);
+}
+
+#[test]
+fn changing_runs_are_said() {
+    let run = |length: fn(u64) -> f64| {
+        let mut run = Run::new();
+        let line = run.text("GET /");
+        for index in 0..1_000 {
+            let due = START + index * 10 * MS;
+            let work = Work {
+                running: length(index / 100),
+                ..Work::default()
+            };
+            run.request(line, Timestamp::from_monotonic_nanos(due), work);
+        }
+        run
+    };
+    run(|second| 10.0 - second as f64 * 0.8).check(&["warming-up"]);
+    run(|second| 2.0 + second as f64).check(&["drifting"]);
+    run(|second| 5.0 + (second % 3) as f64).check(&[]);
+    run(|second| if second == 0 { 50.0 } else { 5.0 }).check(&[]);
+}
+
+#[test]
+fn a_blind_agent_is_said() {
+    healthy()
+        .with(|r| r.handled.clear())
+        .check(&["agent-missing"]);
+    healthy()
+        .with(|r| r.agents[0].dropped = 1)
+        .check(&["agent-dropped"]);
+    healthy()
+        .with(|r| r.agents[0].gvl = false)
+        .check(&["agent-no-gvl"]);
+    healthy()
+        .with(|r| r.handled.truncate(900))
+        .check(&["agent-missing"]);
+    healthy().with(|r| r.handled.truncate(990)).check(&[]);
+}
