@@ -85,7 +85,8 @@ module HakaruAgent
   ARRAY_ROWS = "(Array === result ? result.size : 0)"
   MYSQL_ROWS = "(Mysql2::Result === result ? result.count : 0)"
   PG_ROWS = "(PG::Result === result ? result.ntuples : 0)"
-  HOST = "HakaruAgent.http_text(self, first)"
+  REQUESTED = "HakaruAgent.http_text(self, first)"
+  CONNECTED = '"HTTP connect #{address}"'
 
   CALLS = {
     "Mysql2::Client" => { query: [SQL, "first", MYSQL_ROWS] },
@@ -98,7 +99,7 @@ module HakaruAgent
     "SQLite3::Database" => %i[execute execute2 execute_batch execute_batch2 query]
       .to_h { |name| [name, [SQL, "first", ARRAY_ROWS]] },
     "SQLite3::Statement" => %i[execute execute! each].to_h { |name| [name, [SQL, PREPARED, ARRAY_ROWS]] },
-    "Net::HTTP" => { request: [HTTP, HOST, "0"] }
+    "Net::HTTP" => { request: [HTTP, REQUESTED, "0"], connect: [HTTP, CONNECTED, "0"] }
   }.freeze
 
   # Methods whose result must remember the statement it was made from.
@@ -229,7 +230,8 @@ module HakaruAgent
     def hook_method(driver, method)
       quietly do
         name = driver.name
-        next unless driver.method_defined?(method) && !@hooked[[name, method]]
+        known = driver.method_defined?(method) || driver.private_method_defined?(method)
+        next unless known && !@hooked[[name, method]]
 
         if (call = CALLS.dig(name, method))
           @hooked[[name, method]] = true
@@ -264,6 +266,7 @@ module HakaruAgent
           end
           ruby2_keywords(:#{method})
         RUBY
+        private(method) if driver.private_method_defined?(method)
       end
     end
     # rubocop:enable Style/DocumentDynamicEvalDefinition

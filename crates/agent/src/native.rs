@@ -170,14 +170,15 @@ extern "C" fn call_begin(
 }
 
 fn site(api: &Api, state: &mut ThreadState) -> u64 {
-    let Some(caller) = state.sites.caller(api) else {
+    let callers = state.sites.callers(api);
+    if callers.is_empty() {
         return 0;
-    };
-    if let Some(known) = state.sites.known(&caller) {
+    }
+    if let Some(known) = state.sites.known(&callers) {
         return known;
     }
-    let told = state.tell(TextKind::Site, caller.text(api).as_bytes());
-    state.sites.remember(&caller, told);
+    let told = state.tell(TextKind::Site, callers.text(api).as_bytes());
+    state.sites.remember(&callers, told);
     told
 }
 

@@ -17,14 +17,21 @@ pub(crate) struct SiteCache {
 
 const SLOTS: usize = 256;
 
+/// The name under which the agent's Ruby half is evaluated.
+const AGENT: &str = "hakaru_agent.rb";
+
 /// Line of the entry that says what kind of file a frame is from.
 const KIND_LINE: c_int = -1;
 
+/// Line of the entry that holds the text of all callers together.
+const TEXT_LINE: c_int = -2;
+
 #[derive(Clone, Copy, Default)]
 struct Slot {
+    /// A frame's address, or the key of several.
     frame: Value,
     line: c_int,
-    /// For `KIND_LINE`: how near to the app; otherwise the hash of the told text.
+    /// For `KIND_LINE`: how near to the app; for `TEXT_LINE`: the hash of the told text.
     known: u64,
 }
 
@@ -39,10 +46,15 @@ enum Nearness {
     App = 2,
 }
 
-/// A frame of the app, or the nearest to it.
-pub(crate) struct Caller {
-    frame: Value,
-    line: c_int,
+/// App frames kept of one call: the line that issues it is often a helper through which all statements
+/// go, so its callers are told as well.
+const CALLERS_MAX: usize = 4;
+
+/// The innermost frames of the app, or the nearest to it.
+#[derive(Default)]
+pub(crate) struct Callers {
+    frames: [(Value, c_int); CALLERS_MAX],
+    count: usize,
 }
 
 impl SiteCache {
@@ -53,8 +65,8 @@ impl SiteCache {
         }
     }
 
-    /// The innermost frame that belongs to the app. Called from a Ruby method, not from a hook.
-    pub(crate) fn caller(&mut self, api: &Api) -> Option<Caller> {
+    /// The innermost frames that belong to the app. Called from a Ruby method, not from a hook.
+    pub(crate) fn callers(&mut self, api: &Api) -> Callers {
         let collections = process::collections();
         if self.collections != collections {
             self.collections = collections;
@@ -68,30 +80,33 @@ impl SiteCache {
             frames.as_mut_ptr(),
             lines.as_mut_ptr(),
         );
-        let mut elsewhere = None;
+        let (mut app, mut elsewhere) = (Callers::default(), Callers::default());
         for (&frame, &line) in frames.iter().zip(&lines).take(count.max(0) as usize) {
             match self.nearness(api, frame) {
-                Nearness::App => return Some(Caller { frame, line }),
-                Nearness::Elsewhere if elsewhere.is_none() => {
-                    elsewhere = Some(Caller { frame, line });
-                }
-                _ => {}
+                Nearness::App => app.add(frame, line),
+                Nearness::Elsewhere => elsewhere.add(frame, line),
+                Nearness::Library => {}
+            }
+            if app.count == CALLERS_MAX {
+                break;
             }
         }
-        elsewhere
+        if app.count > 0 { app } else { elsewhere }
     }
 
-    /// The hash of the caller's text if it was told since the last collection.
-    pub(crate) fn known(&mut self, caller: &Caller) -> Option<u64> {
-        let slot = self.slot(caller.frame, caller.line);
-        (slot.frame == caller.frame && slot.line == caller.line).then_some(slot.known)
+    /// The hash of the callers' text if it was told since the last collection.
+    pub(crate) fn known(&mut self, callers: &Callers) -> Option<u64> {
+        let key = callers.key();
+        let slot = self.slot(key, TEXT_LINE);
+        (slot.frame == key && slot.line == TEXT_LINE).then_some(slot.known)
     }
 
-    /// Remembers the hash of the caller's text.
-    pub(crate) fn remember(&mut self, caller: &Caller, known: u64) {
-        *self.slot(caller.frame, caller.line) = Slot {
-            frame: caller.frame,
-            line: caller.line,
+    /// Remembers the hash of the callers' text.
+    pub(crate) fn remember(&mut self, callers: &Callers, known: u64) {
+        let key = callers.key();
+        *self.slot(key, TEXT_LINE) = Slot {
+            frame: key,
+            line: TEXT_LINE,
             known,
         };
     }
@@ -121,18 +136,46 @@ impl SiteCache {
     }
 }
 
-impl Caller {
-    /// Such as `app.rb:120 in find_user`.
-    pub(crate) fn text(&self, api: &Api) -> String {
-        let path = path(api, self.frame);
-        let root = process::settings().map_or("", |settings| settings.app_root.as_str());
-        let short = path
-            .strip_prefix(root)
-            .map_or(path.as_str(), |rest| rest.trim_start_matches('/'));
-        match c_string((api.rb_profile_frame_method_name)(self.frame)) {
-            Some(method) => format!("{short}:{} in {}", self.line, method.to_string_lossy()),
-            None => format!("{short}:{}", self.line),
+impl Callers {
+    fn add(&mut self, frame: Value, line: c_int) {
+        if let Some(slot) = self.frames.get_mut(self.count) {
+            *slot = (frame, line);
+            self.count += 1;
         }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// One word for all frames and lines.
+    fn key(&self) -> Value {
+        self.frames.iter().fold(0x9e37_79b9, |key: Value, (frame, line)| {
+            (key ^ frame ^ (*line as usize)).wrapping_mul(0x0000_0100_0000_01b3)
+        })
+    }
+
+    /// Such as `db.rb:12 in query < app.rb:120 in find_user`, innermost first.
+    pub(crate) fn text(&self, api: &Api) -> String {
+        let frames = self.frames.iter().take(self.count);
+        let mut texts: Vec<String> = frames
+            .map(|(frame, line)| frame_text(api, *frame, *line))
+            .collect();
+        // A block and the method around it are two frames of one line.
+        texts.dedup();
+        texts.join(" < ")
+    }
+}
+
+fn frame_text(api: &Api, frame: Value, line: c_int) -> String {
+    let path = path(api, frame);
+    let root = process::settings().map_or("", |settings| settings.app_root.as_str());
+    let short = path
+        .strip_prefix(root)
+        .map_or(path.as_str(), |rest| rest.trim_start_matches('/'));
+    match c_string((api.rb_profile_frame_method_name)(frame)) {
+        Some(method) => format!("{short}:{line} in {}", method.to_string_lossy()),
+        None => format!("{short}:{line}"),
     }
 }
 
@@ -147,8 +190,11 @@ fn nearness_of(path: &str) -> Nearness {
     const BUNDLED: [&str; 3] = ["/vendor/bundle/", "/vendor/cache/", "/.bundle/"];
     const LIBRARIES: [&str; 3] = ["/gems/", "/lib/ruby/", "/rubygems-integration/"];
     let root = process::settings().map_or("", |settings| settings.app_root.as_str());
+    // Evaluated code tells the name it was given: `config.ru` is the app's, `<internal:kernel>`,
+    // `(eval at …)` and this agent are not.
     if !path.starts_with('/') {
-        return Nearness::Library;
+        let anonymous = path.is_empty() || path.starts_with(['<', '(']) || path == AGENT;
+        return if anonymous { Nearness::Library } else { Nearness::App };
     }
     let below_root = !root.is_empty()
         && path

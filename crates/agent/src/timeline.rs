@@ -248,3 +248,178 @@ impl Timeline {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// CPU time runs at half the speed of wall time; an object is allocated every nanosecond.
+    struct Fake(u64);
+
+    impl Costly for Fake {
+        fn thread_cpu_ns(&self) -> u64 {
+            self.0 / 2
+        }
+        fn allocated(&self) -> u64 {
+            self.0
+        }
+    }
+
+    #[derive(Clone, Copy, Debug)]
+    enum Event {
+        Suspend,
+        Ready,
+        Resume,
+        Gc(bool),
+        Span(Span),
+    }
+
+    fn play(events: &[(u64, Event)], end: u64) -> (Timeline, Option<[u64; 4]>) {
+        let mut timeline = Timeline::new();
+        timeline.begin(1000, Some(&Fake(1000)));
+        for (at, event) in events {
+            let now = 1000 + at;
+            let fake = Fake(now);
+            match event {
+                Suspend => timeline.suspend(now, &fake),
+                Ready => mark_ready(timeline.ready_at(), now),
+                Resume => timeline.resume(now, &fake, |_| Part::Sleep),
+                Gc(on) => timeline.set_gc(*on, now, &fake),
+                Event::Span(span) => timeline.set_span(*span, now, &fake),
+            }
+        }
+        let sample = timeline.end(1000 + end, &Fake(1000 + end));
+        (timeline, sample)
+    }
+
+    #[track_caller]
+    fn check(events: &[(u64, Event)], end: u64, expected: &[(Part, u64)]) {
+        let (timeline, _) = play(events, end);
+        let mut parts = [0; 10];
+        for (part, length) in expected {
+            parts[*part as usize] = *length;
+        }
+        assert_eq!(timeline.parts, parts);
+    }
+
+    use Event::{Gc, Ready, Resume, Suspend};
+
+    #[test]
+    fn a_sleep_then_a_wait_for_the_gvl() {
+        check(
+            &[(10, Suspend), (50, Ready), (57, Resume)],
+            60,
+            &[(Part::Running, 13), (Part::Sleep, 40), (Part::GvlWait, 7)],
+        );
+    }
+
+    #[test]
+    fn a_statement_is_split_into_running_waiting_and_gvl_wait() {
+        check(
+            &[
+                (5, Event::Span(Span::Sql)),
+                (8, Suspend),
+                (20, Ready),
+                (21, Resume),
+                (30, Event::Span(Span::None)),
+            ],
+            31,
+            &[
+                (Part::Running, 6),
+                (Part::SqlRunning, 12),
+                (Part::SqlWaiting, 12),
+                (Part::GvlWait, 1),
+            ],
+        );
+    }
+
+    #[test]
+    fn collection_comes_before_the_call_it_happens_in() {
+        check(
+            &[
+                (2, Event::Span(Span::Sql)),
+                (4, Gc(true)),
+                (9, Gc(false)),
+                (10, Event::Span(Span::None)),
+            ],
+            12,
+            &[(Part::Running, 4), (Part::SqlRunning, 3), (Part::Gc, 5)],
+        );
+    }
+
+    #[test]
+    fn preemption_is_all_gvl_wait() {
+        check(
+            &[(100, Suspend), (100, Ready), (400, Resume)],
+            500,
+            &[(Part::Running, 200), (Part::GvlWait, 300)],
+        );
+    }
+
+    #[test]
+    fn ruby_3_2_yields_without_suspended_and_suspends_twice() {
+        check(
+            &[(100, Ready), (150, Resume)],
+            200,
+            &[(Part::Running, 150), (Part::GvlWait, 50)],
+        );
+        check(
+            &[(10, Suspend), (11, Suspend), (50, Ready), (50, Resume)],
+            60,
+            &[(Part::Running, 20), (Part::Sleep, 40)],
+        );
+    }
+
+    #[test]
+    fn a_suspension_that_never_was_counts_as_running() {
+        check(&[(10, Suspend)], 60, &[(Part::Running, 60)]);
+    }
+
+    #[test]
+    fn a_sample_counts_only_the_own_stretches() {
+        let (_, sample) = play(&[(100, Suspend), (300, Ready), (400, Resume)], 500);
+        // Running 0–100 and 400–500: half of it CPU, all of it allocating.
+        assert_eq!(sample, Some([200, 100, 250, 200]));
+    }
+
+    #[test]
+    fn bursts_alternate_and_leave_out_gvl_wait() {
+        let (timeline, _) = play(&[(10, Suspend), (50, Ready), (57, Resume)], 60);
+        assert_eq!(timeline.bursts, [(0, 10), (4, 40), (0, 3)]);
+    }
+
+    fn event() -> impl Strategy<Value = Event> {
+        prop_oneof![
+            Just(Suspend),
+            Just(Ready),
+            Just(Resume),
+            any::<bool>().prop_map(Gc),
+            prop_oneof![Just(Span::None), Just(Span::Sql), Just(Span::Http)].prop_map(Event::Span),
+        ]
+    }
+
+    proptest! {
+        /// Whatever order the VM tells events in, each instant has exactly one name.
+        #[test]
+        fn parts_always_add_up(steps in prop::collection::vec((0u64..50, event()), 0..400)) {
+            let mut at = 0;
+            let events: Vec<_> = steps
+                .into_iter()
+                .map(|(step, event)| {
+                    at += step;
+                    (at, event)
+                })
+                .collect();
+            let (timeline, sample) = play(&events, at + 5);
+            prop_assert_eq!(timeline.parts.iter().sum::<u64>(), at + 5);
+            prop_assert!(timeline.bursts.len() <= BURSTS_MAX);
+            let burst_sum: u64 = timeline.bursts.iter().map(|(_, length)| length).sum();
+            let gvl_wait = timeline.parts[Part::GvlWait as usize];
+            prop_assert_eq!(burst_sum + gvl_wait, at + 5);
+            let [wall, cpu, ..] = sample.expect("it was sampled");
+            prop_assert!(cpu <= wall);
+        }
+    }
+}

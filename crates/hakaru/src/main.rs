@@ -1,2 +1,33 @@
-//! The program.
-fn main() {}
+//! The program: flags, config file, wiring, exit codes. It computes nothing itself.
+//!
+//! Start reading at [`run::run`], which is `hakaru run` from top to bottom.
+
+mod cli;
+mod config;
+mod exit;
+mod page;
+mod run;
+mod settings;
+mod signals;
+mod talk;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::cli::{Cli, Command};
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let ended = match cli.command {
+        Command::Run(args) => run::run(&args),
+        Command::Report(args) => page::report(&args),
+    };
+    match ended {
+        Ok(exit) => exit.into(),
+        Err(failure) => {
+            talk::say(&format!("hakaru: {}", failure.message));
+            failure.exit.into()
+        }
+    }
+}

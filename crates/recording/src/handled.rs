@@ -77,7 +77,7 @@ pub struct CpuSample {
 pub struct SqlUse {
     /// The statement with its literals taken out; for outgoing HTTP `HTTP GET host`.
     pub digest: TextId,
-    /// Source line of the app that issued it, such as `app.rb:120 in get_channel`.
+    /// Source lines of the app that issued it, innermost first: `db.rb:12 in query < app.rb:120 in get_channel`.
     pub site: TextId,
     /// How often in this request.
     pub count: u32,

@@ -1,0 +1,148 @@
+//! The command line as typed. Nothing outside the process is touched here.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand};
+
+/// Find out why a web application is slow, change one thing, and prove whether it helped.
+#[derive(Debug, Parser)]
+#[command(name = "hakaru", version, about, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Start the app, load it, watch it from inside, and say where each request's time went
+    Run(RunArgs),
+    /// Show a run that was kept
+    Report(ReportArgs),
+}
+
+#[derive(Debug, Default, Args)]
+#[command(after_help = "\
+Examples:
+  hakaru run                                             in a folder with hakaru.toml
+  hakaru run --connections 32 --duration 20s -- puma -t 5:5 config.ru
+  hakaru run --url http://127.0.0.1:3000/ --attach       an app that runs already, from outside
+  hakaru run --json > run.json
+
+Exit codes: 0 all good, 2 wrong usage, 4 requests failed, 5 app did not start, 6 app died, 7 folder busy,
+8 not kept, 130 interrupted; docs/exit-codes.md says more.")]
+pub(crate) struct RunArgs {
+    /// The config file [default: hakaru.toml in this folder, if there is one]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// Connections of a closed load, each sending its next request when the last is answered
+    #[arg(long, short = 'c', value_name = "N")]
+    pub(crate) connections: Option<u32>,
+
+    /// Open load: this many requests a second are due, whatever the server does
+    #[arg(long, value_name = "PER_SECOND")]
+    pub(crate) rate: Option<f64>,
+
+    /// Length of the measured part, such as 20s or 2m
+    #[arg(long, short = 'd', value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) duration: Option<Duration>,
+
+    /// Load before the measured part, not counted
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) warmup: Option<Duration>,
+
+    /// Where the app answers; its path is requested when there is no flow
+    #[arg(long, value_name = "URL")]
+    pub(crate) url: Option<String>,
+
+    /// A flow and its weight, instead of those of the config file; may be repeated
+    #[arg(long = "flow", value_name = "FILE.hurl[:WEIGHT]")]
+    pub(crate) flows: Vec<String>,
+
+    /// Threads of the load generator
+    #[arg(long, value_name = "N")]
+    pub(crate) generator_threads: Option<u32>,
+
+    /// Decides the order of flows and all random values
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) seed: Option<u64>,
+
+    /// Load an app that runs already instead of starting one; there is no view from inside then
+    #[arg(long, conflicts_with = "command")]
+    pub(crate) attach: bool,
+
+    /// Start the app without the agent
+    #[arg(long)]
+    pub(crate) no_agent: bool,
+
+    /// Print JSON on standard output, and nothing after it
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// The command that starts the app, instead of the config file's
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// LAST, or a run's number
+    #[arg(default_value = "LAST", value_name = "RUN")]
+    pub(crate) run: String,
+
+    /// Print JSON on standard output, and nothing after it
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Reads `500ms`, `20s`, `2m`, `1h`; a bare number is seconds.
+pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
+    let split = text
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let seconds_a_unit = match unit.trim() {
+        "ms" => 0.001,
+        "" | "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err(format!("`{text}` is no time; write 500ms, 20s, 2m or 1h")),
+    };
+    number
+        .parse::<f64>()
+        .ok()
+        .and_then(|number| Duration::try_from_secs_f64(number * seconds_a_unit).ok())
+        .ok_or_else(|| format!("`{text}` is no time; write 500ms, 20s, 2m or 1h"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn durations_are_read_with_their_unit() {
+        let check = |text: &str, seconds: Option<f64>| {
+            assert_eq!(
+                parse_duration(text).ok(),
+                seconds.map(Duration::from_secs_f64),
+                "{text}"
+            );
+        };
+        check("20s", Some(20.0));
+        check("20", Some(20.0));
+        check("1.5m", Some(90.0));
+        check("500ms", Some(0.5));
+        check("2h", Some(7200.0));
+        check("", None);
+        check("s", None);
+        check("-1s", None);
+        check("3 days", None);
+    }
+}

@@ -1,0 +1,143 @@
+//! `hakaru.toml` as typed. Every key is documented in `docs/config.md`.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::{Deserialize, Deserializer, de};
+
+use crate::cli::parse_duration;
+use crate::exit::{Exit, Failure};
+
+/// The file's name where none is given.
+pub(crate) const FILE_NAME: &str = "hakaru.toml";
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Config {
+    pub(crate) target: Target,
+    pub(crate) load: Load,
+    #[serde(rename = "flow")]
+    pub(crate) flows: Vec<Flow>,
+    pub(crate) variables: BTreeMap<String, String>,
+    pub(crate) score: Score,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Target {
+    pub(crate) command: Option<String>,
+    pub(crate) directory: Option<PathBuf>,
+    pub(crate) url: Option<String>,
+    pub(crate) env: BTreeMap<String, String>,
+    pub(crate) before: Option<String>,
+    #[serde(deserialize_with = "duration")]
+    pub(crate) before_timeout: Option<Duration>,
+    #[serde(deserialize_with = "duration")]
+    pub(crate) ready_timeout: Option<Duration>,
+    #[serde(deserialize_with = "duration")]
+    pub(crate) stop_timeout: Option<Duration>,
+    pub(crate) database: Option<String>,
+    pub(crate) database_pool: Option<u32>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Load {
+    pub(crate) connections: Option<u32>,
+    pub(crate) rate: Option<f64>,
+    #[serde(deserialize_with = "duration")]
+    pub(crate) duration: Option<Duration>,
+    #[serde(deserialize_with = "duration")]
+    pub(crate) warmup: Option<Duration>,
+    #[serde(deserialize_with = "duration")]
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) generator_threads: Option<u32>,
+    pub(crate) seed: Option<u64>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Flow {
+    pub(crate) file: PathBuf,
+    #[serde(default = "one")]
+    pub(crate) weight: u32,
+    pub(crate) feed: Option<PathBuf>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Score {
+    pub(crate) rules: Vec<Rule>,
+    pub(crate) captures: BTreeMap<String, f64>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Rule {
+    #[serde(rename = "match")]
+    pub(crate) pattern: String,
+    pub(crate) status: Option<u16>,
+    pub(crate) points: f64,
+    #[serde(default = "one_u64")]
+    pub(crate) per: u64,
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn one_u64() -> u64 {
+    1
+}
+
+fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    parse_duration(&text).map(Some).map_err(de::Error::custom)
+}
+
+/// The config file and the folder it stands in, to which its paths are relative.
+pub(crate) struct Loaded {
+    pub(crate) config: Config,
+    pub(crate) folder: PathBuf,
+    /// `None` when there is no file and none was asked for.
+    pub(crate) path: Option<PathBuf>,
+}
+
+/// Reads the file asked for, or `hakaru.toml` in `folder` if there is one.
+pub(crate) fn load(asked: Option<&Path>, folder: &Path) -> Result<Loaded, Failure> {
+    let path = match asked {
+        Some(path) => folder.join(path),
+        None => folder.join(FILE_NAME),
+    };
+    if asked.is_none() && !path.exists() {
+        return Ok(Loaded {
+            config: Config::default(),
+            folder: folder.to_owned(),
+            path: None,
+        });
+    }
+    let text = fs::read_to_string(&path).map_err(|error| {
+        Failure::new(
+            Exit::Usage,
+            format!("cannot read {}: {error}", path.display()),
+        )
+    })?;
+    let config = toml::from_str(&text).map_err(|error| {
+        Failure::new(
+            Exit::Usage,
+            format!(
+                "{} cannot be used: {}; docs/config.md lists the keys",
+                path.display(),
+                error.to_string().trim_end()
+            ),
+        )
+    })?;
+    let folder = path.parent().map_or_else(|| folder.to_owned(), Path::to_owned);
+    Ok(Loaded {
+        config,
+        folder,
+        path: Some(path),
+    })
+}

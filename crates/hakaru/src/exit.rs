@@ -1,0 +1,81 @@
+//! Exit codes: one place, documented for users in `docs/exit-codes.md`.
+
+use std::process::ExitCode;
+
+/// How the program ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Exit {
+    /// The run is complete, every request was answered and every check held.
+    Ok = 0,
+    /// Something failed that has no code of its own; the message says what.
+    Failed = 1,
+    /// The command line, the config file or a flow cannot be used as it is.
+    Usage = 2,
+    /// The run is complete, but requests failed or checks did not hold.
+    RequestsFailed = 4,
+    /// The app could not be started, or did not become ready.
+    TargetFailed = 5,
+    /// The app died while it was measured; what was measured until then is reported and kept.
+    TargetDied = 6,
+    /// Another run holds this folder.
+    Busy = 7,
+    /// The run was measured and reported, but could not be kept (disk full).
+    NotKept = 8,
+    /// Ctrl-C; what was measured until then is reported and kept.
+    Interrupted = 130,
+}
+
+impl Exit {
+    /// All of them, for the test that compares them with the documentation.
+    #[cfg(test)]
+    pub(crate) const ALL: [Exit; 9] = [
+        Exit::Ok,
+        Exit::Failed,
+        Exit::Usage,
+        Exit::RequestsFailed,
+        Exit::TargetFailed,
+        Exit::TargetDied,
+        Exit::Busy,
+        Exit::NotKept,
+        Exit::Interrupted,
+    ];
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit as u8)
+    }
+}
+
+/// An error that knows how the program must end.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    /// The code.
+    pub(crate) exit: Exit,
+    /// What failed, on what, and what to try next.
+    pub(crate) message: String,
+}
+
+impl Failure {
+    pub(crate) fn new(exit: Exit, error: impl std::fmt::Display) -> Failure {
+        Failure {
+            exit,
+            message: error.to_string(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Exit;
+
+    #[test]
+    fn every_exit_code_is_documented() {
+        let documented = include_str!("../../../docs/exit-codes.md");
+        for exit in Exit::ALL {
+            let row = format!("| {} |", exit as u8);
+            assert!(documented.contains(&row), "{exit:?}: no row `{row}`");
+        }
+    }
+}

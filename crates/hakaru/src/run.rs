@@ -1,0 +1,181 @@
+//! `hakaru run`: start the app, load it, watch it, explain.
+//!
+//! Order of events: (1) claim the folder, (2) read the flows, (3) reset the data, (4) start the app,
+//! (5) load it while the recorder collects and keeps facts every second, (6) ask the database for its
+//! plans, (7) stop the app, (8) explain. Ctrl-C in any phase leads on to the next that still makes
+//! sense: before (5) to the end, afterwards to (6).
+
+mod facts;
+mod places;
+pub(crate) mod recorder;
+mod watch;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use load::LoadResult;
+use recording::{Recording, Trouble};
+use scenario::Scenario;
+use store::{RunClaim, Store};
+use target::{Running, TargetError};
+
+use crate::cli::RunArgs;
+use crate::exit::{Exit, Failure};
+use crate::settings::Settings;
+use crate::{config, page, signals, talk};
+use places::Places;
+use recorder::{Recorded, Recorder};
+
+/// An app that runs already must answer within this time.
+const ATTACH_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Runs it, prints the page, and says how the program ends.
+pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
+    let folder = std::env::current_dir().map_err(|error| {
+        Failure::new(Exit::Failed, format!("the current folder cannot be read: {error}"))
+    })?;
+    let settings = Settings::resolve(args, config::load(args.config.as_deref(), &folder)?)?;
+    let stop = signals::watch()
+        .map_err(|error| Failure::new(Exit::Failed, format!("cannot watch for Ctrl-C: {error}")))?;
+    let mut troubles = Vec::new();
+    let kept = claim(&settings, &mut troubles)?;
+    let scenario = read_scenario(&settings)?;
+    let places = Places::new(&settings, &mut troubles)?;
+    reset_data(&settings, &stop)?;
+    let app = start(&settings, &places, &stop)?;
+    let (recording, number) = measure(Measure {
+        settings: &settings,
+        scenario: &scenario,
+        places: &places,
+        app,
+        kept,
+        troubles,
+        stop: &stop,
+    })?;
+    let exit = page::exit_of(&recording);
+    page::print(&recording, number, args.json);
+    Ok(exit)
+}
+
+/// Claims the folder. When runs cannot be kept there, the run goes on in memory and says so.
+fn claim(
+    settings: &Settings,
+    troubles: &mut Vec<Trouble>,
+) -> Result<Option<(Store, RunClaim)>, Failure> {
+    let claimed = Store::open(&settings.project).and_then(|store| {
+        let claim = store.claim()?;
+        Ok((store, claim))
+    });
+    match claimed {
+        Ok(kept) => Ok(Some(kept)),
+        Err(error @ store::StoreError::Busy { .. }) => Err(Failure::new(Exit::Busy, error)),
+        Err(error @ store::StoreError::Newer { .. }) => Err(Failure::new(Exit::Failed, error)),
+        Err(error) => {
+            talk::say(&format!("hakaru: {error}; this run will not be kept"));
+            troubles.push(recorder::not_kept(&error));
+            Ok(None)
+        }
+    }
+}
+
+fn read_scenario(settings: &Settings) -> Result<Scenario, Failure> {
+    let read = if settings.scenario.flows.is_empty() {
+        Scenario::single(&settings.url)
+    } else {
+        Scenario::read_files(&settings.scenario)
+    };
+    read.map_err(|error| Failure::new(Exit::Usage, error))
+}
+
+fn reset_data(settings: &Settings, stop: &AtomicBool) -> Result<(), Failure> {
+    let (Some(spec), Some((command, limit))) = (&settings.start, &settings.before) else {
+        return Ok(());
+    };
+    talk::say(&format!("resetting the data: {command}"));
+    target::run_before(spec, command, *limit, stop).map_err(target_failure)
+}
+
+fn start(settings: &Settings, places: &Places, stop: &AtomicBool) -> Result<Running, Failure> {
+    match &settings.start {
+        Some(spec) => {
+            talk::say(&format!("starting the app: {}", spec.command));
+            let mut spec = spec.clone();
+            spec.log = places.log();
+            spec.agent = places.agent();
+            target::start(&spec, stop).map_err(target_failure)
+        }
+        None => target::attach(&settings.endpoint, ATTACH_TIMEOUT, stop).map_err(target_failure),
+    }
+}
+
+fn target_failure(error: TargetError) -> Failure {
+    let exit = match error {
+        TargetError::Interrupted => Exit::Interrupted,
+        _ => Exit::TargetFailed,
+    };
+    Failure::new(exit, error)
+}
+
+struct Measure<'a> {
+    settings: &'a Settings,
+    scenario: &'a Scenario,
+    places: &'a Places,
+    app: Running,
+    kept: Option<(Store, RunClaim)>,
+    troubles: Vec<Trouble>,
+    stop: &'a Arc<AtomicBool>,
+}
+
+/// From the running app to the facts; the app is stopped on the way.
+fn measure(measure: Measure<'_>) -> Result<(Recording, Option<i64>), Failure> {
+    let Measure {
+        settings,
+        scenario,
+        places,
+        mut app,
+        kept,
+        troubles,
+        stop,
+    } = measure;
+    let meta = facts::meta(settings, scenario);
+    let recorder = Recorder::start(recorder::Start {
+        kept,
+        meta: meta.clone(),
+        rings: places.rings().to_owned(),
+        app_pids: app.pids(),
+        database: places.database_process(settings),
+    })?;
+    let loaded = watch::load(settings, scenario, &mut app, &recorder, stop);
+    let Recorded {
+        mut recording,
+        writer,
+        rings,
+        troubles: met,
+    } = recorder.end();
+    let died = app.exited();
+    let tail = app.log_tail();
+    recording.meta = meta;
+    recording.troubles = troubles;
+    recording.troubles.extend(met);
+    let result = loaded.map_err(|error| Failure::new(Exit::Failed, error))?;
+    facts::of_load(&mut recording, result);
+    if let Some(status) = died.filter(|_| !app.is_attached()) {
+        facts::of_death(&mut recording, status, &tail);
+        talk::say(&format!(
+            "hakaru: the app died while it was measured ({status}); its last lines:"
+        ));
+        tail.iter().for_each(|line| talk::say(&format!("  {line}")));
+    } else if signals::raised(stop) {
+        recording.meta.ended_early = Some("interrupted".to_owned());
+    }
+    facts::of_agents(&mut recording, &rings, settings);
+    facts::explain(&mut recording, &rings, settings);
+    let stopped = app.stop();
+    facts::of_stop(&mut recording, &stopped);
+    let number = recorder::finish(writer, &mut recording);
+    Ok((recording, number))
+}
+
+/// What the load brought, or why there was none.
+type Loaded = Result<LoadResult, load::LoadError>;

@@ -1,0 +1,201 @@
+//! Collects facts while the load runs, on a thread of its own, and keeps them every second.
+
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use capture::{HostSampler, Rings};
+use load::Batch;
+use recording::format::{Chunk, Summary};
+use recording::{Meta, ProcessRole, Recording, Trouble};
+use store::{RunClaim, RunWriter, Store, StoreError};
+
+use crate::exit::{Exit, Failure};
+use crate::talk;
+
+/// Batches waiting for the recorder; the load waits when there are more.
+const BATCHES_MAX: usize = 64;
+/// Rings are read that often, so that none fills up.
+const POLL: Duration = Duration::from_millis(20);
+/// Facts are kept, and the host is looked at, that often.
+const KEEP: Duration = Duration::from_secs(1);
+/// After the load: how long records of the last answers may take to appear.
+const LAST_RECORDS: Duration = Duration::from_millis(300);
+
+/// What the recorder needs.
+pub(crate) struct Start {
+    pub(crate) kept: Option<(Store, RunClaim)>,
+    pub(crate) meta: Meta,
+    pub(crate) rings: PathBuf,
+    pub(crate) app_pids: Vec<u32>,
+    pub(crate) database: Vec<u32>,
+}
+
+/// The thread that records.
+pub(crate) struct Recorder {
+    sender: SyncSender<Batch>,
+    thread: JoinHandle<Recorded>,
+}
+
+/// What it collected.
+pub(crate) struct Recorded {
+    pub(crate) recording: Recording,
+    pub(crate) writer: Option<RunWriter>,
+    pub(crate) rings: Rings,
+    pub(crate) troubles: Vec<Trouble>,
+}
+
+impl Recorder {
+    /// Begins the run in the store and starts the thread.
+    pub(crate) fn start(start: Start) -> Result<Recorder, Failure> {
+        let mut troubles = Vec::new();
+        let writer = start.kept.and_then(|(store, claim)| {
+            store
+                .begin_claimed(claim, &start.meta)
+                .map_err(|error| troubles.push(not_kept(&error)))
+                .ok()
+        });
+        let mut roles = vec![(std::process::id(), ProcessRole::Generator)];
+        roles.extend(start.app_pids.iter().map(|pid| (*pid, ProcessRole::App)));
+        roles.extend(start.database.iter().map(|pid| (*pid, ProcessRole::Database)));
+        let state = State {
+            sampler: HostSampler::new(&roles),
+            recorded: Recorded {
+                recording: Recording::default(),
+                writer,
+                rings: Rings::new(&start.rings),
+                troubles,
+            },
+            chunk: Chunk::default(),
+        };
+        let (sender, receiver) = sync_channel(BATCHES_MAX);
+        let thread = std::thread::Builder::new()
+            .name("hakaru-recorder".to_owned())
+            .spawn(move || state.record(&receiver))
+            .map_err(|error| {
+                Failure::new(Exit::Failed, format!("cannot start a thread: {error}"))
+            })?;
+        Ok(Recorder { sender, thread })
+    }
+
+    /// Hands over what the load has seen.
+    pub(crate) fn take(&self, batch: Batch) {
+        // The other end goes away only by a panic, which `end` reports.
+        let _ = self.sender.send(batch);
+    }
+
+    /// Ends the recording and answers what there is.
+    pub(crate) fn end(self) -> Recorded {
+        drop(self.sender);
+        match self.thread.join() {
+            Ok(recorded) => recorded,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    }
+}
+
+struct State {
+    sampler: HostSampler,
+    recorded: Recorded,
+    chunk: Chunk,
+}
+
+impl State {
+    fn record(mut self, batches: &Receiver<Batch>) -> Recorded {
+        let mut kept_at = Instant::now();
+        self.sample_host();
+        loop {
+            match batches.recv_timeout(POLL) {
+                Ok(batch) => self.add_batch(batch),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            self.poll_rings();
+            if kept_at.elapsed() >= KEEP {
+                kept_at += KEEP;
+                self.sample_host();
+                self.keep();
+            }
+        }
+        self.wait_for_last_records();
+        self.sample_host();
+        self.keep();
+        self.recorded
+    }
+
+    fn add_batch(&mut self, batch: Batch) {
+        self.chunk.exchanges.extend(batch.exchanges);
+        self.chunk.texts.extend(batch.texts);
+    }
+
+    fn poll_rings(&mut self) -> usize {
+        let polled = self.recorded.rings.poll();
+        let count = polled.handled.len();
+        self.chunk.handled.extend(polled.handled);
+        self.chunk.texts.extend(polled.texts);
+        count
+    }
+
+    /// The app writes a record just after its answer has left.
+    fn wait_for_last_records(&mut self) {
+        let deadline = Instant::now() + LAST_RECORDS;
+        while Instant::now() < deadline {
+            self.poll_rings();
+            std::thread::sleep(POLL);
+        }
+    }
+
+    fn sample_host(&mut self) {
+        match self.sampler.sample() {
+            Ok(sample) => self.chunk.host.push(sample),
+            Err(error) => self.trouble(Trouble {
+                what: format!("the host could not be watched: {error}"),
+                remedy: "run where /proc can be read".to_owned(),
+            }),
+        }
+    }
+
+    /// Commits the chunk. What cannot be kept stays in memory, and the page says so.
+    fn keep(&mut self) {
+        let chunk = std::mem::take(&mut self.chunk);
+        if let Some(writer) = &mut self.recorded.writer {
+            if let Err(error) = writer.append(&chunk) {
+                talk::say(&format!("hakaru: {error}; the run goes on in memory"));
+                self.recorded.writer = None;
+                self.trouble(not_kept(&error));
+            }
+        }
+        self.recorded.recording.absorb(chunk);
+    }
+
+    fn trouble(&mut self, trouble: Trouble) {
+        if !self.recorded.troubles.contains(&trouble) {
+            self.recorded.troubles.push(trouble);
+        }
+    }
+}
+
+/// Beginning of the trouble that says that the recording is not on disk; its exit code depends on it.
+pub(crate) const NOT_KEPT: &str = "this run is not kept";
+
+/// Says that the run is in memory only.
+pub(crate) fn not_kept(error: &StoreError) -> Trouble {
+    Trouble {
+        what: format!("{NOT_KEPT}: {error}"),
+        remedy: "make room or mend what is named, then run again".to_owned(),
+    }
+}
+
+/// Writes the summary; answers the run's number when it was kept.
+pub(crate) fn finish(writer: Option<RunWriter>, recording: &mut Recording) -> Option<i64> {
+    let mut writer = writer?;
+    match writer.finish(&Summary::of(recording)) {
+        Ok(()) => Some(writer.number()),
+        Err(error) => {
+            talk::say(&format!("hakaru: {error}; the run is kept without its summary"));
+            recording.troubles.push(not_kept(&error));
+            None
+        }
+    }
+}

@@ -1,0 +1,317 @@
+//! What a run will do, resolved: the command line over the config file over defaults.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use load::{Pace, Plan};
+use recording::Nanos;
+use scenario::{CapturePoints, FlowSpec, ScoreRule, ScoreSpec};
+use target::{CommandLine, Endpoint, Spec};
+
+use crate::cli::RunArgs;
+use crate::config::{Config, FILE_NAME, Loaded};
+use crate::exit::{Exit, Failure};
+
+/// Puma's default port, on loopback.
+const URL_DEFAULT: &str = "http://127.0.0.1:9292/";
+const CONNECTIONS_DEFAULT: u32 = 10;
+const DURATION_DEFAULT: Duration = Duration::from_secs(20);
+/// Ruby's inline caches, connection pools and page cache settle within seconds; a JIT needs longer
+/// and is noticed by the finding on warm-up.
+const WARMUP_DEFAULT: Duration = Duration::from_secs(3);
+const BEFORE_TIMEOUT_DEFAULT: Duration = Duration::from_secs(300);
+
+/// Everything that `run` needs to know.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    /// The project: where `.hakaru/` lies.
+    pub(crate) project: PathBuf,
+    /// How to start the app; `None` to attach to one that runs.
+    pub(crate) start: Option<Spec>,
+    /// Where it answers.
+    pub(crate) endpoint: Endpoint,
+    /// As typed, for flows and the page.
+    pub(crate) url: String,
+    /// Puts the app's data into its known state.
+    pub(crate) before: Option<(CommandLine, Duration)>,
+    /// Whether the agent is loaded.
+    pub(crate) agent: bool,
+    /// What clients do; without flows the URL is requested.
+    pub(crate) scenario: scenario::Spec,
+    /// How hard, how long.
+    pub(crate) plan: Plan,
+    /// The app's database, where the user told.
+    pub(crate) database: Option<String>,
+    /// Connections the app's pool may hold, where the user told.
+    pub(crate) database_pool: Option<u32>,
+}
+
+impl Settings {
+    /// Resolves them.
+    pub(crate) fn resolve(args: &RunArgs, loaded: Loaded) -> Result<Settings, Failure> {
+        let Loaded {
+            config,
+            folder,
+            path,
+        } = loaded;
+        let directory = match &config.target.directory {
+            Some(directory) => folder.join(directory),
+            None => folder.clone(),
+        };
+        let url = args
+            .url
+            .clone()
+            .or_else(|| config.target.url.clone())
+            .unwrap_or_else(|| URL_DEFAULT.to_owned());
+        let endpoint = Endpoint::parse(&url).map_err(usage)?;
+        let start = match (args.attach, command(args, &config)) {
+            (true, _) => None,
+            (false, Some(command)) => Some(spec(command, &endpoint, &config, directory)),
+            (false, None) => return Err(no_command(path.is_some())),
+        };
+        let before = config
+            .target
+            .before
+            .clone()
+            .map(CommandLine::Shell)
+            .map(|line| {
+                let limit = config.target.before_timeout;
+                (line, limit.unwrap_or(BEFORE_TIMEOUT_DEFAULT))
+            });
+        Ok(Settings {
+            plan: plan(args, &config)?,
+            scenario: scenario_spec(args, &config, &folder, &url)?,
+            project: folder,
+            agent: start.is_some() && !args.no_agent,
+            start,
+            endpoint,
+            url,
+            before: before.filter(|_| !args.attach),
+            database: config.target.database,
+            database_pool: config.target.database_pool,
+        })
+    }
+}
+
+fn usage(error: impl std::fmt::Display) -> Failure {
+    Failure::new(Exit::Usage, error)
+}
+
+fn no_command(has_config: bool) -> Failure {
+    let place = if has_config {
+        format!("{FILE_NAME} has no `command` under [target]")
+    } else {
+        format!("there is no {FILE_NAME} in this folder")
+    };
+    usage(format!(
+        "{place}, so there is no app to start; \
+         try `hakaru run -- puma -t 5:5 config.ru`, or --attach for an app that runs already"
+    ))
+}
+
+fn command(args: &RunArgs, config: &Config) -> Option<CommandLine> {
+    if args.command.is_empty() {
+        config.target.command.clone().map(CommandLine::Shell)
+    } else {
+        Some(CommandLine::Argv(args.command.clone()))
+    }
+}
+
+fn spec(command: CommandLine, endpoint: &Endpoint, config: &Config, directory: PathBuf) -> Spec {
+    let mut spec = Spec::new(command, endpoint.clone());
+    spec.directory = directory;
+    spec.env = config.target.env.clone().into_iter().collect();
+    if let Some(limit) = config.target.ready_timeout {
+        spec.ready_timeout = limit;
+    }
+    if let Some(limit) = config.target.stop_timeout {
+        spec.stop_timeout = limit;
+    }
+    spec
+}
+
+fn plan(args: &RunArgs, config: &Config) -> Result<Plan, Failure> {
+    let load = &config.load;
+    let pace = match args.rate.or(load.rate) {
+        Some(per_second) if per_second > 0.0 && per_second.is_finite() => {
+            Pace::Constant { per_second }
+        }
+        Some(rate) => return Err(usage(format!("a rate of {rate} requests a second cannot be sent"))),
+        None => Pace::Closed,
+    };
+    let connections = args
+        .connections
+        .or(load.connections)
+        .unwrap_or(CONNECTIONS_DEFAULT);
+    if connections == 0 {
+        return Err(usage("no load can be sent over 0 connections; give at least 1"));
+    }
+    let default = Plan::default();
+    Ok(Plan {
+        connections,
+        pace,
+        warmup: nanos(args.warmup.or(load.warmup).unwrap_or(WARMUP_DEFAULT)),
+        duration: nanos(args.duration.or(load.duration).unwrap_or(DURATION_DEFAULT)),
+        threads: args
+            .generator_threads
+            .or(load.generator_threads)
+            .unwrap_or(default.threads)
+            .max(1),
+        seed: args.seed.or(load.seed).unwrap_or(default.seed),
+        answer_timeout: load.timeout.map_or(default.answer_timeout, nanos),
+        ..default
+    })
+}
+
+fn nanos(length: Duration) -> Nanos {
+    Nanos(u64::try_from(length.as_nanos()).unwrap_or(u64::MAX))
+}
+
+fn scenario_spec(
+    args: &RunArgs,
+    config: &Config,
+    folder: &std::path::Path,
+    url: &str,
+) -> Result<scenario::Spec, Failure> {
+    let flows = if args.flows.is_empty() {
+        config
+            .flows
+            .iter()
+            .map(|flow| FlowSpec {
+                file: folder.join(&flow.file),
+                weight: flow.weight,
+                feed: flow.feed.as_ref().map(|feed| folder.join(feed)),
+            })
+            .collect()
+    } else {
+        args.flows
+            .iter()
+            .map(|flow| typed_flow(flow, config, folder))
+            .collect::<Result<_, _>>()?
+    };
+    Ok(scenario::Spec {
+        base_url: url.to_owned(),
+        flows,
+        variables: config.variables.clone().into_iter().collect(),
+        score: score_spec(config),
+        run_token: String::new(),
+    })
+}
+
+/// `FILE.hurl` or `FILE.hurl:WEIGHT`; its feed is the one that the config file gives it, if any.
+fn typed_flow(
+    text: &str,
+    config: &Config,
+    folder: &std::path::Path,
+) -> Result<FlowSpec, Failure> {
+    let (file, weight) = match text.rsplit_once(':') {
+        Some((file, weight)) => (
+            file,
+            weight.parse().map_err(|_| {
+                usage(format!("--flow {text}: the weight `{weight}` is no whole number"))
+            })?,
+        ),
+        None => (text, 1),
+    };
+    let known = config
+        .flows
+        .iter()
+        .find(|flow| flow.file == std::path::Path::new(file));
+    Ok(FlowSpec {
+        file: folder.join(file),
+        weight,
+        feed: known.and_then(|flow| flow.feed.as_ref().map(|feed| folder.join(feed))),
+    })
+}
+
+fn score_spec(config: &Config) -> ScoreSpec {
+    ScoreSpec {
+        rules: config
+            .score
+            .rules
+            .iter()
+            .map(|rule| ScoreRule {
+                pattern: rule.pattern.clone(),
+                status: rule.status,
+                points: rule.points,
+                per: rule.per,
+            })
+            .collect(),
+        captures: config
+            .score
+            .captures
+            .iter()
+            .map(|(name, points)| CapturePoints {
+                name: name.clone(),
+                points: *points,
+            })
+            .collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resolve(args: RunArgs, toml: &str) -> Result<Settings, Failure> {
+        let config = toml::from_str(toml).expect("a valid config");
+        Settings::resolve(
+            &args,
+            Loaded {
+                config,
+                folder: PathBuf::from("/app"),
+                path: None,
+            },
+        )
+    }
+
+    #[test]
+    fn the_command_line_wins_over_the_file_and_the_file_over_defaults() {
+        let toml = "[target]\ncommand = 'puma'\n[load]\nconnections = 7\nduration = '5s'";
+        let args = RunArgs {
+            connections: Some(9),
+            ..RunArgs::default()
+        };
+        let settings = resolve(args, toml).expect("settings");
+        assert_eq!(settings.plan.connections, 9);
+        assert_eq!(settings.plan.duration, Nanos(5_000_000_000));
+        assert_eq!(settings.plan.warmup, nanos(WARMUP_DEFAULT));
+        assert!(settings.agent);
+    }
+
+    #[test]
+    fn without_a_command_the_way_out_is_named() {
+        let failure = resolve(RunArgs::default(), "").expect_err("no command");
+        assert_eq!(failure.exit, Exit::Usage);
+        assert!(failure.message.contains("hakaru run -- puma"));
+        assert!(failure.message.contains("--attach"));
+    }
+
+    #[test]
+    fn a_load_that_cannot_be_sent_is_refused() {
+        let toml = "[target]\ncommand = 'puma'";
+        let args = RunArgs {
+            connections: Some(0),
+            ..RunArgs::default()
+        };
+        assert!(resolve(args, toml).is_err());
+        let args = RunArgs {
+            rate: Some(-1.0),
+            ..RunArgs::default()
+        };
+        assert!(resolve(args, toml).is_err());
+    }
+
+    #[test]
+    fn a_typed_flow_keeps_the_feed_of_the_config_file() {
+        let toml = "[target]\ncommand = 'puma'\n[[flow]]\nfile = 'a.hurl'\nfeed = 'users.csv'";
+        let args = RunArgs {
+            flows: vec!["a.hurl:3".to_owned()],
+            ..RunArgs::default()
+        };
+        let settings = resolve(args, toml).expect("settings");
+        let flow = &settings.scenario.flows[0];
+        assert_eq!(flow.weight, 3);
+        assert_eq!(flow.feed.as_deref(), Some(std::path::Path::new("/app/users.csv")));
+    }
+}

@@ -1,0 +1,65 @@
+//! Everything the program prints: data on standard output, talk on standard error.
+
+use std::io::{self, IsTerminal, Write};
+
+/// Prints a document on standard output. A reader that has gone away ends the program quietly.
+pub(crate) fn data(text: &str) {
+    let mut out = io::stdout().lock();
+    let written = out
+        .write_all(text.as_bytes())
+        .and_then(|()| out.flush());
+    if let Err(error) = written {
+        if error.kind() != io::ErrorKind::BrokenPipe {
+            say(&format!("cannot write to standard output: {error}"));
+        }
+    }
+}
+
+/// Says a line on standard error.
+pub(crate) fn say(line: &str) {
+    let _ = writeln!(io::stderr().lock(), "{line}");
+}
+
+/// A line that says how far the work is: rewritten in place on a terminal, silent elsewhere.
+pub(crate) struct Progress {
+    live: bool,
+    shown: usize,
+}
+
+impl Progress {
+    /// Live when standard error is a terminal.
+    pub(crate) fn new() -> Progress {
+        Progress {
+            live: io::stderr().is_terminal(),
+            shown: 0,
+        }
+    }
+
+    /// Shows `line` in place of the last one.
+    pub(crate) fn show(&mut self, line: &str) {
+        if self.live {
+            let width = self.shown;
+            let _ = write!(io::stderr().lock(), "\r{line:<width$}");
+            self.shown = line.chars().count();
+        }
+    }
+
+    /// Wipes the line out.
+    pub(crate) fn clear(&mut self) {
+        if self.live && self.shown > 0 {
+            let _ = write!(io::stderr().lock(), "\r{:width$}\r", "", width = self.shown);
+            self.shown = 0;
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
+
+/// Whether the page may use colour: a terminal, and nobody has set `NO_COLOR` (no-color.org).
+pub(crate) fn colour() -> bool {
+    io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
