@@ -263,8 +263,9 @@ fn too_many(context: &Context<'_>, plan: &Plan, gain: f64) -> Finding {
         rule: "threads",
         route: String::new(),
         title: title(&format!(
-            "{threads} threads are too many: requests wait {} for the GVL; {r} serve as many",
-            ms(wait)
+            "{threads} threads are too many: requests wait {} for the GVL; {r} give {} of the throughput",
+            ms(wait),
+            percent(1.0 + gain),
         )),
         why: "threads that wait for the GVL hold memory and database connections, and make every \
               request's time depend on its neighbours"
