@@ -221,6 +221,7 @@ mod tests {
 
     /// Columns in short: `equal | range | joined | order`.
     fn check(digest: &str, expected: &str) {
+        assert_eq!(sql_digest::digest(digest.as_bytes()), digest, "no digest");
         let show = |column: &Column| match &column.qualifier {
             Some(qualifier) => format!("{qualifier}.{}", column.name),
             None => column.name.clone(),
