@@ -14,7 +14,7 @@ module Feeds
     "silent_users.csv" => 991..1_000
   }.freeze
   CHANNELS = 100
-  # Coprime to CHANNELS, so that users next to each other are not in channels next to each other.
+  # Coprime to CHANNELS, so that every channel is used and neighbours are apart.
   STRIDE = 37
 
   module_function

@@ -99,7 +99,8 @@ class Filler
 
   def fill_messages
     rows = (1..@size.messages).map do |id|
-      [id, 1 + @random.rand(@size.channels), 1 + (id % @size.users), @words.message(id), at(id)]
+      author = 1 + (id % @size.users)
+      [id, 1 + @random.rand(@size.channels), author, @words.message(id, People.name(author)), at(id)]
     end
     insert_all("message", %w[id channel_id user_id content created_at], rows)
   end

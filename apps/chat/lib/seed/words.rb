@@ -22,8 +22,9 @@ class Words
     @random = random
   end
 
-  # The number makes a message unique, as the checks of a load test want it.
-  def message(number) = "#{text(3)} (#{number})"
+  # Checks of a load test want to find a message by its text, so it is numbered, and to know whether
+  # it is shown under the right name, so it is signed.
+  def message(number, author) = "#{text(3)} (#{number}, by #{author})"
 
   def text(sentences) = Array.new(sentences) { sentence }.join(" ")
 

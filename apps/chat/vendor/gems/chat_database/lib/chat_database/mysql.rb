@@ -8,6 +8,11 @@ module ChatDatabase
   #
   # Planted: connecting anew for every request, and never closing a prepared statement, so that
   # each stays on the server until its connection goes.
+  #
+  # The driver's garbage-collected objects talk to the server: a forgotten statement is closed, a
+  # forgotten result without rows is drained, and if that happens on one thread while another
+  # awaits an answer on the same connection, the answer is lost ("Commands out of sync", or no
+  # rows). So statements are held as long as the connection, and results are freed at once.
   class Mysql
     DUPLICATE_ENTRY = 1062
 
@@ -15,9 +20,15 @@ module ChatDatabase
 
     def initialize(url)
       @client = Mysql2::Client.new(options(URI.parse(url)))
+      @statements = []
     end
 
-    def rows(sql, *values) = execute(sql, values).to_a
+    def rows(sql, *values)
+      result = execute(sql, values)
+      result.to_a
+    ensure
+      result&.free
+    end
 
     def first(sql, *values) = rows(sql, *values).first
 
@@ -54,7 +65,9 @@ module ChatDatabase
     def execute(sql, values)
       return @client.query(sql) if values.empty?
 
-      @client.prepare(sql).execute(*values)
+      statement = @client.prepare(sql)
+      @statements << statement
+      statement.execute(*values)
     end
 
     def options(uri)
