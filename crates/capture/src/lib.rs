@@ -1,9 +1,13 @@
 //! Collects facts from rings, /proc and database servers for the length of a run. It interprets nothing.
 
 mod agent_library;
+mod explain;
 mod host;
+mod processes;
 mod rings;
 
 pub use agent_library::unpack_agent;
+pub use explain::{ExplainError, ExplainLimits, Explained, SkipReason, explain};
 pub use host::{HostError, HostSampler};
+pub use processes::processes_named;
 pub use rings::{Polled, Rings, ServerFacts};

@@ -1,0 +1,290 @@
+//! Asks the database how it runs the costliest SELECTs, on a connection of its own.
+//!
+//! What is sent, and what not:
+//! - only a single SELECT that locks nothing and writes nowhere ([`statement::Statement`] decides),
+//!   behind EXPLAIN, which plans and does not run it, in a session set to read only;
+//! - with the literals of one execution, which stay in memory: neither results nor errors repeat them.
+//!
+//! Where the statement has placeholders, a plan that fits any value is asked for: SQLite plans with
+//! them unbound, PostgreSQL 16 and later has `GENERIC_PLAN`; elsewhere `'1'` stands for each, since a
+//! text constant is turned into whatever type the column has and so lets an index be used (behind
+//! LIMIT and OFFSET `1`). A statement that cannot be explained is counted, never fatal.
+
+mod mysql;
+mod postgres;
+mod sqlite;
+mod statement;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::time::{Duration, Instant};
+
+use recording::{Access, ExplainedStatement, IndexColumns, PlanStep, TextId};
+use statement::Statement;
+
+/// Bounds on what explaining may take.
+#[derive(Clone, Copy, Debug)]
+pub struct ExplainLimits {
+    /// For making the connection.
+    pub connect: Duration,
+    /// For one statement.
+    pub statement: Duration,
+    /// For all of it; what is left by then is skipped.
+    pub total: Duration,
+    /// Most statements.
+    pub statements_max: usize,
+}
+
+impl Default for ExplainLimits {
+    /// Enough for a healthy server to explain everything, short enough not to be waited for.
+    fn default() -> Self {
+        ExplainLimits {
+            connect: Duration::from_secs(3),
+            statement: Duration::from_secs(2),
+            total: Duration::from_secs(10),
+            statements_max: 30,
+        }
+    }
+}
+
+/// What the database said.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Explained {
+    /// In the order of the candidates.
+    pub statements: Vec<ExplainedStatement>,
+    /// Those not explained, and why.
+    pub skipped: Vec<(TextId, SkipReason)>,
+}
+
+/// Why a statement was not explained. Never holds the server's words, which may repeat literals.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SkipReason {
+    /// It is no single SELECT that locks and writes nothing.
+    NotAPlainSelect,
+    /// The database refused it, with this code of its own.
+    Refused(String),
+    /// The plan was not understood.
+    Unreadable,
+    /// A limit on time or number was reached before its turn.
+    Limit,
+}
+
+/// Why nothing could be explained.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ExplainError {
+    /// The address is of no kind that is understood. It is not repeated, since it may hold a password.
+    UnknownAddress,
+    /// The database cannot be reached.
+    Connect {
+        /// Which, without user and password.
+        database: String,
+        /// What the driver said.
+        reason: String,
+    },
+}
+
+impl fmt::Display for ExplainError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ExplainError::UnknownAddress => f.write_str(
+                "the database address begins with none of sqlite:, mysql2://, mysql://, mariadb://, \
+                 trilogy://, postgres://, postgresql://, or cannot be read; correct DATABASE_URL",
+            ),
+            ExplainError::Connect { database, reason } => write!(
+                f,
+                "cannot ask {database} for its plans: {reason}; missing indexes will not be found"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for ExplainError {}
+
+/// Explains the candidates, costliest first, each a digest's name with the SQL of one execution.
+pub fn explain(
+    database_url: &str,
+    candidates: &[(TextId, String)],
+    limits: ExplainLimits,
+) -> Result<Explained, ExplainError> {
+    let (scheme, rest) = database_url
+        .split_once(':')
+        .ok_or(ExplainError::UnknownAddress)?;
+    match scheme {
+        "sqlite" | "sqlite3" => {
+            let mut server = sqlite::Sqlite::open(rest, limits)?;
+            Ok(explain_on(&mut server, candidates, limits))
+        }
+        "mysql" | "mysql2" | "mariadb" | "trilogy" => {
+            let mut server = mysql::Mysql::connect(rest, limits)?;
+            Ok(explain_on(&mut server, candidates, limits))
+        }
+        "postgres" | "postgresql" => {
+            let mut server = postgres::Postgres::connect(rest, limits)?;
+            Ok(explain_on(&mut server, candidates, limits))
+        }
+        _ => Err(ExplainError::UnknownAddress),
+    }
+}
+
+/// A table as a plan names it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct TableName {
+    schema: Option<String>,
+    table: String,
+}
+
+/// One step of a plan, before the table's facts are known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Step {
+    table: TableName,
+    access: Access,
+    /// `None` where the database does not tell, and where it tells something else: then it is all rows
+    /// of a full scan and unknown otherwise.
+    rows: Option<u64>,
+    sorts: bool,
+}
+
+/// What the catalogue says of a table.
+#[derive(Clone, Debug, Default)]
+struct TableFacts {
+    rows: u64,
+    columns: Vec<String>,
+    indexes: Vec<IndexColumns>,
+    /// Name of the index that is the primary key, where a plan may name it so.
+    primary: Option<String>,
+}
+
+/// A kind of database.
+trait Server {
+    fn plan(&mut self, statement: &Statement<'_>) -> Result<Vec<Step>, SkipReason>;
+    /// `None` when the name is of no table, such as a view's or a table function's.
+    fn table(&mut self, name: &TableName) -> Result<Option<TableFacts>, SkipReason>;
+}
+
+fn explain_on(
+    server: &mut dyn Server,
+    candidates: &[(TextId, String)],
+    limits: ExplainLimits,
+) -> Explained {
+    let deadline = Instant::now() + limits.total;
+    let mut tables = HashMap::new();
+    let mut explained = Explained::default();
+    for (index, (digest, sql)) in candidates.iter().enumerate() {
+        let outcome = match index < limits.statements_max && Instant::now() < deadline {
+            true => explain_one(server, sql, &mut tables),
+            false => Err(SkipReason::Limit),
+        };
+        match outcome {
+            Ok(steps) => explained.statements.push(ExplainedStatement {
+                digest: *digest,
+                steps,
+            }),
+            Err(reason) => explained.skipped.push((*digest, reason)),
+        }
+    }
+    explained
+}
+
+type Tables = HashMap<TableName, Option<TableFacts>>;
+
+fn explain_one(
+    server: &mut dyn Server,
+    sql: &str,
+    tables: &mut Tables,
+) -> Result<Vec<PlanStep>, SkipReason> {
+    let statement = Statement::plain_select(sql).ok_or(SkipReason::NotAPlainSelect)?;
+    let mut steps = Vec::new();
+    for step in server.plan(&statement)? {
+        if !tables.contains_key(&step.table) {
+            let facts = server.table(&step.table)?;
+            tables.insert(step.table.clone(), facts);
+        }
+        if let Some(facts) = &tables[&step.table] {
+            steps.push(joined(step, facts));
+        }
+    }
+    Ok(steps)
+}
+
+fn joined(step: Step, facts: &TableFacts) -> PlanStep {
+    let access = match step.access {
+        Access::Index(name) if facts.primary.as_ref() == Some(&name) => Access::PrimaryKey,
+        access => access,
+    };
+    let rows = match (step.rows, &access) {
+        (Some(rows), _) => rows,
+        (None, Access::FullScan) => facts.rows,
+        (None, _) => 0,
+    };
+    PlanStep {
+        table: step.table.table,
+        access,
+        rows,
+        table_rows: facts.rows,
+        sorts: step.sorts,
+        indexes: facts.indexes.clone(),
+        columns: facts.columns.clone(),
+    }
+}
+
+/// The address without its query, and what the query says of `key`. Frameworks put settings of their
+/// own there (`pool=5`), which drivers refuse.
+fn split_query<'a>(address: &'a str, key: &str) -> (&'a str, Option<String>) {
+    let Some((address, query)) = address.split_once('?') else {
+        return (address, None);
+    };
+    let value = query
+        .split('&')
+        .filter_map(|pair| pair.split_once('='))
+        .find(|(name, _)| *name == key)
+        .map(|(_, value)| value.replace("%2F", "/").replace("%2f", "/"));
+    (address, value)
+}
+
+/// `//user:password@host/name` without user and password.
+fn without_secrets(address: &str) -> &str {
+    let address = address.trim_start_matches('/');
+    address.rsplit_once('@').map_or(address, |(_, host)| host)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_show_no_secret() {
+        assert_eq!(without_secrets("//me:p@ss@db:3306/chat"), "db:3306/chat");
+        assert_eq!(without_secrets("//db/chat"), "db/chat");
+        let unknown = explain("oracle://me:secret@db", &[], ExplainLimits::default()).unwrap_err();
+        assert!(!unknown.to_string().contains("secret"));
+    }
+
+    #[test]
+    fn settings_of_frameworks_are_left_out() {
+        let check = |address: &str, expected: (&str, Option<&str>)| {
+            let (rest, socket) = split_query(address, "socket");
+            assert_eq!((rest, socket.as_deref()), expected);
+        };
+        check("//db/chat", ("//db/chat", None));
+        check("//db/chat?pool=5", ("//db/chat", None));
+        check(
+            "//db/chat?pool=5&socket=%2Frun%2Fdb.sock",
+            ("//db/chat", Some("/run/db.sock")),
+        );
+    }
+
+    #[test]
+    fn a_server_that_is_not_there_is_named_without_password() {
+        for scheme in ["mysql2", "postgres"] {
+            // Port 1 is reserved and nobody listens on it.
+            let url = format!("{scheme}://me:secret@127.0.0.1:1/chat?pool=5");
+            let error = explain(&url, &[], ExplainLimits::default()).unwrap_err();
+            let said = error.to_string();
+            assert!(
+                said.starts_with("cannot ask 127.0.0.1:1/chat for its plans: "),
+                "{said}"
+            );
+            assert!(!said.contains("secret"), "{said}");
+        }
+    }
+}
