@@ -310,8 +310,7 @@ fn a_second_of_heavy_load_stays_small() {
     assert!(bytes < 10_000 * 8, "{bytes} bytes for 10,000 exchanges");
 }
 
-/// Values that only this test knows; the fixtures hold them as version 1 wrote them.
-fn fixture() -> (Chunk, Summary) {
+fn fixture_handled() -> Handled {
     let at = Timestamp::from_monotonic_nanos;
     let sql = SqlUse {
         digest: TextId(7),
@@ -321,7 +320,7 @@ fn fixture() -> (Chunk, Summary) {
         time: Nanos(900_000),
         gvl_wait: Nanos(1_000),
     };
-    let handled = Handled {
+    Handled {
         id: RequestId(1),
         pid: 10,
         tid: 11,
@@ -347,7 +346,12 @@ fn fixture() -> (Chunk, Summary) {
             kind: BurstKind::Sql,
             length: Nanos(300_000),
         }],
-    };
+    }
+}
+
+/// Values that only this test knows; the fixtures hold them as version 1 wrote them.
+fn fixture() -> (Chunk, Summary) {
+    let at = Timestamp::from_monotonic_nanos;
     let exchange = Exchange {
         id: RequestId(1),
         due: at(1_000_000),
@@ -362,7 +366,7 @@ fn fixture() -> (Chunk, Summary) {
     };
     let chunk = Chunk {
         exchanges: vec![exchange],
-        handled: vec![handled],
+        handled: vec![fixture_handled()],
         texts: vec![(TextId(5), "GET /channel/12".into())],
         host: vec![HostSample {
             at: at(9),
