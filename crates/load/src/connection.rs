@@ -156,7 +156,10 @@ impl Connection {
                 return Reading::Closed;
             };
             let bytes = match stream.read(buffer) {
-                Ok(0) if self.reader.close() => return Reading::Complete,
+                Ok(0) if self.reader.close() => {
+                    self.close();
+                    return Reading::Complete;
+                }
                 Ok(0) => return Reading::Closed,
                 Ok(bytes) => bytes,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Reading::Pending,

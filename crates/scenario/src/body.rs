@@ -67,6 +67,15 @@ impl Language {
 }
 
 impl Body {
+    /// Whether what follows can only be a body.
+    pub(crate) fn begins(rest: &str) -> bool {
+        rest.starts_with(['`', '<'])
+            || ["base64,", "hex,", "file,"]
+                .iter()
+                .any(|kind| rest.starts_with(kind))
+            || JsonText::begins(rest)
+    }
+
     /// A body if one comes next.
     pub(crate) fn parse(cursor: &mut Cursor<'_>) -> Result<Option<Body>, Fault> {
         let start = cursor.at();
@@ -115,9 +124,11 @@ impl Body {
 
 impl JsonText {
     fn begins(rest: &str) -> bool {
-        let words = ["true", "false", "null"];
+        let word = rest
+            .split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+            .next();
         rest.starts_with(|c: char| matches!(c, '{' | '[' | '"' | '-') || c.is_ascii_digit())
-            || words.iter().any(|word| rest.starts_with(word))
+            || matches!(word, Some("true" | "false" | "null"))
     }
 
     pub(crate) fn exprs(&self) -> impl Iterator<Item = &Expr> {

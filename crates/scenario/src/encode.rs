@@ -27,7 +27,7 @@ pub(crate) fn from_hex(text: &str) -> Option<Vec<u8>> {
         .chars()
         .map(|c| c.to_digit(16).map(|digit| digit as u8))
         .collect::<Option<_>>()?;
-    if digits.len() % 2 != 0 {
+    if !digits.len().is_multiple_of(2) {
         return None;
     }
     Some(

@@ -35,6 +35,8 @@ mod predicate;
 mod print;
 mod query;
 mod render;
+#[cfg(test)]
+mod roundtrip;
 mod scenario;
 mod score;
 mod session;

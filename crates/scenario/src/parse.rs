@@ -208,27 +208,17 @@ fn key_values(cursor: &mut Cursor<'_>) -> Result<Vec<KeyValue>, Fault> {
 pub(crate) fn key(cursor: &mut Cursor<'_>) -> Result<Option<Template>, Fault> {
     let start = cursor.at();
     let rest = cursor.rest();
-    let other = rest.starts_with(['[', '`', '"', '<']);
-    if other || (rest.starts_with('{') && !rest.starts_with("{{")) {
+    let block = rest.starts_with('{') && !rest.starts_with("{{");
+    let bytes = ["base64,", "hex,", "file,"]
+        .iter()
+        .any(|kind| rest.starts_with(kind));
+    if block || bytes || rest.starts_with(['[', '`', '"', '<']) {
         return Ok(None);
     }
     let key = Template::parse(cursor, Style::Key)?;
-    // A request line such as `GET http://…` has a colon too, but a space before it. An escaped space
-    // is part of a name, and shows in the source as a backslash.
-    let written = cursor.since(start).trim_end();
-    let mut before = ' ';
-    let mut depth = 0;
-    let spaced = written.chars().any(|c| {
-        match c {
-            '{' => depth += 1,
-            '}' => depth -= 1,
-            _ => {}
-        }
-        let found = depth == 0 && matches!(c, ' ' | '\t') && before != '\\';
-        before = c;
-        found
-    });
-    if spaced || key.pieces.is_empty() || !cursor.take(":") {
+    // A request line such as `GET http://…` has a colon too, but not as the first thing behind a word.
+    cursor.spaces();
+    if key.pieces.is_empty() || !cursor.take(":") {
         cursor.back_to(start);
         return Ok(None);
     }
@@ -275,11 +265,8 @@ fn items<'a>(
             .find(|c: char| !c.is_ascii_uppercase())
             .unwrap_or(rest.len());
         let request = capitals > 0 && rest[capitals..].starts_with([' ', '\t']);
-        let body = rest.starts_with(['[', '{', '`', '"', '<'])
-            || ["base64,", "hex,", "file,"]
-                .iter()
-                .any(|body| rest.starts_with(body));
-        if rest.is_empty() || request || body {
+        let other = rest.is_empty() || rest.starts_with('[') || Body::begins(rest);
+        if request || other {
             return Ok(());
         }
         item(cursor)?;

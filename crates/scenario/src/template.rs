@@ -40,7 +40,7 @@ pub(crate) enum Source {
 pub(crate) enum Style {
     /// A URL: to the next white space or comment; knows no escapes.
     Url,
-    /// The name of a header, parameter, cookie or capture: to the `:`.
+    /// The name of a header, parameter, cookie or capture: to the `:` or a space before it.
     Key,
     /// What follows the `:`: to the end of the line or a comment, without spaces around it.
     Value,
@@ -56,7 +56,7 @@ impl Style {
     fn ends_before(self, character: char) -> bool {
         match self {
             Style::Url => character.is_whitespace() || character == '#',
-            Style::Key => matches!(character, ':' | '\n' | '\r' | '#'),
+            Style::Key => matches!(character, ':' | ' ' | '\t' | '\n' | '\r' | '#'),
             Style::Value => matches!(character, '\n' | '\r' | '#'),
             Style::Quoted => character == '"',
             Style::Backtick => matches!(character, '`' | '\n'),
@@ -65,7 +65,7 @@ impl Style {
     }
 
     fn trims(self) -> bool {
-        matches!(self, Style::Key | Style::Value | Style::FileName)
+        matches!(self, Style::Value | Style::FileName)
     }
 }
 
@@ -250,14 +250,18 @@ fn escape(cursor: &mut Cursor<'_>) -> Result<char, Fault> {
 fn print_text(text: &str, style: Style, edges: (bool, bool), out: &mut String) {
     let mut before = ' ';
     for (at, character) in text.char_indices() {
-        let edge = (at == 0 && edges.0) || (at + character.len_utf8() == text.len() && edges.1);
+        let edge = at == 0 && edges.0;
+        // Spaces around the whole would be trimmed.
+        let trimmed =
+            (edges.0 && text[..at].trim().is_empty()) || (edges.1 && text[at..].trim().is_empty());
         let special = style.ends_before(character)
             || character == '\\'
             || character.is_control()
             // Two braces would open an expression, also across a piece's end.
             || (character == '{' && (before == '{' || at + 1 == text.len()))
-            || (edge && style.trims() && matches!(character, ' ' | '\t'))
-            // These would be read as something else than a key at the start of a line.
+            || (trimmed && style.trims() && matches!(character, ' ' | '\t'))
+            // These would be read as a body, such as `hex,…;`, or a section instead of a key.
+            || (style == Style::Key && character == ',')
             || (edge && style == Style::Key && matches!(character, '[' | '{' | '`' | '<' | '"'));
         before = character;
         if special && style != Style::Url {

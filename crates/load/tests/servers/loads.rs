@@ -1,14 +1,10 @@
 //! Loads against servers that behave.
 
-#![expect(clippy::unwrap_used, reason = "tests")]
-
-mod common;
-
 use std::collections::HashSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use common::{answer, flow, load, millis, ok, plan, serve_answers, single};
+use crate::common::{answer, flow, load, millis, ok, plan, serve_answers, single};
 use load::{Pace, Plan, probe};
 use recording::{Nanos, Outcome};
 use scenario::{CapturePoints, ScoreRule, ScoreSpec};

@@ -1,0 +1,5 @@
+//! Loads against servers in the same process. One program, so that it is linked once.
+
+mod bad_servers;
+mod common;
+mod loads;

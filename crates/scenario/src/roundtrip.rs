@@ -1,0 +1,343 @@
+//! Whatever flow is printed is read again as the same flow; whatever text is read never panics.
+
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+
+use crate::ast::{Assert, Capture, Entry, FlowText, KeyValue, Options, Part, Place, Response};
+use crate::body::{Body, JsonPiece, JsonText, Language};
+use crate::cursor::Cursor;
+use crate::filter::Filter;
+use crate::pattern::{Path, Pattern};
+use crate::predicate::{Comparison, Kind, Operand, Predicate, Test};
+use crate::query::Query;
+use crate::template::{Expr, Piece, Source, Template, print_quoted};
+use crate::value::Value;
+
+fn name() -> impl Strategy<Value = String> {
+    "[a-z][a-zA-Z0-9_]{0,6}".prop_filter("not a function", |name| {
+        !["newUuid", "newDate", "getEnv"].contains(&name.as_str())
+    })
+}
+
+/// Text with what must be escaped somewhere in it more often than by chance.
+fn text() -> impl Strategy<Value = String> {
+    proptest::string::string_regex(
+        "([a-zA-Z0-9 ./=&%-]|[#:;`\"\\\\{}<\\[\\]\t\n\r\u{7}]|[é漢😀]){0,12}",
+    )
+    .expect("a regular expression")
+}
+
+fn path() -> impl Strategy<Value = Path> {
+    prop_oneof![
+        Just("$"),
+        Just("$.a[0].b"),
+        Just("$..x"),
+        Just("$['a\"b', 'c']")
+    ]
+    .prop_map(|text| Path::parse(&mut Cursor::new(&print_quoted(text))).expect("a path"))
+}
+
+fn pattern() -> impl Strategy<Value = Pattern> {
+    prop_oneof![
+        Just("a+"),
+        Just("^/x\\d\"#$"),
+        Just("(?i)[\\w ]*"),
+        Just("{{")
+    ]
+    .prop_filter_map("a pattern", |text| Pattern::new(text).ok())
+}
+
+fn filter() -> impl Strategy<Value = Filter> {
+    prop_oneof![
+        Just(Filter::Count),
+        Just(Filter::ToInt),
+        Just(Filter::UrlEncode),
+        any::<i16>().prop_map(|index| Filter::Nth(index.into())),
+        path().prop_map(Filter::JsonPath),
+        pattern().prop_map(Filter::Regex),
+        text().prop_map(Filter::Split),
+        (text(), text()).prop_map(|(from, to)| Filter::Replace(from, to)),
+        (pattern(), text()).prop_map(|(pattern, to)| Filter::ReplaceRegex(pattern, to)),
+    ]
+}
+
+fn filters() -> impl Strategy<Value = Vec<Filter>> {
+    vec(filter(), 0..3)
+}
+
+fn expr() -> impl Strategy<Value = Expr> {
+    let source = prop_oneof![
+        4 => name().prop_map(Source::Variable),
+        1 => Just(Source::NewUuid),
+    ];
+    (source, vec(filter(), 0..2)).prop_map(|(source, filters)| Expr { source, filters })
+}
+
+/// A template of texts from `texts`, in its normal form.
+fn template_of(texts: impl Strategy<Value = String>) -> impl Strategy<Value = Template> {
+    let piece = prop_oneof![texts.prop_map(Piece::Text), expr().prop_map(Piece::Expr),];
+    vec(piece, 0..4).prop_map(|pieces| {
+        let mut template = Template::default();
+        for piece in pieces {
+            match piece {
+                Piece::Text(text) => template.push_text(&text),
+                expr => template.pieces.push(expr),
+            }
+        }
+        template
+    })
+}
+
+fn template() -> impl Strategy<Value = Template> {
+    template_of(text())
+}
+
+fn pair() -> impl Strategy<Value = KeyValue> {
+    let key = template().prop_filter("a key", |key| !key.pieces.is_empty());
+    (key, template()).prop_map(|(key, value)| KeyValue {
+        place: Place::default(),
+        key,
+        value,
+    })
+}
+
+fn part() -> impl Strategy<Value = Part> {
+    let file = text().prop_filter("a file", |name| !name.is_empty());
+    prop_oneof![
+        // A value that begins like a file would be one.
+        pair().prop_filter("a text", |pair| {
+            !matches!(pair.value.pieces.first(), Some(Piece::Text(text)) if text.starts_with("file,"))
+        }).prop_map(Part::Text),
+        (pair(), file, option::of("[a-z]{1,5}/[a-z]{1,5}")).prop_map(|(pair, file, content_type)| {
+            Part::File { place: Place::default(), key: pair.key, file, content_type }
+        }),
+    ]
+}
+
+fn json() -> impl Strategy<Value = JsonText> {
+    let leaf = prop_oneof![
+        expr().prop_map(|expr| vec![JsonPiece::Value(expr)]),
+        Just(vec![JsonPiece::Text("-1.5e3".to_owned())]),
+        Just(vec![JsonPiece::Text("null".to_owned())]),
+        (text(), expr()).prop_map(|(text, expr)| {
+            let quoted = serde_json::Value::from(text.replace('{', "")).to_string();
+            vec![
+                JsonPiece::Text(quoted[..quoted.len() - 1].to_owned()),
+                JsonPiece::InString(expr),
+                JsonPiece::Text("\"".to_owned()),
+            ]
+        }),
+    ];
+    let nested = leaf.prop_recursive(3, 12, 3, |inner| {
+        let wrap = |open: &'static str, close: &'static str| {
+            move |items: Vec<Vec<JsonPiece>>| {
+                let mut pieces = vec![JsonPiece::Text(open.to_owned())];
+                for (position, item) in items.into_iter().enumerate() {
+                    if position > 0 {
+                        pieces.push(JsonPiece::Text(", ".to_owned()));
+                    }
+                    if open == "{ " {
+                        pieces.push(JsonPiece::Text("\"k\" : ".to_owned()));
+                    }
+                    pieces.extend(item);
+                }
+                pieces.push(JsonPiece::Text(close.to_owned()));
+                pieces
+            }
+        };
+        prop_oneof![
+            vec(inner.clone(), 0..3).prop_map(wrap("[", "]")),
+            vec(inner, 0..3).prop_map(wrap("{ ", "}")),
+        ]
+    });
+    nested.prop_map(|pieces| {
+        let mut json = JsonText::default();
+        for piece in pieces {
+            match (json.pieces.last_mut(), piece) {
+                (Some(JsonPiece::Text(last)), JsonPiece::Text(text)) => last.push_str(&text),
+                (_, piece) => json.pieces.push(piece),
+            }
+        }
+        json
+    })
+}
+
+fn body() -> impl Strategy<Value = Body> {
+    // A text between ``` can hold neither that nor what opens an expression; a section's name behind
+    // it would be read as a section.
+    let block = text().prop_map(|text| text.replace(['`', '{'], "") + "\n");
+    let language = prop_oneof![
+        Just(Language::Plain),
+        Just(Language::Json),
+        Just(Language::Raw)
+    ];
+    prop_oneof![
+        json().prop_map(Body::Json),
+        (language, block)
+            .prop_map(|(language, text)| Body::Multiline(language, Template::text(&text))),
+        template().prop_map(Body::Oneline),
+        vec(any::<u8>(), 0..9).prop_map(Body::Bytes),
+        text()
+            .prop_filter("a file", |name| !name.is_empty())
+            .prop_map(Body::File),
+    ]
+}
+
+fn query() -> impl Strategy<Value = Query> {
+    prop_oneof![
+        Just(Query::Status),
+        Just(Query::Body),
+        Just(Query::Sha256),
+        Just(Query::Duration),
+        text().prop_map(Query::Header),
+        text().prop_map(Query::Cookie),
+        text().prop_map(Query::Variable),
+        path().prop_map(Query::JsonPath),
+        pattern().prop_map(Query::Regex),
+    ]
+}
+
+fn predicate() -> impl Strategy<Value = Predicate> {
+    let operand = prop_oneof![
+        any::<i64>().prop_map(|number| Operand::Value(Value::Integer(number))),
+        (-1e9..1e9).prop_map(|number| Operand::Value(Value::Float(number))),
+        any::<bool>().prop_map(|value| Operand::Value(Value::Bool(value))),
+        Just(Operand::Value(Value::Null)),
+        vec(any::<u8>(), 0..5).prop_map(|bytes| Operand::Value(Value::Bytes(bytes))),
+        template().prop_map(Operand::Text),
+        expr().prop_map(Operand::Expr),
+    ];
+    let comparison = prop_oneof![
+        Just(Comparison::Equal),
+        Just(Comparison::GreaterOrEqual),
+        Just(Comparison::Less),
+        Just(Comparison::StartsWith),
+        Just(Comparison::Contains),
+    ];
+    let test = prop_oneof![
+        (comparison, operand).prop_map(|(comparison, operand)| Test::Compare(comparison, operand)),
+        pattern().prop_map(Test::Matches),
+        Just(Test::Exists),
+        Just(Test::Is(Kind::Empty)),
+        Just(Test::Is(Kind::Text)),
+    ];
+    (any::<bool>(), test).prop_map(|(negated, test)| Predicate { negated, test })
+}
+
+fn response() -> impl Strategy<Value = Response> {
+    let capture =
+        (name(), query(), filters(), any::<bool>()).prop_map(|(name, query, filters, redact)| {
+            Capture {
+                place: Place::default(),
+                name,
+                query,
+                filters,
+                redact,
+            }
+        });
+    let assert = (query(), filters(), predicate()).prop_map(|(query, filters, predicate)| Assert {
+        place: Place::default(),
+        query,
+        filters,
+        predicate,
+    });
+    (
+        option::of(0_u8..2),
+        option::of(100_u16..1000),
+        vec(pair(), 0..2),
+        vec(capture, 0..3),
+        vec(assert, 0..3),
+        option::of(body()),
+    )
+        .prop_map(
+            |(minor_version, status, headers, captures, asserts, body)| Response {
+                place: Place::default(),
+                minor_version,
+                status,
+                headers,
+                captures,
+                asserts,
+                body,
+            },
+        )
+}
+
+fn entry() -> impl Strategy<Value = Entry> {
+    let url = template_of("[a-zA-Z0-9/:?&=.%*,@-]{1,12}").prop_filter("a URL", |url| {
+        match url.pieces.first() {
+            Some(Piece::Text(text)) => !text.starts_with(':'),
+            first => first.is_some(),
+        }
+    });
+    let options = (option::of(0_u64..3_600_000), option::of(1_u32..9))
+        .prop_map(|(delay_ms, repeat)| Options { delay_ms, repeat });
+    (
+        (
+            prop_oneof![Just("GET"), Just("POST"), Just("DELETE")],
+            url,
+            options,
+        ),
+        (
+            vec(pair(), 0..3),
+            vec(pair(), 0..2),
+            option::of(pair()),
+            vec(pair(), 0..2),
+        ),
+        prop_oneof![
+            vec(pair(), 1..3).prop_map(|form| (form, Vec::new(), None)),
+            vec(part(), 1..3).prop_map(|parts| (Vec::new(), parts, None)),
+            option::of(body()).prop_map(|body| (Vec::new(), Vec::new(), body)),
+        ],
+        option::of(response()),
+    )
+        .prop_map(
+            |((method, url, options), (headers, query, basic_auth, cookies), content, response)| {
+                let (form, multipart, body) = content;
+                Entry {
+                    place: Place::default(),
+                    method: method.to_owned(),
+                    url,
+                    headers,
+                    query,
+                    form,
+                    multipart,
+                    cookies,
+                    basic_auth,
+                    options,
+                    body,
+                    response,
+                }
+            },
+        )
+}
+
+proptest! {
+    #[test]
+    fn what_is_printed_is_read_again(entries in vec(entry(), 1..3)) {
+        let flow = FlowText { entries };
+        let text = flow.to_string();
+        let read = FlowText::parse("a.hurl", &text).map_err(|error| {
+            TestCaseError::fail(format!("{error}\nin\n{text}"))
+        })?;
+        prop_assert_eq!(&read, &flow, "printed as\n{}", text);
+        prop_assert_eq!(read.to_string(), text);
+    }
+
+    #[test]
+    fn reading_never_panics(text: String) {
+        let _ = FlowText::parse("a.hurl", &text);
+    }
+
+    #[test]
+    fn reading_cut_flows_never_panics(entries in vec(entry(), 1..3), cut: prop::sample::Index) {
+        let text = FlowText { entries }.to_string();
+        let mut end = cut.index(text.len() + 1);
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        if let Err(error) = FlowText::parse("a.hurl", &text[..end]) {
+            prop_assert!(!error.to_string().is_empty());
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! What is sent, and how answers are judged.
+
+use std::path::Path;
+
+use scenario::{Answer, FlowSpec, HeaderSpan, Scenario, Spec, User, Verdict};
+
+fn scenario(flows: &[(&str, u32)]) -> Scenario {
+    let file = |number: usize| format!("flows/{number}.hurl");
+    let spec = Spec {
+        base_url: "http://localhost:5000/app".to_owned(),
+        flows: (0..flows.len())
+            .map(|number| FlowSpec {
+                file: file(number).into(),
+                weight: flows[number].1,
+                feed: Some("users.csv".into()),
+            })
+            .collect(),
+        variables: vec![("id".to_owned(), "7".to_owned())],
+        run_token: "r1".to_owned(),
+        ..Spec::default()
+    };
+    let mut read = |path: &Path| match path.to_str() {
+        Some("flows/cat.png") => Ok(b"\x89PNG".to_vec()),
+        Some("users.csv") => Ok(b"name,password\na,x y\nb,\"q\"\"\"\n".to_vec()),
+        _ => {
+            let found = (0..flows.len()).find(|number| path == Path::new(&file(*number)));
+            let text = found.map(|number| flows[number].0.as_bytes().to_vec());
+            text.ok_or_else(|| std::io::ErrorKind::NotFound.into())
+        }
+    };
+    Scenario::build(&spec, &mut read).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The first request of a flow, as sent by the first user.
+fn check(flow: &str, expected: &str) {
+    let scenario = scenario(&[(flow, 1)]);
+    let session = scenario.session(0);
+    let mut out = Vec::new();
+    let mut user = session.user(0);
+    session.render(&mut user, 0xabc, &mut out).expect(flow);
+    let sent = String::from_utf8_lossy(&out).replace("\r\n", "\n");
+    let sent = sent
+        .replace("Host: localhost:5000\n", "")
+        .replace(
+            concat!("User-Agent: hakaru/", env!("CARGO_PKG_VERSION"), "\n"),
+            "",
+        )
+        .replace("Accept: */*\nHakaru", "Hakaru")
+        .replace("Accept: */*\n", "")
+        .replace("Hakaru-Request: 0000000000000abc\n", "#\n");
+    assert_eq!(sent, expected, "for\n{flow}");
+}
+
+#[test]
+fn requests_are_rendered() {
+    check("GET /x\n", "GET /app/x HTTP/1.1\n#\n\n");
+    check("GET {{base_url}}?a=b\n", "GET /app?a=b HTTP/1.1\n#\n\n");
+    check("GET http://localhost:5000/y\n", "GET /y HTTP/1.1\n#\n\n");
+    check(
+        "GET /{{id}}/{{name}}?u={{user}}&r={{run}}&i={{iteration}}\nX: {{password}} #c\n[Query]\nq: a&b\n",
+        "GET /app/7/a?u=0&r=r1&i=0&q=a%26b HTTP/1.1\nX: x y\n#\n\n",
+    );
+    check(
+        "POST /l\n[Form]\nname: {{name}}\npass: {{password}}\n[Cookies]\nc: {{id}}\nd: 2\n",
+        "POST /app/l HTTP/1.1\nContent-Type: application/x-www-form-urlencoded\nContent-Length: 17\n#\n\
+         Cookie: c=7; d=2\n\nname=a&pass=x%20y",
+    );
+    check(
+        "PUT /j\n{\"n\": {{id}}, \"s\": \"{{base_url urlEncode}}\", \"l\": [1, true]}\n",
+        "PUT /app/j HTTP/1.1\nContent-Type: application/json\nContent-Length: 68\n#\n\n\
+         {\"n\": 7, \"s\": \"http%3A%2F%2Flocalhost%3A5000%2Fapp\", \"l\": [1, true]}",
+    );
+    check(
+        "POST /t\nContent-Type: text/x\n```\nline {{id}}\nlast\n```\n",
+        "POST /app/t HTTP/1.1\nContent-Type: text/x\nContent-Length: 12\n#\n\nline 7\nlast\n",
+    );
+    check(
+        "POST /b\nbase64,aGk=;\n",
+        "POST /app/b HTTP/1.1\nContent-Length: 2\n#\n\nhi",
+    );
+    check(
+        "POST /b\n",
+        "POST /app/b HTTP/1.1\nContent-Length: 0\n#\n\n",
+    );
+    check(
+        "GET /\n[BasicAuth]\nbob: s\n",
+        "GET /app/ HTTP/1.1\nAuthorization: Basic Ym9iOnM=\n#\n\n",
+    );
+}
+
+#[test]
+fn a_multipart_form_carries_files() {
+    let b = "----hakaru-8f1c2b6e4d7a4a53";
+    let body = format!(
+        "--{b}\nContent-Disposition: form-data; name=\"display_name\"\n\na\n--{b}\n\
+         Content-Disposition: form-data; name=\"avatar\"; filename=\"cat.png\"\n\
+         Content-Type: image/png\n\n\u{fffd}PNG\n--{b}--\n"
+    );
+    // The replacement character stands for one byte.
+    let length = body.replace('\n', "\r\n").replace('\u{fffd}', "?").len();
+    check(
+        "POST /p\n[Multipart]\ndisplay_name: {{name}}\navatar: file,cat.png;\n",
+        &format!(
+            "POST /app/p HTTP/1.1\nContent-Type: multipart/form-data; boundary={b}\n\
+             Content-Length: {length}\n#\n\n{body}"
+        ),
+    );
+}
+
+#[test]
+fn a_value_cannot_smuggle_a_header() {
+    let scenario = scenario(&[("GET /\nX: {{password replace \" \" \"\\n\"}}\n", 1)]);
+    let session = scenario.session(0);
+    let mut user = session.user(0);
+    let rendered = session.render(&mut user, 1, &mut Vec::new());
+    assert!(rendered.expect_err("refused").contains("cannot be sent"));
+}
+
+fn judge(scenario: &Scenario, user: &mut User, status: u16, head: &str, body: &str) -> Verdict {
+    let mut headers = Vec::new();
+    let mut start = 0;
+    for line in head.split_inclusive('\n') {
+        let (name, value) = line.trim_end().split_once(": ").expect("a header");
+        let at = start + name.len() + 2;
+        headers.push(HeaderSpan {
+            name: start as u32..(start + name.len()) as u32,
+            value: at as u32..(at + value.len()) as u32,
+        });
+        start += line.len();
+    }
+    let answer = Answer {
+        status,
+        minor_version: 1,
+        head: head.as_bytes(),
+        headers: &headers,
+        body: body.as_bytes(),
+        duration_ns: 5_000_000,
+    };
+    scenario.session(0).judge(user, &answer)
+}
+
+/// The verdict on an answer with a header and a body, for the demands behind `HTTP`.
+fn verdict(demands: &str, status: u16, body: &str) -> Verdict {
+    let scenario = scenario(&[(&format!("GET /\nHTTP {demands}\n"), 1)]);
+    let session = scenario.session(0);
+    let mut user = session.user(0);
+    session
+        .render(&mut user, 1, &mut Vec::new())
+        .expect("a request");
+    let head =
+        "Content-Type: text/html\nSet-Cookie: s=1; Path=/; HttpOnly; Max-Age=60\nX: 1\nX: 2\n";
+    judge(&scenario, &mut user, status, head, body)
+}
+
+#[test]
+fn answers_are_judged() {
+    for (demands, body) in [
+        ("*", ""),
+        ("200\nContent-Type: text/html\nX: 2", ""),
+        (
+            "200\n[Asserts]\nstatus == 200\nheader \"x\" count == 2\nheader \"Y\" not exists",
+            "",
+        ),
+        (
+            "200\n[Asserts]\ncookie \"s\" == \"1\"\ncookie \"s[HttpOnly]\" exists\ncookie \"s[Max-Age]\" == 60",
+            "",
+        ),
+        ("200\n[Asserts]\nduration <= 5\nversion == \"1.1\"", ""),
+        (
+            "200\n[Asserts]\nmd5 == hex,900150983cd24fb0d6963f7d28e17f72;",
+            "abc",
+        ),
+        (
+            "200\n[Asserts]\nsha256 == base64,ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=;",
+            "abc",
+        ),
+        (
+            "200\n[Asserts]\njsonpath \"$.a[*].b\" count == 2\njsonpath \"$.c\" not exists",
+            "{\"a\":[{\"b\":1},{\"b\":2}]}",
+        ),
+        (
+            "200\n[Captures]\nv: regex \"(\\\\d+)\" toInt\n[Asserts]\nvariable \"v\" == 12\nbody == \"a{{v}}\"",
+            "a12",
+        ),
+        (
+            "200\n{ \"b\": [1, 2], \"a\": {{id}} }",
+            "{\"a\":7,\"b\":[1,2]}",
+        ),
+        ("200\n`abc`", "abc"),
+    ] {
+        assert_eq!(verdict(demands, 200, body), Verdict::Passed, "{demands}");
+    }
+}
+
+#[test]
+fn what_fails_says_why() {
+    let failed = |demands: &str, body: &str, expected: &str| {
+        assert_eq!(
+            verdict(demands, 200, body),
+            Verdict::CheckFailed(expected.to_owned())
+        );
+    };
+    failed("204", "", "expected status 204, came 200");
+    failed("200\nX: 3", "", "expected header X: 3, came \"1\"");
+    failed(
+        "200\n`abc`",
+        "abd",
+        "expected the body \"abc\", came \"abd\"",
+    );
+    failed(
+        "200\n[Asserts]\njsonpath \"$.a\" == 1",
+        "<html>",
+        "line 4: jsonpath \"$.a\": the body is not JSON: expected value at line 1 column 1; it begins with \"<html>\"",
+    );
+    failed(
+        "200\n[Captures]\nx: header \"Y\"",
+        "",
+        "line 4: nothing to capture as `x`",
+    );
+    let server_error = |status: &str| verdict(status, 503, "");
+    assert!(matches!(server_error("200"), Verdict::ServerError(_)));
+    assert_eq!(server_error("503"), Verdict::Passed);
+    assert_eq!(server_error("*"), Verdict::Passed);
+}
+
+#[test]
+fn flows_take_turns_by_weight_and_rows_by_iteration() {
+    let flow = |name: &str| format!("GET /{name}/{{{{name}}}}\n");
+    let (a, b) = (flow("one"), flow("two"));
+    let scenario = scenario(&[(&a, 3), (&b, 1)]);
+    let session = scenario.session(0);
+    let mut users = [session.user(0), session.user(1)];
+    let mut lines = Vec::new();
+    for turn in 0..8 {
+        let user = &mut users[turn % 2];
+        let prepared = session.render(user, 1, &mut Vec::new()).expect("a request");
+        lines.push(prepared.line.to_owned());
+        if turn % 2 == 1 {
+            for user in &mut users {
+                session.give_up(user);
+            }
+        }
+    }
+    let ones = lines
+        .iter()
+        .filter(|line| line.starts_with("GET /app/one/"))
+        .count();
+    assert_eq!(ones, 6, "{lines:?}");
+    for pair in lines.chunks(2) {
+        let rows: Vec<&str> = pair
+            .iter()
+            .filter_map(|line| line.rsplit('/').next())
+            .collect();
+        assert!(
+            rows.contains(&"a") && rows.contains(&"b"),
+            "a row in two hands: {lines:?}"
+        );
+    }
+}
+
+#[test]
+fn repeated_entries_and_delays() {
+    let scenario = scenario(&[("GET /a\n[Options]\nrepeat: 2\ndelay: 1s\n\nGET /b\n", 1)]);
+    let session = scenario.session(0);
+    let mut user = session.user(0);
+    let mut seen = Vec::new();
+    for _ in 0..4 {
+        let delay = session.delay_ns(&mut user);
+        let prepared = session
+            .render(&mut user, 1, &mut Vec::new())
+            .expect("a request");
+        seen.push((prepared.line.to_owned(), prepared.step, delay));
+        assert_eq!(judge(&scenario, &mut user, 200, "", ""), Verdict::Passed);
+    }
+    let a = || ("GET /app/a".to_owned(), 0, 1_000_000_000);
+    assert_eq!(seen, [a(), a(), ("GET /app/b".to_owned(), 1, 0), a()]);
+}
