@@ -43,7 +43,30 @@ impl Changes {
                 _ => {}
             }
         }
+        changes.join_renamed();
         changes
+    }
+
+    /// Debian 13 renamed libraries to `…t64`: that is an upgrade, not a loss.
+    fn join_renamed(&mut self) {
+        let renamed = |old: &String| {
+            self.install
+                .iter()
+                .position(|new| new.starts_with(&format!("{old}t64 ")))
+        };
+        let (gone, replaced): (Vec<String>, Vec<String>) = self
+            .remove
+            .iter()
+            .cloned()
+            .partition(|old| renamed(old).is_none());
+        for old in replaced {
+            let prefix = format!("{old}t64 ");
+            if let Some(at) = self.install.iter().position(|new| new.starts_with(&prefix)) {
+                let new = self.install.remove(at);
+                self.upgrade.push(format!("{old} → {new}"));
+            }
+        }
+        self.remove = gone;
     }
 
     /// `Inst name [old] (new …)` changes a package, `Inst name (new …)` adds one.
@@ -255,6 +278,18 @@ mod tests {
         assert_eq!(
             changes.describe(),
             "  will install (1): ruby 1:3.3+b1\n  will upgrade (1): libc6 2.36-9+deb12u10 → 2.41-12\n  will REMOVE (1): old\n"
+        );
+    }
+
+    #[test]
+    fn a_renamed_library_is_no_loss() {
+        let changes = Changes::parse(
+            "Remv libssl3 [3.0]\nInst libssl3t64 (3.5 Debian:13 [amd64])\nRemv gone [1]\n",
+        );
+        assert_eq!(changes.upgrade, ["libssl3 → libssl3t64 3.5"]);
+        assert_eq!(
+            (changes.install.len(), changes.remove),
+            (0, vec!["gone".to_owned()])
         );
     }
 

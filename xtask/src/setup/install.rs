@@ -61,22 +61,39 @@ impl Plan {
     fn add_packages(&mut self, missing: &Missing) -> Outcome<()> {
         eprintln!("setup: asking apt what is to be installed");
         run(apt_get(None).args(["-qq", "update"]))?;
+        // Before Ruby's: those bring a newer libc6, and then the old release's `locales`, which
+        // PostgreSQL wants, can no longer be installed.
+        if !missing.packages.is_empty() {
+            let simulated = simulate(None, None, &missing.packages);
+            // Ruby's packages may have come in an earlier run: then the rest must be as new.
+            let newer = || {
+                Ok::<_, String>((
+                    Some(NEWER_SUITE),
+                    simulate(None, Some(NEWER_SUITE), &missing.packages)?,
+                ))
+            };
+            let (suite, changes) = simulated
+                .map(|changes| (None, changes))
+                .or_else(|_| newer())?;
+            self.add(suite.map(str::to_owned), &missing.packages, changes);
+        }
         if !missing.ruby_packages.is_empty() {
             let suite = self.ruby_suite(missing)?;
-            self.installs.push((suite, missing.ruby_packages.clone()));
-        }
-        if !missing.packages.is_empty() {
-            self.installs.push((None, missing.packages.clone()));
-        }
-        for (suite, packages) in &self.installs {
-            let text =
-                capture(apt_install(self.staged.as_deref(), suite.as_deref(), packages).arg("-s"))?;
-            let more = Changes::parse(&text);
-            self.changes.install.extend(more.install);
-            self.changes.upgrade.extend(more.upgrade);
-            self.changes.remove.extend(more.remove);
+            let changes = simulate(
+                self.staged.as_deref(),
+                suite.as_deref(),
+                &missing.ruby_packages,
+            )?;
+            self.add(suite, &missing.ruby_packages, changes);
         }
         Ok(())
+    }
+
+    fn add(&mut self, suite: Option<String>, packages: &[String], more: Changes) {
+        self.installs.push((suite, packages.to_vec()));
+        self.changes.install.extend(more.install);
+        self.changes.upgrade.extend(more.upgrade);
+        self.changes.remove.extend(more.remove);
     }
 
     /// The suite to name for Ruby's packages; stages the newer release when no configured one will do.
@@ -198,6 +215,12 @@ fn apt_install(staged: Option<&Path>, suite: Option<&str>, packages: &[String]) 
     }
     command.args(packages);
     command
+}
+
+fn simulate(staged: Option<&Path>, suite: Option<&str>, packages: &[String]) -> Outcome<Changes> {
+    Ok(Changes::parse(&capture(
+        apt_install(staged, suite, packages).arg("-s"),
+    )?))
 }
 
 fn ruby_origin(staged: Option<&Path>) -> Outcome<Origin> {

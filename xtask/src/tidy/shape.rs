@@ -17,7 +17,10 @@ pub(super) fn long_rust(file: &File) -> Vec<String> {
         .lines()
         .take_while(|line| *line != "#[cfg(test)]")
         .count();
-    let is_test = file.path.split('/').any(|part| part == "tests");
+    let is_test = file
+        .path
+        .split('/')
+        .any(|part| part == "tests" || part == "tests.rs");
     if lines > RUST_FILE_LINES_MAX && !is_test {
         wrong.push(format!(
             "{}: {lines} lines without tests, at most {RUST_FILE_LINES_MAX}; cut it in two",
