@@ -6,12 +6,13 @@ require_relative "people"
 # The users that flows log in as, as CSV text by file name.
 #
 # Three groups, since some checks hold only if nobody else uses the account at the same time:
-# readers and writers; people who change their profile; people who never read a message.
+# readers and writers; people who change their profile; people who never read a message. Each is
+# large enough for 200 connections, as every connection takes a row of its own.
 module Feeds
   FILES = {
-    "users.csv" => 1..900,
-    "profile_users.csv" => 901..990,
-    "silent_users.csv" => 991..1_000
+    "users.csv" => 1..600,
+    "profile_users.csv" => 601..800,
+    "silent_users.csv" => 801..1_000
   }.freeze
   CHANNELS = 100
   # Coprime to CHANNELS, so that every channel is used and neighbours are apart.
