@@ -47,13 +47,8 @@ enum State {
     Head,
     /// So many bytes are still to come.
     Length(u64),
-    /// In the line before a chunk: its length so far, whether digits came, whether they are over.
-    ChunkSize {
-        size: u64,
-        digits: bool,
-        over: bool,
-        bytes: u32,
-    },
+    /// In the line before a chunk.
+    ChunkLine(ChunkLine),
     ChunkData(u64),
     /// The line break behind a chunk's data.
     ChunkEnd,
@@ -67,12 +62,16 @@ enum State {
     Done,
 }
 
-const CHUNK_START: State = State::ChunkSize {
-    size: 0,
-    digits: false,
-    over: false,
-    bytes: 0,
-};
+/// What is known of the line before a chunk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct ChunkLine {
+    /// The chunk's length by the digits so far; none came yet otherwise.
+    size: Option<u64>,
+    /// Whether the digits are over.
+    over: bool,
+    /// Length of the line so far.
+    bytes: u32,
+}
 
 impl AnswerReader {
     pub(crate) fn new(limits: Limits) -> AnswerReader {
@@ -282,7 +281,7 @@ impl AnswerReader {
             return Ok(State::Done);
         }
         match (chunked, length) {
-            (true, _) => Ok(CHUNK_START),
+            (true, _) => Ok(State::ChunkLine(ChunkLine::default())),
             (false, Some(0)) => Ok(State::Done),
             (false, Some(length)) if length > self.limits.body_bytes => {
                 Err(BadAnswer("the body is larger than the limit"))
@@ -298,15 +297,10 @@ impl AnswerReader {
     /// Takes one byte of what stands between chunks.
     fn feed_chunk_framing(&mut self, byte: u8) -> Result<usize, BadAnswer> {
         self.state = match self.state {
-            State::ChunkSize {
-                size,
-                digits,
-                over,
-                bytes,
-            } => chunk_size(size, digits, over, bytes, byte)?,
+            State::ChunkLine(line) => line.state_after(byte)?,
             State::ChunkEnd => match byte {
                 b'\r' => State::ChunkEnd,
-                b'\n' => CHUNK_START,
+                b'\n' => State::ChunkLine(ChunkLine::default()),
                 _ => return Err(BadAnswer("a chunk is longer than it says")),
             },
             State::Trailer { bytes, .. } if bytes > CHUNK_LINE_BYTES_MAX => {
@@ -329,51 +323,42 @@ impl AnswerReader {
     }
 }
 
-/// The state after one more byte of the line before a chunk.
-fn chunk_size(
-    size: u64,
-    digits: bool,
-    over: bool,
-    bytes: u32,
-    byte: u8,
-) -> Result<State, BadAnswer> {
-    const BAD: BadAnswer = BadAnswer("the length of a chunk is not a number");
-    if byte == b'\n' {
-        return match (digits, size) {
-            (false, _) => Err(BAD),
-            (true, 0) => Ok(State::Trailer {
-                empty: true,
-                bytes: 0,
-            }),
-            (true, size) => Ok(State::ChunkData(size)),
-        };
-    }
-    if bytes > CHUNK_LINE_BYTES_MAX {
-        return Err(BadAnswer(
-            "the line before a chunk is larger than the limit",
-        ));
-    }
-    let bytes = bytes + 1;
-    match char::from(byte).to_digit(16) {
-        Some(digit) if !over => Ok(State::ChunkSize {
-            size: size
-                .checked_mul(16)
-                .and_then(|size| size.checked_add(u64::from(digit)))
-                .ok_or(BAD)?,
-            digits: true,
-            over,
-            bytes,
-        }),
-        // Behind the digits come extensions, of which nothing is wanted.
-        _ if digits && (over || matches!(byte, b';' | b' ' | b'\t' | b'\r')) => {
-            Ok(State::ChunkSize {
-                size,
-                digits,
-                over: true,
-                bytes,
-            })
+impl ChunkLine {
+    /// The state after one more byte of the line.
+    fn state_after(self, byte: u8) -> Result<State, BadAnswer> {
+        const BAD: BadAnswer = BadAnswer("the length of a chunk is not a number");
+        if byte == b'\n' {
+            return match self.size {
+                None => Err(BAD),
+                Some(0) => Ok(State::Trailer {
+                    empty: true,
+                    bytes: 0,
+                }),
+                Some(size) => Ok(State::ChunkData(size)),
+            };
         }
-        _ => Err(BAD),
+        if self.bytes > CHUNK_LINE_BYTES_MAX {
+            return Err(BadAnswer(
+                "the line before a chunk is larger than the limit",
+            ));
+        }
+        let mut line = self;
+        line.bytes += 1;
+        match char::from(byte).to_digit(16) {
+            Some(digit) if !self.over => {
+                let shifted = self.size.unwrap_or(0).checked_mul(16);
+                let size = shifted.and_then(|size| size.checked_add(u64::from(digit)));
+                line.size = Some(size.ok_or(BAD)?);
+            }
+            // Behind the digits come extensions, of which nothing is wanted.
+            _ if self.size.is_some()
+                && (self.over || matches!(byte, b';' | b' ' | b'\t' | b'\r')) =>
+            {
+                line.over = true;
+            }
+            _ => return Err(BAD),
+        }
+        Ok(State::ChunkLine(line))
     }
 }
 
@@ -398,188 +383,4 @@ fn last_token_is(value: &[u8], wanted: &[u8]) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    const LIMITS: Limits = Limits {
-        head_bytes: 4096,
-        body_bytes: 10_000,
-    };
-
-    /// Status, body, its whole length, whether the connection lives on, and bytes left over.
-    type Read = Result<(u16, Vec<u8>, u64, bool, usize), BadAnswer>;
-
-    /// Reads `bytes` in pieces of these sizes, again and again, then closes.
-    fn read(bytes: &[u8], pieces: &[usize], is_head: bool) -> Option<Read> {
-        let mut reader = AnswerReader::new(LIMITS);
-        reader.expect(is_head, 100);
-        let mut rest = bytes;
-        let mut sizes = pieces.iter().cycle();
-        while !rest.is_empty() && !reader.is_complete() {
-            let size = sizes
-                .next()
-                .map_or(rest.len(), |size| (*size).clamp(1, rest.len()));
-            match reader.feed(&rest[..size]) {
-                Ok(taken) => rest = &rest[taken..],
-                Err(bad) => return Some(Err(bad)),
-            }
-        }
-        let complete = reader.is_complete() || reader.close();
-        let answer = reader.answer(0);
-        complete.then(|| {
-            let body = answer.body.to_vec();
-            Ok((
-                answer.status,
-                body,
-                reader.body_bytes(),
-                reader.keeps_alive(),
-                rest.len(),
-            ))
-        })
-    }
-
-    fn check(bytes: &str, is_head: bool, expected: Option<(u16, &str, bool, usize)>) {
-        let found = read(bytes.as_bytes(), &[], is_head).map(|read| read.expect(bytes));
-        let found = found.map(|(status, body, _, alive, left)| {
-            (status, String::from_utf8(body).expect("text"), alive, left)
-        });
-        let expected =
-            expected.map(|(status, body, alive, left)| (status, body.to_owned(), alive, left));
-        assert_eq!(found, expected, "{bytes:?}");
-    }
-
-    #[test]
-    fn bodies_are_framed_as_the_standard_says() {
-        let ok = |rest: &str| format!("HTTP/1.1 200 OK\r\n{rest}");
-        check(
-            &ok("Content-Length: 3\r\n\r\nabcd"),
-            false,
-            Some((200, "abc", true, 1)),
-        );
-        check(&ok("Content-Length: 3\r\n\r\nab"), false, None);
-        check(
-            &ok("Content-Length: 0\r\n\r\n"),
-            false,
-            Some((200, "", true, 0)),
-        );
-        check(
-            &ok("Content-Length: 3\r\n\r\n"),
-            true,
-            Some((200, "", true, 0)),
-        );
-        check(
-            &ok("\r\nto the end"),
-            false,
-            Some((200, "to the end", false, 0)),
-        );
-        check(
-            &ok("Connection: Close\r\nContent-Length: 1\r\n\r\na"),
-            false,
-            Some((200, "a", false, 0)),
-        );
-        check(
-            "HTTP/1.0 200\r\nContent-Length: 1\r\n\r\na",
-            false,
-            Some((200, "a", false, 0)),
-        );
-        check(
-            "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 1\r\n\r\na",
-            false,
-            Some((200, "a", true, 0)),
-        );
-        check(
-            "HTTP/1.1 304 x\r\nContent-Length: 9\r\n\r\n",
-            false,
-            Some((304, "", true, 0)),
-        );
-        check(
-            "HTTP/1.1 204 x\r\n\r\nHTTP",
-            false,
-            Some((204, "", true, 4)),
-        );
-        check(
-            "HTTP/1.1 103 Hints\r\nLink: x\r\n\r\nHTTP/1.1 201 OK\r\nContent-Length: 1\r\n\r\na",
-            false,
-            Some((201, "a", true, 0)),
-        );
-        let chunked = |rest: &str| ok(&format!("Transfer-Encoding: chunked\r\n\r\n{rest}"));
-        check(
-            &chunked("1\r\na\r\n2;e=1\r\nbc\r\n0\r\n\r\n"),
-            false,
-            Some((200, "abc", true, 0)),
-        );
-        check(
-            &chunked("0\r\nT: 1\r\nU: 2\r\n\r\nx"),
-            false,
-            Some((200, "", true, 1)),
-        );
-        check(&chunked("1\r\na\r\n"), false, None);
-        check(
-            &chunked("A\n0123456789\n0\n\n"),
-            false,
-            Some((200, "0123456789", true, 0)),
-        );
-    }
-
-    fn answer() -> impl Strategy<Value = (Vec<u8>, Vec<u8>)> {
-        let body = proptest::collection::vec(any::<u8>(), 0..300);
-        (body, any::<bool>(), 1_usize..40, 0_usize..30).prop_map(
-            |(body, chunked, size, headers)| {
-                let mut bytes = b"HTTP/1.1 200 OK\r\n".to_vec();
-                for number in 0..headers {
-                    bytes.extend_from_slice(
-                        format!("X-{number}: {}\r\n", "v".repeat(number * 7)).as_bytes(),
-                    );
-                }
-                if chunked {
-                    bytes.extend_from_slice(b"Transfer-Encoding: chunked\r\n\r\n");
-                    for chunk in body.chunks(size) {
-                        bytes.extend_from_slice(format!("{:x}\r\n", chunk.len()).as_bytes());
-                        bytes.extend_from_slice(chunk);
-                        bytes.extend_from_slice(b"\r\n");
-                    }
-                    bytes.extend_from_slice(b"0\r\n\r\n");
-                } else {
-                    bytes.extend_from_slice(
-                        format!("Content-Length: {}\r\n\r\n", body.len()).as_bytes(),
-                    );
-                    bytes.extend_from_slice(&body);
-                }
-                (bytes, body)
-            },
-        )
-    }
-
-    proptest! {
-        #[test]
-        fn pieces_do_not_matter(
-            (bytes, body) in answer(),
-            behind in 0_usize..5,
-            pieces in proptest::collection::vec(1_usize..50, 1..8),
-        ) {
-            let with_more = [bytes, vec![b'x'; behind]].concat();
-            let kept = body[..body.len().min(100)].to_vec();
-            let expected: Option<Read> = Some(Ok((200, kept, body.len() as u64, true, behind)));
-            prop_assert_eq!(read(&with_more, &[], false), expected.clone());
-            // In pieces, what is left over is counted from all bytes too.
-            prop_assert_eq!(read(&with_more, &pieces, false), expected);
-        }
-
-        #[test]
-        fn any_bytes_are_survived(
-            bytes in proptest::collection::vec(any::<u8>(), 0..600),
-            start in prop_oneof![
-                Just(""),
-                Just("HTTP/1.1 200 OK\r\n"),
-                Just("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"),
-            ],
-            pieces in proptest::collection::vec(1_usize..50, 1..8),
-        ) {
-            let all = [start.as_bytes(), &bytes].concat();
-            let whole = read(&all, &[], false);
-            prop_assert_eq!(read(&all, &pieces, false), whole);
-        }
-    }
-}
+mod tests;

@@ -23,7 +23,7 @@ mod clock;
 mod connection;
 mod failures;
 mod http1;
-mod outbox;
+mod ledger;
 mod outcome;
 mod pacer;
 mod plan;

@@ -11,10 +11,11 @@ use recording::{Generator, Nanos, Score, ScoreLine, Window};
 use scenario::{BaseUrl, Scenario};
 
 use crate::clock;
+use crate::ledger::Share;
 use crate::outcome::{Batch, LoadError, LoadResult};
 use crate::pacer::{Constant, Pacer};
 use crate::plan::{Pace, Plan};
-use crate::worker::{ID_COUNT_MASK, Share, Task, Worker};
+use crate::worker::{ID_COUNT_MASK, Task, Worker};
 
 /// Batches of one thread that may wait for the receiver.
 const BATCHES_WAITING_MAX: usize = 4;

@@ -6,8 +6,10 @@
 //! and the user's next request becomes due. Nothing is allocated on this way unless a template or a
 //! check needs it.
 
+mod requests;
+
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashSet};
+use std::collections::BinaryHeap;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,14 +18,13 @@ use std::time::Duration;
 
 use mio::event::Event;
 use mio::{Events, Poll, Token};
-use recording::{Exchange, Nanos, Outcome, RequestId, TextId, Timestamp, Window};
-use scenario::{Scenario, Session, Tally, Verdict};
+use recording::{Nanos, Outcome, Timestamp, Window};
+use scenario::{Scenario, Session};
 
 use crate::clock;
-use crate::connection::{Connection, Phase, Reading, Request};
-use crate::failures::{Failed, Failures};
+use crate::connection::{Connection, Phase, Reading};
 use crate::http1::Limits;
-use crate::outbox::Outbox;
+use crate::ledger::{Ledger, Share};
 use crate::outcome::Batch;
 use crate::pacer::Pacer;
 use crate::plan::Plan;
@@ -37,11 +38,8 @@ const EVENTS: usize = 256;
 const SLEEP_MAX: Duration = Duration::from_millis(20);
 /// How often requests in flight are looked through for those to give up.
 const SWEEP: Nanos = Nanos(10_000_000);
-/// Wait of a closed load after a failure that cost no time, so that a dead server does not bring
-/// millions of them.
-const RETRY: Nanos = Nanos(100_000_000);
-/// Distinct request lines a thread names; behind that, the line is the method alone.
-const LINES_MAX: usize = 50_000;
+/// The part of a request id that counts; above it stand the bits of the run.
+pub(crate) const ID_COUNT_MASK: u64 = (1 << 40) - 1;
 const TIMER: Token = Token(usize::MAX);
 
 /// What a worker is given.
@@ -65,18 +63,6 @@ pub(crate) struct Task<'a> {
     pub(crate) id_base: u64,
 }
 
-/// What a worker leaves.
-#[derive(Debug, Default)]
-pub(crate) struct Share {
-    pub(crate) cpu: Nanos,
-    pub(crate) unsent: u64,
-    pub(crate) failures: Failures,
-    pub(crate) tally: Tally,
-    pub(crate) checks_failed: u64,
-    /// When it stopped sending before its time.
-    pub(crate) stopped_at: Option<Timestamp>,
-}
-
 /// The event loop's state.
 pub(crate) struct Worker<'a> {
     task: Task<'a>,
@@ -91,13 +77,11 @@ pub(crate) struct Worker<'a> {
     tick: u64,
     in_flight: usize,
     sent_count: u64,
-    lines: HashSet<TextId>,
     read_buffer: Vec<u8>,
-    outbox: Outbox,
+    ledger: Ledger<'a>,
     sweep_at: Timestamp,
     cpu_at_start: Option<Nanos>,
     sending: bool,
-    share: Share,
 }
 
 impl<'a> Worker<'a> {
@@ -107,6 +91,7 @@ impl<'a> Worker<'a> {
         Ok(Worker {
             tick: u64::from(task.number),
             sweep_at: task.start,
+            ledger: Ledger::new(task.scenario, task.window, sender),
             task,
             poll,
             timer,
@@ -115,12 +100,9 @@ impl<'a> Worker<'a> {
             wakeups: BinaryHeap::new(),
             in_flight: 0,
             sent_count: 0,
-            lines: HashSet::new(),
             read_buffer: vec![0; READ_BYTES],
-            outbox: Outbox::new(sender),
             cpu_at_start: None,
             sending: true,
-            share: Share::default(),
         })
     }
 
@@ -146,7 +128,7 @@ impl<'a> Worker<'a> {
             }
             self.work_off(now);
             self.sweep(now);
-            self.outbox.deliver_if_due(now);
+            self.ledger.deliver_if_due(now);
             self.set_timer()?;
             match self.poll.poll(&mut events, Some(SLEEP_MAX)) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
@@ -159,7 +141,7 @@ impl<'a> Worker<'a> {
             }
         }
         self.finish();
-        Ok(self.share)
+        Ok(self.ledger.close())
     }
 
     fn mark_window(&mut self, now: Timestamp) {
@@ -173,10 +155,10 @@ impl<'a> Worker<'a> {
         self.wakeups.clear();
         let end = now.min(self.task.window.end);
         if stopped && end < self.task.window.end {
-            self.share.stopped_at = Some(end);
+            self.ledger.share.stopped_at = Some(end);
         }
         if let Some(cpu) = self.cpu_at_start {
-            self.share.cpu = clock::thread_cpu() - cpu;
+            self.ledger.share.cpu = clock::thread_cpu() - cpu;
         }
         for index in 0..self.connections.len() {
             if self.connections[index].phase == Phase::Connecting {
@@ -184,7 +166,7 @@ impl<'a> Worker<'a> {
             }
         }
         while let Some(due) = self.tick_due().filter(|due| *due < end) {
-            self.share.unsent += u64::from(due >= self.task.window.start);
+            self.ledger.share.unsent += u64::from(due >= self.task.window.start);
             self.tick += u64::from(self.task.plan.threads);
         }
     }
@@ -252,76 +234,6 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Takes a due request in hand and sends it as soon as there is a connection.
-    fn start(&mut self, index: usize, due: Timestamp) {
-        self.sent_count += 1;
-        let threads = u64::from(self.task.plan.threads);
-        let count = self.sent_count * threads + u64::from(self.task.number);
-        let connection = &mut self.connections[index];
-        connection.request = Request {
-            id: RequestId(self.task.id_base | (count & ID_COUNT_MASK)),
-            due,
-            sent: due,
-            ..Request::default()
-        };
-        connection.phase = Phase::Connecting;
-        self.in_flight += 1;
-        if connection.is_open() {
-            self.send(index);
-            return;
-        }
-        connection.request.deadline = clock::now() + self.task.plan.connect_timeout;
-        let registry = self.poll.registry();
-        if let Err(error) = connection.connect(self.task.address, registry, Token(index)) {
-            self.fail(
-                index,
-                Outcome::ConnectFailed,
-                &format!("no connection: {error}"),
-            );
-        }
-    }
-
-    fn send(&mut self, index: usize) {
-        let session = self.task.session;
-        let connection = &mut self.connections[index];
-        let needs_body = session.needs_body(&mut connection.user);
-        let id = connection.request.id;
-        let (user, out) = connection.new_request();
-        let prepared = match session.render(user, id.0, out) {
-            Ok(prepared) => prepared,
-            Err(why) => {
-                self.fail(index, Outcome::CheckFailed, &format!("not sent: {why}"));
-                return;
-            }
-        };
-        let (step, is_head) = (prepared.step, prepared.is_head);
-        let line = self
-            .outbox
-            .name_line(&mut self.lines, prepared.line, LINES_MAX);
-        let keep = if needs_body {
-            usize::MAX
-        } else {
-            EXAMPLE_BODY_BYTES
-        };
-        connection.reader.expect(is_head, keep);
-        connection.phase = Phase::InFlight;
-        let sent = clock::now();
-        connection.request = Request {
-            sent,
-            line,
-            step,
-            deadline: sent + self.task.plan.answer_timeout,
-            ..connection.request
-        };
-        if let Err(error) = connection.write() {
-            self.fail(
-                index,
-                Outcome::Disconnected,
-                &format!("while sending: {error}"),
-            );
-        }
-    }
-
     fn on_event(&mut self, event: &Event) {
         let index = event.token().0;
         let connection = &mut self.connections[index];
@@ -370,115 +282,6 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// The answer in the connection's reader is complete.
-    fn complete(&mut self, index: usize) {
-        let answered = clock::now();
-        let session = self.task.session;
-        let connection = &mut self.connections[index];
-        let request = connection.request;
-        let place = session.place(&mut connection.user);
-        let answer = connection.reader.answer(answered.since(request.sent).0);
-        let verdict = session.judge(&mut connection.user, &answer);
-        let (outcome, reason) = match &verdict {
-            Verdict::Passed => (Outcome::Ok, ""),
-            Verdict::CheckFailed(reason) => (Outcome::CheckFailed, reason.as_str()),
-            Verdict::ServerError(reason) => (Outcome::ServerError, reason.as_str()),
-        };
-        if outcome == Outcome::Ok {
-            self.count_points(index, answered);
-        } else {
-            self.count_failure(index, outcome, place, reason);
-        }
-        self.record(index, answered, outcome);
-        self.next_of(index, answered);
-    }
-
-    fn count_points(&mut self, index: usize, answered: Timestamp) {
-        let Some(score) = self.task.scenario.score() else {
-            return;
-        };
-        let connection = &self.connections[index];
-        let window = self.task.window;
-        if window.contains(connection.request.due) && window.contains(answered) {
-            let user = &connection.user;
-            let status = connection.reader.status();
-            self.share
-                .tally
-                .count(score, user.line(), status, user.scored());
-        }
-    }
-
-    /// Ends the request in hand without a complete answer; the connection is of no more use.
-    fn fail(&mut self, index: usize, outcome: Outcome, reason: &str) {
-        let answered = clock::now();
-        let session = self.task.session;
-        self.name_request(index);
-        let connection = &mut self.connections[index];
-        let place = session.place(&mut connection.user);
-        connection.close();
-        session.give_up(&mut connection.user);
-        self.count_failure(index, outcome, place, reason);
-        self.record(index, answered, outcome);
-        let retry = outcome == Outcome::ConnectFailed || reason.starts_with("not sent");
-        match self.task.pacer {
-            None if retry && self.sending => {
-                self.wakeups.push(Reverse((answered + RETRY, index)));
-            }
-            _ => self.next_of(index, answered),
-        }
-    }
-
-    /// Gives a request that was never rendered the line it has in the flow.
-    fn name_request(&mut self, index: usize) {
-        let connection = &mut self.connections[index];
-        if connection.request.line == TextId::NONE {
-            let (step, line) = self.task.session.current(&mut connection.user);
-            connection.request.step = step;
-            connection.request.line = self.outbox.name_line(&mut self.lines, line, LINES_MAX);
-        }
-    }
-
-    fn leave_unanswered(&mut self, index: usize, now: Timestamp) {
-        self.name_request(index);
-        self.connections[index].close();
-        self.record(index, now, Outcome::Unanswered);
-    }
-
-    fn count_failure(&mut self, index: usize, outcome: Outcome, place: &str, reason: &str) {
-        self.share.checks_failed += u64::from(outcome == Outcome::CheckFailed);
-        let connection = &self.connections[index];
-        let answer = connection.reader.answer(0);
-        self.share.failures.count(&Failed {
-            step: connection.request.step,
-            outcome,
-            line: connection.request.line,
-            place,
-            reason,
-            request: connection.request_bytes(),
-            response_head: answer.head,
-            response_body: answer.body,
-        });
-    }
-
-    fn record(&mut self, index: usize, answered: Timestamp, outcome: Outcome) {
-        let connection = &mut self.connections[index];
-        let request = connection.request;
-        connection.phase = Phase::Free;
-        self.in_flight -= 1;
-        self.outbox.push(Exchange {
-            id: request.id,
-            due: request.due,
-            sent: request.sent,
-            answered,
-            line: request.line,
-            step: request.step,
-            connection: connection.number,
-            status: connection.reader.status(),
-            outcome,
-            body_bytes: connection.reader.body_bytes(),
-        });
-    }
-
     /// Gives up requests that took too long.
     fn sweep(&mut self, now: Timestamp) {
         if now < self.sweep_at {
@@ -518,7 +321,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Records what was not answered, and hands everything over.
+    /// Records what was not answered.
     fn finish(&mut self) {
         let now = clock::now();
         for index in 0..self.connections.len() {
@@ -526,11 +329,5 @@ impl<'a> Worker<'a> {
                 self.leave_unanswered(index, now);
             }
         }
-        self.outbox.deliver_all();
     }
 }
-
-/// The part of a request id that counts; above it stand the bits of the run.
-pub(crate) const ID_COUNT_MASK: u64 = (1 << 40) - 1;
-/// Bytes of a body that are kept where no check needs it: enough for an example of a failure.
-const EXAMPLE_BODY_BYTES: usize = 2048;

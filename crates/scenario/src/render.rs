@@ -45,12 +45,13 @@ fn url(step: &Step, base: &BaseUrl, variables: &mut Variables) -> Result<Vec<u8>
         StepUrl::Path(template) => push_url_template(template, variables, &mut url)?,
         StepUrl::Whole(template) => {
             let text = template.render(variables)?;
-            let path = if text.starts_with('/') {
-                Some(format!("{}{text}", base.prefix))
-            } else {
-                base.strip(&text).map(str::to_owned)
+            // What the server gave holds the base URL's prefix already.
+            let path = match text.starts_with('/') {
+                true => text.as_str(),
+                false => base
+                    .strip(&text)
+                    .ok_or_else(|| format!("{text} leads elsewhere than {}", base.url()))?,
             };
-            let path = path.ok_or_else(|| format!("{text} leads elsewhere than {}", base.url()))?;
             if !path.starts_with('/') {
                 url.push(b'/');
             }

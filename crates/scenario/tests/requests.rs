@@ -108,6 +108,33 @@ fn a_multipart_form_carries_files() {
 }
 
 #[test]
+fn captured_urls_lead_to_the_same_host() {
+    let check = |location: &str, expected: Result<&str, &str>| {
+        let flow = "POST /a\nHTTP 303\n[Captures]\nnext: header \"Location\"\n\nGET {{next}}\n";
+        let scenario = scenario(&[(flow, 1)]);
+        let session = scenario.session(0);
+        let mut user = session.user(0);
+        session
+            .render(&mut user, 1, &mut Vec::new())
+            .expect("a request");
+        let head = format!("Location: {location}\n");
+        assert_eq!(judge(&scenario, &mut user, 303, &head, ""), Verdict::Passed);
+        let rendered = session.render(&mut user, 2, &mut Vec::new());
+        let line = rendered
+            .as_ref()
+            .map(|prepared| prepared.line)
+            .map_err(String::as_str);
+        assert_eq!(line, expected, "{location}");
+    };
+    check("/app/x?y=1", Ok("GET /app/x"));
+    check("http://localhost:5000/app/x", Ok("GET /app/x"));
+    check(
+        "http://example.org/",
+        Err("http://example.org/ leads elsewhere than http://localhost:5000/app"),
+    );
+}
+
+#[test]
 fn a_value_cannot_smuggle_a_header() {
     let scenario = scenario(&[("GET /\nX: {{password replace \" \" \"\\n\"}}\n", 1)]);
     let session = scenario.session(0);

@@ -59,7 +59,7 @@ fn the_request_carries_its_id() {
 
 /// A server that knows users: login gives a cookie, posting needs it.
 fn chat(request: &str) -> Vec<u8> {
-    let line = request.lines().next().unwrap();
+    let line = request.lines().next().expect("a request line");
     let logged_in = request.contains("Cookie: session=abc");
     match line {
         "POST /login HTTP/1.1" if request.ends_with("name=a%20b&password=x%26y") => answer(

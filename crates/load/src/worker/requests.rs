@@ -1,0 +1,156 @@
+//! The way of one request through a worker: taken in hand, sent, completed or failed, written down.
+
+use std::cmp::Reverse;
+
+use mio::Token;
+use recording::{Nanos, Outcome, RequestId, TextId, Timestamp};
+use scenario::Verdict;
+
+use super::{ID_COUNT_MASK, Worker};
+use crate::clock;
+use crate::connection::{Phase, Request};
+
+/// Wait of a closed load after a failure that cost no time, so that a dead server does not bring
+/// millions of them.
+const RETRY: Nanos = Nanos(100_000_000);
+/// Bytes of a body that are keptwhere no check needs it: enough for an example of a failure.
+const EXAMPLE_BODY_BYTES: usize = 2048;
+
+impl Worker<'_> {
+    /// Takes a due request in hand and sends it as soon as there is a connection.
+    pub(super) fn start(&mut self, index: usize, due: Timestamp) {
+        self.sent_count += 1;
+        let threads = u64::from(self.task.plan.threads);
+        let count = self.sent_count * threads + u64::from(self.task.number);
+        let connection = &mut self.connections[index];
+        connection.request = Request {
+            id: RequestId(self.task.id_base | (count & ID_COUNT_MASK)),
+            due,
+            sent: due,
+            ..Request::default()
+        };
+        connection.phase = Phase::Connecting;
+        self.in_flight += 1;
+        if connection.is_open() {
+            self.send(index);
+            return;
+        }
+        connection.request.deadline = clock::now() + self.task.plan.connect_timeout;
+        let registry = self.poll.registry();
+        if let Err(error) = connection.connect(self.task.address, registry, Token(index)) {
+            self.fail(
+                index,
+                Outcome::ConnectFailed,
+                &format!("no connection: {error}"),
+            );
+        }
+    }
+
+    pub(super) fn send(&mut self, index: usize) {
+        let session = self.task.session;
+        let connection = &mut self.connections[index];
+        let needs_body = session.needs_body(&mut connection.user);
+        let id = connection.request.id;
+        let (user, out) = connection.new_request();
+        let prepared = match session.render(user, id.0, out) {
+            Ok(prepared) => prepared,
+            Err(why) => {
+                self.fail(index, Outcome::CheckFailed, &format!("not sent: {why}"));
+                return;
+            }
+        };
+        let (step, is_head) = (prepared.step, prepared.is_head);
+        let line = self.ledger.name_line(prepared.line);
+        let keep = if needs_body {
+            usize::MAX
+        } else {
+            EXAMPLE_BODY_BYTES
+        };
+        connection.reader.expect(is_head, keep);
+        connection.phase = Phase::InFlight;
+        let sent = clock::now();
+        connection.request = Request {
+            sent,
+            line,
+            step,
+            deadline: sent + self.task.plan.answer_timeout,
+            ..connection.request
+        };
+        if let Err(error) = connection.write() {
+            self.fail(
+                index,
+                Outcome::Disconnected,
+                &format!("while sending: {error}"),
+            );
+        }
+    }
+
+    /// The answer in the connection's reader is complete.
+    pub(super) fn complete(&mut self, index: usize) {
+        let answered = clock::now();
+        let session = self.task.session;
+        let connection = &mut self.connections[index];
+        let request = connection.request;
+        let place = session.place(&mut connection.user);
+        let answer = connection.reader.answer(answered.since(request.sent).0);
+        let verdict = session.judge(&mut connection.user, &answer);
+        let (outcome, reason) = match &verdict {
+            Verdict::Passed => (Outcome::Ok, ""),
+            Verdict::CheckFailed(reason) => (Outcome::CheckFailed, reason.as_str()),
+            Verdict::ServerError(reason) => (Outcome::ServerError, reason.as_str()),
+        };
+        if outcome == Outcome::Ok {
+            self.ledger.count_points(&self.connections[index], answered);
+        } else {
+            let connection = &self.connections[index];
+            self.ledger
+                .count_failure(connection, outcome, place, reason);
+        }
+        self.record(index, answered, outcome);
+        self.next_of(index, answered);
+    }
+
+    /// Ends the request in hand without a complete answer; the connection is of no more use.
+    pub(super) fn fail(&mut self, index: usize, outcome: Outcome, reason: &str) {
+        let answered = clock::now();
+        let session = self.task.session;
+        self.name_request(index);
+        let connection = &mut self.connections[index];
+        let place = session.place(&mut connection.user);
+        connection.close();
+        session.give_up(&mut connection.user);
+        self.ledger
+            .count_failure(connection, outcome, place, reason);
+        self.record(index, answered, outcome);
+        let retry = outcome == Outcome::ConnectFailed || reason.starts_with("not sent");
+        match self.task.pacer {
+            None if retry && self.sending => {
+                self.wakeups.push(Reverse((answered + RETRY, index)));
+            }
+            _ => self.next_of(index, answered),
+        }
+    }
+
+    /// Gives a request that was never rendered the line it has in the flow.
+    fn name_request(&mut self, index: usize) {
+        let connection = &mut self.connections[index];
+        if connection.request.line == TextId::NONE {
+            let (step, line) = self.task.session.current(&mut connection.user);
+            connection.request.step = step;
+            connection.request.line = self.ledger.name_line(line);
+        }
+    }
+
+    pub(super) fn leave_unanswered(&mut self, index: usize, now: Timestamp) {
+        self.name_request(index);
+        self.connections[index].close();
+        self.record(index, now, Outcome::Unanswered);
+    }
+
+    fn record(&mut self, index: usize, answered: Timestamp, outcome: Outcome) {
+        let connection = &mut self.connections[index];
+        connection.phase = Phase::Free;
+        self.in_flight -= 1;
+        self.ledger.record(connection, answered, outcome);
+    }
+}
