@@ -108,8 +108,8 @@ impl<'s> Session<'s> {
         (position.step_number(), &self.step(user).written_line)
     }
 
-    /// Appends the bytes of the user's next request to `out`. The error says why it cannot be made; the
-    /// iteration is over then.
+    /// Appends the bytes of the user's next request to `out`. The error says why it cannot be made;
+    /// the user is still at it then, until [`Session::give_up`].
     pub fn render<'a>(
         &self,
         user: &'a mut User,
@@ -123,34 +123,18 @@ impl<'s> Session<'s> {
         let position = self.position(user);
         let rendered;
         let fixed = match &step.fixed {
-            Some(fixed) => {
-                user.line.clear();
-                user.line.push_str(&fixed.line);
-                fixed
-            }
+            Some(fixed) => fixed,
             None => {
-                rendered = render(step, &self.scenario.base, &mut user.variables);
-                match &rendered {
-                    Ok(fixed) => {
-                        user.line.clone_from(&fixed.line);
-                        fixed
-                    }
-                    Err(why) => {
-                        let why = why.clone();
-                        self.end_iteration(user);
-                        return Err(why);
-                    }
-                }
+                rendered = render(step, &self.scenario.base, &mut user.variables)?;
+                &rendered
             }
         };
+        user.line.clone_from(&fixed.line);
         out.extend_from_slice(&fixed.head);
         out.extend_from_slice(b"Hakaru-Request: ");
         crate::encode::push_hex_u64(request_id, out);
         out.extend_from_slice(b"\r\n");
-        if let Err(why) = cookies(step, user, out) {
-            self.end_iteration(user);
-            return Err(why);
-        }
+        cookies(step, user, out)?;
         out.extend_from_slice(b"\r\n");
         out.extend_from_slice(&fixed.body);
         Ok(Prepared {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use scenario::{CapturePoints, FlowSpec, Scenario, Spec};
+use scenario::{CapturePoints, FlowSpec, FlowText, Scenario, Spec};
 
 fn build(flow: &str, change: impl Fn(&mut Spec)) -> Result<Scenario, String> {
     let mut spec = Spec {
@@ -190,4 +190,29 @@ fn a_description_that_makes_no_sense_is_refused() {
     let error = build("POST /\n[Multipart]\na: file,dog.png;\n", |_| {}).expect_err("no dog");
     assert!(error.starts_with("cannot read flows/dog.png"), "{error}");
     assert!(build("# only a comment\n", |_| {}).is_err());
+}
+
+/// The flows that ship with the project are run as they are.
+#[test]
+fn the_example_apps_flows_are_read() {
+    let flows = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../apps/chat/flows");
+    let mut count = 0;
+    for file in std::fs::read_dir(flows)
+        .expect("the chat's flows")
+        .flatten()
+    {
+        let path = file.path();
+        if path
+            .extension()
+            .is_some_and(|extension| extension == "hurl")
+        {
+            let text = std::fs::read_to_string(&path).expect("a flow");
+            let flow = FlowText::parse(&path.display().to_string(), &text);
+            let flow = flow.unwrap_or_else(|error| panic!("{error}"));
+            let again = FlowText::parse("printed", &flow.to_string()).expect("a printed flow");
+            assert_eq!(again, flow, "{}", path.display());
+            count += 1;
+        }
+    }
+    assert!(count > 0, "no flows");
 }

@@ -13,7 +13,7 @@ use crate::connection::{Phase, Request};
 /// Wait of a closed load after a failure that cost no time, so that a dead server does not bring
 /// millions of them.
 const RETRY: Nanos = Nanos(100_000_000);
-/// Bytes of a body that are keptwhere no check needs it: enough for an example of a failure.
+/// Bytes of a body that are kept where no check needs it: enough for an example of a failure.
 const EXAMPLE_BODY_BYTES: usize = 2048;
 
 impl Worker<'_> {

@@ -186,6 +186,25 @@ fn a_failed_check_ends_the_iteration_and_voids_the_score() {
 }
 
 #[test]
+fn a_request_that_cannot_be_made_is_a_failed_check_of_its_entry() {
+    let text = "GET /a\nHTTP 200\n[Captures]\nnext: body\n\nGET {{next}}\nHTTP 200\n";
+    let address = serve_answers(|_| ok("http://elsewhere/"));
+    let scenario = flow(address, text, ScoreSpec::default());
+    let (exchanges, texts, result) = load(&plan(1), &scenario);
+    assert_eq!(
+        (exchanges[1].outcome, exchanges[1].step),
+        (Outcome::CheckFailed, 1)
+    );
+    assert_eq!(texts.get(exchanges[1].line), Some("GET {{next}}"));
+    assert_eq!(result.failures[0].place, "test.hurl:6");
+    assert!(
+        result.failures[0]
+            .reason
+            .starts_with("not sent: http://elsewhere/ leads elsewhere")
+    );
+}
+
+#[test]
 fn a_server_error_is_told_apart_from_a_failed_check() {
     let address = serve_answers(|_| answer("503 Busy", "", ""));
     let (exchanges, _, result) = load(&plan(1), &flow(address, "GET /\nHTTP 200\n", chat_score()));
