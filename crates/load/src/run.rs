@@ -41,7 +41,7 @@ pub fn run(
         Pace::Constant { per_second } => Some(Constant { per_second }),
     };
     let start = clock::now();
-    let mut window = Window {
+    let window = Window {
         start: start + plan.warmup,
         end: start + plan.warmup + plan.duration,
     };
@@ -63,11 +63,16 @@ pub fn run(
         id_base: start.monotonic_nanos().wrapping_mul(0x9e37_79b9_7f4a_7c15) & !ID_COUNT_MASK,
     };
     let total = run_threads(plan.threads, task, sink)?;
-    if let Some(stopped_at) = total.stopped_at {
-        window.end = stopped_at.max(window.start);
-    }
-    Ok(LoadResult {
-        window,
+    Ok(result(plan, scenario, window, total))
+}
+
+fn result(plan: &Plan, scenario: &Scenario, planned: Window, total: Share) -> LoadResult {
+    let end = total.stopped_at.unwrap_or(planned.end);
+    LoadResult {
+        window: Window {
+            start: planned.start,
+            end: end.max(planned.start),
+        },
         generator: Generator {
             cpu: total.cpu,
             threads: plan.threads,
@@ -76,7 +81,7 @@ pub fn run(
         score: score(scenario, &total),
         failures: total.failures.into_vec(),
         stopped: total.stopped_at.is_some(),
-    })
+    }
 }
 
 /// Starts the workers, passes on their batches, and adds up their shares.

@@ -70,8 +70,30 @@ fn demands(
         return Err(format!("expected HTTP/1.{minor}, came HTTP/1.{came}"));
     }
     let seen = Seen::new(answer);
+    captures(step, response, &seen, variables, scored)?;
+    headers(response, answer, variables)?;
+    if let Some(body) = &response.body {
+        body_demand(body, step, &seen, variables)?;
+    }
+    for assert in &response.asserts {
+        let found = assert.query.find(&seen, variables);
+        let held = found
+            .and_then(|found| filtered(&assert.filters, found))
+            .and_then(|found| assert.predicate.holds(found.as_ref(), variables));
+        held.map_err(|why| format!("line {}: {}: {why}", assert.place.line, assert.query))?;
+    }
+    Ok(())
+}
+
+fn captures(
+    step: &Step,
+    response: &Response,
+    seen: &Seen<'_>,
+    variables: &mut Variables,
+    scored: &mut Vec<(usize, f64)>,
+) -> Result<(), String> {
     for (capture, score) in response.captures.iter().zip(&step.scored) {
-        let found = capture.query.find(&seen, variables);
+        let found = capture.query.find(seen, variables);
         let found = found.and_then(|found| filtered(&capture.filters, found));
         let line = capture.place.line;
         let value = match found {
@@ -89,6 +111,14 @@ fn demands(
         }
         variables.set(&capture.name, value);
     }
+    Ok(())
+}
+
+fn headers(
+    response: &Response,
+    answer: &Answer<'_>,
+    variables: &mut Variables,
+) -> Result<(), String> {
     for header in &response.headers {
         let name = header.key.render(variables)?;
         let wanted = header.value.render(variables)?;
@@ -100,16 +130,6 @@ fn demands(
             let came = came.map_or_else(|| "none".to_owned(), |came| format!("{came:?}"));
             return Err(format!("expected header {name}: {wanted}, came {came}"));
         }
-    }
-    if let Some(body) = &response.body {
-        body_demand(body, step, &seen, variables)?;
-    }
-    for assert in &response.asserts {
-        let found = assert.query.find(&seen, variables);
-        let held = found
-            .and_then(|found| filtered(&assert.filters, found))
-            .and_then(|found| assert.predicate.holds(found.as_ref(), variables));
-        held.map_err(|why| format!("line {}: {}: {why}", assert.place.line, assert.query))?;
     }
     Ok(())
 }

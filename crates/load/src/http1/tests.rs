@@ -100,12 +100,17 @@ fn bodies_are_framed_as_the_standard_says() {
         false,
         Some((204, "", true, 4)),
     );
+}
+
+#[test]
+fn interim_answers_and_chunks() {
     check(
         "HTTP/1.1 103 Hints\r\nLink: x\r\n\r\nHTTP/1.1 201 OK\r\nContent-Length: 1\r\n\r\na",
         false,
         Some((201, "a", true, 0)),
     );
-    let chunked = |rest: &str| ok(&format!("Transfer-Encoding: chunked\r\n\r\n{rest}"));
+    let chunked =
+        |rest: &str| format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{rest}");
     check(
         &chunked("1\r\na\r\n2;e=1\r\nbc\r\n0\r\n\r\n"),
         false,
