@@ -187,7 +187,7 @@ fn path(api: &Api, frame: Value) -> String {
 }
 
 fn nearness_of(path: &str) -> Nearness {
-    const BUNDLED: [&str; 3] = ["/vendor/bundle/", "/vendor/cache/", "/.bundle/"];
+    const BUNDLED: [&str; 4] = ["/vendor/bundle/", "/vendor/cache/", "/vendor/gems/", "/.bundle/"];
     const LIBRARIES: [&str; 3] = ["/gems/", "/lib/ruby/", "/rubygems-integration/"];
     let root = process::settings().map_or("", |settings| settings.app_root.as_str());
     // Evaluated code tells the name it was given: `config.ru` is the app's, `<internal:kernel>`,

@@ -49,7 +49,7 @@ pub(crate) fn print(recording: &Recording, number: Option<i64>, json: bool) {
             colour: talk::colour(),
             ..report::terminal::Style::default()
         };
-        talk::data(&report::terminal::run(&view, &style));
+        talk::data(&report::terminal::run(&view, style));
     }
 }
 

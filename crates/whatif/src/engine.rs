@@ -75,6 +75,10 @@ pub(crate) struct Engine<'a> {
     requests: &'a Flat,
     setup: &'a Setup,
     random: fastrand::Rng,
+    /// The requests in the order in which they are replayed: each once, then all again in another order.
+    /// So every setup is given the same work, and a rare long request does not decide the comparison.
+    deck: Vec<u32>,
+    drawn: usize,
     now: f64,
     work: f64,
     order: u64,
@@ -108,6 +112,8 @@ impl<'a> Engine<'a> {
             requests,
             setup,
             random: fastrand::Rng::with_seed(seed),
+            deck: (0..requests.len() as u32).collect(),
+            drawn: 0,
             now: 0.0,
             work: 0.0,
             order: 0,
@@ -237,7 +243,11 @@ impl<'a> Engine<'a> {
             worker.idle.push(index);
             return;
         };
-        let drawn = self.random.usize(..self.requests.len());
+        if self.drawn == 0 {
+            self.random.shuffle(&mut self.deck);
+        }
+        let drawn = self.deck[self.drawn] as usize;
+        self.drawn = (self.drawn + 1) % self.deck.len();
         thread.client = request.client;
         thread.arrived = request.since;
         thread.started = self.now;

@@ -88,7 +88,8 @@ fn sleepers_exhaust_threads() {
 #[test]
 fn long_bursts_give_way_after_the_quantum() {
     // Without a quantum the short request would wait for a whole second.
-    let long = vec![request(1_000.0, 0.0), request(1.0, 0.0)];
+    let short = || request(1.0, 0.0);
+    let long = vec![request(1_000.0, 0.0), short(), short(), short()];
     let seen = simulate(&long, &setup(1, 2, 2, 2), 3, 4_000).unwrap();
     assert!(seen.latency_p50.as_millis_f64() < 1_000.0, "{seen:?}");
 }

@@ -18,7 +18,7 @@ const CEILING_SHARE: f64 = 0.9;
 /// Most threads tried; beyond it a thread's memory and the scheduler matter, which are not modelled.
 const THREADS_MAX: u32 = 64;
 /// Requests replayed for each number of threads: p95 then varies by a few percent between seeds.
-const REPLAYED: u32 = 4_000;
+const REPLAYED: u32 = 8_000;
 /// Recorded requests below which nothing is said. Found by weighing.
 const SAMPLE_MIN: usize = 50;
 /// Share of requests whose routes must have recorded bursts.
@@ -55,7 +55,9 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
 fn judge(context: &Context<'_>, plan: &Plan) -> Option<Finding> {
     let overall = &context.breakdown.overall;
     let balance = overall.balance;
-    let queued = balance.queue - balance.receive;
+    // All of it, `receive` included: the generator sends each request at once, and Puma reads a request
+    // on a new connection only when a thread takes it.
+    let queued = balance.queue;
     let inside = overall.seen_mean_ms - balance.queue - balance.respond;
     let now = plan.closed(plan.threads)?;
     let then = plan.closed(plan.recommended)?;

@@ -160,11 +160,8 @@ pub(crate) fn explain(recording: &mut Recording, rings: &Rings, settings: &Setti
     if candidates.is_empty() {
         return;
     }
-    match capture::explain(&url, &candidates, &capture::ExplainLimits::default()) {
+    match capture::explain(&url, &candidates, capture::ExplainLimits::default()) {
         Ok(explained) => {
-            if !explained.server.is_empty() {
-                recording.meta.target.database = explained.server;
-            }
             recording.explained = explained.statements;
         }
         Err(error) => recording.troubles.push(Trouble {
