@@ -59,6 +59,7 @@ impl Account {
         match exchange.outcome {
             Outcome::Ok => {}
             Outcome::CheckFailed => out.checks_failed += 1,
+            Outcome::Unanswered => out.unanswered += 1,
             _ => out.errors += 1,
         }
         if !exchange.outcome.was_answered() {

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use recording::{Exchange, Handled, Recording, RequestId, TextId};
 
 use crate::routes;
+use crate::sites::Sites;
 
 /// One measured request.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +26,7 @@ pub struct Joined<'a> {
     /// Names of the routes, such as `GET /channel/:id`.
     pub routes: Vec<String>,
     by_line: HashMap<TextId, usize>,
+    sites: Sites,
 }
 
 impl Joined<'_> {
@@ -32,6 +34,12 @@ impl Joined<'_> {
     pub fn route_of_line(&self, line: TextId) -> Option<&str> {
         let route = *self.by_line.get(&line)?;
         self.routes.get(route).map(String::as_str)
+    }
+
+    /// The telling part of a source line, innermost frame first: helpers through which many statements
+    /// go are left out. `None` when its text was lost.
+    pub fn site(&self, site: TextId) -> Option<&str> {
+        self.sites.get(site)
     }
 }
 
@@ -84,6 +92,7 @@ pub fn join(recording: &Recording) -> Joined<'_> {
             route,
         });
     }
+    joined.sites = Sites::of(recording, &joined.requests);
     joined
 }
 

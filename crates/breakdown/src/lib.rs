@@ -4,7 +4,7 @@
 //! of the others; what does not add up is `unaccounted`. *Late* (due → sent) stands beside it.
 //!
 //! [`join`] brings the client's and the app's view of each request together and names its route
-//! (`routes` finds the names); [`of`] adds them up (`account`, `statements`). No I/O; time and space in
+//! (`routes` finds the names, `sites` the source lines that tell something); [`of`] adds them up (`account`, `statements`). No I/O; time and space in
 //! proportion to the requests of the recording.
 //!
 //! Thread CPU is read on a uniform sample of requests, so *CPU* and *CPU wait* are the measured running
@@ -14,6 +14,7 @@
 mod account;
 mod join;
 mod routes;
+mod sites;
 mod statements;
 #[cfg(test)]
 mod tests;
@@ -22,6 +23,7 @@ mod types;
 use recording::Recording;
 
 pub use join::{Joined, Request, join};
+pub use sites::{frames_of, line_of};
 pub use types::{Balance, Breakdown, RouteBalance, SqlSummary};
 
 use account::Account;

@@ -8,18 +8,18 @@ use crate::join::Joined;
 use crate::types::SqlSummary;
 
 #[derive(Default)]
-struct Statement {
+struct Statement<'a> {
     count: u64,
     time: Nanos,
     gvl_wait: Nanos,
     rows: u64,
     by_route: HashMap<usize, u64>,
-    by_site: HashMap<TextId, u64>,
+    by_site: HashMap<&'a str, u64>,
 }
 
 /// Statements of the measured requests, the one with most time first.
 pub(crate) fn sum(recording: &Recording, joined: &Joined<'_>) -> Vec<SqlSummary> {
-    let mut statements: HashMap<TextId, Statement> = HashMap::new();
+    let mut statements: HashMap<TextId, Statement<'_>> = HashMap::new();
     let mut requests_seen = vec![0_u64; joined.routes.len()];
     for request in &joined.requests {
         let Some(handled) = request.handled else {
@@ -34,7 +34,9 @@ pub(crate) fn sum(recording: &Recording, joined: &Joined<'_>) -> Vec<SqlSummary>
             statement.gvl_wait += used.gvl_wait;
             statement.rows += used.rows;
             *statement.by_route.entry(request.route).or_default() += count;
-            *statement.by_site.entry(used.site).or_default() += count;
+            if let Some(site) = joined.site(used.site) {
+                *statement.by_site.entry(site).or_default() += count;
+            }
         }
     }
     let mut summaries: Vec<SqlSummary> = statements
@@ -54,7 +56,7 @@ fn summary(
     joined: &Joined<'_>,
     requests_seen: &[u64],
     id: TextId,
-    statement: Statement,
+    statement: Statement<'_>,
 ) -> SqlSummary {
     let mut routes: Vec<(String, f64)> = statement
         .by_route
@@ -65,12 +67,8 @@ fn summary(
         })
         .collect();
     routes.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-    let mut sites: Vec<(u64, &str)> = statement
-        .by_site
-        .into_iter()
-        .filter_map(|(site, count)| Some((count, recording.texts.get(site)?)))
-        .collect();
-    sites.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(b.1)));
+    let mut sites: Vec<(&str, u64)> = statement.by_site.into_iter().collect();
+    sites.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
     let digest = recording.texts.get(id).map(str::to_owned);
     SqlSummary {
         digest: digest.unwrap_or_else(|| format!("unknown statement {:016x}", id.0)),
@@ -80,6 +78,6 @@ fn summary(
         gvl_wait_ms: statement.gvl_wait.as_millis_f64(),
         rows: statement.rows,
         routes,
-        called_from: sites.into_iter().map(|(_, site)| site.to_owned()).collect(),
+        called_from: sites.into_iter().map(|(site, _)| site.to_owned()).collect(),
     }
 }

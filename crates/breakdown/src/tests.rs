@@ -160,12 +160,17 @@ fn requests_that_the_app_never_saw_are_counted() {
         outcome: Outcome::CheckFailed,
         ..exchange(&mut recording, 4, "GET /channel/8", 30)
     };
-    recording.exchanges.extend([unseen, failed, wrong]);
+    let open = Exchange {
+        outcome: Outcome::Unanswered,
+        ..exchange(&mut recording, 5, "GET /channel/9", 40)
+    };
+    recording.exchanges.extend([unseen, failed, wrong, open]);
     let breakdown = of(&recording);
     let route = &breakdown.routes[0];
-    assert_eq!((route.requests, route.answered, route.unseen), (4, 3, 2));
+    assert_eq!((route.requests, route.answered, route.unseen), (5, 3, 2));
     assert_eq!((route.errors, route.checks_failed), (1, 1));
-    assert_eq!(route.latency.len(), 4);
+    assert_eq!(route.unanswered, 1);
+    assert_eq!(route.latency.len(), 5);
     close(route.balance.queue, 12.0);
 }
 
@@ -252,6 +257,29 @@ fn statements_are_summed() {
     close(sql[0].gvl_wait_ms, 2.0);
     assert_eq!(sql[0].routes, [("GET /channel/:id".to_owned(), 6.0)]);
     assert_eq!(sql[0].called_from, ["app.rb:9", "app.rb:1"]);
+}
+
+#[test]
+fn source_lines_leave_helpers_out() {
+    let mut recording = one_request();
+    for (digest, line, count) in [("a", 1, 1), ("b", 2, 1), ("c", 3, 2), ("c", 4, 9)] {
+        let helper = ["db.rb:5 in rows", "db.rb:7 in first"][line % 2];
+        let site = format!("db.rb:5 in rows < {helper} < app.rb:{line} < app.rb:100");
+        let used = SqlUse {
+            digest: recording.texts.keep(digest),
+            site: recording.texts.keep(&site),
+            count,
+            ..SqlUse::default()
+        };
+        recording.handled[0].sql.push(used);
+    }
+    let sql = of(&recording).sql;
+    let c = sql.iter().find(|sql| sql.digest == "c").unwrap();
+    let expected = [
+        "app.rb:4 < app.rb:100",
+        "db.rb:7 in first < app.rb:3 < app.rb:100",
+    ];
+    assert_eq!(c.called_from, expected);
 }
 
 proptest! {

@@ -22,8 +22,10 @@ pub struct RouteBalance {
     pub requests: u64,
     /// Of these, answered completely (only these have a balance).
     pub answered: u64,
-    /// Of these, errors: everything but `Ok` and `CheckFailed`.
+    /// Of these, errors: everything but `Ok`, `CheckFailed` and `Unanswered`.
     pub errors: u64,
+    /// Of these, not answered yet when the run ended: no errors, but their latency is "at least".
+    pub unanswered: u64,
     /// Of these, failed checks.
     pub checks_failed: u64,
     /// Answered, but never seen inside the app (a proxy answered, or the agent lost the record).
@@ -98,6 +100,7 @@ pub struct SqlSummary {
     pub rows: u64,
     /// Routes that issue it, with executions per request of that route, most first.
     pub routes: Vec<(String, f64)>,
-    /// Source lines that issue it, most executions first.
+    /// Source lines that issue it, most executions first. Each is up to four frames of the app, innermost
+    /// first, such as `app.rb:143 < app.rb:136`; helpers through which many statements go are left out.
     pub called_from: Vec<String>,
 }
