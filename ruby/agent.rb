@@ -17,18 +17,17 @@ module HakaruAgent
   module PumaCall
     def call(env)
       id = env.delete("HTTP_HAKARU_REQUEST")
-      ready = env.delete("hakaru.ready")
-      state = Native.request_begin(id, ready)
+      state = Native.request_begin(id)
       if state == FIRST # request of this process
         HakaruAgent.arm(@config)
-        state = Native.request_begin(id, ready)
+        state = Native.request_begin(id)
       end
       return super if state == PASS
 
       begin
         response = super
       ensure
-        HakaruAgent.request_end(env, response)
+        Native.request_end(env, response)
       end
     end
   end
@@ -38,9 +37,8 @@ module HakaruAgent
     private
 
     def set_ready
-      result = super
-      @env["hakaru.ready"] = Native.now if @env.key?("HTTP_HAKARU_REQUEST")
-      result
+      Native.ready(@env["HTTP_HAKARU_REQUEST"])
+      super
     end
   end
 
@@ -131,26 +129,6 @@ module HakaruAgent
       Native.trouble(text, text.bytesize)
     rescue Exception # rubocop:disable Lint/RescueException
       nil
-    end
-
-    def request_end(env, response)
-      route = env["sinatra.route"] || rails_route(env)
-      status = Array === response ? response[0] : 0
-      status = status.to_i unless Integer === status
-      if String === route
-        Native.request_end(status, route, route.bytesize)
-      else
-        Native.request_end(status, nil, 0)
-      end
-    rescue Exception => e # rubocop:disable Lint/RescueException
-      Native.request_end(0, nil, 0)
-      trouble(e)
-    end
-
-    # Rails >= 7.1 tells its pattern, such as "/posts/:id(.:format)".
-    def rails_route(env)
-      pattern = env["action_dispatch.route_uri_pattern"]
-      "#{env["REQUEST_METHOD"]} #{pattern.delete_suffix("(.:format)")}" if pattern
     end
 
     def added(owner, name)
@@ -342,11 +320,11 @@ module HakaruAgent
       wrapped = Class.new(bare)
       wrapped.prepend(call_module(wrapped, :query, SQL, "first", "0"))
       @told = true
-      Native.request_begin(nil, nil)
+      Native.request_begin(nil)
       cost_of(wrapped.new, bare.new) { |client| client.query("SELECT 1") }
     ensure
       @told = false
-      Native.request_end(0, nil, 0)
+      Native.request_end({}, nil)
     end
 
     def cost_of(wrapped, bare)

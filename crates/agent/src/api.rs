@@ -3,7 +3,7 @@
 //! `VALUE` is passed as a plain word. Fixnums have one form in all versions; `nil` is asked for at run
 //! time, because its bits differ between versions.
 
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::{CStr, c_char, c_int, c_long, c_void};
 use std::sync::OnceLock;
 
 /// A Ruby object reference or immediate.
@@ -55,6 +55,10 @@ api! {
     must rb_string_value_ptr: extern "C" fn(*mut Value) -> *const c_char,
     must rb_intern: extern "C" fn(*const c_char) -> usize,
     must rb_id2sym: extern "C" fn(usize) -> Value,
+    must rb_utf8_str_new: extern "C" fn(*const c_char, c_long) -> Value,
+    must rb_gc_register_mark_object: extern "C" fn(Value),
+    must rb_hash_lookup: extern "C" fn(Value, Value) -> Value,
+    must rb_ary_entry: extern "C" fn(Value, c_long) -> Value,
     must rb_gc_stat: extern "C" fn(Value) -> usize,
     must rb_thread_current: extern "C" fn() -> Value,
     must rb_profile_frames: extern "C" fn(c_int, c_int, *mut Value, *mut c_int) -> c_int,
@@ -146,15 +150,26 @@ pub(crate) fn c_string<'a>(value: Value) -> Option<&'a CStr> {
     (!start.is_null()).then(|| unsafe { CStr::from_ptr(start) })
 }
 
-/// Whether it is a heap object of type `T_STRING` (5 in the low five bits of `RBasic.flags`, all versions).
+/// Types of heap objects, as in the low five bits of `RBasic.flags` in all versions.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum HeapType {
+    String = 5,
+    Array = 7,
+    Hash = 8,
+}
+
 fn is_string(value: Value) -> bool {
+    is(value, HeapType::String)
+}
+
+/// Whether it is a heap object of that type.
+pub(crate) fn is(value: Value, heap_type: HeapType) -> bool {
     const IMMEDIATE_MASK: Value = 7;
     // `false`, `nil`, `true` and `undef` are small words in every version.
     const SPECIAL_MAX: Value = 0x40;
     const TYPE_MASK: usize = 0x1f;
-    const T_STRING: usize = 5;
     value > SPECIAL_MAX
         && value & IMMEDIATE_MASK == 0
         // SAFETY: not an immediate, so it points at an `RBasic`, whose first word is `flags`.
-        && unsafe { *(value as *const usize) } & TYPE_MASK == T_STRING
+        && unsafe { *(value as *const usize) } & TYPE_MASK == heap_type as usize
 }

@@ -24,6 +24,8 @@ mod hooks;
 mod native;
 mod nesting;
 mod process;
+mod ready;
+mod route;
 mod site;
 mod thread;
 mod timeline;

@@ -8,13 +8,14 @@ use std::ffi::{CStr, CString, c_int, c_void};
 use ring::{Hello, TextKind};
 
 use crate::api::{
-    Api, Value, api, c_string, fixnum, from_fixnum, ruby_description, ruby_version, string_bytes,
+    Api, HeapType, Value, api, c_string, fixnum, from_fixnum, is, ruby_description, ruby_version,
+    string_bytes,
 };
 use crate::clock::monotonic_ns;
 use crate::nesting::{self, Entry};
 use crate::thread::{self, Live, ThreadState};
 use crate::timeline::{Part, Span, Timeline, mark_ready};
-use crate::{guarded, hooks, process};
+use crate::{guarded, hooks, process, ready, route};
 
 const RUBY_HALF: &str = include_str!("../../../ruby/agent.rb");
 
@@ -43,6 +44,7 @@ pub(crate) fn start() {
         return;
     };
     thread::prepare(api);
+    route::prepare(api);
     if let Some(create) = api.rb_internal_thread_specific_key_create {
         process::set_key(create());
     }
@@ -77,10 +79,11 @@ fn define(api: &Api) {
     }
     let agent = (api.rb_define_module)(c"HakaruAgent".as_ptr());
     let module = (api.rb_define_module_under)(agent, c"Native".as_ptr());
-    let functions: [(&CStr, *const c_void, c_int); 10] = [
+    let functions: [(&CStr, *const c_void, c_int); 11] = [
         (c"now", now as *const c_void, 0),
-        (c"request_begin", request_begin as *const c_void, 2),
-        (c"request_end", request_end as *const c_void, 3),
+        (c"ready", ready as *const c_void, 1),
+        (c"request_begin", request_begin as *const c_void, 1),
+        (c"request_end", request_end as *const c_void, 2),
         (c"call_begin", call_begin as *const c_void, 4),
         (c"call_end", call_end as *const c_void, 1),
         (c"hello", hello as *const c_void, 8),
@@ -99,8 +102,19 @@ extern "C" fn now(_self: Value) -> Value {
     fixnum(monotonic_ns() as i64)
 }
 
-/// `request_begin(id or nil, ready or nil)` → PASS, STARTED, or FIRST: arm, then call again.
-extern "C" fn request_begin(_self: Value, id: Value, ready: Value) -> Value {
+/// `ready(id or nil)`: Puma has the whole request with that number.
+extern "C" fn ready(_self: Value, id: Value) -> Value {
+    guarded(PASS, || {
+        let id = request_id(id);
+        if id != 0 {
+            ready::note(id, monotonic_ns());
+        }
+        PASS
+    })
+}
+
+/// `request_begin(id or nil)` → PASS, STARTED, or FIRST: arm, then call again.
+extern "C" fn request_begin(_self: Value, id: Value) -> Value {
     guarded(PASS, || {
         let Some(api) = api().filter(|_| process::is_on()) else {
             return PASS;
@@ -113,27 +127,33 @@ extern "C" fn request_begin(_self: Value, id: Value, ready: Value) -> Value {
             return PASS;
         };
         nesting::reset();
-        let ready = from_fixnum(ready).map_or(0, |ready| ready as u64);
-        state.begin(request_id(id), ready);
+        let id = request_id(id);
+        state.begin(id, ready::take(id));
         STARTED
     })
 }
 
 /// The header's 16 hexadecimal digits; 0 for anything else.
 fn request_id(header: Value) -> u64 {
-    c_string(header)
-        .and_then(|text| text.to_str().ok())
-        .and_then(|text| u64::from_str_radix(text, 16).ok())
-        .unwrap_or(0)
+    let Some(text) = c_string(header) else {
+        return 0;
+    };
+    text.to_bytes().iter().fold(0, |id, digit| {
+        let digit = (*digit as char).to_digit(16).unwrap_or(0);
+        id << 4 | u64::from(digit)
+    })
 }
 
-/// `request_end(status, route or nil, its bytes)`.
-extern "C" fn request_end(_self: Value, status: Value, route: Value, bytes: Value) -> Value {
+/// `request_end(env, response or nil)`.
+extern "C" fn request_end(_self: Value, env: Value, response: Value) -> Value {
     guarded(PASS, || {
-        if let Some(state) = thread::active() {
-            let status = from_fixnum(status).map_or(0, |status| status as u32);
-            // SAFETY: the Ruby half passes a string with its own bytesize.
-            state.end(status, unsafe { string_bytes(route, bytes) });
+        if let (Some(api), Some(state)) = (api(), thread::active()) {
+            let status = if is(response, HeapType::Array) {
+                from_fixnum((api.rb_ary_entry)(response, 0)).map_or(0, |status| status as u32)
+            } else {
+                0
+            };
+            state.end(status, route::of(api, env).as_deref());
         }
         PASS
     })
