@@ -1,12 +1,18 @@
 //! Benchmarks against which the project's claims are checked, one file each.
 
+mod agent;
+
 use crate::run::Outcome;
 
 /// Name, what it measures, and the function that takes the arguments after the name.
 type Bench = (&'static str, &'static str, fn(&[String]) -> Outcome<()>);
 
 /// A new file adds its line here.
-const BENCHES: &[Bench] = &[];
+const BENCHES: &[Bench] = &[(
+    "agent",
+    "what the agent costs: CPU a request and throughput, with and without",
+    agent::run_bench,
+)];
 
 pub(crate) fn task(arguments: &[String]) -> Outcome<()> {
     let Some((name, rest)) = arguments.split_first() else {

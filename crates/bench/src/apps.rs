@@ -1,0 +1,157 @@
+//! Puma with and without the agent, on a core of its own.
+
+use std::error::Error;
+use std::fs;
+use std::net::TcpListener;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use capture::{Rings, unpack_agent};
+use load::{Plan, run};
+use recording::Nanos;
+use scenario::Scenario;
+use target::{Agent, CommandLine, Endpoint, Running, Spec};
+
+/// Cores: the servers on the first, the load generator and whoever reads the rings on the second.
+const SERVER_CORE: usize = 0;
+const CLIENT_CORE: usize = 1;
+
+/// A running Puma.
+pub(crate) struct App {
+    running: Running,
+    url: String,
+    reader: Option<Reader>,
+    _folder: tempfile::TempDir,
+}
+
+/// Empties the rings while the app runs, as a run does.
+struct Reader {
+    stop: Arc<AtomicBool>,
+    thread: JoinHandle<()>,
+}
+
+/// What one block measured.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Block {
+    /// CPU of all processes of the server, in microseconds a request.
+    pub(crate) cpu_us: f64,
+    /// Requests a second.
+    pub(crate) rps: f64,
+}
+
+/// Keeps this thread and those it starts on the client's core.
+pub(crate) fn stay_on_client_core() -> Result<(), Box<dyn Error>> {
+    let mut cores = rustix::thread::CpuSet::new();
+    cores.set(CLIENT_CORE);
+    Ok(rustix::thread::sched_setaffinity(None, &cores)?)
+}
+
+impl App {
+    /// Boots Puma with `flags` on the Rack app in `config`.
+    pub(crate) fn boot(flags: &[&str], config: &str, agent: bool) -> Result<App, Box<dyn Error>> {
+        let folder = tempfile::Builder::new().prefix("hakaru-bench-").tempdir()?;
+        fs::write(folder.path().join("config.ru"), config)?;
+        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+        let url = format!("http://127.0.0.1:{port}");
+        let mut words: Vec<String> = ["taskset", "-c", &SERVER_CORE.to_string(), "puma"]
+            .map(str::to_owned)
+            .to_vec();
+        words.extend(flags.iter().map(|flag| (*flag).to_owned()));
+        words.extend(["-b", &format!("tcp://127.0.0.1:{port}"), "config.ru"].map(str::to_owned));
+        let mut spec = Spec::new(CommandLine::Argv(words), Endpoint::parse(&url)?);
+        spec.directory = folder.path().to_owned();
+        spec.env = vec![("RACK_ENV".to_owned(), "production".to_owned())];
+        let rings = tempfile::Builder::new()
+            .prefix("hakaru-bench-rings-")
+            .tempdir_in("/dev/shm")?;
+        if agent {
+            spec.agent = Some(Agent {
+                library: unpack_agent(&folder.path().join("agent"))?,
+                env: vec![("HAKARU_RING_DIR".to_owned(), rings.path().into())],
+            });
+        }
+        let running = target::start(&spec, &AtomicBool::new(false))?;
+        Ok(App {
+            running,
+            url,
+            reader: agent.then(|| Reader::start(rings)),
+            _folder: folder,
+        })
+    }
+
+    /// Loads it for `seconds` over `connections` connections.
+    pub(crate) fn block(&self, connections: u32, seconds: f64) -> Result<Block, Box<dyn Error>> {
+        let plan = Plan {
+            connections,
+            duration: Nanos((seconds * 1e9) as u64),
+            drain: Nanos(0),
+            ..Plan::default()
+        };
+        let scenario = Scenario::single(&self.url)?;
+        let before = self.cpu_ns();
+        let mut answered = 0;
+        let result = run(&plan, &scenario, &AtomicBool::new(false), &mut |batch| {
+            answered += batch
+                .exchanges
+                .iter()
+                .filter(|exchange| exchange.outcome.was_answered())
+                .count();
+        })?;
+        let cpu_ns = self.cpu_ns() - before;
+        if answered == 0 {
+            return Err(format!("no request was answered by {}", self.url).into());
+        }
+        Ok(Block {
+            cpu_us: cpu_ns as f64 / 1e3 / answered as f64,
+            rps: answered as f64 / result.window.length().as_secs_f64(),
+        })
+    }
+
+    /// Time on a core of all its threads, by the scheduler's own account: nanoseconds, where
+    /// `/proc/<pid>/stat` counts ticks of 10 ms.
+    fn cpu_ns(&self) -> u64 {
+        self.running.pids().into_iter().map(cpu_ns_of).sum()
+    }
+}
+
+fn cpu_ns_of(pid: u32) -> u64 {
+    let Ok(tasks) = fs::read_dir(Path::new("/proc").join(pid.to_string()).join("task")) else {
+        return 0;
+    };
+    tasks
+        .flatten()
+        .filter_map(|task| fs::read_to_string(task.path().join("schedstat")).ok())
+        .filter_map(|text| text.split(' ').next()?.parse::<u64>().ok())
+        .sum()
+}
+
+impl Reader {
+    /// As often as a run does.
+    const POLL: Duration = Duration::from_millis(20);
+
+    fn start(folder: tempfile::TempDir) -> Reader {
+        let stop = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&stop);
+        let thread = std::thread::spawn(move || {
+            let mut rings = Rings::new(folder.path());
+            while !seen.load(Ordering::Relaxed) {
+                rings.poll();
+                std::thread::sleep(Reader::POLL);
+            }
+        });
+        Reader { stop, thread }
+    }
+}
+
+impl Drop for App {
+    fn drop(&mut self) {
+        self.running.stop();
+        if let Some(reader) = self.reader.take() {
+            reader.stop.store(true, Ordering::Relaxed);
+            let _ = reader.thread.join();
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! Runs Hakaru's parts and their peers interleaved in one session and prints ratios, never claims.
+//!
+//! `cargo xtask bench NAME` builds it optimised and runs one benchmark; each is a file here.
+#![expect(clippy::print_stdout, reason = "printing its result is what it is for")]
+
+mod agent;
+mod apps;
+mod pairs;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let ended = match arguments.first().map(String::as_str) {
+        Some("agent") => agent::run(&arguments[1..]),
+        other => Err(format!(
+            "no benchmark is called {:?}; there is `agent`",
+            other.unwrap_or("")
+        )
+        .into()),
+    };
+    match ended {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(3),
+        Err(error) => {
+            println!("bench: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

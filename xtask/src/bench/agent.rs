@@ -1,0 +1,16 @@
+//! What the agent costs. The benchmark itself is `crates/bench/src/agent.rs`, built optimised.
+
+use crate::run::{Outcome, cargo, run};
+
+pub(crate) fn run_bench(arguments: &[String]) -> Outcome<()> {
+    let mut command = cargo(&[
+        "run",
+        "--release",
+        "--quiet",
+        "--package",
+        "hakaru-bench",
+        "--",
+        "agent",
+    ]);
+    run(command.args(arguments))
+}
