@@ -76,8 +76,11 @@ module HakaruAgent
   # class => { method => [kind, text of the call, rows of its result] }
   #
   # The text is an expression over the first argument `first` and `self`.
+  #
+  # SETUP is time in the database driver that is no statement: connecting, preparing.
   SQL = 0
   HTTP = 1
+  SETUP = 2
   PREPARED = "(@hakaru_sql || '')"
   PG_PREPARED = "((@hakaru_statements && @hakaru_statements[first]) || first)"
   ARRAY_ROWS = "(Array === result ? result.size : 0)"
@@ -87,7 +90,8 @@ module HakaruAgent
   CONNECTED = '"HTTP connect #{address}"'
 
   CALLS = {
-    "Mysql2::Client" => { query: [SQL, "first", MYSQL_ROWS] },
+    "Mysql2::Client" => { query: [SQL, "first", MYSQL_ROWS],
+                          connect: [SETUP, "''", "0"], close: [SETUP, "''", "0"] },
     "Mysql2::Statement" => { execute: [SQL, PREPARED, MYSQL_ROWS] },
     "Trilogy" => { query: [SQL, "first", "(result.respond_to?(:count) ? result.count : 0)"] },
     "PG::Connection" => %i[exec async_exec sync_exec query exec_params async_exec_params sync_exec_params]
@@ -217,14 +221,14 @@ module HakaruAgent
         end
         if (memory = PREPARES.dig(name, method))
           @hooked[[name, method]] = true
-          driver.prepend(prepare_module(method, memory))
+          driver.prepend(call_module(driver, method, SETUP, "''", "0"), prepare_module(method, memory))
         end
       end
     end
 
     # rubocop:disable Style/DocumentDynamicEvalDefinition
     def call_module(driver, method, kind, text, rows)
-      code = ((@codes += 1) << 1) | kind
+      code = ((@codes += 1) << 2) | kind
       original = driver.instance_method(method)
       Module.new do
         const_set(:ORIGINAL, original)

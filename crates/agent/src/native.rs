@@ -13,7 +13,7 @@ use crate::api::{
 };
 use crate::clock::monotonic_ns;
 use crate::nesting::{self, Entry};
-use crate::thread::{self, Live, ThreadState};
+use crate::thread::{self, Live, NO_STATEMENT, ThreadState};
 use crate::timeline::{Part, Span, Timeline, mark_ready};
 use crate::{guarded, hooks, process, ready, route};
 
@@ -159,8 +159,12 @@ extern "C" fn request_end(_self: Value, env: Value, response: Value) -> Value {
     })
 }
 
-/// `call_begin(code, receiver, text, bytes)` → STARTED (then `call_end` must follow) or RECURSION. The
-/// code's low bit says SQL (0) or HTTP (1); the rest names the method.
+// The code's low bits say what is called, as in the Ruby half; the rest names the method.
+const KIND_MASK: i64 = 3;
+const KIND_SQL: i64 = 0;
+const KIND_HTTP: i64 = 1;
+
+/// `call_begin(code, receiver, text, bytes)` → STARTED (then `call_end` must follow) or RECURSION.
 extern "C" fn call_begin(
     _self: Value,
     code: Value,
@@ -178,12 +182,19 @@ extern "C" fn call_begin(
         if let (Some(api), Some(state)) = (api(), thread::active()) {
             // SAFETY: as in `request_end`.
             let text = unsafe { string_bytes(text, bytes) }.unwrap_or_default();
-            let (span, digest) = match code & 1 {
-                0 => (Span::Sql, state.tell_sql(text)),
-                _ => (Span::Http, state.tell(TextKind::Digest, text)),
-            };
-            let site = site(api, state);
-            state.begin_call(span, digest, site);
+            match code & KIND_MASK {
+                KIND_SQL => {
+                    let digest = state.tell_sql(text);
+                    let site = site(api, state);
+                    state.begin_call(Span::Sql, digest, site);
+                }
+                KIND_HTTP => {
+                    let digest = state.tell(TextKind::Digest, text);
+                    let site = site(api, state);
+                    state.begin_call(Span::Http, digest, site);
+                }
+                _ => state.begin_call(Span::Sql, NO_STATEMENT, 0),
+            }
         }
         STARTED
     })

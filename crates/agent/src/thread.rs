@@ -41,6 +41,9 @@ pub(crate) struct ThreadState {
     requests: u64,
 }
 
+/// Digest of a call whose time counts, but which is no statement; no text has this hash.
+pub(crate) const NO_STATEMENT: u64 = 0;
+
 /// The SQL or HTTP call the thread is in.
 #[derive(Clone, Copy, Default)]
 struct Call {
@@ -258,7 +261,7 @@ impl ThreadState {
         let now = monotonic_ns();
         self.timeline.set_span(Span::None, now, &Live);
         let call = std::mem::take(&mut self.call);
-        if call.span == Span::None {
+        if call.span == Span::None || call.digest == NO_STATEMENT {
             return;
         }
         self.record.statements += u32::from(call.span == Span::Sql);

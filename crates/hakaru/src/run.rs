@@ -41,6 +41,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let mut troubles = Vec::new();
     let kept = claim(&settings, &mut troubles)?;
     let scenario = read_scenario(&settings)?;
+    let plan = &settings.plan;
+    plan.check(&scenario)
+        .map_err(|error| Failure::new(Exit::Usage, error))?;
     let places = Places::new(&settings, &mut troubles)?;
     reset_data(&settings, &stop)?;
     let app = start(&settings, &places, &stop)?;
@@ -55,7 +58,12 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     })?;
     let exit = page::exit_of(&recording);
     page::print(&recording, number, args.json);
-    Ok(exit)
+    // Also a Ctrl-C that came too late to cut anything off: who repeats runs in a loop wants it to end.
+    Ok(match exit {
+        Exit::TargetDied => exit,
+        _ if signals::raised(&stop) => Exit::Interrupted,
+        _ => exit,
+    })
 }
 
 /// Claims the folder. When runs cannot be kept there, the run goes on in memory and says so.
@@ -93,28 +101,33 @@ fn reset_data(settings: &Settings, stop: &AtomicBool) -> Result<(), Failure> {
         return Ok(());
     };
     talk::say(&format!("resetting the data: {command}"));
-    target::run_before(spec, command, *limit, stop).map_err(target_failure)
+    target::run_before(spec, command, *limit, stop)
+        .map_err(|error| target_failure(error, "the data was reset"))
 }
 
 fn start(settings: &Settings, places: &Places, stop: &AtomicBool) -> Result<Running, Failure> {
-    match &settings.start {
+    let started = match &settings.start {
         Some(spec) => {
             talk::say(&format!("starting the app: {}", spec.command));
             let mut spec = spec.clone();
             spec.log = places.log();
             spec.agent = places.agent();
-            target::start(&spec, stop).map_err(target_failure)
+            spec.remove_when_killed = places.private_folders();
+            target::start(&spec, stop)
         }
-        None => target::attach(&settings.endpoint, ATTACH_TIMEOUT, stop).map_err(target_failure),
-    }
+        None => target::attach(&settings.endpoint, ATTACH_TIMEOUT, stop),
+    };
+    started.map_err(|error| target_failure(error, "the app was starting"))
 }
 
-fn target_failure(error: TargetError) -> Failure {
-    let exit = match error {
-        TargetError::Interrupted => Exit::Interrupted,
-        _ => Exit::TargetFailed,
-    };
-    Failure::new(exit, error)
+fn target_failure(error: TargetError, phase: &str) -> Failure {
+    match error {
+        TargetError::Interrupted => Failure::new(
+            Exit::Interrupted,
+            format!("interrupted while {phase}; nothing was measured"),
+        ),
+        error => Failure::new(Exit::TargetFailed, error),
+    }
 }
 
 struct Measure<'a> {

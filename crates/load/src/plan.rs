@@ -1,6 +1,9 @@
 //! How hard to load, and for how long.
 
 use recording::Nanos;
+use scenario::Scenario;
+
+use crate::LoadError;
 
 /// How hard to load, for how long, and with what limits. Start from [`Plan::default`].
 #[derive(Clone, Debug, PartialEq)]
@@ -57,4 +60,39 @@ impl Default for Plan {
             body_bytes_max: 64 * 1024 * 1024,
         }
     }
+}
+
+impl Plan {
+    /// Whether it can be run with that scenario; what [`crate::run`] asks first.
+    ///
+    /// # Errors
+    /// [`LoadError::Plan`] says what does not fit.
+    pub fn check(&self, scenario: &Scenario) -> Result<(), LoadError> {
+        let plan = self;
+    let wrong = |what: String| Err(LoadError::Plan(what));
+    if plan.connections == 0 || plan.threads == 0 || plan.threads > plan.connections {
+        return wrong(format!(
+            "{} threads for {} connections: at least one connection for each thread is needed",
+            plan.threads, plan.connections
+        ));
+    }
+    if plan.duration == Nanos::ZERO {
+        return wrong("the duration of the load is zero".to_owned());
+    }
+    if let Pace::Constant { per_second } = plan.pace
+        && !(per_second > 0.0 && per_second <= 1e9)
+    {
+        return wrong(format!(
+            "a rate of {per_second} requests a second cannot be run"
+        ));
+    }
+    match scenario.feed_rows_min() {
+        Some(rows) if rows < plan.connections as usize => wrong(format!(
+            "a feed has {rows} rows for {} connections, and each user needs a row of its own; \
+             add rows or take fewer connections",
+            plan.connections
+        )),
+        _ => Ok(()),
+    }
+}
 }

@@ -7,7 +7,7 @@ use std::sync::mpsc::sync_channel;
 use std::thread::ScopedJoinHandle;
 use std::time::Duration;
 
-use recording::{Generator, Nanos, Score, ScoreLine, Window};
+use recording::{Generator, Score, ScoreLine, Window};
 use scenario::{BaseUrl, Scenario};
 
 use crate::clock;
@@ -33,7 +33,7 @@ pub fn run(
     stop: &AtomicBool,
     sink: &mut dyn FnMut(Batch),
 ) -> Result<LoadResult, LoadError> {
-    check(plan, scenario)?;
+    plan.check(scenario)?;
     let address = resolve(scenario.base_url())?;
     let session = scenario.session(plan.seed);
     let pacer = match plan.pace {
@@ -164,34 +164,6 @@ fn score(scenario: &Scenario, total: &Share) -> Option<Score> {
 /// How many of `all` belong to the thread `number`: the remainder goes to the first ones.
 fn share_of(all: u32, threads: u32, number: u32) -> u32 {
     all / threads + u32::from(number < all % threads)
-}
-
-fn check(plan: &Plan, scenario: &Scenario) -> Result<(), LoadError> {
-    let wrong = |what: String| Err(LoadError::Plan(what));
-    if plan.connections == 0 || plan.threads == 0 || plan.threads > plan.connections {
-        return wrong(format!(
-            "{} threads for {} connections: at least one connection for each thread is needed",
-            plan.threads, plan.connections
-        ));
-    }
-    if plan.duration == Nanos::ZERO {
-        return wrong("the duration of the load is zero".to_owned());
-    }
-    if let Pace::Constant { per_second } = plan.pace
-        && !(per_second > 0.0 && per_second <= 1e9)
-    {
-        return wrong(format!(
-            "a rate of {per_second} requests a second cannot be run"
-        ));
-    }
-    match scenario.feed_rows_min() {
-        Some(rows) if rows < plan.connections as usize => wrong(format!(
-            "a feed has {rows} rows for {} connections, and each user needs a row of its own; \
-             add rows or take fewer connections",
-            plan.connections
-        )),
-        _ => Ok(()),
-    }
 }
 
 /// The first address of the host that accepts a connection; if none does, the first. `localhost` often

@@ -86,7 +86,7 @@ impl std::str::FromStr for RunRef {
         match text.parse() {
             Ok(number) if number > 0 => Ok(RunRef::Number(number)),
             _ => Err(format!(
-                "{text:?} names no run; use a number from `hakaru log`, or LAST"
+                "{text:?} names no run; use the number that a run's page ends with, or LAST"
             )),
         }
     }

@@ -38,8 +38,8 @@ const CONNECT_LIMIT: Duration = Duration::from_millis(500);
 const ANSWER_LIMIT: Duration = Duration::from_secs(15);
 
 /// Puma writes its status every second once it runs, so after this silence (since its port opened) it
-/// was told not to (`PUMA_SKIP_SYSTEMD`) or is older than 5.1.
-const PUMA_SILENCE_LIMIT: Duration = Duration::from_secs(10);
+/// was told not to (`PUMA_SKIP_SYSTEMD`), or is a 5.x without the gem it needs for that.
+const PUMA_SILENCE_LIMIT: Duration = Duration::from_secs(3);
 
 /// Between `READY=1` and the URL's port taking connections: beyond this the url names another port.
 const OPEN_AFTER_READY_LIMIT: Duration = Duration::from_secs(3);

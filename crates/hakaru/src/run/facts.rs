@@ -93,10 +93,7 @@ pub(crate) fn of_agents(recording: &mut Recording, rings: &Rings, settings: &Set
         target.threads = server.threads;
         target.database_pool = target.database_pool.or(server.database_pool);
     }
-    target.database = rings
-        .database_url()
-        .map(str::to_owned)
-        .or_else(|| database_url(settings))
+    target.database = known_database(rings, settings)
         .map(|url| database_kind(&url).to_owned())
         .unwrap_or_default();
     let troubles = agent_troubles(settings, &recording.agents);
@@ -149,11 +146,7 @@ fn agent_troubles(settings: &Settings, agents: &[AgentProcess]) -> Vec<Trouble> 
 
 /// Asks the app's database for the plans of its costliest statements.
 pub(crate) fn explain(recording: &mut Recording, rings: &Rings, settings: &Settings) {
-    let Some(url) = rings
-        .database_url()
-        .map(str::to_owned)
-        .or_else(|| database_url(settings))
-    else {
+    let Some(url) = known_database(rings, settings) else {
         return;
     };
     let candidates = costliest(recording, rings);
@@ -184,6 +177,15 @@ fn costliest(recording: &Recording, rings: &Rings) -> Vec<(recording::TextId, St
         .into_iter()
         .filter_map(|(id, _)| Some((id, rings.samples().get(&id)?.clone())))
         .collect()
+}
+
+/// The config file's word first, then what the app's own driver is connected to, then the environment.
+fn known_database(rings: &Rings, settings: &Settings) -> Option<String> {
+    settings
+        .database
+        .clone()
+        .or_else(|| rings.database_url().map(str::to_owned))
+        .or_else(|| database_url(settings))
 }
 
 fn database_url(settings: &Settings) -> Option<String> {

@@ -1,6 +1,7 @@
 //! Where the agent, its rings and the app's output go for the length of a run.
 
 use std::ffi::OsString;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use recording::Trouble;
@@ -14,11 +15,13 @@ use crate::settings::Settings;
 /// a megabyte.
 const SHARED_MEMORY: &str = "/dev/shm";
 
+/// Room for the rings of 32 threads.
+const RINGS_BYTES: u64 = 16 << 20;
+
 /// Folders of this run, private and removed at its end.
 pub(crate) struct Places {
     rings: TempDir,
-    /// Kept only so that the library lives as long as the app.
-    _library_folder: Option<TempDir>,
+    library_folder: Option<TempDir>,
     agent: Option<Agent>,
     log: Option<PathBuf>,
 }
@@ -48,10 +51,19 @@ impl Places {
         let log = settings.project.join(store::FOLDER).join("app.log");
         Ok(Places {
             rings,
-            _library_folder: folder,
+            library_folder: folder,
             agent,
-            log: log.parent().is_some_and(Path::is_dir).then_some(log),
+            log: can_be_written(&log).then_some(log),
         })
+    }
+
+    /// Those that must not outlive a killed program: rings hold memory.
+    pub(crate) fn private_folders(&self) -> Vec<PathBuf> {
+        [Some(&self.rings), self.library_folder.as_ref()]
+            .into_iter()
+            .flatten()
+            .map(|folder| folder.path().to_owned())
+            .collect()
     }
 
     /// Where the agents make their rings.
@@ -70,11 +82,42 @@ impl Places {
     }
 }
 
+/// The first place with room; where none has any, the agent says so when it makes its first ring.
 fn ring_folder(project: &Path) -> std::io::Result<TempDir> {
-    let make = |parent: &Path| tempfile::Builder::new().prefix("hakaru-rings-").tempdir_in(parent);
-    make(Path::new(SHARED_MEMORY))
-        .or_else(|_| make(&std::env::temp_dir()))
-        .or_else(|_| make(&project.join(store::FOLDER)))
+    let parents = [
+        PathBuf::from(SHARED_MEMORY),
+        std::env::temp_dir(),
+        project.join(store::FOLDER),
+    ];
+    let make = |parent: &PathBuf| {
+        tempfile::Builder::new()
+            .prefix("hakaru-rings-")
+            .tempdir_in(parent)
+    };
+    let roomy = parents.iter().filter(|parent| has_room(parent));
+    let mut last = Err(std::io::ErrorKind::NotFound.into());
+    for parent in roomy.chain(&parents) {
+        last = make(parent);
+        if last.is_ok() {
+            break;
+        }
+    }
+    last
+}
+
+fn has_room(folder: &Path) -> bool {
+    rustix::fs::statvfs(folder)
+        .is_ok_and(|found| found.f_bavail.saturating_mul(found.f_frsize) >= RINGS_BYTES)
+}
+
+/// A log that cannot be written (the disk is full or read-only) must not keep the app from being run.
+fn can_be_written(log: &Path) -> bool {
+    std::fs::OpenOptions::new()
+        .append(true)
+        .create(true)
+        .mode(0o600)
+        .open(log)
+        .is_ok()
 }
 
 fn unpack(settings: &Settings, rings: &Path) -> std::io::Result<(TempDir, Agent)> {

@@ -59,11 +59,17 @@ fn announcement(settings: &Settings) -> String {
     };
     let warmup = match plan.warmup {
         Nanos(0) => String::new(),
-        warmup => format!(" after {:.0} s of warm-up", warmup.as_secs_f64()),
+        warmup => format!(" after {} s of warm-up", seconds(warmup)),
     };
     format!(
-        "loading {}: {load} for {:.0} s{warmup}; Ctrl-C ends it with what was measured",
+        "loading {}: {load} for {} s{warmup}; Ctrl-C ends it with what was measured",
         settings.endpoint.authority(),
-        plan.duration.as_secs_f64(),
+        seconds(plan.duration),
     )
+}
+
+/// Without digits that say nothing: `20`, `0.5`.
+fn seconds(length: Nanos) -> String {
+    let text = format!("{:.2}", length.as_secs_f64());
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }

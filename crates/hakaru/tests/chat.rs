@@ -1,0 +1,158 @@
+//! The unpatched chat under load: what was planted in it is found, by name, on each database.
+
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+/// Long enough for 200 requests of the busiest routes on two shared cores.
+const DURATION: &str = "15s";
+
+/// A copy of the chat in a folder of its own, on a free port.
+fn copy_of_chat(folder: &Path) -> PathBuf {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../apps/chat");
+    let copied = Command::new("cp")
+        .arg("-r")
+        .arg(&source)
+        .arg(folder.join("chat"))
+        .status()
+        .expect("cp runs");
+    assert!(copied.success());
+    let chat = folder.join("chat");
+    let _ = std::fs::remove_dir_all(chat.join(".hakaru"));
+    for ending in ["db", "db-wal", "db-shm"] {
+        let _ = std::fs::remove_file(chat.join(format!("chat.{ending}")));
+    }
+    let port = TcpListener::bind("127.0.0.1:0")
+        .and_then(|listener| listener.local_addr())
+        .expect("a free port")
+        .port();
+    let config = std::fs::read_to_string(chat.join("hakaru.toml")).expect("the chat's config");
+    std::fs::write(chat.join("hakaru.toml"), config.replace("9292", &port.to_string()))
+        .expect("the config is written");
+    chat
+}
+
+/// Runs it and answers the JSON.
+fn run(database_url: Option<&str>) -> Value {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let chat = copy_of_chat(folder.path());
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hakaru"));
+    command
+        .args(["run", "--json", "--duration", DURATION])
+        .current_dir(&chat)
+        .env("CHAT_SMALL", "1")
+        .env_remove("DATABASE_URL");
+    if let Some(url) = database_url {
+        command.env("DATABASE_URL", url);
+    }
+    let output = command.output().expect("hakaru runs");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    let json: Value = serde_json::from_slice(&output.stdout).expect("JSON and nothing after it");
+    if let Some(page) = std::env::var_os("HAKARU_TEST_KEEP_JSON") {
+        std::fs::write(page, &output.stdout).expect("the JSON is kept");
+    }
+    json
+}
+
+fn findings<'a>(json: &'a Value, id: &str) -> Vec<&'a Value> {
+    json["findings"]
+        .as_array()
+        .expect("findings")
+        .iter()
+        .filter(|finding| finding["id"] == id)
+        .collect()
+}
+
+fn titles(json: &Value) -> Vec<String> {
+    let all = json["findings"].as_array().expect("findings");
+    all.iter()
+        .map(|finding| format!("{} {}", finding["id"], finding["title"]))
+        .collect()
+}
+
+/// The cause is named with route, statement, count and the app's own line.
+fn check_n_plus_one(json: &Value, route: &str) {
+    let found = findings(json, "n-plus-one");
+    let of_route: Vec<_> = found
+        .iter()
+        .filter(|finding| finding["route"] == route)
+        .collect();
+    assert!(!of_route.is_empty(), "no N+1 on {route}: {:#?}", titles(json));
+    for finding in of_route {
+        let text = finding.to_string();
+        assert!(text.contains("app.rb:"), "the line is named: {text}");
+        assert!(text.contains("SELECT"), "the statement is named: {text}");
+    }
+}
+
+fn check_missing_index(json: &Value, table_and_column: &str) {
+    let found = findings(json, "missing-index");
+    assert!(
+        found
+            .iter()
+            .any(|finding| finding.to_string().contains(table_and_column)),
+        "no missing index on {table_and_column}: {:#?}",
+        titles(json)
+    );
+}
+
+/// What does not add up stays below 5 % on every route with enough requests.
+fn check_balance(json: &Value) {
+    let mut checked = 0;
+    for route in json["routes"].as_array().expect("routes") {
+        if route["requests"].as_u64().expect("a count") < 200 {
+            continue;
+        }
+        checked += 1;
+        let balance = route["balance_ms"].as_object().expect("a balance");
+        let term = |name: &str| balance[name].as_f64().unwrap_or_else(|| panic!("{name}: {route}"));
+        let whole: f64 = balance
+            .keys()
+            .filter(|name| *name != "receive")
+            .map(|name| term(name))
+            .sum();
+        let unaccounted = term("unaccounted").abs();
+        println!(
+            "{}: {unaccounted:.3} of {whole:.3} ms unaccounted",
+            route["route"]
+        );
+        assert!(unaccounted <= 0.05 * whole, "{route}");
+    }
+    assert!(checked > 0, "no route had 200 requests: {}", json["requests"]);
+}
+
+fn check(json: &Value) {
+    assert_eq!(json["checks_failed"], 0, "{}", json["failures"]);
+    assert_eq!(json["errors"], 0, "{}", json["failures"]);
+    assert!(json["score"].as_f64().is_some_and(|score| score > 0.0));
+    for route in ["GET /message", "GET /history/:id", "GET /fetch"] {
+        check_n_plus_one(json, route);
+    }
+    check_missing_index(json, "message (channel_id");
+    check_missing_index(json, "image (name)");
+    let threads = findings(json, "threads");
+    assert!(
+        threads
+            .iter()
+            .any(|finding| finding["title"].to_string().contains("exhausted")),
+        "threads are not found exhausted: {:#?}",
+        titles(json)
+    );
+    check_balance(json);
+    assert_eq!(json["agent"]["dropped"], 0);
+}
+
+#[test]
+fn what_was_planted_is_found_on_sqlite() {
+    check(&run(None));
+}
+
+#[test]
+fn what_was_planted_is_found_on_mariadb() {
+    let url = std::env::var("HAKARU_TEST_MARIADB_URL")
+        .expect("HAKARU_TEST_MARIADB_URL is set; bin/test starts the servers that tests need");
+    check(&run(Some(&url)));
+}
