@@ -50,6 +50,8 @@ impl Default for ExplainLimits {
 /// What the database said.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Explained {
+    /// Kind and version, such as `mariadb 10.11.14`; the kind alone when it does not tell.
+    pub server: String,
     /// In the order of the candidates.
     pub statements: Vec<ExplainedStatement>,
     /// Those not explained, and why.
@@ -156,6 +158,8 @@ struct TableFacts {
 
 /// A kind of database.
 trait Server {
+    /// Its kind and version, such as `sqlite 3.50.1`.
+    fn describe(&mut self) -> String;
     fn plan(&mut self, statement: &Statement<'_>) -> Result<Vec<Step>, SkipReason>;
     /// `None` when the name is of no table, such as a view's or a table function's.
     fn table(&mut self, name: &TableName) -> Result<Option<TableFacts>, SkipReason>;
@@ -168,7 +172,10 @@ fn explain_on(
 ) -> Explained {
     let deadline = Instant::now() + limits.total;
     let mut tables = HashMap::new();
-    let mut explained = Explained::default();
+    let mut explained = Explained {
+        server: server.describe(),
+        ..Explained::default()
+    };
     for (index, (digest, sql)) in candidates.iter().enumerate() {
         let outcome = match index < limits.statements_max && Instant::now() < deadline {
             true => explain_one(server, sql, &mut tables),

@@ -19,6 +19,9 @@ const DURATION_DEFAULT: Duration = Duration::from_secs(20);
 /// Ruby's inline caches, connection pools and page cache settle within seconds; a JIT needs longer
 /// and is noticed by the finding on warm-up.
 const WARMUP_DEFAULT: Duration = Duration::from_secs(3);
+/// After the measured part, answers under way are waited for this long; what is then still open
+/// counts as unanswered, with at least its time so far.
+const DRAIN: Duration = Duration::from_secs(5);
 const BEFORE_TIMEOUT_DEFAULT: Duration = Duration::from_secs(300);
 
 /// Everything that `run` needs to know.
@@ -158,6 +161,7 @@ fn plan(args: &RunArgs, config: &Config) -> Result<Plan, Failure> {
             .unwrap_or(default.threads)
             .max(1),
         seed: args.seed.or(load.seed).unwrap_or(default.seed),
+        drain: nanos(DRAIN),
         answer_timeout: load.timeout.map_or(default.answer_timeout, nanos),
         ..default
     })

@@ -54,6 +54,15 @@ impl Mysql {
 }
 
 impl Server for Mysql {
+    fn describe(&mut self) -> String {
+        let version: Option<String> = self
+            .connection
+            .query_first("SELECT VERSION()")
+            .ok()
+            .flatten();
+        kind_and_version(&version.unwrap_or_default())
+    }
+
     fn plan(&mut self, statement: &Statement<'_>) -> Result<Vec<Step>, SkipReason> {
         // Prepared, since the protocol then takes one statement only.
         let sql = format!("EXPLAIN {}", statement.with_constants());
@@ -107,6 +116,16 @@ impl Mysql {
             primary: Some("PRIMARY".to_owned()),
         }))
     }
+}
+
+/// `10.11.14-MariaDB-0+deb12u2` is `mariadb 10.11.14`; `8.4.3` is `mysql 8.4.3`.
+fn kind_and_version(version: &str) -> String {
+    let kind = match version.contains("MariaDB") {
+        true => "mariadb",
+        false => "mysql",
+    };
+    let number = version.split('-').next().unwrap_or_default();
+    format!("{kind} {number}").trim_end().to_owned()
 }
 
 fn indexes(parts: Vec<(String, Option<String>)>) -> Vec<IndexColumns> {
@@ -210,6 +229,13 @@ mod tests {
             sorts,
         });
         assert_eq!(steps(&[line], named), Vec::from_iter(expected));
+    }
+
+    #[test]
+    fn makers_are_told_apart_by_their_version() {
+        assert_eq!(kind_and_version("10.11.14-MariaDB-0+deb12u2"), "mariadb 10.11.14");
+        assert_eq!(kind_and_version("8.4.3"), "mysql 8.4.3");
+        assert_eq!(kind_and_version(""), "mysql");
     }
 
     #[test]

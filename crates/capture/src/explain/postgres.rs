@@ -102,6 +102,16 @@ impl Postgres {
 }
 
 impl Server for Postgres {
+    fn describe(&mut self) -> String {
+        let version = self
+            .client
+            .query_one("SELECT current_setting('server_version')", &[])
+            .map(|row| row.get::<_, String>(0))
+            .unwrap_or_default();
+        let number = version.split(' ').next().unwrap_or_default();
+        format!("postgresql {number}").trim_end().to_owned()
+    }
+
     fn plan(&mut self, statement: &Statement<'_>) -> Result<Vec<Step>, SkipReason> {
         let generic = match statement.has_placeholders() && self.generic_plans {
             true => self.explain(", GENERIC_PLAN", statement.sql()).ok(),

@@ -45,6 +45,11 @@ impl Sqlite {
 }
 
 impl Server for Sqlite {
+    /// Without a version: what is linked into this program is not what the app uses.
+    fn describe(&mut self) -> String {
+        "sqlite".to_owned()
+    }
+
     fn plan(&mut self, statement: &Statement<'_>) -> Result<Vec<Step>, SkipReason> {
         let sql = format!("EXPLAIN QUERY PLAN {}", statement.sql());
         let mut prepared = self.database.prepare(&sql).map_err(refused)?;

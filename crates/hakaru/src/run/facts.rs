@@ -155,6 +155,7 @@ pub(crate) fn explain(recording: &mut Recording, rings: &Rings, settings: &Setti
     }
     match capture::explain(&url, &candidates, capture::ExplainLimits::default()) {
         Ok(explained) => {
+            recording.meta.target.database = explained.server;
             recording.explained = explained.statements;
         }
         Err(error) => recording.troubles.push(Trouble {
