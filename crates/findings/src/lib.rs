@@ -5,9 +5,11 @@
 //! sure keeps silent: a wrong finding costs more trust than a missing one. Its thresholds are constants
 //! that say where they come from.
 //!
-//! Start reading at [`all`], then any file in `rules/`. `query` reads what rules need of a digest.
+//! Start reading at [`all`], then any file in `rules/`. `query` reads what rules need of a digest;
+//! [`numbers`] writes numbers, here and in the report.
 
 mod context;
+pub mod numbers;
 mod query;
 mod rules;
 #[cfg(test)]
@@ -19,15 +21,71 @@ pub use types::{Confidence, Facts, Finding, Remedy, Safety};
 
 use context::Context;
 
-/// All findings of a run, the one with the greatest estimated gain first.
+/// Share of all time in the queue from which it is the run's first problem, whatever else is slow: the
+/// gains of all other findings are shares of a time that is mostly waiting.
+const QUEUE_DOMINATES: f64 = 0.3;
+
+/// Share of failed requests from which times say little: failing is often fast.
+pub const FAILED_SHARE_LOUD: f64 = 0.01;
+
+/// All findings of a run, in the order in which they are to be read: failures where they are many, what
+/// answers a dominating queue, then the greatest estimated gain first, and last what is about trust in
+/// the numbers.
 pub fn all(facts: Facts<'_>) -> Vec<Finding> {
     let context = Context::new(facts);
-    let mut findings: Vec<Finding> = rules::ALL.iter().flat_map(|rule| rule(&context)).collect();
-    findings.sort_by(|a, b| {
-        b.gain_share
-            .total_cmp(&a.gain_share)
+    let findings = rules::ALL.iter().flat_map(|rule| rule(&context));
+    let mut ranked: Vec<(Rank, Finding)> = findings
+        .map(|finding| (rank(&context, &finding), finding))
+        .collect();
+    ranked.sort_by(|(rank_a, a), (rank_b, b)| {
+        rank_a
+            .cmp(rank_b)
+            .then_with(|| b.gain_share.total_cmp(&a.gain_share))
             .then_with(|| b.confidence.cmp(&a.confidence))
             .then_with(|| a.title.cmp(&b.title))
     });
-    findings
+    ranked.into_iter().map(|(_, finding)| finding).collect()
+}
+
+/// What counts before the estimated gain.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    Failures,
+    Queue,
+    Gain,
+    Trust,
+}
+
+fn rank(context: &Context<'_>, finding: &Finding) -> Rank {
+    if finding.is_about_trust() {
+        Rank::Trust
+    } else if finding.rule == "errors" && many_failed(context) {
+        Rank::Failures
+    } else if queue_dominates(context) && adds_threads(context, finding) {
+        Rank::Queue
+    } else {
+        Rank::Gain
+    }
+}
+
+fn many_failed(context: &Context<'_>) -> bool {
+    let overall = &context.breakdown.overall;
+    let failed = overall.errors + overall.checks_failed;
+    failed as f64 >= FAILED_SHARE_LOUD * overall.requests.max(1) as f64
+}
+
+fn queue_dominates(context: &Context<'_>) -> bool {
+    let overall = &context.breakdown.overall;
+    overall.balance.queue > 0.0 && overall.balance.queue >= QUEUE_DOMINATES * overall.seen_mean_ms
+}
+
+/// Whether a finding says that there are too few threads. One that names no number says so too; one that
+/// asks for fewer answers no queue.
+fn adds_threads(context: &Context<'_>, finding: &Finding) -> bool {
+    let wanted = finding.remedy.exact.as_deref().and_then(|exact| {
+        let (_, most) = exact.strip_prefix("-t ")?.split_once(':')?;
+        most.parse::<u32>().ok()
+    });
+    let present = context.recording.meta.target.threads;
+    finding.rule == "threads" && wanted.is_none_or(|wanted| wanted > present)
 }

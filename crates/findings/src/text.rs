@@ -1,7 +1,12 @@
 //! Numbers and texts as findings show them.
 
+use crate::numbers;
+
 /// Titles are at most so long, in characters.
 pub(crate) const TITLE_CHARS_MAX: usize = 90;
+
+/// Frames of a source line that evidence shows: more is a backtrace, and not read.
+const FRAMES_SHOWN: usize = 2;
 
 /// `text` cut to `chars_max` characters, with an ellipsis where something was cut.
 pub(crate) fn fit(text: &str, chars_max: usize) -> String {
@@ -19,13 +24,9 @@ pub(crate) fn title(text: &str) -> String {
     fit(text, TITLE_CHARS_MAX)
 }
 
-/// Milliseconds with as many digits as mean something, such as `412 ms`, `4.9 ms`, `0.05 ms`.
+/// Milliseconds, as everywhere: `412 ms`, `4.90 ms`, `50.0 µs`.
 pub(crate) fn ms(value: f64) -> String {
-    match value.abs() {
-        size if size >= 99.95 => format!("{value:.0} ms"),
-        size if size >= 0.995 => format!("{value:.1} ms"),
-        _ => format!("{value:.2} ms"),
-    }
+    numbers::duration_ms(value)
 }
 
 /// A count per request, such as `100` or `5.4`.
@@ -37,12 +38,22 @@ pub(crate) fn times(value: f64) -> String {
     }
 }
 
-/// A share as percent, such as `37 %`.
+/// A share, as everywhere: `37%`.
 pub(crate) fn percent(share: f64) -> String {
-    match share * 100.0 {
-        value if value != 0.0 && value.abs() < 1.0 => format!("{value:.1} %"),
-        value => format!("{value:.0} %"),
+    numbers::share(share)
+}
+
+/// A source line for a title: file and line of its innermost frame.
+pub(crate) fn place(site: Option<&str>) -> &str {
+    match site {
+        None | Some("") => "a source line unknown",
+        Some(site) => breakdown::line_of(site),
     }
+}
+
+/// Evidence of where a statement is issued: the innermost frame and its caller.
+pub(crate) fn called_from(site: &str) -> String {
+    format!("called from {}", breakdown::frames_of(site, FRAMES_SHOWN))
 }
 
 #[cfg(test)]
@@ -50,15 +61,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_have_fitting_digits() {
-        assert_eq!(ms(412.4), "412 ms");
-        assert_eq!(ms(4.94), "4.9 ms");
-        assert_eq!(ms(0.0512), "0.05 ms");
+    fn texts_fit() {
         assert_eq!(times(100.0), "100");
         assert_eq!(times(5.42), "5.4");
-        assert_eq!(percent(0.374), "37 %");
-        assert_eq!(percent(0.002), "0.2 %");
         assert_eq!(fit("abcdef", 4), "abc…");
         assert_eq!(fit("abc", 4), "abc");
+    }
+
+    #[test]
+    fn places_name_the_innermost_frames() {
+        let site = "app.rb:5 in a < app.rb:7 in b < app.rb:9";
+        assert_eq!(place(Some(site)), "app.rb:5");
+        assert_eq!(place(None), "a source line unknown");
+        assert_eq!(
+            called_from(site),
+            "called from app.rb:5 in a < app.rb:7 in b"
+        );
     }
 }

@@ -1,6 +1,7 @@
 //! The few sums over a recording that both outputs show.
 
 use breakdown::RouteBalance;
+use findings::Finding;
 use recording::{HostSample, Nanos, ProcessRole, Recording, Window};
 
 use crate::View;
@@ -73,6 +74,16 @@ impl Percentiles {
             max: at(1.0, 1),
         }
     }
+}
+
+/// What there is to fix, numbered from 1 in the order in which it is shown. What is about trust in the
+/// numbers is shown apart and has no number.
+pub fn fixes<'a>(view: &View<'a>) -> impl Iterator<Item = (u32, &'a Finding)> {
+    (1..).zip(
+        view.findings
+            .iter()
+            .filter(|finding| !finding.is_about_trust()),
+    )
 }
 
 /// Requests answered a second of the measured window; `None` without one.

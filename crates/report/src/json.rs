@@ -30,6 +30,7 @@ fn document(view: &View<'_>) -> v1::Run {
         score: recording.score.as_ref().and_then(|score| score.points),
         requests: overall.requests,
         errors: overall.errors,
+        unanswered: overall.unanswered,
         checks_failed: overall.checks_failed,
         rps: facts::answered_per_second(view),
         latency_ms: latency(Percentiles::of(&overall.latency)),
@@ -41,7 +42,7 @@ fn document(view: &View<'_>) -> v1::Run {
         },
         routes: view.breakdown.routes.iter().map(route).collect(),
         sql: view.breakdown.sql.iter().map(sql).collect(),
-        findings: view.findings.iter().map(finding).collect(),
+        findings: findings(view),
         failures: failures(view),
         host: host(view),
         generator: v1::Generator {
@@ -104,6 +105,7 @@ fn route(route: &RouteBalance) -> v1::Route {
         route: route.route.clone(),
         requests: route.requests,
         errors: route.errors,
+        unanswered: route.unanswered,
         checks_failed: route.checks_failed,
         unseen: route.unseen,
         latency_ms: latency(Percentiles::of(&route.latency)),
@@ -144,8 +146,18 @@ fn sql(statement: &SqlSummary) -> v1::Sql {
     }
 }
 
-fn finding(finding: &findings::Finding) -> v1::Finding {
+fn findings(view: &View<'_>) -> Vec<v1::Finding> {
+    let number = |wanted: &findings::Finding| {
+        let mut fixes = facts::fixes(view);
+        fixes.find_map(|(number, fix)| std::ptr::eq(fix, wanted).then_some(number))
+    };
+    let findings = view.findings.iter();
+    findings.map(|one| finding(number(one), one)).collect()
+}
+
+fn finding(number: Option<u32>, finding: &findings::Finding) -> v1::Finding {
     v1::Finding {
+        number,
         id: finding.rule,
         route: (!finding.route.is_empty()).then(|| finding.route.clone()),
         title: finding.title.clone(),
@@ -252,7 +264,7 @@ mod tests {
     fn check_all_keys(value: &Value) {
         check_keys(
             value,
-            "format,version,target,load,score,requests,errors,checks_failed,rps,latency_ms,late_ms,\
+            "format,version,target,load,score,requests,errors,unanswered,checks_failed,rps,latency_ms,late_ms,\
              routes,sql,findings,host,generator,agent",
         );
         check_keys(
@@ -271,7 +283,7 @@ mod tests {
         let value = value_of(&Sample::chat());
         check_all_keys(&value);
         let route = &value["routes"][0];
-        check_keys(route, "route,requests,latency_ms,balance_ms");
+        check_keys(route, "route,requests,unanswered,latency_ms,balance_ms");
         check_keys(
             &route["balance_ms"],
             "queue,receive,gvl_wait,gc,sql,http,lock,sleep,other_io,cpu,cpu_wait,respond,unaccounted",
@@ -288,6 +300,46 @@ mod tests {
         assert_eq!(value["version"], 1);
         assert_eq!(value["target"]["threads"], 5);
         assert_eq!(value["latency_ms"]["p50"], 80.0);
+    }
+
+    fn keys_of(value: &Value, keys: &mut std::collections::BTreeSet<String>) {
+        match value {
+            Value::Object(map) => {
+                for (key, value) in map {
+                    keys.insert(key.clone());
+                    keys_of(value, keys);
+                }
+            }
+            Value::Array(values) => values.iter().for_each(|value| keys_of(value, keys)),
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn every_key_is_documented() {
+        let page = include_str!("../../../docs/json.md");
+        let mut keys = std::collections::BTreeSet::new();
+        keys_of(&value_of(&Sample::chat()), &mut keys);
+        for key in keys {
+            let told = [format!("`{key}`"), format!(".{key}`")];
+            assert!(
+                told.iter().any(|told| page.contains(told)),
+                "{key} is not in docs/json.md"
+            );
+        }
+    }
+
+    #[test]
+    fn fixes_are_numbered_as_on_the_page() {
+        let mut sample = Sample::chat();
+        let fix = sample.findings[0].clone();
+        let mut doubt = fix.clone();
+        doubt.remedy.safety = Safety::None;
+        sample.findings = vec![fix.clone(), doubt, fix];
+        let value = value_of(&sample);
+        let findings = value["findings"].as_array().unwrap();
+        let numbers: Vec<&Value> = findings.iter().map(|finding| &finding["number"]).collect();
+        assert_eq!(numbers, [&Value::from(1), &Value::Null, &Value::from(2)]);
     }
 
     #[test]

@@ -9,13 +9,13 @@
 
 pub mod facts;
 pub mod json;
-pub mod numbers;
 pub mod terminal;
 mod text;
 pub mod v1;
 
 use breakdown::Breakdown;
 use findings::Finding;
+pub use findings::numbers;
 use recording::Recording;
 
 /// What is shown of a run.
@@ -27,7 +27,7 @@ pub struct View<'a> {
     pub recording: &'a Recording,
     /// Where the time went.
     pub breakdown: &'a Breakdown,
-    /// What to fix, the greatest gain first.
+    /// What to fix and what to know before trusting the numbers, in the order of `findings::all`.
     pub findings: &'a [Finding],
 }
 

@@ -1,9 +1,11 @@
-//! The terminal page of one run: verdict, numbers, balance, SQL, findings, how sure, what next.
+//! The terminal page of one run: verdict, numbers, doubts, balance, SQL, findings, how sure, what next.
 //!
 //! At most [`WIDTH`] columns, and complete without colour: every term of the balance has a letter, which
-//! also draws its bar.
+//! also draws its bar. Each part shows its greatest entries only, so that a page is read rather than
+//! searched; the JSON holds all.
 
 mod balance;
+mod doubts;
 mod fixes;
 mod numbers;
 mod page;
@@ -32,6 +34,7 @@ pub fn run(view: &View<'_>, style: Style) -> String {
     let mut page = Page::new(style);
     verdict::write(&mut page, view);
     numbers::write(&mut page, view);
+    doubts::write(&mut page, view);
     balance::write(&mut page, view);
     sql::write(&mut page, view);
     fixes::write(&mut page, view);
@@ -42,12 +45,8 @@ pub fn run(view: &View<'_>, style: Style) -> String {
 
 fn next(page: &mut Page, view: &View<'_>) {
     page.heading("NEXT");
-    let fix = view
-        .findings
-        .iter()
-        .position(|finding| finding.remedy.safety != findings::Safety::None);
-    if let Some(index) = fix {
-        page.text(2, &format!("apply the fix of finding {}, then", index + 1));
+    if let Some((number, _)) = crate::facts::fixes(view).next() {
+        page.text(2, &format!("apply the fix of finding {number}, then"));
     }
     page.text(
         2,

@@ -26,6 +26,8 @@ pub struct Run {
     pub requests: u64,
     /// Of these, not answered, or answered with a server error.
     pub errors: u64,
+    /// Of these, still open when the run ended: no errors, their latency is "at least".
+    pub unanswered: u64,
     /// Of these, answered with something the flow refuses.
     pub checks_failed: u64,
     /// Requests answered a second.
@@ -40,7 +42,7 @@ pub struct Run {
     pub routes: Vec<Route>,
     /// By statement, most time first.
     pub sql: Vec<Sql>,
-    /// What to fix, greatest gain first.
+    /// What to fix, greatest gain first, then what to know before trusting the numbers.
     pub findings: Vec<Finding>,
     /// One example of each kind of failed request.
     pub failures: Vec<Failure>,
@@ -121,6 +123,8 @@ pub struct Route {
     pub requests: u64,
     /// Of these, errors.
     pub errors: u64,
+    /// Of these, still open when the run ended.
+    pub unanswered: u64,
     /// Of these, failed checks.
     pub checks_failed: u64,
     /// Of these, answered without being seen in the app.
@@ -166,7 +170,7 @@ pub struct Sql {
     pub rows: u64,
     /// Routes that issue it, most executions a request first.
     pub routes: Vec<SqlRoute>,
-    /// Source lines that issue it.
+    /// Source lines that issue it, most executions first; each up to four frames, innermost first.
     pub called_from: Vec<String>,
 }
 
@@ -182,6 +186,8 @@ pub struct SqlRoute {
 /// A finding.
 #[derive(Debug, Serialize)]
 pub struct Finding {
+    /// Its number on the page; `null` when it is about trust in the numbers.
+    pub number: Option<u32>,
     /// The rule that found it, such as `n-plus-one`.
     pub id: &'static str,
     /// The route; `null` when it is about the whole run.
@@ -196,7 +202,7 @@ pub struct Finding {
     pub remedy: Remedy,
     /// What that should give.
     pub estimated_gain: String,
-    /// Share of all sent → answered time that would go.
+    /// Share of all sent → answered time that would go; 0 when unknown.
     pub gain_share: f64,
     /// `low`, `medium` or `high`.
     pub confidence: &'static str,

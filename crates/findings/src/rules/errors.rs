@@ -3,16 +3,23 @@
 use recording::{Failure, Outcome};
 
 use crate::context::Context;
+use crate::numbers;
 use crate::text::{fit, percent, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
 /// Kinds shown; more would hide the rest of the page.
 const KINDS_MAX: usize = 5;
-/// Lines shown of a request and of an answer.
+/// Lines kept of a request and of an answer.
 const LINES_MAX: usize = 12;
 
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
-    let mut failures: Vec<&Failure> = context.recording.failures.iter().collect();
+    // What was still open when the run ended did not fail.
+    let mut failures: Vec<&Failure> = context
+        .recording
+        .failures
+        .iter()
+        .filter(|failure| failure.outcome != Outcome::Unanswered)
+        .collect();
     failures.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.place.cmp(&b.place)));
     let hidden = failures.len().saturating_sub(KINDS_MAX);
     let mut findings: Vec<Finding> = failures
@@ -38,21 +45,33 @@ fn finding(context: &Context<'_>, failure: &Failure) -> Finding {
     let outcome = failure.outcome.name();
     let mut evidence = vec![
         format!(
-            "{} of {requests} requests ({}) at {}",
-            failure.count,
+            "{} of {} requests ({}) at {}",
+            numbers::count(failure.count),
+            numbers::count(requests),
             percent(share),
             failure.place
         ),
         failure.reason.clone(),
     ];
-    evidence.extend(excerpt("request", &failure.request));
-    evidence.extend(excerpt("answer", &failure.response));
+    let (request, response) = (lines(&failure.request), lines(&failure.response));
+    evidence.push(format!("request: {}", first(&request)));
+    evidence.push(format!("answer: {}", first(&response)));
+    // What a page has no room for comes last.
+    let more = |name: &'static str, lines: Vec<String>| {
+        lines
+            .into_iter()
+            .skip(1)
+            .map(move |line| format!("{name}: {line}"))
+    };
+    evidence.extend(more("request", request));
+    evidence.extend(more("answer", response));
     Finding {
         rule: "errors",
         route: route.to_owned(),
         title: title(&format!(
             "{} × {outcome}: {route} ({})",
-            failure.count, failure.place
+            numbers::count(failure.count),
+            failure.place
         )),
         why: why(failure.outcome).to_owned(),
         evidence,
@@ -70,16 +89,16 @@ fn finding(context: &Context<'_>, failure: &Failure) -> Finding {
     }
 }
 
-fn excerpt(name: &str, text: &str) -> Vec<String> {
-    if text.is_empty() {
-        return vec![format!("{name}: none")];
-    }
-    let line = |line: &str| format!("{name}: {}", fit(line, 160));
+fn lines(text: &str) -> Vec<String> {
     text.lines()
-        .filter(|text| !text.is_empty())
+        .filter(|line| !line.trim().is_empty())
         .take(LINES_MAX)
-        .map(line)
+        .map(|line| fit(line, 160))
         .collect()
+}
+
+fn first(lines: &[String]) -> &str {
+    lines.first().map_or("none", String::as_str)
 }
 
 fn why(outcome: Outcome) -> &'static str {
@@ -93,10 +112,8 @@ fn why(outcome: Outcome) -> &'static str {
         Outcome::ConnectFailed => {
             "requests that are not let in are missing from the server's side of every number"
         }
-        Outcome::TimedOut | Outcome::Unanswered => {
-            "its latency is only known to be at least this long"
-        }
-        Outcome::Ok | Outcome::Disconnected | Outcome::BadAnswer => {
+        Outcome::TimedOut => "its latency is only known to be at least this long",
+        Outcome::Ok | Outcome::Unanswered | Outcome::Disconnected | Outcome::BadAnswer => {
             "the client got no complete answer"
         }
     }
@@ -111,10 +128,10 @@ fn remedy(outcome: Outcome) -> &'static str {
         Outcome::ConnectFailed => {
             "see whether the app still runs, and whether its listen backlog is too short for this load"
         }
-        Outcome::TimedOut | Outcome::Unanswered => {
+        Outcome::TimedOut => {
             "see what holds the threads, or lower the load until requests are answered in time"
         }
-        Outcome::Ok | Outcome::Disconnected | Outcome::BadAnswer => {
+        Outcome::Ok | Outcome::Unanswered | Outcome::Disconnected | Outcome::BadAnswer => {
             "see whether a worker was killed or restarted, and the app's error output"
         }
     }

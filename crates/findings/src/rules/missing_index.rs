@@ -6,8 +6,9 @@ use breakdown::SqlSummary;
 use recording::{Access, ExplainedStatement, PlanStep};
 
 use crate::context::Context;
+use crate::numbers;
 use crate::query::{self, Column, Query};
-use crate::text::{fit, ms, percent, title};
+use crate::text::{fit, ms, percent, place, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
 /// Tables below so many rows are read as fast without an index: they fit a page or two.
@@ -220,24 +221,25 @@ fn finding(context: &Context<'_>, table: &str, wanted: &Wanted<'_>) -> Finding {
         .max_by(|a, b| a.time_ms.total_cmp(&b.time_ms));
     let busiest = most.and_then(|sql| sql.routes.first());
     let route = busiest.map(|(route, _)| route.clone()).unwrap_or_default();
-    let rows = wanted.table_rows;
-    let mut evidence: Vec<String> = Vec::new();
+    let how = if wanted.full_scan {
+        "reads it from end to end"
+    } else {
+        "walks an index along a range"
+    };
+    let mut evidence = vec![format!("the database's plan for {table} {how}")];
     for sql in &wanted.statements {
         let each = ms(sql.time_ms / sql.count.max(1) as f64);
-        evidence.push(format!("{} × {each}: {}", sql.count, fit(&sql.digest, 160)));
-        evidence.extend(
-            sql.called_from
-                .first()
-                .map(|site| format!("called from {site}")),
-        );
+        let count = numbers::count(sql.count);
+        let site = sql.called_from.first();
+        let line = place(site.map(String::as_str));
+        let digest = fit(&sql.digest, 160);
+        evidence.push(format!("{count} × {each} at {line}: {digest}"));
     }
-    evidence.push(format!(
-        "the plan reads {table} from end to end: {rows} rows"
-    ));
     Finding {
         rule: "missing-index",
         title: title(&format!(
-            "missing index on {table} ({columns}): {rows} rows read each time"
+            "missing index on {table} ({columns}): {} rows read each time",
+            numbers::count(wanted.table_rows)
         )),
         why: "every row is read to find a few, and the time grows with the table".to_owned(),
         evidence,
@@ -247,9 +249,9 @@ fn finding(context: &Context<'_>, table: &str, wanted: &Wanted<'_>) -> Finding {
             &wanted.columns(),
         ),
         estimated_gain: format!(
-            "−{} in all, {} of all time: what these statements spend on rows they do not return",
-            ms(saved),
+            "{} of all time: −{} in all, spent on rows that are not returned",
             percent(context.share(saved)),
+            ms(saved),
         ),
         gain_share: context.share(saved),
         confidence: if wanted.full_scan {
@@ -280,10 +282,7 @@ fn remedy(database: &str, table: &str, columns: &[&str]) -> Remedy {
             "InnoDB builds it while writes go on; TEXT and BLOB columns need a length",
         )
     } else {
-        (
-            "INDEX",
-            "the database is locked for writes while it is built",
-        )
+        ("INDEX", "they wait while it is built")
     };
     let exact = format!(
         "CREATE {how} {name} ON {} ({})",

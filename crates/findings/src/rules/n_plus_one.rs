@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
-use recording::{Nanos, TextId};
+use recording::{Nanos, RequestId, TextId};
 
 use crate::context::Context;
+use crate::numbers;
 use crate::query;
-use crate::text::{fit, ms, percent, times, title};
+use crate::text::{called_from, fit, ms, percent, place, times, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
 /// Executions per request from which repetition is a finding: the usual rule for production (bullet
@@ -19,6 +20,8 @@ const REQUESTS_MIN: u64 = 3;
 
 #[derive(Default)]
 struct Repeat {
+    /// The request counted last: different helpers may lead from one line to one statement.
+    last: Option<RequestId>,
     requests: u64,
     count: u64,
     time: Nanos,
@@ -26,12 +29,15 @@ struct Repeat {
 }
 
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
-    let mut repeats: HashMap<(usize, TextId, TextId), Repeat> = HashMap::new();
+    let mut repeats: HashMap<(usize, TextId, Option<&str>), Repeat> = HashMap::new();
     for request in &context.joined.requests {
         for used in request.handled.iter().flat_map(|handled| &handled.sql) {
-            let key = (request.route, used.digest, used.site);
+            let key = (request.route, used.digest, context.joined.site(used.site));
             let repeat = repeats.entry(key).or_default();
-            repeat.requests += 1;
+            if repeat.last != Some(request.exchange.id) {
+                repeat.last = Some(request.exchange.id);
+                repeat.requests += 1;
+            }
             repeat.count += u64::from(used.count);
             repeat.time += used.time;
             repeat.rows += used.rows;
@@ -49,7 +55,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
                 query::verb(digest).as_str(),
                 "SELECT" | "WITH" | "INSERT" | "UPDATE" | "DELETE" | "REPLACE"
             );
-            counts.then(|| finding(context, route, digest, context.text(site), &repeat))
+            counts.then(|| finding(context, route, digest, site, &repeat))
         })
         .collect()
 }
@@ -69,48 +75,45 @@ fn finding(
     context: &Context<'_>,
     route: &str,
     digest: &str,
-    site: &str,
+    site: Option<&str>,
     repeat: &Repeat,
 ) -> Finding {
     let count = times(repeat.per_request());
     let each = ms(repeat.time.as_millis_f64() / repeat.count as f64);
-    let place = if site.is_empty() {
-        "a source line unknown"
-    } else {
-        site
-    };
-    // The line's file and number say most; what is after them is cut first.
-    let short_place = place.split(" in ").next().unwrap_or(place);
     let saved = repeat.saved_ms();
     let saved_each = saved / repeat.requests as f64;
     let mean = context.route(route).map_or(0.0, |route| route.seen_mean_ms);
     let brief = fit(&query::brief(digest), 36);
     let reads = matches!(query::verb(digest).as_str(), "SELECT" | "WITH");
     let sure = reads && repeat.per_request() >= REPEATS_SURE;
+    // Some drivers do not tell rows, and statements that write have none.
+    let rows = match repeat.rows {
+        0 => String::new(),
+        rows => format!(", {} rows in all", numbers::count(rows)),
+    };
+    let requests = numbers::count(repeat.requests);
+    let mut evidence = vec![
+        format!("{count} executions a request in {requests} requests, {each} each{rows}"),
+        fit(digest, 200),
+    ];
+    evidence.extend(site.map(called_from));
     Finding {
         rule: "n-plus-one",
         route: route.to_owned(),
         title: title(&format!(
-            "N+1 on {route}: {count} × {brief} at {short_place}"
+            "N+1 on {route}: {count} × {brief} at {}",
+            place(site)
         )),
         why: "each execution is a round trip and work in the driver, one after another, and the \
               number grows with the data"
             .to_owned(),
-        evidence: vec![
-            format!(
-                "{count} executions a request in {} requests, {each} each",
-                repeat.requests
-            ),
-            format!("statement: {}", fit(digest, 200)),
-            format!("called from {place}"),
-            format!("{} rows in all", repeat.rows),
-        ],
+        evidence,
         remedy: remedy(digest, reads),
         estimated_gain: format!(
-            "−{} of {} a request on {route}, {} of all time: the time of all executions but one",
+            "{} of all time: −{} of {} a request on {route}",
+            percent(context.share(saved)),
             ms(saved_each),
             ms(mean),
-            percent(context.share(saved)),
         ),
         gain_share: context.share(saved),
         confidence: if sure {
@@ -130,7 +133,7 @@ fn remedy(digest: &str, reads: bool) -> Remedy {
     let text = match (&column, reads) {
         (_, false) => "write all rows with one statement (VALUES with several rows, or a condition that picks them all)".to_owned(),
         (Some(column), true) if upper.contains("COUNT(") || upper.contains("SUM(") => {
-            format!("ask once for all, with {column} IN (…) and GROUP BY {column}, or keep the number in a column")
+            format!("ask once: {column} IN (…) with GROUP BY {column}; or keep the number in a column")
         }
         (Some(column), true) => {
             format!("collect the values first and ask once, with {column} IN (…) or a JOIN")

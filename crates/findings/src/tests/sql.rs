@@ -61,6 +61,50 @@ fn repeated_statements_are_found() {
 }
 
 #[test]
+fn repeated_statements_are_found_behind_helpers() {
+    let site = |line: u32| {
+        format!("vendor/db.rb:28 in rows < vendor/db.rb:30 in first < app.rb:{line} < app.rb:136")
+    };
+    let findings = healthy()
+        .issuing("SELECT a FROM t WHERE id = ?", &site(143), 50, 1.0)
+        .issuing("SELECT b FROM u WHERE id = ?", &site(144), 1, 0.1)
+        .issuing("SELECT c FROM v WHERE id = ?", &site(145), 4, 0.1)
+        .check(&["n-plus-one"]);
+    let finding = &findings[0];
+    assert_eq!(
+        finding.title,
+        "N+1 on GET /channel/:id: 50 × SELECT … FROM t at app.rb:143"
+    );
+    let expected = [
+        "50 executions a request in 1,000 requests, 20.0 µs each, 50,000 rows in all",
+        "SELECT a FROM t WHERE id = ?",
+        "called from app.rb:143 < app.rb:136",
+    ];
+    assert_eq!(finding.evidence, expected);
+    assert_eq!(
+        finding.estimated_gain,
+        "23% of all time: −0.98 ms of 4.20 ms a request on GET /channel/:id"
+    );
+}
+
+/// One line that reaches a statement through two helpers repeats it as often as it calls either.
+#[test]
+fn ways_through_helpers_to_one_statement_are_added_up() {
+    let digest = "SELECT a FROM t WHERE id = ?";
+    let other = |way: u32| format!("SELECT a{way} FROM u WHERE id = ?");
+    let mut run = healthy();
+    for way in 1..=2_u32 {
+        let helper = format!("db.rb:{way} in first");
+        run = run.issuing(digest, &format!("{helper} < app.rb:7"), 4, 0.5);
+        for line in 8..10 {
+            run = run.issuing(&other(line), &format!("{helper} < app.rb:{line}"), 1, 0.1);
+        }
+    }
+    let findings = run.check(&["n-plus-one"]);
+    assert!(findings[0].evidence[0].starts_with("8 executions a request in 1,000 requests"));
+}
+
+#[test]
 fn transactions_and_outgoing_http_are_no_n_plus_one() {
     healthy()
         .issuing("BEGIN", "app.rb:1", 9, 0.1)

@@ -25,7 +25,7 @@ fn sleepers_exhaust_the_threads() {
     assert!(
         finding
             .title
-            .starts_with("5 threads are exhausted: requests queue 1500 ms;")
+            .starts_with("5 threads are exhausted: requests queue 1.50 s;")
     );
     assert_eq!(finding.route, "GET /fetch");
     assert!(
@@ -88,4 +88,32 @@ fn a_replay_that_does_not_fit_says_nothing() {
         ..Work::default()
     };
     Run::new().requests("GET /", 400, work).check(&[]);
+}
+
+/// Three of four milliseconds wait for a thread: no other gain is worth as much as an end of that.
+#[test]
+fn a_dominating_queue_is_answered_first() {
+    let fetch = Work {
+        queue: 1_500.0,
+        running: 2.0,
+        sleep: 1_000.0,
+        ..Work::default()
+    };
+    let other = Work {
+        queue: 1_500.0,
+        running: 2.0,
+        sql: 2.0,
+        ..Work::default()
+    };
+    let run = Run::new()
+        .requests("GET /fetch", 50, fetch)
+        .requests("GET /message", 350, other)
+        .issuing("SELECT a FROM t WHERE id = ?", "app.rb:1", 100, 1_900.0);
+    let findings = run.findings();
+    let rules: Vec<&str> = findings.iter().map(|finding| finding.rule).collect();
+    assert_eq!(rules, ["threads", "n-plus-one", "n-plus-one"]);
+    let [threads, repeated, _] = findings.as_slice() else {
+        panic!("three findings");
+    };
+    assert!(threads.gain_share < repeated.gain_share, "{findings:#?}");
 }

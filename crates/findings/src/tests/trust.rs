@@ -28,6 +28,30 @@ fn failures_come_with_their_exchange() {
             .evidence
             .contains(&"answer: HTTP/1.1 200 OK".to_owned())
     );
+    // The first four say it all.
+    let place = "10 of 1,000 requests (1%) at flows/read.hurl:12";
+    assert_eq!(findings[0].evidence[0], place);
+    assert_eq!(findings[0].evidence[2], "request: GET /channel/12");
+    assert_eq!(findings[0].evidence[3], "answer: HTTP/1.1 200 OK");
+}
+
+#[test]
+fn open_requests_at_the_end_are_no_errors() {
+    let run = healthy().with(|r| {
+        for exchange in r.exchanges.iter_mut().rev().take(20) {
+            exchange.outcome = Outcome::Unanswered;
+        }
+        r.failures.push(Failure {
+            outcome: Outcome::Unanswered,
+            line: TextId::NONE,
+            place: String::new(),
+            reason: String::new(),
+            request: String::new(),
+            response: String::new(),
+            count: 20,
+        });
+    });
+    run.check(&[]);
 }
 
 #[test]

@@ -9,8 +9,11 @@ use crate::facts::{self, Percentiles};
 use crate::text::{left, one_line, right, width};
 use crate::{View, numbers};
 
-const ROUTES_MAX: usize = 8;
+const ROUTES_MAX: usize = 6;
 const BAR_CELLS: usize = 94;
+/// Shares of the queue between which *receive* says something. Less is nothing; and Puma reads a request
+/// on a new connection only when a thread takes it, so that all of the queue is the queue itself.
+const RECEIVE_SHARE_TELLING: std::ops::RangeInclusive<f64> = 0.05..=0.8;
 /// Terms below this share of the mean are added up as `rest`, so that what is shown sums to the mean.
 const TERM_SHARE_MIN: f64 = 0.01;
 
@@ -19,7 +22,7 @@ pub(super) fn write(page: &mut Page, view: &View<'_>) {
     if routes.is_empty() {
         return;
     }
-    page.heading("WHERE THE TIME GOES   by route, most time in total first; means a request, sent to answered");
+    page.heading("WHERE THE TIME GOES   by route, most time in total first; means per request, sent to answered");
     let heads = ["requests", "of time", "p50", "p95", "mean"].map(|head| right(head, 10));
     page.line(&[(Ink::Faint, &format!("  {}{}", left("", 48), heads.concat()))]);
     for route in routes.iter().take(ROUTES_MAX) {
@@ -34,8 +37,8 @@ pub(super) fn write(page: &mut Page, view: &View<'_>) {
             .map(|route| facts::time_share(route, overall))
             .sum();
         let sentence = format!(
-            "{} more routes take {} of the time together (all of them: --json)",
-            others.len(),
+            "{} take {} of the time together (all of them: --json)",
+            numbers::counted(others.len() as u64, "more route"),
             numbers::share(share)
         );
         page.line(&[(Ink::Faint, &format!("  {sentence}"))]);
@@ -69,14 +72,20 @@ fn head(page: &mut Page, route: &RouteBalance, overall: &RouteBalance) {
 }
 
 fn body(page: &mut Page, route: &RouteBalance, same_host: bool) {
-    let failed = route.errors + route.checks_failed;
-    if failed > 0 {
-        let sentence = format!(
-            "    {} errors, {} failed checks",
-            numbers::count(route.errors),
-            numbers::count(route.checks_failed)
-        );
-        page.line(&[(Ink::Bad, &sentence)]);
+    let bad = [
+        (route.errors, "error"),
+        (route.checks_failed, "failed check"),
+    ];
+    let bad = bad.into_iter().filter(|(count, _)| *count > 0);
+    let bad: Vec<String> = bad
+        .map(|(count, noun)| numbers::counted(count, noun))
+        .collect();
+    if !bad.is_empty() {
+        page.line(&[(Ink::Bad, &format!("    {}", bad.join(", ")))]);
+    }
+    if route.unanswered > 0 {
+        let count = numbers::count(route.unanswered);
+        page.text(4, &format!("{count} still unanswered at the end"));
     }
     if route.answered <= route.unseen {
         page.line(&[(Ink::Faint, "    not seen inside the app")]);
@@ -149,9 +158,12 @@ fn words(page: &mut Page, route: &RouteBalance, same_host: bool) {
     if rest > 0.0 {
         items.insert(items.len() - 1, format!("rest {}", part(rest, mean)));
     }
-    if route.balance.receive > mean * TERM_SHARE_MIN {
-        let receive = numbers::duration_ms(route.balance.receive);
-        items.push(format!("(of queue, receiving the request {receive})"));
+    let (queue, receive) = (route.balance.queue, route.balance.receive);
+    if receive > mean * TERM_SHARE_MIN && RECEIVE_SHARE_TELLING.contains(&(receive / queue)) {
+        let receive = numbers::duration_ms(receive);
+        items.push(format!(
+            "(of queue, {receive} until puma had read the request)"
+        ));
     }
     flow(page, &items);
 }

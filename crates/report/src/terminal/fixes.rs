@@ -1,55 +1,93 @@
 //! What to fix.
 
+use std::collections::HashSet;
+
 use findings::{Confidence, Finding, Safety};
 
 use super::WIDTH;
 use super::page::{Ink, Page};
 use crate::text::{one_line, right, wrap};
-use crate::{View, numbers};
+use crate::{View, facts};
 
 const FINDINGS_MAX: usize = 10;
+/// Findings shown whole; of the others what, how to fix it and the gain. One is fixed at a time, and the
+/// next run orders the rest anew.
+const WHOLE_MAX: usize = 5;
 const INDENT: usize = 5;
-/// An evidence line longer than this is not read at two in the morning.
-const EVIDENCE_LINES_MAX: usize = 3;
+/// Lines of evidence, those of long items included; rules give the most telling first.
+const EVIDENCE_LINES_MAX: usize = 5;
+/// Of these, lines for one item, so that a long statement leaves room for its source line.
+const EVIDENCE_ITEM_LINES_MAX: usize = 2;
 /// What is to be applied is shown whole, unless it is out of all measure.
 const EXACT_LINES_MAX: usize = 12;
 
 pub(super) fn write(page: &mut Page, view: &View<'_>) {
-    page.heading("FINDINGS   the greatest gain first");
-    if view.findings.is_empty() {
-        page.text(2, "none");
+    page.heading("FINDINGS   the greatest gain first; all evidence: --json");
+    let mut fixes = facts::fixes(view).peekable();
+    if fixes.peek().is_none() {
+        page.text(2, "nothing to fix was found");
     }
-    for (index, finding) in view.findings.iter().take(FINDINGS_MAX).enumerate() {
-        if index > 0 {
+    let count = facts::fixes(view).count();
+    // Why is the same for all findings of a kind.
+    let mut explained = HashSet::new();
+    for (number, finding) in fixes.take(FINDINGS_MAX) {
+        if number > 1 {
             page.blank();
         }
-        write_finding(page, index + 1, finding);
+        let mark = format!("{}. ", right(&number.to_string(), 3));
+        page.paragraph(0, &mark, Ink::Strong, &finding.title, 2);
+        // A failure is shown with its request and answer wherever it stands.
+        let whole = number as usize <= WHOLE_MAX || finding.rule == "errors";
+        if whole {
+            if explained.insert(finding.why.as_str()) {
+                page.paragraph(INDENT, "", Ink::Plain, &finding.why, 3);
+            }
+            write_evidence(page, &finding.evidence);
+        }
+        write_fix(page, finding, whole);
     }
-    let others = view.findings.len().saturating_sub(FINDINGS_MAX);
+    let others = count.saturating_sub(FINDINGS_MAX);
     if others > 0 {
         page.blank();
         page.text(2, &format!("{others} more (all of them: --json)"));
     }
 }
 
-fn write_finding(page: &mut Page, number: usize, finding: &Finding) {
-    let mark = format!("{}. ", right(&number.to_string(), 3));
-    page.paragraph(0, &mark, Ink::Strong, &finding.title, 2);
-    page.paragraph(INDENT, "", Ink::Plain, &finding.why, 4);
-    for line in &finding.evidence {
-        page.paragraph(INDENT, "· ", Ink::Faint, line, EVIDENCE_LINES_MAX);
+fn write_evidence(page: &mut Page, evidence: &[String]) {
+    let mark = "· ";
+    let columns = WIDTH - INDENT - mark.chars().count();
+    let mut left = EVIDENCE_LINES_MAX;
+    for item in evidence {
+        let lines_max = left.min(EVIDENCE_ITEM_LINES_MAX);
+        if lines_max == 0 {
+            return;
+        }
+        page.paragraph(INDENT, mark, Ink::Faint, item, lines_max);
+        left -= wrap(item, columns, lines_max).len();
     }
-    page.paragraph(INDENT, "Fix:  ", Ink::Plain, &finding.remedy.text, 4);
+}
+
+fn write_fix(page: &mut Page, finding: &Finding, whole: bool) {
+    let (text_lines, exact_lines) = if whole { (3, EXACT_LINES_MAX) } else { (1, 2) };
+    page.paragraph(
+        INDENT,
+        "Fix:  ",
+        Ink::Plain,
+        &finding.remedy.text,
+        text_lines,
+    );
     if let Some(exact) = &finding.remedy.exact {
-        write_exact(page, exact);
+        write_exact(page, exact, exact_lines);
     }
     if !finding.estimated_gain.is_empty() {
         page.paragraph(INDENT, "Gain: ", Ink::Good, &finding.estimated_gain, 3);
     }
-    let share = match finding.gain_share > 0.0 {
-        true => format!("{} of all time; ", numbers::share(finding.gain_share)),
-        false => String::new(),
-    };
+    if whole {
+        page.paragraph(INDENT, "Sure: ", Ink::Plain, &sure(finding), 2);
+    }
+}
+
+fn sure(finding: &Finding) -> String {
     let sure = match finding.confidence {
         Confidence::Low => "a hint (low confidence)",
         Confidence::Medium => "likely (medium confidence)",
@@ -61,23 +99,17 @@ fn write_finding(page: &mut Page, number: usize, finding: &Finding) {
         Safety::Code => "; needs a change of code",
         Safety::None => "",
     };
-    page.paragraph(
-        INDENT,
-        "Sure: ",
-        Ink::Plain,
-        &format!("{share}{sure}{safe}"),
-        2,
-    );
+    format!("{sure}{safe}")
 }
 
 /// Line by line as given, since it is meant to be copied.
-fn write_exact(page: &mut Page, exact: &str) {
+fn write_exact(page: &mut Page, exact: &str, lines_max: usize) {
     let indent = INDENT + 6;
     let lines = exact
         .lines()
         .map(one_line)
-        .flat_map(|line| wrap(&line, WIDTH - indent, EXACT_LINES_MAX));
-    for line in lines.take(EXACT_LINES_MAX) {
+        .flat_map(|line| wrap(&line, WIDTH - indent, lines_max));
+    for line in lines.take(lines_max) {
         page.line(&[(Ink::Plain, &" ".repeat(indent)), (Ink::Strong, &line)]);
     }
 }

@@ -34,7 +34,10 @@ pub(super) fn write(page: &mut Page, view: &View<'_>) {
 fn load(view: &View<'_>) -> String {
     let load = &view.recording.meta.load;
     let how = match (load.mode, load.rate) {
-        (LoadMode::Closed, _) => format!("{} connections, closed loop", load.connections),
+        (LoadMode::Closed, _) => format!(
+            "{}, closed loop",
+            numbers::counted(u64::from(load.connections), "connection")
+        ),
         (LoadMode::Open, Some(rate)) => format!(
             "{} requests a second due, open loop, {} connections at most",
             numbers::plain(rate),
@@ -60,21 +63,28 @@ fn totals(page: &mut Page, view: &View<'_>) {
     };
     page.line(&[
         (Ink::Plain, "  "),
-        (
-            Ink::Strong,
-            &format!("{} requests", numbers::count(overall.requests)),
-        ),
+        (Ink::Strong, &numbers::counted(overall.requests, "request")),
         (Ink::Strong, &format!("   {rate}/s")),
         (
             ink(overall.errors),
-            &format!("   {} errors", numbers::count(overall.errors)),
+            &format!("   {}", numbers::counted(overall.errors, "error")),
         ),
         (
             ink(overall.checks_failed),
-            &format!("   {} failed checks", numbers::count(overall.checks_failed)),
+            &format!(
+                "   {}",
+                numbers::counted(overall.checks_failed, "failed check")
+            ),
         ),
         (Ink::Strong, &score),
     ]);
+    if overall.unanswered > 0 {
+        let sentence = format!(
+            "{} still unanswered at the end (counted with at least its time so far)",
+            numbers::count(overall.unanswered)
+        );
+        page.text(2, &sentence);
+    }
 }
 
 fn percentiles(page: &mut Page, name: &str, sorted: &[recording::Nanos], meaning: &str) {

@@ -2,14 +2,18 @@
 
 use breakdown::SqlSummary;
 
+use super::WIDTH;
 use super::page::{Ink, Page};
-use crate::text::{one_line, right};
+use crate::text::{fit, one_line, right, width};
 use crate::{View, numbers};
 
-const STATEMENTS_MAX: usize = 8;
+const STATEMENTS_MAX: usize = 6;
 const COLUMN: usize = 10;
 const INDENT: usize = 6;
-const LINES_MAX: usize = 3;
+/// Columns that `SELECT` and a word need.
+const SELECTED_MIN: usize = 12;
+/// Frames shown of a source line: more is a backtrace, and not read.
+const FRAMES_SHOWN: usize = 2;
 
 pub(super) fn write(page: &mut Page, view: &View<'_>) {
     let statements = &view.breakdown.sql;
@@ -52,9 +56,11 @@ fn write_statement(page: &mut Page, statement: &SqlSummary) {
         (Ink::Plain, &format!("  {}  ", cells.concat())),
         (Ink::Plain, &first_of(routes)),
     ]);
-    page.paragraph(INDENT, "", Ink::Strong, &statement.digest, LINES_MAX);
-    let sites = first_of(statement.called_from.iter().map(String::as_str));
-    page.paragraph(INDENT, "from ", Ink::Faint, &sites, LINES_MAX);
+    let digest = fit_statement(&one_line(&statement.digest), WIDTH - INDENT);
+    page.paragraph(INDENT, "", Ink::Strong, &digest, 1);
+    let sites = statement.called_from.iter();
+    let sites = first_of(sites.map(|site| breakdown::frames_of(site, FRAMES_SHOWN)));
+    page.paragraph(INDENT, "from ", Ink::Faint, &sites, 1);
 }
 
 /// `app.rb:120 in get_message and 1 more`.
@@ -63,5 +69,42 @@ fn first_of<'a>(mut names: impl ExactSizeIterator<Item = &'a str>) -> String {
     match names.len() {
         0 => first,
         others => format!("{first} and {others} more"),
+    }
+}
+
+/// On one line. What a statement selects says least, so it is cut first.
+fn fit_statement(digest: &str, columns: usize) -> String {
+    let tail = digest.find(" FROM ").map(|start| &digest[start..]);
+    match tail {
+        Some(tail) if width(digest) > columns && width(tail) + SELECTED_MIN <= columns => {
+            let selected = fit(digest, columns - width(tail));
+            format!("{selected}{tail}")
+        }
+        _ => fit(digest, columns),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fit_statement;
+
+    #[test]
+    fn what_is_selected_is_cut_first() {
+        let check = |digest: &str, expected: &str| {
+            assert_eq!(fit_statement(digest, 32), expected);
+        };
+        check(
+            "SELECT a FROM t WHERE id = ?",
+            "SELECT a FROM t WHERE id = ?",
+        );
+        check(
+            "SELECT first, second FROM t WHERE i = ?",
+            "SELECT first… FROM t WHERE i = ?",
+        );
+        check(
+            "SELECT a FROM t WHERE a_long_condition = ?",
+            "SELECT a FROM t WHERE a_long_co…",
+        );
+        check("COMMIT", "COMMIT");
     }
 }

@@ -1,4 +1,4 @@
-use findings::Finding;
+use findings::{Confidence, Finding, Remedy, Safety};
 use proptest::prelude::*;
 use recording::{Nanos, Outcome, Trouble};
 
@@ -79,10 +79,9 @@ fn a_run_reads_from_the_verdict_down() {
             "10,000  GET /message and 1 more",
             "from app.rb:120 in get_message",
             "Fix:  Fetch all users",
-            "Gain: −9.6 ms of 40 ms",
+            "Gain: 22% of all time: −9.60 ms of 40.0 ms",
             "shown by the evidence (high confidence); needs a change of code",
-            "2 × check failed: GET /icons/1.png (flows/read.hurl:12)",
-            "3% busy on 1 thread(s); late by 1.00 ms at p99",
+            "3% busy on 1 thread; late by 1.00 ms at p99",
             "1.10 µs of CPU a request by its own estimate; nothing dropped",
             "1.40 of 2 cores busy (app 1.10",
             "! the host has 2 cores",
@@ -193,6 +192,130 @@ fn failures_come_before_times() {
             "no score: checks failed",
         ],
     );
+}
+
+#[test]
+fn open_requests_are_told_apart_from_errors() {
+    let mut sample = Sample::chat();
+    sample.breakdown.overall.errors = 1;
+    sample.breakdown.overall.unanswered = 1;
+    sample.breakdown.routes[0].unanswered = 1;
+    let page = check_page(&sample);
+    check_holds(
+        &page,
+        &[
+            "   1 error   0 failed checks",
+            "  1 still unanswered at the end (counted with at least its time so far)",
+            "    1 still unanswered at the end\n",
+        ],
+    );
+    assert!(!check_page(&Sample::chat()).contains("unanswered"));
+}
+
+#[test]
+fn receive_is_told_only_where_it_says_something() {
+    let check = |share: f64, expected: bool| {
+        let mut sample = Sample::chat();
+        sample.breakdown.routes[0].balance.receive = 20.0 * share;
+        let told = check_page(&sample).contains("until puma had read the request)");
+        assert_eq!(told, expected, "{share} of the queue");
+    };
+    check(0.0, false);
+    check(0.04, false);
+    check(0.3, true);
+    check(0.8, true);
+    check(1.0, false);
+}
+
+/// A doubt such as a busy host.
+fn doubt(confidence: Confidence) -> Finding {
+    Finding {
+        rule: "host-busy",
+        title: "other processes used 41% of the cores".to_owned(),
+        remedy: Remedy {
+            text: "stop what else runs on this host".to_owned(),
+            exact: None,
+            safety: Safety::None,
+        },
+        confidence,
+        ..Sample::chat().findings[0].clone()
+    }
+}
+
+#[test]
+fn doubts_come_before_what_is_read_from_the_numbers() {
+    let mut sample = Sample::chat();
+    sample.findings.insert(0, doubt(Confidence::Medium));
+    let page = check_page(&sample);
+    let order = [
+        "NUMBERS",
+        "BEFORE YOU TRUST",
+        "! other processes",
+        "WHERE THE TIME",
+        "  1. 25",
+    ];
+    let places: Vec<usize> = order.iter().map(|text| page.find(text).unwrap()).collect();
+    assert!(places.is_sorted(), "{places:?}\n{page}");
+    check_holds(
+        &page,
+        &[
+            "(N+1) (22% of all time",
+            "), finding 1.",
+            "fix of finding 1",
+        ],
+    );
+    assert_eq!(page.matches("other processes").count(), 1);
+
+    sample.findings = vec![doubt(Confidence::Low)];
+    let page = check_page(&sample);
+    assert!(!page.contains("BEFORE YOU TRUST"));
+    let hint = "! other processes used 41% of the cores; stop what else runs on this host";
+    check_holds(&page, &["nothing to fix was found", hint]);
+}
+
+#[test]
+fn a_kind_of_finding_is_explained_once_and_not_at_length() {
+    let mut sample = Sample::chat();
+    sample.findings[0].evidence = (1..=9).map(|n| format!("evidence {n}")).collect();
+    let error = Finding {
+        rule: "errors",
+        why: "no answer".to_owned(),
+        ..sample.findings[0].clone()
+    };
+    sample.findings = vec![sample.findings[0].clone(); 6];
+    sample.findings.push(error);
+    let page = check_page(&sample);
+    assert_eq!(page.matches("Each costs a round trip").count(), 1);
+    // The first five findings and the failure.
+    assert_eq!(page.matches("· evidence 1").count(), 6);
+    assert_eq!(page.matches("· evidence 5").count(), 6);
+    assert!(!page.contains("evidence 6"));
+    assert_eq!(page.matches("Fix:  Fetch all users").count(), 7);
+    assert_eq!(page.matches("Gain: 22%").count(), 7);
+    assert_eq!(page.matches("Sure: ").count(), 6);
+}
+
+#[test]
+fn a_large_run_keeps_to_its_page() {
+    const LINES_MAX: usize = 150;
+    let mut sample = Sample::chat();
+    let breakdown = &mut sample.breakdown;
+    breakdown.routes = vec![breakdown.routes[0].clone(); 40];
+    breakdown.sql[0].called_from =
+        vec!["app.rb:143 in a < app.rb:136 in b < app.rb:99 < config.ru:7".to_owned(); 3];
+    breakdown.sql = vec![breakdown.sql[0].clone(); 40];
+    sample.findings[0].evidence = vec!["evidence".to_owned(); 3];
+    sample.findings = vec![sample.findings[0].clone(); 7];
+    sample.findings.push(doubt(Confidence::High));
+    let page = check_page(&sample);
+    let lines = page.lines().count();
+    assert!(lines <= LINES_MAX, "{lines} lines\n{page}");
+    let expected = [
+        "34 more routes take",
+        "34 more (all of them: --json)",
+        "from app.rb:143 in a < app.rb:136 in b and 2 more\n",
+    ];
+    check_holds(&page, &expected);
 }
 
 #[test]

@@ -2,15 +2,13 @@
 
 use recording::ProcessRole;
 
+use super::doubts::is_loud;
 use super::page::{Ink, Page};
 use crate::facts::{self, HostUse, Percentiles};
 use crate::text::one_line;
 use crate::{View, numbers};
 
-const FAILURES_MAX: usize = 3;
-
 pub(super) fn write(page: &mut Page, view: &View<'_>) {
-    failures(page, view);
     page.heading("HOW SURE");
     fact(page, "samples", &samples(view));
     fact(page, "generator", &generator(view));
@@ -19,6 +17,11 @@ pub(super) fn write(page: &mut Page, view: &View<'_>) {
     match facts::host_use(view.recording) {
         Some(used) => host(page, view, &used),
         None => fact(page, "host", "not sampled"),
+    }
+    let hints = view.findings.iter();
+    for hint in hints.filter(|finding| finding.is_about_trust() && !is_loud(finding)) {
+        let sentence = format!("{}; {}", hint.title, hint.remedy.text);
+        page.paragraph(2, "! ", Ink::Bad, &sentence, 4);
     }
     for trouble in &view.recording.troubles {
         let sentence = match trouble.remedy.as_str() {
@@ -33,42 +36,11 @@ fn fact(page: &mut Page, name: &str, sentence: &str) {
     page.paragraph(2, &format!("{name:<13}"), Ink::Plain, sentence, 3);
 }
 
-fn failures(page: &mut Page, view: &View<'_>) {
-    let failures = &view.recording.failures;
-    if failures.is_empty() {
-        return;
-    }
-    page.heading("FAILED REQUESTS   one example of each kind");
-    for failure in failures.iter().take(FAILURES_MAX) {
-        let line = view
-            .recording
-            .texts
-            .get(failure.line)
-            .unwrap_or("a request");
-        let head = format!(
-            "{} × {}: {line} ({})",
-            failure.count,
-            failure.outcome.name(),
-            failure.place
-        );
-        page.paragraph(2, "", Ink::Bad, &head, 2);
-        page.paragraph(4, "", Ink::Plain, &failure.reason, 3);
-        let first_lines = [("sent: ", &failure.request), ("got:  ", &failure.response)];
-        for (mark, text) in first_lines {
-            page.paragraph(4, mark, Ink::Faint, text, 2);
-        }
-    }
-    let others = failures.len().saturating_sub(FAILURES_MAX);
-    if others > 0 {
-        page.text(2, &format!("{others} more kinds (all of them: --json)"));
-    }
-}
-
 fn samples(view: &View<'_>) -> String {
     /// What is customary; the sentence names it.
     const CONFIDENCE: f64 = 0.95;
     let overall = &view.breakdown.overall;
-    let count = numbers::count(overall.requests);
+    let count = numbers::counted(overall.requests, "request");
     let window = numbers::duration_ms(view.recording.window.length().as_millis_f64());
     let interval = |q: f64| stats::quantile_interval(&overall.latency, q, CONFIDENCE);
     let known = [("p99", 0.99), ("p95", 0.95), ("p50", 0.5)]
@@ -76,11 +48,11 @@ fn samples(view: &View<'_>) -> String {
         .find_map(|(name, q)| Some((name, interval(q)?)));
     match known {
         Some((name, (low, high))) => format!(
-            "{count} requests in {window}; {name} latency lies between {} and {} at best (95% sure)",
+            "{count} in {window}; {name} latency lies between {} and {} at best (95% sure)",
             numbers::duration_ms(low.as_millis_f64()),
             numbers::duration_ms(high.as_millis_f64()),
         ),
-        None => format!("{count} requests in {window}: too few to bound any percentile"),
+        None => format!("{count} in {window}: too few to bound any percentile"),
     }
 }
 
@@ -88,9 +60,9 @@ fn generator(view: &View<'_>) -> String {
     let generator = &view.recording.generator;
     let busy = match facts::generator_cpu_share(view.recording) {
         Some(share) => format!(
-            "{} busy on {} thread(s)",
+            "{} busy on {}",
             numbers::share(share),
-            generator.threads
+            numbers::counted(u64::from(generator.threads), "thread")
         ),
         None => "load on its CPU unknown".to_owned(),
     };
@@ -142,7 +114,7 @@ fn agent(view: &View<'_>) -> String {
     );
     let dropped = match cost.dropped {
         0 => "nothing dropped".to_owned(),
-        dropped => format!("{} records dropped", numbers::count(dropped)),
+        dropped => format!("{} dropped", numbers::counted(dropped, "record")),
     };
     let without_gvl = view.recording.agents.iter().any(|agent| !agent.gvl);
     let gvl = if without_gvl {
@@ -186,7 +158,7 @@ fn host(page: &mut Page, view: &View<'_>, used: &HostUse) {
     );
     let pressure = |share: Option<f64>| share.map_or("unknown".to_owned(), numbers::share);
     let sentence = format!(
-        "steal {} cores; some task waited for a core {} and for I/O {} of the time; {} memory left",
+        "steal {} cores; tasks waited for a core {}, for I/O {} of the time; {} memory left",
         numbers::plain(used.steal_cores),
         pressure(used.cpu_pressure),
         pressure(used.io_pressure),

@@ -1,14 +1,9 @@
 //! First of all: what dominates, and what to fix first.
 
-use findings::Safety;
-
 use super::page::{Ink, Page};
 use super::terms::TERMS;
 use crate::text::one_line;
 use crate::{View, facts, numbers};
-
-/// From this share of failed requests on, times say little: failing is often fast.
-const FAILED_SHARE_LOUD: f64 = 0.01;
 
 pub(super) fn write(page: &mut Page, view: &View<'_>) {
     title(page, view);
@@ -97,7 +92,7 @@ fn failed(view: &View<'_>) -> Option<String> {
     let overall = &view.breakdown.overall;
     let failed = overall.errors + overall.checks_failed;
     let share = failed as f64 / overall.requests.max(1) as f64;
-    (share >= FAILED_SHARE_LOUD).then(|| {
+    (share >= findings::FAILED_SHARE_LOUD).then(|| {
         format!(
             "{} of the requests failed ({}): mend that before trusting any time below.",
             numbers::share(share),
@@ -107,21 +102,15 @@ fn failed(view: &View<'_>) -> Option<String> {
 }
 
 fn fix_first(view: &View<'_>) -> String {
-    let fix = view
-        .findings
-        .iter()
-        .enumerate()
-        .find(|(_, finding)| finding.remedy.safety != Safety::None);
-    match fix {
-        Some((index, finding)) => {
+    match facts::fixes(view).next() {
+        Some((number, finding)) => {
             let gain = match finding.estimated_gain.as_str() {
                 "" => String::new(),
                 gain => format!(" ({})", one_line(gain)),
             };
             format!(
-                "Fix first: {}{gain}, finding {}.",
-                one_line(&finding.title),
-                index + 1
+                "Fix first: {}{gain}, finding {number}.",
+                one_line(&finding.title)
             )
         }
         None if view.breakdown.overall.answered == 0 => {

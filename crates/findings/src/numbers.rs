@@ -1,5 +1,6 @@
-//! Every number people read is made here, so that the same value never looks different in two places.
-//! Each result is at most nine columns wide.
+//! Every number people read is made here, in findings and on the page, so that the same value never
+//! looks different in two places.
+//! Each result but [`counted`] is at most nine columns wide.
 
 /// Shown where there is no value.
 pub const UNKNOWN: &str = "–";
@@ -10,6 +11,12 @@ pub fn count(value: u64) -> String {
         return grouped(value);
     }
     scaled(value as f64, 1000.0, &[" k", " M", " G", " T", " P", " E"])
+}
+
+/// A count with its noun: `1 error`, `2,400 errors`.
+pub fn counted(value: u64, noun: &str) -> String {
+    let plural = if value == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", count(value))
 }
 
 /// A length of time given in milliseconds: `0.42 ms`, `52.1 ms`, `412 ms`, `1.24 s`, `20.0 min`, `3.1 h`.
@@ -139,6 +146,9 @@ mod tests {
         check(12_345_678, "12.3 M");
         check(999_600_000, "1.00 G");
         check(u64::MAX, "18.4 E");
+        assert_eq!(counted(0, "error"), "0 errors");
+        assert_eq!(counted(1, "failed check"), "1 failed check");
+        assert_eq!(counted(2_400, "error"), "2,400 errors");
     }
 
     #[test]

@@ -1,0 +1,37 @@
+//! What to know before the numbers are trusted: it comes before anything is read from them.
+
+use findings::{Confidence, Finding};
+
+use super::page::{Ink, Page};
+use crate::View;
+use crate::text::fit;
+
+/// Evidence shown of each doubt; these are to be noticed, not studied.
+const EVIDENCE_MAX: usize = 3;
+/// Room of an evidence line: the page without its indent.
+const EVIDENCE_COLUMNS: usize = super::WIDTH - 6;
+
+pub(super) fn write(page: &mut Page, view: &View<'_>) {
+    let mut doubts = view
+        .findings
+        .iter()
+        .filter(|finding| is_loud(finding))
+        .peekable();
+    if doubts.peek().is_none() {
+        return;
+    }
+    page.heading("BEFORE YOU TRUST THESE NUMBERS");
+    for doubt in doubts {
+        page.paragraph(2, "! ", Ink::Bad, &doubt.title, 2);
+        page.paragraph(4, "", Ink::Plain, &doubt.why, 2);
+        for line in doubt.evidence.iter().take(EVIDENCE_MAX) {
+            page.paragraph(4, "· ", Ink::Faint, &fit(line, EVIDENCE_COLUMNS), 1);
+        }
+        page.paragraph(4, "Do:   ", Ink::Plain, &doubt.remedy.text, 2);
+    }
+}
+
+/// Doubts that are hints only stand at the end of the page.
+pub(super) fn is_loud(finding: &Finding) -> bool {
+    finding.is_about_trust() && finding.confidence >= Confidence::Medium
+}
