@@ -319,9 +319,9 @@ impl Seen {
         if !self.port_open && !self.listening.is_empty() {
             "set the url to where the app listens, or the app's port to that of the url"
         } else if self.port_open {
-            "raise the ready timeout if it boots slowly; otherwise look at what its first request waits for"
+            "raise ready_timeout if it boots slowly; otherwise look at what its first request waits for"
         } else {
-            "raise the ready timeout if it boots slowly, or set the url to where it listens"
+            "raise ready_timeout if it boots slowly, or set the url to where it listens"
         }
     }
 }
@@ -349,7 +349,7 @@ fn port_taken(
             "port {port} is taken: something listens on {address}; stop it (`ss -ltnp` names it)"
         )?,
     }
-    f.write_str(", or give the app another port in its command and url; to measure what runs there, leave the command out")
+    f.write_str(", or give the app another port in its command and url; to measure what runs there, use --attach")
 }
 
 fn write_tail(f: &mut fmt::Formatter<'_>, tail: &[String]) -> fmt::Result {
@@ -382,8 +382,7 @@ mod tests {
         assert_eq!(
             error.to_string(),
             "port 80 is taken: \"puma 6\" (pid 42, left over from an earlier run) listens on 127.0.0.1:80; stop it \
-             (`kill 42`), or give the app another port in its command and url; to measure what runs there, leave the \
-             command out"
+             (`kill 42`), or give the app another port in its command and url; to measure what runs there, use --attach"
         );
     }
 

@@ -42,7 +42,7 @@ pub(crate) struct NotifySocket {
     socket: UnixDatagram,
     path: PathBuf,
     /// Removes the folder when dropped.
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 /// Handle on the thread; dropping it ends the thread.
@@ -62,7 +62,7 @@ impl NotifySocket {
             Ok(Self {
                 socket,
                 path,
-                _folder: folder,
+                folder,
             })
         };
         let builder = || {
@@ -75,6 +75,11 @@ impl NotifySocket {
             .tempdir()
             .and_then(bind)
             .or_else(|_| builder().tempdir_in("/tmp").and_then(bind))
+    }
+
+    /// The private folder it lies in.
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
     }
 
     pub(crate) fn path(&self) -> &Path {

@@ -10,7 +10,8 @@
 //! - Every process of the app carries `HAKARU_RUN=<token>` in its environment, and this program is a
 //!   "child subreaper": a process that daemonises itself becomes our child and is found by its mark.
 //! - The kernel sends the app `SIGTERM` when this program dies. That signal follows the *thread* that
-//!   spawned the app, so a keeper thread spawns it and lives as long as the app does.
+//!   spawned the app, so a keeper thread spawns it and lives as long as the app does. What the signal
+//!   does not reach or end is ended by a guard, a shell that notices our death (`guard.rs`).
 //! - Every wait has a deadline and watches the caller's stop flag.
 //!
 //! Invariant: this crate knows no HTTP load; it asks one question ("does the URL answer?") and no more.
@@ -20,6 +21,7 @@
 
 mod address;
 mod error;
+mod guard;
 mod keeper;
 mod log;
 mod procfs;

@@ -25,6 +25,8 @@ pub struct Spec {
     pub stop_timeout: Duration,
     /// The agent to load into its Ruby processes.
     pub agent: Option<Agent>,
+    /// Folders to remove when this program is killed and cannot do it itself.
+    pub remove_when_killed: Vec<PathBuf>,
     /// File that receives its standard output and error, made anew, readable by the owner only.
     pub log: Option<PathBuf>,
 }
@@ -59,6 +61,7 @@ impl Spec {
             ready_timeout: Duration::from_secs(60),
             stop_timeout: Duration::from_secs(5),
             agent: None,
+            remove_when_killed: Vec::new(),
             log: None,
         }
     }

@@ -176,6 +176,7 @@ fn spawn(
         env: extras.environment,
         notify: extras.notify,
         grace: spec.stop_timeout,
+        folders: spec.remove_when_killed.clone(),
     };
     Tree::spawn(launch, log).map_err(|source| spawn_error(spec, command, source))
 }

@@ -21,7 +21,7 @@
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -33,6 +33,7 @@ use rustix::process::{
     set_child_subreaper, waitid, waitpid,
 };
 
+use crate::guard::{Guard, Guarded};
 use crate::keeper::{self, Keeper, Notes, NotifySocket};
 use crate::log::{Log, Stream};
 use crate::procfs::{self, MARK, Process};
@@ -50,6 +51,7 @@ pub(crate) struct Tree {
     leader: u32,
     child: Child,
     keeper: Keeper,
+    guard: Guard,
     log: Log,
     /// Start times of the members seen so far, by pid.
     seen: Mutex<HashMap<u32, u64>>,
@@ -69,6 +71,8 @@ pub(crate) struct Launch<'a> {
     pub(crate) notify: bool,
     /// How long it may take to stop.
     pub(crate) grace: Duration,
+    /// To remove when this program is killed.
+    pub(crate) folders: Vec<PathBuf>,
 }
 
 impl Tree {
@@ -76,35 +80,31 @@ impl Tree {
     pub(crate) fn spawn(launch: Launch<'_>, log: Log) -> io::Result<Self> {
         set_child_subreaper(Some(getpid()))?;
         let token = new_token();
-        let mut command = Command::new(&launch.words[0]);
-        command
-            .args(&launch.words[1..])
-            .current_dir(launch.directory)
-            .envs(launch.env)
-            .env(MARK, &token)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .process_group(0);
         // Without the socket readiness is still seen by asking the URL.
         let notify = if launch.notify {
             NotifySocket::create().ok()
         } else {
             None
         };
-        match &notify {
-            Some(socket) => command.env("NOTIFY_SOCKET", socket.path()),
-            None => command.env_remove("NOTIFY_SOCKET"),
-        };
+        let command = command(&launch, &token, notify.as_ref());
+        let mut folders = launch.folders;
+        folders.extend(notify.as_ref().map(|socket| socket.folder().to_owned()));
         let (mut child, keeper) = keeper::spawn(command, notify)?;
         let pipes = (child.stdout.take(), child.stderr.take());
         let leader = child.id();
+        let guard = Guard::start(Guarded {
+            group: leader,
+            token: token.clone(),
+            grace: launch.grace,
+            folders,
+        });
         let seen = Mutex::default();
         let tree = Self {
             token,
             leader,
             child,
             keeper,
+            guard,
             log,
             seen,
             grace: launch.grace,
@@ -212,6 +212,7 @@ impl Tree {
             self.wait_for_end(KILL_LIMIT, || self.signal_all(Signal::KILL));
         }
         let left = self.living();
+        self.guard.dismiss();
         self.log.settle(Duration::from_millis(200));
         let status = self.reap_leader();
         let stopped = Stopped {
@@ -284,6 +285,24 @@ impl Drop for Tree {
     fn drop(&mut self) {
         self.stop(self.grace);
     }
+}
+
+fn command(launch: &Launch<'_>, token: &str, notify: Option<&NotifySocket>) -> Command {
+    let mut command = Command::new(&launch.words[0]);
+    command
+        .args(&launch.words[1..])
+        .current_dir(launch.directory)
+        .envs(launch.env.clone())
+        .env(MARK, token)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0);
+    match notify {
+        Some(socket) => command.env("NOTIFY_SOCKET", socket.path()),
+        None => command.env_remove("NOTIFY_SOCKET"),
+    };
+    command
 }
 
 fn pid_of(pid: u32) -> Option<Pid> {
