@@ -52,9 +52,7 @@ extern "C" fn on_thread(event: u32, data: *const ThreadEvent, _user: *mut c_void
         }
         RESUMED => {
             if let Some(state) = active() {
-                state
-                    .timeline
-                    .resume(monotonic_ns(), &Live, |off| reason(off));
+                state.timeline.resume(monotonic_ns(), &Live, reason);
             }
         }
         _ => {}

@@ -224,7 +224,6 @@ extern "C" fn call_end(_self: Value, rows: Value) -> Value {
 }
 
 /// `hello(server, bytes, workers, threads, pool, request cost, event cost, call cost)`.
-#[expect(clippy::too_many_arguments, reason = "Ruby passes them one by one")]
 extern "C" fn hello(
     _self: Value,
     server: Value,

@@ -33,7 +33,11 @@ pub(crate) fn enter(code: i64, receiver: Value) -> Entry {
     }
     calls[depth] = (code, receiver);
     STACK.set((calls, depth + 1));
-    if depth == 0 { Entry::Outer } else { Entry::Inner }
+    if depth == 0 {
+        Entry::Outer
+    } else {
+        Entry::Inner
+    }
 }
 
 /// Leaves a method; answers whether it was the outermost.

@@ -150,9 +150,11 @@ impl Callers {
 
     /// One word for all frames and lines.
     fn key(&self) -> Value {
-        self.frames.iter().fold(0x9e37_79b9, |key: Value, (frame, line)| {
-            (key ^ frame ^ (*line as usize)).wrapping_mul(0x0000_0100_0000_01b3)
-        })
+        self.frames
+            .iter()
+            .fold(0x9e37_79b9, |key: Value, (frame, line)| {
+                (key ^ frame ^ (*line as usize)).wrapping_mul(0x0000_0100_0000_01b3)
+            })
     }
 
     /// Such as `db.rb:12 in query < app.rb:120 in find_user`, innermost first.
@@ -187,14 +189,23 @@ fn path(api: &Api, frame: Value) -> String {
 }
 
 fn nearness_of(path: &str) -> Nearness {
-    const BUNDLED: [&str; 4] = ["/vendor/bundle/", "/vendor/cache/", "/vendor/gems/", "/.bundle/"];
+    const BUNDLED: [&str; 4] = [
+        "/vendor/bundle/",
+        "/vendor/cache/",
+        "/vendor/gems/",
+        "/.bundle/",
+    ];
     const LIBRARIES: [&str; 3] = ["/gems/", "/lib/ruby/", "/rubygems-integration/"];
     let root = process::settings().map_or("", |settings| settings.app_root.as_str());
     // Evaluated code tells the name it was given: `config.ru` is the app's, `<internal:kernel>`,
     // `(eval at …)` and this agent are not.
     if !path.starts_with('/') {
         let anonymous = path.is_empty() || path.starts_with(['<', '(']) || path == AGENT;
-        return if anonymous { Nearness::Library } else { Nearness::App };
+        return if anonymous {
+            Nearness::Library
+        } else {
+            Nearness::App
+        };
     }
     let below_root = !root.is_empty()
         && path

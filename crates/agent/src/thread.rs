@@ -167,9 +167,7 @@ impl ThreadState {
         if self.ruby_thread != ruby_thread {
             self.ruby_thread = ruby_thread;
             self.active = false;
-            if let (Some(key), Some(set)) =
-                (process::key(), api.rb_internal_thread_specific_set)
-            {
+            if let (Some(key), Some(set)) = (process::key(), api.rb_internal_thread_specific_set) {
                 let ready_at: *const _ = self.timeline.ready_at();
                 set(ruby_thread, key, ready_at.cast_mut().cast());
             }
@@ -209,12 +207,10 @@ impl ThreadState {
         if let Some(route) = route {
             self.record.route = self.tell(TextKind::Route, route);
         }
-        let sent = self.requests <= BURSTS_FIRST
-            || (self.random >> 32).is_multiple_of(BURSTS_EVERY);
+        let sent =
+            self.requests <= BURSTS_FIRST || (self.random >> 32).is_multiple_of(BURSTS_EVERY);
         if sent {
-            self.record
-                .bursts
-                .extend_from_slice(&self.timeline.bursts);
+            self.record.bursts.extend_from_slice(&self.timeline.bursts);
         }
         self.push_record();
     }

@@ -145,7 +145,12 @@ impl Timeline {
     }
 
     /// The thread has the GVL again. `reason` is asked what a wait outside a call was for.
-    pub(crate) fn resume(&mut self, now: u64, costly: &dyn Costly, reason: impl FnOnce(u64) -> Part) {
+    pub(crate) fn resume(
+        &mut self,
+        now: u64,
+        costly: &dyn Costly,
+        reason: impl FnOnce(u64) -> Part,
+    ) {
         self.events += 2;
         let ready = match self.ready_at.swap(0, Relaxed) {
             0 => now,

@@ -127,7 +127,9 @@ fn report(case: &Case, blocks: &[[Block; 4]]) -> bool {
     println!("{}", case.name);
     line("CPU a request without the agent, µs", bare, "");
     let cpu_held = case.cpu_us_max.is_none_or(|max| added.median <= max);
-    let bound = case.cpu_us_max.map_or(String::new(), |max| verdict(&format!("≤ {max}"), cpu_held));
+    let bound = case
+        .cpu_us_max
+        .map_or(String::new(), |max| verdict(&format!("≤ {max}"), cpu_held));
     line("added CPU a request, µs", added, &bound);
     let ratio_held = ratio.median >= case.ratio_min;
     line(

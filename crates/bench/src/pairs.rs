@@ -64,7 +64,10 @@ mod tests {
             })
             .collect();
         let estimate = estimate(&pairs, |pair| pair.b - pair.a);
-        assert_eq!((estimate.low, estimate.median, estimate.high), (2.0, 2.0, 2.0));
+        assert_eq!(
+            (estimate.low, estimate.median, estimate.high),
+            (2.0, 2.0, 2.0)
+        );
     }
 
     #[test]

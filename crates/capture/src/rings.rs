@@ -197,8 +197,9 @@ impl Rings {
 
     fn drain(&mut self, ring: &mut OpenRing, polled: &mut Polled) {
         let (pid, tid) = (ring.reader.pid(), ring.reader.tid());
-        let result = ring.reader.drain(|kind, payload| {
-            match Record::decode(kind, payload) {
+        let result = ring
+            .reader
+            .drain(|kind, payload| match Record::decode(kind, payload) {
                 Some(Record::Request(request)) => {
                     polled.handled.push(handled(&request, pid, tid));
                 }
@@ -210,8 +211,7 @@ impl Rings {
                 }
                 Some(Record::Trouble(sentence)) => self.trouble(pid, sentence),
                 None => self.trouble(pid, "wrote a record that cannot be read".to_owned()),
-            }
-        });
+            });
         if let Err(error) = result {
             self.trouble(pid, error.to_string());
         }
@@ -224,7 +224,13 @@ impl Rings {
         };
     }
 
-    fn keep(&mut self, kind: TextKind, id: TextId, text: String, texts: &mut Vec<(TextId, String)>) {
+    fn keep(
+        &mut self,
+        kind: TextKind,
+        id: TextId,
+        text: String,
+        texts: &mut Vec<(TextId, String)>,
+    ) {
         match kind {
             TextKind::Sample => {
                 self.samples.entry(id).or_insert(text);
@@ -235,11 +241,7 @@ impl Rings {
     }
 
     fn end(&mut self, ring: &OpenRing) {
-        let ended = &mut self
-            .processes
-            .entry(ring.reader.pid())
-            .or_default()
-            .ended;
+        let ended = &mut self.processes.entry(ring.reader.pid()).or_default().ended;
         *ended = ended.plus(ring.counted);
         // The folder is removed as a whole later; removing the file now returns the memory early.
         let _ = fs::remove_file(&ring.path);
@@ -301,8 +303,18 @@ fn pid_in_name(path: &Path) -> u32 {
 
 fn handled(record: &RequestRecord, pid: u32, tid: u32) -> Handled {
     let at = Timestamp::from_monotonic_nanos;
-    let [gvl_wait, gc, sql_running, sql_waiting, http_running, http_waiting, lock, sleep, other_io, running] =
-        record.parts.map(Nanos);
+    let [
+        gvl_wait,
+        gc,
+        sql_running,
+        sql_waiting,
+        http_running,
+        http_waiting,
+        lock,
+        sleep,
+        other_io,
+        running,
+    ] = record.parts.map(Nanos);
     Handled {
         id: RequestId(record.id),
         pid,
@@ -332,7 +344,11 @@ fn handled(record: &RequestRecord, pid: u32, tid: u32) -> Handled {
         allocations: record.sample.map(|[.., allocated]| allocated),
         sql: record.sql.iter().map(sql_use).collect(),
         statements: record.statements,
-        bursts: record.bursts.iter().map(|burst| self::burst(*burst)).collect(),
+        bursts: record
+            .bursts
+            .iter()
+            .map(|burst| self::burst(*burst))
+            .collect(),
     }
 }
 

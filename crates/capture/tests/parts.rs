@@ -5,7 +5,16 @@
 //! means: each part's wall time as the handler sees it (less the GVL wait, when alone), and the time
 //! the holder really held the Mutex.
 
+#![expect(
+    clippy::print_stdout,
+    reason = "what was measured stands beside what is known"
+)]
+
+#[path = "inside/support.rs"]
+#[expect(dead_code, reason = "this file needs no more than a busy Puma")]
 mod support;
+
+use std::sync::Mutex;
 
 use recording::Handled;
 use support::{Client, Puma};
@@ -72,20 +81,22 @@ run ->(env) do
 end
 "#;
 
+/// One at a time: these measure time, and there may be but two cores.
+static ALONE: Mutex<()> = Mutex::new(());
+
 /// Requests whose first few warm the caches and the connections.
 const WARM: usize = 10;
 
 /// Keeps `threads` threads busy until each has handled `count` requests; answers what was seen after
 /// the warm-up.
 fn busy(threads: usize, path: &'static str, count: usize) -> Vec<Handled> {
+    let _alone = ALONE
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner());
     let url = std::env::var("HAKARU_TEST_MARIADB_URL")
         .expect("HAKARU_TEST_MARIADB_URL is set; bin/test starts the servers that tests need");
     let flag = format!("{threads}:{threads}");
-    let mut puma = Puma::start_with(
-        &["-t", &flag],
-        APP,
-        &[("HAKARU_TEST_MARIADB_URL", &url)],
-    );
+    let mut puma = Puma::start_with(&["-t", &flag], APP, &[("HAKARU_TEST_MARIADB_URL", &url)]);
     let port = puma.port;
     let senders: Vec<_> = (0..threads)
         .map(|number| {
@@ -144,7 +155,12 @@ fn check(name: &str, measured: f64, known: f64, tolerance: f64) {
 fn check_parts(handled: &[Handled]) {
     // The kernel wakes sleepers some 60 µs late, and the database answers some 100 µs after its sleep.
     check("sleep", median(handled, |h| h.parts.sleep.0), 7.06, 0.05);
-    check("sql", median(handled, |h| h.parts.sql_waiting.0), 5.15, 0.05);
+    check(
+        "sql",
+        median(handled, |h| h.parts.sql_waiting.0),
+        5.15,
+        0.05,
+    );
     check("cpu", cpu(handled), 3.0, 0.05);
     for handled in handled {
         assert_eq!(handled.parts.total(), handled.end.since(handled.start));
@@ -181,6 +197,16 @@ fn gvl_wait_is_what_queueing_theory_says() {
     // what is spent neither running nor sleeping is spent waiting.
     let (c, z) = (3.0, 7.0);
     println!("running {running:.3} ms, sleep {sleep:.3} ms a round");
-    check("gvl_wait by its nominal parts", gvl_wait, 5.0 * c - (c + z), 0.15);
-    check("gvl_wait by its measured parts", gvl_wait, 5.0 * running - (running + sleep), 0.10);
+    check(
+        "gvl_wait by its nominal parts",
+        gvl_wait,
+        5.0 * c - (c + z),
+        0.15,
+    );
+    check(
+        "gvl_wait by its measured parts",
+        gvl_wait,
+        5.0 * running - (running + sleep),
+        0.10,
+    );
 }

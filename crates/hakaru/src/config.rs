@@ -134,7 +134,9 @@ pub(crate) fn load(asked: Option<&Path>, folder: &Path) -> Result<Loaded, Failur
             ),
         )
     })?;
-    let folder = path.parent().map_or_else(|| folder.to_owned(), Path::to_owned);
+    let folder = path
+        .parent()
+        .map_or_else(|| folder.to_owned(), Path::to_owned);
     Ok(Loaded {
         config,
         folder,

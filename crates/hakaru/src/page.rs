@@ -14,8 +14,12 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
         .run
         .parse()
         .map_err(|error| Failure::new(Exit::Usage, error))?;
-    let folder = std::env::current_dir()
-        .map_err(|error| Failure::new(Exit::Failed, format!("the current folder cannot be read: {error}")))?;
+    let folder = std::env::current_dir().map_err(|error| {
+        Failure::new(
+            Exit::Failed,
+            format!("the current folder cannot be read: {error}"),
+        )
+    })?;
     if !Store::path_in(&folder).exists() {
         return Err(Failure::new(
             Exit::Usage,

@@ -33,7 +33,10 @@ const ATTACH_TIMEOUT: Duration = Duration::from_secs(5);
 /// Runs it, prints the page, and says how the program ends.
 pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let folder = std::env::current_dir().map_err(|error| {
-        Failure::new(Exit::Failed, format!("the current folder cannot be read: {error}"))
+        Failure::new(
+            Exit::Failed,
+            format!("the current folder cannot be read: {error}"),
+        )
     })?;
     let settings = Settings::resolve(args, config::load(args.config.as_deref(), &folder)?)?;
     let stop = signals::watch()

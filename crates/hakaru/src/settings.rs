@@ -139,7 +139,11 @@ fn plan(args: &RunArgs, config: &Config) -> Result<Plan, Failure> {
         Some(per_second) if per_second > 0.0 && per_second.is_finite() => {
             Pace::Constant { per_second }
         }
-        Some(rate) => return Err(usage(format!("a rate of {rate} requests a second cannot be sent"))),
+        Some(rate) => {
+            return Err(usage(format!(
+                "a rate of {rate} requests a second cannot be sent"
+            )));
+        }
         None => Pace::Closed,
     };
     let connections = args
@@ -147,7 +151,9 @@ fn plan(args: &RunArgs, config: &Config) -> Result<Plan, Failure> {
         .or(load.connections)
         .unwrap_or(CONNECTIONS_DEFAULT);
     if connections == 0 {
-        return Err(usage("no load can be sent over 0 connections; give at least 1"));
+        return Err(usage(
+            "no load can be sent over 0 connections; give at least 1",
+        ));
     }
     let default = Plan::default();
     Ok(Plan {
@@ -203,16 +209,14 @@ fn scenario_spec(
 }
 
 /// `FILE.hurl` or `FILE.hurl:WEIGHT`; its feed is the one that the config file gives it, if any.
-fn typed_flow(
-    text: &str,
-    config: &Config,
-    folder: &std::path::Path,
-) -> Result<FlowSpec, Failure> {
+fn typed_flow(text: &str, config: &Config, folder: &std::path::Path) -> Result<FlowSpec, Failure> {
     let (file, weight) = match text.rsplit_once(':') {
         Some((file, weight)) => (
             file,
             weight.parse().map_err(|_| {
-                usage(format!("--flow {text}: the weight `{weight}` is no whole number"))
+                usage(format!(
+                    "--flow {text}: the weight `{weight}` is no whole number"
+                ))
             })?,
         ),
         None => (text, 1),
@@ -316,6 +320,9 @@ mod tests {
         let settings = resolve(args, toml).expect("settings");
         let flow = &settings.scenario.flows[0];
         assert_eq!(flow.weight, 3);
-        assert_eq!(flow.feed.as_deref(), Some(std::path::Path::new("/app/users.csv")));
+        assert_eq!(
+            flow.feed.as_deref(),
+            Some(std::path::Path::new("/app/users.csv"))
+        );
     }
 }

@@ -5,13 +5,11 @@ use std::io::{self, IsTerminal, Write};
 /// Prints a document on standard output. A reader that has gone away ends the program quietly.
 pub(crate) fn data(text: &str) {
     let mut out = io::stdout().lock();
-    let written = out
-        .write_all(text.as_bytes())
-        .and_then(|()| out.flush());
-    if let Err(error) = written {
-        if error.kind() != io::ErrorKind::BrokenPipe {
-            say(&format!("cannot write to standard output: {error}"));
-        }
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    if let Err(error) = written
+        && error.kind() != io::ErrorKind::BrokenPipe
+    {
+        say(&format!("cannot write to standard output: {error}"));
     }
 }
 

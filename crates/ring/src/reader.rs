@@ -87,7 +87,9 @@ impl Reader {
         }
         let capacity = header.capacity.load(Relaxed) as usize;
         if capacity != self.capacity || !capacity.is_power_of_two() {
-            return Err(ReadError::Corrupt("capacity does not match the file's length"));
+            return Err(ReadError::Corrupt(
+                "capacity does not match the file's length",
+            ));
         }
         Ok(())
     }
@@ -106,14 +108,18 @@ impl Reader {
                 break Ok(count);
             }
             if available > self.capacity as u64 || available < FRAME_BYTES as u64 {
-                break Err(ReadError::Corrupt("more bytes announced than the ring holds"));
+                break Err(ReadError::Corrupt(
+                    "more bytes announced than the ring holds",
+                ));
             }
             let mut frame = [0u8; FRAME_BYTES];
             self.copy_out(self.tail, &mut frame);
             let length = u32::from_le_bytes([frame[0], frame[1], frame[2], frame[3]]) as usize;
             let kind = u16::from_le_bytes([frame[4], frame[5]]);
             if framed_bytes(length) as u64 > available {
-                break Err(ReadError::Corrupt("a record is longer than what was written"));
+                break Err(ReadError::Corrupt(
+                    "a record is longer than what was written",
+                ));
             }
             let mut scratch = std::mem::take(&mut self.scratch);
             scratch.resize(length, 0);

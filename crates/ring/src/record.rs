@@ -177,7 +177,8 @@ impl RequestRecord {
             self.end,
             self.route,
             u64::from(self.status) | u64::from(self.statements) << 32,
-            self.sql.len() as u64 | (self.bursts.len() as u64) << 16
+            self.sql.len() as u64
+                | (self.bursts.len() as u64) << 16
                 | u64::from(self.sample.is_some()) << 32,
         ];
         for number in head.iter().chain(&self.parts) {

@@ -41,7 +41,10 @@ fn what_is_written_is_read_once() {
     let mut reader = fixture.reader();
     assert!(fixture.writer.push(7, b"one"));
     assert!(fixture.writer.push(8, b""));
-    assert_eq!(drained(&mut reader), [(7, b"one".to_vec()), (8, Vec::new())]);
+    assert_eq!(
+        drained(&mut reader),
+        [(7, b"one".to_vec()), (8, Vec::new())]
+    );
     assert_eq!(drained(&mut reader), []);
     assert_eq!((reader.pid(), reader.tid()), (12, 34));
 }
@@ -68,7 +71,10 @@ fn the_file_is_private_and_its_end_is_told() {
     let fixture = Fixture::new();
     let reader = fixture.reader();
     let path = fixture.folder.path().join("12-0.ring");
-    assert_eq!(std::fs::metadata(path).expect("a file").mode() & 0o777, 0o600);
+    assert_eq!(
+        std::fs::metadata(path).expect("a file").mode() & 0o777,
+        0o600
+    );
     assert!(!reader.is_closed());
     drop(fixture.writer);
     assert!(reader.is_closed());

@@ -233,7 +233,10 @@ mod tests {
 
     #[test]
     fn makers_are_told_apart_by_their_version() {
-        assert_eq!(kind_and_version("10.11.14-MariaDB-0+deb12u2"), "mariadb 10.11.14");
+        assert_eq!(
+            kind_and_version("10.11.14-MariaDB-0+deb12u2"),
+            "mariadb 10.11.14"
+        );
         assert_eq!(kind_and_version("8.4.3"), "mysql 8.4.3");
         assert_eq!(kind_and_version(""), "mysql");
     }

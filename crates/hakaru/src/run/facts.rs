@@ -76,7 +76,10 @@ pub(crate) fn of_death(recording: &mut Recording, status: ExitStatus, tail: &[St
 pub(crate) fn of_stop(recording: &mut Recording, stopped: &Stopped) {
     if !stopped.left.is_empty() {
         recording.troubles.push(Trouble {
-            what: format!("processes of the app could not be ended: {:?}", stopped.left),
+            what: format!(
+                "processes of the app could not be ended: {:?}",
+                stopped.left
+            ),
             remedy: "end them by hand".to_owned(),
         });
     }
@@ -121,7 +124,12 @@ fn agent_troubles(settings: &Settings, agents: &[AgentProcess]) -> Vec<Trouble> 
     let mut troubles: Vec<Trouble> = agents
         .iter()
         .flat_map(|agent| &agent.troubles)
-        .map(|sentence| trouble(&format!("the agent says: {sentence}"), "run again; report it if it stays"))
+        .map(|sentence| {
+            trouble(
+                &format!("the agent says: {sentence}"),
+                "run again; report it if it stays",
+            )
+        })
         .collect();
     troubles.dedup();
     if agents.is_empty() {

@@ -28,10 +28,7 @@ pub(crate) struct Places {
 
 impl Places {
     /// Makes them. Without a place for the agent the run goes on without the view from inside.
-    pub(crate) fn new(
-        settings: &Settings,
-        troubles: &mut Vec<Trouble>,
-    ) -> Result<Places, Failure> {
+    pub(crate) fn new(settings: &Settings, troubles: &mut Vec<Trouble>) -> Result<Places, Failure> {
         let rings = ring_folder(&settings.project).map_err(|error| {
             Failure::new(
                 Exit::Failed,
@@ -122,7 +119,9 @@ fn can_be_written(log: &Path) -> bool {
 
 fn unpack(settings: &Settings, rings: &Path) -> std::io::Result<(TempDir, Agent)> {
     let make = |parent: &Path| -> std::io::Result<(TempDir, PathBuf)> {
-        let folder = tempfile::Builder::new().prefix("hakaru-agent-").tempdir_in(parent)?;
+        let folder = tempfile::Builder::new()
+            .prefix("hakaru-agent-")
+            .tempdir_in(parent)?;
         let library = capture::unpack_agent(folder.path())?;
         Ok((folder, library))
     };

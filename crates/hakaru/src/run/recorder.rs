@@ -58,7 +58,12 @@ impl Recorder {
         });
         let mut roles = vec![(std::process::id(), ProcessRole::Generator)];
         roles.extend(start.app_pids.iter().map(|pid| (*pid, ProcessRole::App)));
-        roles.extend(start.database.iter().map(|pid| (*pid, ProcessRole::Database)));
+        roles.extend(
+            start
+                .database
+                .iter()
+                .map(|pid| (*pid, ProcessRole::Database)),
+        );
         let state = State {
             sampler: HostSampler::new(&roles),
             recorded: Recorded {
@@ -159,12 +164,12 @@ impl State {
     /// Commits the chunk. What cannot be kept stays in memory, and the page says so.
     fn keep(&mut self) {
         let chunk = std::mem::take(&mut self.chunk);
-        if let Some(writer) = &mut self.recorded.writer {
-            if let Err(error) = writer.append(&chunk) {
-                talk::say(&format!("hakaru: {error}; the run goes on in memory"));
-                self.recorded.writer = None;
-                self.trouble(not_kept(&error));
-            }
+        if let Some(writer) = &mut self.recorded.writer
+            && let Err(error) = writer.append(&chunk)
+        {
+            talk::say(&format!("hakaru: {error}; the run goes on in memory"));
+            self.recorded.writer = None;
+            self.trouble(not_kept(&error));
         }
         self.recorded.recording.absorb(chunk);
     }
@@ -193,7 +198,9 @@ pub(crate) fn finish(writer: Option<RunWriter>, recording: &mut Recording) -> Op
     match writer.finish(&Summary::of(recording)) {
         Ok(()) => Some(writer.number()),
         Err(error) => {
-            talk::say(&format!("hakaru: {error}; the run is kept without its summary"));
+            talk::say(&format!(
+                "hakaru: {error}; the run is kept without its summary"
+            ));
             recording.troubles.push(not_kept(&error));
             None
         }

@@ -54,7 +54,10 @@ fn announcement(settings: &Settings) -> String {
     let load = match plan.pace {
         load::Pace::Closed => format!("{} connections", plan.connections),
         load::Pace::Constant { per_second } => {
-            format!("{per_second} requests/s over at most {} connections", plan.connections)
+            format!(
+                "{per_second} requests/s over at most {} connections",
+                plan.connections
+            )
         }
     };
     let warmup = match plan.warmup {

@@ -1,10 +1,8 @@
 //! The agent inside a real Puma: every request is seen once, whatever happens to the processes.
 
-mod support;
-
 use std::collections::HashSet;
 
-use support::{Client, Puma};
+use crate::support::{Client, Puma};
 
 const HELLO: &str = r#"
 run ->(env) do
@@ -29,7 +27,11 @@ fn send(port: u16, connections: u64, first: u64, count: u64) -> u64 {
                 let mut client = Client::connect(port);
                 (first..first + count)
                     .filter(|id| id % connections == number)
-                    .filter(|id| client.get("/", *id).is_some_and(|(status, _)| status == 200))
+                    .filter(|id| {
+                        client
+                            .get("/", *id)
+                            .is_some_and(|(status, _)| status == 200)
+                    })
                     .count() as u64
             })
         })
@@ -63,11 +65,9 @@ fn a_thousand_requests_are_seen_once_each_in_single_mode() {
     assert!(process.troubles.is_empty(), "{:?}", process.troubles);
     assert!(process.gvl && process.server.starts_with("puma "));
     assert_eq!((process.requests, process.dropped), (1000, 0));
-    assert!(process.cost.0 > 0);
-    println!(
-        "the agent says that it costs {} ns a request",
-        process.cost.0 / process.requests
-    );
+    let cost_ns = process.cost.0 / process.requests;
+    assert!((100..100_000).contains(&cost_ns), "{cost_ns} ns a request");
+    println!("the agent says that it costs {cost_ns} ns a request");
 }
 
 #[test]
@@ -78,7 +78,11 @@ fn a_cluster_survives_fork_and_a_killed_worker() {
     assert_eq!(status, 200);
     let (_, pid) = puma.connect().get("/pid", 9002).expect("an answer");
     let worker: i32 = pid.parse().expect("a process id");
-    assert_ne!(worker as u32, puma.pid(), "a worker answers, not the master");
+    assert_ne!(
+        worker as u32,
+        puma.pid(),
+        "a worker answers, not the master"
+    );
     puma.poll_until("the requests before the kill", |puma| {
         puma.handled.len() >= 502
     });

@@ -3,7 +3,6 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -17,7 +16,7 @@ pub const PATIENCE: Duration = Duration::from_secs(30);
 pub struct Puma {
     child: Child,
     pub port: u16,
-    folder: tempfile::TempDir,
+    _folder: tempfile::TempDir,
     pub rings: Rings,
     pub handled: Vec<Handled>,
     pub texts: Vec<(recording::TextId, String)>,
@@ -50,7 +49,9 @@ impl Puma {
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::inherit());
-        let mut child = command.spawn().expect("puma starts; run bin/test, which installs it");
+        let mut child = command
+            .spawn()
+            .expect("puma starts; run bin/test, which installs it");
         let workers = flags
             .iter()
             .position(|flag| *flag == "-w")
@@ -62,16 +63,8 @@ impl Puma {
             rings: Rings::new(&rings_folder),
             handled: Vec::new(),
             texts: Vec::new(),
-            folder,
+            _folder: folder,
         }
-    }
-
-    pub fn folder(&self) -> &Path {
-        self.folder.path()
-    }
-
-    pub fn rings_folder(&self) -> PathBuf {
-        self.folder.path().join("rings")
     }
 
     pub fn pid(&self) -> u32 {
@@ -158,7 +151,9 @@ pub struct Client {
 impl Client {
     pub fn connect(port: u16) -> Client {
         let stream = TcpStream::connect(("127.0.0.1", port)).expect("puma listens");
-        stream.set_read_timeout(Some(PATIENCE)).expect("a socket option");
+        stream
+            .set_read_timeout(Some(PATIENCE))
+            .expect("a socket option");
         stream.set_nodelay(true).expect("a socket option");
         Client {
             reader: BufReader::new(stream),
@@ -179,12 +174,18 @@ impl Client {
         )
         .ok()?;
         let mut line = String::new();
-        self.reader.read_line(&mut line).ok().filter(|bytes| *bytes > 0)?;
+        self.reader
+            .read_line(&mut line)
+            .ok()
+            .filter(|bytes| *bytes > 0)?;
         let status = line.split(' ').nth(1)?.parse().ok()?;
         let mut length = 0;
         loop {
             line.clear();
-            self.reader.read_line(&mut line).ok().filter(|bytes| *bytes > 0)?;
+            self.reader
+                .read_line(&mut line)
+                .ok()
+                .filter(|bytes| *bytes > 0)?;
             if line == "\r\n" {
                 break;
             }

@@ -1,9 +1,7 @@
 //! SQL and outgoing HTTP as the agent sees them through the real drivers.
 
-mod support;
-
+use crate::support::{Puma, free_port};
 use recording::{Handled, TextId};
-use support::{Puma, free_port};
 
 /// Asks for each path once and answers what the agent recorded.
 fn seen(app: &str, paths: &[&str], env: &[(&str, &str)]) -> (Puma, Vec<Handled>) {
@@ -11,12 +9,19 @@ fn seen(app: &str, paths: &[&str], env: &[(&str, &str)]) -> (Puma, Vec<Handled>)
     let mut client = puma.connect();
     for (number, path) in paths.iter().enumerate() {
         let answer = client.get(path, number as u64 + 1);
-        assert_eq!(answer.as_ref().map(|(status, _)| *status), Some(200), "{path}: {answer:?}");
+        assert_eq!(
+            answer.as_ref().map(|(status, _)| *status),
+            Some(200),
+            "{path}: {answer:?}"
+        );
     }
     puma.poll_until("all requests", |puma| puma.handled.len() == paths.len());
     let handled = std::mem::take(&mut puma.handled);
     assert!(
-        puma.rings.processes().iter().all(|process| process.troubles.is_empty()),
+        puma.rings
+            .processes()
+            .iter()
+            .all(|process| process.troubles.is_empty()),
         "{:?}",
         puma.rings.processes()
     );
@@ -71,7 +76,12 @@ end
         assert_eq!(
             calls(&puma, handled),
             [
-                call("SELECT * FROM t WHERE id = ?", "config.ru:7 in find < config.ru:10", 3, 3),
+                call(
+                    "SELECT * FROM t WHERE id = ?",
+                    "config.ru:7 in find < config.ru:10",
+                    3,
+                    3
+                ),
                 call("SELECT n FROM t WHERE id > ?", "config.ru:12", 1, 0),
             ]
         );
@@ -79,9 +89,15 @@ end
         assert!(handled.parts.sql_running.0 > 0);
     }
     let url = puma.rings.database_url().expect("the database is told");
-    assert!(url.starts_with("sqlite:/") && url.ends_with("/test.db"), "{url}");
+    assert!(
+        url.starts_with("sqlite:/") && url.ends_with("/test.db"),
+        "{url}"
+    );
     let digest = TextId::of(b"SELECT * FROM t WHERE id = ?");
-    assert_eq!(puma.rings.samples()[&digest], "SELECT * FROM t WHERE id = 1");
+    assert_eq!(
+        puma.rings.samples()[&digest],
+        "SELECT * FROM t WHERE id = 1"
+    );
 }
 
 #[test]
@@ -152,7 +168,10 @@ run ->(env) do
   [200, {}, ["ok"]]
 end
 "##;
-    let inner = Puma::start(&["-t", "1:1"], "run ->(env) { sleep 0.01; [200, {}, ['inner']] }");
+    let inner = Puma::start(
+        &["-t", "1:1"],
+        "run ->(env) { sleep 0.01; [200, {}, ['inner']] }",
+    );
     let (puma, handled) = seen(app, &["/"], &[("OTHER", &inner.port.to_string())]);
     assert_eq!(
         calls(&puma, &handled[0]),
