@@ -57,7 +57,10 @@ fn trouble(context: &Context<'_>, dropped: u64) -> Option<(&'static str, String,
         Some((
             "agent-missing",
             "the app was not seen inside: no balance, no SQL, no thread advice".to_owned(),
-            "let hakaru start the app (hakaru run -- COMMAND), on Ruby 3.1 or later with Puma",
+            match agents.is_empty() {
+                true => "let hakaru start the app (hakaru run -- COMMAND), on Ruby 3.1 or later with Puma",
+                false => "do what the lines on the agent say under HOW SURE",
+            },
         ))
     } else if lost > DROPPED_MAX {
         Some((
@@ -66,7 +69,7 @@ fn trouble(context: &Context<'_>, dropped: u64) -> Option<(&'static str, String,
                 "{} of the app's records were lost ({dropped})",
                 percent(lost)
             ),
-            "lower the load, or give the rings more room in /dev/shm",
+            "set HAKARU_RING_KIB = \"4096\" under [target.env] for larger rings, or lower the load",
         ))
     } else if missing > UNSEEN_MAX && answered >= REQUESTS_MIN {
         Some((

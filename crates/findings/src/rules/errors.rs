@@ -55,7 +55,7 @@ fn finding(context: &Context<'_>, failure: &Failure) -> Finding {
     ];
     let (request, response) = (lines(&failure.request), lines(&failure.response));
     evidence.push(format!("request: {}", first(&request)));
-    evidence.push(format!("answer: {}", first(&response)));
+    evidence.push(format!("answer: {}{}", first(&response), said(&failure.response)));
     // What a page has no room for comes last.
     let more = |name: &'static str, lines: Vec<String>| {
         lines
@@ -95,6 +95,16 @@ fn lines(text: &str) -> Vec<String> {
         .take(LINES_MAX)
         .map(|line| fit(line, 160))
         .collect()
+}
+
+/// How an answer's body begins: an app often says there what went wrong.
+fn said(response: &str) -> String {
+    let body = ["\r\n\r\n", "\n\n"]
+        .into_iter()
+        .find_map(|gap| response.split_once(gap))
+        .map_or("", |(_, body)| body);
+    let line = body.lines().map(str::trim).find(|line| !line.is_empty());
+    line.map_or(String::new(), |line| format!("; its body: {}", fit(line, 100)))
 }
 
 fn first(lines: &[String]) -> &str {

@@ -48,7 +48,7 @@ fn repeated_statements_are_found() {
     assert_eq!(finding.confidence, Confidence::High);
     assert_eq!(
         finding.remedy.exact.as_deref(),
-        Some("SELECT name, avatar_icon FROM user WHERE id IN (?)")
+        Some("SELECT id, name, avatar_icon FROM user WHERE id IN (?)")
     );
     // 1.98 of 4.2 ms.
     assert!((finding.gain_share - 1.98 / 4.2).abs() < 0.01);

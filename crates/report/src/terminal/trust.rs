@@ -116,7 +116,9 @@ fn agent(view: &View<'_>) -> String {
         0 => "nothing dropped".to_owned(),
         dropped => format!("{} dropped", numbers::counted(dropped, "record")),
     };
-    let without_gvl = view.recording.agents.iter().any(|agent| !agent.gvl);
+    // A cluster's master, or a Ruby that the app has executed, never says whether it tells of the GVL.
+    let mut serving = view.recording.agents.iter().filter(|agent| agent.requests > 0);
+    let without_gvl = serving.any(|agent| !agent.gvl);
     let gvl = if without_gvl {
         "; GVL wait not seen (needs Ruby 3.2)"
     } else {
@@ -158,7 +160,7 @@ fn host(page: &mut Page, view: &View<'_>, used: &HostUse) {
     );
     let pressure = |share: Option<f64>| share.map_or("unknown".to_owned(), numbers::share);
     let sentence = format!(
-        "steal {} cores; tasks waited for a core {}, for I/O {} of the time; {} memory left",
+        "steal {} cores; waits for a core {}, for I/O {} of the time; {} memory left",
         numbers::plain(used.steal_cores),
         pressure(used.cpu_pressure),
         pressure(used.io_pressure),
