@@ -338,7 +338,10 @@ fn open_ring() -> Option<Writer> {
         capacity_bytes: settings.ring_bytes,
     };
     Writer::create(&place)
-        .inspect_err(|error| process::complain(&format!("cannot make a ring: {error}")))
+        .inspect_err(|error| {
+            let folder = settings.folder.display();
+            process::complain(&format!("cannot make a ring in {folder}: {error}"));
+        })
         .ok()
 }
 

@@ -58,7 +58,9 @@ fn trouble(context: &Context<'_>, dropped: u64) -> Option<(&'static str, String,
             "agent-missing",
             "the app was not seen inside: no balance, no SQL, no thread advice".to_owned(),
             match agents.is_empty() {
-                true => "let hakaru start the app (hakaru run -- COMMAND), on Ruby 3.1 or later with Puma",
+                true => {
+                    "let hakaru start the app (hakaru run -- COMMAND), on Ruby 3.1 or later with Puma"
+                }
                 false => "do what the lines on the agent say under HOW SURE",
             },
         ))

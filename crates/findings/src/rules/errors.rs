@@ -55,7 +55,11 @@ fn finding(context: &Context<'_>, failure: &Failure) -> Finding {
     ];
     let (request, response) = (lines(&failure.request), lines(&failure.response));
     evidence.push(format!("request: {}", first(&request)));
-    evidence.push(format!("answer: {}{}", first(&response), said(&failure.response)));
+    evidence.push(format!(
+        "answer: {}{}",
+        first(&response),
+        said(&failure.response)
+    ));
     // What a page has no room for comes last.
     let more = |name: &'static str, lines: Vec<String>| {
         lines
@@ -104,7 +108,9 @@ fn said(response: &str) -> String {
         .find_map(|gap| response.split_once(gap))
         .map_or("", |(_, body)| body);
     let line = body.lines().map(str::trim).find(|line| !line.is_empty());
-    line.map_or(String::new(), |line| format!("; its body: {}", fit(line, 100)))
+    line.map_or(String::new(), |line| {
+        format!("; its body: {}", fit(line, 100))
+    })
 }
 
 fn first(lines: &[String]) -> &str {

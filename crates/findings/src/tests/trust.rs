@@ -23,16 +23,14 @@ fn failures_come_with_their_exchange() {
         "10 × check failed: GET /channel/:id (flows/read.hurl:12)"
     );
     assert!((findings[0].gain_share - 0.01).abs() < 1e-9);
-    assert!(
-        findings[0]
-            .evidence
-            .contains(&"answer: HTTP/1.1 200 OK".to_owned())
-    );
     // The first four say it all.
     let place = "10 of 1,000 requests (1%) at flows/read.hurl:12";
     assert_eq!(findings[0].evidence[0], place);
     assert_eq!(findings[0].evidence[2], "request: GET /channel/12");
-    assert_eq!(findings[0].evidence[3], "answer: HTTP/1.1 200 OK");
+    assert_eq!(
+        findings[0].evidence[3],
+        "answer: HTTP/1.1 200 OK; its body: []"
+    );
 }
 
 #[test]

@@ -124,20 +124,16 @@ fn agent_troubles(settings: &Settings, agents: &[AgentProcess]) -> Vec<Trouble> 
     let mut troubles: Vec<Trouble> = agents
         .iter()
         .flat_map(|agent| &agent.troubles)
-        .map(|sentence| {
-            trouble(
-                &format!("the agent says: {sentence}"),
-                "run again; report it if it stays",
-            )
-        })
+        .map(|sentence| trouble(&format!("the agent says: {sentence}"), remedy_of(sentence)))
         .collect();
+    troubles.sort_by(|a, b| a.what.cmp(&b.what));
     troubles.dedup();
     if agents.is_empty() {
         troubles.push(trouble(
             "the agent was not loaded into any process: the command replaces RUBYOPT, or starts no Ruby",
             "let the command keep RUBYOPT: it names the agent",
         ));
-    } else if agents.iter().all(|agent| agent.requests == 0) {
+    } else if agents.iter().all(|agent| agent.requests == 0) && troubles.is_empty() {
         troubles.push(trouble(
             "the agent was loaded but saw no request",
             "the view from inside needs Puma 5.6 or later; does the server's process keep RUBYOPT?",
@@ -150,6 +146,28 @@ fn agent_troubles(settings: &Settings, agents: &[AgentProcess]) -> Vec<Trouble> 
         ));
     }
     troubles
+}
+
+fn remedy_of(sentence: &str) -> &'static str {
+    if sentence.starts_with("cannot make a ring") {
+        "make room there (`df` shows how full it is), or set a smaller HAKARU_RING_KIB under [target.env]"
+    } else {
+        "run again; report it if it stays"
+    }
+}
+
+/// Beginning of what `ruby/boot.rb` says when the library cannot be loaded.
+const NOT_LOADED: &str = "the agent does not load";
+
+fn remedy_of(sentence: &str) -> &'static str {
+    if sentence.starts_with(NOT_LOADED) {
+        "the agent needs a Ruby on glibc 2.34 or later; if the file could not be executed, set TMPDIR to a \
+         folder from which it can"
+    } else if sentence.starts_with("cannot make a ring") {
+        "make room in /dev/shm: each thread of the app takes half a megabyte"
+    } else {
+        "run again; report it if it stays"
+    }
 }
 
 /// Asks the app's database for the plans of its costliest statements.
