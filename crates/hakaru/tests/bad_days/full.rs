@@ -1,0 +1,77 @@
+//! No room: on the disk of the recordings, in the shared memory of the agent's rings.
+
+use std::path::Path;
+
+use crate::support::{COUNTING, FullDisk, HELLO, Project};
+
+/// Runs, then reports, both on the disk that goes away with the shell.
+const RUN_AND_REPORT: &str =
+    "\"$HAKARU\" run >run.txt; code=$?; \"$HAKARU\" report --json >report.json; exit $code";
+
+fn with_folder() -> Project {
+    let project = Project::new(HELLO);
+    std::fs::create_dir(project.path.join(".hakaru")).expect("a folder");
+    project
+}
+
+#[test]
+fn a_disk_that_is_full_before_the_run() {
+    let project = with_folder();
+    let disk = FullDisk {
+        folder: &project.path.join(".hakaru"),
+        kib: 8,
+    };
+    let said = disk.start(&project, "\"$HAKARU\" run --json").end();
+    said.check(8, &["this run will not be kept", "hakaru.db"]);
+    let json = said.json();
+    assert!(json["requests"].as_u64() > Some(0), "{said}");
+    assert!(json["number"].is_null(), "{said}");
+    let troubles = json["troubles"].to_string();
+    assert!(
+        troubles.contains("this run is not kept") && troubles.contains("make room"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_disk_that_fills_up_during_the_run() {
+    let app = format!(
+        "{COUNTING}
+         def fill = File.open('.hakaru/filler', 'wb') {{ |file| loop {{ file.syswrite('x' * 1024) }} }} rescue nil
+         run ->(env) {{ served(20) and fill; [200, {{}}, []] }}"
+    );
+    let project = with_folder();
+    project.write("config.ru", &app);
+    let disk = FullDisk {
+        folder: &project.path.join(".hakaru"),
+        kib: 256,
+    };
+    let said = disk.start(&project, RUN_AND_REPORT).end();
+    said.check(8, &["the run goes on in memory"]);
+    let page = project.read("run.txt");
+    assert!(
+        page.contains("this run is not kept") && page.contains("GET /"),
+        "{page}"
+    );
+}
+
+#[test]
+fn a_folder_that_cannot_be_written() {
+    let project = Project::new(HELLO);
+    project.write(".hakaru", "a file where the folder should be");
+    let said = project.run();
+    said.check(8, &["this run will not be kept", ".hakaru", "GET /"]);
+}
+
+#[test]
+fn shared_memory_without_room_for_rings_is_passed_by() {
+    let project = Project::new(HELLO);
+    let disk = FullDisk {
+        folder: Path::new("/dev/shm"),
+        kib: 64,
+    };
+    let said = disk.start(&project, "\"$HAKARU\" run --json").end();
+    said.check(0, &[]);
+    assert!(said.json()["requests"].as_u64() > Some(0), "{said}");
+    assert_eq!(said.json()["troubles"].to_string(), "[]", "{said}");
+}

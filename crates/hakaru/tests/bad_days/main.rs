@@ -1,0 +1,10 @@
+//! Bad days: what the real program says, how it ends, and what it leaves behind when things go wrong.
+
+mod agent;
+mod crash;
+mod during;
+mod full;
+mod interrupt;
+mod start;
+mod support;
+mod usage;

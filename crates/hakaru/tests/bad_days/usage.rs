@@ -1,0 +1,121 @@
+//! What was typed cannot be used.
+
+use crate::support::{HELLO, Project};
+
+fn check_config(text: &str, parts: &[&str]) {
+    let project = Project::empty();
+    project.write("hakaru.toml", text);
+    let said = project.run();
+    said.check(2, &[parts, &["hakaru.toml", "docs/config.md"]].concat());
+    assert_eq!(said.stdout, "", "{said}");
+    assert!(
+        !project.has(".hakaru"),
+        "nothing is made before the config is read"
+    );
+}
+
+#[test]
+fn a_config_that_cannot_be_used_is_shown_with_its_line() {
+    check_config(
+        "[target]\ncomand = 'puma'\n",
+        &["line 2", "unknown field `comand`", "`command`"],
+    );
+    check_config("[target]\ncommand = 'puma\n", &["line 2", "invalid"]);
+    check_config(
+        "[load]\n\nduration = '3 days'\n",
+        &["line 3", "`3 days` is no time", "20s"],
+    );
+    check_config("[load]\nduration = 20\n", &["line 2", "duration"]);
+    check_config("[load]\nconnections = -1\n", &["line 2", "connections"]);
+    check_config("[[flow]]\nweight = 2\n", &["missing field `file`"]);
+}
+
+fn check_flow(flow: &str, parts: &[&str]) {
+    let project = Project::new(HELLO);
+    project.write("shop.hurl", flow);
+    project.configure(
+        &format!("command = '{}'", project.puma("")),
+        "[[flow]]\nfile = 'shop.hurl'",
+    );
+    let said = project.run();
+    said.check(2, parts);
+    said.check_silent_on("starting the app");
+    assert_eq!(said.stdout, "", "{said}");
+}
+
+#[test]
+fn a_flow_that_cannot_be_read_is_shown_with_file_line_column_and_caret() {
+    check_flow("GET /\nHTTP 2OO\n", &["shop.hurl:2:6", "HTTP 2OO", "^"]);
+    check_flow(
+        "GET /\nHTTP 200\n[Asserts]\nxpath \"//a\" exists\n",
+        &["shop.hurl:4:1", "xpath", "^"],
+    );
+    check_flow("", &["shop.hurl", "no request"]);
+}
+
+#[test]
+fn a_flow_that_does_not_exist_is_named() {
+    let project = Project::new(HELLO);
+    project.configure(
+        &format!("command = '{}'", project.puma("")),
+        "[[flow]]\nfile = 'missing.hurl'",
+    );
+    project.run().check(2, &["missing.hurl", "No such file"]);
+}
+
+#[test]
+fn arguments_that_cannot_be_used_are_explained() {
+    let project = Project::new(HELLO);
+    let check = |arguments: &[&str], parts: &[&str]| project.end(arguments).check(2, parts);
+    check(
+        &["run", "--duration", "soon"],
+        &["--duration", "`soon` is no time", "20s"],
+    );
+    check(
+        &["run", "--connections", "0"],
+        &["0 connections", "at least 1"],
+    );
+    check(&["run", "--rate=-3"], &["a rate of -3"]);
+    check(&["run", "--durration", "3s"], &["--duration"]);
+    check(&["run", "--url", "https://localhost/"], &["http://"]);
+    check(
+        &["run", "--config", "other.toml"],
+        &["other.toml", "No such file"],
+    );
+    check(&["report", "yesterday"], &["yesterday", "LAST"]);
+    check(&["sprint"], &["unrecognized subcommand", "Usage"]);
+}
+
+#[test]
+fn a_run_that_was_never_made_is_named() {
+    let project = Project::new(HELLO);
+    project.end(&["run", "--duration", "200ms"]).check(0, &[]);
+    project.end(&["report", "7"]).check(1, &["no run 7"]);
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_it_quietly() {
+    let project = Project::new(HELLO);
+    let mut going = project.start(&["run"]);
+    going.close_stdout();
+    let said = going.end();
+    said.check(0, &["loading"]);
+    said.check_silent_on("pipe");
+    project.report();
+    let mut report = project.start(&["report"]);
+    report.close_stdout();
+    report.end().check(0, &[]);
+}
+
+#[test]
+fn json_is_alone_on_standard_output() {
+    let project = Project::new(HELLO);
+    let said = project.end(&["run", "--json", "--duration", "500ms"]);
+    said.check(0, &["starting the app"]);
+    let json = said.json();
+    assert_eq!(
+        (&json["format"], &json["version"]),
+        (&"hakaru-run".into(), &1.into())
+    );
+    assert_eq!(project.report(), json, "what is kept is what was said");
+}
