@@ -1,7 +1,7 @@
 //! The shared object inside the Ruby process: GVL, GC, SQL and HTTP of every request, into a ring in
 //! shared memory.
 //!
-//! Loaded by `RUBYOPT=-r/path/hakaru_agent.so` into every Ruby the run starts, it stays inert until a
+//! Loaded by way of `RUBYOPT` and `ruby/boot.rb` into every Ruby the run starts, it stays inert until a
 //! process handles its first request. Constraints that shape everything here:
 //!
 //! 1. The app is sacred: nothing raises into it, nothing changes its answers. Every entry catches panics

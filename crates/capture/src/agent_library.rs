@@ -8,9 +8,14 @@ use std::path::{Path, PathBuf};
 static LIBRARY: &[u8] = include_bytes!(env!("HAKARU_AGENT_LIBRARY"));
 
 /// The file must have this name: Ruby calls `Init_` and the name without its ending.
-const FILE_NAME: &str = "hakaru_agent.so";
+const LIBRARY_NAME: &str = "hakaru_agent.so";
 
-/// Writes the agent into `folder` (made if missing, mode 0700) and answers the file's path.
+/// Loads the library if it can be loaded, and otherwise says so.
+static BOOT: &str = include_str!("../../../ruby/boot.rb");
+const BOOT_NAME: &str = "hakaru_boot.rb";
+
+/// Writes the agent into `folder` (made if missing, mode 0700) and answers the path that `RUBYOPT` is to
+/// name.
 ///
 /// # Errors
 /// When the folder cannot be made or is not ours, or its path holds a space: `RUBYOPT`, which will
@@ -33,13 +38,18 @@ pub fn unpack_agent(folder: &Path) -> io::Result<PathBuf> {
             "the folder belongs to another user",
         ));
     }
-    let path = folder.join(FILE_NAME);
+    write_private(&folder.join(LIBRARY_NAME), LIBRARY)?;
+    let boot = folder.join(BOOT_NAME);
+    write_private(&boot, BOOT.as_bytes())?;
+    Ok(boot)
+}
+
+fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = fs::OpenOptions::new()
         .write(true)
         .create(true)
         .truncate(true)
         .mode(0o600)
-        .open(&path)?;
-    file.write_all(LIBRARY)?;
-    Ok(path)
+        .open(path)?;
+    file.write_all(bytes)
 }

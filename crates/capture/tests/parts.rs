@@ -184,29 +184,52 @@ fn each_known_part_is_shown_with_five_busy_threads() {
     assert!(lock >= 4.0, "lock is {lock:.3} ms");
 }
 
+/// Rounds of 3 ms with the GVL and 7 ms without within one request, since the server's own turn between
+/// requests needs the GVL as well.
+const ROUNDS: f64 = 20.0;
+
+/// Means a round in milliseconds.
+struct Round {
+    running: f64,
+    sleep: f64,
+    gvl_wait: f64,
+}
+
+fn five_busy_threads() -> Round {
+    let handled = busy(5, "/gvl", 15);
+    let a_round = |part: &dyn Fn(&Handled) -> u64| mean(&handled, part) / ROUNDS;
+    Round {
+        running: a_round(&|h| h.parts.running.0),
+        sleep: a_round(&|h| h.parts.sleep.0),
+        gvl_wait: a_round(&|h| h.parts.gvl_wait.0),
+    }
+}
+
+/// Five threads, each C with the GVL and Z without: the GVL is always taken, a round takes 5C, and what
+/// is spent neither running nor sleeping is spent waiting.
+fn gvl_wait_in_theory(c: f64, z: f64) -> f64 {
+    5.0 * c - (c + z)
+}
+
 #[test]
 fn gvl_wait_is_what_queueing_theory_says() {
-    // Rounds within one request, since the server's own turn between requests needs the GVL as well.
-    const ROUNDS: f64 = 20.0;
-    let handled = busy(5, "/gvl", 25);
-    let a_round = |part: &dyn Fn(&Handled) -> u64| mean(&handled, part) / ROUNDS;
-    let running = a_round(&|h| h.parts.running.0);
-    let sleep = a_round(&|h| h.parts.sleep.0);
-    let gvl_wait = a_round(&|h| h.parts.gvl_wait.0);
-    // Five threads, each C with the GVL and Z without: the GVL is always taken, a round takes 5C, and
-    // what is spent neither running nor sleeping is spent waiting.
-    let (c, z) = (3.0, 7.0);
-    println!("running {running:.3} ms, sleep {sleep:.3} ms a round");
-    check(
-        "gvl_wait by its nominal parts",
-        gvl_wait,
-        5.0 * c - (c + z),
-        0.15,
-    );
-    check(
-        "gvl_wait by its measured parts",
-        gvl_wait,
-        5.0 * running - (running + sleep),
-        0.10,
-    );
+    // The burning takes 3 ms of CPU, hence 3 ms of time only while nobody else wants the core.
+    const TRIES: usize = 5;
+    for _ in 0..TRIES {
+        let round = five_busy_threads();
+        let known = gvl_wait_in_theory(round.running, round.sleep);
+        check(
+            "gvl_wait by its measured parts",
+            round.gvl_wait,
+            known,
+            0.10,
+        );
+        if round.running <= 3.0 * 1.03 {
+            let known = gvl_wait_in_theory(3.0, 7.0);
+            check("gvl_wait by its nominal parts", round.gvl_wait, known, 0.15);
+            return;
+        }
+        println!("the host is busy: 3 ms of CPU took {:.3} ms", round.running);
+    }
+    panic!("this host gave no core to itself in {TRIES} tries; stop what else runs on it");
 }

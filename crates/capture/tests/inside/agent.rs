@@ -129,3 +129,23 @@ fn the_app_sees_nothing_of_the_agent() {
     puma.poll_until("both requests", |puma| puma.handled.len() == 2);
     assert_eq!(puma.handled[1].status, 0, "a raising handler has no status");
 }
+
+#[test]
+fn a_library_that_does_not_load_leaves_the_app_alone() {
+    let mut puma = Puma::start_prepared(&["-t", "1:1"], HELLO, &[], |agent| {
+        std::fs::write(agent.join("hakaru_agent.so"), b"for another libc").expect("written");
+    });
+    let answer = puma.connect().get("/", 1);
+    assert_eq!(answer, Some((200, "hello".to_owned())));
+    puma.poll();
+    let processes = puma.rings.processes();
+    let [process] = processes.as_slice() else {
+        panic!("{processes:?}");
+    };
+    assert!(process.ruby.starts_with("ruby "), "{process:?}");
+    assert!(
+        process.troubles[0].starts_with("the agent does not load: "),
+        "{:?}",
+        process.troubles
+    );
+}

@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -29,10 +30,21 @@ impl Puma {
     }
 
     pub fn start_with(flags: &[&str], app: &str, env: &[(&str, &str)]) -> Puma {
+        Puma::start_prepared(flags, app, env, |_| {})
+    }
+
+    /// With a look at the folder of the unpacked agent before Puma starts.
+    pub fn start_prepared(
+        flags: &[&str],
+        app: &str,
+        env: &[(&str, &str)],
+        prepare: impl FnOnce(&Path),
+    ) -> Puma {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let rings_folder = folder.path().join("rings");
         std::fs::create_dir(&rings_folder).expect("a folder for the rings");
         let agent = unpack_agent(&folder.path().join("agent")).expect("the agent unpacks");
+        prepare(&folder.path().join("agent"));
         std::fs::write(folder.path().join("config.ru"), app).expect("config.ru is written");
         let port = free_port();
         let mut command = Command::new(std::env::var("HAKARU_TEST_PUMA").unwrap_or("puma".into()));

@@ -149,22 +149,10 @@ fn agent_troubles(settings: &Settings, agents: &[AgentProcess]) -> Vec<Trouble> 
 }
 
 fn remedy_of(sentence: &str) -> &'static str {
-    if sentence.starts_with("cannot make a ring") {
-        "make room there (`df` shows how full it is), or set a smaller HAKARU_RING_KIB under [target.env]"
-    } else {
-        "run again; report it if it stays"
-    }
-}
-
-/// Beginning of what `ruby/boot.rb` says when the library cannot be loaded.
-const NOT_LOADED: &str = "the agent does not load";
-
-fn remedy_of(sentence: &str) -> &'static str {
-    if sentence.starts_with(NOT_LOADED) {
-        "the agent needs a Ruby on glibc 2.34 or later; if the file could not be executed, set TMPDIR to a \
-         folder from which it can"
+    if sentence.starts_with("the agent does not load") {
+        "the agent needs a Ruby on glibc 2.34 or later, and a TMPDIR from which files can be executed"
     } else if sentence.starts_with("cannot make a ring") {
-        "make room in /dev/shm: each thread of the app takes half a megabyte"
+        "make room there (`df` shows how full it is), or set a smaller HAKARU_RING_KIB under [target.env]"
     } else {
         "run again; report it if it stays"
     }
