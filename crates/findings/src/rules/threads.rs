@@ -190,6 +190,18 @@ impl Plan {
             .collect()
     }
 
+    /// Throughput may be bought with latency, which must then be said beside it.
+    fn p95_change(&self, context: &Context<'_>) -> String {
+        let p95 = |threads| {
+            let seen = self.own_load(context, threads)?;
+            Some(ms(seen.latency_p95.as_millis_f64()))
+        };
+        match (p95(self.threads), p95(self.recommended)) {
+            (Some(now), Some(then)) => format!(" (p95 {now} → {then})"),
+            _ => String::new(),
+        }
+    }
+
     fn evidence(&self, context: &Context<'_>) -> Vec<String> {
         let mut evidence = self.table(context);
         evidence.push(format!(
@@ -249,8 +261,9 @@ fn too_few(context: &Context<'_>, plan: &Plan, queued: f64, gain: f64) -> Findin
         evidence,
         remedy: plan.remedy(context, "each thread takes memory, and all share one GVL"),
         estimated_gain: format!(
-            "{:+.0} % throughput with {r} threads, by replay",
-            gain * 100.0
+            "{:+.0}% throughput with {r} threads{}, by replay",
+            gain * 100.0,
+            plan.p95_change(context),
         ),
         gain_share: share.clamp(0.0, 1.0),
         confidence: plan.confidence(),
@@ -278,7 +291,7 @@ fn too_many(context: &Context<'_>, plan: &Plan, gain: f64) -> Finding {
             "requests then wait in the queue instead, first come, first served",
         ),
         estimated_gain: format!(
-            "{} threads fewer a worker at {:+.0} % throughput, by replay; for more throughput add workers",
+            "{} threads fewer a worker at {:+.0}% throughput, by replay; for more throughput add workers",
             threads - r,
             gain * 100.0,
         ),
