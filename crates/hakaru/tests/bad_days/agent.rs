@@ -215,6 +215,7 @@ fn rings_that_do_not_fit_are_told_and_the_run_goes_on() {
     let disk = FullDisk {
         folder: std::path::Path::new("/dev/shm"),
         kib: 20 << 10,
+        file_kib: 20 << 10,
     };
     let said = disk.start(&project, "\"$HAKARU\" run").end();
     said.check(0, &["cannot make a ring in /dev/shm", "make room there"]);

@@ -16,6 +16,7 @@ fn check_killed(command: impl Fn(&Project) -> String) {
     assert_eq!(going.end_with_others().signal(), Some(9));
     wait_until("the end of the app", || project.survivors().is_empty());
     assert!(!answers(project.port));
+    assert_eq!(project.temporary(), Vec::<std::path::PathBuf>::new());
 
     project
         .end(&["report"])

@@ -20,6 +20,7 @@ fn a_disk_that_is_full_before_the_run() {
     let disk = FullDisk {
         folder: &project.path.join(".hakaru"),
         kib: 8,
+        file_kib: 8,
     };
     let said = disk.start(&project, "\"$HAKARU\" run --json").end();
     said.check(8, &["this run will not be kept", "hakaru.db"]);
@@ -45,6 +46,8 @@ fn a_disk_that_fills_up_during_the_run() {
     let disk = FullDisk {
         folder: &project.path.join(".hakaru"),
         kib: 256,
+        // Tables and the run's row fit, its first second does not.
+        file_kib: 40,
     };
     let said = disk.start(&project, RUN_AND_REPORT).end();
     said.check(8, &["the run goes on in memory"]);
@@ -53,6 +56,9 @@ fn a_disk_that_fills_up_during_the_run() {
         page.contains("this run is not kept") && page.contains("GET /"),
         "{page}"
     );
+    let kept = project.read("report.json");
+    let kept: serde_json::Value = serde_json::from_str(&kept).expect("what was kept until then");
+    assert_eq!(kept["ended_early"], "cut off", "{kept:#}");
 }
 
 #[test]
@@ -69,6 +75,8 @@ fn shared_memory_without_room_for_rings_is_passed_by() {
     let disk = FullDisk {
         folder: Path::new("/dev/shm"),
         kib: 64,
+        // What the app and the recording need; it is the room that is asked for here.
+        file_kib: 1 << 20,
     };
     let said = disk.start(&project, "\"$HAKARU\" run --json").end();
     said.check(0, &[]);

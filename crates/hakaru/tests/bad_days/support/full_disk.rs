@@ -13,8 +13,10 @@ use super::{Going, Project};
 pub(crate) struct FullDisk<'a> {
     /// The folder that lies on it. What is there already is not seen by the script.
     pub(crate) folder: &'a Path,
-    /// Its size; where only a limit is possible, that of each file.
+    /// Its size.
     pub(crate) kib: u32,
+    /// Size of the largest file, where only a limit is possible.
+    pub(crate) file_kib: u32,
 }
 
 impl FullDisk<'_> {
@@ -31,7 +33,7 @@ impl FullDisk<'_> {
             // In blocks of 512 bytes. An ignored signal stays ignored in what is executed.
             None => (
                 &[][..],
-                format!("trap '' XFSZ; ulimit -f {} || exit 99", kib * 2),
+                format!("trap '' XFSZ; ulimit -f {} || exit 99", self.file_kib * 2),
             ),
         };
         let script = format!("{preparation}\n{script}");

@@ -204,6 +204,11 @@ impl Project {
         json["requests"].as_u64().unwrap_or(0) > 0
     }
 
+    /// Temporary files of this project's commands, the agent's folder among them.
+    pub(crate) fn temporary(&self) -> Vec<PathBuf> {
+        files_in(&self.tmp())
+    }
+
     /// Command lines of all living processes of this test.
     pub(crate) fn survivors(&self) -> Vec<String> {
         marked(&self.mark)
@@ -226,12 +231,15 @@ impl Going {
         self.child.stdout = None;
     }
 
-    /// Waits for its end, after which none of its processes may live.
+    /// Waits for its end, after which none of its processes may live, nor any of its temporary files.
     pub(crate) fn end(self) -> Ended {
         let mark = self.mark.clone();
+        let tmp = self.path.with_file_name("tmp");
         let ended = self.end_with_others();
         let left = marked(&mark);
         assert!(left.is_empty(), "still running: {left:#?}\n{ended}");
+        let forgotten = files_in(&tmp);
+        assert!(forgotten.is_empty(), "not removed: {forgotten:?}\n{ended}");
         ended
     }
 
@@ -268,6 +276,11 @@ pub(crate) fn wait_until(what: &str, mut look: impl FnMut() -> bool) {
         assert!(Instant::now() < deadline, "waited in vain for {what}");
         std::thread::sleep(Duration::from_millis(5));
     }
+}
+
+fn files_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("a folder").flatten();
+    entries.map(|entry| entry.path()).collect()
 }
 
 fn marked(mark: &str) -> Vec<String> {
