@@ -11,36 +11,6 @@ module HakaruAgent
   PASS = 0 # nothing to record here
   STARTED = 1
   RECURSION = 2
-  FIRST = 3
-
-  # The server's side of a request. ConfigMiddleware is the outermost app of every Puma from 5.6 to 8.
-  module PumaCall
-    def call(env)
-      id = env.delete("HTTP_HAKARU_REQUEST")
-      state = Native.request_begin(id)
-      if state == FIRST # request of this process
-        HakaruAgent.arm(@config)
-        state = Native.request_begin(id)
-      end
-      return super if state == PASS
-
-      begin
-        response = super
-      ensure
-        Native.request_end(env, response)
-      end
-    end
-  end
-
-  # Stamps the moment when Puma has the whole request.
-  module PumaReady
-    private
-
-    def set_ready
-      Native.ready(@env["HTTP_HAKARU_REQUEST"])
-      super
-    end
-  end
 
   # Sees constants appear (Ruby >= 3.2), without TracePoint, whose events cost JIT code.
   module ConstAdded
@@ -319,16 +289,19 @@ module HakaruAgent
       cost_of(wrapped.new, bare.new) { |app| app.call({}) }
     end
 
+    # Measured within a request, since outside of one nothing is recorded.
     def call_cost
       bare = Class.new { def query(sql) = sql }
       wrapped = Class.new(bare)
       wrapped.prepend(call_module(wrapped, :query, SQL, "first", "0"))
+      cost = 0
       @told = true
-      Native.request_begin(nil)
-      cost_of(wrapped.new, bare.new) { |client| client.query("SELECT 1") }
+      measure = ->(_env) { cost = cost_of(wrapped.new, bare.new) { |client| client.query("SELECT 1") } }
+      request = Class.new { define_method(:call) { |env| measure.call(env) } }
+      request.prepend(PumaCall).new.call({})
+      cost
     ensure
       @told = false
-      Native.request_end({}, nil)
     end
 
     def cost_of(wrapped, bare)

@@ -15,6 +15,9 @@ pub(crate) type ThreadEventHook = extern "C" fn(u32, *const ThreadEvent, *mut c_
 /// Signature of `rb_add_event_hook`'s callback for internal events.
 pub(crate) type VmEventHook = extern "C" fn(u32, Value, Value, usize, Value);
 
+/// A function that `rb_ensure` calls.
+pub(crate) type Body = extern "C-unwind" fn(Value) -> Value;
+
 /// `rb_internal_thread_event_data_t` since 3.3.
 #[repr(C)]
 pub(crate) struct ThreadEvent {
@@ -51,6 +54,13 @@ api! {
     must rb_define_module_under: extern "C" fn(Value, *const c_char) -> Value,
     must rb_define_singleton_method:
         extern "C" fn(Value, *const c_char, *const c_void, c_int),
+    must rb_define_method: extern "C" fn(Value, *const c_char, *const c_void, c_int),
+    must rb_define_private_method: extern "C" fn(Value, *const c_char, *const c_void, c_int),
+    must rb_call_super: extern "C-unwind" fn(c_int, *const Value) -> Value,
+    must rb_ensure: extern "C-unwind" fn(Body, Value, Body, Value) -> Value,
+    must rb_funcallv: extern "C-unwind" fn(Value, usize, c_int, *const Value) -> Value,
+    must rb_ivar_get: extern "C" fn(Value, usize) -> Value,
+    must rb_hash_delete: extern "C" fn(Value, Value) -> Value,
     must rb_eval_string_protect: extern "C" fn(*const c_char, *mut c_int) -> Value,
     must rb_string_value_ptr: extern "C" fn(*mut Value) -> *const c_char,
     must rb_intern: extern "C" fn(*const c_char) -> usize,

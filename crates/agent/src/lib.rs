@@ -24,6 +24,7 @@ mod hooks;
 mod native;
 mod nesting;
 mod process;
+mod puma;
 mod ready;
 mod route;
 mod site;

@@ -4,18 +4,20 @@
 //! `HakaruAgent::Native`; the Ruby file says when to call what.
 
 use std::ffi::{CStr, CString, c_int, c_void};
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 
 use ring::{Hello, TextKind};
 
 use crate::api::{
-    Api, HeapType, Value, api, c_string, fixnum, from_fixnum, is, ruby_description, ruby_version,
+    Api, HeapType, Value, api, fixnum, from_fixnum, is, ruby_description, ruby_version,
     string_bytes,
 };
 use crate::clock::monotonic_ns;
 use crate::nesting::{self, Entry};
 use crate::thread::{self, Live, NO_STATEMENT, ThreadState};
 use crate::timeline::{Part, Span, Timeline, mark_ready};
-use crate::{guarded, hooks, process, ready, route};
+use crate::{guarded, hooks, process, puma, ready, route};
 
 const RUBY_HALF: &str = include_str!("../../../ruby/agent.rb");
 
@@ -27,7 +29,6 @@ const RUBY_SINCE: [c_int; 2] = [3, 1];
 const PASS: Value = fixnum(0);
 const STARTED: Value = fixnum(1);
 const RECURSION: Value = fixnum(2);
-const FIRST: Value = fixnum(3);
 
 /// Defines the functions and evaluates the Ruby half. Leaves everything as it was when this is no Ruby
 /// that we know, or when nobody asked for the agent.
@@ -78,12 +79,11 @@ fn define(api: &Api) {
         ractor_safe(true);
     }
     let agent = (api.rb_define_module)(c"HakaruAgent".as_ptr());
+    AGENT.store(agent, Relaxed);
+    puma::define(api, agent);
     let module = (api.rb_define_module_under)(agent, c"Native".as_ptr());
-    let functions: [(&CStr, *const c_void, c_int); 11] = [
+    let functions: [(&CStr, *const c_void, c_int); 8] = [
         (c"now", now as *const c_void, 0),
-        (c"ready", ready as *const c_void, 1),
-        (c"request_begin", request_begin as *const c_void, 1),
-        (c"request_end", request_end as *const c_void, 2),
         (c"call_begin", call_begin as *const c_void, 4),
         (c"call_end", call_end as *const c_void, 1),
         (c"hello", hello as *const c_void, 8),
@@ -102,61 +102,57 @@ extern "C" fn now(_self: Value) -> Value {
     fixnum(monotonic_ns() as i64)
 }
 
-/// `ready(id or nil)`: Puma has the whole request with that number.
-extern "C" fn ready(_self: Value, id: Value) -> Value {
-    guarded(PASS, || {
-        let id = request_id(id);
-        if id != 0 {
-            ready::note(id, monotonic_ns());
-        }
-        PASS
-    })
+/// What begins with a request.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Begun {
+    /// Nothing: the agent is off, or the thread is in a request already.
+    Pass,
+    /// The record of a request.
+    Started,
+    /// Nothing yet: this is the process's first request, for which drivers are to be hooked first.
+    First,
 }
 
-/// `request_begin(id or nil)` → PASS, STARTED, or FIRST: arm, then call again.
-extern "C" fn request_begin(_self: Value, id: Value) -> Value {
-    guarded(PASS, || {
-        let Some(api) = api().filter(|_| process::is_on()) else {
-            return PASS;
-        };
-        if process::arm() {
-            hooks::install(api);
-            return FIRST;
-        }
-        let Some(state) = thread::current(api).filter(|state| !state.active) else {
-            return PASS;
-        };
-        nesting::reset();
-        let id = request_id(id);
-        state.begin(id, ready::take(id));
-        STARTED
-    })
-}
+/// In place of a response when the handler raised; no object.
+pub(crate) const NO_RESPONSE: Value = fixnum(0);
 
-/// The header's 16 hexadecimal digits; 0 for anything else.
-fn request_id(header: Value) -> u64 {
-    let Some(text) = c_string(header) else {
-        return 0;
+/// The module `HakaruAgent`.
+static AGENT: AtomicUsize = AtomicUsize::new(0);
+
+/// A request begins on this thread.
+pub(crate) fn begin(api: &Api, id: u64) -> Begun {
+    if !process::is_on() {
+        return Begun::Pass;
+    }
+    if process::arm() {
+        hooks::install(api);
+        return Begun::First;
+    }
+    let Some(state) = thread::current(api).filter(|state| !state.active) else {
+        return Begun::Pass;
     };
-    text.to_bytes().iter().fold(0, |id, digit| {
-        let digit = (*digit as char).to_digit(16).unwrap_or(0);
-        id << 4 | u64::from(digit)
-    })
+    nesting::reset();
+    state.begin(id, ready::take(id));
+    Begun::Started
 }
 
-/// `request_end(env, response or nil)`.
-extern "C" fn request_end(_self: Value, env: Value, response: Value) -> Value {
-    guarded(PASS, || {
-        if let (Some(api), Some(state)) = (api(), thread::active()) {
-            let status = if is(response, HeapType::Array) {
-                from_fixnum((api.rb_ary_entry)(response, 0)).map_or(0, |status| status as u32)
-            } else {
-                0
-            };
-            state.end(status, route::of(api, env).as_deref());
-        }
-        PASS
-    })
+/// Calls `HakaruAgent.arm(config)`, which lets nothing out.
+pub(crate) fn arm(api: &Api, middleware: Value) {
+    let config = (api.rb_ivar_get)(middleware, (api.rb_intern)(c"@config".as_ptr()));
+    let name = (api.rb_intern)(c"arm".as_ptr());
+    (api.rb_funcallv)(AGENT.load(Relaxed), name, 1, &raw const config);
+}
+
+/// The request of this thread ends.
+pub(crate) fn end(env: Value, response: Value) {
+    if let (Some(api), Some(state)) = (api(), thread::active()) {
+        let status = if is(response, HeapType::Array) {
+            from_fixnum((api.rb_ary_entry)(response, 0)).map_or(0, |status| status as u32)
+        } else {
+            0
+        };
+        state.end(status, route::of(api, env).as_deref());
+    }
 }
 
 // The code's low bits say what is called, as in the Ruby half; the rest names the method.
@@ -180,7 +176,7 @@ extern "C" fn call_begin(
             Entry::Outer => {}
         }
         if let (Some(api), Some(state)) = (api(), thread::active()) {
-            // SAFETY: as in `request_end`.
+            // SAFETY: the Ruby half passes a string with its own bytesize.
             let text = unsafe { string_bytes(text, bytes) }.unwrap_or_default();
             match code & KIND_MASK {
                 KIND_SQL => {
@@ -237,7 +233,7 @@ extern "C" fn hello(
 ) -> Value {
     guarded(PASS, || {
         let number = |value| from_fixnum(value).map_or(0, |number| number.max(0) as u32);
-        // SAFETY: as in `request_end`.
+        // SAFETY: the Ruby half passes a string with its own bytesize.
         let server = unsafe { string_bytes(server, bytes) }.unwrap_or_default();
         let hello = Hello {
             ruby: ruby_description(),
@@ -260,7 +256,7 @@ extern "C" fn hello(
 /// `database(url, bytes)`.
 extern "C" fn database(_self: Value, url: Value, bytes: Value) -> Value {
     guarded(PASS, || {
-        // SAFETY: as in `request_end`.
+        // SAFETY: the Ruby half passes a string with its own bytesize.
         let url = unsafe { string_bytes(url, bytes) };
         if let (Some(url), Some(state)) = (url, thread::active()) {
             state.tell(TextKind::Database, url);
@@ -272,7 +268,7 @@ extern "C" fn database(_self: Value, url: Value, bytes: Value) -> Value {
 /// `trouble(text, bytes)`.
 extern "C" fn trouble(_self: Value, text: Value, bytes: Value) -> Value {
     guarded(PASS, || {
-        // SAFETY: as in `request_end`.
+        // SAFETY: the Ruby half passes a string with its own bytesize.
         let text = unsafe { string_bytes(text, bytes) }.unwrap_or_default();
         process::complain(&format!("trouble: {}", String::from_utf8_lossy(text)));
         PASS

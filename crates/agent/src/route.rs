@@ -1,4 +1,4 @@
-//! The framework's own name of the route, from what it leaves in the Rack env.
+//! What the Rack env tells: the request's number, and the framework's own name of the route.
 
 use std::borrow::Cow;
 use std::ffi::CStr;
@@ -13,6 +13,10 @@ struct Keys {
     /// Rails ≥ 7.1: `/posts/:id(.:format)`, without the method.
     rails: Value,
     method: Value,
+    /// The request's number, as Rack names the header.
+    id: Value,
+    /// `@env` of `Puma::Client`.
+    client_env: usize,
 }
 
 static KEYS: OnceLock<Keys> = OnceLock::new();
@@ -28,7 +32,39 @@ pub(crate) fn prepare(api: &Api) {
         sinatra: key(c"sinatra.route"),
         rails: key(c"action_dispatch.route_uri_pattern"),
         method: key(c"REQUEST_METHOD"),
+        id: key(c"HTTP_HAKARU_REQUEST"),
+        client_env: (api.rb_intern)(c"@env".as_ptr()),
     });
+}
+
+/// The request's number, taken out of the env so that the app does not see it; 0 without one.
+pub(crate) fn take_request_id(api: &Api, env: Value) -> u64 {
+    match KEYS.get() {
+        Some(keys) if is(env, HeapType::Hash) => number((api.rb_hash_delete)(env, keys.id)),
+        _ => 0,
+    }
+}
+
+/// The number of the request that a `Puma::Client` has read; 0 without one.
+pub(crate) fn request_id_of_client(api: &Api, client: Value) -> u64 {
+    let Some(keys) = KEYS.get() else { return 0 };
+    let env = (api.rb_ivar_get)(client, keys.client_env);
+    if is(env, HeapType::Hash) {
+        number((api.rb_hash_lookup)(env, keys.id))
+    } else {
+        0
+    }
+}
+
+/// The header's 16 hexadecimal digits; 0 for anything else.
+fn number(header: Value) -> u64 {
+    let Some(text) = c_string(header) else {
+        return 0;
+    };
+    text.to_bytes().iter().fold(0, |id, digit| {
+        let digit = (*digit as char).to_digit(16).unwrap_or(0);
+        id << 4 | u64::from(digit)
+    })
 }
 
 /// Such as `GET /channel/:id`; `None` when the framework does not tell.

@@ -69,30 +69,30 @@ impl Plan {
     /// [`LoadError::Plan`] says what does not fit.
     pub fn check(&self, scenario: &Scenario) -> Result<(), LoadError> {
         let plan = self;
-    let wrong = |what: String| Err(LoadError::Plan(what));
-    if plan.connections == 0 || plan.threads == 0 || plan.threads > plan.connections {
-        return wrong(format!(
-            "{} threads for {} connections: at least one connection for each thread is needed",
-            plan.threads, plan.connections
-        ));
-    }
-    if plan.duration == Nanos::ZERO {
-        return wrong("the duration of the load is zero".to_owned());
-    }
-    if let Pace::Constant { per_second } = plan.pace
-        && !(per_second > 0.0 && per_second <= 1e9)
-    {
-        return wrong(format!(
-            "a rate of {per_second} requests a second cannot be run"
-        ));
-    }
-    match scenario.feed_rows_min() {
-        Some(rows) if rows < plan.connections as usize => wrong(format!(
-            "a feed has {rows} rows for {} connections, and each user needs a row of its own; \
+        let wrong = |what: String| Err(LoadError::Plan(what));
+        if plan.connections == 0 || plan.threads == 0 || plan.threads > plan.connections {
+            return wrong(format!(
+                "{} threads for {} connections: at least one connection for each thread is needed",
+                plan.threads, plan.connections
+            ));
+        }
+        if plan.duration == Nanos::ZERO {
+            return wrong("the duration of the load is zero".to_owned());
+        }
+        if let Pace::Constant { per_second } = plan.pace
+            && !(per_second > 0.0 && per_second <= 1e9)
+        {
+            return wrong(format!(
+                "a rate of {per_second} requests a second cannot be run"
+            ));
+        }
+        match scenario.feed_rows_min() {
+            Some(rows) if rows < plan.connections as usize => wrong(format!(
+                "a feed has {rows} rows for {} connections, and each user needs a row of its own; \
              add rows or take fewer connections",
-            plan.connections
-        )),
-        _ => Ok(()),
+                plan.connections
+            )),
+            _ => Ok(()),
+        }
     }
-}
 }

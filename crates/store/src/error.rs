@@ -105,7 +105,11 @@ impl fmt::Display for StoreError {
                 )
             }
             StoreError::NoRun { wanted, path } => {
-                write!(f, "no run {wanted} in {}; `hakaru report` shows the last one", path.display())
+                write!(
+                    f,
+                    "no run {wanted} in {}; `hakaru report` shows the last one",
+                    path.display()
+                )
             }
             StoreError::Io {
                 action,

@@ -117,7 +117,11 @@ fn agent(view: &View<'_>) -> String {
         dropped => format!("{} dropped", numbers::counted(dropped, "record")),
     };
     // A cluster's master, or a Ruby that the app has executed, never says whether it tells of the GVL.
-    let mut serving = view.recording.agents.iter().filter(|agent| agent.requests > 0);
+    let mut serving = view
+        .recording
+        .agents
+        .iter()
+        .filter(|agent| agent.requests > 0);
     let without_gvl = serving.any(|agent| !agent.gvl);
     let gvl = if without_gvl {
         "; GVL wait not seen (needs Ruby 3.2)"

@@ -1,0 +1,84 @@
+//! The two methods of Puma that we stand in front of, as native methods of modules that the Ruby half
+//! prepends: a frame of Ruby code around every request would cost more than all the rest.
+//!
+//! Ruby raises and throws by `longjmp`, which goes straight over the frames here. So between the call of
+//! `super` and its return they hold nothing that would have to be dropped.
+
+use crate::api::{Api, Value, api};
+use crate::native::{self, Begun};
+use crate::{guarded, ready, route};
+
+/// A request on its way through the app; lives on the stack, where the VM's collector sees its objects.
+struct Passing {
+    env: Value,
+    response: Value,
+}
+
+/// Defines `HakaruAgent::PumaCall#call` and `HakaruAgent::PumaReady#set_ready`.
+pub(crate) fn define(api: &Api, agent: Value) {
+    let module = |name: &std::ffi::CStr| (api.rb_define_module_under)(agent, name.as_ptr());
+    (api.rb_define_method)(
+        module(c"PumaCall"),
+        c"call".as_ptr(),
+        call as *const std::ffi::c_void,
+        1,
+    );
+    (api.rb_define_private_method)(
+        module(c"PumaReady"),
+        c"set_ready".as_ptr(),
+        set_ready as *const std::ffi::c_void,
+        0,
+    );
+}
+
+/// `Puma::Configuration::ConfigMiddleware#call(env)`: the outermost app of every Puma from 5.6 to 8.
+extern "C-unwind" fn call(this: Value, env: Value) -> Value {
+    let Some(api) = api() else {
+        return env;
+    };
+    let mut passing = Passing {
+        env,
+        response: native::NO_RESPONSE,
+    };
+    let id = guarded(0, || route::take_request_id(api, env));
+    let mut begun = guarded(Begun::Pass, || native::begin(api, id));
+    if begun == Begun::First {
+        native::arm(api, this);
+        begun = guarded(Begun::Pass, || native::begin(api, id));
+    }
+    if begun != Begun::Started {
+        return (api.rb_call_super)(1, &raw const passing.env);
+    }
+    let data = (&raw mut passing) as Value;
+    (api.rb_ensure)(go_on, data, finish, data)
+}
+
+extern "C-unwind" fn go_on(data: Value) -> Value {
+    // SAFETY: `call` passes its own `passing`, which outlives `rb_ensure`.
+    let passing = unsafe { &mut *(data as *mut Passing) };
+    if let Some(api) = api() {
+        passing.response = (api.rb_call_super)(1, &raw const passing.env);
+    }
+    passing.response
+}
+
+extern "C-unwind" fn finish(data: Value) -> Value {
+    // SAFETY: as in `go_on`.
+    let passing = unsafe { &*(data as *const Passing) };
+    guarded((), || native::end(passing.env, passing.response));
+    native::NO_RESPONSE
+}
+
+/// `Puma::Client#set_ready`: Puma has the whole request.
+extern "C-unwind" fn set_ready(this: Value) -> Value {
+    let Some(api) = api() else {
+        return this;
+    };
+    guarded((), || {
+        let id = route::request_id_of_client(api, this);
+        if id != 0 {
+            ready::note(id, crate::clock::monotonic_ns());
+        }
+    });
+    (api.rb_call_super)(0, std::ptr::null())
+}
