@@ -31,7 +31,7 @@ pub struct Handled {
     pub sql: Vec<SqlUse>,
     /// SQL statements executed, those not in `sql` included.
     pub statements: u32,
-    /// Alternating stretches with and without the GVL, on the first requests of a route and then on a
+    /// Alternating stretches with and without the GVL, on the first requests of a thread and then on a
     /// uniform sample; empty otherwise.
     pub bursts: Vec<Burst>,
 }

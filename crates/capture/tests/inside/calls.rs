@@ -129,7 +129,10 @@ end
         assert!(handled.parts.sql_waiting.0 > 0);
     }
     let told = puma.rings.database_url().expect("the database is told");
-    assert!(told.starts_with("mysql://") && told.contains("@127.0.0.1:"), "{told}");
+    assert!(
+        told.starts_with("mysql://") && told.contains("@127.0.0.1:"),
+        "{told}"
+    );
 }
 
 #[test]
