@@ -303,18 +303,6 @@ fn pid_in_name(path: &Path) -> u32 {
 
 fn handled(record: &RequestRecord, pid: u32, tid: u32) -> Handled {
     let at = Timestamp::from_monotonic_nanos;
-    let [
-        gvl_wait,
-        gc,
-        sql_running,
-        sql_waiting,
-        http_running,
-        http_waiting,
-        lock,
-        sleep,
-        other_io,
-        running,
-    ] = record.parts.map(Nanos);
     Handled {
         id: RequestId(record.id),
         pid,
@@ -324,18 +312,7 @@ fn handled(record: &RequestRecord, pid: u32, tid: u32) -> Handled {
         end: at(record.end),
         route: TextId(record.route),
         status: record.status as u16,
-        parts: Parts {
-            gvl_wait,
-            gc,
-            sql_running,
-            sql_waiting,
-            http_running,
-            http_waiting,
-            lock,
-            sleep,
-            other_io,
-            running,
-        },
+        parts: Parts::from_nanos(record.parts),
         cpu: record.sample.map(|[wall, cpu, total, _]| CpuSample {
             running_wall: Nanos(wall),
             running_cpu: Nanos(cpu),

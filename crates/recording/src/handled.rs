@@ -117,6 +117,34 @@ pub enum BurstKind {
 }
 
 impl Parts {
+    /// From nanoseconds in the order of the fields, as both file format and rings hold them.
+    pub fn from_nanos(parts: [u64; 10]) -> Parts {
+        let [
+            gvl_wait,
+            gc,
+            sql_running,
+            sql_waiting,
+            http_running,
+            http_waiting,
+            lock,
+            sleep,
+            other_io,
+            running,
+        ] = parts.map(Nanos);
+        Parts {
+            gvl_wait,
+            gc,
+            sql_running,
+            sql_waiting,
+            http_running,
+            http_waiting,
+            lock,
+            sleep,
+            other_io,
+            running,
+        }
+    }
+
     /// Their sum.
     pub fn total(&self) -> Nanos {
         self.gvl_wait

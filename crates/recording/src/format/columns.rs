@@ -199,7 +199,7 @@ fn get_handled(reader: &mut Reader<'_>, names: &Names) -> Result<HandledRows, Fo
         end: Timestamp::from_monotonic_nanos(end[i]),
         route: route[i],
         status: status[i],
-        parts: parts_from_array(std::array::from_fn(|part| parts[part][i])),
+        parts: Parts::from_nanos(std::array::from_fn(|part| parts[part][i])),
         cpu: cpu[i],
         allocations: allocations[i],
         statements: statements[i],
@@ -349,33 +349,6 @@ fn parts_as_array(parts: &Parts) -> [u64; PARTS] {
         parts.other_io.0,
         parts.running.0,
     ]
-}
-
-fn parts_from_array(parts: [u64; PARTS]) -> Parts {
-    let [
-        gvl_wait,
-        gc,
-        sql_running,
-        sql_waiting,
-        http_running,
-        http_waiting,
-        lock,
-        sleep,
-        other_io,
-        running,
-    ] = parts.map(Nanos);
-    Parts {
-        gvl_wait,
-        gc,
-        sql_running,
-        sql_waiting,
-        http_running,
-        http_waiting,
-        lock,
-        sleep,
-        other_io,
-        running,
-    }
 }
 
 fn between(base: Timestamp, value: Timestamp) -> (u64, u64) {
