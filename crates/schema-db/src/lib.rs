@@ -1,0 +1,76 @@
+//! The schema engine's hands on real servers: connects, reads the catalogue as SQL, applies plans.
+
+use schema::Server;
+
+/// A connection to one database.
+pub trait Database: Send {
+    /// What answers.
+    fn server(&self) -> &Server;
+
+    /// The whole schema as SQL text that [`schema::read`] understands, in one snapshot where the server has such.
+    ///
+    /// # Errors
+    /// Whatever the server says.
+    fn export(&mut self) -> Result<String, DbError>;
+
+    /// Executes one statement.
+    ///
+    /// # Errors
+    /// Whatever the server says.
+    fn execute(&mut self, sql: &str) -> Result<(), DbError>;
+
+    /// Executes a query; values as text.
+    ///
+    /// # Errors
+    /// Whatever the server says.
+    fn query(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, DbError>;
+
+    /// Whether DDL can be rolled back.
+    fn is_transactional(&self) -> bool;
+
+    /// Becomes the only runner on this database, until the connection ends.
+    ///
+    /// # Errors
+    /// When another runner is there for longer than `patience`.
+    fn lock(&mut self, patience: std::time::Duration) -> Result<(), DbError>;
+
+    /// Longest wait of a statement for a lock of the server.
+    ///
+    /// # Errors
+    /// Whatever the server says.
+    fn set_lock_timeout(&mut self, timeout: std::time::Duration) -> Result<(), DbError>;
+}
+
+/// What went wrong at a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DbError {
+    /// What kind, for the exit code and the remedy.
+    pub kind: DbErrorKind,
+    /// The server's own words, without secrets.
+    pub message: String,
+    /// The statement, when there was one.
+    pub sql: Option<String>,
+}
+
+/// Kinds of trouble with a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DbErrorKind {
+    /// No such host, nothing listens, no such file.
+    Unreachable,
+    /// User or password refused.
+    Denied,
+    /// No such database.
+    NoDatabase,
+    /// The user may not do that.
+    NotPermitted,
+    /// Another runner, or a lock not given in time.
+    Locked,
+    /// The connection ended.
+    Gone,
+    /// No room.
+    DiskFull,
+    /// A version that is not supported.
+    Unsupported,
+    /// The statement was refused.
+    Refused,
+}

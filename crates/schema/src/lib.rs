@@ -1,0 +1,137 @@
+//! Declarative schemas: SQL text becomes a model, two models a difference, a difference a plan of statements.
+//!
+//! Pure: no server is asked here and no file is read (`schema-db` does both). What a server would store alike
+//! compares equal; each dialect has its own reader, model, normal form, difference and printers, in a module
+//! of its own, and only what all three share stands beside them.
+
+pub mod mysql;
+pub mod plan;
+pub mod postgres;
+pub mod server;
+pub mod sqlite;
+pub mod text;
+
+pub use plan::{Allowed, Hazard, HeldBack, Object, Plan, Statement};
+pub use server::{Dialect, Product, Server, Version};
+pub use text::{Note, NoteKind, Source, SyntaxError};
+
+/// A schema of any dialect.
+#[derive(Clone, Debug)]
+pub enum Schema {
+    /// MySQL or MariaDB.
+    Mysql(mysql::Schema),
+    /// PostgreSQL.
+    Postgres(postgres::Schema),
+    /// SQLite.
+    Sqlite(sqlite::Schema),
+}
+
+/// What reading gave.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// The model.
+    pub schema: Schema,
+    /// What was kept without being understood, skipped or ignored.
+    pub notes: Vec<Note>,
+}
+
+/// How statements are spelled and ordered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Style {
+    /// Ours.
+    #[default]
+    Native,
+    /// As sqldef spells and orders them, for its drop-in names.
+    Sqldef,
+}
+
+/// What making a plan needs to know beside the two schemas.
+#[derive(Clone, Debug, Default)]
+pub struct PlanOptions {
+    /// Spelling and order.
+    pub style: Style,
+    /// The server that the plan is for; expectations follow its version.
+    pub server: Option<Server>,
+    /// Several changes of one table in one `ALTER TABLE` (sqldef's `bulk_alter`; MySQL).
+    pub bulk_alter: bool,
+    /// `CREATE INDEX CONCURRENTLY` (PostgreSQL).
+    pub index_concurrently: bool,
+    /// Whether a table's `AUTO_INCREMENT` counter is part of the schema (MySQL).
+    pub auto_increment: bool,
+    /// Roles whose privileges are part of the schema (PostgreSQL).
+    pub managed_roles: Vec<String>,
+    /// Keep the source's quoting of names instead of quoting all (`legacy_ignore_quotes: false`).
+    pub keep_quoting: bool,
+}
+
+/// Why no plan could be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlanError {
+    /// One sentence: what, on which object, and what to try.
+    pub message: String,
+}
+
+impl std::fmt::Display for PlanError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for PlanError {}
+
+/// Reads SQL texts, one schema in all of them, in order.
+///
+/// # Errors
+/// The first place in what has to be understood (a table, an index …) that is not SQL of this dialect. What is not
+/// known at all is kept as it is and noted.
+pub fn read(sources: &[Source], server: &Server) -> Result<Loaded, SyntaxError> {
+    match server.dialect() {
+        Dialect::Mysql => mysql::read(sources, server).map(|(schema, notes)| Loaded {
+            schema: Schema::Mysql(schema),
+            notes,
+        }),
+        Dialect::Postgres => postgres::read(sources, server).map(|(schema, notes)| Loaded {
+            schema: Schema::Postgres(schema),
+            notes,
+        }),
+        Dialect::Sqlite => sqlite::read(sources, server).map(|(schema, notes)| Loaded {
+            schema: Schema::Sqlite(schema),
+            notes,
+        }),
+    }
+}
+
+/// The statements that lead from one schema to the other, in an order that can be executed.
+///
+/// # Errors
+/// When the two are of different dialects, or a rename cannot be what was meant.
+pub fn plan(from: &Schema, to: &Schema, options: &PlanOptions) -> Result<Plan, PlanError> {
+    match (from, to) {
+        (Schema::Mysql(from), Schema::Mysql(to)) => mysql::plan(from, to, options),
+        (Schema::Postgres(from), Schema::Postgres(to)) => postgres::plan(from, to, options),
+        (Schema::Sqlite(from), Schema::Sqlite(to)) => sqlite::plan(from, to, options),
+        _ => Err(PlanError {
+            message: "the two schemas are of different dialects; name two of one".to_owned(),
+        }),
+    }
+}
+
+impl Schema {
+    /// The whole schema as statements without `;`, in an order in which an empty server takes them.
+    pub fn statements(&self) -> Vec<String> {
+        match self {
+            Schema::Mysql(schema) => schema.statements(),
+            Schema::Postgres(schema) => schema.statements(),
+            Schema::Sqlite(schema) => schema.statements(),
+        }
+    }
+
+    /// Keeps the objects that `keep` answers `true` for; what belongs to a table goes with it.
+    pub fn retain(&mut self, keep: &dyn Fn(&Object) -> bool) {
+        match self {
+            Schema::Mysql(schema) => schema.retain(keep),
+            Schema::Postgres(schema) => schema.retain(keep),
+            Schema::Sqlite(schema) => schema.retain(keep),
+        }
+    }
+}

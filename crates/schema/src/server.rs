@@ -1,0 +1,70 @@
+//! Which server a schema is meant for, as far as its meaning depends on that.
+
+/// A family of servers that share their SQL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Dialect {
+    /// MySQL and MariaDB.
+    Mysql,
+    /// PostgreSQL.
+    Postgres,
+    /// SQLite.
+    Sqlite,
+}
+
+/// A server program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Product {
+    /// MySQL.
+    Mysql,
+    /// MariaDB.
+    MariaDb,
+    /// PostgreSQL.
+    Postgres,
+    /// SQLite.
+    Sqlite,
+}
+
+/// Major, minor, patch; parts that a server does not have are 0. Ordered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Version(pub u32, pub u32, pub u32);
+
+/// A server, or the one assumed when none is at hand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Server {
+    /// The program.
+    pub product: Product,
+    /// `None` when no server was asked: then the newest supported one is assumed, and what any version
+    /// would store alike compares equal.
+    pub version: Option<Version>,
+    /// Default character set of the database (MySQL).
+    pub charset: Option<String>,
+    /// Default collation of the database (MySQL), or its `LC_COLLATE` (PostgreSQL).
+    pub collation: Option<String>,
+    /// `lower_case_table_names` is not 0 (MySQL).
+    pub lower_case_tables: bool,
+    /// The schema that unqualified names mean (PostgreSQL); `public` when unknown.
+    pub default_schema: Option<String>,
+}
+
+impl Server {
+    /// A server of which nothing but the program is known.
+    pub fn unknown(product: Product) -> Server {
+        Server {
+            product,
+            version: None,
+            charset: None,
+            collation: None,
+            lower_case_tables: false,
+            default_schema: None,
+        }
+    }
+
+    /// The SQL it speaks.
+    pub fn dialect(&self) -> Dialect {
+        match self.product {
+            Product::Mysql | Product::MariaDb => Dialect::Mysql,
+            Product::Postgres => Dialect::Postgres,
+            Product::Sqlite => Dialect::Sqlite,
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Texts that schemas are read from, and places in them.
+
+use std::fmt;
+
+/// A text with the name that errors give it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// A path, `-`, or a server's name.
+    pub name: String,
+    /// SQL.
+    pub text: String,
+}
+
+/// Something in a source that people should know of, though it stops nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// Name of the source.
+    pub source: String,
+    /// From 1.
+    pub line: usize,
+    /// What it is.
+    pub kind: NoteKind,
+    /// The start of the statement, or a sentence.
+    pub text: String,
+}
+
+/// What a note is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoteKind {
+    /// Kept as it is, not compared.
+    Opaque,
+    /// Data statements (`INSERT`, `COPY` …), which are no schema.
+    Data,
+    /// Client directives and settings that a schema does not need.
+    Setting,
+    /// A spelling that will go away, such as `@rename`.
+    Deprecated,
+}
+
+/// A place that is not SQL of the dialect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SyntaxError {
+    /// Name of the source.
+    pub source: String,
+    /// From 1.
+    pub line: usize,
+    /// In characters, from 1.
+    pub column: usize,
+    /// The line itself.
+    pub line_text: String,
+    /// What was expected, or what is wrong.
+    pub message: String,
+    /// The statement that it is in, for the drop-in form of the message.
+    pub statement: String,
+}
+
+impl SyntaxError {
+    /// An error at a byte offset of a source.
+    pub fn at(source: &Source, offset: usize, message: impl Into<String>) -> SyntaxError {
+        let offset = source.text.floor_char_boundary(offset);
+        let before = &source.text[..offset];
+        let start = before.rfind('\n').map_or(0, |end| end + 1);
+        let line_text = source.text[start..].lines().next().unwrap_or_default();
+        SyntaxError {
+            source: source.name.clone(),
+            line: before.matches('\n').count() + 1,
+            column: before[start..].chars().count() + 1,
+            line_text: line_text.to_owned(),
+            message: message.into(),
+            statement: String::new(),
+        }
+    }
+}
+
+impl fmt::Display for SyntaxError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let SyntaxError {
+            source,
+            line,
+            column,
+            message,
+            ..
+        } = self;
+        writeln!(f, "{source}:{line}:{column}: {message}")?;
+        writeln!(f, "    {}", self.line_text)?;
+        write!(f, "    {:>column$}", "^")
+    }
+}
+
+impl std::error::Error for SyntaxError {}
