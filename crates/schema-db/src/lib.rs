@@ -1,5 +1,7 @@
 //! The schema engine's hands on real servers: connects, reads the catalogue as SQL, applies plans.
 
+pub mod sqlite;
+
 use schema::Server;
 
 /// A connection to one database.

@@ -1,0 +1,62 @@
+//! SQLite's error codes as kinds of trouble.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::ErrorCode;
+
+use crate::{DbError, DbErrorKind};
+
+/// A statement that failed.
+pub(super) fn refused(error: &rusqlite::Error, sql: &str) -> DbError {
+    DbError {
+        kind: kind(error).unwrap_or(DbErrorKind::Refused),
+        message: words(error),
+        sql: Some(sql.to_owned()),
+    }
+}
+
+/// A file that cannot be used.
+pub(super) fn opening(path: &Path, error: &rusqlite::Error) -> DbError {
+    DbError {
+        kind: kind(error).unwrap_or(DbErrorKind::Unreachable),
+        message: format!("cannot open {}: {}", path.display(), words(error)),
+        sql: None,
+    }
+}
+
+/// Somebody else is at work on this file.
+pub(super) fn other_runner(path: &Path, patience: Duration) -> DbError {
+    DbError {
+        kind: DbErrorKind::Locked,
+        message: format!(
+            "another run is changing {}; it did not end within {} s",
+            path.display(),
+            patience.as_secs()
+        ),
+        sql: None,
+    }
+}
+
+fn kind(error: &rusqlite::Error) -> Option<DbErrorKind> {
+    Some(match error.sqlite_error_code()? {
+        ErrorCode::CannotOpen => DbErrorKind::Unreachable,
+        ErrorCode::PermissionDenied
+        | ErrorCode::AuthorizationForStatementDenied
+        | ErrorCode::ReadOnly => DbErrorKind::NotPermitted,
+        ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => DbErrorKind::Locked,
+        ErrorCode::SystemIoFailure => DbErrorKind::Gone,
+        ErrorCode::DiskFull => DbErrorKind::DiskFull,
+        ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt => DbErrorKind::Unsupported,
+        _ => DbErrorKind::Refused,
+    })
+}
+
+/// The message without the statement, which stands beside it.
+fn words(error: &rusqlite::Error) -> String {
+    match error {
+        rusqlite::Error::SqliteFailure(_, Some(message)) => message.clone(),
+        rusqlite::Error::SqlInputError { msg, .. } => msg.clone(),
+        error => error.to_string(),
+    }
+}
