@@ -4,6 +4,8 @@
 //! stream, whose checksum tells damage from data. Inside, long lists are columns of variable-length
 //! integers, so that equal neighbours become small numbers and compress well; summary facts, which
 //! are few, are rows. Readers of a later version upgrade the older ones; `fixtures/` keeps one of each.
+//!
+//! Version 2 added the summary's answers and database.
 
 mod columns;
 mod records;
@@ -12,15 +14,17 @@ mod wire;
 use std::fmt;
 
 use crate::{
-    AgentProcess, Exchange, ExplainedStatement, Failure, Generator, Handled, HostSample, Meta,
-    Recording, Score, TextId, Trouble, Window,
+    AgentProcess, AnswerFacts, DatabaseFacts, Exchange, ExplainedStatement, Failure, Generator,
+    Handled, HostSample, Meta, Recording, Score, TextId, Trouble, Window,
 };
 use wire::{Reader, Wire, Writer};
 
 /// First bytes of every piece.
 pub const MAGIC: [u8; 4] = *b"HKRC";
 /// The version this program writes, and the newest it reads.
-pub const VERSION: u16 = 1;
+pub const VERSION: u16 = 2;
+/// The oldest version it reads.
+const VERSION_MIN: u16 = 1;
 
 const HEADER_BYTES: usize = 7;
 /// Deflate cannot do better than 1 : 1032 (zlib's technical notes), so a piece that claims more is not
@@ -61,6 +65,10 @@ pub struct Summary {
     pub score: Option<Score>,
     /// What went wrong in measuring.
     pub troubles: Vec<Trouble>,
+    /// What the heads of the answers said. Since version 2.
+    pub answers: Vec<AnswerFacts>,
+    /// What the database server said of itself. Since version 2.
+    pub database: Option<DatabaseFacts>,
 }
 
 /// Why bytes are no piece of a recording.
@@ -121,8 +129,8 @@ impl Chunk {
 
     /// From bytes, any bytes.
     pub fn decode(bytes: &[u8]) -> Result<Chunk, FormatError> {
-        let payload = open(Kind::Chunk, bytes)?;
-        let mut reader = Reader::new(&payload);
+        let (version, payload) = open(Kind::Chunk, bytes)?;
+        let mut reader = Reader::new(version, &payload);
         let chunk = columns::get_chunk(&mut reader)?;
         reader.expect_end()?;
         Ok(chunk)
@@ -141,6 +149,8 @@ impl Summary {
             failures: recording.failures.clone(),
             score: recording.score.clone(),
             troubles: recording.troubles.clone(),
+            answers: recording.answers.clone(),
+            database: recording.database.clone(),
         }
     }
 
@@ -153,8 +163,8 @@ impl Summary {
 
     /// From bytes, any bytes.
     pub fn decode(bytes: &[u8]) -> Result<Summary, FormatError> {
-        let payload = open(Kind::Summary, bytes)?;
-        let mut reader = Reader::new(&payload);
+        let (version, payload) = open(Kind::Summary, bytes)?;
+        let mut reader = Reader::new(version, &payload);
         let summary = Summary::get(&mut reader)?;
         reader.expect_end()?;
         Ok(summary)
@@ -182,6 +192,8 @@ impl Recording {
         self.failures = summary.failures;
         self.score = summary.score;
         self.troubles = summary.troubles;
+        self.answers = summary.answers;
+        self.database = summary.database;
     }
 }
 
@@ -199,7 +211,8 @@ fn seal(kind: Kind, payload: &[u8]) -> Vec<u8> {
         .expect("writing to memory does not fail")
 }
 
-fn open(wanted: Kind, bytes: &[u8]) -> Result<Vec<u8>, FormatError> {
+/// The version of a piece, and what is in it.
+fn open(wanted: Kind, bytes: &[u8]) -> Result<(u16, Vec<u8>), FormatError> {
     use std::io::Read as _;
     let rest = bytes
         .strip_prefix(&MAGIC)
@@ -208,7 +221,7 @@ fn open(wanted: Kind, bytes: &[u8]) -> Result<Vec<u8>, FormatError> {
         .split_first_chunk::<3>()
         .ok_or(FormatError::Damaged("header"))?;
     let version = u16::from_le_bytes([header[0], header[1]]);
-    if version != VERSION {
+    if !(VERSION_MIN..=VERSION).contains(&version) {
         return Err(FormatError::Version(version));
     }
     if header[2] != wanted as u8 {
@@ -223,7 +236,7 @@ fn open(wanted: Kind, bytes: &[u8]) -> Result<Vec<u8>, FormatError> {
     if payload.len() > limit {
         return Err(FormatError::Damaged("too large"));
     }
-    Ok(payload)
+    Ok((version, payload))
 }
 
 #[cfg(test)]

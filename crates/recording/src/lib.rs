@@ -7,6 +7,8 @@
 //! Start reading at [`Recording`], then [`Exchange`] (the client's view of a request) and [`Handled`]
 //! (the app's view of the same request, joined by [`RequestId`]).
 
+mod answers;
+mod database;
 mod exchange;
 pub mod format;
 mod handled;
@@ -16,6 +18,8 @@ mod sql;
 mod text;
 mod time;
 
+pub use answers::AnswerFacts;
+pub use database::{ColumnFacts, Counter, DatabaseFacts, Setting, StatementFacts};
 pub use exchange::{Exchange, Failure, Outcome, Score, ScoreLine};
 pub use handled::{Burst, BurstKind, CpuSample, Handled, Parts, SqlUse};
 pub use host::{AgentProcess, Generator, HostSample, ProcessRole, ProcessSample};
@@ -50,6 +54,10 @@ pub struct Recording {
     pub generator: Generator,
     /// The database's own plan of the costliest SELECT digests.
     pub explained: Vec<ExplainedStatement>,
+    /// What the database server said of itself; `None` without one, and when it could not be asked.
+    pub database: Option<DatabaseFacts>,
+    /// What the heads of the answers said, by request line and status.
+    pub answers: Vec<AnswerFacts>,
     /// One example for each kind of failed request.
     pub failures: Vec<Failure>,
     /// Points by the scenario's rule, when it has one.

@@ -1,25 +1,35 @@
 //! How the facts of a summary, and the rarer ones of a chunk, are written: field after field.
 //!
 //! The order of the fields here is the format. To change it, raise `VERSION`, keep a fixture of the
-//! old one, and teach the reader both.
+//! old one, and teach the reader both: new fields go to the end, behind the version that brought them.
 
 use super::wire::{Reader, Wire, Writer};
 use super::{FormatError, Summary};
 use crate::{
-    Access, AgentProcess, ExplainedStatement, Failure, Generator, HostSample, IndexColumns,
-    LoadFacts, LoadMode, Meta, Nanos, Outcome, PlanStep, ProcessRole, ProcessSample, Score,
-    ScoreLine, TargetFacts, TextId, Timestamp, Trouble, Window,
+    Access, AgentProcess, AnswerFacts, ColumnFacts, Counter, DatabaseFacts, ExplainedStatement,
+    Failure, Generator, HostSample, IndexColumns, LoadFacts, LoadMode, Meta, Nanos, Outcome,
+    PlanStep, ProcessRole, ProcessSample, Score, ScoreLine, Setting, StatementFacts, TargetFacts,
+    TextId, Timestamp, Trouble, Window,
 };
 
-/// Writes and reads a struct field by field in the order given.
+/// Writes and reads a struct field by field in the order given. Fields behind `since` are in pieces of
+/// that version and later; in older ones they have their default.
 macro_rules! wire_record {
-    ($type:ident { $($field:ident),* $(,)? }) => {
+    ($type:ident { $($field:ident),* $(,)? } $(since $version:literal { $($new:ident),* $(,)? })*) => {
         impl Wire for $type {
             fn put(&self, writer: &mut Writer) {
                 $(self.$field.put(writer);)*
+                $($(self.$new.put(writer);)*)*
             }
             fn get(reader: &mut Reader<'_>) -> Result<Self, FormatError> {
-                Ok($type { $($field: Wire::get(reader)?),* })
+                Ok($type {
+                    $($field: Wire::get(reader)?,)*
+                    $($($new: if reader.version >= $version {
+                        Wire::get(reader)?
+                    } else {
+                        Default::default()
+                    },)*)*
+                })
             }
         }
     };
@@ -51,6 +61,58 @@ wire_record!(Summary {
     failures,
     score,
     troubles
+} since 2 {
+    answers,
+    database
+});
+wire_record!(AnswerFacts {
+    line,
+    status,
+    seen,
+    content_type,
+    content_encoding,
+    cache_control,
+    with_cache_control,
+    with_etag,
+    with_last_modified,
+    with_set_cookie,
+    closed,
+    offered_compression,
+    with_credentials,
+    repeated,
+    repeated_equal,
+});
+wire_record!(DatabaseFacts {
+    start,
+    end,
+    settings,
+    counters,
+    statements,
+    columns,
+    notes,
+});
+wire_record!(Setting { name, value });
+wire_record!(Counter {
+    name,
+    before,
+    after
+});
+wire_record!(StatementFacts {
+    digest,
+    count,
+    time_ns,
+    rows_examined,
+    rows_sent,
+    rows_sorted,
+    tmp_tables,
+    tmp_tables_on_disk,
+    pages,
+});
+wire_record!(ColumnFacts {
+    table,
+    column,
+    binary,
+    bytes_mean,
 });
 wire_record!(Meta {
     started_at_unix_ms,

@@ -4,8 +4,9 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::{
-    Access, Burst, BurstKind, CpuSample, IndexColumns, LoadFacts, LoadMode, Nanos, Outcome, Parts,
-    PlanStep, ProcessRole, ProcessSample, RequestId, ScoreLine, SqlUse, TargetFacts, Timestamp,
+    Access, AnswerFacts, Burst, BurstKind, ColumnFacts, Counter, CpuSample, DatabaseFacts,
+    IndexColumns, LoadFacts, LoadMode, Nanos, Outcome, Parts, PlanStep, ProcessRole, ProcessSample,
+    RequestId, ScoreLine, Setting, SqlUse, StatementFacts, TargetFacts, Timestamp,
 };
 
 fn instant() -> impl Strategy<Value = Timestamp> {
@@ -190,6 +191,69 @@ prop_compose! {
 }
 
 prop_compose! {
+    fn answers()(
+        (line, status, seen) in (name(), any::<u16>(), any::<u64>()),
+        (content_type, content_encoding, cache_control) in (name(), name(), name()),
+        (with_cache_control, with_etag, with_last_modified, with_set_cookie) in
+            (any::<u64>(), any::<u64>(), any::<u64>(), any::<u64>()),
+        (closed, offered_compression, with_credentials) in
+            (any::<u64>(), any::<u64>(), any::<u64>()),
+        (repeated, repeated_equal) in (any::<u64>(), any::<u64>()),
+    ) -> AnswerFacts {
+        AnswerFacts {
+            line, status, seen, content_type, content_encoding, cache_control, with_cache_control,
+            with_etag, with_last_modified, with_set_cookie, closed, offered_compression,
+            with_credentials, repeated, repeated_equal,
+        }
+    }
+}
+
+prop_compose! {
+    fn statement()(
+        (digest, count, time_ns) in (name(), any::<u64>(), any::<u64>()),
+        (rows_examined, rows_sent, rows_sorted) in (any::<u64>(), any::<u64>(), any::<u64>()),
+        (tmp_tables, tmp_tables_on_disk, pages) in (any::<u64>(), any::<u64>(), any::<u64>()),
+    ) -> StatementFacts {
+        StatementFacts {
+            digest, count, time_ns, rows_examined, rows_sent, rows_sorted, tmp_tables,
+            tmp_tables_on_disk, pages,
+        }
+    }
+}
+
+prop_compose! {
+    fn database()(
+        (start, end) in (instant(), instant()),
+        settings in vec((words(), words()), 0..3),
+        counters in vec((words(), any::<u64>(), any::<u64>()), 0..3),
+        statements in vec(statement(), 0..3),
+        columns in vec((words(), words(), any::<bool>(), any::<u64>()), 0..3),
+        notes in vec(words(), 0..3),
+    ) -> DatabaseFacts {
+        DatabaseFacts {
+            start,
+            end,
+            settings: settings
+                .into_iter()
+                .map(|(name, value)| Setting { name, value })
+                .collect(),
+            counters: counters
+                .into_iter()
+                .map(|(name, before, after)| Counter { name, before, after })
+                .collect(),
+            statements,
+            columns: columns
+                .into_iter()
+                .map(|(table, column, binary, bytes_mean)| {
+                    ColumnFacts { table, column, binary, bytes_mean }
+                })
+                .collect(),
+            notes,
+        }
+    }
+}
+
+prop_compose! {
     fn summary()(
         meta in meta(),
         (start, end) in (instant(), instant()),
@@ -199,6 +263,7 @@ prop_compose! {
         failures in vec(failure(), 0..3),
         score in of((of(-1e9..1e9_f64), vec((words(), any::<u64>(), -1e9..1e9_f64), 0..3))),
         troubles in vec((words(), words()), 0..3),
+        (answers, database) in (vec(answers(), 0..3), of(database())),
     ) -> Summary {
         Summary {
             meta,
@@ -221,6 +286,8 @@ prop_compose! {
                 .into_iter()
                 .map(|(what, remedy)| Trouble { what, remedy })
                 .collect(),
+            answers,
+            database,
         }
     }
 }
@@ -248,7 +315,7 @@ proptest! {
         chunk in chunk(), summary in summary(), at in any::<prop::sample::Index>(), byte in any::<u8>(),
     ) {
         for (kind, piece) in [(Kind::Chunk, chunk.encode()), (Kind::Summary, summary.encode())] {
-            let mut payload = open(kind, &piece).unwrap();
+            let (_, mut payload) = open(kind, &piece).unwrap();
             let at = at.index(payload.len());
             payload[at] = byte;
             let _ = Chunk::decode(&seal(Kind::Chunk, &payload));
@@ -398,23 +465,76 @@ fn fixture() -> (Chunk, Summary) {
     (chunk, summary)
 }
 
-const FIXTURE_CHUNK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/chunk-v1.hkrc");
-const FIXTURE_SUMMARY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/summary-v1.hkrc");
-
-/// With `HAKARU_BLESS=1` the fixtures are written anew, which only a new version may do.
-#[test]
-fn version_1_is_read_for_ever() {
+/// The same with what version 2 added.
+fn fixture_2() -> (Chunk, Summary) {
+    let at = Timestamp::from_monotonic_nanos;
     let (chunk, summary) = fixture();
+    let database = DatabaseFacts {
+        start: at(1),
+        end: at(2),
+        settings: vec![Setting {
+            name: "sync_binlog".into(),
+            value: "1".into(),
+        }],
+        counters: vec![Counter {
+            name: "Com_commit".into(),
+            before: 3,
+            after: 5,
+        }],
+        statements: vec![StatementFacts {
+            digest: TextId(7),
+            count: 3,
+            rows_examined: 3_000,
+            rows_sent: 3,
+            ..StatementFacts::default()
+        }],
+        columns: vec![ColumnFacts {
+            table: "image".into(),
+            column: "data".into(),
+            binary: true,
+            bytes_mean: 40_000,
+        }],
+        notes: vec!["no performance_schema".into()],
+    };
+    let answers = AnswerFacts {
+        line: TextId(5),
+        status: 200,
+        seen: 4,
+        with_etag: 4,
+        repeated: 3,
+        repeated_equal: 2,
+        ..AnswerFacts::default()
+    };
+    let summary = Summary {
+        answers: vec![answers],
+        database: Some(database),
+        ..summary
+    };
+    (chunk, summary)
+}
+
+/// The bytes that a version wrote.
+fn kept(piece: &str, version: u16) -> Vec<u8> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures");
+    std::fs::read(format!("{folder}/{piece}-v{version}.hkrc")).unwrap()
+}
+
+/// With `HAKARU_BLESS=1` the fixtures of the newest version are written anew, which only a new version
+/// may do.
+#[test]
+fn every_version_is_read_for_ever() {
     if std::env::var_os("HAKARU_BLESS").is_some() {
-        std::fs::write(FIXTURE_CHUNK, chunk.encode()).unwrap();
-        std::fs::write(FIXTURE_SUMMARY, summary.encode()).unwrap();
+        let (chunk, summary) = fixture_2();
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures");
+        std::fs::write(format!("{folder}/chunk-v{VERSION}.hkrc"), chunk.encode()).unwrap();
+        std::fs::write(
+            format!("{folder}/summary-v{VERSION}.hkrc"),
+            summary.encode(),
+        )
+        .unwrap();
     }
-    assert_eq!(
-        Chunk::decode(&std::fs::read(FIXTURE_CHUNK).unwrap()),
-        Ok(chunk)
-    );
-    assert_eq!(
-        Summary::decode(&std::fs::read(FIXTURE_SUMMARY).unwrap()),
-        Ok(summary)
-    );
+    for (version, (chunk, summary)) in [(1, fixture()), (2, fixture_2())] {
+        assert_eq!(Chunk::decode(&kept("chunk", version)), Ok(chunk));
+        assert_eq!(Summary::decode(&kept("summary", version)), Ok(summary));
+    }
 }

@@ -8,6 +8,8 @@ pub(super) struct Writer {
 }
 
 pub(super) struct Reader<'a> {
+    /// Of the piece that is read.
+    pub(super) version: u16,
     rest: &'a [u8],
 }
 
@@ -58,8 +60,11 @@ impl Writer {
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(bytes: &'a [u8]) -> Self {
-        Reader { rest: bytes }
+    pub(super) fn new(version: u16, bytes: &'a [u8]) -> Self {
+        Reader {
+            version,
+            rest: bytes,
+        }
     }
 
     pub(super) fn byte(&mut self) -> Result<u8, FormatError> {

@@ -1,0 +1,106 @@
+//! What a database server says of itself, at the start and at the end of the measured window.
+
+use crate::{TextId, Timestamp};
+
+/// Settings, counters and statement counters of the app's database.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DatabaseFacts {
+    /// When the counters were read first.
+    pub start: Timestamp,
+    /// When they were read last; equal to `start` when that failed.
+    pub end: Timestamp,
+    /// Settings as the server spells them, such as `innodb_buffer_pool_size`, as they were at the end.
+    /// Facts of the same nature that it calculates stand beside them, with names in brackets: `(data bytes)`.
+    pub settings: Vec<Setting>,
+    /// Cumulative counters at both instants.
+    pub counters: Vec<Counter>,
+    /// What each statement cost the server between both instants, the one with most time first.
+    pub statements: Vec<StatementFacts>,
+    /// Large columns of the tables that the costliest statements read.
+    pub columns: Vec<ColumnFacts>,
+    /// What could not be read, and why, a sentence each without a full stop.
+    pub notes: Vec<String>,
+}
+
+/// One setting.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Setting {
+    /// As the server spells it.
+    pub name: String,
+    /// As the server writes it.
+    pub value: String,
+}
+
+/// One cumulative counter.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counter {
+    /// As the server spells it.
+    pub name: String,
+    /// At [`DatabaseFacts::start`].
+    pub before: u64,
+    /// At [`DatabaseFacts::end`].
+    pub after: u64,
+}
+
+/// What one statement cost the server, whoever sent it. A number that this server does not count is 0.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StatementFacts {
+    /// The statement with its literals taken out by `sql-digest`, so that it is the app's digest too.
+    pub digest: TextId,
+    /// Executions.
+    pub count: u64,
+    /// Time in the server, nanoseconds.
+    pub time_ns: u64,
+    /// Rows read to find those that were sent.
+    pub rows_examined: u64,
+    /// Rows sent to the client.
+    pub rows_sent: u64,
+    /// Rows that were sorted.
+    pub rows_sorted: u64,
+    /// Temporary tables made.
+    pub tmp_tables: u64,
+    /// Of these, on disk.
+    pub tmp_tables_on_disk: u64,
+    /// Pages or blocks read, from memory or from disk.
+    pub pages: u64,
+}
+
+/// A column whose values may be large: text, binary data, documents.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ColumnFacts {
+    /// Its table.
+    pub table: String,
+    /// Its name.
+    pub column: String,
+    /// Whether it holds bytes rather than text.
+    pub binary: bool,
+    /// Mean length of a value, bytes, from a sample or the server's statistics.
+    pub bytes_mean: u64,
+}
+
+impl DatabaseFacts {
+    /// A setting's value.
+    pub fn setting(&self, name: &str) -> Option<&str> {
+        let found = self.settings.iter().find(|setting| setting.name == name);
+        found.map(|setting| setting.value.as_str())
+    }
+
+    /// A setting that is a number.
+    pub fn number(&self, name: &str) -> Option<u64> {
+        self.setting(name)?.parse().ok()
+    }
+
+    /// By how much a counter grew; `None` when it is unknown, was reset in between, or was read once only.
+    pub fn growth(&self, name: &str) -> Option<u64> {
+        let counter = self.counters.iter().find(|counter| counter.name == name)?;
+        counter
+            .after
+            .checked_sub(counter.before)
+            .filter(|_| self.end > self.start)
+    }
+
+    /// Seconds between both readings.
+    pub fn seconds(&self) -> f64 {
+        self.end.since(self.start).as_secs_f64()
+    }
+}
