@@ -7,6 +7,7 @@
 pub mod mysql;
 pub mod plan;
 pub mod postgres;
+pub mod rename;
 pub mod server;
 pub mod sqlite;
 pub mod text;
