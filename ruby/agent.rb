@@ -52,6 +52,9 @@ module HakaruAgent
   HTTP = 1
   SETUP = 2
   PREPARED = "(@hakaru_sql || '')"
+  # ActiveRecord runs a statement that returns nothing by one step. With columns a step is one row of many,
+  # within `each` or `to_a`, which count once.
+  STEPPED = "(column_count.zero? ? #{PREPARED} : nil)"
   PG_PREPARED = "((@hakaru_statements && @hakaru_statements[first]) || first)"
   ARRAY_ROWS = "(Array === result ? result.size : 0)"
   MYSQL_ROWS = "(Mysql2::Result === result ? result.count : 0)"
@@ -70,7 +73,8 @@ module HakaruAgent
         .to_h { |name| [name, [SQL, PG_PREPARED, PG_ROWS]] }),
     "SQLite3::Database" => %i[execute execute2 execute_batch execute_batch2 query]
       .to_h { |name| [name, [SQL, "first", ARRAY_ROWS]] },
-    "SQLite3::Statement" => %i[execute execute! each].to_h { |name| [name, [SQL, PREPARED, ARRAY_ROWS]] },
+    "SQLite3::Statement" => %i[execute execute! each to_a].to_h { |name| [name, [SQL, PREPARED, ARRAY_ROWS]] }
+      .merge(step: [SQL, STEPPED, "0"]),
     "Net::HTTP" => { request: [HTTP, REQUESTED, "0"], connect: [HTTP, CONNECTED, "0"] }
   }.freeze
 

@@ -100,6 +100,42 @@ end
     );
 }
 
+/// What ActiveRecord's adapters do: 7.2 asks a prepared statement for its rows, 8 steps where there are none.
+#[test]
+fn prepared_sqlite_statements_are_recorded_once_however_their_rows_are_fetched() {
+    let app = r##"
+require "sqlite3"
+DB = SQLite3::Database.new(":memory:")
+DB.execute("CREATE TABLE t (n INTEGER)")
+4.times { |i| DB.execute("INSERT INTO t (n) VALUES (?)", [i]) }
+def prepared(sql, *values) = DB.prepare(sql).tap { |statement| statement.bind_params(values) }
+run ->(env) do
+  statements = [
+    prepared("SELECT n FROM t WHERE n > ?", 0),
+    prepared("UPDATE t SET n = n WHERE n = ?", 2),
+    prepared("SELECT n FROM t WHERE n < ?", 2)
+  ]
+  statements[0].to_a
+  statements[1].step
+  nil while statements[2].step
+  statements.each(&:close)
+  [200, {}, ["ok"]]
+end
+"##;
+    let (puma, handled) = seen(app, &["/", "/"], &[]);
+    for handled in &handled {
+        assert_eq!(
+            calls(&puma, handled),
+            [
+                call("SELECT n FROM t WHERE n > ?", "config.ru:13", 1, 3),
+                call("UPDATE t SET n = n WHERE n = ?", "config.ru:14", 1, 0),
+            ],
+            "rows that are stepped through by hand are not told apart from one statement a row"
+        );
+        assert_eq!(handled.statements, 2);
+    }
+}
+
 #[test]
 fn mysql_calls_are_recorded_also_when_the_driver_is_loaded_late() {
     let url = server("HAKARU_TEST_MARIADB_URL");
