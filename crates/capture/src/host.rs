@@ -113,6 +113,7 @@ impl HostSampler {
             io_pressure: self.pressure("io"),
             memory_available,
             processes: self.processes(),
+            ..HostSample::default()
         })
     }
 
@@ -158,6 +159,7 @@ impl HostSampler {
             name: stat.name,
             cpu: self.units.ticks(stat.cpu_ticks),
             rss: resident.unwrap_or(0) * self.units.page_bytes,
+            ..ProcessSample::default()
         })
     }
 

@@ -270,6 +270,7 @@ impl Rings {
             dropped: counted.dropped,
             cost: Nanos(cost),
             troubles: process.troubles.clone(),
+            settings: Vec::new(),
         }
     }
 }
@@ -326,6 +327,7 @@ fn handled(record: &RequestRecord, pid: u32, tid: u32) -> Handled {
             .iter()
             .map(|burst| self::burst(*burst))
             .collect(),
+        acts: Vec::new(),
     }
 }
 

@@ -25,16 +25,16 @@ pub struct DatabaseFacts {
 /// One setting.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Setting {
-    /// As the server spells it.
+    /// As the database server or the process spells it.
     pub name: String,
-    /// As the server writes it.
+    /// As it writes it.
     pub value: String,
 }
 
 /// One cumulative counter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counter {
-    /// As the server spells it.
+    /// As the database server or the process spells it.
     pub name: String,
     /// At [`DatabaseFacts::start`].
     pub before: u64,

@@ -5,7 +5,8 @@
 //! integers, so that equal neighbours become small numbers and compress well; summary facts, which
 //! are few, are rows. Readers of a later version upgrade the older ones; `fixtures/` keeps one of each.
 //!
-//! Version 2 added the summary's answers and database.
+//! Version 2 added the summary's answers and database; version 3 the chunk's runtime samples and acts, and
+//! much to the samples of host and processes.
 
 mod columns;
 mod records;
@@ -15,14 +16,14 @@ use std::fmt;
 
 use crate::{
     AgentProcess, AnswerFacts, DatabaseFacts, Exchange, ExplainedStatement, Failure, Generator,
-    Handled, HostSample, Meta, Recording, Score, TextId, Trouble, Window,
+    Handled, HostSample, Meta, Recording, RuntimeSample, Score, TextId, Trouble, Window,
 };
 use wire::{Reader, Wire, Writer};
 
 /// First bytes of every piece.
 pub const MAGIC: [u8; 4] = *b"HKRC";
 /// The version this program writes, and the newest it reads.
-pub const VERSION: u16 = 2;
+pub const VERSION: u16 = 3;
 /// The oldest version it reads.
 const VERSION_MIN: u16 = 1;
 
@@ -44,6 +45,8 @@ pub struct Chunk {
     pub texts: Vec<(TextId, String)>,
     /// Samples of the host.
     pub host: Vec<HostSample>,
+    /// Ruby's counters. Since version 3.
+    pub runtime: Vec<RuntimeSample>,
 }
 
 /// What is known of a run besides the chunks; complete only at its end.
@@ -118,6 +121,7 @@ impl Chunk {
             && self.handled.is_empty()
             && self.texts.is_empty()
             && self.host.is_empty()
+            && self.runtime.is_empty()
     }
 
     /// As bytes.
@@ -177,6 +181,7 @@ impl Recording {
         self.exchanges.extend(chunk.exchanges);
         self.handled.extend(chunk.handled);
         self.host.extend(chunk.host);
+        self.runtime.extend(chunk.runtime);
         for (id, text) in chunk.texts {
             self.texts.keep_as(id, &text);
         }

@@ -34,6 +34,8 @@ pub struct Handled {
     /// Alternating stretches with and without the GVL, on the first requests of a thread and then on a
     /// uniform sample; empty otherwise.
     pub bursts: Vec<Burst>,
+    /// Waits outside of calls by source line, named work, and what was done with connections. At most 16.
+    pub acts: Vec<Act>,
 }
 
 /// An exclusive partition of a request's time inside the handler: each instant has one name.
@@ -87,6 +89,55 @@ pub struct SqlUse {
     pub time: Nanos,
     /// Of `time`, waiting for the GVL.
     pub gvl_wait: Nanos,
+}
+
+/// Something else that a request did or waited for, told apart by kind, name and source line. It changes
+/// nothing in [`Parts`]: there its time has the names it has anyway.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Act {
+    /// What kind.
+    pub kind: ActKind,
+    /// Its name, such as `JSON.generate` or `Mysql2::Client`; `NONE` for waits.
+    pub what: TextId,
+    /// Source lines of the app, innermost first, as in [`SqlUse::site`].
+    pub site: TextId,
+    /// How often in this request.
+    pub count: u32,
+    /// Time inside; for waits the time off the GVL.
+    pub time: Nanos,
+}
+
+/// Kinds of [`Act`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum ActKind {
+    /// Waited for a lock, a millisecond or more at a time, as the next two.
+    Lock = 0,
+    /// Slept.
+    Sleep = 1,
+    /// Waited for anything else that is no call.
+    OtherIo = 2,
+    /// Did a kind of work that is known by name: JSON, Marshal, templates.
+    Work = 3,
+    /// Opened a connection to a database.
+    Connect = 4,
+    /// Made a prepared statement.
+    Prepare = 5,
+    /// Closed one.
+    Close = 6,
+}
+
+impl ActKind {
+    /// All kinds, in the order of their numbers.
+    pub const ALL: [ActKind; 7] = [
+        ActKind::Lock,
+        ActKind::Sleep,
+        ActKind::OtherIo,
+        ActKind::Work,
+        ActKind::Connect,
+        ActKind::Prepare,
+        ActKind::Close,
+    ];
 }
 
 /// A stretch of a request.

@@ -1,6 +1,6 @@
 //! The host, the processes of the run, and what the measuring parts say of themselves.
 
-use crate::{Nanos, Timestamp};
+use crate::{Nanos, Setting, Timestamp};
 
 /// The host and the processes of the run at one instant. Counters are cumulative since boot or start.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -19,10 +19,42 @@ pub struct HostSample {
     pub memory_available: u64,
     /// The processes.
     pub processes: Vec<ProcessSample>,
+    /// Time in which some task waited for memory.
+    pub memory_pressure: Option<Nanos>,
+    /// Memory that the app's control group may use, bytes; `None` without a limit.
+    pub memory_limit: Option<u64>,
+    /// Memory that it uses, bytes, without what the kernel can take back at once.
+    pub memory_used: Option<u64>,
+    /// Bytes over all network interfaces; `None` where the kernel does not tell.
+    pub network: Option<NetworkBytes>,
+    /// Bytes of all disks; `None` where the kernel does not tell.
+    pub disk: Option<DiskBytes>,
+    /// Connections that the kernel has accepted on the app's port and no thread has taken.
+    pub backlog: Option<u32>,
+}
+
+/// Bytes over the network since boot.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NetworkBytes {
+    /// From other hosts.
+    pub received: u64,
+    /// To other hosts.
+    pub sent: u64,
+    /// Between processes of this host, counted once.
+    pub loopback: u64,
+}
+
+/// Bytes from and to disks since boot.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DiskBytes {
+    /// Read.
+    pub read: u64,
+    /// Written.
+    pub written: u64,
 }
 
 /// One process at one instant.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ProcessSample {
     /// Process id.
     pub pid: u32,
@@ -34,13 +66,24 @@ pub struct ProcessSample {
     pub cpu: Nanos,
     /// Resident memory, bytes.
     pub rss: u64,
+    /// The same with each shared page divided by the number of processes that have it. Of the app only.
+    pub pss: Option<u64>,
+    /// Its number among the workers of a cluster, from 0; `None` for other processes.
+    pub worker: Option<u32>,
+    /// Threads.
+    pub threads: u32,
+    /// Open files and sockets; `None` where we may not look.
+    pub fds: Option<u32>,
+    /// How many it may open; `None` also without a limit.
+    pub fds_limit: Option<u64>,
 }
 
 /// What a process does in a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum ProcessRole {
     /// The app or one of its workers.
+    #[default]
     App = 0,
     /// The database server, when it is on this host.
     Database = 1,
@@ -67,6 +110,52 @@ pub struct AgentProcess {
     pub cost: Nanos,
     /// What it could not do, one sentence each.
     pub troubles: Vec<String>,
+    /// What it said of the process: name and value, such as `RACK_ENV` and `development`. The names are
+    /// listed in `docs/agent.md`.
+    pub settings: Vec<Setting>,
+}
+
+impl AgentProcess {
+    /// What the process said under that name.
+    pub fn setting(&self, name: &str) -> Option<&str> {
+        let found = self.settings.iter().find(|known| known.name == name);
+        found.map(|known| known.value.as_str())
+    }
+}
+
+/// Ruby's own counters in one process, about once a second. All are since the process started.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RuntimeSample {
+    /// When.
+    pub at: Timestamp,
+    /// The process.
+    pub pid: u32,
+    /// Collections of garbage, minor and major.
+    pub gc_count: u64,
+    /// Of these, major.
+    pub gc_major: u64,
+    /// Time spent collecting, as `GC.stat(:time)` has it: CPU time of the process, also of its other threads.
+    pub gc_time: Nanos,
+    /// What the last collection was for, as `GC.latest_gc_info` has it: `newobj`, `malloc`, `method`, …, and
+    /// for a major one also why, such as `newobj, major by nofree`. Empty before the first.
+    pub gc_cause: String,
+    /// Objects alive in the heap.
+    pub heap_live: u64,
+    /// The compiler; `None` while it is off.
+    pub jit: Option<JitSample>,
+}
+
+/// The just-in-time compiler of one process.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct JitSample {
+    /// Methods and blocks compiled.
+    pub compiled: u64,
+    /// Bytes of machine code.
+    pub code_bytes: u64,
+    /// Time spent compiling.
+    pub compile_time: Nanos,
+    /// Compiled code that had to be thrown away.
+    pub invalidated: u64,
 }
 
 /// What the load generator reports about itself.

@@ -21,8 +21,11 @@ mod time;
 pub use answers::AnswerFacts;
 pub use database::{ColumnFacts, Counter, DatabaseFacts, Setting, StatementFacts};
 pub use exchange::{Exchange, Failure, Outcome, Score, ScoreLine};
-pub use handled::{Burst, BurstKind, CpuSample, Handled, Parts, SqlUse};
-pub use host::{AgentProcess, Generator, HostSample, ProcessRole, ProcessSample};
+pub use handled::{Act, ActKind, Burst, BurstKind, CpuSample, Handled, Parts, SqlUse};
+pub use host::{
+    AgentProcess, DiskBytes, Generator, HostSample, JitSample, NetworkBytes, ProcessRole,
+    ProcessSample, RuntimeSample,
+};
 pub use meta::{LoadFacts, LoadMode, Meta, TargetFacts, Trouble};
 pub use sql::{Access, ExplainedStatement, IndexColumns, PlanStep};
 pub use text::{TextId, Texts};
@@ -48,6 +51,8 @@ pub struct Recording {
     pub texts: Texts,
     /// One sample a second of the host and of the processes of the run.
     pub host: Vec<HostSample>,
+    /// Ruby's counters, about one sample a second of each Ruby process. Empty without the agent.
+    pub runtime: Vec<RuntimeSample>,
     /// What the agent reported about itself, one entry a Ruby process.
     pub agents: Vec<AgentProcess>,
     /// What the load generator reports about itself.

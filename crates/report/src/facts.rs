@@ -219,6 +219,7 @@ mod tests {
             name: "ruby".to_owned(),
             cpu: Nanos(ms * 1_000_000),
             rss: 50,
+            ..ProcessSample::default()
         };
         HostSample {
             at: Timestamp::from_monotonic_nanos(second * 1_000_000_000),
@@ -228,6 +229,7 @@ mod tests {
             io_pressure: None,
             memory_available: 1000 - second,
             processes: processes.iter().map(process).collect(),
+            ..HostSample::default()
         }
     }
 

@@ -186,6 +186,7 @@ fn host_sample(at: Timestamp, second: u64) -> HostSample {
         name: "x".to_owned(),
         cpu: Nanos(second * cpu),
         rss: 80_000_000,
+        ..ProcessSample::default()
     };
     HostSample {
         at,

@@ -125,6 +125,7 @@ fn units_are_applied_and_missing_pressure_is_unknown() {
         name: "app".to_owned(),
         cpu: Nanos(70_000_000),
         rss: 3 * 4096,
+        ..ProcessSample::default()
     };
     assert_eq!(sample.processes, [expected]);
     assert_eq!(sample.cpu_busy, Nanos(1_000_000_000));

@@ -91,6 +91,7 @@ fn host(busy: f64, steal: f64, app: f64, generator: f64) -> Vec<HostSample> {
             name: String::new(),
             cpu: nanos(cpu * share),
             rss: 0,
+            ..ProcessSample::default()
         })
         .collect(),
         ..HostSample::default()

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use super::wire::{Reader, Wire, Writer};
 use super::{Chunk, FormatError};
 use crate::{
-    Burst, BurstKind, CpuSample, Exchange, Handled, Nanos, Outcome, Parts, RequestId, SqlUse,
-    TextId, Timestamp,
+    Act, ActKind, Burst, BurstKind, CpuSample, Exchange, Handled, Nanos, Outcome, Parts, RequestId,
+    SqlUse, TextId, Timestamp,
 };
 
 /// The names that occur in a chunk, so that rows hold small numbers instead of hashes.
@@ -28,6 +28,8 @@ pub(super) fn put_chunk(writer: &mut Writer, chunk: &Chunk) {
     let bursts = || chunk.handled.iter().flat_map(|handled| &handled.bursts);
     writer.column(bursts().map(|burst| burst.kind as u64));
     writer.column(bursts().map(|burst| burst.length.0));
+    chunk.runtime.put(writer);
+    put_acts(writer, &chunk.handled, &names);
 }
 
 pub(super) fn get_chunk(reader: &mut Reader<'_>) -> Result<Chunk, FormatError> {
@@ -45,11 +47,17 @@ pub(super) fn get_chunk(reader: &mut Reader<'_>) -> Result<Chunk, FormatError> {
         row.sql = uses.by_ref().take(list.uses).collect();
         row.bursts = bursts.by_ref().take(list.bursts).collect();
     }
+    let mut runtime = Vec::new();
+    if reader.version >= 3 {
+        runtime = Wire::get(reader)?;
+        get_acts(reader, &mut handled, &names)?;
+    }
     Ok(Chunk {
         exchanges,
         handled,
         texts,
         host,
+        runtime,
     })
 }
 
@@ -62,6 +70,10 @@ impl Names {
             for used in &row.sql {
                 names.keep(used.digest);
                 names.keep(used.site);
+            }
+            for act in &row.acts {
+                names.keep(act.what);
+                names.keep(act.site);
             }
         }
         names
@@ -327,6 +339,43 @@ fn burst_kind(number: u64) -> Result<BurstKind, FormatError> {
         .into_iter()
         .find(|kind| *kind as u64 == number)
         .ok_or(FormatError::Damaged("unknown BurstKind"))
+}
+
+fn put_acts(writer: &mut Writer, rows: &[Handled], names: &Names) {
+    writer.column(rows.iter().map(|row| row.acts.len() as u64));
+    let acts = || rows.iter().flat_map(|row| &row.acts);
+    acts().for_each(|act| act.kind.put(writer));
+    writer.column(acts().map(|act| names.number(act.what)));
+    writer.column(acts().map(|act| names.number(act.site)));
+    writer.column(acts().map(|act| u64::from(act.count)));
+    writer.column(acts().map(|act| act.time.0));
+}
+
+fn get_acts(
+    reader: &mut Reader<'_>,
+    rows: &mut [Handled],
+    names: &Names,
+) -> Result<(), FormatError> {
+    let lengths: Vec<usize> = reader.column_of(rows.len())?;
+    let count = total(lengths.iter().copied());
+    let kind = (0..count)
+        .map(|_| ActKind::get(reader))
+        .collect::<Result<Vec<_>, _>>()?;
+    let what = names.column(reader, count)?;
+    let site = names.column(reader, count)?;
+    let times = reader.column_of(count)?;
+    let time = reader.column(count)?;
+    let mut acts = (0..count).map(|i| Act {
+        kind: kind[i],
+        what: what[i],
+        site: site[i],
+        count: times[i],
+        time: Nanos(time[i]),
+    });
+    for (row, length) in rows.iter_mut().zip(lengths) {
+        row.acts = acts.by_ref().take(length).collect();
+    }
+    Ok(())
 }
 
 /// Damaged lengths may add up to anything; reading that many rows then fails at the end of the piece.

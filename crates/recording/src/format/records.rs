@@ -6,10 +6,11 @@
 use super::wire::{Reader, Wire, Writer};
 use super::{FormatError, Summary};
 use crate::{
-    Access, AgentProcess, AnswerFacts, ColumnFacts, Counter, DatabaseFacts, ExplainedStatement,
-    Failure, Generator, HostSample, IndexColumns, LoadFacts, LoadMode, Meta, Nanos, Outcome,
-    PlanStep, ProcessRole, ProcessSample, Score, ScoreLine, Setting, StatementFacts, TargetFacts,
-    TextId, Timestamp, Trouble, Window,
+    Access, ActKind, AgentProcess, AnswerFacts, ColumnFacts, Counter, DatabaseFacts, DiskBytes,
+    ExplainedStatement, Failure, Generator, HostSample, IndexColumns, JitSample, LoadFacts,
+    LoadMode, Meta, Nanos, NetworkBytes, Outcome, PlanStep, ProcessRole, ProcessSample,
+    RuntimeSample, Score, ScoreLine, Setting, StatementFacts, TargetFacts, TextId, Timestamp,
+    Trouble, Window,
 };
 
 /// Writes and reads a struct field by field in the order given. Fields behind `since` are in pieces of
@@ -150,6 +151,22 @@ wire_record!(AgentProcess {
     dropped,
     cost,
     troubles
+} since 3 { settings });
+wire_record!(RuntimeSample {
+    at,
+    pid,
+    gc_count,
+    gc_major,
+    gc_time,
+    gc_cause,
+    heap_live,
+    jit
+});
+wire_record!(JitSample {
+    compiled,
+    code_bytes,
+    compile_time,
+    invalidated
 });
 wire_record!(Generator {
     cpu,
@@ -191,15 +208,37 @@ wire_record!(HostSample {
     io_pressure,
     memory_available,
     processes,
+} since 3 {
+    memory_pressure,
+    memory_limit,
+    memory_used,
+    network,
+    disk,
+    backlog,
 });
+wire_record!(NetworkBytes {
+    received,
+    sent,
+    loopback
+});
+wire_record!(DiskBytes { read, written });
 wire_record!(ProcessSample {
     pid,
     role,
     name,
     cpu,
     rss
-});
+} since 3 { pss, worker, threads, fds, fds_limit });
 
+wire_enum!(ActKind {
+    0 => Lock,
+    1 => Sleep,
+    2 => OtherIo,
+    3 => Work,
+    4 => Connect,
+    5 => Prepare,
+    6 => Close,
+});
 wire_enum!(LoadMode { 0 => Closed, 1 => Open });
 wire_enum!(ProcessRole { 0 => App, 1 => Database, 2 => Generator });
 wire_enum!(Outcome {

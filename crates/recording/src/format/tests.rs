@@ -4,9 +4,10 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::{
-    Access, AnswerFacts, Burst, BurstKind, ColumnFacts, Counter, CpuSample, DatabaseFacts,
-    IndexColumns, LoadFacts, LoadMode, Nanos, Outcome, Parts, PlanStep, ProcessRole, ProcessSample,
-    RequestId, ScoreLine, Setting, SqlUse, StatementFacts, TargetFacts, Timestamp,
+    Access, Act, ActKind, AnswerFacts, Burst, BurstKind, ColumnFacts, Counter, CpuSample,
+    DatabaseFacts, DiskBytes, IndexColumns, JitSample, LoadFacts, LoadMode, Nanos, NetworkBytes,
+    Outcome, Parts, PlanStep, ProcessRole, ProcessSample, RequestId, ScoreLine, Setting, SqlUse,
+    StatementFacts, TargetFacts, Timestamp,
 };
 
 fn instant() -> impl Strategy<Value = Timestamp> {
@@ -63,6 +64,34 @@ prop_compose! {
 }
 
 prop_compose! {
+    fn act()(
+        kind in proptest::sample::select(&ActKind::ALL[..]),
+        (what, site, count, time) in (name(), name(), any::<u32>(), length()),
+    ) -> Act {
+        Act { kind, what, site, count, time }
+    }
+}
+
+prop_compose! {
+    fn jit()(
+        (compiled, code_bytes) in (any::<u64>(), any::<u64>()),
+        (compile_time, invalidated) in (length(), any::<u64>()),
+    ) -> JitSample {
+        JitSample { compiled, code_bytes, compile_time, invalidated }
+    }
+}
+
+prop_compose! {
+    fn runtime()(
+        (at, pid, jit) in (instant(), any::<u32>(), of(jit())),
+        (gc_count, gc_major, gc_time) in (any::<u64>(), any::<u64>(), length()),
+        (gc_cause, heap_live) in (words(), any::<u64>()),
+    ) -> RuntimeSample {
+        RuntimeSample { at, pid, gc_count, gc_major, gc_time, gc_cause, heap_live, jit }
+    }
+}
+
+prop_compose! {
     fn cpu()(running_wall in length(), running_cpu in length(), total_cpu in length()) -> CpuSample {
         CpuSample { running_wall, running_cpu, total_cpu }
     }
@@ -87,12 +116,12 @@ prop_compose! {
         (ready, start, end) in (of(instant()), instant(), instant()),
         (route, status, parts, cpu) in (name(), any::<u16>(), parts(), of(cpu())),
         (allocations, statements) in (of(any::<u64>()), any::<u32>()),
-        (sql, bursts) in (vec(sql_use(), 0..4), vec(burst(), 0..6)),
+        (sql, bursts, acts) in (vec(sql_use(), 0..4), vec(burst(), 0..6), vec(act(), 0..3)),
     ) -> Handled {
         let id = RequestId(id);
         Handled {
             id, pid, tid, ready, start, end, route, status, parts, cpu, allocations, sql,
-            statements, bursts,
+            statements, bursts, acts,
         }
     }
 }
@@ -103,8 +132,10 @@ prop_compose! {
         role in proptest::sample::select(
             &[ProcessRole::App, ProcessRole::Database, ProcessRole::Generator][..]),
         (name, cpu, rss) in (words(), length(), any::<u64>()),
+        (pss, worker, threads) in (of(any::<u64>()), of(any::<u32>()), any::<u32>()),
+        (fds, fds_limit) in (of(any::<u32>()), of(any::<u64>())),
     ) -> ProcessSample {
-        ProcessSample { pid, role, name, cpu, rss }
+        ProcessSample { pid, role, name, cpu, rss, pss, worker, threads, fds, fds_limit }
     }
 }
 
@@ -113,9 +144,17 @@ prop_compose! {
         (at, cpu_busy, cpu_steal) in (instant(), length(), length()),
         (cpu_pressure, io_pressure) in (of(length()), of(length())),
         (memory_available, processes) in (any::<u64>(), vec(process(), 0..3)),
+        (memory_pressure, memory_limit, memory_used) in
+            (of(length()), of(any::<u64>()), of(any::<u64>())),
+        network in of([any::<u64>(), any::<u64>(), any::<u64>()]),
+        (disk, backlog) in (of([any::<u64>(), any::<u64>()]), of(any::<u32>())),
     ) -> HostSample {
+        let network = network
+            .map(|[received, sent, loopback]| NetworkBytes { received, sent, loopback });
+        let disk = disk.map(|[read, written]| DiskBytes { read, written });
         HostSample {
             at, cpu_busy, cpu_steal, cpu_pressure, io_pressure, memory_available, processes,
+            memory_pressure, memory_limit, memory_used, network, disk, backlog,
         }
     }
 }
@@ -126,8 +165,9 @@ prop_compose! {
         handled in vec(handled(), 0..20),
         texts in vec((name(), words()), 0..5),
         host in vec(host_sample(), 0..3),
+        runtime in vec(runtime(), 0..3),
     ) -> Chunk {
-        Chunk { exchanges, handled, texts, host }
+        Chunk { exchanges, handled, texts, host, runtime }
     }
 }
 
@@ -184,9 +224,13 @@ prop_compose! {
     fn agent()(
         (pid, ruby, server, gvl) in (any::<u32>(), words(), words(), any::<bool>()),
         (requests, dropped, cost) in (any::<u64>(), any::<u64>(), length()),
-        troubles in vec(words(), 0..3),
+        (troubles, settings) in (vec(words(), 0..3), vec((words(), words()), 0..3)),
     ) -> AgentProcess {
-        AgentProcess { pid, ruby, server, gvl, requests, dropped, cost, troubles }
+        let settings = settings
+            .into_iter()
+            .map(|(name, value)| Setting { name, value })
+            .collect();
+        AgentProcess { pid, ruby, server, gvl, requests, dropped, cost, troubles, settings }
     }
 }
 
@@ -413,6 +457,7 @@ fn fixture_handled() -> Handled {
             kind: BurstKind::Sql,
             length: Nanos(300_000),
         }],
+        acts: vec![],
     }
 }
 
@@ -440,6 +485,7 @@ fn fixture() -> (Chunk, Summary) {
             io_pressure: Some(Nanos(4)),
             ..HostSample::default()
         }],
+        runtime: vec![],
     };
     let meta = Meta {
         started_at_unix_ms: 1_700_000_000_000,
@@ -513,6 +559,50 @@ fn fixture_2() -> (Chunk, Summary) {
     (chunk, summary)
 }
 
+/// The same with what version 3 added.
+fn fixture_3() -> (Chunk, Summary) {
+    let (mut chunk, mut summary) = fixture_2();
+    let host = &mut chunk.host[0];
+    host.memory_limit = Some(512 << 20);
+    host.network = Some(NetworkBytes {
+        received: 1,
+        sent: 2,
+        loopback: 3,
+    });
+    host.backlog = Some(5);
+    host.processes.push(ProcessSample {
+        pid: 10,
+        name: "ruby".into(),
+        worker: Some(1),
+        fds: Some(20),
+        fds_limit: Some(1024),
+        ..ProcessSample::default()
+    });
+    chunk.runtime.push(RuntimeSample {
+        pid: 10,
+        gc_count: 7,
+        gc_cause: "malloc".into(),
+        jit: Some(JitSample::default()),
+        ..RuntimeSample::default()
+    });
+    chunk.handled[0].acts.push(Act {
+        kind: ActKind::Sleep,
+        what: TextId::NONE,
+        site: TextId(8),
+        count: 2,
+        time: Nanos(40_000_000),
+    });
+    summary.agents.push(AgentProcess {
+        pid: 10,
+        settings: vec![Setting {
+            name: "RACK_ENV".into(),
+            value: "development".into(),
+        }],
+        ..AgentProcess::default()
+    });
+    (chunk, summary)
+}
+
 /// The bytes that a version wrote.
 fn kept(piece: &str, version: u16) -> Vec<u8> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures");
@@ -524,7 +614,7 @@ fn kept(piece: &str, version: u16) -> Vec<u8> {
 #[test]
 fn every_version_is_read_for_ever() {
     if std::env::var_os("HAKARU_BLESS").is_some() {
-        let (chunk, summary) = fixture_2();
+        let (chunk, summary) = fixture_3();
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures");
         std::fs::write(format!("{folder}/chunk-v{VERSION}.hkrc"), chunk.encode()).unwrap();
         std::fs::write(
@@ -533,7 +623,7 @@ fn every_version_is_read_for_ever() {
         )
         .unwrap();
     }
-    for (version, (chunk, summary)) in [(1, fixture()), (2, fixture_2())] {
+    for (version, (chunk, summary)) in [(1, fixture()), (2, fixture_2()), (3, fixture_3())] {
         assert_eq!(Chunk::decode(&kept("chunk", version)), Ok(chunk));
         assert_eq!(Summary::decode(&kept("summary", version)), Ok(summary));
     }
