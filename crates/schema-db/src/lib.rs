@@ -1,5 +1,6 @@
 //! The schema engine's hands on real servers: connects, reads the catalogue as SQL, applies plans.
 
+pub mod postgres;
 pub mod sqlite;
 
 use schema::Server;

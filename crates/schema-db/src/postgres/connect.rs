@@ -1,0 +1,216 @@
+//! Addresses, the first contact, and the server's errors in our kinds.
+
+use std::error::Error as _;
+use std::time::Duration;
+
+use ::postgres::config::SslMode as ClientSslMode;
+use ::postgres::error::SqlState;
+use ::postgres::{Config, Error, NoTls};
+use schema::{Product, Server, Version};
+
+use super::Postgres;
+use crate::{DbError, DbErrorKind};
+
+/// Older servers lack catalogue columns that the export reads.
+const OLDEST: Version = Version(14, 0, 0);
+/// How long a server may take to answer the first time.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Where a PostgreSQL database is. Parts that are `None` are taken from `url`, then from what everybody assumes
+/// (`127.0.0.1`, 5432, `postgres`).
+#[derive(Clone, Default)]
+pub struct PostgresAddress {
+    /// `postgres://user:password@host:port/dbname?sslmode=…`, or the `key=value` form of libpq.
+    pub url: Option<String>,
+    /// A name, an address, or the folder of a Unix socket.
+    pub host: Option<String>,
+    /// TCP port.
+    pub port: Option<u16>,
+    /// Role to log in as.
+    pub user: Option<String>,
+    /// Its password.
+    pub password: Option<String>,
+    /// Database.
+    pub dbname: Option<String>,
+    /// Whether to speak TLS.
+    pub sslmode: Option<SslMode>,
+}
+
+/// `sslmode` of libpq.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SslMode {
+    /// `disable`.
+    Disable,
+    /// `allow` and `prefer`: without, since this program has no TLS of its own yet.
+    Prefer,
+    /// `require` and the stricter ones.
+    Require,
+}
+
+impl SslMode {
+    /// The mode of that name, as in `PGSSLMODE`.
+    pub fn parse(name: &str) -> Option<SslMode> {
+        match name {
+            "disable" => Some(SslMode::Disable),
+            "allow" | "prefer" => Some(SslMode::Prefer),
+            "require" | "verify-ca" | "verify-full" => Some(SslMode::Require),
+            _ => None,
+        }
+    }
+}
+
+/// Connects to a database.
+///
+/// # Errors
+/// When the address cannot be read, nobody answers, the user is refused, the database is missing, or the server is
+/// older than 14.
+pub fn connect(address: &PostgresAddress) -> Result<Postgres, DbError> {
+    let config = config(address)?;
+    let mut client = config
+        .connect(NoTls)
+        .map_err(|error| failed(&error, None))?;
+    let row = client
+        .query_one(
+            "SELECT current_setting('server_version_num')::int4, coalesce(current_schema(), 'public')::text, \
+             (SELECT datcollate::text FROM pg_catalog.pg_database WHERE datname = current_database())",
+            &[],
+        )
+        .map_err(|error| failed(&error, None))?;
+    let number = u32::try_from(row.get::<_, i32>(0)).unwrap_or_default();
+    let version = Version(number / 10_000, number % 10_000, 0);
+    if version < OLDEST {
+        return Err(DbError {
+            kind: DbErrorKind::Unsupported,
+            message: format!(
+                "this is PostgreSQL {}.{}; {} and later are supported",
+                version.0, version.1, OLDEST.0
+            ),
+            sql: None,
+        });
+    }
+    Ok(Postgres {
+        client,
+        server: Server {
+            version: Some(version),
+            collation: row.get(2),
+            default_schema: Some(row.get(1)),
+            ..Server::unknown(Product::Postgres)
+        },
+    })
+}
+
+fn config(address: &PostgresAddress) -> Result<Config, DbError> {
+    let mut config = match &address.url {
+        None => Config::new(),
+        Some(url) => url.parse::<Config>().map_err(|error| DbError {
+            kind: DbErrorKind::Unreachable,
+            // The text of the URL may hold a password, so it is not repeated.
+            message: format!(
+                "the database's address cannot be read: {}; write postgres://user@host:port/dbname",
+                error
+                    .source()
+                    .map_or_else(|| error.to_string(), ToString::to_string)
+            ),
+            sql: None,
+        })?,
+    };
+    config
+        .application_name("hakaru")
+        .connect_timeout(CONNECT_TIMEOUT);
+    set_host(&mut config, address);
+    match (&address.user, config.get_user()) {
+        (Some(user), _) => drop(config.user(user)),
+        (None, None) => drop(config.user("postgres")),
+        (None, Some(_)) => {}
+    }
+    if let Some(password) = &address.password {
+        config.password(password);
+    }
+    if let Some(dbname) = &address.dbname {
+        config.dbname(dbname);
+    }
+    match address.sslmode {
+        Some(SslMode::Disable) => drop(config.ssl_mode(ClientSslMode::Disable)),
+        Some(SslMode::Prefer) => drop(config.ssl_mode(ClientSslMode::Prefer)),
+        Some(SslMode::Require) => drop(config.ssl_mode(ClientSslMode::Require)),
+        None => {}
+    }
+    Ok(config)
+}
+
+/// A host that is given beside a URL replaces the URL's, which the client's own type cannot do by itself: it
+/// would try both.
+fn set_host(config: &mut Config, address: &PostgresAddress) {
+    if address.host.is_none() && address.port.is_none() && !config.get_hosts().is_empty() {
+        return;
+    }
+    let from_url = config.get_hosts().first().cloned();
+    let port_from_url = config.get_ports().first().copied();
+    let mut fresh = Config::new();
+    std::mem::swap(config, &mut fresh);
+    if let Some(user) = fresh.get_user() {
+        config.user(user);
+    }
+    if let Some(password) = fresh.get_password() {
+        config.password(password);
+    }
+    if let Some(dbname) = fresh.get_dbname() {
+        config.dbname(dbname);
+    }
+    config
+        .ssl_mode(fresh.get_ssl_mode())
+        .application_name("hakaru")
+        .connect_timeout(CONNECT_TIMEOUT);
+    match (&address.host, from_url) {
+        (Some(host), _) => drop(config.host(host)),
+        (None, Some(::postgres::config::Host::Tcp(host))) => drop(config.host(&host)),
+        (None, Some(::postgres::config::Host::Unix(folder))) => drop(config.host_path(folder)),
+        (None, None) => drop(config.host("127.0.0.1")),
+    }
+    if let Some(port) = address.port.or(port_from_url) {
+        config.port(port);
+    }
+}
+
+/// The server's or the client's error in our kinds.
+pub(super) fn failed(error: &Error, sql: Option<&str>) -> DbError {
+    let (kind, message) = match error.as_db_error() {
+        Some(db) => {
+            let detail = db
+                .detail()
+                .map(|detail| format!(" ({detail})"))
+                .unwrap_or_default();
+            (kind_of(db.code()), format!("{}{detail}", db.message()))
+        }
+        None => {
+            let cause = error
+                .source()
+                .map_or_else(|| error.to_string(), ToString::to_string);
+            let kind = match error.is_closed() {
+                true => DbErrorKind::Gone,
+                false if cause.contains("TLS") => DbErrorKind::Unsupported,
+                false if sql.is_some() => DbErrorKind::Gone,
+                false if cause.contains("password") => DbErrorKind::Denied,
+                false => DbErrorKind::Unreachable,
+            };
+            (kind, cause)
+        }
+    };
+    DbError {
+        kind,
+        message,
+        sql: sql.map(str::to_owned),
+    }
+}
+
+fn kind_of(code: &SqlState) -> DbErrorKind {
+    match code.code() {
+        "28000" | "28P01" => DbErrorKind::Denied,
+        "3D000" => DbErrorKind::NoDatabase,
+        "42501" | "25006" => DbErrorKind::NotPermitted,
+        "55P03" | "40P01" => DbErrorKind::Locked,
+        "53100" => DbErrorKind::DiskFull,
+        "57P01" | "57P02" | "57P03" | "08000" | "08003" | "08006" => DbErrorKind::Gone,
+        _ => DbErrorKind::Refused,
+    }
+}
