@@ -5,7 +5,7 @@ use findings::{Confidence, Safety};
 use recording::{LoadMode, ProcessRole};
 
 use crate::facts::{self, Percentiles};
-use crate::{View, v1};
+use crate::{View, curve, seconds, sure, v1, verdict};
 
 /// The JSON of a run, indented, with a line feed at its end.
 pub fn run(view: &View<'_>) -> String {
@@ -40,7 +40,16 @@ fn document(view: &View<'_>) -> v1::Run {
             p99: late.p99,
             max: late.max,
         },
-        routes: view.breakdown.routes.iter().map(route).collect(),
+        verdict: v1::Verdict {
+            time: verdict::what_dominates(view),
+            failed: verdict::failed(view),
+            fix_first: verdict::fix_first(view),
+        },
+        latency_curve: curve(view),
+        seconds: seconds::of(recording).into_iter().map(second).collect(),
+        routes: (view.breakdown.routes.iter())
+            .map(|route| route_of(route, overall))
+            .collect(),
         sql: view.breakdown.sql.iter().map(sql).collect(),
         findings: findings(view),
         failures: failures(view),
@@ -51,7 +60,31 @@ fn document(view: &View<'_>) -> v1::Run {
             unsent: recording.generator.unsent,
         },
         agent: agent(view),
+        how_sure: (sure::all(view).into_iter())
+            .map(|sure::Said { about, says }| v1::Said { about, says })
+            .collect(),
         troubles: troubles(view),
+    }
+}
+
+fn curve(view: &View<'_>) -> Vec<v1::CurvePoint> {
+    let overall = &view.breakdown.overall;
+    let point = |point: curve::Point| v1::CurvePoint {
+        share: point.share,
+        latency_ms: point.latency_ms,
+        service_ms: point.service_ms,
+    };
+    let points = curve::of(&overall.latency, &overall.service);
+    points.into_iter().map(point).collect()
+}
+
+fn second(second: seconds::Second) -> v1::Second {
+    v1::Second {
+        at_s: second.at_s,
+        answered: second.answered,
+        errors: second.errors,
+        checks_failed: second.checks_failed,
+        latency_ms: latency(second.latency),
     }
 }
 
@@ -100,7 +133,7 @@ fn latency(percentiles: Percentiles) -> v1::Latency {
     }
 }
 
-fn route(route: &RouteBalance) -> v1::Route {
+fn route_of(route: &RouteBalance, overall: &RouteBalance) -> v1::Route {
     v1::Route {
         route: route.route.clone(),
         requests: route.requests,
@@ -108,6 +141,7 @@ fn route(route: &RouteBalance) -> v1::Route {
         unanswered: route.unanswered,
         checks_failed: route.checks_failed,
         unseen: route.unseen,
+        time_share: facts::time_share(route, overall),
         latency_ms: latency(Percentiles::of(&route.latency)),
         balance_ms: (route.answered > route.unseen).then(|| balance(&route.balance)),
     }
@@ -265,7 +299,7 @@ mod tests {
         check_keys(
             value,
             "format,version,target,load,score,requests,errors,unanswered,checks_failed,rps,latency_ms,late_ms,\
-             routes,sql,findings,host,generator,agent",
+             verdict,latency_curve,seconds,routes,sql,findings,host,generator,agent,how_sure",
         );
         check_keys(
             &value["target"],
@@ -300,6 +334,14 @@ mod tests {
         assert_eq!(value["version"], 1);
         assert_eq!(value["target"]["threads"], 5);
         assert_eq!(value["latency_ms"]["p50"], 80.0);
+        check_keys(
+            &value["seconds"][0],
+            "at_s,answered,errors,checks_failed,latency_ms",
+        );
+        assert_eq!(value["seconds"].as_array().unwrap().len(), 20);
+        assert_eq!(value["latency_curve"][2]["latency_ms"], 80.0);
+        check_keys(&value["verdict"], "time,failed,fix_first");
+        check_keys(&value["how_sure"][0], "about,says");
     }
 
     fn keys_of(value: &Value, keys: &mut std::collections::BTreeSet<String>) {

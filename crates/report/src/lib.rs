@@ -7,11 +7,15 @@
 //!
 //! Start reading at [`terminal::run`] or [`json::run`].
 
+pub mod curve;
 pub mod facts;
 pub mod json;
+pub mod seconds;
+pub mod sure;
 pub mod terminal;
 mod text;
 pub mod v1;
+mod verdict;
 
 use breakdown::Breakdown;
 use findings::Finding;

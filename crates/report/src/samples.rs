@@ -3,8 +3,9 @@
 use breakdown::{Balance, Breakdown, RouteBalance, SqlSummary};
 use findings::{Confidence, Finding, Remedy, Safety};
 use recording::{
-    AgentProcess, Failure, Generator, HostSample, LoadFacts, Meta, Nanos, Outcome, ProcessRole,
-    ProcessSample, Recording, Score, TargetFacts, TextId, Timestamp, Trouble, Window,
+    AgentProcess, Exchange, Failure, Generator, HostSample, LoadFacts, Meta, Nanos, Outcome,
+    ProcessRole, ProcessSample, Recording, RequestId, Score, TargetFacts, TextId, Timestamp,
+    Trouble, Window,
 };
 
 use crate::View;
@@ -167,6 +168,7 @@ fn recording() -> Recording {
         ..Recording::default()
     };
     let line = recording.texts.keep("GET /icons/1.png");
+    recording.exchanges = exchanges(line);
     recording.failures.push(Failure {
         outcome: Outcome::CheckFailed,
         line,
@@ -177,6 +179,31 @@ fn recording() -> Recording {
         count: 2,
     });
     recording
+}
+
+/// Twenty-two a second, each answered 80 ms after it was due; one is refused in each second.
+fn exchanges(line: TextId) -> Vec<Exchange> {
+    const FIRST_DUE_MS: u64 = 3000;
+    let exchange = |index: u64| {
+        let at = |ms: u64| Timestamp::from_monotonic_nanos(ms * 1_000_000);
+        let due = FIRST_DUE_MS + index * 1000 / 22;
+        Exchange {
+            id: RequestId(index + 1),
+            due: at(due),
+            sent: at(due + 1),
+            answered: at(due + 80),
+            line,
+            step: 0,
+            connection: 0,
+            status: 200,
+            outcome: match index % 22 {
+                0 => Outcome::CheckFailed,
+                _ => Outcome::Ok,
+            },
+            body_bytes: 10,
+        }
+    };
+    (0..440).map(exchange).collect()
 }
 
 fn host_sample(at: Timestamp, second: u64) -> HostSample {

@@ -16,6 +16,7 @@ mod verdict;
 
 use crate::View;
 use page::Page;
+pub(crate) use terms::TERMS;
 
 /// Columns of the page.
 pub const WIDTH: usize = 100;

@@ -38,6 +38,12 @@ pub struct Run {
     pub service_ms: Latency,
     /// Due → sent.
     pub late_ms: Late,
+    /// What takes the time, and what to do first.
+    pub verdict: Verdict,
+    /// Percentiles, as many as the samples carry.
+    pub latency_curve: Vec<CurvePoint>,
+    /// The window second by second.
+    pub seconds: Vec<Second>,
     /// By route, most time in total first.
     pub routes: Vec<Route>,
     /// By statement, most time first.
@@ -52,8 +58,56 @@ pub struct Run {
     pub generator: Generator,
     /// The agent.
     pub agent: Agent,
+    /// What the trust in the numbers depends on.
+    pub how_sure: Vec<Said>,
     /// What went wrong in measuring.
     pub troubles: Vec<Trouble>,
+}
+
+/// The page's first sentences.
+#[derive(Debug, Serialize)]
+pub struct Verdict {
+    /// What takes most of the time.
+    pub time: String,
+    /// That requests failed; `null` when few or none did.
+    pub failed: Option<String>,
+    /// What to fix first.
+    pub fix_first: String,
+}
+
+/// A percentile.
+#[derive(Debug, Serialize)]
+pub struct CurvePoint {
+    /// Share of the requests that took at most so long; 1 for the greatest.
+    pub share: f64,
+    /// Due → answered.
+    pub latency_ms: f64,
+    /// Sent → answered.
+    pub service_ms: Option<f64>,
+}
+
+/// A second of the window.
+#[derive(Debug, Serialize)]
+pub struct Second {
+    /// From the window's start to the start of this second.
+    pub at_s: u32,
+    /// Requests answered in it.
+    pub answered: u64,
+    /// Requests that ended in it with an error.
+    pub errors: u64,
+    /// Of the answered ones, failed checks.
+    pub checks_failed: u64,
+    /// Due → answered, of the answered ones.
+    pub latency_ms: Latency,
+}
+
+/// One thing that the trust in the numbers depends on.
+#[derive(Debug, Serialize)]
+pub struct Said {
+    /// What it is about.
+    pub about: &'static str,
+    /// What there is to say.
+    pub says: String,
 }
 
 /// The app.
@@ -129,6 +183,8 @@ pub struct Route {
     pub checks_failed: u64,
     /// Of these, answered without being seen in the app.
     pub unseen: u64,
+    /// Its share of all time from sent to answered.
+    pub time_share: f64,
     /// Due → answered.
     pub latency_ms: Latency,
     /// Means a request that the app saw; `null` when it saw none.

@@ -3,19 +3,19 @@
 use breakdown::Balance;
 
 /// One exclusive term. `receive` is not among them, since it is part of the queue.
-pub(super) struct Term {
+pub(crate) struct Term {
     /// Draws its part of the bar.
-    pub(super) letter: char,
-    pub(super) name: &'static str,
+    pub(crate) letter: char,
+    pub(crate) name: &'static str,
     /// Ends the sentence "Most of the time goes into …".
-    pub(super) phrase: &'static str,
+    pub(crate) phrase: &'static str,
     /// Number in the 256-colour table.
-    pub(super) colour: u8,
-    pub(super) value: fn(&Balance) -> f64,
+    pub(crate) colour: u8,
+    pub(crate) value: fn(&Balance) -> f64,
 }
 
 /// All terms, in the order in which a request meets them.
-pub(super) const TERMS: [Term; 12] = [
+pub(crate) const TERMS: [Term; 12] = [
     Term {
         letter: 'Q',
         name: "queue",
@@ -107,7 +107,7 @@ pub(super) const QUEUE_AND_RESPOND: &str = "queue+respond";
 
 impl Term {
     /// Its name, given whether app and generator share a host.
-    pub(super) fn name_on(&self, same_host: bool) -> &'static str {
+    pub(crate) fn name_on(&self, same_host: bool) -> &'static str {
         match self.letter {
             'Q' if !same_host => QUEUE_AND_RESPOND,
             _ => self.name,
