@@ -1,5 +1,6 @@
 //! The schema engine's hands on real servers: connects, reads the catalogue as SQL, applies plans.
 
+pub mod mysql;
 pub mod postgres;
 pub mod sqlite;
 
@@ -42,6 +43,19 @@ pub trait Database: Send {
     /// # Errors
     /// Whatever the server says.
     fn set_lock_timeout(&mut self, timeout: std::time::Duration) -> Result<(), DbError>;
+
+    /// What the server makes of these statements, as text like [`Database::export`]'s: they are executed in a scratch place
+    /// that is gone afterwards. With [`schema::Schema::adopt`] a schema learns how the server would store it.
+    ///
+    /// # Errors
+    /// Whatever the server says, such as that this user may make no scratch place; `Unsupported` where there is no asking.
+    fn read_back(&mut self, _statements: &[String]) -> Result<String, DbError> {
+        Err(DbError {
+            kind: DbErrorKind::Unsupported,
+            message: "this server is not asked how it would store a schema".to_owned(),
+            sql: None,
+        })
+    }
 }
 
 /// What went wrong at a server.

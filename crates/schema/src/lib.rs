@@ -127,6 +127,18 @@ impl Schema {
         }
     }
 
+    /// Takes over how a server stored this very schema ([`Schema`] as read back from it), so that comparing no longer
+    /// depends on our own idea of the server's normal form. Printing keeps the texts as they were written. What `stored`
+    /// lacks, and a schema of another dialect, change nothing.
+    pub fn adopt(&mut self, stored: &Schema) {
+        match (self, stored) {
+            (Schema::Mysql(schema), Schema::Mysql(stored)) => schema.adopt(stored),
+            (Schema::Postgres(schema), Schema::Postgres(stored)) => schema.adopt(stored),
+            (Schema::Sqlite(schema), Schema::Sqlite(stored)) => schema.adopt(stored),
+            _ => {}
+        }
+    }
+
     /// Keeps the objects that `keep` answers `true` for; what belongs to a table goes with it.
     pub fn retain(&mut self, keep: &dyn Fn(&Object) -> bool) {
         match self {

@@ -28,6 +28,9 @@ impl Schema {
         Vec::new()
     }
 
+    /// See [`crate::Schema::adopt`].
+    pub fn adopt(&mut self, _stored: &Schema) {}
+
     /// See [`crate::Schema::retain`].
     pub fn retain(&mut self, _keep: &dyn Fn(&Object) -> bool) {}
 }

@@ -44,6 +44,8 @@ pub struct Server {
     pub lower_case_tables: bool,
     /// The schema that unqualified names mean (PostgreSQL); `public` when unknown.
     pub default_schema: Option<String>,
+    /// The database's own name (MySQL): `name.table` is then the same as `table`.
+    pub database: Option<String>,
 }
 
 impl Server {
@@ -56,6 +58,7 @@ impl Server {
             collation: None,
             lower_case_tables: false,
             default_schema: None,
+            database: None,
         }
     }
 

@@ -1,0 +1,108 @@
+//! Opening connections, and what stands at the other end.
+
+use std::time::Duration;
+
+use ::mysql::Conn;
+use ::mysql::prelude::Queryable;
+use schema::{Product, Server, Version};
+
+use super::{MysqlAddress, OLDEST_MARIADB, OLDEST_MYSQL, error};
+use crate::{DbError, DbErrorKind};
+
+/// Longest name that `GET_LOCK` takes.
+const LOCK_NAME_MAX: usize = 64;
+
+pub(super) fn open(address: &MysqlAddress) -> Result<Conn, DbError> {
+    let mut connection =
+        Conn::new(address.options()).map_err(|error| error::connecting(error, address))?;
+    connection
+        .query_drop("SET NAMES utf8mb4")
+        .map_err(|error| error::connecting(error, address))?;
+    Ok(connection)
+}
+
+pub(super) fn describe(connection: &mut Conn, address: &MysqlAddress) -> Result<Server, DbError> {
+    let sql = "SELECT VERSION(), @@character_set_database, @@collation_database, @@lower_case_table_names, DATABASE()";
+    let row: Option<(String, String, String, u8, String)> = connection
+        .query_first(sql)
+        .map_err(|error| error::in_statement(error, sql))?;
+    let (banner, charset, collation, lower_case, database) = row.ok_or_else(|| DbError {
+        kind: DbErrorKind::Gone,
+        message: format!("{address} does not say what it is"),
+        sql: Some(sql.to_owned()),
+    })?;
+    let product = match banner.contains("MariaDB") {
+        true => Product::MariaDb,
+        false => Product::Mysql,
+    };
+    let version = version(&banner);
+    let oldest = match product {
+        Product::MariaDb => OLDEST_MARIADB,
+        _ => OLDEST_MYSQL,
+    };
+    if version < oldest {
+        let Version(major, minor, _) = oldest;
+        return Err(DbError {
+            kind: DbErrorKind::Unsupported,
+            message: format!("{address} is {banner}; versions from {major}.{minor} are supported"),
+            sql: None,
+        });
+    }
+    Ok(Server {
+        version: Some(version),
+        charset: Some(charset),
+        collation: Some(collation),
+        lower_case_tables: lower_case != 0,
+        database: Some(database),
+        ..Server::unknown(product)
+    })
+}
+
+/// `5.5.5-10.11.14-MariaDB-log` is 10.11.14: old clients had to be told a version they knew.
+fn version(banner: &str) -> Version {
+    let banner = banner.strip_prefix("5.5.5-").unwrap_or(banner);
+    let mut parts = banner
+        .split(|letter: char| !letter.is_ascii_digit())
+        .map(|part| part.parse().unwrap_or(0));
+    let mut next = || parts.next().unwrap_or(0);
+    Version(next(), next(), next())
+}
+
+/// Takes the server's advisory lock for this database.
+pub(super) fn lock(
+    connection: &mut Conn,
+    address: &MysqlAddress,
+    patience: Duration,
+) -> Result<(), DbError> {
+    let mut name = format!("hakaru:{}", address.database);
+    let end = name.floor_char_boundary(LOCK_NAME_MAX);
+    name.truncate(end);
+    let sql = "SELECT GET_LOCK(?, ?)";
+    let given: Option<Option<u8>> = connection
+        .exec_first(sql, (name, patience.as_secs()))
+        .map_err(|error| error::in_statement(error, sql))?;
+    match given.flatten() {
+        Some(1) => Ok(()),
+        _ => Err(DbError {
+            kind: DbErrorKind::Locked,
+            message: format!(
+                "another runner changes {address} and was not done within {} s; wait for it and run again",
+                patience.as_secs()
+            ),
+            sql: None,
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_read_from_banners() {
+        assert_eq!(version("10.11.14-MariaDB-0+deb12u2"), Version(10, 11, 14));
+        assert_eq!(version("5.5.5-10.6.2-MariaDB"), Version(10, 6, 2));
+        assert_eq!(version("9.7.0"), Version(9, 7, 0));
+        assert_eq!(version("8.4"), Version(8, 4, 0));
+    }
+}

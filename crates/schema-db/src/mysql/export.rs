@@ -1,0 +1,298 @@
+//! The catalogue as SQL: names from `information_schema`, definitions from `SHOW CREATE` over several connections.
+//!
+//! MySQL gives no snapshot of its catalogue. So a fingerprint of it is taken before and after, and everything is
+//! read again when they differ; after [`ATTEMPTS`] times that is an error, since somebody changes it all the time.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use ::mysql::prelude::Queryable;
+use ::mysql::{Conn, Row};
+use schema::{Product, Server};
+
+use super::{MysqlAddress, connection, error};
+use crate::{DbError, DbErrorKind};
+
+/// Connections that read at the same time: servers take many more, and more than this gave nothing on two cores.
+pub(super) const READERS: usize = 4;
+
+/// How often the catalogue may change under the reader.
+const ATTEMPTS: usize = 5;
+
+/// Fewer objects than this are read over one connection; opening another costs more.
+const OBJECTS_PER_READER: usize = 25;
+
+/// Settings of the reading session: everything is shown, quoted, and in UTF-8.
+const SESSION: &str = "SET SESSION sql_mode = '', SESSION sql_quote_show_create = 1";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Table,
+    Sequence,
+    View,
+    Trigger,
+    Event,
+    Procedure,
+    Function,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Object {
+    kind: Kind,
+    name: String,
+}
+
+pub(super) fn export(
+    address: &MysqlAddress,
+    server: &Server,
+    readers: usize,
+) -> Result<String, DbError> {
+    let mut first = reader(address)?;
+    for _ in 0..ATTEMPTS {
+        let before = fingerprint(&mut first, server)?;
+        let objects = objects(&mut first)?;
+        let texts = definitions(address, &mut first, &objects, readers)?;
+        let Some(texts) = texts else {
+            continue;
+        };
+        if fingerprint(&mut first, server)? == before {
+            return Ok(script(&objects, &texts));
+        }
+    }
+    Err(DbError {
+        kind: DbErrorKind::Locked,
+        message: format!(
+            "the schema of {address} changed each of the {ATTEMPTS} times it was read; run again when nobody alters it"
+        ),
+        sql: None,
+    })
+}
+
+/// Executes the statements in a database of their own and reads that.
+pub(super) fn read_back(
+    address: &MysqlAddress,
+    server: &Server,
+    readers: usize,
+    statements: &[String],
+) -> Result<String, DbError> {
+    let mut owner = connection::open(address)?;
+    let name = format!("hakaru_scratch_{}", std::process::id());
+    let charset = server.charset.as_deref().unwrap_or("utf8mb4");
+    let collation = match &server.collation {
+        Some(collation) => format!(" COLLATE {collation}"),
+        None => String::new(),
+    };
+    run(&mut owner, &format!("DROP DATABASE IF EXISTS `{name}`"))?;
+    run(
+        &mut owner,
+        &format!("CREATE DATABASE `{name}` CHARACTER SET {charset}{collation}"),
+    )?;
+    let scratch = MysqlAddress {
+        database: name.clone(),
+        ..address.clone()
+    };
+    let read = fill_and_export(&mut owner, &scratch, server, readers, statements);
+    run(&mut owner, &format!("DROP DATABASE IF EXISTS `{name}`"))?;
+    read
+}
+
+fn fill_and_export(
+    owner: &mut Conn,
+    scratch: &MysqlAddress,
+    server: &Server,
+    readers: usize,
+    statements: &[String],
+) -> Result<String, DbError> {
+    run(owner, &format!("USE `{}`", scratch.database))?;
+    for statement in statements {
+        run(owner, statement)?;
+    }
+    export(scratch, server, readers)
+}
+
+fn reader(address: &MysqlAddress) -> Result<Conn, DbError> {
+    let mut connection = connection::open(address)?;
+    run(&mut connection, SESSION)?;
+    Ok(connection)
+}
+
+fn run(connection: &mut Conn, sql: &str) -> Result<(), DbError> {
+    connection
+        .query_drop(sql)
+        .map_err(|error| error::in_statement(error, sql))
+}
+
+fn rows(connection: &mut Conn, sql: &str) -> Result<Vec<Row>, DbError> {
+    connection
+        .query(sql)
+        .map_err(|error| error::in_statement(error, sql))
+}
+
+/// Changes whenever a definition does. MySQL keeps its catalogue in tables, so that all columns and indexes are
+/// cheap to add up there; MariaDB would open every table for that, and has the file's time of change instead.
+fn fingerprint(connection: &mut Conn, server: &Server) -> Result<String, DbError> {
+    let tables = match server.product {
+        Product::MariaDb => {
+            "SELECT COUNT(*), SUM(CRC32(CONCAT_WS('|', TABLE_NAME, TABLE_TYPE, ENGINE, CREATE_TIME, TABLE_COLLATION, TABLE_COMMENT)))
+             FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()"
+        }
+        _ => {
+            "SELECT COUNT(*), SUM(CRC32(CONCAT_WS('|', TABLE_NAME, ORDINAL_POSITION, COLUMN_NAME, COLUMN_TYPE, IS_NULLABLE,
+                 COLUMN_DEFAULT, COLLATION_NAME, EXTRA, COLUMN_COMMENT, GENERATION_EXPRESSION)))
+             FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE()"
+        }
+    };
+    let queries = [
+        tables,
+        "SELECT COUNT(*), SUM(CRC32(CONCAT_WS('|', TRIGGER_NAME, CREATED, ACTION_STATEMENT)))
+         FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = DATABASE()",
+        "SELECT COUNT(*), SUM(CRC32(CONCAT_WS('|', EVENT_NAME, LAST_ALTERED, STATUS)))
+         FROM information_schema.EVENTS WHERE EVENT_SCHEMA = DATABASE()",
+        "SELECT COUNT(*), SUM(CRC32(CONCAT_WS('|', ROUTINE_NAME, LAST_ALTERED)))
+         FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = DATABASE()",
+    ];
+    let mut all = String::new();
+    for query in queries {
+        for row in rows(connection, query)? {
+            for value in super::texts(row) {
+                all.push_str(&value.unwrap_or_default());
+                all.push(';');
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// In the order in which an empty server takes them, by name within a kind.
+fn objects(connection: &mut Conn) -> Result<Vec<Object>, DbError> {
+    let sql = "SELECT TABLE_NAME, TABLE_TYPE FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()
+        UNION ALL SELECT TRIGGER_NAME, 'TRIGGER' FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = DATABASE()
+        UNION ALL SELECT EVENT_NAME, 'EVENT' FROM information_schema.EVENTS WHERE EVENT_SCHEMA = DATABASE()
+        UNION ALL SELECT ROUTINE_NAME, ROUTINE_TYPE FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = DATABASE()";
+    let mut objects = Vec::new();
+    for row in rows(connection, sql)? {
+        let mut values = super::texts(row).into_iter().flatten();
+        let (Some(name), Some(kind)) = (values.next(), values.next()) else {
+            continue;
+        };
+        let kind = match kind.as_str() {
+            "VIEW" | "SYSTEM VIEW" => Kind::View,
+            "SEQUENCE" => Kind::Sequence,
+            "TRIGGER" => Kind::Trigger,
+            "EVENT" => Kind::Event,
+            "PROCEDURE" => Kind::Procedure,
+            "FUNCTION" => Kind::Function,
+            kind if kind.ends_with("TABLE") || kind == "SYSTEM VERSIONED" => Kind::Table,
+            _ => continue,
+        };
+        objects.push(Object { kind, name });
+    }
+    objects.sort_by(|a, b| (a.kind as u8, &a.name).cmp(&(b.kind as u8, &b.name)));
+    Ok(objects)
+}
+
+/// `None` when an object went away meanwhile.
+fn definitions(
+    address: &MysqlAddress,
+    first: &mut Conn,
+    objects: &[Object],
+    readers: usize,
+) -> Result<Option<Vec<String>>, DbError> {
+    let others = readers.min(objects.len() / OBJECTS_PER_READER).max(1) - 1;
+    let next = AtomicUsize::new(0);
+    let parts: Vec<Result<Vec<(usize, Option<String>)>, DbError>> = thread::scope(|scope| {
+        let workers: Vec<_> = (0..others)
+            .map(|_| scope.spawn(|| take(&mut reader(address)?, objects, &next)))
+            .collect();
+        let mine = take(first, objects, &next);
+        let mut parts = vec![mine];
+        for worker in workers {
+            parts.push(worker.join().unwrap_or_else(|_| {
+                Err(DbError {
+                    kind: DbErrorKind::Gone,
+                    message: format!("a reader of {address} broke off"),
+                    sql: None,
+                })
+            }));
+        }
+        parts
+    });
+    let mut texts = vec![String::new(); objects.len()];
+    for part in parts {
+        for (index, text) in part? {
+            let Some(text) = text else {
+                return Ok(None);
+            };
+            texts[index] = text;
+        }
+    }
+    Ok(Some(texts))
+}
+
+/// Reads one object after the other until all are taken. The counter alone is shared, so no order is needed of it.
+fn take(
+    connection: &mut Conn,
+    objects: &[Object],
+    next: &AtomicUsize,
+) -> Result<Vec<(usize, Option<String>)>, DbError> {
+    let mut texts = Vec::new();
+    loop {
+        let index = next.fetch_add(1, Ordering::Relaxed);
+        let Some(object) = objects.get(index) else {
+            return Ok(texts);
+        };
+        texts.push((index, definition(connection, object)?));
+    }
+}
+
+fn definition(connection: &mut Conn, object: &Object) -> Result<Option<String>, DbError> {
+    let (kind, column) = match object.kind {
+        Kind::Table => ("TABLE", 1),
+        Kind::Sequence => ("SEQUENCE", 1),
+        Kind::View => ("VIEW", 1),
+        Kind::Trigger => ("TRIGGER", 2),
+        Kind::Event => ("EVENT", 3),
+        Kind::Procedure => ("PROCEDURE", 2),
+        Kind::Function => ("FUNCTION", 2),
+    };
+    let sql = format!("SHOW CREATE {kind} `{}`", object.name.replace('`', "``"));
+    let row: Option<Row> = match connection.query_first(&sql) {
+        Ok(row) => row,
+        Err(::mysql::Error::MySqlError(error)) if gone(error.code) => return Ok(None),
+        Err(error) => return Err(error::in_statement(error, &sql)),
+    };
+    let text = row.and_then(|row| super::texts(row).into_iter().nth(column).flatten());
+    text.map(Some).ok_or_else(|| DbError {
+        kind: DbErrorKind::NotPermitted,
+        message: format!(
+            "this user may not see the definition of {} {}",
+            kind.to_lowercase(),
+            object.name
+        ),
+        sql: Some(sql),
+    })
+}
+
+/// No such table, trigger, event, routine: it was there a moment ago.
+fn gone(code: u16) -> bool {
+    matches!(code, 1146 | 1360 | 1539 | 1305 | 4091)
+}
+
+/// As text that the reader takes: bodies hold `;`, so they stand between other delimiters.
+fn script(objects: &[Object], texts: &[String]) -> String {
+    let mut script = String::with_capacity(texts.iter().map(|text| text.len() + 4).sum());
+    for (object, text) in objects.iter().zip(texts) {
+        match object.kind {
+            Kind::Table | Kind::View | Kind::Sequence => {
+                script.push_str(text);
+                script.push_str(";\n\n");
+            }
+            _ => {
+                script.push_str("DELIMITER ;;\n");
+                script.push_str(text);
+                script.push_str("\n;;\nDELIMITER ;\n\n");
+            }
+        }
+    }
+    script
+}
