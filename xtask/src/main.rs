@@ -26,6 +26,8 @@ const USAGE: &str = "usage: cargo xtask TASK
              list and install what is missing; ask first on a terminal
   test [--yes]   everything CI checks: setup, servers, all tests, app tests, tidy, fmt, clippy
   ci             the same, without questions
+  with-servers COMMAND…
+             runs a command with the test servers and their addresses in its environment
   tidy           rules that no compiler checks
   bless          write the expected outputs of snapshot tests anew; read the diff before you commit
   bench [NAME]   benchmarks against which claims are checked; without a name lists them
@@ -44,6 +46,7 @@ fn main() -> ExitCode {
         "ci" => test::task(&["--yes".to_owned()]),
         "tidy" => tidy::task(),
         "bless" => test::bless(),
+        "with-servers" => test::with_servers(rest),
         "bench" => bench::task(rest),
         "demo" => demo::task(rest),
         "help" | "--help" | "-h" => {

@@ -5,17 +5,18 @@
 //! server and removes the folder. It runs in its own process group, so Ctrl-C in our terminal does not
 //! reach the server before the tests have ended.
 
-use std::env;
+mod place;
+
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::run::{Outcome, capture, find_program, free_port, is_program, is_root};
+use crate::run::{Outcome, capture, free_port};
+use crate::setup::roots;
+use place::{Home, Place};
 
 /// Starting includes making an empty database, which takes seconds on a slow disk.
 const START_LIMIT: Duration = Duration::from_secs(90);
@@ -38,139 +39,129 @@ cd / && rm -rf "$folder"
 pub(crate) struct Server {
     /// `scheme://user:password@host:port/database`.
     pub(crate) url: String,
-    folder: PathBuf,
+    home: Home,
     keeper: Child,
 }
 
-/// The account a server runs as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Account {
-    user: u32,
-    group: u32,
+/// Starts this machine's MariaDB with its own defaults and an empty database.
+pub(crate) fn mariadb() -> Outcome<Server> {
+    start_mariadb(&Place::Machine)
 }
 
-/// Starts Debian's MariaDB with its own defaults and an empty database.
-pub(crate) fn mariadb() -> Outcome<Server> {
-    let missing = "install the package mariadb-server-core";
-    let daemon = find_program("mariadbd").ok_or(format!("there is no mariadbd; {missing}"))?;
-    let install = find_program("mariadb-install-db")
-        .ok_or(format!("there is no mariadb-install-db; {missing}"))?;
-    let (folder, account) = make_folder("mariadb", "mysql")?;
+/// Starts MariaDB 11.8.
+pub(crate) fn mariadb118() -> Outcome<Server> {
+    start_mariadb(&Place::in_root(&roots::TRIXIE)?)
+}
+
+/// Starts MySQL 9.
+pub(crate) fn mysql() -> Outcome<Server> {
+    let place = Place::in_root(&roots::SID)?;
+    let daemon = place.find("mysqld", "mysql-server-core")?;
+    let client = place.find("mysql", "mysql-client-core")?;
+    let home = place.make_home("mysql", "mysql")?;
+    let data = format!("--datadir={}", home.inside.join("data").display());
+    // Debian's default for that folder is one that only an installed package has.
+    let common = ["--no-defaults", &data, "--secure-file-priv="];
+    let mut make = place.command(&daemon, &home);
+    capture(make.args(common).arg("--initialize-insecure"))?;
     let port = free_port()?;
-    let data = format!("--datadir={}", folder.join("data").display());
-    let first = folder.join("first.sql");
-    write_first_statements(&first)?;
-    let mut make = as_account(Command::new(install), account);
-    make.args([
-        "--no-defaults",
-        "--skip-test-db",
-        "--auth-root-authentication-method=normal",
-        &data,
-    ]);
-    capture(make.current_dir(&folder))?;
-    let arguments = [
-        "--no-defaults".to_owned(),
-        data,
-        format!("--port={port}"),
-        "--bind-address=127.0.0.1".to_owned(),
-        format!("--socket={}", folder.join("socket").display()),
-        format!("--pid-file={}", folder.join("mariadbd.pid").display()),
-        format!("--init-file={}", first.display()),
-    ];
-    let url = format!("mysql2://hakaru:hakaru@127.0.0.1:{port}/hakaru");
-    let server = launch(url, folder, account, "TERM", &daemon, &arguments)?;
-    let client =
-        find_program("mariadb").ok_or("there is no mariadb client; install mariadb-client-core")?;
-    let port = port.to_string();
-    server.wait_until("MariaDB", || {
-        let mut ask = Command::new(&client);
-        ask.args([
-            "--no-defaults",
-            "-h127.0.0.1",
-            "-uhakaru",
-            "-phakaru",
-            "-P",
-            &port,
-            "-e",
-            "SELECT 1",
-            "hakaru",
-        ]);
-        ask
-    })?;
+    let mut arguments = mysql_arguments(&home, port)?;
+    arguments.extend(["--secure-file-priv=", "--mysqlx=OFF"].map(str::to_owned));
+    let server = launch(&place, mysql_url(port), home, "TERM", &daemon, &arguments)?;
+    server.wait_until("MySQL", || ask_mysql(&place, &client, &server.home, port))?;
     Ok(server)
 }
 
 /// Starts the newest PostgreSQL installed, with an empty database.
 pub(crate) fn postgres() -> Outcome<Server> {
-    let binaries = postgres_binaries()
-        .ok_or("there is no PostgreSQL server; install the package postgresql")?;
-    let (folder, account) = make_folder("postgres", "postgres")?;
-    let port = free_port()?.to_string();
-    let data = folder.join("data").display().to_string();
-    let mut make = as_account(Command::new(binaries.join("initdb")), account);
+    start_postgres(&Place::Machine)
+}
+
+/// Starts PostgreSQL 18.
+pub(crate) fn postgres18() -> Outcome<Server> {
+    start_postgres(&Place::in_root(&roots::SID)?)
+}
+
+/// Whether this machine has a PostgreSQL.
+pub(crate) fn has_postgres() -> bool {
+    Place::Machine.postgres_binaries().is_some()
+}
+
+fn start_mariadb(place: &Place) -> Outcome<Server> {
+    let daemon = place.find("mariadbd", "mariadb-server-core")?;
+    let install = place.find("mariadb-install-db", "mariadb-server-core")?;
+    let client = place.find("mariadb", "mariadb-client-core")?;
+    let home = place.make_home("mariadb", "mysql")?;
+    let mut make = place.command(&install, &home);
     make.args([
-        "-A",
-        "trust",
-        "-U",
-        "hakaru",
-        "-E",
-        "UTF8",
-        "--locale=C.UTF-8",
-        "--no-sync",
-        "-D",
-        &data,
+        "--no-defaults",
+        "--skip-test-db",
+        "--auth-root-authentication-method=normal",
+        // Without it the script wants to look this machine's name up.
+        "--force",
+        &format!("--datadir={}", home.inside.join("data").display()),
     ]);
-    capture(make.current_dir(&folder))?;
-    let sockets = folder.display().to_string();
-    let arguments = [
-        "-D",
-        &data,
-        "-p",
-        &port,
-        "-k",
-        &sockets,
-        "-c",
-        "listen_addresses=127.0.0.1",
-    ]
-    .map(str::to_owned);
+    capture(make.current_dir(&home.folder))?;
+    let port = free_port()?;
+    let arguments = mysql_arguments(&home, port)?;
+    let server = launch(place, mysql_url(port), home, "TERM", &daemon, &arguments)?;
+    server.wait_until("MariaDB", || ask_mysql(place, &client, &server.home, port))?;
+    Ok(server)
+}
+
+fn mysql_url(port: u16) -> String {
+    format!("mysql2://hakaru:hakaru@127.0.0.1:{port}/hakaru")
+}
+
+/// What MySQL and MariaDB are started with; also writes the statements that they execute first.
+fn mysql_arguments(home: &Home, port: u16) -> Outcome<Vec<String>> {
+    let statements = "CREATE DATABASE hakaru CHARACTER SET utf8mb4;\n\
+        CREATE USER hakaru@'127.0.0.1' IDENTIFIED BY 'hakaru';\n\
+        GRANT ALL ON *.* TO hakaru@'127.0.0.1' WITH GRANT OPTION;\n";
+    crate::run::write(&home.folder.join("first.sql"), statements)?;
+    let inside = |name: &str| home.inside.join(name).display().to_string();
+    Ok(vec![
+        "--no-defaults".to_owned(),
+        format!("--datadir={}", inside("data")),
+        format!("--port={port}"),
+        "--bind-address=127.0.0.1".to_owned(),
+        format!("--socket={}", inside("socket")),
+        format!("--pid-file={}", inside("pid")),
+        format!("--init-file={}", inside("first.sql")),
+    ])
+}
+
+fn ask_mysql(place: &Place, client: &Path, home: &Home, port: u16) -> Command {
+    let mut ask = place.command(client, home);
+    ask.args(["--no-defaults", "-h127.0.0.1", "-uhakaru", "-phakaru"]);
+    ask.args(["-P", &port.to_string(), "-e", "SELECT 1", "hakaru"]);
+    ask
+}
+
+fn start_postgres(place: &Place) -> Outcome<Server> {
+    let binaries = place
+        .postgres_binaries()
+        .ok_or("there is no PostgreSQL server; install the package postgresql")?;
+    let home = place.make_home("postgres", "postgres")?;
+    let port = free_port()?.to_string();
+    let data = home.inside.join("data").display().to_string();
+    let mut make = place.command(&binaries.join("initdb"), &home);
+    make.args(["-A", "trust", "-U", "hakaru", "-E", "UTF8"]);
+    make.args(["--locale=C.UTF-8", "--no-sync", "-D", &data]);
+    capture(make.current_dir(&home.folder))?;
+    let sockets = home.inside.display().to_string();
+    let listen = "listen_addresses=127.0.0.1";
+    let arguments = ["-D", &data, "-p", &port, "-k", &sockets, "-c", listen].map(str::to_owned);
     let url = format!("postgres://hakaru:hakaru@127.0.0.1:{port}/hakaru");
     // SIGINT is PostgreSQL's "fast" stop; SIGTERM would wait for its clients.
-    let server = launch(
-        url,
-        folder,
-        account,
-        "INT",
-        &binaries.join("postgres"),
-        &arguments,
-    )?;
+    let program = binaries.join("postgres");
+    let server = launch(place, url, home, "INT", &program, &arguments)?;
     server.wait_until("PostgreSQL", || {
-        let mut ask = Command::new(binaries.join("createdb"));
+        let mut ask = place.command(&binaries.join("createdb"), &server.home);
         ask.args(["-h", "127.0.0.1", "-p", &port, "-U", "hakaru", "hakaru"]);
         ask
     })?;
     Ok(server)
-}
-
-/// The folder with the binaries of the newest PostgreSQL: Debian keeps them out of `PATH`.
-pub(crate) fn postgres_binaries() -> Option<PathBuf> {
-    let versions = fs::read_dir("/usr/lib/postgresql").ok();
-    let mut folders: Vec<(u32, PathBuf)> = versions
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter_map(|entry| {
-            Some((
-                entry.file_name().to_str()?.parse().ok()?,
-                entry.path().join("bin"),
-            ))
-        })
-        .filter(|(_, folder)| {
-            is_program(&folder.join("initdb")) && is_program(&folder.join("postgres"))
-        })
-        .collect();
-    folders.sort();
-    let in_path = || find_program("initdb").and_then(|file| Some(file.parent()?.to_owned()));
-    folders.pop().map(|(_, folder)| folder).or_else(in_path)
 }
 
 impl Server {
@@ -182,7 +173,8 @@ impl Server {
                 return Ok(());
             };
             if Instant::now() > deadline || !self.lives() {
-                let log = fs::read_to_string(self.folder.join("server.log")).unwrap_or_default();
+                let log =
+                    fs::read_to_string(self.home.folder.join("server.log")).unwrap_or_default();
                 let lines: Vec<&str> = log.lines().collect();
                 let tail = lines[lines.len().saturating_sub(20)..].join("\n  ");
                 return Err(format!(
@@ -195,7 +187,7 @@ impl Server {
 
     /// Not yet having written its pid counts as alive.
     fn lives(&self) -> bool {
-        let Ok(pid) = fs::read_to_string(self.folder.join("server.pid")) else {
+        let Ok(pid) = fs::read_to_string(self.home.folder.join("server.pid")) else {
             return true;
         };
         let stat = fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
@@ -216,7 +208,7 @@ impl Drop for Server {
                 let group = format!("-{}", self.keeper.id());
                 let _ = Command::new("kill").args(["-KILL", "--", &group]).status();
                 let _ = self.keeper.wait();
-                let _ = fs::remove_dir_all(&self.folder);
+                let _ = fs::remove_dir_all(&self.home.folder);
                 return;
             }
             thread::sleep(TICK);
@@ -225,21 +217,24 @@ impl Drop for Server {
 }
 
 fn launch(
+    place: &Place,
     url: String,
-    folder: PathBuf,
-    account: Option<Account>,
+    home: Home,
     signal: &str,
     program: &Path,
     arguments: &[String],
 ) -> Outcome<Server> {
-    let mut shell = as_account(Command::new("/bin/sh"), account);
+    let mut server = place.command(program, &home);
+    server.args(arguments);
+    let mut shell = place.keeper_shell(&home);
     shell
         .args(["-c", KEEPER, "keeper", signal])
-        .arg(&folder)
-        .arg(program)
-        .args(arguments);
+        .arg(&home.folder)
+        .arg(server.get_program())
+        .args(server.get_args());
     shell
-        .current_dir(&folder)
+        .current_dir(&home.folder)
+        .env_remove("HOME")
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -247,65 +242,7 @@ fn launch(
     let keeper = shell
         .spawn()
         .map_err(|error| format!("cannot start {}: {error}", program.display()))?;
-    Ok(Server {
-        url,
-        folder,
-        keeper,
-    })
-}
-
-/// A private folder that belongs to the account the server will have.
-fn make_folder(name: &str, user: &str) -> Outcome<(PathBuf, Option<Account>)> {
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    // Relaxed: only the uniqueness of the number matters.
-    let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    let folder = env::temp_dir().join(format!("hakaru-{name}-{}-{count}", std::process::id()));
-    let account = if is_root() {
-        Some(find_account(user)?)
-    } else {
-        None
-    };
-    let made = fs::create_dir(&folder)
-        .and_then(|()| fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)))
-        .and_then(|()| account.map_or(Ok(()), |a| chown(&folder, Some(a.user), Some(a.group))));
-    made.map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
-    Ok((folder, account))
-}
-
-fn write_first_statements(path: &Path) -> Outcome<()> {
-    let statements = "CREATE DATABASE hakaru CHARACTER SET utf8mb4;\n\
-        CREATE USER hakaru@'127.0.0.1' IDENTIFIED BY 'hakaru';\n\
-        GRANT ALL ON *.* TO hakaru@'127.0.0.1' WITH GRANT OPTION;\n";
-    crate::run::write(path, statements)
-}
-
-/// Database servers refuse to run as root: root lends them the account their package made, or `nobody`.
-fn find_account(user: &str) -> Outcome<Account> {
-    let accounts = fs::read_to_string("/etc/passwd")
-        .map_err(|error| format!("cannot read /etc/passwd: {error}"))?;
-    account_in(&accounts, user)
-        .or_else(|| account_in(&accounts, "nobody"))
-        .ok_or_else(|| {
-            format!("there is neither a user {user} nor a user nobody to run the server as")
-        })
-}
-
-fn account_in(accounts: &str, user: &str) -> Option<Account> {
-    let fields: Vec<&str> = accounts
-        .lines()
-        .map(|line| line.split(':').collect::<Vec<_>>())
-        .find(|fields| fields[0] == user)?;
-    Some(Account {
-        user: fields.get(2)?.parse().ok()?,
-        group: fields.get(3)?.parse().ok()?,
-    })
-}
-
-fn as_account(mut command: Command, account: Option<Account>) -> Command {
-    if let Some(Account { user, group }) = account {
-        command.uid(user).gid(group).env_remove("HOME");
-    }
-    command
+    Ok(Server { url, home, keeper })
 }
 
 #[cfg(test)]
@@ -313,26 +250,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn accounts_are_found_by_their_whole_name() {
-        let text = "root:x:0:0:root:/:/bin/sh\nmysql2:x:5:6::/:/bin/false\nmysql:x:102:105::/:/bin/false\n";
-        assert_eq!(
-            account_in(text, "mysql"),
-            Some(Account {
-                user: 102,
-                group: 105
-            })
-        );
-        assert_eq!(account_in(text, "nobody"), None);
-    }
-
-    #[test]
     fn a_server_ends_and_its_folder_goes_when_it_is_dropped() {
-        let (folder, account) = make_folder("keeper-test", "nobody").unwrap();
+        let home = Place::Machine.make_home("keeper-test", "nobody").unwrap();
+        let folder = home.folder.clone();
         let sleep = ["1000".to_owned()];
         let server = launch(
+            &Place::Machine,
             String::new(),
-            folder.clone(),
-            account,
+            home,
             "TERM",
             Path::new("/bin/sleep"),
             &sleep,
@@ -354,7 +279,7 @@ mod tests {
     /// Starts it, asks it with Ruby's driver as the apps do, and sees its processes and folder go.
     fn check(server: Outcome<Server>, ask: &str) {
         let server = server.unwrap_or_else(|why| panic!("{why}; bin/test installs it"));
-        let (folder, keeper) = (server.folder.clone(), server.keeper.id());
+        let (folder, keeper) = (server.home.folder.clone(), server.keeper.id());
         let mut ruby = Command::new("ruby");
         ruby.args(["-ruri", "-e", ask])
             .env("DATABASE_URL", &server.url);
@@ -364,18 +289,33 @@ mod tests {
         assert!(!Path::new("/proc").join(keeper.to_string()).exists());
     }
 
+    const ASK_MYSQL: &str = "require 'mysql2'; u = URI(ENV['DATABASE_URL']); c = Mysql2::Client.new(host: u.host, port: u.port, \
+            username: u.user, password: u.password, database: u.path[1..]); p c.query('SELECT 1+1 AS n').first['n']";
+    const ASK_POSTGRES: &str =
+        "require 'pg'; puts PG.connect(ENV['DATABASE_URL']).exec('SELECT 1+1')[0].values";
+
     #[test]
     fn a_mariadb_answers_and_goes() {
-        let ask = "require 'mysql2'; u = URI(ENV['DATABASE_URL']); c = Mysql2::Client.new(host: u.host, port: u.port, \
-            username: u.user, password: u.password, database: u.path[1..]); p c.query('SELECT 1+1 AS n').first['n']";
-        check(mariadb(), ask);
+        check(mariadb(), ASK_MYSQL);
+    }
+
+    #[test]
+    fn the_mariadb_of_a_private_root_answers_and_goes() {
+        check(mariadb118(), ASK_MYSQL);
+    }
+
+    #[test]
+    fn the_mysql_of_a_private_root_answers_and_goes() {
+        check(mysql(), ASK_MYSQL);
     }
 
     #[test]
     fn a_postgres_answers_and_goes() {
-        check(
-            postgres(),
-            "require 'pg'; puts PG.connect(ENV['DATABASE_URL']).exec('SELECT 1+1')[0].values",
-        );
+        check(postgres(), ASK_POSTGRES);
+    }
+
+    #[test]
+    fn the_postgres_of_a_private_root_answers_and_goes() {
+        check(postgres18(), ASK_POSTGRES);
     }
 }

@@ -3,6 +3,7 @@
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::thread;
 
 use crate::run::{Outcome, cargo, root, run, show};
 use crate::servers::{self, Server};
@@ -19,7 +20,10 @@ struct Tally {
 
 struct Servers {
     mariadb: Server,
+    mariadb118: Server,
+    mysql: Server,
     postgres: Server,
+    postgres18: Server,
 }
 
 pub(crate) fn task(arguments: &[String]) -> Outcome<()> {
@@ -35,7 +39,7 @@ pub(crate) fn task(arguments: &[String]) -> Outcome<()> {
         "cargo fmt --check",
         run(&mut cargo(&["fmt", "--all", "--check"])),
     );
-    eprintln!("test: starting MariaDB and PostgreSQL");
+    eprintln!("test: starting MariaDB, MySQL and PostgreSQL");
     match Servers::start() {
         Ok(servers) => {
             test_workspace(&servers, &mut tally);
@@ -62,11 +66,26 @@ pub(crate) fn bless() -> Outcome<()> {
     Ok(())
 }
 
+/// Runs a command while the servers are there, such as one crate's tests.
+pub(crate) fn with_servers(arguments: &[String]) -> Outcome<()> {
+    let (program, rest) = arguments
+        .split_first()
+        .ok_or("with-servers needs a command, such as `cargo test -p hakaru-schema-db`")?;
+    let options = setup::Options {
+        purpose: Purpose::Test,
+        yes: false,
+        mariadb: true,
+    };
+    setup::prepare(&options)?;
+    let servers = Servers::start()?;
+    let mut command = Command::new(program);
+    servers.name_in(command.args(rest));
+    run(&mut command)
+}
+
 fn test_workspace(servers: &Servers, tally: &mut Tally) {
     let mut command = cargo(&["test", "--workspace", "--no-fail-fast"]);
-    command
-        .env("HAKARU_TEST_MARIADB_URL", &servers.mariadb.url)
-        .env("HAKARU_TEST_POSTGRES_URL", &servers.postgres.url);
+    servers.name_in(&mut command);
     if let Some(wrapper) = setup::ruby31() {
         command.env("HAKARU_RUBY31", wrapper);
     }
@@ -102,12 +121,41 @@ fn test_app(servers: &Servers, tally: &mut Tally) {
 }
 
 impl Servers {
+    /// All at once: making an empty database is mostly waiting for the disk.
     fn start() -> Outcome<Self> {
-        Ok(Self {
-            mariadb: servers::mariadb()?,
-            postgres: servers::postgres()?,
+        thread::scope(|scope| {
+            let mariadb = scope.spawn(servers::mariadb);
+            let mariadb118 = scope.spawn(servers::mariadb118);
+            let mysql = scope.spawn(servers::mysql);
+            let postgres = scope.spawn(servers::postgres);
+            let postgres18 = scope.spawn(servers::postgres18);
+            Ok(Self {
+                mariadb: started(mariadb)?,
+                mariadb118: started(mariadb118)?,
+                mysql: started(mysql)?,
+                postgres: started(postgres)?,
+                postgres18: started(postgres18)?,
+            })
         })
     }
+
+    /// Tells a command where they are.
+    fn name_in(&self, command: &mut Command) {
+        for (name, server) in [
+            ("HAKARU_TEST_MARIADB_URL", &self.mariadb),
+            ("HAKARU_TEST_MARIADB118_URL", &self.mariadb118),
+            ("HAKARU_TEST_MYSQL_URL", &self.mysql),
+            ("HAKARU_TEST_POSTGRES_URL", &self.postgres),
+            ("HAKARU_TEST_POSTGRES18_URL", &self.postgres18),
+        ] {
+            command.env(name, &server.url);
+        }
+    }
+}
+
+fn started(starting: thread::ScopedJoinHandle<'_, Outcome<Server>>) -> Outcome<Server> {
+    let broken = |_| Err("the thread that started a server panicked".to_owned());
+    starting.join().unwrap_or_else(broken)
 }
 
 impl Tally {

@@ -10,7 +10,7 @@ use std::process::Command;
 
 use super::apt::{self, Changes, Source};
 use super::ruby::{self, Origin};
-use super::{Missing, ruby31};
+use super::{Missing, Root, ruby31};
 use crate::run::{Outcome, capture, find_program, is_root, run, target_folder, write};
 
 /// The release that has a new enough Ruby.
@@ -29,12 +29,22 @@ pub(super) struct Plan {
     installs: Vec<(Option<String>, Vec<String>)>,
     changes: Changes,
     gems: Vec<String>,
-    ruby31: Option<Source>,
+    /// What is only unpacked.
+    unpacked: Unpacked,
+}
+
+/// Packages of other releases that are unpacked, not installed.
+struct Unpacked {
+    ruby31: bool,
+    roots: Vec<Root>,
+    /// Where they come from; there when anything is to be unpacked.
+    mirror: Option<Source>,
 }
 
 pub(super) fn plan(missing: &Missing) -> Outcome<Plan> {
     let by_apt = !missing.packages.is_empty() || !missing.ruby_packages.is_empty();
-    if (by_apt || missing.ruby31) && find_program("apt-get").is_none() {
+    let unpacks = missing.ruby31 || !missing.roots.is_empty();
+    if (by_apt || unpacks) && find_program("apt-get").is_none() {
         return Err(by_hand(missing, "this machine has no apt-get"));
     }
     if by_apt && !is_root() {
@@ -45,10 +55,10 @@ pub(super) fn plan(missing: &Missing) -> Outcome<Plan> {
         installs: Vec::new(),
         changes: Changes::default(),
         gems: missing.gems.clone(),
-        ruby31: if missing.ruby31 {
-            Some(mirror()?)
-        } else {
-            None
+        unpacked: Unpacked {
+            ruby31: missing.ruby31,
+            roots: missing.roots.clone(),
+            mirror: if unpacks { Some(mirror()?) } else { None },
         },
     };
     if by_apt {
@@ -127,8 +137,15 @@ impl Plan {
         if !self.gems.is_empty() {
             text += &format!("  will run: gem install {}\n", self.gems.join(" "));
         }
-        if self.ruby31.is_some() {
+        if self.unpacked.ruby31 {
             text += "  will unpack Ruby 3.1 and Puma 5.6 into the build folder (7 MB; the system is not touched)\n";
+        }
+        for root in &self.unpacked.roots {
+            text += &format!(
+                "  will unpack {} into {} (the system is not touched)\n",
+                root.holds,
+                root.folder().display()
+            );
         }
         text
     }
@@ -154,7 +171,19 @@ impl Plan {
                 .args(["install", "--no-document"])
                 .args(&self.gems))?;
         }
-        self.ruby31.as_ref().map_or(Ok(()), ruby31::install)
+        self.unpacked.carry_out()
+    }
+}
+
+impl Unpacked {
+    fn carry_out(&self) -> Outcome<()> {
+        let Some(mirror) = &self.mirror else {
+            return Ok(());
+        };
+        if self.ruby31 {
+            ruby31::install(mirror)?;
+        }
+        self.roots.iter().try_for_each(|root| root.install(mirror))
     }
 }
 
@@ -284,6 +313,8 @@ fn by_hand(missing: &Missing, why: &str) -> String {
     if missing.ruby31 {
         wanted.push("Debian's apt-get and dpkg-deb, to unpack Ruby 3.1".to_owned());
     }
+    let holds = missing.roots.iter().map(|root| root.holds);
+    wanted.extend(holds.map(|holds| format!("Debian's apt-get and dpkg-deb, to unpack {holds}")));
     wanted.extend(missing.gems.iter().map(|gem| format!("the gem {gem}")));
     format!(
         "{why}; install by hand, then try again: {}",

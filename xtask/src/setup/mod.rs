@@ -5,6 +5,8 @@
 
 mod apt;
 mod install;
+mod private_apt;
+pub(crate) mod roots;
 mod ruby;
 mod ruby31;
 
@@ -13,6 +15,7 @@ use std::path::PathBuf;
 
 use crate::run::{Outcome, can_ask, find_program};
 use crate::servers;
+use roots::Root;
 use ruby::Found;
 
 /// What the machine is prepared for.
@@ -43,6 +46,8 @@ pub(crate) struct Missing {
     pub(crate) gems: Vec<String>,
     /// The unpacked Ruby 3.1.
     pub(crate) ruby31: bool,
+    /// Private roots with other database servers.
+    pub(crate) roots: Vec<Root>,
 }
 
 pub(crate) fn task(arguments: &[String]) -> Outcome<()> {
@@ -130,10 +135,14 @@ fn look(options: &Options) -> Missing {
             .packages
             .extend(["mariadb-server-core", "mariadb-client-core"].map(str::to_owned));
     }
-    if test && servers::postgres_binaries().is_none() {
+    if test && !servers::has_postgres() {
         missing.packages.push("postgresql".to_owned());
     }
     missing.ruby31 = test && !ruby31::is_there();
+    if test {
+        let lacking = roots::ALL.into_iter().filter(|root| !root.is_there());
+        missing.roots = lacking.collect();
+    }
     missing
 }
 

@@ -6,7 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::apt::{Source, source_text};
+use super::apt::Source;
+use super::private_apt::PrivateApt;
 use crate::run::{Outcome, capture, target_folder, write};
 
 const PACKAGES: [&str; 7] = [
@@ -32,39 +33,11 @@ pub(crate) fn is_there() -> bool {
 /// Fetches and unpacks it, without root's rights.
 pub(crate) fn install(mirror: &Source) -> Outcome<()> {
     let folder = folder();
-    let _ = fs::remove_dir_all(&folder);
-    for made in [
-        "lists/partial",
-        "cache/archives/partial",
-        "none",
-        "debs",
-        "gems",
-    ] {
-        fs::create_dir_all(folder.join(made))
-            .map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
-    }
-    write(
-        &folder.join("bookworm.sources.d/bookworm.sources"),
-        &source_text(mirror, "bookworm"),
-    )?;
-    capture(private_apt(&folder).arg("update"))?;
-    capture(
-        private_apt(&folder)
-            .arg("download")
-            .args(PACKAGES)
-            .current_dir(folder.join("debs")),
-    )?;
-    let debs = fs::read_dir(folder.join("debs"))
-        .map_err(|error| format!("cannot read the packages: {error}"))?;
-    for deb in debs.flatten() {
-        capture(
-            Command::new("dpkg-deb")
-                .arg("-x")
-                .arg(deb.path())
-                .arg(folder.join("root")),
-        )?;
-    }
-    let _ = fs::remove_dir_all(folder.join("lists"));
+    let apt = PrivateApt::open(&folder, mirror, "bookworm")?;
+    apt.unpack(&PACKAGES, &folder.join("root"))?;
+    apt.close();
+    fs::create_dir_all(folder.join("gems"))
+        .map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
     write_programs(&folder)?;
     if is_there() {
         Ok(())
@@ -78,27 +51,6 @@ pub(crate) fn install(mirror: &Source) -> Outcome<()> {
 
 fn folder() -> PathBuf {
     target_folder().join("ruby31")
-}
-
-fn private_apt(folder: &Path) -> Command {
-    let mut apt = Command::new("apt-get");
-    let place = |name: &str, path: &str| format!("{name}={}", folder.join(path).display());
-    let options = [
-        "Dir::Etc::sourcelist=/dev/null".to_owned(),
-        place("Dir::Etc::sourceparts", "bookworm.sources.d"),
-        "Dir::Etc::preferences=/dev/null".to_owned(),
-        place("Dir::Etc::preferencesparts", "none"),
-        place("Dir::State::lists", "lists"),
-        "Dir::State::status=/dev/null".to_owned(),
-        place("Dir::Cache", "cache"),
-        // Root's apt would change to a user who may not enter the build folder.
-        "APT::Sandbox::User=root".to_owned(),
-    ];
-    apt.arg("-q");
-    options.iter().for_each(|option| {
-        apt.args(["-o", option]);
-    });
-    apt
 }
 
 fn write_programs(folder: &Path) -> Outcome<()> {

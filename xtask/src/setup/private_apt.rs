@@ -1,0 +1,110 @@
+//! An apt of our own: its lists, cache and sources lie in one folder and its status is empty, so that it sees
+//! one release of the machine's own mirror and the system is not touched. Needs no root.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::apt::{Source, source_text};
+use crate::run::{Outcome, capture, write};
+
+const FOLDERS: [&str; 4] = ["lists/partial", "cache/archives/partial", "none", "debs"];
+
+/// Packages of one release, kept in one folder.
+pub(super) struct PrivateApt {
+    folder: PathBuf,
+}
+
+impl PrivateApt {
+    /// Makes the folder anew and fetches the release's lists.
+    pub(super) fn open(folder: &Path, mirror: &Source, suite: &str) -> Outcome<PrivateApt> {
+        let _ = fs::remove_dir_all(folder);
+        for made in FOLDERS {
+            fs::create_dir_all(folder.join(made))
+                .map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
+        }
+        let source = format!("sources.d/{suite}.sources");
+        write(&folder.join(source), &source_text(mirror, suite))?;
+        write(&folder.join("dpkg/status"), "")?;
+        let apt = PrivateApt {
+            folder: folder.to_owned(),
+        };
+        capture(apt.command().arg("update"))?;
+        Ok(apt)
+    }
+
+    /// Unpacks these packages alone into a folder.
+    pub(super) fn unpack(&self, packages: &[&str], root: &Path) -> Outcome<()> {
+        let debs = self.folder.join("debs");
+        let mut download = self.command();
+        download.arg("download").args(packages).current_dir(&debs);
+        capture(&mut download)?;
+        unpack_all(&debs, root)
+    }
+
+    /// Unpacks these packages and all that they depend on into a folder.
+    pub(super) fn unpack_with_dependencies(&self, packages: &[&str], root: &Path) -> Outcome<()> {
+        let mut download = self.command();
+        download
+            .args([
+                "install",
+                "--download-only",
+                "--no-install-recommends",
+                "-y",
+            ])
+            .args(packages);
+        capture(&mut download)?;
+        unpack_all(&self.folder.join("cache/archives"), root)
+    }
+
+    /// Removes what only the download needed.
+    pub(super) fn close(self) {
+        for used in ["lists", "cache", "debs", "dpkg"] {
+            let _ = fs::remove_dir_all(self.folder.join(used));
+        }
+    }
+
+    fn command(&self) -> Command {
+        let mut apt = Command::new("apt-get");
+        let place = |name: &str, path: &str| format!("{name}={}", self.folder.join(path).display());
+        let options = [
+            "Dir::Etc::sourcelist=/dev/null".to_owned(),
+            place("Dir::Etc::sourceparts", "sources.d"),
+            "Dir::Etc::preferences=/dev/null".to_owned(),
+            place("Dir::Etc::preferencesparts", "none"),
+            place("Dir::State::lists", "lists"),
+            // Its locks lie beside it, so it must be a file of our own.
+            place("Dir::State::status", "dpkg/status"),
+            place("Dir::Cache", "cache"),
+            // A mirror that is a few days behind is good enough for servers that live for a test.
+            "Acquire::Check-Valid-Until=false".to_owned(),
+            "Acquire::Languages=none".to_owned(),
+            // Root's apt would change to a user who may not enter the folder.
+            "APT::Sandbox::User=root".to_owned(),
+        ];
+        apt.arg("-q");
+        options.iter().for_each(|option| {
+            apt.args(["-o", option]);
+        });
+        apt.env("DEBIAN_FRONTEND", "noninteractive");
+        apt
+    }
+}
+
+fn unpack_all(debs: &Path, root: &Path) -> Outcome<()> {
+    let entries =
+        fs::read_dir(debs).map_err(|error| format!("cannot read {}: {error}", debs.display()))?;
+    let mut files: Vec<PathBuf> = entries
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|file| file.extension().is_some_and(|extension| extension == "deb"))
+        .collect();
+    files.sort();
+    if files.is_empty() {
+        return Err(format!("apt left no package in {}", debs.display()));
+    }
+    for deb in files {
+        capture(Command::new("dpkg-deb").arg("-x").arg(deb).arg(root))?;
+    }
+    Ok(())
+}
