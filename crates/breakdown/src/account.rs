@@ -68,6 +68,7 @@ impl Account {
         out.answered += 1;
         out.service.push(exchange.answered.since(exchange.sent));
         self.body_bytes += exchange.body_bytes;
+        out.body_bytes_max = out.body_bytes_max.max(exchange.body_bytes);
         match request.handled {
             None => out.unseen += 1,
             Some(handled) => self.add_seen(request, handled, same_host),

@@ -4,7 +4,7 @@
 //! of the others; what does not add up is `unaccounted`. *Late* (due → sent) stands beside it.
 //!
 //! [`join`] brings the client's and the app's view of each request together and names its route
-//! (`routes` finds the names, `sites` the source lines that tell something); [`of`] adds them up (`account`, `statements`). No I/O; time and space in
+//! (`routes` finds the names, `sites` the source lines that tell something); [`of`] adds them up (`account`, `statements`, `answers`). No I/O; time and space in
 //! proportion to the requests of the recording.
 //!
 //! Thread CPU is read on a uniform sample of requests, so *CPU* and *CPU wait* are the measured running
@@ -12,6 +12,7 @@
 //! Without any sample all running time is called CPU.
 
 mod account;
+mod answers;
 mod join;
 mod routes;
 mod sites;
@@ -24,7 +25,7 @@ use recording::Recording;
 
 pub use join::{Joined, Request, join};
 pub use sites::{frames_of, line_of};
-pub use types::{Balance, Breakdown, RouteBalance, SqlSummary};
+pub use types::{Answers, Balance, Breakdown, RouteBalance, SqlSummary};
 
 use account::Account;
 
@@ -50,7 +51,8 @@ pub fn of(recording: &Recording) -> Breakdown {
         routes.push((account.service_ns(), account.finish(ratio)));
     }
     routes.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.route.cmp(&b.1.route)));
-    let routes: Vec<RouteBalance> = routes.into_iter().map(|(_, route)| route).collect();
+    let mut routes: Vec<RouteBalance> = routes.into_iter().map(|(_, route)| route).collect();
+    answers::add(recording, &joined, &mut routes);
     Breakdown {
         overall: overall.finish_split(),
         sql: statements::sum(recording, &joined),

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 use recording::{
-    CpuSample, Exchange, Handled, Nanos, Outcome, Parts, Recording, RequestId, SqlUse, Timestamp,
-    Window,
+    AnswerFacts, CpuSample, Exchange, Handled, Nanos, Outcome, Parts, Recording, RequestId, SqlUse,
+    Timestamp, Window,
 };
 
 use super::*;
@@ -314,4 +314,42 @@ proptest! {
         let overall = breakdown.overall.balance.cpu * breakdown.overall.requests as f64;
         prop_assert!((weighted - overall).abs() < 1e-6);
     }
+}
+
+#[test]
+fn heads_of_answers_are_added_up_by_route() {
+    let mut recording = empty();
+    let route = recording.texts.keep("GET /icons/:file");
+    let (png, gif) = (
+        recording.texts.keep("image/png"),
+        recording.texts.keep("image/gif"),
+    );
+    for (id, status, seen, kind) in [(1, 200, 3, gif), (2, 200, 8, png), (3, 404, 90, gif)] {
+        let line = format!("GET /icons/{id}.png");
+        let exchange = exchange(&mut recording, id, &line, id);
+        let handled = Handled {
+            route,
+            ..handled(&exchange)
+        };
+        recording.answers.push(AnswerFacts {
+            line: exchange.line,
+            status,
+            seen,
+            content_type: kind,
+            with_etag: 1,
+            repeated: seen,
+            repeated_equal: seen - 1,
+            ..AnswerFacts::default()
+        });
+        recording.exchanges.push(exchange);
+        recording.handled.push(handled);
+    }
+    let breakdown = of(&recording);
+    let answers = breakdown.routes[0].answers.as_ref().expect("answers");
+    assert_eq!((answers.seen, answers.lines), (11, 2));
+    assert_eq!((answers.repeated, answers.repeated_equal), (11, 9));
+    assert_eq!(answers.with_etag, 2);
+    assert_eq!(answers.content_type.as_deref(), Some("image/png"));
+    assert_eq!(answers.cache_control, None);
+    assert_eq!(breakdown.routes[0].body_bytes_max, 10);
 }

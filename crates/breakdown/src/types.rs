@@ -50,6 +50,43 @@ pub struct RouteBalance {
     pub allocations: f64,
     /// Mean bytes of the body.
     pub body_bytes: f64,
+    /// Bytes of the largest body.
+    pub body_bytes_max: u64,
+    /// What the heads of its successful answers (status 2xx) said; `None` when none was looked at.
+    pub answers: Option<Answers>,
+}
+
+/// What the heads of a route's successful answers said, from a sample of them. Counts are of answers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Answers {
+    /// Answers looked at.
+    pub seen: u64,
+    /// Distinct request lines among them.
+    pub lines: u64,
+    /// The commonest `Content-Type`; `None` when most had none.
+    pub content_type: Option<String>,
+    /// The commonest `Content-Encoding`.
+    pub content_encoding: Option<String>,
+    /// The commonest `Cache-Control`.
+    pub cache_control: Option<String>,
+    /// With a `Cache-Control` or an `Expires`.
+    pub with_cache_control: u64,
+    /// With an `ETag`.
+    pub with_etag: u64,
+    /// With a `Last-Modified`.
+    pub with_last_modified: u64,
+    /// With a `Set-Cookie`.
+    pub with_set_cookie: u64,
+    /// After which the server closed the connection unasked.
+    pub closed: u64,
+    /// To requests that offered to take a compressed body.
+    pub offered_compression: u64,
+    /// To requests with a `Cookie` or an `Authorization`.
+    pub with_credentials: u64,
+    /// To a GET of a URL that another user had asked for before.
+    pub repeated: u64,
+    /// Of these, with the same body as that one's.
+    pub repeated_equal: u64,
 }
 
 /// Means in milliseconds per request. `receive` is part of `queue`; the others, with `queue`, are exclusive.

@@ -42,6 +42,8 @@ pub(crate) struct Request {
     pub(crate) sent: Timestamp,
     pub(crate) line: TextId,
     pub(crate) step: u32,
+    /// Whether its answer is looked at for [`recording::AnswerFacts`].
+    pub(crate) sampled: bool,
     /// When it is given up.
     pub(crate) deadline: Timestamp,
 }

@@ -8,6 +8,8 @@ use std::ops::Range;
 
 use scenario::{Answer, HeaderSpan};
 
+use crate::answers::BodyHash;
+
 /// Headers an answer may have.
 const HEADERS_MAX: usize = 128;
 /// Bytes that are tried for a head at a time, so that the body behind it is not copied for nothing.
@@ -40,6 +42,7 @@ pub(crate) struct AnswerReader {
     body: Vec<u8>,
     body_keep: usize,
     body_bytes: u64,
+    body_hash: Option<BodyHash>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,11 +90,13 @@ impl AnswerReader {
             body: Vec::new(),
             body_keep: 0,
             body_bytes: 0,
+            body_hash: None,
         }
     }
 
-    /// Forgets the last answer and awaits the next, of whose body `body_keep` bytes are kept.
-    pub(crate) fn expect(&mut self, is_head_request: bool, body_keep: usize) {
+    /// Forgets the last answer and awaits the next, of whose body `body_keep` bytes are kept. With
+    /// `compared`, its body is hashed.
+    pub(crate) fn expect(&mut self, is_head_request: bool, body_keep: usize, compared: bool) {
         self.state = State::Head;
         self.head.clear();
         self.headers.clear();
@@ -101,6 +106,7 @@ impl AnswerReader {
         self.body.clear();
         self.body_keep = body_keep;
         self.body_bytes = 0;
+        self.body_hash = compared.then(BodyHash::default);
     }
 
     /// Takes bytes; returns how many belonged to this answer. Fewer than given only when it is complete.
@@ -160,6 +166,11 @@ impl AnswerReader {
         self.body_bytes
     }
 
+    /// The hash of the body, where it was asked for.
+    pub(crate) fn body_hash(&self) -> Option<BodyHash> {
+        self.body_hash
+    }
+
     pub(crate) fn status(&self) -> u16 {
         self.status
     }
@@ -180,6 +191,9 @@ impl AnswerReader {
         self.body_bytes += bytes.len() as u64;
         if self.body_bytes > self.limits.body_bytes {
             return Err(BadAnswer("the body is larger than the limit"));
+        }
+        if let Some(hash) = &mut self.body_hash {
+            hash.add(bytes);
         }
         let room = self.body_keep.saturating_sub(self.body.len());
         self.body.extend_from_slice(&bytes[..bytes.len().min(room)]);

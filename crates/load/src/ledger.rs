@@ -1,11 +1,12 @@
 //! What one thread writes down: exchanges, handed over in batches, and what is added up to the end.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::mpsc::{SyncSender, TrySendError};
 
 use recording::{Exchange, Nanos, Outcome, TextId, Timestamp, Window};
 use scenario::{Scenario, Tally};
 
+use crate::answers::{Answers, Seen, is_sampled};
 use crate::clock;
 use crate::connection::Connection;
 use crate::failures::{Failed, Failures};
@@ -28,6 +29,7 @@ pub(crate) struct Share {
     pub(crate) failures: Failures,
     pub(crate) tally: Tally,
     pub(crate) checks_failed: u64,
+    pub(crate) answers: Answers,
     /// When it stopped sending before its time.
     pub(crate) stopped_at: Option<Timestamp>,
 }
@@ -37,7 +39,8 @@ pub(crate) struct Ledger<'a> {
     pub(crate) share: Share,
     scenario: &'a Scenario,
     window: Window,
-    lines: HashSet<TextId>,
+    /// How many requests of each line were begun.
+    lines: HashMap<TextId, u64>,
     batch: Batch,
     sender: SyncSender<Batch>,
     deliver_at: Timestamp,
@@ -49,7 +52,7 @@ impl<'a> Ledger<'a> {
             share: Share::default(),
             scenario,
             window,
-            lines: HashSet::new(),
+            lines: HashMap::new(),
             batch: Batch::default(),
             sender,
             deliver_at: clock::now() + INTERVAL,
@@ -58,9 +61,21 @@ impl<'a> Ledger<'a> {
 
     /// The name of a request line; a new one is handed over with the next batch.
     pub(crate) fn name_line(&mut self, line: &str) -> TextId {
+        self.count_line(line, 0).0
+    }
+
+    /// Names the line of a request that is being sent, and says whether its answer is looked at.
+    pub(crate) fn begin(&mut self, line: &str) -> (TextId, bool) {
+        let (id, count) = self.count_line(line, 1);
+        (id, is_sampled(count))
+    }
+
+    /// Adds to the requests of a line; its name, and how many it has now.
+    fn count_line(&mut self, line: &str, more: u64) -> (TextId, u64) {
         let id = TextId::of(line.as_bytes());
-        if self.lines.contains(&id) {
-            return id;
+        if let Some(count) = self.lines.get_mut(&id) {
+            *count += more;
+            return (id, *count);
         }
         let kept = if self.lines.len() < LINES_MAX {
             line
@@ -68,10 +83,27 @@ impl<'a> Ledger<'a> {
             line.split(' ').next().unwrap_or("")
         };
         let id = TextId::of(kept.as_bytes());
-        if self.lines.insert(id) {
+        let count = self.lines.entry(id).or_insert_with(|| {
             self.batch.texts.push((id, kept.to_owned()));
+            0
+        });
+        *count += more;
+        (id, *count)
+    }
+
+    /// Looks at the connection's answer, if it belongs to the sample.
+    pub(crate) fn look_at(&mut self, connection: &Connection) {
+        if !connection.request.sampled {
+            return;
         }
-        id
+        self.share.answers.look_at(&Seen {
+            line: connection.request.line,
+            connection: connection.number,
+            request: connection.request_bytes(),
+            answer: connection.reader.answer(0),
+            body: connection.reader.body_hash(),
+            keeps_alive: connection.reader.keeps_alive(),
+        });
     }
 
     /// Writes down how the connection's request ended.

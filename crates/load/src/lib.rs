@@ -19,6 +19,7 @@
 //! Nothing here knows Ruby or SQL. Start reading at `worker`, whose head tells the way of a request;
 //! `http1` reads answers without a socket; `connection` owns one.
 
+mod answers;
 mod clock;
 mod connection;
 mod failures;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use recording::{Exchange, Failure, Generator, Score, TextId, Window};
+use recording::{AnswerFacts, Exchange, Failure, Generator, Score, TextId, Window};
 
 /// Exchanges since the last batch, about every 200 ms.
 #[derive(Debug, Default)]
@@ -24,6 +24,10 @@ pub struct LoadResult {
     pub failures: Vec<Failure>,
     /// Points, when the scenario has a rule. Only what was due and answered in the window earns any.
     pub score: Option<Score>,
+    /// What the heads of the answers said, from a sample.
+    pub answers: Vec<AnswerFacts>,
+    /// Texts that only they name.
+    pub texts: Vec<(TextId, String)>,
     /// Whether `stop` ended it before its time.
     pub stopped: bool,
 }

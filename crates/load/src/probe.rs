@@ -48,7 +48,7 @@ pub fn probe(url: &str, limit: Duration) -> Result<u16, ProbeError> {
         .write_all(request.as_bytes())
         .map_err(ProbeError::Io)?;
     let mut reader = AnswerReader::new(LIMITS);
-    reader.expect(false, 0);
+    reader.expect(false, 0, false);
     let mut buffer = vec![0; 16 * 1024];
     while !reader.is_complete() {
         stream

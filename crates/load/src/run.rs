@@ -68,6 +68,8 @@ pub fn run(
 
 fn result(plan: &Plan, scenario: &Scenario, planned: Window, total: Share) -> LoadResult {
     let end = total.stopped_at.unwrap_or(planned.end);
+    let score = score(scenario, &total);
+    let (answers, texts) = total.answers.into_parts();
     LoadResult {
         window: Window {
             start: planned.start,
@@ -78,8 +80,10 @@ fn result(plan: &Plan, scenario: &Scenario, planned: Window, total: Share) -> Lo
             threads: plan.threads,
             unsent: total.unsent,
         },
-        score: score(scenario, &total),
+        score,
         failures: total.failures.into_vec(),
+        answers,
+        texts,
         stopped: total.stopped_at.is_some(),
     }
 }
@@ -135,6 +139,7 @@ fn merge(shares: impl Iterator<Item = io::Result<Share>>) -> io::Result<Share> {
         total.checks_failed += share.checks_failed;
         total.failures.merge(share.failures);
         total.tally.merge(&share.tally);
+        total.answers.merge(share.answers);
         total.stopped_at = match (total.stopped_at, share.stopped_at) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),

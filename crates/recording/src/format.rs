@@ -158,6 +158,22 @@ impl Summary {
         }
     }
 
+    /// The texts that only a summary names: they come too late for the chunks of the run.
+    pub fn own_texts(&self) -> Vec<TextId> {
+        let of_answers = self.answers.iter().flat_map(|facts| {
+            [
+                facts.content_type,
+                facts.content_encoding,
+                facts.cache_control,
+            ]
+        });
+        let statements = self.database.iter().flat_map(|facts| &facts.statements);
+        of_answers
+            .chain(statements.map(|statement| statement.digest))
+            .filter(|id| *id != TextId::NONE)
+            .collect()
+    }
+
     /// As bytes.
     pub fn encode(&self) -> Vec<u8> {
         let mut writer = Writer::default();

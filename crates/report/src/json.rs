@@ -144,6 +144,27 @@ fn route_of(route: &RouteBalance, overall: &RouteBalance) -> v1::Route {
         time_share: facts::time_share(route, overall),
         latency_ms: latency(Percentiles::of(&route.latency)),
         balance_ms: (route.answered > route.unseen).then(|| balance(&route.balance)),
+        body_bytes_mean: route.body_bytes,
+        body_bytes_max: route.body_bytes_max,
+        answers: route.answers.as_ref().map(answers),
+    }
+}
+
+fn answers(answers: &breakdown::Answers) -> v1::Answers {
+    let share = |count: u64| count as f64 / answers.seen.max(1) as f64;
+    let equal = answers.repeated_equal as f64 / answers.repeated.max(1) as f64;
+    v1::Answers {
+        seen: answers.seen,
+        content_type: answers.content_type.clone(),
+        content_encoding: answers.content_encoding.clone(),
+        cache_control: answers.cache_control.clone(),
+        cache_control_share: share(answers.with_cache_control),
+        etag_share: share(answers.with_etag),
+        last_modified_share: share(answers.with_last_modified),
+        set_cookie_share: share(answers.with_set_cookie),
+        closed_share: share(answers.closed),
+        repeated: answers.repeated,
+        repeated_equal_share: (answers.repeated > 0).then_some(equal),
     }
 }
 

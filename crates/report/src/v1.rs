@@ -189,6 +189,39 @@ pub struct Route {
     pub latency_ms: Latency,
     /// Means a request that the app saw; `null` when it saw none.
     pub balance_ms: Option<Balance>,
+    /// Mean length of a body.
+    pub body_bytes_mean: f64,
+    /// Length of the largest body.
+    pub body_bytes_max: u64,
+    /// What the heads of a sample of its 2xx answers said; `null` when none was looked at.
+    pub answers: Option<Answers>,
+}
+
+/// Heads of answers. Shares are of `seen`.
+#[derive(Debug, Serialize)]
+pub struct Answers {
+    /// Answers looked at.
+    pub seen: u64,
+    /// The commonest `Content-Type`.
+    pub content_type: Option<String>,
+    /// The commonest `Content-Encoding`.
+    pub content_encoding: Option<String>,
+    /// The commonest `Cache-Control`.
+    pub cache_control: Option<String>,
+    /// With a `Cache-Control` or an `Expires`.
+    pub cache_control_share: f64,
+    /// With an `ETag`.
+    pub etag_share: f64,
+    /// With a `Last-Modified`.
+    pub last_modified_share: f64,
+    /// With a `Set-Cookie`.
+    pub set_cookie_share: f64,
+    /// After which the server closed the connection unasked.
+    pub closed_share: f64,
+    /// Answers to a URL that another user had asked for before.
+    pub repeated: u64,
+    /// Of these, the share with the same body; `null` without any.
+    pub repeated_equal_share: Option<f64>,
 }
 
 /// The balance. `receive` is part of `queue`; all others add up to the mean from sent to answered.

@@ -56,6 +56,10 @@ fn is_loopback(settings: &Settings) -> bool {
 
 /// What the load generator brought.
 pub(crate) fn of_load(recording: &mut Recording, result: LoadResult) {
+    recording.answers = result.answers;
+    for (id, text) in result.texts {
+        recording.texts.keep_as(id, &text);
+    }
     recording.window = result.window;
     recording.generator = result.generator;
     recording.failures = result.failures;

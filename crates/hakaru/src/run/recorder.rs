@@ -195,7 +195,13 @@ pub(crate) fn not_kept(error: &StoreError) -> Trouble {
 /// Writes the summary; answers the run's number when it was kept.
 pub(crate) fn finish(writer: Option<RunWriter>, recording: &mut Recording) -> Option<i64> {
     let mut writer = writer?;
-    match writer.finish(&Summary::of(recording)) {
+    let summary = Summary::of(recording);
+    let text = |id| Some((id, recording.texts.get(id)?.to_owned()));
+    let late = Chunk {
+        texts: summary.own_texts().into_iter().filter_map(text).collect(),
+        ..Chunk::default()
+    };
+    match writer.append(&late).and_then(|()| writer.finish(&summary)) {
         Ok(()) => Some(writer.number()),
         Err(error) => {
             talk::say(&format!(

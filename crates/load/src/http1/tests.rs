@@ -15,7 +15,7 @@ type Read = Result<(u16, Vec<u8>, u64, bool, usize), BadAnswer>;
 /// Reads `bytes` in pieces of these sizes, again and again, then closes.
 fn read(bytes: &[u8], pieces: &[usize], is_head: bool) -> Option<Read> {
     let mut reader = AnswerReader::new(LIMITS);
-    reader.expect(is_head, 100);
+    reader.expect(is_head, 100, false);
     let mut rest = bytes;
     let mut sizes = pieces.iter().cycle();
     while !rest.is_empty() && !reader.is_complete() {

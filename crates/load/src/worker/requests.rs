@@ -60,19 +60,20 @@ impl Worker<'_> {
             }
         };
         let (step, is_head) = (prepared.step, prepared.is_head);
-        let line = self.ledger.name_line(prepared.line);
+        let (line, sampled) = self.ledger.begin(prepared.line);
         let keep = if needs_body {
             usize::MAX
         } else {
             EXAMPLE_BODY_BYTES
         };
-        connection.reader.expect(is_head, keep);
+        connection.reader.expect(is_head, keep, sampled);
         connection.phase = Phase::InFlight;
         let sent = clock::now();
         connection.request = Request {
             sent,
             line,
             step,
+            sampled,
             deadline: sent + self.task.plan.answer_timeout,
             ..connection.request
         };
@@ -106,6 +107,7 @@ impl Worker<'_> {
             self.ledger
                 .count_failure(connection, outcome, place, reason);
         }
+        self.ledger.look_at(&self.connections[index]);
         self.record(index, answered, outcome);
         self.next_of(index, answered);
     }

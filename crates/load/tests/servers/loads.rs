@@ -337,3 +337,39 @@ fn a_probe_tells_the_status() {
     assert!(probe("http://127.0.0.1:1/", second).is_err());
     assert!(probe("https://127.0.0.1/", second).is_err());
 }
+
+#[test]
+fn what_answers_have_in_common_is_told() {
+    let headers = "Content-Type: image/png\r\nETag: \"1\"\r\n";
+    let address = serve_answers(move |_| answer("200 OK", headers, "picture"));
+    let plan = Plan {
+        threads: 2,
+        ..plan(6)
+    };
+    let scenario = flow(
+        address,
+        "GET {{base_url}}/picture\nHTTP 200\nPOST {{base_url}}/post\nHTTP 200\n",
+        ScoreSpec::default(),
+    );
+    let (exchanges, texts, result) = load(&plan, &scenario);
+    let of = |line: &str| {
+        let found = result
+            .answers
+            .iter()
+            .find(|facts| texts.get(facts.line) == Some(line));
+        found.unwrap_or_else(|| panic!("nothing of {line} in {:?}", result.answers))
+    };
+    let picture = of("GET /picture");
+    assert_eq!(picture.status, 200);
+    assert_eq!(picture.with_etag, picture.seen);
+    assert!(picture.seen > 1 && picture.seen <= exchanges.len() as u64);
+    assert!(picture.repeated > 0, "{picture:?}");
+    assert_eq!(picture.repeated_equal, picture.repeated);
+    assert_eq!((picture.with_cache_control, picture.closed), (0, 0));
+    let kind = result
+        .texts
+        .iter()
+        .find(|(id, _)| *id == picture.content_type);
+    assert_eq!(kind.map(|(_, text)| text.as_str()), Some("image/png"));
+    assert_eq!(of("POST /post").repeated, 0);
+}
