@@ -1,0 +1,321 @@
+//! From two schemas to statements in an order that SQLite takes.
+//!
+//! Order: what is in the way of `ALTER TABLE`; new names; tables; indexes; views; triggers; what goes (`drops`);
+//! the check of references.
+//! `RENAME` and `DROP COLUMN` read every view and trigger and fail on one that does not fit any more, so before
+//! them those that change are dropped; else each is dropped just before it is made again.
+
+use std::collections::HashSet;
+
+use super::change::{Change, compare};
+use super::model::{Name, Whole, WholeKind, quoted};
+use super::normal::piece_of_name;
+use super::renames::{self, Rename};
+use super::{Schema, hazards, render};
+use crate::{Hazard, Object, Plan, PlanError, PlanOptions, Statement};
+
+/// A plan in the making.
+pub(super) struct Builder<'a> {
+    pub(super) from: &'a Schema,
+    pub(super) to: &'a Schema,
+    pub(super) keeps_quoting: bool,
+    pub(super) statements: Vec<Statement>,
+    /// Tables written anew, by name.
+    pub(super) rebuilt: Vec<String>,
+    /// Views and triggers that `ALTER TABLE` must not see, dropped in advance.
+    pub(super) dropped_early: HashSet<(&'static str, String)>,
+    pub(super) renamed: Vec<Rename>,
+}
+
+/// See [`crate::plan`].
+pub(super) fn plan(from: &Schema, to: &Schema, options: &PlanOptions) -> Result<Plan, PlanError> {
+    let mut from = from.clone();
+    let renamed = renames::apply(&mut from, to)?;
+    let mut builder = Builder {
+        from: &from,
+        to,
+        keeps_quoting: options.keep_quoting,
+        statements: Vec::new(),
+        rebuilt: Vec::new(),
+        dropped_early: HashSet::new(),
+        renamed,
+    };
+    builder.everything();
+    Ok(Plan {
+        statements: builder.statements,
+    })
+}
+
+impl<'a> Builder<'a> {
+    fn everything(&mut self) {
+        let (from, to) = (self.from, self.to);
+        let tables = to.tables.iter().filter_map(|table| {
+            let before = from.table(&table.name.key())?;
+            compare(before, table)
+        });
+        let changes: Vec<Change<'a>> = tables.collect();
+        let rebuilt = changes.iter().filter(|change| change.is_rebuild);
+        self.rebuilt = rebuilt.map(|change| change.to.name.text.clone()).collect();
+        let reads_all =
+            !self.renamed.is_empty() || changes.iter().any(|change| !change.dropped.is_empty());
+        if reads_all {
+            self.clear_the_way();
+        }
+        self.rename();
+        self.tables(&changes);
+        self.indexes();
+        self.wholes(WholeKind::View);
+        self.wholes(WholeKind::Trigger);
+        self.drops(&changes);
+        self.check_foreign_keys();
+    }
+
+    /// Adds a statement without hazards; its index.
+    pub(super) fn push(
+        &mut self,
+        sql: String,
+        verb: &'static str,
+        kind: &'static str,
+        name: String,
+    ) -> usize {
+        self.statements.push(Statement {
+            sql,
+            object: Object { kind, name },
+            hazards: Vec::new(),
+            verb,
+            destructive: false,
+            needs: Vec::new(),
+            held_back: None,
+        });
+        self.statements.len() - 1
+    }
+
+    /// A name as statements that are made here spell it.
+    pub(super) fn show(&self, name: &Name) -> String {
+        if self.keeps_quoting {
+            name.written.clone()
+        } else {
+            quoted(&name.text)
+        }
+    }
+
+    pub(super) fn is_name_used(&self, key: &str) -> bool {
+        [self.from, self.to].iter().any(|schema| {
+            schema.table(key).is_some()
+                || schema.index(key).is_some()
+                || schema.wholes.iter().any(|whole| whole.name.key() == key)
+        })
+    }
+
+    pub(super) fn is_rebuilt(&self, key: &str) -> bool {
+        self.rebuilt
+            .iter()
+            .any(|name| name.eq_ignore_ascii_case(key))
+    }
+
+    /// Whether it differs, or names something that gets a new name.
+    pub(super) fn is_changed(&self, from: &Whole, to: &Whole) -> bool {
+        let is_renamed = |rename: &Rename| {
+            let piece = piece_of_name(&rename.from.text);
+            from.pieces.contains(&piece)
+        };
+        from.pieces != to.pieces || self.renamed.iter().any(is_renamed)
+    }
+
+    /// Drops the views and triggers that change, while `ALTER TABLE` still accepts them.
+    fn clear_the_way(&mut self) {
+        let from = self.from;
+        for kind in [WholeKind::Trigger, WholeKind::View] {
+            for whole in from.wholes.iter().filter(|whole| whole.kind == kind) {
+                let after = self.to.whole(kind, &whole.name.key());
+                if after.is_some_and(|after| self.is_changed(whole, after)) {
+                    self.drop_to_replace(whole);
+                    self.dropped_early.insert((kind.word(), whole.name.key()));
+                }
+            }
+        }
+    }
+
+    /// A drop that is followed by a new object of that name.
+    pub(super) fn drop_to_replace(&mut self, whole: &Whole) -> usize {
+        let word = whole.kind.word();
+        let sql = format!(
+            "DROP {} {}",
+            word.to_ascii_uppercase(),
+            self.show(&whole.name)
+        );
+        self.push(sql, "drop", word, whole.name.text.clone())
+    }
+
+    fn rename(&mut self) {
+        for rename in self.renamed.clone() {
+            let (old, new) = (self.show(&rename.from), self.show(&rename.to));
+            match &rename.table {
+                None => {
+                    let sql = format!("ALTER TABLE {old} RENAME TO {new}");
+                    self.push(sql, "rename", "table", rename.from.text);
+                }
+                Some(table) => {
+                    let sql = format!(
+                        "ALTER TABLE {} RENAME COLUMN {old} TO {new}",
+                        self.show(table)
+                    );
+                    let name = format!("{}.{}", table.text, rename.from.text);
+                    self.push(sql, "rename", "column", name);
+                }
+            }
+        }
+    }
+
+    fn tables(&mut self, changes: &[Change<'a>]) {
+        let to = self.to;
+        for table in &to.tables {
+            let key = table.name.key();
+            if let Some(change) = changes.iter().find(|change| change.to.name.key() == key) {
+                self.change(change);
+            } else if self.from.table(&key).is_none() {
+                let in_the_way = self.drop_namesake(&key);
+                let create = render::table(table);
+                let created = self.push(create, "create", "table", table.name.text.clone());
+                self.statements[created].needs.extend(in_the_way);
+            }
+        }
+        self.virtual_tables();
+    }
+
+    fn change(&mut self, change: &Change<'a>) {
+        if change.is_rebuild {
+            return self.rebuild(change);
+        }
+        let table = &change.to.name;
+        for column in &change.added {
+            let definition = render::named_column(column, &self.show(&column.name));
+            let sql = format!("ALTER TABLE {} ADD COLUMN {definition}", self.show(table));
+            let name = format!("{}.{}", table.text, column.name.text);
+            let added = self.push(sql, "add", "column", name);
+            let checks = column.inline.checks.iter().map(|check| Hazard::MayFail {
+                reason: format!("the default must satisfy CHECK ({})", check.text),
+                query: None,
+            });
+            self.statements[added].hazards.extend(checks);
+        }
+    }
+
+    fn virtual_tables(&mut self) {
+        let (from, to) = (self.from, self.to);
+        let is_virtual = |whole: &&Whole| whole.kind == WholeKind::Virtual;
+        for table in to.wholes.iter().filter(is_virtual) {
+            let key = table.name.key();
+            let mut needed = None;
+            if let Some(before) = from.whole(WholeKind::Virtual, &key) {
+                if before.pieces == table.pieces {
+                    continue;
+                }
+                let dropped = self.drop_to_replace(before);
+                self.mark_lost(dropped, &before.name);
+                needed = Some(dropped);
+            } else {
+                needed = needed.or_else(|| self.drop_namesake(&key));
+            }
+            let created = self.push(
+                table.text.clone(),
+                "create",
+                "table",
+                table.name.text.clone(),
+            );
+            self.statements[created].needs.extend(needed);
+        }
+    }
+
+    fn indexes(&mut self) {
+        let (from, to) = (self.from, self.to);
+        for index in &to.indexes {
+            let key = index.name.key();
+            let old = index
+                .renamed_from
+                .as_ref()
+                .map(|old| old.to_ascii_lowercase());
+            let before = from.index(&key);
+            let renamed = before.is_none().then(|| from.index(&old?)).flatten();
+            let is_same = before.is_some_and(|before| before.is_same(index));
+            if is_same {
+                continue;
+            }
+            if let Some(before) = before.or(renamed)
+                && !self.is_gone_with_table(&before.table)
+            {
+                let sql = format!("DROP INDEX {}", self.show(&before.name));
+                self.push(sql, "drop", "index", before.name.text.clone());
+            }
+            let sql = match renamed {
+                Some(_) => render::index(index, &|name| self.show(name)),
+                None => index.text.clone(),
+            };
+            let created = self.push(sql, "create", "index", index.name.text.clone());
+            let is_on_rows = from.table(&index.table.key()).is_some();
+            if is_on_rows {
+                self.statements[created].hazards = hazards::of_index(index);
+            }
+        }
+    }
+
+    /// A rebuild takes away what is on the table.
+    fn is_gone_with_table(&self, table: &Name) -> bool {
+        self.is_rebuilt(&table.key())
+    }
+
+    /// Views or triggers that are new or change.
+    fn wholes(&mut self, kind: WholeKind) {
+        let (from, to) = (self.from, self.to);
+        for whole in to.wholes.iter().filter(|whole| whole.kind == kind) {
+            let key = whole.name.key();
+            let old = whole
+                .renamed_from
+                .as_ref()
+                .map(|old| old.to_ascii_lowercase());
+            let before = from.whole(kind, &key).or_else(|| {
+                let old = old.filter(|old| to.whole(kind, old).is_none())?;
+                from.whole(kind, &old)
+            });
+            let mut needed = None;
+            match before {
+                Some(before) => {
+                    let is_changed = self.is_changed(before, whole) || before.name.key() != key;
+                    if !is_changed && !self.is_lost_with_view(whole) {
+                        continue;
+                    }
+                    if is_changed && !self.is_away(before) {
+                        self.drop_to_replace(before);
+                    }
+                }
+                None => needed = self.drop_namesake(&key),
+            }
+            let created = self.push(
+                whole.text.clone(),
+                "create",
+                kind.word(),
+                whole.name.text.clone(),
+            );
+            self.statements[created].needs.extend(needed);
+        }
+    }
+
+    /// Whether it was dropped in advance, or with what it is on.
+    pub(super) fn is_away(&self, whole: &Whole) -> bool {
+        let early = (whole.kind.word(), whole.name.key());
+        let table = whole.table.as_ref();
+        self.dropped_early.contains(&early)
+            || self.is_lost_with_view(whole)
+            || table.is_some_and(|table| self.is_gone_with_table(table))
+    }
+
+    /// Whether its view is dropped and made again.
+    pub(super) fn is_lost_with_view(&self, trigger: &Whole) -> bool {
+        let key = trigger.table.as_ref().map(Name::key);
+        let view = |schema: &'a Schema| schema.whole(WholeKind::View, key.as_ref()?);
+        match (view(self.from), view(self.to)) {
+            (Some(before), Some(after)) => self.is_changed(before, after),
+            _ => false,
+        }
+    }
+}

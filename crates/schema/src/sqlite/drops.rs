@@ -1,0 +1,250 @@
+//! What goes: last, so that whatever is held back holds back nothing that could be done.
+
+use super::change::Change;
+use super::diff::Builder;
+use super::model::{Index, Name, Whole, WholeKind};
+use super::normal::piece_of_name;
+use super::{hazards, render};
+use crate::Hazard;
+
+impl<'a> Builder<'a> {
+    /// Everything that the wanted schema does not have.
+    pub(super) fn drops(&mut self, changes: &[Change<'a>]) {
+        let from = self.from;
+        for kind in [WholeKind::Trigger, WholeKind::View, WholeKind::Virtual] {
+            let goes = |whole: &&Whole| whole.kind == kind && self.goes(whole);
+            let gone: Vec<&Whole> = from.wholes.iter().filter(goes).collect();
+            for whole in gone {
+                self.drop_whole(whole);
+            }
+        }
+        let tables = from.tables.iter().map(|table| &table.name);
+        let gone = tables.filter(|name| self.to.table(&name.key()).is_none());
+        for name in gone.collect::<Vec<_>>() {
+            self.drop_table(name);
+        }
+        let goes = |index: &&Index| self.index_goes(index);
+        for index in from.indexes.iter().filter(goes).collect::<Vec<_>>() {
+            let sql = format!("DROP INDEX {}", self.show(&index.name));
+            self.drop_destructively(sql, "index", index.name.text.clone());
+        }
+        for change in changes {
+            self.drop_columns(change);
+        }
+    }
+
+    /// Makes again what a rebuild took from this table, as far as nothing else does.
+    pub(super) fn again_on(&mut self, table: &str) {
+        let (from, to) = (self.from, self.to);
+        for before in from
+            .indexes
+            .iter()
+            .filter(|index| index.table.key() == table)
+        {
+            let after = to.index(&before.name.key());
+            let sql = match after {
+                Some(after) if after.is_same(before) => after.text.clone(),
+                None if !self.is_index_renamed(before) => {
+                    render::index(before, &|name| self.show(name))
+                }
+                _ => continue,
+            };
+            self.push(sql, "rebuild", "index", before.name.text.clone());
+        }
+        let is_on = |whole: &&Whole| whole.table.as_ref().is_some_and(|each| each.key() == table);
+        for before in from.wholes.iter().filter(is_on) {
+            let after = to.whole(before.kind, &before.name.key());
+            let sql = match after {
+                Some(after) if !self.is_changed(before, after) => after.text.clone(),
+                None if !self.is_whole_renamed(before) => before.text.clone(),
+                _ => continue,
+            };
+            self.push(sql, "rebuild", before.kind.word(), before.name.text.clone());
+        }
+    }
+
+    /// Drops what has the name that a new object needs; the statement to wait for.
+    pub(super) fn drop_namesake(&mut self, key: &str) -> Option<usize> {
+        let from = self.from;
+        let table = from.table(key).filter(|_| self.to.table(key).is_none());
+        if let Some(table) = table {
+            return Some(self.drop_table(&table.name));
+        }
+        let mut wholes = from.wholes.iter();
+        let whole = wholes.find(|whole| {
+            whole.kind != WholeKind::Trigger && whole.name.key() == key && self.goes(whole)
+        })?;
+        Some(self.drop_whole(whole))
+    }
+
+    fn goes(&self, whole: &Whole) -> bool {
+        let is_with_table = whole
+            .table
+            .as_ref()
+            .is_some_and(|table| self.is_gone(table));
+        self.to.whole(whole.kind, &whole.name.key()).is_none()
+            && !self.is_whole_renamed(whole)
+            && !is_with_table
+    }
+
+    /// Whether a table or view goes, and what is on it with it.
+    fn is_gone(&self, table: &Name) -> bool {
+        let key = table.key();
+        self.to.table(&key).is_none()
+            && self.to.whole(WholeKind::View, &key).is_none()
+            && self.to.whole(WholeKind::Virtual, &key).is_none()
+    }
+
+    fn index_goes(&self, index: &Index) -> bool {
+        self.to.index(&index.name.key()).is_none()
+            && !self.is_index_renamed(index)
+            && !self.is_gone(&index.table)
+    }
+
+    /// Whether the wanted schema has it under another name.
+    fn is_index_renamed(&self, index: &Index) -> bool {
+        let old = &index.name.text;
+        self.to.indexes.iter().any(|each| {
+            let from = each.renamed_from.as_ref();
+            from.is_some_and(|from| from.eq_ignore_ascii_case(old))
+                && self.from.index(&each.name.key()).is_none()
+        })
+    }
+
+    fn is_whole_renamed(&self, whole: &Whole) -> bool {
+        let old = &whole.name.text;
+        self.to.wholes.iter().any(|each| {
+            let from = each.renamed_from.as_ref();
+            each.kind == whole.kind
+                && from.is_some_and(|from| from.eq_ignore_ascii_case(old))
+                && self.from.whole(each.kind, &each.name.key()).is_none()
+        })
+    }
+
+    fn is_dropped(&self, kind: &str, name: &str) -> Option<usize> {
+        self.statements.iter().position(|statement| {
+            statement.destructive && statement.object.kind == kind && statement.object.name == name
+        })
+    }
+
+    fn drop_whole(&mut self, whole: &Whole) -> usize {
+        let word = whole.kind.word();
+        if let Some(done) = self.is_dropped(word, &whole.name.text) {
+            return done;
+        }
+        let dropped = self.drop_to_replace(whole);
+        match whole.kind {
+            WholeKind::Virtual => self.mark_lost(dropped, &whole.name),
+            _ => self.mark_dropped(dropped),
+        }
+        dropped
+    }
+
+    fn drop_table(&mut self, name: &Name) -> usize {
+        if let Some(done) = self.is_dropped("table", &name.text) {
+            return done;
+        }
+        let sql = format!("DROP TABLE {}", self.show(name));
+        let dropped = self.push(sql, "drop", "table", name.text.clone());
+        self.mark_lost(dropped, name);
+        dropped
+    }
+
+    fn drop_destructively(&mut self, sql: String, kind: &'static str, name: String) {
+        let dropped = self.push(sql, "drop", kind, name);
+        self.mark_dropped(dropped);
+    }
+
+    fn mark_dropped(&mut self, at: usize) {
+        let statement = &mut self.statements[at];
+        let what = format!("{} {}", statement.object.kind, statement.object.name);
+        statement.hazards.push(Hazard::Drop(what));
+        statement.destructive = true;
+    }
+
+    /// A statement after which the rows of a table are gone.
+    pub(super) fn mark_lost(&mut self, at: usize, table: &Name) {
+        let statement = &mut self.statements[at];
+        let what = format!("the rows of {}", table.text);
+        statement.hazards.push(Hazard::DataLoss(what));
+        statement.destructive = true;
+    }
+
+    fn drop_columns(&mut self, change: &Change<'a>) {
+        let table = &change.to.name;
+        let mut earlier: Vec<usize> = Vec::new();
+        for column in &change.dropped {
+            let in_the_way = self.naming(table, &column.name);
+            let sql = format!(
+                "ALTER TABLE {} DROP COLUMN {}",
+                self.show(table),
+                self.show(&column.name)
+            );
+            let name = format!("{}.{}", table.text, column.name.text);
+            let dropped = self.push(sql, "drop", "column", name.clone());
+            let statement = &mut self.statements[dropped];
+            statement.destructive = true;
+            statement.hazards = vec![
+                Hazard::DataLoss(format!("the values of {name}")),
+                Hazard::Rewrite(format!("table {} is written anew", table.text)),
+                hazards::EXCLUSIVE,
+            ];
+            statement.needs = in_the_way;
+            let needing = change.dropped.iter().zip(&earlier);
+            let needing = needing.filter(|(other, _)| super::change::needs(other, column));
+            statement.needs.extend(needing.map(|(_, at)| *at));
+            earlier.push(dropped);
+        }
+    }
+
+    /// The drops of indexes, views and triggers that name a column: SQLite refuses to drop it while they are there.
+    fn naming(&self, table: &Name, column: &Name) -> Vec<usize> {
+        let (table_piece, piece) = (piece_of_name(&table.text), piece_of_name(&column.text));
+        let mut found = Vec::new();
+        for index in self
+            .from
+            .indexes
+            .iter()
+            .filter(|index| index.table.key() == table.key())
+        {
+            let condition = index.condition.as_ref().map(|(pieces, _)| pieces);
+            let mut all = index
+                .columns
+                .iter()
+                .map(|each| &each.pieces)
+                .chain(condition);
+            if all.any(|pieces| pieces.contains(&piece)) {
+                found.extend(self.is_dropped("index", &index.name.text));
+            }
+        }
+        for whole in &self.from.wholes {
+            let is_on = whole
+                .table
+                .as_ref()
+                .is_some_and(|each| each.key() == table.key());
+            let names_table = is_on || whole.pieces.contains(&table_piece);
+            if names_table && whole.pieces.contains(&piece) {
+                found.extend(self.is_dropped(whole.kind.word(), &whole.name.text));
+            }
+        }
+        found
+    }
+}
+
+impl Index {
+    /// Whether both are the same to SQLite.
+    pub(super) fn is_same(&self, other: &Index) -> bool {
+        let columns = |index: &Index| -> Vec<_> {
+            index
+                .columns
+                .iter()
+                .map(|column| column.pieces.clone())
+                .collect()
+        };
+        let condition = |index: &Index| index.condition.as_ref().map(|(pieces, _)| pieces.clone());
+        self.table.key() == other.table.key()
+            && self.is_unique == other.is_unique
+            && columns(self) == columns(other)
+            && condition(self) == condition(other)
+    }
+}

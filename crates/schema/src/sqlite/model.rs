@@ -1,0 +1,193 @@
+//! What a SQLite schema consists of, in the form in which it is compared.
+
+use super::normal::{Pieces, piece_of_name};
+
+/// A name as meant and as written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Name {
+    /// Without quotes.
+    pub(super) text: String,
+    /// As the source has it.
+    pub(super) written: String,
+}
+
+/// A table.
+#[derive(Clone, Debug)]
+pub(super) struct Table {
+    pub(super) name: Name,
+    pub(super) columns: Vec<Column>,
+    pub(super) primary_key: Option<Key>,
+    /// Constraints of columns and of the table alike: where one is written changes nothing.
+    pub(super) uniques: Vec<Key>,
+    pub(super) checks: Vec<Check>,
+    pub(super) foreign_keys: Vec<ForeignKey>,
+    pub(super) is_strict: bool,
+    pub(super) is_without_rowid: bool,
+    /// The constraints that stand after the columns, as written.
+    pub(super) constraint_texts: Vec<String>,
+    /// The statement as written; `None` once something was folded into it.
+    pub(super) text: Option<String>,
+    /// Where the bracket of `text` opens.
+    pub(super) body_start: usize,
+    pub(super) renamed_from: Option<String>,
+}
+
+/// A column.
+#[derive(Clone, Debug)]
+pub(super) struct Column {
+    pub(super) name: Name,
+    /// In the normal form; empty when there is none.
+    pub(super) data_type: Pieces,
+    /// What stands after the name, as written.
+    pub(super) definition: String,
+    /// `NOT NULL`, with what a conflict does; empty for the default.
+    pub(super) not_null: Option<String>,
+    pub(super) default: Option<Pieces>,
+    pub(super) collation: Option<String>,
+    pub(super) generated: Option<Generated>,
+    /// Constraints written at the column.
+    pub(super) inline: Inline,
+    pub(super) renamed_from: Option<String>,
+}
+
+/// Which constraints are written at a column; the table has them, too.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Inline {
+    pub(super) is_primary_key: bool,
+    pub(super) is_unique: bool,
+    pub(super) checks: Vec<Check>,
+    pub(super) foreign_keys: Vec<ForeignKey>,
+}
+
+/// The expression of a generated column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Generated {
+    pub(super) expression: Pieces,
+    pub(super) is_stored: bool,
+}
+
+/// A primary or unique key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Key {
+    pub(super) name: Option<String>,
+    /// Each in the normal form, with its collation and direction.
+    pub(super) columns: Vec<Pieces>,
+    pub(super) conflict: String,
+    pub(super) is_autoincrement: bool,
+    /// `INTEGER PRIMARY KEY DESC` at a column is, unlike everything else, no other name of the rowid.
+    pub(super) is_descending_at_column: bool,
+}
+
+/// A check.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Check {
+    pub(super) name: Option<String>,
+    pub(super) expression: Pieces,
+    /// As written, without its brackets.
+    pub(super) text: String,
+}
+
+/// A foreign key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ForeignKey {
+    pub(super) name: Option<String>,
+    pub(super) columns: Vec<String>,
+    pub(super) parent: String,
+    /// Empty: the parent's primary key.
+    pub(super) parent_columns: Vec<String>,
+    /// `on delete cascade`, `match full`, `deferrable initially deferred`, without what is the default; sorted.
+    pub(super) clauses: Vec<String>,
+}
+
+/// An index.
+#[derive(Clone, Debug)]
+pub(super) struct Index {
+    pub(super) name: Name,
+    pub(super) table: Name,
+    pub(super) is_unique: bool,
+    pub(super) columns: Vec<IndexColumn>,
+    /// The condition in the normal form, and as written.
+    pub(super) condition: Option<(Pieces, String)>,
+    pub(super) text: String,
+    pub(super) renamed_from: Option<String>,
+}
+
+/// A column or an expression of an index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct IndexColumn {
+    pub(super) pieces: Pieces,
+    /// A plain column's name, with what follows it; else `None` and the text as written.
+    pub(super) column: Option<Name>,
+    pub(super) text: String,
+}
+
+/// A view, a trigger or a virtual table: compared as a whole.
+#[derive(Clone, Debug)]
+pub(super) struct Whole {
+    pub(super) kind: WholeKind,
+    pub(super) name: Name,
+    /// The table or view of a trigger.
+    pub(super) table: Option<Name>,
+    pub(super) pieces: Pieces,
+    pub(super) text: String,
+    pub(super) renamed_from: Option<String>,
+}
+
+/// What is compared as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum WholeKind {
+    View,
+    Trigger,
+    Virtual,
+}
+
+impl Name {
+    pub(super) fn of(text: &str) -> Name {
+        Name {
+            text: text.to_owned(),
+            written: quoted(text),
+        }
+    }
+
+    /// Names differ in case only when they are the same to SQLite.
+    pub(super) fn key(&self) -> String {
+        self.text.to_ascii_lowercase()
+    }
+}
+
+/// A name in double quotes.
+pub(super) fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+impl Table {
+    pub(super) fn column(&self, key: &str) -> Option<&Column> {
+        self.columns.iter().find(|column| column.name.key() == key)
+    }
+
+    /// The column that is another name of the rowid.
+    pub(super) fn rowid_column(&self) -> Option<String> {
+        let key = self.primary_key.as_ref()?;
+        let [only] = &key.columns[..] else {
+            return None;
+        };
+        let column = self
+            .columns
+            .iter()
+            .find(|column| only.first() == Some(&piece_of_name(&column.name.text)))?;
+        let is_integer = column.data_type.len() == 1 && column.data_type[0] == "integer";
+        (is_integer && !key.is_descending_at_column && !self.is_without_rowid)
+            .then(|| column.name.key())
+    }
+}
+
+impl WholeKind {
+    /// The word in `--allow` and in messages.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            WholeKind::View => "view",
+            WholeKind::Trigger => "trigger",
+            WholeKind::Virtual => "table",
+        }
+    }
+}

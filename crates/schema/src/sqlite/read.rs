@@ -1,0 +1,265 @@
+//! From texts to one schema: statements in order, changes folded in, old names found in comments.
+
+use std::collections::HashMap;
+
+use super::Schema;
+use super::cursor::{Failure, text};
+use super::lexer::{Lexed, Token, lex};
+use super::model::{Name, WholeKind};
+use super::parser::{self, DropKind, Statement};
+use crate::rename::renamed_from;
+use crate::{Note, NoteKind, Source, SyntaxError};
+
+/// Longest part of a statement that a note shows, in characters.
+const NOTE_CHARACTERS_MAX: usize = 60;
+
+/// Endings of the tables in which FTS, R-tree and geopoly tables keep what they hold.
+const SHADOW_ENDINGS: [&str; 10] = [
+    "content", "segments", "segdir", "docsize", "stat", "data", "idx", "config", "node", "parent",
+];
+
+/// Reads one text into the schema.
+pub(super) fn source(
+    schema: &mut Schema,
+    notes: &mut Vec<Note>,
+    source: &Source,
+) -> Result<(), SyntaxError> {
+    let lexed = lex(&source.text);
+    if let Some(open) = lexed.open_quote {
+        return Err(SyntaxError::at(source, open, "this quote is never closed"));
+    }
+    let mut reader = Reader {
+        schema,
+        notes,
+        source,
+        line: Line::default(),
+        tables: HashMap::new(),
+    };
+    for (index, table) in reader.schema.tables.iter().enumerate() {
+        reader.tables.insert(table.name.key(), index);
+    }
+    for range in &lexed.shell_lines {
+        reader.note(range.start, NoteKind::Setting, &source.text[range.clone()]);
+    }
+    let statements = lexed.statements(&source.text);
+    for range in &statements {
+        let tokens = &lexed.tokens[range.clone()];
+        reader.statement(tokens).map_err(|failure| {
+            let mut error = SyntaxError::at(source, failure.at, failure.message);
+            error.statement = text(&source.text, tokens).to_owned();
+            error
+        })?;
+    }
+    reader.old_names(&lexed, &statements);
+    Ok(())
+}
+
+struct Reader<'a> {
+    schema: &'a mut Schema,
+    notes: &'a mut Vec<Note>,
+    source: &'a Source,
+    line: Line,
+    tables: HashMap<String, usize>,
+}
+
+/// Counts lines once over, not again for every note.
+#[derive(Clone, Copy, Debug, Default)]
+struct Line {
+    offset: usize,
+    breaks: usize,
+}
+
+impl Line {
+    fn number_at(&mut self, text: &str, offset: usize) -> usize {
+        if offset < self.offset {
+            *self = Line::default();
+        }
+        self.breaks += text[self.offset..offset].matches('\n').count();
+        self.offset = offset;
+        self.breaks + 1
+    }
+}
+
+impl Reader<'_> {
+    fn note(&mut self, offset: usize, kind: NoteKind, text: &str) {
+        let mut shown: String = text.chars().take(NOTE_CHARACTERS_MAX).collect();
+        if shown.len() < text.len() {
+            shown.push('…');
+        }
+        self.notes.push(Note {
+            source: self.source.name.clone(),
+            line: self.line.number_at(&self.source.text, offset),
+            kind,
+            text: shown,
+        });
+    }
+
+    fn statement(&mut self, tokens: &[Token]) -> Result<(), Failure> {
+        let source = self.source;
+        let parsed = parser::statement(&source.text, tokens)?;
+        let at = parser::span(tokens).start;
+        let shown = text(&source.text, tokens);
+        match parsed {
+            Statement::Data => self.note(at, NoteKind::Data, shown),
+            Statement::Setting => self.note(at, NoteKind::Setting, shown),
+            Statement::Opaque => self.note(at, NoteKind::Opaque, shown),
+            parsed => {
+                let message = self.fold(parsed, tokens);
+                if let Err(message) = message {
+                    return Err(Failure { at, message });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a statement into the schema; the error is a sentence.
+    fn fold(&mut self, statement: Statement, tokens: &[Token]) -> Result<(), String> {
+        match statement {
+            Statement::Table(table) => {
+                let key = table.name.key();
+                if self.is_of_sqlite(&key) {
+                    return Ok(());
+                }
+                if self.is_taken("table", &key, tokens, self.tables.contains_key(&key))? {
+                    return Ok(());
+                }
+                self.tables.insert(key, self.schema.tables.len());
+                self.schema.tables.push(*table);
+            }
+            Statement::Index(index) => {
+                let key = index.name.key();
+                let has = self.schema.index_keys.contains(&key);
+                if !self.is_taken("index", &key, tokens, has)? {
+                    self.schema.index_keys.insert(key);
+                    self.schema.indexes.push(*index);
+                }
+            }
+            Statement::Whole(whole) => {
+                let key = (whole.kind, whole.name.key());
+                let mut wholes = self.schema.wholes.iter();
+                let has = wholes.any(|each| (each.kind, each.name.key()) == key);
+                if !self.is_taken(whole.kind.word(), &key.1, tokens, has)? {
+                    self.schema.wholes.push(whole);
+                }
+            }
+            Statement::Drop { kind, name } => self.drop(kind, &name),
+            altered => self.alter(altered)?,
+        }
+        Ok(())
+    }
+
+    /// Whether the name is there already and the statement says that this is no error.
+    fn is_taken(&self, kind: &str, key: &str, tokens: &[Token], has: bool) -> Result<bool, String> {
+        let words = ["if", "not", "exists"];
+        let is_lenient = tokens.windows(3).take(6).any(|window| {
+            (0..3).all(|index| window[index].is_word(&self.source.text, words[index]))
+        });
+        if has && !is_lenient {
+            return Err(format!("the {kind} `{key}` is defined twice"));
+        }
+        Ok(has)
+    }
+
+    /// Tables that SQLite makes by itself, as `.schema` and `.dump` show them.
+    fn is_of_sqlite(&self, key: &str) -> bool {
+        let is_shadow = || {
+            self.schema
+                .wholes
+                .iter()
+                .filter(|whole| whole.kind == WholeKind::Virtual)
+                .filter_map(|whole| key.strip_prefix(&whole.name.key())?.strip_prefix('_'))
+                .any(|ending| SHADOW_ENDINGS.contains(&ending))
+        };
+        key.starts_with("sqlite_") || is_shadow()
+    }
+
+    fn drop(&mut self, kind: DropKind, name: &Name) {
+        let key = name.key();
+        let schema = &mut *self.schema;
+        match kind {
+            DropKind::Table => {
+                schema.remove_table(&key);
+                let tables = schema.tables.iter().enumerate();
+                self.tables = tables.map(|(at, table)| (table.name.key(), at)).collect();
+            }
+            DropKind::Index => {
+                schema.index_keys.remove(&key);
+                schema.indexes.retain(|index| index.name.key() != key);
+            }
+            DropKind::View => schema.remove_whole(WholeKind::View, &key),
+            DropKind::Trigger => schema.remove_whole(WholeKind::Trigger, &key),
+        }
+    }
+
+    fn alter(&mut self, statement: Statement) -> Result<(), String> {
+        let table = match &statement {
+            Statement::AddColumn { table, .. }
+            | Statement::RenameTable { table, .. }
+            | Statement::RenameColumn { table, .. }
+            | Statement::DropColumn { table, .. } => table.key(),
+            _ => return Ok(()),
+        };
+        let at = self.tables.get(&table).copied();
+        let at = at.ok_or_else(|| format!("there is no table `{table}` before this statement"))?;
+        self.schema.tables[at].text = None;
+        match statement {
+            Statement::AddColumn { column, parsed, .. } => {
+                let target = &mut self.schema.tables[at];
+                target.columns.push(*column);
+                target.primary_key = target.primary_key.take().or(parsed.primary_key);
+                target.uniques.extend(parsed.uniques);
+                target.checks.extend(parsed.checks);
+                target.foreign_keys.extend(parsed.foreign_keys);
+            }
+            Statement::RenameTable { to, .. } => {
+                self.schema.rename_table(&table, &to);
+                self.schema.rename_in_wholes(&table, &to);
+                self.tables.remove(&table);
+                self.tables.insert(to.key(), at);
+            }
+            Statement::RenameColumn { column, to, .. } => {
+                self.schema.rename_column(&table, &column.key(), &to);
+                self.schema.rename_in_wholes(&column.key(), &to);
+            }
+            Statement::DropColumn { column, .. } => {
+                let target = &mut self.schema.tables[at];
+                target.remove_column(&column.key());
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Every `@renamed` comment belongs to what was named last before it: in its statement, or on its line.
+    fn old_names(&mut self, lexed: &Lexed, statements: &[std::ops::Range<usize>]) {
+        let source = self.source;
+        for comment in &lexed.comments {
+            let Some(renamed) = renamed_from(&source.text[comment.clone()]) else {
+                continue;
+            };
+            let before =
+                |range: &&std::ops::Range<usize>| lexed.tokens[range.start].start < comment.start;
+            let Some(range) = statements.iter().rfind(before) else {
+                continue;
+            };
+            let tokens = &lexed.tokens[range.clone()];
+            let end = parser::span(tokens).end;
+            if comment.start > end && source.text[end..comment.start].contains('\n') {
+                continue;
+            }
+            if renamed.is_deprecated {
+                let sentence = "@rename is deprecated. Please use @renamed instead.";
+                self.note(comment.start, NoteKind::Deprecated, sentence);
+            }
+            let mut named = parser::named(&source.text, tokens);
+            let object = named.first().map(|(_, name)| name.clone());
+            named.retain(|(at, _)| *at < comment.start);
+            let (Some(object), Some((_, name))) = (object, named.last()) else {
+                continue;
+            };
+            let item = (named.len() > 1).then_some(name.as_str());
+            self.schema.set_old_name(&object, item, renamed.from);
+        }
+    }
+}

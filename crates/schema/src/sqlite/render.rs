@@ -1,0 +1,123 @@
+//! Statements written from the model.
+
+use super::model::{Column, Index, Name, Table, quoted};
+
+/// The table as written, or as what it has become.
+pub(super) fn table(table: &Table) -> String {
+    match &table.text {
+        Some(text) => text.clone(),
+        None => assembled(table, &table.name.written, &[]),
+    }
+}
+
+/// The wanted table under another name, with some columns more.
+pub(super) fn table_as(table: &Table, name: &str, kept: &[String]) -> String {
+    match &table.text {
+        Some(text) if kept.is_empty() => format!(
+            "CREATE TABLE {} {}",
+            quoted(name),
+            &text[table.body_start..]
+        ),
+        _ => assembled(table, &quoted(name), kept),
+    }
+}
+
+fn assembled(table: &Table, name: &str, kept: &[String]) -> String {
+    let columns = table.columns.iter().map(column);
+    let lines = columns
+        .chain(kept.iter().cloned())
+        .chain(table.constraint_texts.iter().cloned());
+    let body = lines
+        .map(|line| format!("  {line}"))
+        .collect::<Vec<_>>()
+        .join(",\n");
+    let strict = table.is_strict.then_some("STRICT");
+    let rowid = table.is_without_rowid.then_some("WITHOUT ROWID");
+    let options: Vec<&str> = strict.into_iter().chain(rowid).collect();
+    let space = if options.is_empty() { "" } else { " " };
+    format!(
+        "CREATE TABLE {name} (\n{body}\n){space}{}",
+        options.join(", ")
+    )
+}
+
+/// A column with its name as written.
+pub(super) fn column(column: &Column) -> String {
+    named_column(column, &column.name.written)
+}
+
+/// A column with its name in this spelling.
+pub(super) fn named_column(column: &Column, name: &str) -> String {
+    format!("{name} {}", one_line(&column.definition))
+        .trim_end()
+        .to_owned()
+}
+
+/// Without line breaks and comments.
+fn one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    let mut end = 0;
+    for token in super::lexer::lex(text).tokens {
+        if token.start > end && !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(token.text(text));
+        end = token.end;
+    }
+    line
+}
+
+/// A column that is kept only until it is dropped, without what the wanted table has no room for.
+pub(super) fn kept_column(column: &Column, is_strict: bool, dropped: &[&Column]) -> String {
+    let mut words = vec![quoted(&column.name.text)];
+    if is_strict {
+        words.push("any".to_owned());
+    } else {
+        words.push(column.data_type.join(" "));
+    }
+    if column.not_null.is_some() {
+        words.push("NOT NULL".to_owned());
+    }
+    if let Some(default) = &column.default {
+        words.push(format!("DEFAULT ({})", default.join(" ")));
+    }
+    if let Some(collation) = &column.collation {
+        words.push(format!("COLLATE {}", quoted(collation)));
+    }
+    if let Some(generated) = &column.generated {
+        let how = if generated.is_stored {
+            "STORED"
+        } else {
+            "VIRTUAL"
+        };
+        words.push(format!("AS ({}) {how}", generated.expression.join(" ")));
+    }
+    let is_alone = !dropped
+        .iter()
+        .any(|other| other.name != column.name && super::change::needs(column, other));
+    let checks = column.inline.checks.iter().filter(|_| is_alone);
+    words.extend(checks.map(|check| format!("CHECK ({})", check.text)));
+    words.join(" ")
+}
+
+/// An index from its parts.
+pub(super) fn index(index: &Index, show: &dyn Fn(&Name) -> String) -> String {
+    let columns = index.columns.iter().map(|column| match &column.column {
+        Some(name) => format!("{} {}", show(name), column.text)
+            .trim_end()
+            .to_owned(),
+        None => column.text.clone(),
+    });
+    let condition = index
+        .condition
+        .as_ref()
+        .map(|(_, text)| format!(" WHERE {text}"));
+    format!(
+        "CREATE {}INDEX {} ON {} ({}){}",
+        if index.is_unique { "UNIQUE " } else { "" },
+        show(&index.name),
+        show(&index.table),
+        columns.collect::<Vec<_>>().join(", "),
+        condition.unwrap_or_default()
+    )
+}

@@ -1,0 +1,215 @@
+//! Readings and plans on small texts; what SQLite makes of them is tested in `schema-db`.
+
+use crate::{Allowed, NoteKind, PlanOptions, Product, Server, Source, Style};
+
+fn source(text: &str) -> Source {
+    Source {
+        name: "schema.sql".to_owned(),
+        text: text.to_owned(),
+    }
+}
+
+fn load(text: &str) -> crate::Loaded {
+    crate::read(&[source(text)], &Server::unknown(Product::Sqlite)).unwrap()
+}
+
+fn plan_of(from: &str, to: &str) -> crate::Plan {
+    let options = PlanOptions {
+        style: Style::Native,
+        keep_quoting: true,
+        ..PlanOptions::default()
+    };
+    crate::plan(&load(from).schema, &load(to).schema, &options).unwrap()
+}
+
+/// The whole plan, everything allowed.
+fn check(from: &str, to: &str, expected: &[&str]) {
+    let plan = plan_of(from, to);
+    let statements: Vec<&str> = plan
+        .statements
+        .iter()
+        .map(|each| each.sql.as_str())
+        .collect();
+    assert_eq!(statements, expected);
+}
+
+fn same(from: &str, to: &str) {
+    check(from, to, &[]);
+}
+
+#[test]
+fn what_sqlite_takes_for_the_same_is_no_difference() {
+    same(
+        "CREATE TABLE t (id INTEGER PRIMARY KEY)",
+        "create table if not exists [T] (\"ID\" integer, primary key (id))",
+    );
+    same(
+        "CREATE TABLE t (a INT NULL DEFAULT NULL)",
+        "CREATE TABLE t (a int)",
+    );
+    same(
+        "CREATE TABLE t (a INT DEFAULT (1))",
+        "CREATE TABLE t (a int DEFAULT 1)",
+    );
+    same(
+        "CREATE TABLE t (a INT CHECK ((a != 1)))",
+        "CREATE TABLE t (a int, CHECK (a <> 1))",
+    );
+    same(
+        "CREATE TABLE t (a REFERENCES b ON DELETE NO ACTION NOT DEFERRABLE)",
+        "CREATE TABLE t (a, FOREIGN KEY (a) REFERENCES b)",
+    );
+    same(
+        "CREATE TABLE t (a); CREATE INDEX i ON t (a ASC)",
+        "CREATE TABLE t (a); CREATE INDEX main.i ON T (A)",
+    );
+    same(
+        "CREATE TABLE t (a); CREATE TRIGGER g BEFORE INSERT ON t FOR EACH ROW BEGIN SELECT 1; END",
+        "CREATE TABLE t (a); CREATE TRIGGER IF NOT EXISTS g INSERT ON t BEGIN SELECT 1; END;",
+    );
+}
+
+#[test]
+fn changes_in_a_file_are_folded_in() {
+    let text = "CREATE TABLE a (x, y CHECK (y > 0)); CREATE INDEX i ON a (x); CREATE TABLE gone (x);
+        ALTER TABLE a RENAME TO b; ALTER TABLE b RENAME COLUMN x TO z; ALTER TABLE b ADD COLUMN n TEXT;
+        ALTER TABLE b DROP COLUMN y; DROP TABLE IF EXISTS gone;";
+    let folded = load(text).schema.statements();
+    assert_eq!(
+        folded,
+        [
+            "CREATE TABLE b (\n  z,\n  n TEXT\n)",
+            "CREATE INDEX i ON \"b\" (\"z\")"
+        ]
+    );
+    same(text, "CREATE TABLE b (z, n text); CREATE INDEX i ON b (z)");
+}
+
+#[test]
+fn what_is_no_schema_is_noted() {
+    let loaded = load(
+        "PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\nCREATE TABLE t (a);\nINSERT INTO t VALUES (';');\n\
+         CREATE TABLE sqlite_sequence(name,seq);\nCREATE TEMP TABLE x (a);\nATTACH 'a' AS b;\nCOMMIT;\n.quit\n",
+    );
+    let notes: Vec<(usize, NoteKind)> = loaded
+        .notes
+        .iter()
+        .map(|note| (note.line, note.kind))
+        .collect();
+    use NoteKind::{Data, Opaque, Setting};
+    let mut expected = [
+        (1, Setting),
+        (2, Setting),
+        (4, Data),
+        (6, Opaque),
+        (7, Opaque),
+        (8, Setting),
+        (9, Setting),
+    ];
+    expected.sort_by_key(|(line, _)| *line);
+    let mut notes = notes;
+    notes.sort_by_key(|(line, _)| *line);
+    assert_eq!(notes, expected);
+    assert_eq!(loaded.schema.statements(), ["CREATE TABLE t (a)"]);
+}
+
+#[test]
+fn an_error_shows_the_place() {
+    let broken = source("CREATE TABLE a (x);\nCREATE TABLE b (\n  x,\n  y REFERENCES (z)\n);");
+    let error = crate::read(&[broken], &Server::unknown(Product::Sqlite)).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "schema.sql:4:16: expected a name near `(`\n      y REFERENCES (z)\n                   ^"
+    );
+}
+
+#[test]
+fn simple_changes_are_simple_statements() {
+    check(
+        "CREATE TABLE t (a, b, c)",
+        "CREATE TABLE t (a, c, d TEXT NOT NULL DEFAULT 'x' CHECK (d <> ''))",
+        &[
+            "ALTER TABLE t ADD COLUMN d TEXT NOT NULL DEFAULT 'x' CHECK (d <> '')",
+            "ALTER TABLE t DROP COLUMN b",
+        ],
+    );
+    check(
+        "CREATE TABLE old (a, b); CREATE INDEX i ON old (b)",
+        "CREATE TABLE new ( -- @renamed from=old\n a, c -- @renamed from=b\n);
+         CREATE INDEX j ON new (c); -- @renamed from=i",
+        &[
+            "ALTER TABLE old RENAME TO new",
+            "ALTER TABLE new RENAME COLUMN b TO c",
+            "DROP INDEX i",
+            "CREATE INDEX j ON new (c)",
+        ],
+    );
+}
+
+#[test]
+fn what_alter_cannot_do_rebuilds_the_table() {
+    check(
+        "CREATE TABLE t (a, b TEXT); CREATE INDEX i ON t (a); CREATE TRIGGER g DELETE ON t BEGIN SELECT 1; END",
+        "CREATE TABLE t (a NOT NULL, c DEFAULT CURRENT_TIMESTAMP); CREATE INDEX i ON t (a);
+         CREATE TRIGGER g DELETE ON t BEGIN SELECT 1; END",
+        &[
+            "CREATE TABLE \"hakaru_new_t\" (\n  a NOT NULL,\n  c DEFAULT CURRENT_TIMESTAMP,\n  \"b\" text\n)",
+            "PRAGMA foreign_keys = OFF",
+            "INSERT INTO \"hakaru_new_t\" (\"a\", \"b\", rowid) SELECT \"a\", \"b\", rowid FROM \"t\"",
+            "DROP TABLE \"t\"",
+            "PRAGMA legacy_alter_table = ON",
+            "ALTER TABLE \"hakaru_new_t\" RENAME TO \"t\"",
+            "PRAGMA legacy_alter_table = OFF",
+            "CREATE INDEX i ON t (a)",
+            "CREATE TRIGGER g DELETE ON t BEGIN SELECT 1; END",
+            "ALTER TABLE t DROP COLUMN b",
+            "PRAGMA foreign_key_check",
+        ],
+    );
+}
+
+#[test]
+fn what_is_not_allowed_holds_back_nothing_else() {
+    let mut plan = plan_of(
+        "CREATE TABLE t (a, b); CREATE INDEX i ON t (b); CREATE VIEW v AS SELECT b FROM t; CREATE TABLE u (x)",
+        "CREATE TABLE t (a INTEGER); CREATE VIEW w AS SELECT a FROM t",
+    );
+    plan.hold_back(&Allowed::default());
+    let held: Vec<&str> = plan
+        .statements
+        .iter()
+        .filter(|statement| statement.held_back.is_some())
+        .map(|statement| statement.sql.as_str())
+        .collect();
+    assert_eq!(
+        held,
+        [
+            "DROP VIEW v",
+            "DROP TABLE u",
+            "DROP INDEX i",
+            "ALTER TABLE t DROP COLUMN b"
+        ]
+    );
+    let allowed = Allowed {
+        all: false,
+        named: vec!["drop-column:t.b".to_owned(), "drop-view".to_owned()],
+    };
+    plan.hold_back(&allowed);
+    let last = plan
+        .statements
+        .iter()
+        .find(|each| each.sql.contains("DROP COLUMN"))
+        .unwrap();
+    assert!(last.held_back.is_some(), "its index is still there");
+}
+
+#[test]
+fn a_rename_that_cannot_be_meant_is_refused() {
+    let from = load("CREATE TABLE t (a)").schema;
+    let to = load("CREATE TABLE t (a, b -- @renamed from=a\n)").schema;
+    let error = crate::plan(&from, &to, &PlanOptions::default()).unwrap_err();
+    assert_eq!(
+        error.message,
+        "cannot rename column 'a' to 'b' - column 'a' still exists"
+    );
+}
