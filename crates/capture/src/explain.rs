@@ -10,16 +10,16 @@
 //! text constant is turned into whatever type the column has and so lets an index be used (behind
 //! LIMIT and OFFSET `1`). A statement that cannot be explained is counted, never fatal.
 
-mod mysql;
-mod postgres;
-mod sqlite;
+pub(crate) mod mysql;
+pub(crate) mod postgres;
+pub(crate) mod sqlite;
 mod statement;
 
 use std::collections::HashMap;
 use std::fmt;
 use std::time::{Duration, Instant};
 
-use recording::{Access, ExplainedStatement, IndexColumns, PlanStep, TextId};
+use recording::{Access, ColumnFacts, ExplainedStatement, IndexColumns, PlanStep, TextId};
 use statement::Statement;
 
 /// Bounds on what explaining may take.
@@ -54,6 +54,8 @@ pub struct Explained {
     pub server: String,
     /// In the order of the candidates.
     pub statements: Vec<ExplainedStatement>,
+    /// Large columns of the tables in these plans.
+    pub columns: Vec<ColumnFacts>,
     /// Those not explained, and why.
     pub skipped: Vec<(TextId, SkipReason)>,
 }
@@ -108,28 +110,47 @@ pub fn explain(
     candidates: &[(TextId, String)],
     limits: ExplainLimits,
 ) -> Result<Explained, ExplainError> {
-    let (scheme, rest) = database_url
-        .split_once(':')
-        .ok_or(ExplainError::UnknownAddress)?;
-    match scheme {
-        "sqlite" | "sqlite3" => {
+    let (kind, rest) = kind_of(database_url)?;
+    match kind {
+        Kind::Sqlite => {
             let mut server = sqlite::Sqlite::open(rest, limits)?;
             Ok(explain_on(&mut server, candidates, limits))
         }
-        "mysql" | "mysql2" | "mariadb" | "trilogy" => {
+        Kind::Mysql => {
             let mut server = mysql::Mysql::connect(rest, limits)?;
             Ok(explain_on(&mut server, candidates, limits))
         }
-        "postgres" | "postgresql" => {
+        Kind::Postgres => {
             let mut server = postgres::Postgres::connect(rest, limits)?;
             Ok(explain_on(&mut server, candidates, limits))
         }
-        _ => Err(ExplainError::UnknownAddress),
     }
 }
 
+/// A kind of database, by the scheme of its address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Sqlite,
+    Mysql,
+    Postgres,
+}
+
+/// The kind that an address is of, and the rest of the address.
+pub(crate) fn kind_of(database_url: &str) -> Result<(Kind, &str), ExplainError> {
+    let (scheme, rest) = database_url
+        .split_once(':')
+        .ok_or(ExplainError::UnknownAddress)?;
+    let kind = match scheme {
+        "sqlite" | "sqlite3" => Kind::Sqlite,
+        "mysql" | "mysql2" | "mariadb" | "trilogy" => Kind::Mysql,
+        "postgres" | "postgresql" => Kind::Postgres,
+        _ => return Err(ExplainError::UnknownAddress),
+    };
+    Ok((kind, rest))
+}
+
 /// A table as a plan names it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct TableName {
     schema: Option<String>,
     table: String,
@@ -163,7 +184,13 @@ trait Server {
     fn plan(&mut self, statement: &Statement<'_>) -> Result<Vec<Step>, SkipReason>;
     /// `None` when the name is of no table, such as a view's or a table function's.
     fn table(&mut self, name: &TableName) -> Result<Option<TableFacts>, SkipReason>;
+    /// Columns of text or bytes that may be long, with the mean length of their values: by the server's
+    /// statistics, or of the first [`SAMPLED_ROWS`] rows. Of the values only their lengths are asked for.
+    fn large_columns(&mut self, name: &TableName) -> Result<Vec<ColumnFacts>, SkipReason>;
 }
+
+/// Rows whose values are measured where the server keeps no statistics.
+const SAMPLED_ROWS: u32 = 20;
 
 fn explain_on(
     server: &mut dyn Server,
@@ -189,7 +216,23 @@ fn explain_on(
             Err(reason) => explained.skipped.push((*digest, reason)),
         }
     }
+    explained.columns = large_columns(server, &tables, deadline);
     explained
+}
+
+/// Of every table in the plans, as far as there is time.
+fn large_columns(server: &mut dyn Server, tables: &Tables, deadline: Instant) -> Vec<ColumnFacts> {
+    let mut names: Vec<&TableName> = tables
+        .iter()
+        .filter(|(_, facts)| facts.is_some())
+        .map(|(name, _)| name)
+        .collect();
+    names.sort();
+    names
+        .into_iter()
+        .take_while(|_| Instant::now() < deadline)
+        .flat_map(|name| server.large_columns(name).unwrap_or_default())
+        .collect()
 }
 
 type Tables = HashMap<TableName, Option<TableFacts>>;

@@ -1,12 +1,14 @@
 //! Collects facts from rings, /proc and database servers for the length of a run. It interprets nothing.
 
 mod agent_library;
+mod database;
 mod explain;
 mod host;
 mod processes;
 mod rings;
 
 pub use agent_library::unpack_agent;
+pub use database::{DatabaseWatch, WatchTimes, Watched};
 pub use explain::{ExplainError, ExplainLimits, Explained, SkipReason, explain};
 pub use host::{HostError, HostSampler};
 pub use processes::processes_named;

@@ -161,12 +161,14 @@ fn measure(measure: Measure<'_>) -> Result<(Recording, Option<i64>), Failure> {
         rings: places.rings().to_owned(),
         app_pids: app.pids(),
         database: places.database_process(settings),
+        database_url: facts::database_url(settings),
     })?;
     let loaded = watch::load(settings, scenario, &mut app, &recorder, stop);
     let Recorded {
         mut recording,
         writer,
         rings,
+        database,
         troubles: met,
     } = recorder.end();
     let died = app.exited();
@@ -186,6 +188,7 @@ fn measure(measure: Measure<'_>) -> Result<(Recording, Option<i64>), Failure> {
         recording.meta.ended_early = Some("interrupted".to_owned());
     }
     facts::of_agents(&mut recording, &rings, settings);
+    facts::of_database(&mut recording, database);
     facts::explain(&mut recording, &rings, settings);
     let stopped = app.stop();
     facts::of_stop(&mut recording, &stopped);

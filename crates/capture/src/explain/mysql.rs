@@ -2,13 +2,13 @@
 
 use ::mysql::prelude::Queryable;
 use ::mysql::{Conn, Error, Opts, OptsBuilder, Params, Row, Value};
-use recording::{Access, IndexColumns};
+use recording::{Access, ColumnFacts, IndexColumns};
 
 use super::statement::Statement;
 use super::{ExplainError, ExplainLimits, Server, SkipReason, Step, TableFacts, TableName};
 
-pub(super) struct Mysql {
-    connection: Conn,
+pub(crate) struct Mysql {
+    pub(crate) connection: Conn,
 }
 
 /// What a row of EXPLAIN says, as far as it is used.
@@ -23,7 +23,7 @@ struct Line {
 
 impl Mysql {
     /// Connects to `//user:password@host:port/name`.
-    pub(super) fn connect(address: &str, limits: ExplainLimits) -> Result<Mysql, ExplainError> {
+    pub(crate) fn connect(address: &str, limits: ExplainLimits) -> Result<Mysql, ExplainError> {
         let (address, socket) = super::split_query(address, "socket");
         let failed = |error: Error| ExplainError::Connect {
             database: super::without_secrets(address).to_owned(),
@@ -83,9 +83,45 @@ impl Server for Mysql {
     fn table(&mut self, name: &TableName) -> Result<Option<TableFacts>, SkipReason> {
         self.read_table(name).map_err(refused)
     }
+
+    fn large_columns(&mut self, name: &TableName) -> Result<Vec<ColumnFacts>, SkipReason> {
+        self.read_large_columns(name).map_err(refused)
+    }
 }
 
 impl Mysql {
+    fn read_large_columns(&mut self, name: &TableName) -> Result<Vec<ColumnFacts>, Error> {
+        let of = (name.schema.as_deref(), name.table.as_str());
+        let columns: Vec<(String, bool)> = self.connection.exec(
+            "SELECT COLUMN_NAME, DATA_TYPE LIKE '%blob' OR DATA_TYPE LIKE '%binary'
+             FROM information_schema.COLUMNS
+             WHERE TABLE_SCHEMA = coalesce(?, database()) AND TABLE_NAME = ?
+               AND (DATA_TYPE LIKE '%blob' OR DATA_TYPE LIKE '%text' OR DATA_TYPE = 'json'
+                    OR (DATA_TYPE LIKE 'var%' AND CHARACTER_MAXIMUM_LENGTH > 255))
+             ORDER BY ORDINAL_POSITION",
+            of,
+        )?;
+        let quoted = |name: &str| format!("`{}`", name.replace('`', "``"));
+        let schema = name.schema.as_deref();
+        let table = schema.map_or_else(String::new, |schema| quoted(schema) + ".");
+        let table = table + &quoted(&name.table);
+        let mut large = Vec::new();
+        for (column, binary) in columns {
+            let mean: Option<Option<f64>> = self.connection.query_first(format!(
+                "SELECT AVG(size) FROM (SELECT OCTET_LENGTH({}) AS size FROM {table} LIMIT {}) sizes",
+                quoted(&column),
+                super::SAMPLED_ROWS,
+            ))?;
+            large.push(ColumnFacts {
+                table: name.table.clone(),
+                column,
+                binary,
+                bytes_mean: mean.flatten().unwrap_or(0.0) as u64,
+            });
+        }
+        Ok(large)
+    }
+
     fn read_table(&mut self, name: &TableName) -> Result<Option<TableFacts>, Error> {
         let of = (name.schema.as_deref(), name.table.as_str());
         let columns: Vec<String> = self.connection.exec(

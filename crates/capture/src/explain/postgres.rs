@@ -1,7 +1,7 @@
 //! PostgreSQL: `EXPLAIN (FORMAT JSON)` and the system catalogue.
 
 use ::postgres::{Client, Config, Error, NoTls};
-use recording::{Access, IndexColumns};
+use recording::{Access, ColumnFacts, IndexColumns};
 use serde_json::Value;
 
 use super::statement::Statement;
@@ -12,14 +12,14 @@ const GENERIC_PLAN_SINCE: i32 = 160_000;
 /// Deeper plans are not followed.
 const DEPTH_MAX: usize = 100;
 
-pub(super) struct Postgres {
-    client: Client,
+pub(crate) struct Postgres {
+    pub(crate) client: Client,
     generic_plans: bool,
 }
 
 impl Postgres {
     /// Connects to `//user:password@host:port/name`, or to the socket in the folder `?host=`.
-    pub(super) fn connect(address: &str, limits: ExplainLimits) -> Result<Postgres, ExplainError> {
+    pub(crate) fn connect(address: &str, limits: ExplainLimits) -> Result<Postgres, ExplainError> {
         let (address, folder) = super::split_query(address, "host");
         let failed = |error: Error| ExplainError::Connect {
             database: super::without_secrets(address).to_owned(),
@@ -57,6 +57,34 @@ impl Postgres {
         let row = self.client.query_one(&sql, &[]).map_err(refused)?;
         let plan: Json = row.try_get(0).map_err(refused)?;
         serde_json::from_str(&plan.0).map_err(|_| SkipReason::Unreadable)
+    }
+
+    /// Lengths are those that ANALYZE found. They are of the values as stored, so compressed and moved
+    /// out of line; a long one may be longer than said here.
+    fn read_large_columns(&mut self, name: &TableName) -> Result<Vec<ColumnFacts>, Error> {
+        let rows = self.client.query(
+            "SELECT a.attname::text, a.atttypid = 'bytea'::regtype, coalesce(s.avg_width, 0)
+             FROM pg_catalog.pg_attribute a
+             JOIN pg_catalog.pg_class c ON c.oid = a.attrelid
+             JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+             LEFT JOIN pg_catalog.pg_stats s ON s.schemaname = n.nspname AND s.tablename = c.relname
+                  AND s.attname = a.attname
+             WHERE c.relname = $1 AND n.nspname = coalesce($2, current_schema())
+               AND a.attnum > 0 AND NOT a.attisdropped
+               AND a.atttypid IN ('bytea'::regtype, 'text'::regtype, 'json'::regtype, 'jsonb'::regtype)
+             ORDER BY a.attnum",
+            &[&name.table, &name.schema],
+        )?;
+        rows.iter()
+            .map(|row| {
+                Ok(ColumnFacts {
+                    table: name.table.clone(),
+                    column: row.try_get(0)?,
+                    binary: row.try_get(1)?,
+                    bytes_mean: row.try_get::<_, i32>(2)?.max(0) as u64,
+                })
+            })
+            .collect()
     }
 
     fn read_table(&mut self, name: &TableName) -> Result<Option<TableFacts>, Error> {
@@ -126,6 +154,10 @@ impl Server for Postgres {
 
     fn table(&mut self, name: &TableName) -> Result<Option<TableFacts>, SkipReason> {
         self.read_table(name).map_err(refused)
+    }
+
+    fn large_columns(&mut self, name: &TableName) -> Result<Vec<ColumnFacts>, SkipReason> {
+        self.read_large_columns(name).map_err(refused)
     }
 }
 

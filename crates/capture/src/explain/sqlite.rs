@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use recording::{Access, IndexColumns};
+use recording::{Access, ColumnFacts, IndexColumns};
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
 use super::statement::Statement;
 use super::{ExplainError, ExplainLimits, Server, SkipReason, Step, TableFacts, TableName};
 
-pub(super) struct Sqlite {
-    database: Connection,
+pub(crate) struct Sqlite {
+    pub(crate) database: Connection,
 }
 
 /// A line of the plan.
@@ -20,7 +20,7 @@ struct Line {
 
 impl Sqlite {
     /// Opens `path`, `//path` or `///path` (which mean the same file in different frameworks' tongues).
-    pub(super) fn open(address: &str, limits: ExplainLimits) -> Result<Sqlite, ExplainError> {
+    pub(crate) fn open(address: &str, limits: ExplainLimits) -> Result<Sqlite, ExplainError> {
         let (address, _) = super::split_query(address, "");
         let path = match address.strip_prefix("//") {
             Some(path) => path,
@@ -78,9 +78,52 @@ impl Server for Sqlite {
         let read = || self.read_table(&name.table);
         read().map_err(refused)
     }
+
+    fn large_columns(&mut self, name: &TableName) -> Result<Vec<ColumnFacts>, SkipReason> {
+        self.read_large_columns(&name.table).map_err(refused)
+    }
 }
 
 impl Sqlite {
+    /// A type says little here, so the values are looked at: `length` of a value reads its header only.
+    fn read_large_columns(&self, table: &str) -> rusqlite::Result<Vec<ColumnFacts>> {
+        let quoted = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));
+        let mut columns = self
+            .database
+            .prepare("SELECT name, upper(type) FROM pragma_table_info(?1) ORDER BY cid")?;
+        let columns: Vec<(String, String)> = columns
+            .query_map([table], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect::<rusqlite::Result<_>>()?;
+        let mut large = Vec::new();
+        for (column, kind) in columns {
+            let binary = kind.contains("BLOB");
+            if !binary
+                && !["TEXT", "CLOB", "JSON"]
+                    .iter()
+                    .any(|part| kind.contains(part))
+            {
+                continue;
+            }
+            let mean: Option<f64> = self.database.query_row(
+                &format!(
+                    "SELECT avg(size) FROM (SELECT length({}) AS size FROM {} LIMIT {})",
+                    quoted(&column),
+                    quoted(table),
+                    super::SAMPLED_ROWS,
+                ),
+                [],
+                |row| row.get(0),
+            )?;
+            large.push(ColumnFacts {
+                table: table.to_owned(),
+                column,
+                binary,
+                bytes_mean: mean.unwrap_or(0.0) as u64,
+            });
+        }
+        Ok(large)
+    }
+
     fn read_table(&self, table: &str) -> rusqlite::Result<Option<TableFacts>> {
         let mut columns = self
             .database

@@ -3,7 +3,7 @@
 use std::process::ExitStatus;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use capture::Rings;
+use capture::{ExplainError, Rings, Watched};
 use load::{LoadResult, Pace};
 use recording::{AgentProcess, LoadFacts, LoadMode, Meta, Recording, TargetFacts, Trouble};
 use scenario::Scenario;
@@ -162,6 +162,22 @@ fn remedy_of(sentence: &str) -> &'static str {
     }
 }
 
+/// What the database said of itself over the window. That it cannot be reached is said where it is asked
+/// for its plans.
+pub(crate) fn of_database(
+    recording: &mut Recording,
+    watched: Option<Result<Watched, ExplainError>>,
+) {
+    let Some(Ok(mut watched)) = watched else {
+        return;
+    };
+    watched.name_as(recording.texts.iter());
+    for (id, text) in watched.texts {
+        recording.texts.keep_as(id, &text);
+    }
+    recording.database = Some(watched.facts);
+}
+
 /// Asks the app's database for the plans of its costliest statements.
 pub(crate) fn explain(recording: &mut Recording, rings: &Rings, settings: &Settings) {
     let Some(url) = known_database(rings, settings) else {
@@ -175,6 +191,8 @@ pub(crate) fn explain(recording: &mut Recording, rings: &Rings, settings: &Setti
         Ok(explained) => {
             recording.meta.target.database = explained.server;
             recording.explained = explained.statements;
+            let database = recording.database.get_or_insert_default();
+            database.columns = explained.columns;
         }
         Err(error) => recording.troubles.push(Trouble {
             what: format!("the database could not be asked for its plans: {error}"),
@@ -207,7 +225,8 @@ fn known_database(rings: &Rings, settings: &Settings) -> Option<String> {
         .or_else(|| database_url(settings))
 }
 
-fn database_url(settings: &Settings) -> Option<String> {
+/// Where the database is, as far as config and environment tell.
+pub(crate) fn database_url(settings: &Settings) -> Option<String> {
     let of_app = settings
         .start
         .as_ref()

@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use capture::{HostSampler, Rings};
+use capture::{DatabaseWatch, ExplainError, HostSampler, Rings, WatchTimes, Watched};
 use load::Batch;
 use recording::format::{Chunk, Summary};
 use recording::{Meta, ProcessRole, Recording, Trouble};
@@ -30,6 +30,8 @@ pub(crate) struct Start {
     pub(crate) rings: PathBuf,
     pub(crate) app_pids: Vec<u32>,
     pub(crate) database: Vec<u32>,
+    /// Where the app's database is, if that is known before the app tells.
+    pub(crate) database_url: Option<String>,
 }
 
 /// The thread that records.
@@ -43,6 +45,8 @@ pub(crate) struct Recorded {
     pub(crate) recording: Recording,
     pub(crate) writer: Option<RunWriter>,
     pub(crate) rings: Rings,
+    /// What the database said of itself; `None` when nobody knew where it is.
+    pub(crate) database: Option<Result<Watched, ExplainError>>,
     pub(crate) troubles: Vec<Trouble>,
 }
 
@@ -56,6 +60,11 @@ impl Recorder {
                 .map_err(|error| troubles.push(not_kept(&error)))
                 .ok()
         });
+        let warmup = Duration::from_nanos(start.meta.load.warmup.0);
+        let times = WatchTimes {
+            first: warmup,
+            last: warmup + Duration::from_nanos(start.meta.load.duration.0),
+        };
         let mut roles = vec![(std::process::id(), ProcessRole::Generator)];
         roles.extend(start.app_pids.iter().map(|pid| (*pid, ProcessRole::App)));
         roles.extend(
@@ -70,9 +79,14 @@ impl Recorder {
                 recording: Recording::default(),
                 writer,
                 rings: Rings::new(&start.rings),
+                database: None,
                 troubles,
             },
             chunk: Chunk::default(),
+            database_url: start.database_url,
+            watch: None,
+            times,
+            begin: Instant::now(),
         };
         let (sender, receiver) = sync_channel(BATCHES_MAX);
         let thread = std::thread::Builder::new()
@@ -104,6 +118,11 @@ struct State {
     sampler: HostSampler,
     recorded: Recorded,
     chunk: Chunk,
+    database_url: Option<String>,
+    watch: Option<DatabaseWatch>,
+    /// When the database is read, from `begin` on.
+    times: WatchTimes,
+    begin: Instant,
 }
 
 impl State {
@@ -117,16 +136,36 @@ impl State {
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             self.poll_rings();
+            self.watch_database();
             if kept_at.elapsed() >= KEEP {
                 kept_at += KEEP;
                 self.sample_host();
                 self.keep();
             }
         }
+        self.recorded.database = self.watch.take().map(DatabaseWatch::end);
         self.wait_for_last_records();
         self.sample_host();
         self.keep();
         self.recorded
+    }
+
+    /// Begins to watch the database as soon as it is known where it is.
+    fn watch_database(&mut self) {
+        if self.watch.is_some() {
+            return;
+        }
+        let told = self.recorded.rings.database_url().map(str::to_owned);
+        let Some(url) = self.database_url.clone().or(told) else {
+            return;
+        };
+        let passed = self.begin.elapsed();
+        let times = WatchTimes {
+            first: self.times.first.saturating_sub(passed),
+            last: self.times.last.saturating_sub(passed),
+        };
+        // Without a thread there are no facts of the database, which the page then lacks.
+        self.watch = DatabaseWatch::start(&url, times).ok();
     }
 
     fn add_batch(&mut self, batch: Batch) {
