@@ -15,6 +15,7 @@ mod servers;
 mod setup;
 mod test;
 mod tidy;
+mod web;
 
 use std::process::ExitCode;
 
@@ -24,12 +25,13 @@ const USAGE: &str = "usage: cargo xtask TASK
 
   setup --for demo|test|ci [--db mariadb] [--yes]
              list and install what is missing; ask first on a terminal
-  test [--yes]   everything CI checks: setup, servers, all tests, app tests, tidy, fmt, clippy
+  test [--yes]   everything CI checks: setup, servers, all tests, app tests, the page, tidy, fmt, clippy
   ci             the same, without questions
   with-servers COMMAND…
              runs a command with the test servers and their addresses in its environment
   tidy           rules that no compiler checks
   bless          write the expected outputs of snapshot tests anew; read the diff before you commit
+  web            builds the HTML page from web/ (needs Node 20.19) into crates/report/assets
   bench [NAME]   benchmarks against which claims are checked; without a name lists them
   demo [--db mariadb] [--yes] [flags of `hakaru run`]
              the chat app under load, and its report";
@@ -47,6 +49,7 @@ fn main() -> ExitCode {
         "tidy" => tidy::task(),
         "bless" => test::bless(),
         "with-servers" => test::with_servers(rest),
+        "web" => web::task(),
         "bench" => bench::task(rest),
         "demo" => demo::task(rest),
         "help" | "--help" | "-h" => {

@@ -39,6 +39,7 @@ pub(crate) fn task(arguments: &[String]) -> Outcome<()> {
         "cargo fmt --check",
         run(&mut cargo(&["fmt", "--all", "--check"])),
     );
+    tally.step("the page is what web/ gives", crate::web::check());
     eprintln!("test: starting MariaDB, MySQL and PostgreSQL");
     match Servers::start() {
         Ok(servers) => {

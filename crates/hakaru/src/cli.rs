@@ -80,6 +80,10 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) json: bool,
 
+    /// Also write the page as one self-contained HTML file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+
     /// The command that starts the app, instead of the config file's
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
@@ -94,6 +98,10 @@ pub(crate) struct ReportArgs {
     /// Print JSON on standard output, and nothing after it
     #[arg(long)]
     pub(crate) json: bool,
+
+    /// Write the page as one self-contained HTML file, instead of printing it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
 }
 
 /// Reads `500ms`, `20s`, `2m`, `1h`; a bare number is seconds.

@@ -1,5 +1,10 @@
 //! From facts to the page: breakdown, findings, and the exit code.
 
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
 use recording::{Outcome, Recording};
 use store::{RunRef, Store};
 
@@ -29,12 +34,43 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     let stored = Store::open(&folder)
         .and_then(|store| store.load(wanted))
         .map_err(|error| Failure::new(Exit::Failed, error))?;
-    print(&stored.recording, Some(stored.entry.number), args.json);
+    let form = match (&args.html, args.json) {
+        (Some(_), false) => None,
+        (_, true) => Some(Form::Json),
+        (None, false) => Some(Form::Page),
+    };
+    let outputs = Outputs {
+        print: form,
+        html: args.html.as_deref(),
+    };
+    show(&stored.recording, Some(stored.entry.number), outputs)?;
     Ok(Exit::Ok)
 }
 
-/// Prints the page of a run, or its JSON.
-pub(crate) fn print(recording: &Recording, number: Option<i64>, json: bool) {
+/// What is printed of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// The page for people.
+    Page,
+    /// The JSON for programs.
+    Json,
+}
+
+/// Where a run goes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Outputs<'a> {
+    /// On standard output.
+    pub(crate) print: Option<Form>,
+    /// Into a file as HTML.
+    pub(crate) html: Option<&'a Path>,
+}
+
+/// Explains a run and puts it where it is wanted. It is printed even when the file cannot be written.
+pub(crate) fn show(
+    recording: &Recording,
+    number: Option<i64>,
+    outputs: Outputs<'_>,
+) -> Result<(), Failure> {
     let breakdown = breakdown::of(recording);
     let findings = findings::all(findings::Facts {
         recording,
@@ -46,15 +82,41 @@ pub(crate) fn print(recording: &Recording, number: Option<i64>, json: bool) {
         findings: &findings,
         number,
     };
-    if json {
-        talk::data(&report::json::run(&view));
-    } else {
-        let style = report::terminal::Style {
-            colour: talk::colour(),
-            ..report::terminal::Style::default()
-        };
-        talk::data(&report::terminal::run(&view, style));
+    match outputs.print {
+        Some(Form::Json) => talk::data(&report::json::run(&view)),
+        Some(Form::Page) => {
+            let style = report::terminal::Style {
+                colour: talk::colour(),
+                ..report::terminal::Style::default()
+            };
+            talk::data(&report::terminal::run(&view, style));
+        }
+        None => {}
     }
+    match outputs.html {
+        Some(path) => write_html(path, &report::html::run(&view)),
+        None => Ok(()),
+    }
+}
+
+/// Writes a page for the owner alone: it holds what the run's answers held.
+pub(crate) fn write_html(path: &Path, page: &str) -> Result<(), Failure> {
+    let written = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(path)
+        .and_then(|mut file| file.write_all(page.as_bytes()));
+    written.map_err(|error| {
+        let message = format!(
+            "cannot write {}: {error}; name a file in a folder that exists and has room",
+            path.display()
+        );
+        Failure::new(Exit::Failed, message)
+    })?;
+    talk::say(&format!("wrote {}", path.display()));
+    Ok(())
 }
 
 /// How the program ends after a run that was measured.

@@ -22,6 +22,7 @@ use target::{Running, TargetError};
 
 use crate::cli::RunArgs;
 use crate::exit::{Exit, Failure};
+use crate::page::{Form, Outputs};
 use crate::settings::Settings;
 use crate::{config, page, signals, talk};
 use places::Places;
@@ -60,7 +61,12 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         stop: &stop,
     })?;
     let exit = page::exit_of(&recording);
-    page::print(&recording, number, args.json);
+    let form = if args.json { Form::Json } else { Form::Page };
+    let outputs = Outputs {
+        print: Some(form),
+        html: args.html.as_deref(),
+    };
+    page::show(&recording, number, outputs)?;
     // Also a Ctrl-C that came too late to cut anything off: who repeats runs in a loop wants it to end.
     Ok(match exit {
         Exit::TargetDied => exit,

@@ -15,6 +15,11 @@ pub fn run(view: &View<'_>) -> String {
     text
 }
 
+/// The same on one line, for embedding.
+pub(crate) fn compact(view: &View<'_>) -> String {
+    serde_json::to_string(&document(view)).expect("maps have text keys and nothing else can fail")
+}
+
 fn document(view: &View<'_>) -> v1::Run {
     let recording = view.recording;
     let overall = &view.breakdown.overall;

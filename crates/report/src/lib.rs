@@ -1,14 +1,15 @@
-//! Versioned JSON and the terminal page of one run.
+//! Versioned JSON, the terminal page and the HTML page of one run.
 //!
-//! Both are pure functions of a [`View`]. They show what `breakdown` and `findings` say and interpret
+//! All are pure functions of a [`View`]. They show what `breakdown` and `findings` say and interpret
 //! nothing themselves, but for [`facts`], the few sums that both need (throughput, the generator's
 //! share of a core, what the host did). Figures that too few samples carry are left out rather than
 //! shown wrong: see [`facts::Percentiles`].
 //!
-//! Start reading at [`terminal::run`] or [`json::run`].
+//! Start reading at [`terminal::run`], [`json::run`] or [`html::run`].
 
 pub mod curve;
 pub mod facts;
+pub mod html;
 pub mod json;
 pub mod seconds;
 pub mod sure;

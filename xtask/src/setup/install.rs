@@ -42,7 +42,7 @@ struct Unpacked {
 }
 
 pub(super) fn plan(missing: &Missing) -> Outcome<Plan> {
-    let by_apt = !missing.packages.is_empty() || !missing.ruby_packages.is_empty();
+    let by_apt = !missing.packages.is_empty() || !newer_packages(missing).is_empty();
     let unpacks = missing.ruby31 || !missing.roots.is_empty();
     if (by_apt || unpacks) && find_program("apt-get").is_none() {
         return Err(by_hand(missing, "this machine has no apt-get"));
@@ -87,14 +87,11 @@ impl Plan {
                 .or_else(|_| newer())?;
             self.add(suite.map(str::to_owned), &missing.packages, changes);
         }
-        if !missing.ruby_packages.is_empty() {
+        let newer = newer_packages(missing);
+        if !newer.is_empty() {
             let suite = self.ruby_suite(missing)?;
-            let changes = simulate(
-                self.staged.as_deref(),
-                suite.as_deref(),
-                &missing.ruby_packages,
-            )?;
-            self.add(suite, &missing.ruby_packages, changes);
+            let changes = simulate(self.staged.as_deref(), suite.as_deref(), &newer)?;
+            self.add(suite, &newer, changes);
         }
         Ok(())
     }
@@ -211,6 +208,11 @@ impl Drop for NoServices {
     }
 }
 
+/// Packages that the release with a new enough Ruby has, and an older one may not.
+fn newer_packages(missing: &Missing) -> Vec<String> {
+    [missing.ruby_packages.clone(), missing.node_packages.clone()].concat()
+}
+
 /// `apt-get`, seeing the staged source as well when one is given.
 fn apt_get(staged: Option<&Path>) -> Command {
     apt_program("apt-get", staged)
@@ -309,6 +311,9 @@ fn by_hand(missing: &Missing, why: &str) -> String {
     if !missing.ruby_packages.is_empty() {
         let gems = ruby::LIBRARIES.map(|(_, gem, _)| gem).join(", ");
         wanted.push(format!("Ruby 3.2 or later with the gems {gems}"));
+    }
+    if !missing.node_packages.is_empty() {
+        wanted.push("Node 20.19 or later with npm".to_owned());
     }
     if missing.ruby31 {
         wanted.push("Debian's apt-get and dpkg-deb, to unpack Ruby 3.1".to_owned());

@@ -42,6 +42,8 @@ pub(crate) struct Missing {
     pub(crate) packages: Vec<String>,
     /// Ruby's Debian packages.
     pub(crate) ruby_packages: Vec<String>,
+    /// Node's Debian packages, from the release that has the Ruby.
+    pub(crate) node_packages: Vec<String>,
     /// Gems for a Ruby that is not Debian's.
     pub(crate) gems: Vec<String>,
     /// The unpacked Ruby 3.1.
@@ -137,6 +139,12 @@ fn look(options: &Options) -> Missing {
     }
     if test && !servers::has_postgres() {
         missing.packages.push("postgresql".to_owned());
+    }
+    if test && find_program("chromium").is_none() {
+        missing.packages.push("chromium".to_owned());
+    }
+    if test && !crate::web::has_node() {
+        missing.node_packages = ["nodejs", "npm"].map(str::to_owned).to_vec();
     }
     missing.ruby31 = test && !ruby31::is_there();
     if test {

@@ -39,6 +39,7 @@ pub(crate) fn task() -> Outcome<()> {
         .filter(|file| file.path.ends_with("/Cargo.toml"))
         .map(|file| file.text.as_str())
         .collect();
+    wrong.extend(crate::web::stale(&files));
     wrong.extend(names::unused_dependencies(text_of("Cargo.toml"), &members));
     if wrong.is_empty() {
         return Ok(());
@@ -61,7 +62,8 @@ fn check_file(file: &File) -> Vec<String> {
     wrong
 }
 
-fn repository_files() -> Outcome<Vec<File>> {
+/// Every text file of the repository, by path.
+pub(crate) fn repository_files() -> Outcome<Vec<File>> {
     let mut git = Command::new("git");
     git.args(["ls-files", "--cached", "--others", "--exclude-standard"])
         .current_dir(root());

@@ -1,0 +1,159 @@
+//! A headless Chromium that loads a page and answers questions about it, over its debugging protocol:
+//! JSON messages ended by a NUL byte, on two pipes.
+
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// A browser with one tab.
+pub(super) struct Browser {
+    child: Child,
+    commands: File,
+    messages: BufReader<File>,
+    session: String,
+    last_id: u64,
+    complaints: Vec<String>,
+    _folder: TempDir,
+}
+
+/// How a page is looked at.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Look {
+    pub(super) width: u32,
+    pub(super) scheme: &'static str,
+    pub(super) media: &'static str,
+}
+
+impl Browser {
+    /// Starts it. The pipes are the file descriptors 3 and 4 of the child, which a shell gives it.
+    pub(super) fn start() -> Browser {
+        let folder = TempDir::new().unwrap();
+        let pipe = |name: &str| folder.path().join(name);
+        let made = Command::new("mkfifo")
+            .args([pipe("in"), pipe("out")])
+            .status();
+        assert!(made.unwrap().success());
+        let child = Command::new("sh")
+            .args(["-c", "exec chromium \"$@\" 3<in 4>out", "sh", "--headless"])
+            .args(["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"])
+            .args([
+                "--remote-debugging-pipe",
+                "--user-data-dir=profile",
+                "about:blank",
+            ])
+            .current_dir(folder.path())
+            .env("HOME", folder.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        // Each open waits for the other side's, in the shell's order.
+        let commands = OpenOptions::new().write(true).open(pipe("in")).unwrap();
+        let messages = BufReader::new(File::open(pipe("out")).unwrap());
+        let mut browser = Browser {
+            child,
+            commands,
+            messages,
+            session: String::new(),
+            last_id: 0,
+            complaints: Vec::new(),
+            _folder: folder,
+        };
+        browser.attach();
+        browser
+    }
+
+    fn attach(&mut self) {
+        let made = self.call("Target.createTarget", json!({ "url": "about:blank" }));
+        let target = json!({ "targetId": made["targetId"], "flatten": true });
+        let attached = self.call("Target.attachToTarget", target);
+        attached["sessionId"]
+            .as_str()
+            .unwrap()
+            .clone_into(&mut self.session);
+        for domain in ["Page", "Runtime", "Log"] {
+            self.call(&format!("{domain}.enable"), json!({}));
+        }
+    }
+
+    /// Loads a file and waits until it and its scripts are done.
+    pub(super) fn open(&mut self, page: &Path, look: Look) {
+        let screen =
+            json!({ "width": look.width, "height": 900, "deviceScaleFactor": 1, "mobile": false });
+        self.call("Emulation.setDeviceMetricsOverride", screen);
+        let scheme = json!([{ "name": "prefers-color-scheme", "value": look.scheme }]);
+        let media = json!({ "media": look.media, "features": scheme });
+        self.call("Emulation.setEmulatedMedia", media);
+        self.complaints.clear();
+        let url = format!("file://{}", page.display());
+        self.call("Page.navigate", json!({ "url": url }));
+        while self.read()["method"] != "Page.loadEventFired" {}
+    }
+
+    /// The value of an expression in the page.
+    pub(super) fn ask(&mut self, expression: &str) -> Value {
+        let question =
+            json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
+        let answer = self.call("Runtime.evaluate", question);
+        assert!(
+            answer["exceptionDetails"].is_null(),
+            "{expression}: {answer}"
+        );
+        answer["result"]["value"].clone()
+    }
+
+    /// Errors that the page has put on the console, or that its policy has refused, since it was opened.
+    pub(super) fn complaints(&self) -> &[String] {
+        &self.complaints
+    }
+
+    fn call(&mut self, method: &str, parameters: Value) -> Value {
+        self.last_id += 1;
+        let mut message = json!({ "id": self.last_id, "method": method, "params": parameters });
+        if !self.session.is_empty() {
+            message["sessionId"] = json!(self.session);
+        }
+        self.commands
+            .write_all(format!("{message}\0").as_bytes())
+            .unwrap();
+        loop {
+            let answer = self.read();
+            if answer["id"] == self.last_id {
+                assert!(answer["error"].is_null(), "{method}: {answer}");
+                return answer["result"].clone();
+            }
+        }
+    }
+
+    fn read(&mut self) -> Value {
+        let mut bytes = Vec::new();
+        self.messages.read_until(0, &mut bytes).unwrap();
+        assert_eq!(bytes.pop(), Some(0), "chromium has ended");
+        let message: Value = serde_json::from_slice(&bytes).unwrap();
+        let event = &message["params"];
+        let is_complaint = match message["method"].as_str() {
+            Some("Runtime.exceptionThrown") => true,
+            Some("Log.entryAdded") => event["entry"]["level"] == "error",
+            Some("Runtime.consoleAPICalled") => {
+                event["type"] == "error" || event["type"] == "warning"
+            }
+            _ => false,
+        };
+        if is_complaint {
+            self.complaints.push(event.to_string());
+        }
+        message
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

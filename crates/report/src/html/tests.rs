@@ -1,0 +1,172 @@
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::browser::{Browser, Look};
+use super::*;
+use crate::samples::Sample;
+
+const HOSTILE: &str =
+    "</script><script>alert(1)</script><!-- </noscript> <!--HAKARU_TEXT--> /*HAKARU_JSON*/";
+
+/// The document between the marks of the template.
+fn embedded(page: &str) -> &str {
+    let start = "<script type=\"application/json\" id=\"data\">";
+    let (_, rest) = page.split_once(start).unwrap();
+    rest.split_once("</script>").unwrap().0
+}
+
+#[test]
+fn nothing_recorded_ends_its_element() {
+    let mut sample = Sample::chat();
+    sample.findings[0].title = HOSTILE.to_owned();
+    sample.breakdown.sql[0].digest = HOSTILE.to_owned();
+    let page = run(&sample.view());
+    let value: Value = serde_json::from_str(embedded(&page)).unwrap();
+    assert_eq!(value["findings"][0]["title"], HOSTILE);
+    assert_eq!(value["sql"][0]["digest"], HOSTILE);
+    for element in ["<script", "</script", "</noscript"] {
+        let count = |page: &str| page.matches(element).count();
+        assert_eq!(count(&page), count(TEMPLATE), "{element}");
+    }
+}
+
+#[test]
+fn the_text_stands_in_where_scripts_do_not_run() {
+    let page = run(&Sample::chat().view());
+    let text = page.split_once("<noscript>").unwrap().1;
+    let text = text.split_once("</noscript>").unwrap().0;
+    assert!(
+        text.contains("Fix first: 25 times the same statement"),
+        "{text}"
+    );
+}
+
+#[test]
+fn the_template_is_small_and_needs_no_network() {
+    const BYTES_MAX: usize = 200 * 1024;
+    assert!(TEMPLATE.len() <= BYTES_MAX, "{} bytes", TEMPLATE.len());
+    assert!(TEMPLATE.contains("default-src 'none'"));
+    for fetched in [" src=", " href=\"http", "url(", "@import"] {
+        assert!(
+            !TEMPLATE.contains(fetched),
+            "{fetched:?} is in the template"
+        );
+    }
+}
+
+struct Written {
+    _folder: TempDir,
+    path: PathBuf,
+}
+
+fn written(sample: &Sample) -> Written {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("page.html");
+    fs::write(&path, run(&sample.view())).unwrap();
+    Written {
+        _folder: folder,
+        path,
+    }
+}
+
+/// Long words and hostile text where a run may have them.
+fn stretched() -> Sample {
+    let mut sample = Sample::chat();
+    let long = format!("GET /{}", "x1234567".repeat(30));
+    sample.breakdown.routes[0].route.clone_from(&long);
+    sample.breakdown.sql[0].digest = format!("{HOSTILE} {long}");
+    sample.findings[0].title = format!("{HOSTILE} {long}");
+    sample.findings[0].evidence = vec![long.clone(); 3];
+    sample.findings[0].remedy.exact = Some(long.clone());
+    sample.recording.meta.target.command.clone_from(&long);
+    sample.recording.failures[0].response = long;
+    sample
+}
+
+const SECTIONS: [&str; 8] = [
+    "verdict", "findings", "balance", "latency", "seconds", "sql", "failures", "sure",
+];
+
+fn check_looks(browser: &mut Browser, sample: &Sample) {
+    let page = written(sample);
+    for (width, scheme, media) in [
+        (360, "light", "screen"),
+        (360, "dark", "screen"),
+        (1280, "light", "screen"),
+        (1280, "dark", "screen"),
+        (800, "light", "print"),
+    ] {
+        let look = Look {
+            width,
+            scheme,
+            media,
+        };
+        browser.open(&page.path, look);
+        browser.ask(
+            "document.querySelectorAll('details').forEach((details) => { details.open = true })",
+        );
+        let found = browser.ask(
+            "[...document.querySelectorAll('main > section')]
+                .filter((section) => section.getBoundingClientRect().height > 20)
+                .map((section) => section.id).join()",
+        );
+        assert_eq!(found, SECTIONS.join(","), "{look:?}");
+        let overflow = browser
+            .ask("document.documentElement.scrollWidth - document.documentElement.clientWidth");
+        assert_eq!(overflow, 0, "{look:?}: the page is wider than the screen");
+        assert_eq!(browser.complaints(), [""; 0], "{look:?}");
+    }
+}
+
+#[test]
+fn the_page_fits_every_screen_and_complains_of_nothing() {
+    let mut browser = Browser::start();
+    check_looks(&mut browser, &Sample::chat());
+    check_looks(&mut browser, &stretched());
+    check_looks(&mut browser, &Sample::default());
+}
+
+#[test]
+fn the_page_can_be_used() {
+    let mut browser = Browser::start();
+    let look = Look {
+        width: 1280,
+        scheme: "light",
+        media: "screen",
+    };
+    browser.open(&written(&Sample::chat()).path, look);
+    let mut check = |question: &str, expected: Value| {
+        assert_eq!(browser.ask(question), expected, "{question}");
+    };
+    check("document.title", "Hakaru run 3".into());
+    check(
+        "document.querySelectorAll('.uplot canvas').length",
+        4.into(),
+    );
+    check(
+        "getComputedStyle(document.body).backgroundColor === getComputedStyle(document.body).color",
+        false.into(),
+    );
+    check(
+        "document.querySelector('.first a').getAttribute('href') === '#' + document.querySelector('article').id",
+        true.into(),
+    );
+    let sorted = "document.querySelector('#sql th:nth-child(2)').ariaSort";
+    check(sorted, "none".into());
+    check(
+        "document.querySelector('#sql th:nth-child(2) button').click()",
+        Value::Null,
+    );
+    check(
+        "new Promise((done) => setTimeout(done)).then(() => 1)",
+        1.into(),
+    );
+    check(sorted, "descending".into());
+    check(
+        "fetch('about:blank').then(() => 'went out', () => 'refused')",
+        "refused".into(),
+    );
+}

@@ -1,0 +1,96 @@
+// Every number on the page is made here, by the same rules as on the terminal page
+// (crates/findings/src/numbers.rs), so that a value never looks different in two places.
+
+export const UNKNOWN = "–";
+
+/** `8,412`. */
+export function count(value: number): string {
+  return Math.round(value).toLocaleString("en-US");
+}
+
+/** `1 error`, `2,400 errors`. */
+export function counted(value: number, noun: string): string {
+  return `${count(value)} ${noun}${value === 1 ? "" : "s"}`;
+}
+
+/** `0.42 ms`, `52.1 ms`, `412 ms`, `1.24 s`, `20.0 min`, `3.10 h`. */
+export function duration(ms: number | null | undefined): string {
+  if (ms == null || !Number.isFinite(ms)) {
+    return UNKNOWN;
+  }
+  const size = Math.abs(ms);
+  if (size < 0.0005) {
+    return "0 ms";
+  }
+  if (size < 0.1) {
+    return `${significant(ms * 1000)} µs`;
+  }
+  if (size < 999.5) {
+    return `${significant(ms)} ms`;
+  }
+  if (size < 120_000) {
+    return `${significant(ms / 1000)} s`;
+  }
+  if (size < 7_200_000) {
+    return `${significant(ms / 60_000)} min`;
+  }
+  return `${significant(ms / 3_600_000)} h`;
+}
+
+/** `71%`, `0.4%`, `<0.1%`. */
+export function share(part: number | null | undefined): string {
+  if (part == null || !Number.isFinite(part)) {
+    return UNKNOWN;
+  }
+  const percent = part * 100;
+  const size = Math.abs(percent);
+  if (size === 0) {
+    return "0%";
+  }
+  if (size < 0.05) {
+    return "<0.1%";
+  }
+  return `${percent.toFixed(size < 0.95 ? 1 : 0)}%`;
+}
+
+/** `421`, `0.52`, `12.3 k`. */
+export function plain(value: number | null | undefined): string {
+  if (value == null || !Number.isFinite(value)) {
+    return UNKNOWN;
+  }
+  let scaled = value;
+  for (const unit of ["", " k", " M", " G"]) {
+    if (Math.abs(scaled) < (unit === "" ? 9999.5 : 999.5)) {
+      return significant(scaled) + unit;
+    }
+    scaled /= 1000;
+  }
+  return "huge";
+}
+
+/** Three significant digits, never an exponent; two decimals at most. */
+function significant(value: number): string {
+  const size = Math.abs(value);
+  return value.toFixed(size < 9.995 ? 2 : size < 99.95 ? 1 : 0);
+}
+
+/** `10 ms` for a tick at a power of ten, nothing for those between. */
+export function powerOfTen(ms: number): string {
+  if (Math.abs(Math.log10(ms) - Math.round(Math.log10(ms))) > 1e-9) {
+    return "";
+  }
+  return ms < 1 ? `${Number((ms * 1000).toPrecision(1))} µs` : ms < 1000 ? `${ms} ms` : `${ms / 1000} s`;
+}
+
+/** `p99.9` for 0.999. */
+export function percentile(share: number): string {
+  return share === 1 ? "max" : `p${Number((share * 100).toFixed(4))}`;
+}
+
+/** `2026-11-21 14:02`, in the reader's own time zone. */
+export function moment(unixMs: number): string {
+  const at = new Date(unixMs);
+  const two = (value: number) => String(value).padStart(2, "0");
+  const day = [at.getFullYear(), two(at.getMonth() + 1), two(at.getDate())].join("-");
+  return `${day} ${two(at.getHours())}:${two(at.getMinutes())}`;
+}

@@ -1,0 +1,20 @@
+import { mount } from "svelte";
+
+import "uplot/dist/uPlot.min.css";
+import "./style.css";
+
+import type { Document } from "./format.ts";
+import Page from "./views/Page.svelte";
+
+const data = document.getElementById("data");
+const target = document.getElementById("page");
+if (data?.textContent && target) {
+  mount(Page, { target, props: { document: JSON.parse(data.textContent) as Document } });
+}
+
+// What is folded away on the screen is still wanted on paper.
+addEventListener("beforeprint", () => {
+  for (const details of document.querySelectorAll("details")) {
+    details.open = true;
+  }
+});

@@ -1,0 +1,5 @@
+import "./balance.test.ts";
+import "./curve.test.ts";
+import "./numbers.test.ts";
+import "./sort.test.ts";
+import "./strips.test.ts";
