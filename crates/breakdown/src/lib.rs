@@ -4,7 +4,8 @@
 //! of the others; what does not add up is `unaccounted`. *Late* (due → sent) stands beside it.
 //!
 //! [`join`] brings the client's and the app's view of each request together and names its route
-//! (`routes` finds the names, `sites` the source lines that tell something); [`of`] adds them up (`account`, `statements`, `answers`). No I/O; time and space in
+//! (`routes` finds the names, `sites` the source lines that tell something); [`of`] adds them up (`account`,
+//! `statements`, `answers`). [`seconds`] tells the run second by second. No I/O; time and space in
 //! proportion to the requests of the recording.
 //!
 //! Thread CPU is read on a uniform sample of requests, so *CPU* and *CPU wait* are the measured running
@@ -15,6 +16,7 @@ mod account;
 mod answers;
 mod join;
 mod routes;
+mod seconds;
 mod sites;
 mod statements;
 #[cfg(test)]
@@ -24,6 +26,7 @@ mod types;
 use recording::Recording;
 
 pub use join::{Joined, Request, join};
+pub use seconds::{Process, ProcessSecond, RubySecond, Second, Seconds, seconds};
 pub use sites::{frames_of, line_of};
 pub use types::{Answers, Balance, Breakdown, RouteBalance, SqlSummary};
 

@@ -1,11 +1,13 @@
 //! A run as JSON, version 1.
 
+mod seconds;
+
 use breakdown::{RouteBalance, SqlSummary};
 use findings::{Confidence, Safety};
 use recording::{LoadMode, ProcessRole};
 
 use crate::facts::{self, Percentiles};
-use crate::{View, curve, seconds, sure, v1, verdict};
+use crate::{View, curve, sure, v1, verdict};
 
 /// The JSON of a run, indented, with a line feed at its end.
 pub fn run(view: &View<'_>) -> String {
@@ -22,6 +24,7 @@ pub(crate) fn compact(view: &View<'_>) -> String {
 
 fn document(view: &View<'_>) -> v1::Run {
     let recording = view.recording;
+    let watched = breakdown::seconds(recording);
     let overall = &view.breakdown.overall;
     let late = Percentiles::of(&overall.late);
     v1::Run {
@@ -51,7 +54,8 @@ fn document(view: &View<'_>) -> v1::Run {
             fix_first: verdict::fix_first(view),
         },
         latency_curve: curve(view),
-        seconds: seconds::of(recording).into_iter().map(second).collect(),
+        seconds: seconds::rows(recording, &watched),
+        processes: seconds::processes(&watched),
         routes: (view.breakdown.routes.iter())
             .map(|route| route_of(route, overall))
             .collect(),
@@ -81,16 +85,6 @@ fn curve(view: &View<'_>) -> Vec<v1::CurvePoint> {
     };
     let points = curve::of(&overall.latency, &overall.service);
     points.into_iter().map(point).collect()
-}
-
-fn second(second: seconds::Second) -> v1::Second {
-    v1::Second {
-        at_s: second.at_s,
-        answered: second.answered,
-        errors: second.errors,
-        checks_failed: second.checks_failed,
-        latency_ms: latency(second.latency),
-    }
 }
 
 fn target(view: &View<'_>) -> v1::Target {
@@ -265,11 +259,7 @@ fn host(view: &View<'_>) -> v1::Host {
     let used = facts::host_use(view.recording);
     let used = used.as_ref();
     let role = |used: &facts::RoleUse| v1::RoleUse {
-        role: match used.role {
-            ProcessRole::App => "app",
-            ProcessRole::Database => "database",
-            ProcessRole::Generator => "generator",
-        },
+        role: role_name(used.role),
         cpu_cores: used.cores,
         rss_bytes_max: used.rss_max,
     };
@@ -282,6 +272,14 @@ fn host(view: &View<'_>) -> v1::Host {
         io_pressure_share: used.and_then(|used| used.io_pressure),
         memory_available_bytes_min: used.map(|used| used.memory_available_min),
         processes: used.map_or_else(Vec::new, |used| used.roles.iter().map(role).collect()),
+    }
+}
+
+fn role_name(role: ProcessRole) -> &'static str {
+    match role {
+        ProcessRole::App => "app",
+        ProcessRole::Database => "database",
+        ProcessRole::Generator => "generator",
     }
 }
 
@@ -325,7 +323,7 @@ mod tests {
         check_keys(
             value,
             "format,version,target,load,score,requests,errors,unanswered,checks_failed,rps,latency_ms,late_ms,\
-             verdict,latency_curve,seconds,routes,sql,findings,host,generator,agent,how_sure",
+             verdict,latency_curve,seconds,processes,routes,sql,findings,host,generator,agent,how_sure",
         );
         check_keys(
             &value["target"],

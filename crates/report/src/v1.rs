@@ -43,7 +43,9 @@ pub struct Run {
     /// Percentiles, as many as the samples carry.
     pub latency_curve: Vec<CurvePoint>,
     /// The window second by second.
-    pub seconds: Vec<Second>,
+    pub seconds: Vec<Line<Second>>,
+    /// The processes of the run.
+    pub processes: Vec<Line<Process>>,
     /// By route, most time in total first.
     pub routes: Vec<Route>,
     /// By statement, most time first.
@@ -86,6 +88,54 @@ pub struct CurvePoint {
     pub service_ms: Option<f64>,
 }
 
+/// Written on one line, however the rest is indented: rows of a long table are read across.
+#[derive(Debug)]
+pub struct Line<T>(pub T);
+
+impl<T: Serialize> Serialize for Line<T> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serde_json::value::to_raw_value(&self.0)
+            .map_err(serde::ser::Error::custom)?
+            .serialize(serializer)
+    }
+}
+
+/// A process of the run.
+#[derive(Debug, Serialize)]
+pub struct Process {
+    /// Its number.
+    pub pid: u32,
+    /// `app`, `database` or `generator`.
+    pub role: &'static str,
+    /// Its command name.
+    pub name: String,
+    /// Its number among the workers of a cluster, from 0.
+    pub worker: Option<u32>,
+    /// Files and sockets it may open.
+    pub fds_limit: Option<u64>,
+}
+
+/// What a process did in a second.
+#[derive(Debug, Serialize)]
+#[expect(
+    missing_docs,
+    reason = "explained at breakdown::ProcessSecond and in docs/json.md"
+)]
+pub struct ProcessSecond {
+    pub pid: u32,
+    pub cpu_cores: f64,
+    pub rss_bytes: u64,
+    pub pss_bytes: Option<u64>,
+    pub threads: u32,
+    pub fds: Option<u32>,
+    pub gc_count: Option<u64>,
+    pub gc_major: Option<u64>,
+    pub gc_share: Option<f64>,
+    pub heap_live: Option<u64>,
+    pub jit_code_bytes: Option<u64>,
+    pub jit_share: Option<f64>,
+}
+
 /// A second of the window.
 #[derive(Debug, Serialize)]
 pub struct Second {
@@ -99,6 +149,38 @@ pub struct Second {
     pub checks_failed: u64,
     /// Due → answered, of the answered ones.
     pub latency_ms: Latency,
+    /// Threads that had a request, on average.
+    pub threads_busy: Option<f64>,
+    /// Connections that waited for a thread at its end.
+    pub backlog: Option<u32>,
+    /// Cores busy, whoever used them.
+    pub cpu_busy_cores: Option<f64>,
+    /// Cores taken by the hypervisor.
+    pub cpu_steal_cores: Option<f64>,
+    /// Share of the time in which some task waited for a core.
+    pub cpu_pressure_share: Option<f64>,
+    /// The same for I/O.
+    pub io_pressure_share: Option<f64>,
+    /// The same for memory.
+    pub memory_pressure_share: Option<f64>,
+    /// Memory available on the host at its end.
+    pub memory_available_bytes: Option<u64>,
+    /// Memory that the app's control group used at its end.
+    pub memory_used_bytes: Option<u64>,
+    /// Memory that it may use.
+    pub memory_limit_bytes: Option<u64>,
+    /// From other hosts.
+    pub network_received_bytes: Option<u64>,
+    /// To other hosts.
+    pub network_sent_bytes: Option<u64>,
+    /// Between processes of this host.
+    pub loopback_bytes: Option<u64>,
+    /// Read from disks.
+    pub disk_read_bytes: Option<u64>,
+    /// Written to disks.
+    pub disk_written_bytes: Option<u64>,
+    /// What the processes did.
+    pub processes: Vec<ProcessSecond>,
 }
 
 /// One thing that the trust in the numbers depends on.
