@@ -107,21 +107,30 @@ fn reason(off_ns: u64) -> Part {
             .flatten()
             .map_or(&b""[..], |name| name.to_bytes())
     };
-    by_methods(name(0), name(1))
+    // An app may call a method of its own `wait`, and sleep in it. Methods in C tell no path, builtin ones
+    // such as `<internal:thread_sync>`.
+    let built_in = |index: usize| {
+        count > index as c_int
+            && c_string((api.rb_profile_frame_path)(frames[index]))
+                .is_none_or(|path| path.to_bytes().starts_with(b"<"))
+    };
+    match (name(0), name(1)) {
+        // ConditionVariable#wait sleeps on its Mutex; Monitor waits through it.
+        (b"sleep", b"wait") if built_in(1) => Part::Lock,
+        (inner, _) => by_method(inner),
+    }
 }
 
-/// Names the wait inside `inner`, called by `outer`.
-fn by_methods(inner: &[u8], outer: &[u8]) -> Part {
-    match (inner, outer) {
-        // ConditionVariable#wait sleeps on its Mutex; Monitor waits through it.
-        (b"sleep", b"wait") => Part::Lock,
-        (b"sleep", _) => Part::Sleep,
+/// Names the wait inside that method.
+fn by_method(inner: &[u8]) -> Part {
+    match inner {
+        b"sleep" => Part::Sleep,
         // Mutex, Monitor.
-        (b"lock" | b"synchronize" | b"enter" | b"mon_enter" | b"mon_synchronize", _) => Part::Lock,
+        b"lock" | b"synchronize" | b"enter" | b"mon_enter" | b"mon_synchronize" => Part::Lock,
         // Queue, SizedQueue.
-        (b"pop" | b"shift" | b"deq" | b"push" | b"enq" | b"<<", _) => Part::Lock,
+        b"pop" | b"shift" | b"deq" | b"push" | b"enq" | b"<<" => Part::Lock,
         // Thread#join and #value wait for another thread's end.
-        (b"join" | b"value", _) => Part::Lock,
+        b"join" | b"value" => Part::Lock,
         _ => Part::OtherIo,
     }
 }
@@ -132,14 +141,11 @@ mod tests {
 
     #[test]
     fn waits_are_named_by_the_methods_they_are_in() {
-        let check = |inner: &str, outer: &str, part: Part| {
-            assert_eq!(by_methods(inner.as_bytes(), outer.as_bytes()), part);
-        };
-        check("sleep", "call", Part::Sleep);
-        check("sleep", "wait", Part::Lock);
-        check("synchronize", "fetch", Part::Lock);
-        check("pop", "next_job", Part::Lock);
-        check("read_nonblock", "fill", Part::OtherIo);
-        check("", "", Part::OtherIo);
+        let check = |inner: &str, part: Part| assert_eq!(by_method(inner.as_bytes()), part);
+        check("sleep", Part::Sleep);
+        check("synchronize", Part::Lock);
+        check("pop", Part::Lock);
+        check("read_nonblock", Part::OtherIo);
+        check("", Part::OtherIo);
     }
 }

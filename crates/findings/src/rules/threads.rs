@@ -10,6 +10,7 @@ use recording::{Burst, BurstKind, LoadMode, Nanos};
 use whatif::{Load, Prediction, Setup, simulate};
 
 use crate::context::Context;
+use crate::numbers::counted;
 use crate::text::{ms, percent, times, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
@@ -25,12 +26,17 @@ const SAMPLE_MIN: usize = 50;
 const COVERAGE_MIN: f64 = 0.8;
 /// Share of the time in the queue, or waiting for the GVL, from which it hurts. Found by weighing.
 const WAIT_SHARE_MIN: f64 = 0.2;
+/// Share of time a worker's GVL is held by handlers from which further threads only take turns: the rest is
+/// taken by the server between them. Found by weighing.
+const GVL_FULL: f64 = 0.8;
 /// Throughput that more threads must give. Below, noise would be taken for an effect.
 const GAIN_MIN: f64 = 0.1;
 /// How far the replay of the present setting may be from what was measured before it is doubted.
 const MODEL_ERROR_MAX: f64 = 0.25;
 /// And before nothing is said at all.
 const MODEL_ERROR_HOPELESS: f64 = 0.6;
+/// Mean wait for the GVL in ms from which the title tells it. Below, clocks and wake-ups are what is seen.
+const WAIT_SHOWN_MIN_MS: f64 = 0.1;
 const SEED: u64 = 1;
 
 struct Plan {
@@ -62,10 +68,12 @@ fn judge(context: &Context<'_>, plan: &Plan) -> Option<Finding> {
     let now = plan.closed(plan.threads)?;
     let then = plan.closed(plan.recommended)?;
     let gain = then.rps / now.rps - 1.0;
-    let few = plan.recommended > plan.threads
-        && queued >= WAIT_SHARE_MIN * overall.seen_mean_ms
-        && gain >= GAIN_MIN;
-    let many = plan.recommended < plan.threads && balance.gvl_wait >= WAIT_SHARE_MIN * inside;
+    let waits_outside = queued >= WAIT_SHARE_MIN * overall.seen_mean_ms;
+    let few = plan.recommended > plan.threads && waits_outside && gain >= GAIN_MIN;
+    // A handler that never lets go of the GVL keeps the next one from starting: that wait is in the queue.
+    let gvl_full = waits_outside && plan.gvl_held(context) >= GVL_FULL;
+    let many = plan.recommended < plan.threads
+        && (gvl_full || balance.gvl_wait >= WAIT_SHARE_MIN * inside);
     if few {
         Some(too_few(context, plan, queued, gain))
     } else if many {
@@ -108,6 +116,11 @@ fn plan(context: &Context<'_>) -> Option<Plan> {
     (plan.error <= MODEL_ERROR_HOPELESS).then_some(plan)
 }
 
+/// Requests answered a second.
+fn rps(context: &Context<'_>) -> f64 {
+    context.breakdown.overall.answered as f64 / context.recording.window.length().as_secs_f64()
+}
+
 /// What a thread does after the handler, as far as the client's side shows it.
 fn turnaround(overall: &RouteBalance) -> Nanos {
     let respond = (overall.balance.respond * 1e6).max(0.0) as u64;
@@ -139,6 +152,16 @@ impl Plan {
         simulate(&self.requests, &setup, SEED, REPLAYED)
     }
 
+    /// Share of the run in which handlers held a worker's GVL.
+    fn gvl_held(&self, context: &Context<'_>) -> f64 {
+        let held = |bursts: &Vec<Burst>| {
+            let running = bursts.iter().filter(|b| b.kind == BurstKind::Running);
+            running.map(|b| b.length.as_secs_f64()).sum::<f64>()
+        };
+        let mean_s = self.requests.iter().map(held).sum::<f64>() / self.requests.len() as f64;
+        rps(context) * mean_s / f64::from(self.setup.workers)
+    }
+
     fn recommend(&self) -> Option<u32> {
         let tried: Vec<(u32, f64)> = (1..=self.limit)
             .filter_map(|threads| Some((threads, self.closed(threads)?.rps)))
@@ -150,8 +173,7 @@ impl Plan {
 
     /// How far the replay is from what was measured, relative to it.
     fn model_error(&self, context: &Context<'_>) -> Option<f64> {
-        let measured = context.breakdown.overall.answered as f64
-            / context.recording.window.length().as_secs_f64();
+        let measured = rps(context);
         let predicted = self.own_load(context, self.threads)?.rps;
         (measured > 0.0).then(|| (predicted / measured - 1.0).abs())
     }
@@ -217,10 +239,16 @@ impl Plan {
         let r = self.recommended;
         let pool = match context.recording.meta.target.database_pool {
             Some(pool) => format!("; the database pool of {pool} suffices"),
-            None => format!("; the database pool must hold {r} connections a worker"),
+            None => format!(
+                "; the database pool must hold {} a worker",
+                counted(u64::from(r), "connection")
+            ),
         };
         Remedy {
-            text: format!("run {r} threads a worker{pool}; {side}"),
+            text: format!(
+                "run {} a worker{pool}; {side}",
+                counted(u64::from(r), "thread")
+            ),
             exact: Some(format!("-t {r}:{r}")),
             safety: Safety::Careful,
         }
@@ -274,12 +302,17 @@ fn too_few(context: &Context<'_>, plan: &Plan, queued: f64, gain: f64) -> Findin
 fn too_many(context: &Context<'_>, plan: &Plan, gain: f64) -> Finding {
     let (threads, r) = (plan.threads, plan.recommended);
     let wait = context.breakdown.overall.balance.gvl_wait;
+    let waits = if wait >= WAIT_SHOWN_MIN_MS {
+        format!("requests wait {} for the GVL", ms(wait))
+    } else {
+        "they take turns on one GVL".to_owned()
+    };
+    let give = if r == 1 { "gives" } else { "give" };
     Finding {
         rule: "threads",
         route: String::new(),
         title: title(&format!(
-            "{threads} threads are too many: requests wait {} for the GVL; {r} give {} of the throughput",
-            ms(wait),
+            "{threads} threads are too many: {waits}; {r} {give} {} of the throughput",
             percent(1.0 + gain),
         )),
         why: "threads that wait for the GVL hold memory and database connections, and make every \
@@ -291,8 +324,8 @@ fn too_many(context: &Context<'_>, plan: &Plan, gain: f64) -> Finding {
             "requests then wait in the queue instead, first come, first served",
         ),
         estimated_gain: format!(
-            "{} threads fewer a worker at {:+.0}% throughput, by replay; for more throughput add workers",
-            threads - r,
+            "{} fewer a worker at {:+.0}% throughput, by replay; for more throughput add workers",
+            counted(u64::from(threads - r), "thread"),
             gain * 100.0,
         ),
         gain_share: 0.0,

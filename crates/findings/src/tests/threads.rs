@@ -79,6 +79,26 @@ fn gvl_bound_apps_want_fewer_threads() {
     );
 }
 
+/// A handler that only computes keeps the GVL from start to end: whoever waits for it has not started yet.
+#[test]
+fn one_thread_is_enough_for_a_handler_that_never_waits() {
+    let work = Work {
+        queue: 95.0,
+        running: 5.0,
+        ..Work::default()
+    };
+    let findings = Run::new()
+        .requests("GET /", 2_000, work)
+        .check(&["threads"]);
+    let title = &findings[0].title;
+    assert!(
+        title.starts_with("5 threads are too many: they take turns on one GVL; 1 gives 9"),
+        "{title}"
+    );
+    assert_eq!(findings[0].remedy.exact.as_deref(), Some("-t 1:1"));
+    assert_eq!(findings[0].confidence, Confidence::High);
+}
+
 #[test]
 fn a_replay_that_does_not_fit_says_nothing() {
     let work = Work {
