@@ -15,10 +15,19 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Look at an app's folder, write hakaru.toml and a first flow
+    Init(InitArgs),
     /// Start the app, load it, watch it from inside, and say where each request's time went
     Run(RunArgs),
     /// Show a run that was kept
     Report(ReportArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InitArgs {
+    /// The app's folder, the one with config.ru [default: this one]
+    #[arg(value_name = "FOLDER")]
+    pub(crate) folder: Option<PathBuf>,
 }
 
 #[derive(Debug, Default, Args)]

@@ -5,6 +5,7 @@
 mod cli;
 mod config;
 mod exit;
+mod init;
 mod page;
 mod run;
 mod settings;
@@ -20,6 +21,7 @@ use crate::cli::{Cli, Command};
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let ended = match cli.command {
+        Command::Init(args) => init::init(&args),
         Command::Run(args) => run::run(&args),
         Command::Report(args) => page::report(&args),
     };

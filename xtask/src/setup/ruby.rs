@@ -9,13 +9,14 @@ use crate::run::{capture, find_program};
 pub(crate) const VERSION_MIN: (u32, u32) = (3, 2);
 
 /// Library to require, its gem, its Debian package.
-pub(crate) const LIBRARIES: [(&str, &str, &str); 6] = [
+pub(crate) const LIBRARIES: [(&str, &str, &str); 7] = [
     ("puma", "puma", "puma"),
     ("sinatra/base", "sinatra", "ruby-sinatra"),
     ("mysql2", "mysql2", "ruby-mysql2"),
     ("pg", "pg", "ruby-pg"),
     ("sqlite3", "sqlite3", "ruby-sqlite3"),
     ("minitest", "minitest", "ruby-minitest"),
+    ("rails", "rails", "ruby-rails"),
 ];
 
 /// What the first Ruby in `PATH` can do.

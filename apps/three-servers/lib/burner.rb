@@ -1,0 +1,39 @@
+# frozen_string_literal: true
+
+# Burns an exact amount of CPU: how many rounds of a fixed computation that takes is found at boot, so that
+# the same setting is the same time on a slow and on a fast machine.
+class Burner
+  # So long is each sample of the calibration: long beside a clock read, short beside a scheduler's turn.
+  SAMPLE_ROUNDS = 20_000
+  SAMPLES = 41
+
+  attr_reader :rounds_a_ms
+
+  def initialize
+    SAMPLES.times { sample } # a JIT and the caches get their share first
+    # The median: a sample that was interrupted or shared its core must not count.
+    @rounds_a_ms = SAMPLE_ROUNDS / Array.new(SAMPLES) { sample }.sort[SAMPLES / 2]
+  end
+
+  def burn(milliseconds) = spin((milliseconds * @rounds_a_ms).round)
+
+  def self.cpu_ms = Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID, :float_millisecond)
+
+  private
+
+  def sample
+    started = Burner.cpu_ms
+    spin(SAMPLE_ROUNDS)
+    Burner.cpu_ms - started
+  end
+
+  # Small integers only: no allocation, so no garbage collection.
+  def spin(rounds)
+    value = 1
+    while rounds.positive?
+      value = ((value * 16_807) % 2_147_483_647) ^ rounds
+      rounds -= 1
+    end
+    value
+  end
+end

@@ -1,0 +1,86 @@
+//! `hakaru init`: looks at an app's files, writes `hakaru.toml` and a first flow, and says what it found.
+//!
+//! It reads and starts nothing; what it cannot know it says in a comment of the file. Files that are there are
+//! never overwritten.
+
+mod look;
+mod write;
+
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write};
+use std::path::Path;
+
+use crate::cli::InitArgs;
+use crate::config::FILE_NAME;
+use crate::exit::{Exit, Failure};
+use crate::talk;
+
+/// The first flow, relative to the project.
+const FLOW: &str = "flows/first.hurl";
+
+/// Writes both files into the folder, or says why not.
+pub(crate) fn init(args: &InitArgs) -> Result<Exit, Failure> {
+    let folder = args.folder.as_deref().unwrap_or(Path::new("."));
+    if folder.join(FILE_NAME).exists() {
+        return Err(there_already(&folder.join(FILE_NAME)));
+    }
+    let app = look::look(folder).ok_or_else(|| {
+        Failure::new(
+            Exit::Usage,
+            format!(
+                "{} has no config.ru, so there is no app to start; \
+                 call it in the app's folder, or write {FILE_NAME} by docs/config.md",
+                folder.display()
+            ),
+        )
+    })?;
+    // The flow first: a configuration that names a missing flow would not run.
+    let flow_is_new = create(&folder.join(FLOW), &write::flow(&app))?;
+    if !create(&folder.join(FILE_NAME), &write::config(&app, FLOW))? {
+        return Err(there_already(&folder.join(FILE_NAME)));
+    }
+    talk::say(&format!("found:  {}", app.found.join("\n        ")));
+    talk::say(&format!(
+        "wrote:  {FILE_NAME}, each line explained\n        {FLOW}{}",
+        if flow_is_new {
+            ": the requests of a first flow"
+        } else {
+            " was there and is kept"
+        }
+    ));
+    talk::say(
+        "next:   hakaru run\n        then write what your users do into the flow (docs/flows.md)",
+    );
+    Ok(Exit::Ok)
+}
+
+fn there_already(path: &Path) -> Failure {
+    Failure::new(
+        Exit::Usage,
+        format!(
+            "{} is there already and is not overwritten; try `hakaru run`, or move it away first",
+            path.display()
+        ),
+    )
+}
+
+/// Whether it was made; `false` when a file of that name is there.
+fn create(path: &Path, text: &str) -> Result<bool, Failure> {
+    let failed = |error: std::io::Error| {
+        Failure::new(
+            Exit::Failed,
+            format!("cannot write {}: {error}", path.display()),
+        )
+    };
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).map_err(failed)?;
+    }
+    match OpenOptions::new().write(true).create_new(true).open(path) {
+        Ok(mut file) => file
+            .write_all(text.as_bytes())
+            .map(|()| true)
+            .map_err(failed),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(failed(error)),
+    }
+}

@@ -1,0 +1,147 @@
+//! What an app's files say about it.
+
+use std::fs;
+use std::path::Path;
+
+/// What is known of an app.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct App {
+    pub(crate) rails: bool,
+    /// There is a `Gemfile`.
+    pub(crate) bundled: bool,
+    /// There is a `config/puma.rb`, which says how many threads there are.
+    pub(crate) puma_config: bool,
+    /// Puma's port.
+    pub(crate) port: u16,
+    /// A line that puts the data into its known state, where the app's files name one.
+    pub(crate) before: Option<String>,
+    /// Paths that answer a plain GET, as far as the files show.
+    pub(crate) paths: Vec<String>,
+    /// What was found, a line each, for people.
+    pub(crate) found: Vec<String>,
+}
+
+/// Routes beyond these make a first flow no clearer.
+const PATHS_MAX: usize = 8;
+
+/// `None` where there is no `config.ru`.
+pub(crate) fn look(folder: &Path) -> Option<App> {
+    let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap_or_default();
+    let has = |name: &str| folder.join(name).is_file();
+    if !has("config.ru") {
+        return None;
+    }
+    let lock = read("Gemfile.lock") + &read("Gemfile");
+    let mut app = App {
+        rails: has("config/application.rb") && has("config/routes.rb"),
+        bundled: has("Gemfile"),
+        puma_config: has("config/puma.rb"),
+        port: 9292,
+        ..App::default()
+    };
+    let source = if app.rails {
+        app.port = 3000;
+        app.found.push("config.ru of a Rails app".to_owned());
+        read("config/routes.rb")
+    } else {
+        app.found.push("config.ru of a Rack app".to_owned());
+        read("config.ru") + &read("app.rb")
+    };
+    for (found, text) in [
+        (app.bundled, "Gemfile: started by `bundle exec`"),
+        (
+            app.puma_config,
+            "config/puma.rb: threads and workers as it says",
+        ),
+        (
+            has("config/database.yml"),
+            "config/database.yml: the address is taken from the running app",
+        ),
+        (
+            app.bundled && !lock.contains("puma"),
+            "no puma in the Gemfile: the app must be able to load it to be seen inside",
+        ),
+    ] {
+        if found {
+            app.found.push(text.to_owned());
+        }
+    }
+    app.before = before(&has);
+    app.paths = paths(&source, app.rails);
+    app.found
+        .push(format!("paths for a first flow: {}", app.paths.join(", ")));
+    Some(app)
+}
+
+/// Only what cannot lose data: an app without a database of its own gets its tables.
+fn before(has: &dyn Fn(&str) -> bool) -> Option<String> {
+    if has("db/schema.rb") || has("db/structure.sql") {
+        return Some("bundle exec rake db:prepare".to_owned());
+    }
+    has("seed.rb").then(|| "ruby seed.rb --reset".to_owned())
+}
+
+/// `/` and the literal GET routes: Sinatra's `get "/x"` and Rails' `get "x"`, and the index of `resources :x`.
+fn paths(source: &str, rails: bool) -> Vec<String> {
+    let mut paths = vec!["/".to_owned()];
+    for line in source.lines().map(str::trim) {
+        let path = if let Some(rest) = line.strip_prefix("get ") {
+            literal(rest)
+        } else if rails {
+            line.strip_prefix("resources :").and_then(index_of)
+        } else {
+            None
+        };
+        let path = path.map(|path| format!("/{}", path.trim_start_matches('/')));
+        if let Some(path) = path.filter(|path| is_plain(path) && !paths.contains(path)) {
+            paths.push(path);
+        }
+    }
+    paths.truncate(PATHS_MAX);
+    paths
+}
+
+fn literal(text: &str) -> Option<String> {
+    let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+    text[1..].split(quote).next().map(str::to_owned)
+}
+
+fn index_of(text: &str) -> Option<String> {
+    let name: String = text
+        .chars()
+        .take_while(|c| c.is_ascii_alphanumeric() || *c == '_')
+        .collect();
+    let limited = text.contains("only:") && !text.contains("index");
+    let left_out = text.contains("except:") && text.contains("index");
+    (!limited && !left_out && !name.is_empty()).then_some(name)
+}
+
+/// No parameters, and nothing that by its name changes something.
+fn is_plain(path: &str) -> bool {
+    const CHANGING: [&str; 4] = ["logout", "initialize", "reset", "delete"];
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/_-.".contains(c);
+    path.chars().all(plain) && !CHANGING.iter().any(|word| path.contains(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_those_that_need_no_value() {
+        let check = |source: &str, rails: bool, expected: &[&str]| {
+            assert_eq!(paths(source, rails), expected, "{source}");
+        };
+        check("", false, &["/"]);
+        check(
+            "get \"/\" do\nget '/login' do\nget \"/a/:id\" do\nget \"/logout\" do\n",
+            false,
+            &["/", "/login"],
+        );
+        check(
+            "resources :posts, only: %i[index show] do\nresources :tags, only: :show\nget \"about\"\n",
+            true,
+            &["/", "/posts", "/about"],
+        );
+    }
+}

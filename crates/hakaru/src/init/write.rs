@@ -1,0 +1,81 @@
+//! The texts of the two files.
+
+use super::look::App;
+
+/// `hakaru.toml`, each line explained.
+pub(crate) fn config(app: &App, flow: &str) -> String {
+    let port = app.port;
+    let bundle = if app.bundled { "bundle exec " } else { "" };
+    let (threads, threads_why) = if app.puma_config {
+        (
+            " -C config/puma.rb",
+            "config/puma.rb says how many threads; ",
+        )
+    } else {
+        (" -t 5:5", "-t 5:5 is five threads; ")
+    };
+    let environment = if app.rails { "RAILS_ENV" } else { "RACK_ENV" };
+    let before = match &app.before {
+        Some(line) => format!("before = \"{line}\"\n"),
+        None => "# before = \"…\"\n".to_owned(),
+    };
+    format!(
+        "# How `hakaru run` measures this app. docs/config.md lists every key.\n\n\
+         [target]\n\
+         # Starts the app; {threads_why}-b is where it listens.\n\
+         command = \"{bundle}puma{threads} -b tcp://127.0.0.1:{port} config.ru\"\n\
+         # Where it answers.\n\
+         url = \"http://127.0.0.1:{port}\"\n\
+         # As in production: without code reloading and debug pages.\n\
+         env = {{ {environment} = \"production\" }}\n\
+         # Puts the data into the same state before each run.\n\
+         {before}\n\
+         [load]\n\
+         # So many users, each sending its next request when the last is answered.\n\
+         connections = 10\n\
+         # The measured part, and load before it that is not counted.\n\
+         duration = \"20s\"\n\
+         warmup = \"3s\"\n\n\
+         # What users do. Add a block for each thing they do, with `weight` for how often.\n\
+         [[flow]]\n\
+         file = \"{flow}\"\n"
+    )
+}
+
+/// A flow that asks for each path once. An entry without a stated answer accepts every status below 500.
+pub(crate) fn flow(app: &App) -> String {
+    let mut text = "# A first flow: one request after another. State what each must answer, such as `HTTP 200`,\n\
+                    # as soon as you know; until then every answer but a server error will do.\n"
+        .to_owned();
+    for path in &app.paths {
+        text += &format!("\nGET {{{{base_url}}}}{path}\n");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bare_app_gets_five_threads_and_a_rails_app_its_own_settings() {
+        let bare = App {
+            port: 9292,
+            ..App::default()
+        };
+        let text = config(&bare, "f.hurl");
+        assert!(text.contains("\ncommand = \"puma -t 5:5 -b tcp://127.0.0.1:9292 config.ru\"\n"));
+        assert!(text.contains("\n# before = "));
+        let rails = App {
+            rails: true,
+            bundled: true,
+            puma_config: true,
+            port: 3000,
+            before: Some("bundle exec rake db:prepare".to_owned()),
+            ..App::default()
+        };
+        let text = config(&rails, "f.hurl");
+        assert!(text.contains("bundle exec puma -C config/puma.rb -b tcp://127.0.0.1:3000"));
+        assert!(text.contains("RAILS_ENV") && text.contains("\nbefore = \"bundle exec rake"));
+    }
+}
