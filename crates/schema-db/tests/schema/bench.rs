@@ -1,0 +1,130 @@
+//! What the runners need of a server.
+
+use std::path::{Path, PathBuf};
+
+use schema::{Allowed, Plan, PlanOptions, Schema, Server, Source, Style};
+use schema_db::Database;
+
+/// Makes databases of one server.
+pub trait Bench {
+    /// A new, empty database; it goes when the value is dropped.
+    fn empty(&self) -> Box<dyn Scratch>;
+}
+
+/// A database of one test.
+pub trait Scratch {
+    /// The connection.
+    fn database(&mut self) -> &mut dyn Database;
+
+    /// The catalogue in words that do not come from the schema engine, in an order that is the same for equal ones.
+    fn catalogue(&mut self) -> Vec<String>;
+}
+
+/// Where the corpus is.
+///
+/// # Panics
+/// When it is not there: a test without its data must not pass.
+pub fn corpus() -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let beside = root.join("../shared/corpus/schema");
+    let folder = std::env::var_os("HAKARU_SCHEMA_CORPUS").map_or(beside, PathBuf::from);
+    assert!(
+        folder.is_dir(),
+        "{} is no folder; set HAKARU_SCHEMA_CORPUS",
+        folder.display()
+    );
+    folder
+}
+
+/// Reads one text.
+pub fn load(text: &str, server: &Server) -> Result<Schema, String> {
+    let source = Source {
+        name: "schema.sql".to_owned(),
+        text: text.to_owned(),
+    };
+    let loaded = schema::read(&[source], server);
+    loaded
+        .map(|loaded| loaded.schema)
+        .map_err(|error| error.to_string())
+}
+
+/// What the database holds.
+pub fn exported(scratch: &mut dyn Scratch) -> Result<Schema, String> {
+    let database = scratch.database();
+    let text = database
+        .export()
+        .map_err(|error| format!("export: {error:?}"))?;
+    load(&text, &database.server().clone()).map_err(|error| format!("own export: {error}"))
+}
+
+/// The plan to a text in our own style, with everything allowed.
+pub fn plan_to(scratch: &mut dyn Scratch, desired: &Schema) -> Result<Plan, String> {
+    let from = exported(scratch)?;
+    let options = PlanOptions {
+        style: Style::Native,
+        server: Some(scratch.database().server().clone()),
+        ..PlanOptions::default()
+    };
+    let mut plan = schema::plan(&from, desired, &options).map_err(|error| error.to_string())?;
+    plan.hold_back(&Allowed {
+        all: true,
+        named: Vec::new(),
+    });
+    Ok(plan)
+}
+
+/// Brings the database to a text, as `apply` would; then there must be nothing left to do.
+pub fn reach(scratch: &mut dyn Scratch, text: &str) -> Result<(), String> {
+    let server = scratch.database().server().clone();
+    let desired = load(text, &server)?;
+    let plan = plan_to(scratch, &desired)?;
+    run(
+        scratch,
+        plan.applied().map(|statement| statement.sql.as_str()),
+    )?;
+    let rest = plan_to(scratch, &desired)?;
+    match rest.statements.first() {
+        None => Ok(()),
+        Some(statement) => Err(format!(
+            "{} statements are left to do after\n{}\nthe first: {}",
+            rest.statements.len(),
+            spelled(&plan),
+            statement.sql
+        )),
+    }
+}
+
+/// Executes statements, in a transaction where that helps.
+pub fn run<'a>(
+    scratch: &mut dyn Scratch,
+    statements: impl Iterator<Item = &'a str>,
+) -> Result<(), String> {
+    let database = scratch.database();
+    let is_transactional = database.is_transactional();
+    let mut execute = |sql: &str| {
+        let done = database.execute(sql);
+        done.map_err(|error| format!("{}\n  at: {sql}", error.message))
+    };
+    if is_transactional {
+        execute("BEGIN")?;
+    }
+    for sql in statements {
+        execute(sql)?;
+    }
+    if is_transactional {
+        execute("COMMIT")?;
+    }
+    Ok(())
+}
+
+/// A plan as text.
+pub fn spelled(plan: &Plan) -> String {
+    let statements = plan
+        .statements
+        .iter()
+        .map(|statement| match statement.held_back {
+            None => format!("{};\n", statement.sql),
+            Some(_) => format!("-- Skipped: {};\n", statement.sql.replace('\n', "\n-- ")),
+        });
+    statements.collect()
+}

@@ -1,0 +1,154 @@
+//! The cases of the corpus: current → desired → current, on a server and in sqldef's spelling.
+
+use schema::{Allowed, Plan, PlanOptions, Schema, Server, Style};
+use serde_json::Value;
+
+use crate::bench::{Bench, corpus, load, reach, spelled};
+
+/// A case that does not hold, and why.
+pub type Exception = (&'static str, &'static str);
+
+/// Least part of the texts that must be sqldef's letter for letter.
+const SPELLED_ALIKE_PERCENT_MIN: usize = 90;
+
+struct Case {
+    id: String,
+    current: String,
+    desired: String,
+    up: Option<String>,
+    down: Option<String>,
+    is_drop_enabled: bool,
+    keeps_quoting: bool,
+    is_error: bool,
+}
+
+fn cases(file: &str, applies: &dyn Fn(&Value) -> bool) -> Vec<Case> {
+    let path = corpus().join(file);
+    let text = std::fs::read_to_string(&path).unwrap();
+    let values: Vec<Value> = serde_json::from_str(&text).unwrap();
+    let word = |case: &Value, key: &str| case[key].as_str().map(str::to_owned);
+    let kept = values.iter().filter(|case| applies(case));
+    kept.map(|case| Case {
+        id: word(case, "id").unwrap(),
+        current: word(case, "current").unwrap_or_default(),
+        desired: word(case, "desired").unwrap_or_default(),
+        up: word(case, "up"),
+        down: word(case, "down"),
+        is_drop_enabled: case["enable_drop"].as_bool().unwrap_or(true),
+        keeps_quoting: case["legacy_ignore_quotes"].as_bool() == Some(false),
+        is_error: !case["error"].is_null(),
+    })
+    .collect()
+}
+
+/// On a server: each way ends where a server would be that was given the text directly.
+pub fn on_server(
+    file: &str,
+    bench: &dyn Bench,
+    applies: &dyn Fn(&Value) -> bool,
+    exceptions: &[Exception],
+) {
+    let cases = cases(file, applies);
+    let cases = cases.iter().filter(|case| !case.is_error);
+    let results = cases.map(|case| (case.id.as_str(), there_and_back(bench, case)));
+    judge(file, &results.collect::<Vec<_>>(), exceptions);
+}
+
+fn there_and_back(bench: &dyn Bench, case: &Case) -> Result<(), String> {
+    let mut scratch = bench.empty();
+    for text in [&case.current, &case.desired, &case.current] {
+        reach(&mut *scratch, text)?;
+        let mut direct = bench.empty();
+        reach(&mut *direct, text)?;
+        let (ours, wanted) = (scratch.catalogue(), direct.catalogue());
+        if ours != wanted {
+            return Err(format!(
+                "the catalogue is\n  {ours:#?}\nand not\n  {wanted:#?}"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// What passed must be no exception, what failed must be one.
+fn judge(file: &str, results: &[(&str, Result<(), String>)], exceptions: &[Exception]) {
+    let listed = |id: &str| exceptions.iter().any(|(listed, _)| *listed == id);
+    let mut wrong: Vec<String> = Vec::new();
+    for (id, result) in results {
+        match result {
+            Ok(()) if listed(id) => wrong.push(format!("{id}: passes; take it off the list")),
+            Err(message) if !listed(id) => wrong.push(format!("{id}: {message}")),
+            _ => {}
+        }
+    }
+    for (id, _) in exceptions {
+        if !results.iter().any(|(known, _)| known == id) {
+            wrong.push(format!("{id}: is on the list, but no case"));
+        }
+    }
+    println!(
+        "{file}: {} cases, {} exceptions",
+        results.len(),
+        exceptions.len()
+    );
+    for (id, reason) in exceptions {
+        println!("  {id}: {reason}");
+    }
+    assert!(!results.is_empty(), "{file} has no case");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Offline: `up` and `down` letter for letter.
+pub fn spelled_as_sqldef(
+    file: &str,
+    server: &Server,
+    applies: &dyn Fn(&Value) -> bool,
+    exceptions: &[Exception],
+) {
+    let cases = cases(file, applies);
+    let mut results = Vec::new();
+    for case in cases
+        .iter()
+        .filter(|case| !case.is_error && case.up.is_some())
+    {
+        results.push((case.id.as_str(), spelled_alike(case, server)));
+    }
+    let same = results.iter().filter(|(_, result)| result.is_ok()).count();
+    println!("{file}: {same} of {} spelled as sqldef does", results.len());
+    judge(file, &results, exceptions);
+    assert!(same * 100 >= results.len() * SPELLED_ALIKE_PERCENT_MIN);
+}
+
+fn spelled_alike(case: &Case, server: &Server) -> Result<(), String> {
+    let current = load(&case.current, server)?;
+    let desired = load(&case.desired, server)?;
+    let up = sqldef_plan(&current, &desired, case)?;
+    is_text(&up, case.up.as_deref())?;
+    // Where all of it was held back, the way back begins where it stands.
+    let is_unmoved = !up.statements.is_empty() && up.applied().next().is_none();
+    let reached = if is_unmoved { &current } else { &desired };
+    let down = sqldef_plan(reached, &current, case)?;
+    is_text(&down, case.down.as_deref())
+}
+
+fn is_text(plan: &Plan, expected: Option<&str>) -> Result<(), String> {
+    let (ours, expected) = (spelled(plan), expected.unwrap_or_default().trim());
+    if ours.trim() == expected {
+        return Ok(());
+    }
+    Err(format!("\n{ours}\ninstead of\n{expected}"))
+}
+
+fn sqldef_plan(from: &Schema, to: &Schema, case: &Case) -> Result<Plan, String> {
+    let options = PlanOptions {
+        style: Style::Sqldef,
+        keep_quoting: case.keeps_quoting,
+        ..PlanOptions::default()
+    };
+    let mut plan = schema::plan(from, to, &options).map_err(|error| error.to_string())?;
+    plan.hold_back(&Allowed {
+        all: case.is_drop_enabled,
+        named: Vec::new(),
+    });
+    Ok(plan)
+}
