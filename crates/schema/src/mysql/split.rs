@@ -1,0 +1,178 @@
+//! Statements of a text: they end at the delimiter, which `DELIMITER` changes, never inside strings, comments or bodies.
+
+use super::lex::{Executes, Fault, Kind, Lexer, Token};
+
+/// One statement, its buffers reused by the next.
+#[derive(Default)]
+pub(super) struct Statement<'a> {
+    pub tokens: Vec<Token<'a>>,
+}
+
+pub(super) struct Splitter<'a> {
+    lexer: Lexer<'a>,
+    delimiter: &'a str,
+}
+
+impl<'a> Splitter<'a> {
+    pub fn new(text: &'a str, executes: Executes) -> Splitter<'a> {
+        Splitter {
+            lexer: Lexer::new(text, executes),
+            delimiter: ";",
+        }
+    }
+
+    /// The next statement that is not empty; `false` at the end.
+    pub fn next(&mut self, statement: &mut Statement<'a>) -> Result<bool, Fault> {
+        loop {
+            statement.tokens.clear();
+            let is_more = self.read(statement)?;
+            if !statement.tokens.is_empty() {
+                return Ok(true);
+            }
+            if !is_more {
+                return Ok(false);
+            }
+        }
+    }
+
+    fn read(&mut self, statement: &mut Statement<'a>) -> Result<bool, Fault> {
+        let mut body = Body::default();
+        loop {
+            self.lexer.skip()?;
+            if self.at_delimiter() && (self.delimiter != ";" || body.depth == 0) {
+                self.lexer.at += self.delimiter.len();
+                return Ok(true);
+            }
+            let Some(token) = self.lexer.next()? else {
+                return Ok(false);
+            };
+            if statement.tokens.is_empty() && token.is("DELIMITER") {
+                self.delimiter = delimiter(self.lexer.rest_of_line());
+                return Ok(true);
+            }
+            // The client takes it without a delimiter.
+            if statement.tokens.is_empty() && token.is("USE") {
+                statement.tokens.push(token);
+                self.lexer.rest_of_line();
+                return Ok(true);
+            }
+            body.see(&statement.tokens, &token);
+            statement.tokens.push(token);
+        }
+    }
+
+    fn at_delimiter(&self) -> bool {
+        self.lexer.text[self.lexer.at..].starts_with(self.delimiter)
+    }
+}
+
+fn delimiter(line: &str) -> &str {
+    match line.split_whitespace().next() {
+        Some(delimiter) => delimiter,
+        None => ";",
+    }
+}
+
+/// How deep a statement is inside the blocks of a stored program. It matters where the delimiter is `;` alone.
+#[derive(Default)]
+struct Body {
+    is_program: bool,
+    depth: usize,
+    /// The word before was END, which takes the kind of its block with it.
+    is_end: bool,
+}
+
+/// A program's kind stands at most so many tokens behind CREATE (OR REPLACE DEFINER = user @ host …).
+const HEAD_TOKENS: usize = 10;
+
+impl Body {
+    fn see(&mut self, before: &[Token<'_>], token: &Token<'_>) {
+        if token.kind != Kind::Word {
+            self.is_end = false;
+            return;
+        }
+        if !self.is_program {
+            self.is_program = before.len() <= HEAD_TOKENS
+                && before.first().is_some_and(|first| first.is("CREATE"))
+                && ["TRIGGER", "EVENT", "PROCEDURE", "FUNCTION", "PACKAGE"]
+                    .iter()
+                    .any(|kind| token.is(kind))
+                && !before.iter().any(|token| token.is_op("("));
+            return;
+        }
+        let is_block = ["IF", "LOOP", "WHILE", "REPEAT"]
+            .iter()
+            .any(|kind| token.is(kind));
+        let was_end = std::mem::take(&mut self.is_end);
+        if token.is("END") {
+            self.is_end = true;
+            self.depth = self.depth.saturating_sub(1);
+        } else if was_end && (is_block || token.is("CASE")) {
+            // The kind of the block that has just ended.
+        } else if token.is("BEGIN")
+            || token.is("CASE")
+            || (is_block && begins_statement(before.last()))
+        {
+            self.depth += 1;
+        }
+    }
+}
+
+fn begins_statement(before: Option<&Token<'_>>) -> bool {
+    before.is_some_and(|before| {
+        before.is_op(";")
+            || before.is_op(":")
+            || ["BEGIN", "THEN", "ELSE", "LOOP", "DO", "REPEAT", "ROW"]
+                .iter()
+                .any(|word| before.is(word))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Product, Server};
+
+    fn check(sql: &str, expected: &[&str]) {
+        let mut splitter = Splitter::new(sql, Executes::of(&Server::unknown(Product::MariaDb)));
+        let mut statement = Statement::default();
+        let mut found = Vec::new();
+        while splitter.next(&mut statement).unwrap() {
+            let (first, last) = (
+                statement.tokens[0],
+                statement.tokens[statement.tokens.len() - 1],
+            );
+            found.push(&sql[first.at..last.end()]);
+        }
+        assert_eq!(found, expected, "{sql}");
+    }
+
+    #[test]
+    fn statements_end_at_delimiters_alone() {
+        check("a ';' `;`; -- ;\n/* ; */ b;;c", &["a ';' `;`", "b", "c"]);
+        check("DELIMITER $$\na; b $$\ndelimiter ;\nc;", &["a; b", "c"]);
+        check("use x\na;", &["use", "a"]);
+        check(
+            "/*!50003 CREATE*/ /*!50003 TRIGGER t */;\nb",
+            &["CREATE*/ /*!50003 TRIGGER t", "b"],
+        );
+    }
+
+    #[test]
+    fn bodies_keep_their_delimiters() {
+        let body = "CREATE TRIGGER t BEFORE INSERT ON x FOR EACH ROW BEGIN
+            IF a THEN SET b = IF(1, 2, 3); END IF;
+            CASE c WHEN 1 THEN d; END CASE;
+            SELECT CASE e WHEN 1 THEN 2 END;
+            l: LOOP LEAVE l; END LOOP;
+            BEGIN f; END;
+        END";
+        check(&format!("{body}; g"), &[body, "g"]);
+        let single = "CREATE EVENT e ON SCHEDULE EVERY 1 DAY DO IF (a) THEN b; END IF";
+        check(&format!("{single}; c"), &[single, "c"]);
+        check(
+            "CREATE TABLE t (begin int); a",
+            &["CREATE TABLE t (begin int)", "a"],
+        );
+    }
+}
