@@ -9,7 +9,7 @@ use schema::Server;
 
 pub use connect::{PostgresAddress, SslMode, connect};
 
-use crate::{Database, DbError};
+use crate::{Database, DbError, DbErrorKind};
 
 /// A connection to one PostgreSQL database.
 pub struct Postgres {
@@ -26,7 +26,12 @@ impl Database for Postgres {
     }
 
     fn export(&mut self) -> Result<String, DbError> {
-        Ok(String::new())
+        Err(DbError {
+            kind: DbErrorKind::Unsupported,
+            message: "the catalogue of PostgreSQL is not read yet; use the output of pg_dump --schema-only instead"
+                .to_owned(),
+            sql: None,
+        })
     }
 
     fn execute(&mut self, sql: &str) -> Result<(), DbError> {

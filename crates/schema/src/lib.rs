@@ -17,6 +17,7 @@ pub use server::{Dialect, Product, Server, Version};
 pub use text::{Note, NoteKind, Source, SyntaxError};
 
 /// A schema of any dialect.
+#[expect(clippy::large_enum_variant, reason = "a program holds two of them")]
 #[derive(Clone, Debug)]
 pub enum Schema {
     /// MySQL or MariaDB.

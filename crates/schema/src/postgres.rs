@@ -1,17 +1,36 @@
 //! PostgreSQL.
 
+#[expect(
+    dead_code,
+    reason = "the difference of two schemas, which needs it, is not there yet"
+)]
+mod expr;
+mod listed;
+#[expect(
+    dead_code,
+    reason = "the difference of two schemas, which needs it, is not there yet"
+)]
+mod model;
+#[expect(
+    dead_code,
+    reason = "the difference of two schemas, which needs it, is not there yet"
+)]
+mod name;
+mod read;
+mod split;
+mod tree;
+mod types;
+
 use crate::{Note, Object, Plan, PlanError, PlanOptions, Server, Source, SyntaxError};
 
-/// The schema of one database.
-#[derive(Clone, Debug, Default)]
-pub struct Schema {}
+pub use model::Schema;
 
 /// Reads SQL texts.
 ///
 /// # Errors
 /// See [`crate::read`].
-pub fn read(_sources: &[Source], _server: &Server) -> Result<(Schema, Vec<Note>), SyntaxError> {
-    Ok((Schema::default(), Vec::new()))
+pub fn read(sources: &[Source], server: &Server) -> Result<(Schema, Vec<Note>), SyntaxError> {
+    read::read(sources, server)
 }
 
 /// See [`crate::plan`].
@@ -19,7 +38,11 @@ pub fn read(_sources: &[Source], _server: &Server) -> Result<(Schema, Vec<Note>)
 /// # Errors
 /// See [`crate::plan`].
 pub fn plan(_from: &Schema, _to: &Schema, _options: &PlanOptions) -> Result<Plan, PlanError> {
-    Ok(Plan::default())
+    Err(PlanError {
+        message:
+            "PostgreSQL schemas are read but not compared yet; compare dumps with another tool"
+                .to_owned(),
+    })
 }
 
 impl Schema {

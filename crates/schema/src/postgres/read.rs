@@ -1,0 +1,330 @@
+//! From SQL texts to the model: each statement changes what the ones before have made.
+
+mod alter;
+mod columns;
+mod comments;
+mod constraints;
+mod finish;
+mod functions;
+mod grants;
+mod indexes;
+mod parts;
+mod sequences;
+mod tables;
+mod triggers;
+mod types;
+mod views;
+
+use std::collections::HashMap;
+
+use squawk_parser::SyntaxKind;
+
+pub(crate) use columns::is_type;
+pub(crate) use parts::string;
+
+use super::model::Schema;
+use super::name::Name;
+use super::split::{self, Piece, PieceKind};
+use super::tree::{Node, Tree};
+use crate::{Note, NoteKind, Server, Source, SyntaxError};
+
+/// Statements by their first word that hold or change rows, not the schema.
+const DATA: &[&str] = &[
+    "insert", "update", "delete", "copy", "select", "merge", "truncate", "values", "with", "table",
+];
+/// Statements that set up a session or tidy up.
+const SETTINGS: &[&str] = &[
+    "set",
+    "reset",
+    "begin",
+    "start",
+    "commit",
+    "end",
+    "rollback",
+    "savepoint",
+    "release",
+    "analyze",
+    "vacuum",
+    "show",
+    "lock",
+    "refresh",
+    "checkpoint",
+    "discard",
+    "notify",
+    "listen",
+    "cluster",
+    "reindex",
+];
+
+/// Reads all sources into one model.
+pub(crate) fn read(
+    sources: &[Source],
+    server: &Server,
+) -> Result<(Schema, Vec<Note>), SyntaxError> {
+    let default_schema = server
+        .default_schema
+        .clone()
+        .unwrap_or_else(|| "public".to_owned());
+    let mut reader = Reader {
+        schema: Schema {
+            default_schema: default_schema.clone(),
+            ..Schema::default()
+        },
+        current_schema: default_schema,
+        notes: Vec::new(),
+        grants: 0,
+        index_tables: HashMap::new(),
+        source: None,
+        line: 1,
+        note_offset: 0,
+    };
+    for source in sources {
+        reader.read_source(source)?;
+    }
+    finish::finish(&mut reader.schema);
+    Ok((reader.schema, reader.notes))
+}
+
+/// What reading has made so far.
+pub(crate) struct Reader<'a> {
+    pub(crate) schema: Schema,
+    /// What unqualified names mean now; `SET search_path` changes it.
+    current_schema: String,
+    notes: Vec<Note>,
+    /// Number of `GRANT` statements.
+    grants: usize,
+    /// Which relation an index is on.
+    index_tables: HashMap<Name, Name>,
+    source: Option<&'a Source>,
+    /// Line of `note_offset`, so that lines are counted once.
+    line: usize,
+    note_offset: usize,
+}
+
+/// A statement while it is read.
+#[derive(Clone, Copy)]
+pub(crate) struct Statement<'t> {
+    pub(crate) node: Node<'t>,
+    /// As written, without the semicolon.
+    pub(crate) text: &'t str,
+    pub(crate) tree: &'t Tree<'t>,
+    /// What follows on its last line, where a comment may tell a former name.
+    pub(crate) tail: &'t str,
+}
+
+/// What a statement could not be made into.
+pub(crate) enum Trouble {
+    /// Keep it as it is.
+    Opaque,
+}
+
+type Read = Result<(), Trouble>;
+
+impl<'a> Reader<'a> {
+    fn read_source(&mut self, source: &'a Source) -> Result<(), SyntaxError> {
+        self.source = Some(source);
+        self.line = 1;
+        self.note_offset = 0;
+        for piece in split::pieces(&source.text) {
+            match piece.kind {
+                PieceKind::Client => self.note(piece, NoteKind::Setting),
+                PieceKind::Data => {}
+                PieceKind::Statement => self.read_piece(source, piece)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn read_piece(&mut self, source: &'a Source, piece: Piece) -> Result<(), SyntaxError> {
+        let text = &source.text[piece.start..piece.end];
+        let word = first_word(text);
+        if word == "set" || word == "select" {
+            self.take_search_path(text);
+        }
+        if DATA.contains(&word.as_str()) {
+            self.schema.data_statements += 1;
+            let kind = if is_setting_call(text) {
+                NoteKind::Setting
+            } else {
+                NoteKind::Data
+            };
+            self.note(piece, kind);
+            return Ok(());
+        }
+        if SETTINGS.contains(&word.as_str()) {
+            self.note(piece, NoteKind::Setting);
+            return Ok(());
+        }
+        let tree = Tree::parse(text);
+        let Some(node) = tree.root().children().next() else {
+            return Ok(());
+        };
+        if let Some((at, message)) = &tree.error {
+            if is_ours(node.kind()) {
+                let mut error = SyntaxError::at(source, piece.start + at, message.clone());
+                error.statement = text.to_owned();
+                return Err(error);
+            }
+            self.keep_opaque(piece, text);
+            return Ok(());
+        }
+        let rest = &source.text[piece.end..];
+        let statement = Statement {
+            node,
+            text,
+            tree: &tree,
+            tail: rest.lines().next().unwrap_or_default(),
+        };
+        match self.read_statement(statement) {
+            Ok(()) => Ok(()),
+            Err(Trouble::Opaque) => {
+                self.keep_opaque(piece, text);
+                Ok(())
+            }
+        }
+    }
+
+    fn read_statement(&mut self, statement: Statement<'_>) -> Read {
+        use SyntaxKind as K;
+        match statement.node.kind() {
+            K::CREATE_TABLE => self.create_table(statement),
+            K::ALTER_TABLE => self.alter_table(statement),
+            K::CREATE_INDEX => self.create_index(statement),
+            K::ALTER_INDEX => self.alter_index(statement),
+            K::CREATE_VIEW | K::CREATE_MATERIALIZED_VIEW => self.create_view(statement),
+            K::CREATE_TYPE => self.create_type(statement),
+            K::ALTER_TYPE => self.alter_type(statement),
+            K::CREATE_DOMAIN => self.create_domain(statement),
+            K::ALTER_DOMAIN => self.alter_domain(statement),
+            K::CREATE_SEQUENCE => self.create_sequence(statement),
+            K::ALTER_SEQUENCE => self.alter_sequence(statement),
+            K::CREATE_FUNCTION => self.create_function(statement),
+            K::CREATE_TRIGGER => self.create_trigger(statement),
+            K::CREATE_POLICY => self.create_policy(statement),
+            K::CREATE_EXTENSION => self.create_extension(statement),
+            K::CREATE_SCHEMA => self.create_schema(statement),
+            K::COMMENT_ON => self.comment_on(statement),
+            K::GRANT => self.grant(statement, true),
+            K::REVOKE => self.grant(statement, false),
+            K::ALTER_VIEW | K::ALTER_MATERIALIZED_VIEW | K::ALTER_FUNCTION | K::ALTER_SCHEMA => {
+                self.change_owner(statement)
+            }
+            kind if is_drop(kind) => self.drop_objects(statement),
+            _ => Err(Trouble::Opaque),
+        }
+    }
+
+    fn keep_opaque(&mut self, piece: Piece, text: &str) {
+        self.schema.opaque.push(text.to_owned());
+        self.note(piece, NoteKind::Opaque);
+    }
+
+    fn note(&mut self, piece: Piece, kind: NoteKind) {
+        let Some(source) = self.source else { return };
+        self.line += source.text[self.note_offset..piece.start]
+            .matches('\n')
+            .count();
+        self.note_offset = piece.start;
+        let text = &source.text[piece.start..piece.end];
+        self.notes.push(Note {
+            source: source.name.clone(),
+            line: self.line,
+            kind,
+            text: text.lines().next().unwrap_or_default().to_owned(),
+        });
+    }
+
+    /// `SET search_path = app, public`, and pg_dump's `set_config('search_path', '', false)`. An empty path means
+    /// that all names are qualified, so nothing changes.
+    fn take_search_path(&mut self, text: &str) {
+        let lower = text.to_lowercase();
+        let Some((_, after)) = lower.split_once("search_path") else {
+            return;
+        };
+        let is_call = lower.contains("set_config");
+        let after = if is_call {
+            after.split(',').nth(1).unwrap_or_default()
+        } else {
+            after
+                .trim_start()
+                .trim_start_matches('=')
+                .trim_start()
+                .trim_start_matches("to ")
+        };
+        let first = after.split(',').next().unwrap_or_default().trim();
+        let name = first
+            .trim_matches(|letter| letter == '\'' || letter == '"')
+            .trim();
+        if !name.is_empty() && name != "default" && name != "$user" {
+            name.clone_into(&mut self.current_schema);
+        }
+    }
+
+    /// The object that a name in the source means.
+    pub(crate) fn resolve(&self, parts: &[String]) -> Name {
+        match parts {
+            [] => Name::default(),
+            [name] => Name::new(self.current_schema.clone(), name.clone()),
+            [.., schema, name] => Name::new(schema.clone(), name.clone()),
+        }
+    }
+}
+
+fn first_word(text: &str) -> String {
+    let end = text
+        .find(|letter: char| !letter.is_ascii_alphabetic())
+        .unwrap_or(text.len());
+    text[..end].to_ascii_lowercase()
+}
+
+/// `SELECT pg_catalog.set_config(…)`, as dumps begin.
+fn is_setting_call(text: &str) -> bool {
+    text.get(..60.min(text.len()))
+        .is_some_and(|start| start.contains("set_config"))
+}
+
+/// Whether a statement has to be understood, so that an error in it is one.
+fn is_ours(kind: SyntaxKind) -> bool {
+    use SyntaxKind as K;
+    matches!(
+        kind,
+        K::CREATE_TABLE
+            | K::ALTER_TABLE
+            | K::CREATE_INDEX
+            | K::CREATE_VIEW
+            | K::CREATE_MATERIALIZED_VIEW
+            | K::CREATE_TYPE
+            | K::ALTER_TYPE
+            | K::CREATE_DOMAIN
+            | K::CREATE_SEQUENCE
+            | K::ALTER_SEQUENCE
+            | K::CREATE_FUNCTION
+            | K::CREATE_TRIGGER
+            | K::CREATE_POLICY
+            | K::CREATE_EXTENSION
+            | K::CREATE_SCHEMA
+            | K::COMMENT_ON
+            | K::GRANT
+            | K::REVOKE
+            | K::ERROR
+    )
+}
+
+fn is_drop(kind: SyntaxKind) -> bool {
+    use SyntaxKind as K;
+    matches!(
+        kind,
+        K::DROP_TABLE
+            | K::DROP_INDEX
+            | K::DROP_VIEW
+            | K::DROP_MATERIALIZED_VIEW
+            | K::DROP_TYPE
+            | K::DROP_DOMAIN
+            | K::DROP_SEQUENCE
+            | K::DROP_FUNCTION
+            | K::DROP_TRIGGER
+            | K::DROP_POLICY
+            | K::DROP_EXTENSION
+            | K::DROP_SCHEMA
+    )
+}

@@ -1,0 +1,278 @@
+//! `ALTER TABLE`, folded into the table.
+
+use squawk_parser::SyntaxKind as K;
+
+use super::columns::{collation, default_in, identity_in, type_in};
+use super::constraints::using_index;
+use super::parts::{number_in, options, word};
+use super::{Read, Reader, Statement, Trouble};
+use crate::postgres::model::{ConstraintKind, Keys, Sql, Table};
+use crate::postgres::name::Name;
+use crate::postgres::tree::Node;
+
+impl Reader<'_> {
+    pub(super) fn alter_table(&mut self, statement: Statement<'_>) -> Read {
+        let node = statement.node;
+        let relation = node.child(K::TABLE_RELATION_NAME).ok_or(Trouble::Opaque)?;
+        let name = self.name(relation);
+        let actions: Vec<Node<'_>> = node
+            .children()
+            .filter(|child| {
+                !child.is_leaf() && !matches!(child.kind(), K::TABLE_RELATION_NAME | K::IF_EXISTS)
+            })
+            .collect();
+        if actions.iter().any(|action| action.kind() == K::OWNER_TO) {
+            return self.change_owner(statement);
+        }
+        if let Some(rename) = actions
+            .iter()
+            .find(|action| action.kind() == K::TABLE_RENAME_TO)
+        {
+            let to = rename
+                .child(K::TABLE_NAME)
+                .map(word)
+                .ok_or(Trouble::Opaque)?;
+            return self.rename_table(&name, to);
+        }
+        // Taken out while it changes, so that the reader can be asked for names meanwhile.
+        let Some(mut table) = self.schema.tables.get_mut(&name).map(std::mem::take) else {
+            return Err(Trouble::Opaque);
+        };
+        let mut outcome = Ok(());
+        for action in &actions {
+            outcome =
+                outcome.and(self.alter_action(statement, &mut table, *action, actions.len() == 1));
+        }
+        self.name_constraints(&mut table);
+        if let Some(slot) = self.schema.tables.get_mut(&name) {
+            *slot = table;
+        }
+        self.require_key_columns(&name);
+        outcome
+    }
+
+    fn rename_table(&mut self, name: &Name, to: String) -> Read {
+        let to = Name::new(name.schema.clone(), to);
+        let table = self
+            .schema
+            .tables
+            .rename(name, to.clone())
+            .ok_or(Trouble::Opaque)?;
+        table.name = to;
+        Ok(())
+    }
+
+    fn alter_action(
+        &mut self,
+        statement: Statement<'_>,
+        table: &mut Table,
+        action: Node<'_>,
+        alone: bool,
+    ) -> Read {
+        let source = || statement.text.to_owned();
+        match action.kind() {
+            K::ADD_CONSTRAINT => return self.alter_add_constraint(statement, table, action, alone),
+            K::ADD_COLUMN => {
+                let column = self.column(statement, table, action, statement.text.len())?;
+                if !(action.has(K::IF_NOT_EXISTS) && table.columns.contains(&column.name)) {
+                    table.columns.insert(column.name.clone(), column);
+                }
+            }
+            K::ALTER_COLUMN => return alter_column(table, action),
+            K::DROP_COLUMN => {
+                let column = action
+                    .child(K::COLUMN_NAME_REF)
+                    .map(word)
+                    .unwrap_or_default();
+                table.columns.remove(&column);
+            }
+            K::RENAME_COLUMN => {
+                let from = action
+                    .child(K::COLUMN_NAME_REF)
+                    .map(word)
+                    .unwrap_or_default();
+                let to = action.child(K::COLUMN_NAME).map(word).unwrap_or_default();
+                let column = table
+                    .columns
+                    .rename(&from, to.clone())
+                    .ok_or(Trouble::Opaque)?;
+                column.name = to;
+            }
+            K::DROP_CONSTRAINT => {
+                let name = action
+                    .child(K::CONSTRAINT_NAME_REF)
+                    .map(word)
+                    .unwrap_or_default();
+                table.constraints.remove(&name);
+            }
+            K::VALIDATE_CONSTRAINT => {
+                let name = action
+                    .child(K::CONSTRAINT_NAME_REF)
+                    .map(word)
+                    .unwrap_or_default();
+                if let Some(constraint) = table.constraints.get_mut(&name) {
+                    constraint.not_valid = false;
+                }
+            }
+            K::SET_OPTIONS => table.options.extend(options(action)),
+            K::RESET_OPTIONS => {
+                for name in options(action).keys() {
+                    table.options.remove(name);
+                }
+            }
+            K::ENABLE_RLS => table.rls = Some(source()),
+            K::DISABLE_RLS => table.rls = None,
+            K::FORCE_RLS => table.force_rls = Some(source()),
+            K::NO_FORCE_RLS => table.force_rls = None,
+            K::REPLICA_IDENTITY => table.replica_identity = replica_identity(action),
+            K::SET_UNLOGGED => table.unlogged = true,
+            K::SET_LOGGED => table.unlogged = false,
+            K::INHERIT_TABLE => {
+                let parent = action
+                    .child(K::TABLE_NAME_REF)
+                    .map(|parent| self.name(parent));
+                table.inherits.extend(parent);
+            }
+            K::ATTACH_PARTITION => return self.attach(table, action),
+            K::ENABLE_TRIGGER
+            | K::DISABLE_TRIGGER
+            | K::ENABLE_ALWAYS_TRIGGER
+            | K::ENABLE_REPLICA_TRIGGER => set_trigger(table, action),
+            // Where rows lie is no part of the schema.
+            K::CLUSTER_ON | K::SET_WITHOUT_CLUSTER | K::SET_TABLESPACE | K::SET_WITHOUT_OIDS => {}
+            _ => return Err(Trouble::Opaque),
+        }
+        Ok(())
+    }
+
+    fn alter_add_constraint(
+        &mut self,
+        statement: Statement<'_>,
+        table: &mut Table,
+        action: Node<'_>,
+        alone: bool,
+    ) -> Read {
+        let node = action
+            .children()
+            .find(|child| !child.is_leaf())
+            .ok_or(Trouble::Opaque)?;
+        let mut constraint = self.constraint(node, None)?;
+        constraint.meta.renamed_from = self.former(statement, action.start(), statement.text.len());
+        constraint.meta.source = alone.then(|| statement.text.to_owned());
+        if let Some(index) = using_index(node) {
+            let name = Name::new(table.name.schema.clone(), index.clone());
+            self.index_tables.remove(&name);
+            let index = table.indexes.remove(&index).ok_or(Trouble::Opaque)?;
+            let keys = Keys {
+                columns: index
+                    .items
+                    .into_iter()
+                    .filter_map(|item| item.column)
+                    .collect(),
+                include: index.include,
+                options: index.options,
+                nulls_not_distinct: index.nulls_not_distinct,
+                without_overlaps: false,
+            };
+            constraint.kind = match constraint.kind {
+                ConstraintKind::Primary(_) => ConstraintKind::Primary(keys),
+                _ => ConstraintKind::Unique(keys),
+            };
+            if !constraint.is_named {
+                (constraint.name, constraint.is_named) = (name.name, true);
+            }
+        }
+        self.add_constraint(table, constraint);
+        Ok(())
+    }
+
+    fn attach(&mut self, table: &Table, action: Node<'_>) -> Read {
+        let part = action
+            .child(K::TABLE_NAME_REF)
+            .map(|part| self.name(part))
+            .ok_or(Trouble::Opaque)?;
+        let bound = action
+            .children()
+            .last()
+            .map(|bound| bound.words())
+            .unwrap_or_default();
+        let part = self.schema.tables.get_mut(&part).ok_or(Trouble::Opaque)?;
+        part.partition_of = Some((table.name.clone(), Sql(bound)));
+        Ok(())
+    }
+}
+
+fn replica_identity(action: Node<'_>) -> Option<String> {
+    match () {
+        () if action.has(K::REPLICA_IDENTITY_DEFAULT) => None,
+        () if action.has(K::REPLICA_IDENTITY_FULL) => Some("FULL".to_owned()),
+        () if action.has(K::REPLICA_IDENTITY_NOTHING) => Some("NOTHING".to_owned()),
+        () => using_index(action)
+            .map(|index| format!("USING INDEX {}", crate::postgres::name::quote(&index))),
+    }
+}
+
+fn set_trigger(table: &mut Table, action: Node<'_>) {
+    let state = match action.kind() {
+        K::DISABLE_TRIGGER => 'D',
+        K::ENABLE_ALWAYS_TRIGGER => 'A',
+        K::ENABLE_REPLICA_TRIGGER => 'R',
+        _ => 'O',
+    };
+    let named = action.child(K::TRIGGER_REF).map(word);
+    for trigger in table.triggers.values_mut() {
+        if named.as_ref().is_none_or(|name| *name == trigger.name) {
+            trigger.state = state;
+        }
+    }
+}
+
+fn alter_column(table: &mut Table, action: Node<'_>) -> Read {
+    let name = action
+        .child(K::COLUMN_NAME_REF)
+        .map(word)
+        .ok_or(Trouble::Opaque)?;
+    let Some(column) = table.columns.get_mut(&name) else {
+        // A column of a partition that says nothing of its own, or of a table whose columns come from elsewhere.
+        return if table.partition_of.is_some()
+            || !table.likes.is_empty()
+            || !table.inherits.is_empty()
+        {
+            Ok(())
+        } else {
+            Err(Trouble::Opaque)
+        };
+    };
+    let change = action.children().last().ok_or(Trouble::Opaque)?;
+    match change.kind() {
+        K::SET_DEFAULT => column.default = default_in(change),
+        K::DROP_DEFAULT => column.default = None,
+        K::SET_NOT_NULL => (column.not_null, column.not_null_said) = (true, true),
+        K::DROP_NOT_NULL => (column.not_null, column.not_null_said) = (false, false),
+        K::SET_TYPE => {
+            column.data_type = type_in(change).unwrap_or_default();
+            column.collation = change.child(K::COLLATE).and_then(collation);
+        }
+        K::SET_STATISTICS => column.statistics = number_in(change).filter(|target| *target >= 0),
+        K::SET_STORAGE => {
+            column.storage = change
+                .tokens()
+                .last()
+                .map(|mode| mode.text().to_uppercase())
+        }
+        K::SET_COMPRESSION => {
+            column.compression = change
+                .tokens()
+                .last()
+                .map(|name| name.text().to_lowercase())
+        }
+        K::ADD_GENERATED => {
+            column.identity = Some(identity_in(change));
+            column.not_null = true;
+        }
+        K::DROP_IDENTITY => column.identity = None,
+        K::DROP_EXPRESSION => column.generated = None,
+        _ => return Err(Trouble::Opaque),
+    }
+    Ok(())
+}

@@ -1,0 +1,156 @@
+//! Columns.
+
+use squawk_parser::SyntaxKind as K;
+
+use super::parts::{parts, sql, word};
+use super::sequences::sequence_options;
+use super::{Reader, Statement, Trouble};
+use crate::postgres::model::{Column, Generated, Identity, Sql, Table, Type};
+use crate::postgres::name::quote;
+use crate::postgres::tree::Node;
+
+/// Nodes that are a type.
+pub(crate) fn is_type(kind: K) -> bool {
+    matches!(
+        kind,
+        K::PATH_TYPE
+            | K::ARRAY_TYPE
+            | K::VARCHAR_TYPE
+            | K::CHARACTER_TYPE
+            | K::BIT_TYPE
+            | K::BIT_VARYING_TYPE
+            | K::DOUBLE_TYPE
+            | K::TIME_TYPE
+            | K::TIMESTAMP_TYPE
+            | K::INTERVAL_TYPE
+            | K::PERCENT_TYPE
+    )
+}
+
+/// The type inside a node, without `SETOF`.
+pub(super) fn type_in(node: Node<'_>) -> Option<Type> {
+    let found = node.children().find(|child| is_type(child.kind()))?;
+    Some(type_of(found))
+}
+
+pub(super) fn type_of(node: Node<'_>) -> Type {
+    let words = node.words();
+    let setof = words
+        .get(..6)
+        .is_some_and(|start| start.eq_ignore_ascii_case("setof "));
+    Type::parse(if setof { &words[6..] } else { &words })
+}
+
+/// A collation as SQL, quoted; `None` for the database's own.
+pub(super) fn collation(node: Node<'_>) -> Option<String> {
+    let mut parts = parts(node.find(K::COLLATION_REF)?);
+    if parts.len() > 1 && parts[0] == "pg_catalog" {
+        parts.remove(0);
+    }
+    (parts != ["default"]).then(|| {
+        parts
+            .iter()
+            .map(|part| quote(part))
+            .collect::<Vec<_>>()
+            .join(".")
+    })
+}
+
+impl Reader<'_> {
+    /// Reads a column; what constrains more than its value goes to the table.
+    pub(super) fn column(
+        &mut self,
+        statement: Statement<'_>,
+        table: &mut Table,
+        node: Node<'_>,
+        end: usize,
+    ) -> Result<Column, Trouble> {
+        let name = node.child(K::COLUMN_NAME).ok_or(Trouble::Opaque)?;
+        let mut column = Column {
+            name: word(name),
+            data_type: type_in(node).unwrap_or_default(),
+            ..Column::default()
+        };
+        column.meta.renamed_from = self.former(statement, name.end(), end);
+        column.not_null = column.data_type.is_serial;
+        for part in node.children() {
+            match part.kind() {
+                K::NOT_NULL_CONSTRAINT => (column.not_null, column.not_null_said) = (true, true),
+                K::DEFAULT_CONSTRAINT => column.default = default_in(part),
+                K::GENERATED_CONSTRAINT => generated(&mut column, part),
+                K::COLLATE => column.collation = collation(part),
+                K::STORAGE => {
+                    column.storage = part.tokens().last().map(|mode| mode.text().to_uppercase())
+                }
+                K::COMPRESSION_METHOD => {
+                    column.compression = part
+                        .tokens()
+                        .last()
+                        .map(|method| method.text().to_lowercase());
+                }
+                K::PRIMARY_KEY_CONSTRAINT
+                | K::UNIQUE_CONSTRAINT
+                | K::CHECK_CONSTRAINT
+                | K::REFERENCES_CONSTRAINT => {
+                    let constraint = self.constraint(part, Some(&column.name))?;
+                    self.add_constraint(table, constraint);
+                }
+                _ => {}
+            }
+        }
+        Ok(column)
+    }
+}
+
+/// The expression of a default; `NULL` is none.
+pub(super) fn default_in(node: Node<'_>) -> Option<Sql> {
+    let expression = node.children().find(|child| {
+        !matches!(
+            child.kind(),
+            K::DEFAULT_KW | K::SET_KW | K::CONSTRAINT_NAME_CLAUSE
+        )
+    })?;
+    // An expression may be more than one child: take all of it.
+    let last = node.children().last().unwrap_or(expression);
+    let text = expression.text_to(last);
+    let is_null = text
+        .get(..4)
+        .is_some_and(|start| start.eq_ignore_ascii_case("null"));
+    let ends = text.len() == 4 || text[4.min(text.len())..].starts_with("::");
+    (!(is_null && ends)).then(|| Sql(text.to_owned()))
+}
+
+fn generated(column: &mut Column, node: Node<'_>) {
+    if let Some(identity) = node.child(K::GENERATED_IDENTITY) {
+        column.identity = Some(identity_in(identity));
+        column.not_null = true;
+        return;
+    }
+    let Some(inner) = node
+        .children()
+        .find(|child| matches!(child.kind(), K::GENERATED_STORED | K::GENERATED_ALWAYS))
+        .or(Some(node))
+    else {
+        return;
+    };
+    let whole = if inner.has(K::L_PAREN) { inner } else { node };
+    let expression = whole
+        .children()
+        .skip_while(|child| child.kind() != K::L_PAREN)
+        .nth(1);
+    let stored = whole.find(K::VIRTUAL).is_none() && whole.find(K::STORED_KW).is_some();
+    column.generated = expression.map(|expression| Generated {
+        expression: sql(expression),
+        stored,
+    });
+}
+
+/// `ALWAYS AS IDENTITY (…)`.
+pub(super) fn identity_in(node: Node<'_>) -> Identity {
+    let list = node.child(K::SEQUENCE_OPTION_LIST);
+    Identity {
+        always: node.has(K::GENERATED_ALWAYS),
+        options: list.map(sequence_options).unwrap_or_default(),
+        written: list.map(|list| list.words()).unwrap_or_default(),
+    }
+}

@@ -1,0 +1,204 @@
+//! What can be known only when all has been read: whose types are meant, keys that foreign keys point to,
+//! sequences that are a `serial` column's.
+
+use std::collections::HashSet;
+
+use super::parts::string;
+use crate::postgres::model::{ConstraintKind, Schema, Table, Type, TypeKind};
+use crate::postgres::name::{Name, fold, made};
+
+pub(super) fn finish(schema: &mut Schema) {
+    find_types(schema);
+    find_keys(schema);
+    fold_serials(schema);
+    inherit_columns(schema);
+    for sequence in schema.sequences.values_mut() {
+        let data_type = sequence.options.data_type.clone().unwrap_or_default();
+        sequence.options.normalize(&data_type);
+    }
+    schema
+        .grants
+        .retain(|_, grant| !grant.privileges.is_empty());
+}
+
+/// A type without a schema is the default schema's, when that has one of the name.
+fn find_types(schema: &mut Schema) {
+    let default = schema.default_schema.clone();
+    let known: HashSet<String> = schema
+        .types
+        .values()
+        .filter(|found| found.name.schema == default)
+        .map(|found| found.name.name.clone())
+        .collect();
+    let find = |data_type: &mut Type| {
+        if data_type.schema.is_none() && known.contains(&data_type.name) {
+            data_type.schema = Some(default.clone());
+        }
+    };
+    for table in schema.tables.values_mut() {
+        for column in table.columns.values_mut() {
+            find(&mut column.data_type);
+            if let Some(identity) = &mut column.identity {
+                let data_type = column.data_type.name.clone();
+                identity.options.normalize(&data_type);
+                identity.options.data_type = None;
+            }
+        }
+    }
+    for found in schema.types.values_mut() {
+        if let TypeKind::Domain(domain) = &mut found.kind {
+            find(&mut domain.base);
+        }
+    }
+    for function in schema.functions.values_mut() {
+        for argument in &mut function.arguments {
+            find(&mut argument.data_type);
+        }
+        if let Some(returns) = &mut function.returns {
+            find(&mut returns.data_type);
+        }
+    }
+}
+
+/// A foreign key without columns means the other table's primary key.
+fn find_keys(schema: &mut Schema) {
+    let mut found = Vec::new();
+    for (name, table) in schema.tables.iter() {
+        for (key, constraint) in table.constraints.iter() {
+            let ConstraintKind::Foreign(foreign) = &constraint.kind else {
+                continue;
+            };
+            if !foreign.table_columns.is_empty() {
+                continue;
+            }
+            let primary = schema.tables.get(&foreign.table).and_then(Table::primary);
+            if let Some(keys) = primary.and_then(|primary| primary.keys()) {
+                found.push((name.clone(), key.clone(), keys.columns.clone()));
+            }
+        }
+    }
+    for (table, key, columns) in found {
+        let constraint = schema
+            .tables
+            .get_mut(&table)
+            .and_then(|table| table.constraints.get_mut(&key));
+        if let Some(constraint) = constraint
+            && let ConstraintKind::Foreign(foreign) = &mut constraint.kind
+        {
+            foreign.table_columns = columns;
+        }
+    }
+}
+
+/// An integer column whose default is the next value of a sequence that belongs to it is what `serial` makes.
+fn fold_serials(schema: &mut Schema) {
+    let mut gone = Vec::new();
+    let default_schema = schema.default_schema.clone();
+    for table in schema.tables.values_mut() {
+        for column in table.columns.values_mut() {
+            let made_name = Name::new(
+                table.name.schema.clone(),
+                made(&table.name.name, Some(&column.name), "seq", |_| false),
+            );
+            if column.data_type.is_serial {
+                column.serial = Some(made_name);
+                continue;
+            }
+            let is_integer = matches!(
+                column.data_type.name.as_str(),
+                "integer" | "bigint" | "smallint"
+            );
+            let Some(name) = column
+                .default
+                .as_ref()
+                .and_then(|default| next_value_of(&default.0, &default_schema))
+            else {
+                continue;
+            };
+            let Some(sequence) = schema.sequences.get(&name) else {
+                continue;
+            };
+            let belongs =
+                sequence.owned_by.as_ref() == Some(&(table.name.clone(), column.name.clone()));
+            let mut options = sequence.options.clone();
+            let data_type = options
+                .data_type
+                .clone()
+                .unwrap_or_else(|| "bigint".to_owned());
+            options.normalize(&data_type);
+            let plain = options.data_type.take().unwrap_or(data_type) == column.data_type.name;
+            if is_integer && belongs && plain && options == Default::default() && column.not_null {
+                gone.push(name.clone());
+                column.default = None;
+                column.serial = Some(name);
+                column.data_type.is_serial = true;
+            }
+        }
+    }
+    for name in gone {
+        schema.sequences.remove(&name);
+    }
+}
+
+/// The sequence in `nextval('app.users_id_seq'::regclass)`.
+pub(crate) fn next_value_of(default: &str, default_schema: &str) -> Option<Name> {
+    let call = default.trim().trim_start_matches("pg_catalog.");
+    let inner = call
+        .get(..8)
+        .filter(|start| start.eq_ignore_ascii_case("nextval("))?;
+    let rest = call[inner.len()..].trim_start_matches('(');
+    let end = rest[1..].find('\'')? + 2;
+    let text = string(rest.get(..end)?);
+    let mut parts: Vec<String> = split_name(&text);
+    let name = parts.pop()?;
+    Some(Name::new(
+        parts.pop().unwrap_or_else(|| default_schema.to_owned()),
+        name,
+    ))
+}
+
+fn split_name(text: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    let mut quoted = false;
+    for letter in text.chars() {
+        match letter {
+            '.' if !quoted => parts.push(String::new()),
+            letter => {
+                quoted ^= letter == '"';
+                if let Some(last) = parts.last_mut() {
+                    last.push(letter);
+                }
+            }
+        }
+    }
+    parts.iter().map(|part| fold(part)).collect()
+}
+
+/// Columns of a child that its parents have too are the parents'.
+fn inherit_columns(schema: &mut Schema) {
+    let mut changes = Vec::new();
+    for (name, table) in schema.tables.iter() {
+        let partition = table.partition_of.as_ref().map(|(parent, _)| parent);
+        for parent in table.inherits.iter().chain(partition) {
+            let Some(parent) = schema.tables.get(parent) else {
+                continue;
+            };
+            for column in parent.columns.values() {
+                if let Some(own) = table.columns.get(&column.name)
+                    && own.default == column.default
+                    && own.not_null == column.not_null
+                    && own.data_type.is_same(&column.data_type)
+                    && own.meta.comment.is_none()
+                    && own.identity.is_none()
+                {
+                    changes.push((name.clone(), column.name.clone()));
+                }
+            }
+        }
+    }
+    for (table, column) in changes {
+        if let Some(table) = schema.tables.get_mut(&table) {
+            table.columns.remove(&column);
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Privileges.
+
+use squawk_parser::SyntaxKind as K;
+
+use super::parts::{columns, parts, word};
+use super::{Read, Reader, Statement, Trouble};
+use crate::postgres::model::{GrantStatement, Privilege, Target};
+use crate::postgres::name::{Name, fold};
+use crate::postgres::tree::Node;
+
+/// What `ALL` means on each kind of object.
+pub(crate) fn all_privileges(kind: &str) -> &'static [&'static str] {
+    match kind {
+        "TABLE" => &[
+            "DELETE",
+            "INSERT",
+            "REFERENCES",
+            "SELECT",
+            "TRIGGER",
+            "TRUNCATE",
+            "UPDATE",
+        ],
+        "SEQUENCE" => &["SELECT", "UPDATE", "USAGE"],
+        "SCHEMA" => &["CREATE", "USAGE"],
+        "FUNCTION" => &["EXECUTE"],
+        _ => &["USAGE"],
+    }
+}
+
+impl Reader<'_> {
+    pub(super) fn grant(&mut self, statement: Statement<'_>, gives: bool) -> Read {
+        let node = statement.node;
+        let on = node
+            .child(K::ON_PRIVILEGE_OBJECTS_CLAUSE)
+            .ok_or(Trouble::Opaque)?;
+        let targets = self.targets(on)?;
+        let roles: Vec<String> = node
+            .child(K::ROLE_REF_LIST)
+            .map(|list| {
+                list.all(K::ROLE_REF)
+                    .map(|role| fold(role.text()))
+                    .collect()
+            })
+            .ok_or(Trouble::Opaque)?;
+        let grantable = node.find(K::GRANT_OPTION).is_some();
+        let privileges = privileges(node);
+        self.grants += 1;
+        let record = GrantStatement {
+            number: self.grants,
+            privileges,
+            roles: roles.clone(),
+            grantable,
+        };
+        for target in &targets {
+            for role in &roles {
+                self.apply_grant(target, role, &record, gives);
+            }
+        }
+        Ok(())
+    }
+
+    fn apply_grant(&mut self, target: &Target, role: &str, record: &GrantStatement, gives: bool) {
+        let key = (target.clone(), role.to_owned());
+        if !self.schema.grants.contains(&key) {
+            self.schema.grants.insert(key.clone(), Default::default());
+        }
+        let Some(grant) = self.schema.grants.get_mut(&key) else {
+            return;
+        };
+        for privilege in expanded(target, &record.privileges) {
+            if gives {
+                grant.privileges.insert(privilege, record.grantable);
+            } else {
+                grant.privileges.remove(&privilege);
+            }
+        }
+        if gives {
+            grant.statements.push(record.clone());
+        }
+    }
+
+    fn targets(&self, on: Node<'_>) -> Result<Vec<Target>, Trouble> {
+        let clause = on.children().nth(1).ok_or(Trouble::Opaque)?;
+        let kind = match clause.kind() {
+            K::PRIVILEGE_TABLE | K::PRIVILEGE_DEFAULT => "TABLE",
+            K::PRIVILEGE_SEQUENCE => "SEQUENCE",
+            K::PRIVILEGE_SCHEMA => "SCHEMA",
+            K::PRIVILEGE_FUNCTION => "FUNCTION",
+            _ => return Err(Trouble::Opaque),
+        };
+        Ok(clause
+            .children()
+            .filter(|child| !child.is_leaf())
+            .map(|object| match kind {
+                "SCHEMA" => Target {
+                    kind,
+                    name: Name::new("", word(object)),
+                    signature: String::new(),
+                },
+                "FUNCTION" => {
+                    let sig = object.find(K::FUNCTION_SIG).unwrap_or(object);
+                    let (name, signature) = self.function_key(sig);
+                    Target {
+                        kind,
+                        name,
+                        signature,
+                    }
+                }
+                _ => Target {
+                    kind,
+                    name: self.resolve(&parts(object)),
+                    signature: String::new(),
+                },
+            })
+            .collect())
+    }
+}
+
+/// As written: `ALL` stays one word.
+fn privileges(node: Node<'_>) -> Vec<Privilege> {
+    if node.has(K::ALL_PRIVILEGES) {
+        return vec![Privilege {
+            name: "ALL".to_owned(),
+            columns: Vec::new(),
+        }];
+    }
+    node.inside()
+        .filter(|command| command.kind() == K::REVOKE_COMMAND)
+        .map(|command| {
+            let list = command.find(K::COLUMN_REF_LIST);
+            let mut columns = list.map(columns).unwrap_or_default();
+            columns.sort();
+            Privilege {
+                name: command
+                    .tokens()
+                    .next()
+                    .map(|word| word.text().to_uppercase())
+                    .unwrap_or_default(),
+                columns,
+            }
+        })
+        .collect()
+}
+
+fn expanded(target: &Target, privileges: &[Privilege]) -> Vec<Privilege> {
+    let mut all = Vec::new();
+    for privilege in privileges {
+        if privilege.name == "ALL" {
+            all.extend(all_privileges(target.kind).iter().map(|name| Privilege {
+                name: (*name).to_owned(),
+                columns: privilege.columns.clone(),
+            }));
+        } else {
+            all.push(privilege.clone());
+        }
+    }
+    all
+}

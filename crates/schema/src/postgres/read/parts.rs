@@ -1,0 +1,159 @@
+//! Small pieces that many statements share: names, options, strings, former names.
+
+use std::collections::BTreeMap;
+
+use squawk_parser::SyntaxKind as K;
+
+use super::{Reader, Statement};
+use crate::postgres::model::{Meta, Sql};
+use crate::postgres::name::{Name, fold};
+use crate::postgres::tree::{Node, Tree};
+use crate::rename::renamed_from;
+use crate::{Note, NoteKind};
+
+/// The parts of a dotted name.
+pub(super) fn parts(node: Node<'_>) -> Vec<String> {
+    node.tokens()
+        .filter(|token| !matches!(token.kind(), K::DOT | K::ONLY_KW | K::STAR))
+        .map(|token| fold(token.text()))
+        .collect()
+}
+
+/// A name of one word.
+pub(super) fn word(node: Node<'_>) -> String {
+    parts(node).pop().unwrap_or_default()
+}
+
+/// The names in a list of columns.
+pub(super) fn columns(list: Node<'_>) -> Vec<String> {
+    list.inside()
+        .filter(|node| matches!(node.kind(), K::COLUMN_NAME_REF | K::COLUMN_NAME))
+        .map(word)
+        .collect()
+}
+
+/// `(fillfactor = 70, toast.x = 1)`, values without quotes.
+pub(super) fn options(list: Node<'_>) -> BTreeMap<String, String> {
+    list.inside()
+        .filter(|node| node.kind() == K::ATTRIBUTE_OPTION)
+        .map(|option| {
+            let words = option.words();
+            match words.split_once('=') {
+                Some((name, value)) => (
+                    name.trim().to_lowercase().replace('"', ""),
+                    value.trim().trim_matches('\'').to_owned(),
+                ),
+                None => (words.to_lowercase().replace('"', ""), "true".to_owned()),
+            }
+        })
+        .collect()
+}
+
+/// SQL as it stands.
+pub(super) fn sql(node: Node<'_>) -> Sql {
+    Sql(node.text().to_owned())
+}
+
+/// What a string literal of any kind says.
+pub(crate) fn string(literal: &str) -> String {
+    if let Some(rest) = literal.strip_prefix('$') {
+        let Some((tag, rest)) = rest.split_once('$') else {
+            return String::new();
+        };
+        return rest
+            .strip_suffix(&format!("${tag}$"))
+            .unwrap_or(rest)
+            .to_owned();
+    }
+    let (escapes, quoted) = match literal.split_once('\'') {
+        Some((prefix, quoted)) => (prefix.eq_ignore_ascii_case("e"), quoted),
+        None => return literal.to_owned(),
+    };
+    let inner = quoted
+        .strip_suffix('\'')
+        .unwrap_or(quoted)
+        .replace("''", "'");
+    if escapes { unescape(&inner) } else { inner }
+}
+
+fn unescape(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        if letter != '\\' {
+            plain.push(letter);
+            continue;
+        }
+        match letters.next() {
+            Some('n') => plain.push('\n'),
+            Some('t') => plain.push('\t'),
+            Some('r') => plain.push('\r'),
+            Some('b') => plain.push('\u{8}'),
+            Some('f') => plain.push('\u{c}'),
+            Some(other) => plain.push(other),
+            None => plain.push('\\'),
+        }
+    }
+    plain
+}
+
+/// A literal's text, when the node holds one.
+pub(super) fn string_in(node: Node<'_>) -> Option<String> {
+    node.find(K::LITERAL).map(|literal| string(literal.text()))
+}
+
+/// The number in a node.
+pub(super) fn number_in(node: Node<'_>) -> Option<i64> {
+    let words = node.words();
+    let digits = words
+        .rsplit(|letter: char| !letter.is_ascii_digit())
+        .next()?;
+    let number: i64 = digits.parse().ok()?;
+    Some(if words.contains('-') { -number } else { number })
+}
+
+impl Reader<'_> {
+    /// A name as the node has it.
+    pub(super) fn name(&self, node: Node<'_>) -> Name {
+        self.resolve(&parts(node))
+    }
+
+    /// What an object has that was made by a statement of its own.
+    pub(super) fn meta(&self, statement: Statement<'_>) -> Meta {
+        Meta {
+            source: Some(statement.text.to_owned()),
+            ..Meta::default()
+        }
+    }
+
+    /// The former name in the first comment between two offsets of a statement, or behind it.
+    pub(super) fn former(
+        &mut self,
+        statement: Statement<'_>,
+        from: usize,
+        to: usize,
+    ) -> Option<String> {
+        let tree: &Tree<'_> = statement.tree;
+        let inside = tree
+            .comments
+            .iter()
+            .filter(|(start, _)| (from..to).contains(start))
+            .map(|(start, end)| &statement.text[*start..*end]);
+        let behind = (to >= statement.text.len()).then_some(statement.tail);
+        let renamed = inside.chain(behind).find_map(renamed_from)?;
+        if renamed.is_deprecated {
+            self.note_deprecated();
+        }
+        Some(renamed.from)
+    }
+
+    fn note_deprecated(&mut self) {
+        let Some(source) = self.source else { return };
+        self.notes.push(Note {
+            source: source.name.clone(),
+            line: self.line,
+            kind: NoteKind::Deprecated,
+            text: "@rename is deprecated. Please use @renamed instead.".to_owned(),
+        });
+    }
+}

@@ -1,0 +1,195 @@
+//! A statement's syntax tree, laid out flat in the order of the text.
+//!
+//! The grammar is squawk's; its events are kept in two vectors instead of its own tree, which costs more to build
+//! than the parsing itself. Spaces and comments are left out of the tree; comments are listed beside it.
+
+use squawk_parser::{EntryPoint, LexedStr, StrStep, SyntaxKind};
+
+/// A parsed text.
+pub(crate) struct Tree<'t> {
+    text: &'t str,
+    items: Vec<Item>,
+    /// Byte ranges of the comments.
+    pub(crate) comments: Vec<(usize, usize)>,
+    /// The first place that is wrong, and why.
+    pub(crate) error: Option<(usize, String)>,
+}
+
+struct Item {
+    kind: SyntaxKind,
+    start: u32,
+    end: u32,
+    /// Index after the last item inside this one.
+    next: u32,
+}
+
+/// A node or token.
+#[derive(Clone, Copy)]
+pub(crate) struct Node<'t> {
+    tree: &'t Tree<'t>,
+    at: usize,
+}
+
+impl<'t> Tree<'t> {
+    /// Parses a text of any number of statements.
+    pub(crate) fn parse(text: &'t str) -> Tree<'t> {
+        let lexed = LexedStr::new(text);
+        let output = EntryPoint::SourceFile.parse(&lexed.to_input());
+        let mut tree = Tree {
+            text,
+            items: Vec::with_capacity(text.len() / 3),
+            comments: Vec::new(),
+            error: None,
+        };
+        let mut open = Vec::new();
+        let mut offset = 0;
+        lexed.intersperse_trivia(&output, &mut |step| match step {
+            StrStep::Token { kind, text } => {
+                let start = offset;
+                offset += text.len();
+                match kind {
+                    SyntaxKind::WHITESPACE => {}
+                    SyntaxKind::COMMENT => tree.comments.push((start, offset)),
+                    _ => tree.push(kind, start, offset),
+                }
+            }
+            StrStep::Enter { kind } => {
+                open.push(tree.items.len());
+                tree.push(kind, offset, offset);
+            }
+            StrStep::Exit => tree.close(open.pop()),
+            StrStep::Error { msg, pos } => {
+                tree.error.get_or_insert_with(|| (pos, msg.to_owned()));
+            }
+        });
+        if tree.error.is_none() {
+            tree.error = lexed
+                .errors()
+                .next()
+                .map(|(range, message)| (range.start as usize, message.to_owned()));
+        }
+        tree
+    }
+
+    fn push(&mut self, kind: SyntaxKind, start: usize, end: usize) {
+        let next = self.items.len() as u32 + 1;
+        self.items.push(Item {
+            kind,
+            start: start as u32,
+            end: end as u32,
+            next,
+        });
+    }
+
+    /// A node reaches from its first token to its last, which leaves out the spaces at its ends.
+    fn close(&mut self, index: Option<usize>) {
+        let Some(index) = index else { return };
+        let next = self.items.len();
+        if next > index + 1 {
+            self.items[index].start = self.items[index + 1].start;
+            self.items[index].end = self.items[next - 1].end;
+        }
+        self.items[index].next = next as u32;
+    }
+
+    /// The root; its children are the statements.
+    pub(crate) fn root(&'t self) -> Node<'t> {
+        Node { tree: self, at: 0 }
+    }
+}
+
+impl<'t> Node<'t> {
+    fn item(self) -> &'t Item {
+        &self.tree.items[self.at]
+    }
+
+    pub(crate) fn kind(self) -> SyntaxKind {
+        self.item().kind
+    }
+
+    pub(crate) fn start(self) -> usize {
+        self.item().start as usize
+    }
+
+    pub(crate) fn end(self) -> usize {
+        self.item().end as usize
+    }
+
+    /// The source, comments inside included.
+    pub(crate) fn text(self) -> &'t str {
+        &self.tree.text[self.start()..self.end()]
+    }
+
+    /// The source from this node's start to the other's end.
+    pub(crate) fn text_to(self, last: Node<'t>) -> &'t str {
+        &self.tree.text[self.start()..last.end()]
+    }
+
+    pub(crate) fn children(self) -> impl Iterator<Item = Node<'t>> {
+        let end = self.item().next as usize;
+        let mut at = self.at + 1;
+        std::iter::from_fn(move || {
+            (at < end).then(|| {
+                let node = Node {
+                    tree: self.tree,
+                    at,
+                };
+                at = node.item().next as usize;
+                node
+            })
+        })
+    }
+
+    /// Whether nothing is inside: a token, or an empty node.
+    pub(crate) fn is_leaf(self) -> bool {
+        self.item().next as usize == self.at + 1
+    }
+
+    /// The first child of a kind.
+    pub(crate) fn child(self, kind: SyntaxKind) -> Option<Node<'t>> {
+        self.children().find(|child| child.kind() == kind)
+    }
+
+    pub(crate) fn has(self, kind: SyntaxKind) -> bool {
+        self.child(kind).is_some()
+    }
+
+    /// All children of a kind.
+    pub(crate) fn all(self, kind: SyntaxKind) -> impl Iterator<Item = Node<'t>> {
+        self.children().filter(move |child| child.kind() == kind)
+    }
+
+    /// Everything inside, at any depth, in the order of the text.
+    pub(crate) fn inside(self) -> impl Iterator<Item = Node<'t>> {
+        let tree = self.tree;
+        (self.at + 1..self.item().next as usize).map(move |at| Node { tree, at })
+    }
+
+    /// The first of a kind at any depth.
+    pub(crate) fn find(self, kind: SyntaxKind) -> Option<Node<'t>> {
+        self.inside().find(|node| node.kind() == kind)
+    }
+
+    /// Tokens inside, or itself when it is one.
+    pub(crate) fn tokens(self) -> impl Iterator<Item = Node<'t>> {
+        let tree = self.tree;
+        let first = if self.is_leaf() { self.at } else { self.at + 1 };
+        (first..self.item().next as usize)
+            .map(move |at| Node { tree, at })
+            .filter(|node| node.is_leaf() && node.start() < node.end())
+    }
+
+    /// The source with one space between tokens and without comments.
+    pub(crate) fn words(self) -> String {
+        let mut words = String::with_capacity(self.end() - self.start());
+        let mut end = None;
+        for token in self.tokens() {
+            if end.is_some_and(|end| end < token.start()) {
+                words.push(' ');
+            }
+            words.push_str(token.text());
+            end = Some(token.end());
+        }
+        words
+    }
+}

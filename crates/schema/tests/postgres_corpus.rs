@@ -1,0 +1,89 @@
+//! Real projects' PostgreSQL schemas are read whole.
+
+use std::path::PathBuf;
+
+use schema::{NoteKind, Product, Server, Source};
+
+/// How the statements begin that need not be understood: kinds that are kept as they are, and what every database
+/// has without being told.
+const OPAQUE: &[&str] = &[
+    "ALTER AGGREGATE",
+    "ALTER INDEX",
+    "ALTER PROCEDURAL LANGUAGE",
+    "ALTER SCHEMA public OWNER",
+    "COMMENT ON SCHEMA public",
+    "CREATE AGGREGATE",
+    "CREATE OPERATOR",
+    "CREATE OR REPLACE PROCEDURAL LANGUAGE",
+    "CREATE RULE",
+];
+
+fn corpus() -> PathBuf {
+    let folder = std::env::var_os("HAKARU_SCHEMA_CORPUS").map_or_else(
+        || {
+            PathBuf::from(concat!(
+                env!("CARGO_MANIFEST_DIR"),
+                "/../../../shared/corpus/schema"
+            ))
+        },
+        PathBuf::from,
+    );
+    assert!(
+        folder.join("real").is_dir(),
+        "{} is missing; set HAKARU_SCHEMA_CORPUS",
+        folder.display()
+    );
+    folder
+}
+
+fn source(file: &str) -> Source {
+    let path = corpus().join("real").join(file);
+    Source {
+        name: file.to_owned(),
+        text: std::fs::read_to_string(&path).expect("a file of the corpus"),
+    }
+}
+
+#[test]
+fn real_files_are_read_whole() {
+    let musicbrainz = [
+        "Types",
+        "Tables",
+        "PrimaryKeys",
+        "Functions",
+        "Indexes",
+        "Views",
+        "Constraints",
+        "FKConstraints",
+        "Triggers",
+    ]
+    .map(|part| format!("postgres-musicbrainz-Create{part}.sql"));
+    let schemas: Vec<Vec<String>> = ["danbooru", "icingadb", "pagila", "sakila", "synapse"]
+        .map(|name| vec![format!("postgres-{name}.sql")])
+        .into_iter()
+        .chain([musicbrainz.to_vec()])
+        .collect();
+    let mut files = 0;
+    for names in schemas {
+        files += names.len();
+        let sources: Vec<Source> = names.iter().map(|name| source(name)).collect();
+        let loaded = schema::read(&sources, &Server::unknown(Product::Postgres))
+            .unwrap_or_else(|error| panic!("{error}"));
+        for note in loaded
+            .notes
+            .iter()
+            .filter(|note| note.kind == NoteKind::Opaque)
+        {
+            println!("{}:{}: opaque: {}", note.source, note.line, note.text);
+            assert!(
+                OPAQUE.iter().any(|start| note.text.starts_with(start)),
+                "{}:{} should be understood: {}",
+                note.source,
+                note.line,
+                note.text
+            );
+        }
+    }
+    println!("{files} files read");
+    assert_eq!(files, 14);
+}
