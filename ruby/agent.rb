@@ -86,7 +86,7 @@ module HakaruAgent
   }.freeze
 
   WATCHED = (CALLS.keys.to_h { |name| [name.split("::").last.to_sym, true] })
-    .merge(ConfigMiddleware: true, Client: true).freeze
+    .merge(ConfigMiddleware: true, ThreadPool: true).freeze
   WATCHED_METHODS = (CALLS.values + PREPARES.values).flat_map(&:keys).to_h { |name| [name, true] }.freeze
 
   @armed = false
@@ -114,7 +114,7 @@ module HakaruAgent
         full = Object.equal?(owner) ? name.to_s : "#{owner.name}::#{name}"
         case full
         when "Puma::Configuration::ConfigMiddleware" then owner.const_get(name).prepend(PumaCall)
-        when "Puma::Client" then owner.const_get(name).prepend(PumaReady)
+        when "Puma::ThreadPool" then owner.const_get(name).prepend(PumaReady)
         else watch(owner.const_get(name)) if @armed && CALLS.key?(full)
         end
       end
@@ -133,11 +133,11 @@ module HakaruAgent
     end
 
     def hook_puma
-      return if @puma || !defined?(::Puma::Configuration::ConfigMiddleware) || !defined?(::Puma::Client)
+      return if @puma || !defined?(::Puma::Configuration::ConfigMiddleware) || !defined?(::Puma::ThreadPool)
 
       @puma = true
       ::Puma::Configuration::ConfigMiddleware.prepend(PumaCall)
-      ::Puma::Client.prepend(PumaReady)
+      ::Puma::ThreadPool.prepend(PumaReady)
     end
 
     # The first request of this process: now the drivers that it uses are mostly there.

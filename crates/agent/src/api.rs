@@ -55,7 +55,6 @@ api! {
     must rb_define_singleton_method:
         extern "C" fn(Value, *const c_char, *const c_void, c_int),
     must rb_define_method: extern "C" fn(Value, *const c_char, *const c_void, c_int),
-    must rb_define_private_method: extern "C" fn(Value, *const c_char, *const c_void, c_int),
     must rb_call_super: extern "C-unwind" fn(c_int, *const Value) -> Value,
     must rb_ensure: extern "C-unwind" fn(Body, Value, Body, Value) -> Value,
     must rb_funcallv: extern "C-unwind" fn(Value, usize, c_int, *const Value) -> Value,

@@ -42,7 +42,7 @@ extern "C" fn on_thread(event: u32, data: *const ThreadEvent, _user: *mut c_void
     guarded((), || match event {
         READY => {
             if let Some(ready_at) = ready_at(data) {
-                mark_ready(ready_at, monotonic_ns());
+                mark_ready(ready_at, monotonic_ns);
             }
         }
         SUSPENDED => {

@@ -291,7 +291,7 @@ extern "C" fn event_cost(_self: Value) -> Value {
         timeline.begin(started, None);
         for _ in 0..ROUNDS {
             timeline.suspend(monotonic_ns(), &Live);
-            mark_ready(timeline.ready_at(), monotonic_ns());
+            mark_ready(timeline.ready_at(), monotonic_ns);
             timeline.resume(monotonic_ns(), &Live, |_| Part::OtherIo);
         }
         let nanos = (monotonic_ns() - started) / (ROUNDS * EVENTS_A_ROUND);

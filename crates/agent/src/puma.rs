@@ -14,7 +14,7 @@ struct Passing {
     response: Value,
 }
 
-/// Defines `HakaruAgent::PumaCall#call` and `HakaruAgent::PumaReady#set_ready`.
+/// Defines `HakaruAgent::PumaCall#call` and `HakaruAgent::PumaReady#<<`.
 pub(crate) fn define(api: &Api, agent: Value) {
     let module = |name: &std::ffi::CStr| (api.rb_define_module_under)(agent, name.as_ptr());
     (api.rb_define_method)(
@@ -23,11 +23,11 @@ pub(crate) fn define(api: &Api, agent: Value) {
         call as *const std::ffi::c_void,
         1,
     );
-    (api.rb_define_private_method)(
+    (api.rb_define_method)(
         module(c"PumaReady"),
-        c"set_ready".as_ptr(),
-        set_ready as *const std::ffi::c_void,
-        0,
+        c"<<".as_ptr(),
+        hand_over as *const std::ffi::c_void,
+        1,
     );
 }
 
@@ -69,16 +69,17 @@ extern "C-unwind" fn finish(data: Value) -> Value {
     native::NO_RESPONSE
 }
 
-/// `Puma::Client#set_ready`: Puma has the whole request.
-extern "C-unwind" fn set_ready(this: Value) -> Value {
+/// `Puma::ThreadPool#<<(client)`: the reactor has read the whole request and hands it to the threads. A thread
+/// that reads a request itself does not come by, and a connection that was just accepted has no number yet.
+extern "C-unwind" fn hand_over(this: Value, client: Value) -> Value {
     let Some(api) = api() else {
         return this;
     };
     guarded((), || {
-        let id = route::request_id_of_client(api, this);
+        let id = route::request_id_of_client(api, client);
         if id != 0 {
             ready::note(id, crate::clock::monotonic_ns());
         }
     });
-    (api.rb_call_super)(0, std::ptr::null())
+    (api.rb_call_super)(1, &raw const client)
 }

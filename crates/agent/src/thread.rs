@@ -188,7 +188,12 @@ impl ThreadState {
         let gvl = process::settings().is_some_and(|settings| settings.gvl);
         let sampled = !gvl || self.random & SAMPLE_MASK == 0;
         let costly: Option<&dyn Costly> = if sampled { Some(&Live) } else { None };
-        self.timeline.begin(monotonic_ns(), costly);
+        let now = monotonic_ns();
+        self.timeline.begin(now, costly);
+        if ready == 0 {
+            // Nobody handed it over: this thread has read it itself, just now.
+            self.record.ready = now;
+        }
         self.active = true;
     }
 
