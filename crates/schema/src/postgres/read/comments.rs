@@ -200,6 +200,12 @@ impl Reader<'_> {
             _ if self.schema.views.contains(&name) => {
                 self.schema.views.get_mut(&name).map(|view| &mut view.meta)
             }
+            // Older dumps change any relation's owner by ALTER TABLE.
+            _ if self.schema.sequences.contains(&name) => self
+                .schema
+                .sequences
+                .get_mut(&name)
+                .map(|sequence| &mut sequence.meta),
             _ => self
                 .schema
                 .tables
