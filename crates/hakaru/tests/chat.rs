@@ -155,8 +155,28 @@ fn check(json: &Value) {
         "threads are not found exhausted: {:#?}",
         titles(json)
     );
+    for (id, text) in [
+        ("answers-equal", "GET /icons/:file"),
+        ("static-files", "12 static files"),
+        ("large-bodies", "image.data"),
+        ("several-updates", "POST /profile"),
+        ("count-offset", "GET /history/:id"),
+        ("wide-columns", "channel"),
+    ] {
+        check_found(json, id, text);
+    }
     check_balance(json);
     assert_eq!(json["agent"]["dropped"], 0);
+}
+
+fn check_found(json: &Value, id: &str, text: &str) {
+    assert!(
+        findings(json, id)
+            .iter()
+            .any(|finding| finding.to_string().contains(text)),
+        "no {id} of {text}: {:#?}",
+        titles(json)
+    );
 }
 
 #[test]
@@ -168,5 +188,8 @@ fn what_was_planted_is_found_on_sqlite() {
 fn what_was_planted_is_found_on_mariadb() {
     let url = std::env::var("HAKARU_TEST_MARIADB_URL")
         .expect("HAKARU_TEST_MARIADB_URL is set; bin/test starts the servers that tests need");
-    check(&run(Some(&url)));
+    let json = run(Some(&url));
+    check(&json);
+    check_found(&json, "connection-per-request", "connections were made");
+    check_found(&json, "prepared-statements", "0 closed");
 }

@@ -1,14 +1,21 @@
 //! The rules, one file each.
 
 mod agent_blind;
+mod answers_equal;
+mod connections;
+mod count_offset;
 mod errors;
 mod few_samples;
 mod generator_busy;
 mod host_busy;
+mod large_bodies;
 mod missing_index;
 mod n_plus_one;
+mod several_updates;
+mod static_files;
 mod threads;
 mod warming_up;
+mod wide_columns;
 
 use crate::Finding;
 use crate::context::Context;
@@ -19,11 +26,18 @@ use crate::types::{Confidence, Remedy, Safety};
 type Rule = fn(&Context<'_>) -> Vec<Finding>;
 
 /// All rules.
-pub(crate) const ALL: [Rule; 9] = [
+pub(crate) const ALL: [Rule; 16] = [
     errors::find,
     n_plus_one::find,
     missing_index::find,
     threads::find,
+    answers_equal::find,
+    static_files::find,
+    large_bodies::find,
+    several_updates::find,
+    count_offset::find,
+    connections::find,
+    wide_columns::find,
     generator_busy::find,
     host_busy::find,
     few_samples::find,

@@ -121,7 +121,7 @@ fn missing_indexes_merge_into_one() {
         .issuing(page, "app.rb:300 in get_history", 1, 1.0)
         .explained(count, vec![full_scan("message", &MESSAGE)])
         .explained(page, vec![full_scan("message", &MESSAGE)]);
-    let findings = run.check(&["missing-index"]);
+    let findings = run.check(&["missing-index", "count-offset"]);
     assert_eq!(
         findings[0].remedy.exact.as_deref(),
         Some("CREATE INDEX message_channel_id_id ON message (channel_id, id)")

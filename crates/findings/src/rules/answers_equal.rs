@@ -1,0 +1,71 @@
+//! Answers that are the same for everyone and say nothing of how long they may be kept.
+
+use super::static_files::is_static;
+use crate::context::Context;
+use crate::numbers;
+use crate::text::{ms, percent, title};
+use crate::types::{Confidence, Finding, Remedy, Safety};
+
+/// Comparisons between users that make chance unlikely. Found by weighing.
+const REPEATED_MIN: u64 = 10;
+/// Routes below this share of the requests are not worth a cache.
+const REQUESTS_SHARE_MIN: f64 = 0.02;
+
+pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
+    let all = context.breakdown.overall.requests.max(1) as f64;
+    let mut findings = Vec::new();
+    for route in &context.breakdown.routes {
+        let Some(answers) = &route.answers else {
+            continue;
+        };
+        let said = answers.with_cache_control + answers.with_etag + answers.with_last_modified;
+        let equal = answers.repeated >= REPEATED_MIN && answers.repeated_equal == answers.repeated;
+        let often = route.requests as f64 >= REQUESTS_SHARE_MIN * all;
+        if !equal || said > 0 || !often || is_static(&route.route) || route.body_bytes == 0.0 {
+            continue;
+        }
+        // The first answer to each line has to be made in any case.
+        let again = 1.0 - (answers.lines as f64 / route.requests.max(1) as f64).min(1.0);
+        let saved = route.seen_mean_ms * route.answered as f64 * again;
+        let cookie = match answers.with_set_cookie {
+            0 => "",
+            _ => "; leave Set-Cookie out of them, or shared caches will not keep them",
+        };
+        findings.push(Finding {
+            rule: "answers-equal",
+            route: route.route.clone(),
+            title: title(&format!("no Cache-Control on {}: the same for everyone", route.route)),
+            why: "every client fetches again what it has, and the app makes it again".to_owned(),
+            evidence: vec![
+                format!(
+                    "{} answers to a URL that another user had fetched: all had the same body",
+                    numbers::count(answers.repeated)
+                ),
+                format!(
+                    "none of {} answers had Cache-Control, Expires, ETag or Last-Modified",
+                    numbers::count(answers.seen)
+                ),
+                format!(
+                    "{} requests, {} each",
+                    numbers::count(route.requests),
+                    numbers::bytes(route.body_bytes as u64)
+                ),
+            ],
+            remedy: Remedy {
+                text: format!(
+                    "say how long they may be kept; only where a URL's content never changes may that be long{cookie}"
+                ),
+                exact: Some("Cache-Control: public, max-age=86400".to_owned()),
+                safety: Safety::Code,
+            },
+            estimated_gain: format!(
+                "up to {} of all time: −{} in all, if clients or a proxy keep each answer",
+                percent(context.share(saved)),
+                ms(saved)
+            ),
+            gain_share: context.share(saved),
+            confidence: Confidence::High,
+        });
+    }
+    findings
+}

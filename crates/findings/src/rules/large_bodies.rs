@@ -1,0 +1,110 @@
+//! Pictures and other files that come out of the database.
+
+use breakdown::{RouteBalance, SqlSummary};
+use recording::{ColumnFacts, DatabaseFacts};
+
+use crate::context::Context;
+use crate::numbers;
+use crate::query;
+use crate::text::{fit, ms, percent, place, title};
+use crate::types::{Confidence, Finding, Remedy, Safety};
+
+/// Bodies from which a file is cheaper than a row. Found by weighing.
+const BODY_BYTES_MIN: f64 = 8.0 * 1024.0;
+
+pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
+    let Some(database) = &context.recording.database else {
+        return Vec::new();
+    };
+    let sending = context.breakdown.routes.iter().filter(|route| {
+        let kind = route
+            .answers
+            .as_ref()
+            .and_then(|answers| answers.content_type.as_deref());
+        route.body_bytes >= BODY_BYTES_MIN && kind.is_some_and(is_binary)
+    });
+    sending
+        .filter_map(|route| {
+            let (sql, column) = source(context, database, &route.route)?;
+            Some(finding(context, route, sql, column))
+        })
+        .collect()
+}
+
+fn is_binary(content_type: &str) -> bool {
+    [
+        "image/",
+        "video/",
+        "audio/",
+        "font/",
+        "application/octet-stream",
+        "application/pdf",
+    ]
+    .iter()
+    .any(|start| content_type.starts_with(start))
+}
+
+/// The statement of a route that reads a table with a large column of bytes.
+fn source<'a>(
+    context: &Context<'a>,
+    database: &'a DatabaseFacts,
+    route: &str,
+) -> Option<(&'a SqlSummary, &'a ColumnFacts)> {
+    context.breakdown.sql.iter().find_map(|sql| {
+        let mut routes = sql.routes.iter();
+        let issued = routes.any(|(name, each)| name == route && *each >= 0.9);
+        let query = query::read(&sql.digest).filter(|_| issued && sql.rows > 0)?;
+        let column = database.columns.iter().find(|column| {
+            column.binary
+                && column.bytes_mean as f64 >= BODY_BYTES_MIN / 2.0
+                && query.tables.iter().any(|table| table.name == column.table)
+        })?;
+        Some((sql, column))
+    })
+}
+
+fn finding(
+    context: &Context<'_>,
+    route: &RouteBalance,
+    sql: &SqlSummary,
+    column: &ColumnFacts,
+) -> Finding {
+    Finding {
+        rule: "large-bodies",
+        route: route.route.clone(),
+        title: title(&format!(
+            "{} sends {} a request out of {}.{}",
+            route.route,
+            numbers::bytes(route.body_bytes as u64),
+            column.table,
+            column.column
+        )),
+        why: "each body goes through the database, its driver and Ruby before it goes out".to_owned(),
+        evidence: vec![
+            format!(
+                "{} requests; on average {} a value",
+                numbers::count(route.requests),
+                numbers::bytes(column.bytes_mean)
+            ),
+            format!(
+                "{} × at {}: {}",
+                numbers::count(sql.count),
+                place(sql.called_from.first().map(String::as_str)),
+                fit(&sql.digest, 160)
+            ),
+        ],
+        remedy: Remedy {
+            text: "keep them as files (or objects), named by their content, and let the proxy serve them"
+                .to_owned(),
+            exact: None,
+            safety: Safety::Code,
+        },
+        estimated_gain: format!(
+            "{} of all time: −{} in the statement alone",
+            percent(context.share(sql.time_ms)),
+            ms(sql.time_ms)
+        ),
+        gain_share: context.share(sql.time_ms),
+        confidence: Confidence::High,
+    }
+}

@@ -1,0 +1,92 @@
+//! One row that is updated by several statements of one request.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use recording::TextId;
+
+use crate::context::Context;
+use crate::numbers;
+use crate::query;
+use crate::text::{fit, ms, percent, title};
+use crate::types::{Confidence, Finding, Remedy, Safety};
+
+/// Requests that must show it.
+const REQUESTS_MIN: u64 = 2;
+
+#[derive(Default)]
+struct Seen {
+    requests: u64,
+    saved_ms: f64,
+    statements: BTreeSet<TextId>,
+}
+
+pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
+    let mut seen: BTreeMap<(usize, &str), Seen> = BTreeMap::new();
+    for request in &context.joined.requests {
+        let mut rows: BTreeMap<&str, Vec<(TextId, f64)>> = BTreeMap::new();
+        for used in request.handled.iter().flat_map(|handled| &handled.sql) {
+            let digest = context.text(used.digest);
+            if query::verb(digest) == "UPDATE"
+                && let Some((_, condition)) = digest.split_once(" WHERE ")
+                && condition.ends_with(" = ?")
+                && !condition.contains(" OR ")
+                && used.count == 1
+            {
+                rows.entry(key(digest))
+                    .or_default()
+                    .push((used.digest, used.time.as_millis_f64()));
+            }
+        }
+        for (row, updates) in rows {
+            let statements: BTreeSet<TextId> = updates.iter().map(|(id, _)| *id).collect();
+            if statements.len() > 1 {
+                let seen = seen.entry((request.route, row)).or_default();
+                let total: f64 = updates.iter().map(|(_, time)| time).sum();
+                seen.requests += 1;
+                seen.saved_ms += total * (1.0 - 1.0 / updates.len() as f64);
+                seen.statements.extend(statements);
+            }
+        }
+    }
+    seen.retain(|_, seen| seen.requests >= REQUESTS_MIN);
+    seen.iter()
+        .map(|((route, _), seen)| finding(context, &context.joined.routes[*route], seen))
+        .collect()
+}
+
+/// What two updates of one row have in common: the table, since SET and values differ.
+fn key(digest: &str) -> &str {
+    digest.split(" SET ").next().unwrap_or(digest)
+}
+
+fn finding(context: &Context<'_>, route: &str, seen: &Seen) -> Finding {
+    let digests: Vec<&str> = seen.statements.iter().map(|id| context.text(*id)).collect();
+    let mut evidence = vec![format!(
+        "in each of {} requests",
+        numbers::count(seen.requests)
+    )];
+    evidence.extend(digests.iter().map(|digest| fit(digest, 160)));
+    Finding {
+        rule: "several-updates",
+        route: route.to_owned(),
+        title: title(&format!(
+            "{} × {} in one {route}",
+            digests.len(),
+            query::brief(digests.first().copied().unwrap_or_default())
+        )),
+        why: "each is a round trip and, outside of a transaction, a flush of the log".to_owned(),
+        evidence,
+        remedy: Remedy {
+            text: "set all columns of the row with one UPDATE; values stay out of a recording, so check that it is one row".to_owned(),
+            exact: None,
+            safety: Safety::Code,
+        },
+        estimated_gain: format!(
+            "{} of all time: −{} in all",
+            percent(context.share(seen.saved_ms)),
+            ms(seen.saved_ms)
+        ),
+        gain_share: context.share(seen.saved_ms),
+        confidence: Confidence::Medium,
+    }
+}

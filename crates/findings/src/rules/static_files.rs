@@ -1,0 +1,82 @@
+//! Files that need no app, served by the app.
+
+use crate::context::Context;
+use crate::numbers;
+use crate::text::{ms, percent, title};
+use crate::types::{Confidence, Finding, Remedy, Safety};
+
+/// Endings of files that are the same for everyone by their nature.
+const ENDINGS: [&str; 16] = [
+    ".css", ".js", ".mjs", ".map", ".svg", ".ico", ".woff", ".woff2", ".ttf", ".otf", ".eot",
+    ".png", ".jpg", ".jpeg", ".gif", ".webp",
+];
+/// Below this share of the requests it does not matter who serves them.
+const REQUESTS_SHARE_MIN: f64 = 0.02;
+
+/// Whether a route is a GET of one file by its name.
+pub(crate) fn is_static(route: &str) -> bool {
+    let path = route
+        .strip_prefix("GET ")
+        .unwrap_or("")
+        .to_ascii_lowercase();
+    ENDINGS.iter().any(|ending| path.ends_with(ending))
+}
+
+pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
+    // A file that takes statements is no file.
+    let served: Vec<_> = context
+        .breakdown
+        .routes
+        .iter()
+        .filter(|route| is_static(&route.route) && route.statements == 0.0)
+        .filter(|route| route.answered > route.unseen)
+        .collect();
+    let requests: u64 = served.iter().map(|route| route.requests).sum();
+    let all = context.breakdown.overall.requests.max(1);
+    if requests == 0 || (requests as f64) < REQUESTS_SHARE_MIN * all as f64 {
+        return Vec::new();
+    }
+    let saved: f64 = served
+        .iter()
+        .map(|route| route.seen_mean_ms * (route.answered - route.unseen) as f64)
+        .sum();
+    let unsaid = served
+        .iter()
+        .filter_map(|route| route.answers.as_ref())
+        .filter(|answers| answers.with_cache_control == 0)
+        .count();
+    let names: Vec<&str> = served
+        .iter()
+        .take(4)
+        .map(|route| route.route.as_str())
+        .collect();
+    let finding = Finding {
+        rule: "static-files",
+        route: String::new(),
+        title: title(&format!(
+            "the app serves {} static files: {} of the requests",
+            served.len(),
+            percent(requests as f64 / all as f64)
+        )),
+        why: "each takes a thread of the app that could work, to copy a file".to_owned(),
+        evidence: vec![
+            format!("{} requests, such as {}", numbers::count(requests), names.join(", ")),
+            format!("{unsaid} of the {} carry no Cache-Control, so clients ask again", served.len()),
+        ],
+        remedy: Remedy {
+            text: "let the proxy in front serve the public folder, with Cache-Control; change names when contents change".to_owned(),
+            exact: Some(
+                "location ~ \\.(css|js|svg|ico|woff2?)$ { root /path/to/public; expires 1d; }".to_owned(),
+            ),
+            safety: Safety::Careful,
+        },
+        estimated_gain: format!(
+            "{} of all time: −{} in all, waiting for a thread included",
+            percent(context.share(saved)),
+            ms(saved)
+        ),
+        gain_share: context.share(saved),
+        confidence: Confidence::High,
+    };
+    vec![finding]
+}

@@ -1,0 +1,115 @@
+//! `SELECT *` that fetches more than the answer can hold.
+
+use breakdown::{RouteBalance, SqlSummary};
+
+use crate::context::Context;
+use crate::numbers;
+use crate::query;
+use crate::text::{fit, place, title};
+use crate::types::{Confidence, Finding, Remedy, Safety};
+
+/// Bytes fetched a request below which nobody would notice. Found by weighing.
+const FETCHED_BYTES_MIN: f64 = 8.0 * 1024.0;
+/// So many times the body that part of what was fetched cannot be in it, escaped or not.
+const BODIES_MIN: f64 = 2.0;
+/// Columns with shorter values cost little. Found by weighing.
+const VALUE_BYTES_MIN: u64 = 100;
+
+pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
+    let Some(database) = &context.recording.database else {
+        return Vec::new();
+    };
+    let mut findings = Vec::new();
+    for sql in &context.breakdown.sql {
+        let Some(query) = query::read(&sql.digest) else {
+            continue;
+        };
+        let ([table], true) = (
+            query.tables.as_slice(),
+            sql.digest.to_ascii_uppercase().starts_with("SELECT * FROM"),
+        ) else {
+            continue;
+        };
+        let wide = database
+            .columns
+            .iter()
+            .filter(|column| column.table == table.name && column.bytes_mean >= VALUE_BYTES_MIN);
+        let names: Vec<&str> = wide.clone().map(|column| column.column.as_str()).collect();
+        let row_bytes: u64 = wide.map(|column| column.bytes_mean).sum();
+        let rows = sql.rows as f64 / sql.count.max(1) as f64;
+        // Every route that issues it has to show it: a body that holds all of it needs all of it.
+        let shown = sql.routes.iter().filter_map(|(name, each)| {
+            let route = context.route(name).filter(|route| route.body_bytes > 0.0)?;
+            Some((route, each * rows * row_bytes as f64))
+        });
+        let Some((route, fetched)) =
+            shown.min_by(|(a, x), (b, y)| (x / a.body_bytes).total_cmp(&(y / b.body_bytes)))
+        else {
+            continue;
+        };
+        if fetched < FETCHED_BYTES_MIN || fetched < BODIES_MIN * route.body_bytes {
+            continue;
+        }
+        findings.push(finding(
+            sql,
+            route,
+            &Wide {
+                table: &table.name,
+                columns: names,
+                rows,
+                fetched,
+            },
+        ));
+    }
+    findings
+}
+
+/// What is fetched.
+struct Wide<'a> {
+    table: &'a str,
+    columns: Vec<&'a str>,
+    /// Rows an execution.
+    rows: f64,
+    /// Bytes a request.
+    fetched: f64,
+}
+
+fn finding(sql: &SqlSummary, route: &RouteBalance, wide: &Wide<'_>) -> Finding {
+    Finding {
+        rule: "wide-columns",
+        route: route.route.clone(),
+        title: title(&format!(
+            "SELECT * FROM {} fetches {} that {} cannot show",
+            wide.table,
+            numbers::bytes(wide.fetched as u64),
+            route.route
+        )),
+        why: "long values are read, sent and made into objects, and thrown away".to_owned(),
+        evidence: vec![
+            format!(
+                "{} a request in {}; the body has {}",
+                numbers::bytes(wide.fetched as u64),
+                wide.columns.join(", "),
+                numbers::bytes(route.body_bytes as u64)
+            ),
+            format!(
+                "{:.0} rows each at {}: {}",
+                wide.rows,
+                place(sql.called_from.first().map(String::as_str)),
+                fit(&sql.digest, 160)
+            ),
+        ],
+        remedy: Remedy {
+            text: format!(
+                "name the columns and rows that are used; leave out {}",
+                wide.columns.join(", ")
+            ),
+            exact: None,
+            safety: Safety::Code,
+        },
+        estimated_gain: "unknown: a part of the statement's time, and of its objects' garbage"
+            .to_owned(),
+        gain_share: 0.0,
+        confidence: Confidence::High,
+    }
+}

@@ -1,0 +1,170 @@
+//! Rules on answers, and on what the database server says.
+
+use recording::{AnswerFacts, ColumnFacts, Counter, DatabaseFacts};
+
+use super::*;
+
+/// Heads of 40 answers, each compared between users.
+fn answering(run: Run, line: &str, kind: &str, bytes: u64, change: fn(&mut AnswerFacts)) -> Run {
+    run.with(|recording| {
+        let line = recording.texts.keep(line);
+        let mut facts = AnswerFacts {
+            line,
+            status: 200,
+            seen: 40,
+            content_type: recording.texts.keep(kind),
+            repeated: 39,
+            repeated_equal: 39,
+            ..AnswerFacts::default()
+        };
+        change(&mut facts);
+        recording.answers.push(facts);
+        for exchange in &mut recording.exchanges {
+            exchange.body_bytes = bytes;
+        }
+    })
+}
+
+fn database(run: Run, counters: &[(&str, u64)], columns: &[(&str, &str, bool, u64)]) -> Run {
+    run.with(|recording| {
+        recording.database = Some(DatabaseFacts {
+            start: recording.window.start,
+            end: recording.window.end,
+            counters: counters
+                .iter()
+                .map(|(name, after)| Counter {
+                    name: (*name).to_owned(),
+                    before: 0,
+                    after: *after,
+                })
+                .collect(),
+            columns: columns
+                .iter()
+                .map(|(table, column, binary, bytes_mean)| ColumnFacts {
+                    table: (*table).to_owned(),
+                    column: (*column).to_owned(),
+                    binary: *binary,
+                    bytes_mean: *bytes_mean,
+                })
+                .collect(),
+            ..DatabaseFacts::default()
+        });
+    })
+}
+
+fn requests(line: &str) -> Run {
+    let work = Work {
+        running: 1.0,
+        ..Work::default()
+    };
+    Run::new().requests(line, 1_000, work)
+}
+
+#[test]
+fn equal_answers_without_a_word_on_keeping_them() {
+    let check = |change: fn(&mut AnswerFacts), expected: &[&str]| {
+        let run = requests("GET /news");
+        answering(run, "GET /news", "text/html", 2_000, change).check(expected);
+    };
+    check(|_| {}, &["answers-equal"]);
+    check(|facts| facts.with_etag = 1, &[]);
+    check(|facts| facts.with_cache_control = 40, &[]);
+    check(|facts| facts.repeated_equal = 38, &[]);
+    check(|facts| (facts.repeated, facts.repeated_equal) = (9, 9), &[]);
+}
+
+#[test]
+fn files_that_the_app_serves() {
+    let run = requests("GET /app.css");
+    let found = answering(run, "GET /app.css", "text/css", 2_000, |_| {}).check(&["static-files"]);
+    assert!(
+        found[0].title.contains("1 static files: 100%"),
+        "{}",
+        found[0].title
+    );
+    // What takes a statement is made, not read.
+    requests("GET /app.css")
+        .issuing("SELECT css FROM theme", "app.rb:1", 1, 0.1)
+        .with(|recording| {
+            recording
+                .handled
+                .iter_mut()
+                .for_each(|one| one.statements = 1)
+        })
+        .check(&[]);
+}
+
+#[test]
+fn pictures_out_of_the_database() {
+    let run = |bytes| {
+        let run =
+            requests("GET /icon").issuing("SELECT * FROM image WHERE name = ?", "app.rb:9", 1, 0.5);
+        answering(run, "GET /icon", "image/png", bytes, |facts| {
+            facts.with_etag = 40
+        })
+    };
+    let columns = [("image", "data", true, 30_000)];
+    database(run(30_000), &[], &columns).check(&["large-bodies"]);
+    database(run(1_000), &[], &[("image", "data", true, 1_000)]).check(&[]);
+    database(run(30_000), &[], &[("image", "data", true, 10)]).check(&[]);
+}
+
+#[test]
+fn columns_that_no_answer_can_hold() {
+    let run = |bytes, rows: u64| {
+        let run =
+            requests("GET /page").issuing("SELECT * FROM channel ORDER BY id", "app.rb:9", 1, 0.5);
+        let run = run.with(|recording| {
+            let used = recording.handled.iter_mut().flat_map(|one| &mut one.sql);
+            used.for_each(|used| used.rows = rows);
+        });
+        let run = answering(run, "GET /page", "text/html", bytes, |facts| {
+            facts.with_etag = 40
+        });
+        database(run, &[], &[("channel", "description", false, 600)])
+    };
+    run(10_000, 100).check(&["wide-columns"]);
+    run(50_000, 100).check(&[]);
+    run(1_000, 3).check(&[]);
+}
+
+#[test]
+fn one_row_updated_twice() {
+    let run = |second: &str| {
+        requests("POST /profile")
+            .issuing("UPDATE users SET icon = ? WHERE id = ?", "app.rb:1", 1, 0.2)
+            .issuing(second, "app.rb:2", 1, 0.2)
+    };
+    run("UPDATE users SET name = ? WHERE id = ?").check(&["several-updates"]);
+    run("UPDATE teams SET name = ? WHERE id = ?").check(&[]);
+    run("SELECT name FROM users WHERE id = ?").check(&[]);
+}
+
+#[test]
+fn connections_and_statements_made_anew() {
+    let run = |counters: &[(&str, u64)]| {
+        let run = requests("GET /a").issuing("SELECT a FROM t WHERE id = ?", "app.rb:1", 1, 0.2);
+        let run = run.with(|recording| {
+            recording
+                .handled
+                .iter_mut()
+                .for_each(|one| one.statements = 1)
+        });
+        database(run, counters, &[])
+    };
+    run(&[("Connections", 1_000)]).check(&["connection-per-request"]);
+    run(&[("Connections", 20)]).check(&[]);
+    let statements = |prepared, closed, executed| {
+        [
+            ("Com_stmt_prepare", prepared),
+            ("Com_stmt_close", closed),
+            ("Com_stmt_execute", executed),
+        ]
+    };
+    let forgotten = statements(1_000, 0, 1_000);
+    run(&forgotten).check(&["prepared-statements"]);
+    let closed = statements(1_000, 990, 1_000);
+    run(&closed).check(&[]);
+    let used = statements(200, 0, 9_000);
+    run(&used).check(&[]);
+}
