@@ -4,6 +4,7 @@
 //! some ten small files a process; one a second is meant.
 
 mod parse;
+mod process;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -20,6 +21,10 @@ const PROCESSES_MAX: usize = 256;
 pub struct HostSampler {
     proc: PathBuf,
     units: Units,
+    /// Where the control groups are.
+    cgroup: PathBuf,
+    /// Where the app answers, if that is known.
+    port: Option<u16>,
     /// By process id, those told and those found. A descendant stays here when its parent is gone.
     known: BTreeMap<u32, Known>,
 }
@@ -80,6 +85,8 @@ impl HostSampler {
         let mut sampler = HostSampler {
             proc,
             units,
+            cgroup: PathBuf::from("/sys/fs/cgroup"),
+            port: None,
             known: BTreeMap::new(),
         };
         for (pid, role) in roles {
@@ -96,6 +103,11 @@ impl HostSampler {
         });
     }
 
+    /// Tells where the app answers, so that connections no thread has taken can be counted.
+    pub fn answers_at(&mut self, port: u16) {
+        self.port = Some(port);
+    }
+
     /// One sample, now. Processes that have ended are left out.
     pub fn sample(&mut self) -> Result<HostSample, HostError> {
         let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
@@ -105,6 +117,7 @@ impl HostSampler {
         let memory = self.proc.join("meminfo");
         let memory_available =
             parse::memory_available(&read(&memory)?).ok_or(HostError::Format(memory))?;
+        let (memory_limit, memory_used) = self.control_group();
         Ok(HostSample {
             at: Timestamp::from_monotonic_nanos(at),
             cpu_busy: self.units.ticks(cpu.busy_ticks),
@@ -113,7 +126,12 @@ impl HostSampler {
             io_pressure: self.pressure("io"),
             memory_available,
             processes: self.processes(),
-            ..HostSample::default()
+            memory_pressure: self.pressure("memory"),
+            memory_limit,
+            memory_used,
+            network: parse::network(&self.text("net/dev")),
+            disk: parse::disk(&self.text("diskstats")),
+            backlog: self.backlog(),
         })
     }
 
@@ -121,6 +139,42 @@ impl HostSampler {
     fn pressure(&self, resource: &str) -> Option<Nanos> {
         let text = fs::read_to_string(self.proc.join("pressure").join(resource)).ok()?;
         parse::pressure(&text)
+    }
+
+    /// Empty where it cannot be read: not every kernel and container shows it.
+    fn text(&self, name: &str) -> String {
+        fs::read_to_string(self.proc.join(name)).unwrap_or_default()
+    }
+
+    fn backlog(&self) -> Option<u32> {
+        let port = self.port?;
+        ["net/tcp", "net/tcp6"]
+            .into_iter()
+            .filter_map(|name| parse::backlog(&self.text(name), port))
+            .reduce(u32::saturating_add)
+    }
+
+    /// Limit and use of the app's control group (version 2), without file pages that the kernel can take
+    /// back at once. Both `None` where there is no limit.
+    fn control_group(&self) -> (Option<u64>, Option<u64>) {
+        let app = self
+            .known
+            .iter()
+            .find(|(_, known)| known.role == ProcessRole::App);
+        let Some((pid, _)) = app else {
+            return (None, None);
+        };
+        let text = self.text(&format!("{pid}/cgroup"));
+        let Some(path) = text.lines().find_map(|line| line.strip_prefix("0::/")) else {
+            return (None, None);
+        };
+        let folder = self.cgroup.join(path);
+        let read = |name: &str| fs::read_to_string(folder.join(name)).ok();
+        let limit = read("memory.max").and_then(|text| text.trim().parse().ok());
+        let current: Option<u64> = read("memory.current").and_then(|text| text.trim().parse().ok());
+        let files = read("memory.stat").and_then(|text| parse::inactive_file(&text));
+        let used = current.map(|bytes| bytes.saturating_sub(files.unwrap_or(0)));
+        (limit, limit.and(used))
     }
 
     fn processes(&mut self) -> Vec<ProcessSample> {
@@ -159,7 +213,8 @@ impl HostSampler {
             name: stat.name,
             cpu: self.units.ticks(stat.cpu_ticks),
             rss: resident.unwrap_or(0) * self.units.page_bytes,
-            ..ProcessSample::default()
+            threads: stat.threads,
+            ..process::more(&folder, known.role)
         })
     }
 

@@ -166,6 +166,7 @@ fn measure(measure: Measure<'_>) -> Result<(Recording, Option<i64>), Failure> {
         meta: meta.clone(),
         rings: places.rings().to_owned(),
         app_pids: app.pids(),
+        port: meta.same_host.then_some(settings.endpoint.port),
         database: places.database_process(settings),
         database_url: facts::database_url(settings),
     })?;

@@ -1,5 +1,7 @@
 //! The texts under `/proc`, as proc(5) describes them.
 
+use recording::{DiskBytes, NetworkBytes};
+
 /// CPU time of all cores since boot, in clock ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CpuTicks {
@@ -14,6 +16,7 @@ pub(super) struct ProcessStat {
     /// Whether it is a zombie: ended, and not waited for.
     pub(super) ended: bool,
     pub(super) cpu_ticks: u64,
+    pub(super) threads: u32,
     pub(super) started_ticks: u64,
 }
 
@@ -68,6 +71,7 @@ pub(super) fn process(text: &str) -> Option<ProcessStat> {
         name: name.to_owned(),
         ended: matches!(*fields.first()?, "Z" | "X"),
         cpu_ticks: user.saturating_add(system),
+        threads: number(20)?.try_into().ok()?,
         started_ticks: number(22)?,
     })
 }
@@ -81,4 +85,111 @@ pub(super) fn resident_pages(text: &str) -> Option<u64> {
 pub(super) fn children(text: &str) -> impl Iterator<Item = u32> {
     text.split_ascii_whitespace()
         .filter_map(|word| word.parse().ok())
+}
+
+/// Bytes over all interfaces of `/proc/net/dev`; `lo` counts each byte once as received and once as sent.
+pub(super) fn network(text: &str) -> Option<NetworkBytes> {
+    let mut bytes: Option<NetworkBytes> = None;
+    for line in text.lines() {
+        let Some((name, numbers)) = line.split_once(':') else {
+            continue;
+        };
+        let numbers: Vec<u64> = numbers
+            .split_ascii_whitespace()
+            .map_while(|word| word.parse().ok())
+            .collect();
+        let (Some(received), Some(sent)) = (numbers.first(), numbers.get(8)) else {
+            continue;
+        };
+        let sum = bytes.get_or_insert_default();
+        if name.trim() == "lo" {
+            sum.loopback = sum.loopback.saturating_add(*received);
+        } else {
+            sum.received = sum.received.saturating_add(*received);
+            sum.sent = sum.sent.saturating_add(*sent);
+        }
+    }
+    bytes
+}
+
+/// Bytes of the whole disks in `/proc/diskstats`, which counts sectors of 512 bytes. Partitions are part of
+/// their disk; loop devices, mapped ones and memory lie on others or on none.
+pub(super) fn disk(text: &str) -> Option<DiskBytes> {
+    const SECTOR_BYTES: u64 = 512;
+    const LAYERS: [&str; 5] = ["loop", "ram", "dm-", "md", "zram"];
+    let rows: Vec<Vec<&str>> = text
+        .lines()
+        .map(|line| line.split_ascii_whitespace().collect())
+        .collect();
+    let is_partition = |name: &str| {
+        rows.iter().filter_map(|row| row.get(2)).any(|disk| {
+            let number = name
+                .strip_prefix(disk)
+                .map(|rest| rest.trim_start_matches('p'));
+            number.is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()))
+        })
+    };
+    let mut bytes: Option<DiskBytes> = None;
+    for row in &rows {
+        let (Some(name), Some(read), Some(written)) = (row.get(2), row.get(5), row.get(9)) else {
+            continue;
+        };
+        let (Ok(read), Ok(written)) = (read.parse::<u64>(), written.parse::<u64>()) else {
+            continue;
+        };
+        if LAYERS.iter().any(|layer| name.starts_with(layer)) || is_partition(name) {
+            continue;
+        }
+        let sum = bytes.get_or_insert_default();
+        sum.read = sum.read.saturating_add(read.saturating_mul(SECTOR_BYTES));
+        sum.written = sum
+            .written
+            .saturating_add(written.saturating_mul(SECTOR_BYTES));
+    }
+    bytes
+}
+
+/// Connections not yet taken from the sockets that listen on `port`, in `/proc/net/tcp` or `tcp6`: there the
+/// receive queue of a listening socket is the length of its accept queue. `None` when nobody listens.
+pub(super) fn backlog(text: &str, port: u16) -> Option<u32> {
+    const LISTENING: &str = "0A";
+    let waiting = |line: &str| {
+        let words: Vec<&str> = line.split_ascii_whitespace().collect();
+        let (local, state, queues) = (words.get(1)?, words.get(3)?, words.get(4)?);
+        let (_, found) = local.rsplit_once(':')?;
+        let ours = u16::from_str_radix(found, 16) == Ok(port) && *state == LISTENING;
+        let (_, received) = queues.split_once(':')?;
+        u32::from_str_radix(received, 16).ok().filter(|_| ours)
+    };
+    text.lines().filter_map(waiting).reduce(u32::saturating_add)
+}
+
+/// `inactive_file` of a control group's `memory.stat`, in bytes.
+pub(super) fn inactive_file(text: &str) -> Option<u64> {
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix("inactive_file "))?;
+    line.trim().parse().ok()
+}
+
+/// `Pss` of `/proc/<pid>/smaps_rollup`, in bytes.
+pub(super) fn shared_resident(text: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix("Pss:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kibibytes.checked_mul(1024)
+}
+
+/// The number in the title that Puma gives its workers: `puma: cluster worker 0: 4121 [app]`.
+pub(super) fn puma_worker(title: &str) -> Option<u32> {
+    let (_, rest) = title.split_once("cluster worker ")?;
+    let digits = rest.split(|c: char| !c.is_ascii_digit()).next()?;
+    digits.parse().ok()
+}
+
+/// The soft limit of open files in `/proc/<pid>/limits`; `None` when it is unlimited.
+pub(super) fn files_limit(text: &str) -> Option<u64> {
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix("Max open files"))?;
+    line.split_ascii_whitespace().next()?.parse().ok()
 }

@@ -3,6 +3,8 @@ use std::process::{Command, Stdio};
 use proptest::prelude::*;
 
 use super::parse::{CpuTicks, ProcessStat};
+use recording::{DiskBytes, NetworkBytes};
+
 use super::*;
 
 #[test]
@@ -41,6 +43,72 @@ fn memory_is_what_could_be_had() {
 }
 
 #[test]
+fn bytes_of_network_and_disks() {
+    let text = "Inter-|   Receive                 |  Transmit\n face |bytes packets|bytes\n\
+                    lo:  700 1 0 0 0 0 0 0  700 1 0 0 0 0 0 0\n\
+                  eth0:  100 1 0 0 0 0 0 0   50 1 0 0 0 0 0 0\n\
+                  eth1:   10 1 0 0 0 0 0 0    5 1 0 0 0 0 0 0\n";
+    let expected = NetworkBytes {
+        received: 110,
+        sent: 55,
+        loopback: 700,
+    };
+    assert_eq!(parse::network(text), Some(expected));
+    assert_eq!(parse::network(""), None);
+    let text = " 8 0 sda 9 0 4 0 9 0 6 0 0 0 0\n 8 1 sda1 9 0 4 0 9 0 6 0 0 0 0\n\
+                 259 0 nvme0n1 9 0 10 0 9 0 0 0 0\n 259 1 nvme0n1p2 9 0 10 0 9 0 0 0 0\n\
+                 7 0 loop0 9 0 99 0 9 0 99 0 0\n";
+    let expected = DiskBytes {
+        read: 14 * 512,
+        written: 6 * 512,
+    };
+    assert_eq!(parse::disk(text), Some(expected));
+    assert_eq!(parse::disk("8 0 sda\n"), None);
+}
+
+#[test]
+fn connections_that_nobody_has_taken() {
+    let text = "  sl  local_address rem_address   st tx_queue rx_queue tr\n\
+        0: 0100007F:244C 00000000:0000 0A 00000000:0000000C 00:00000000\n\
+        1: 0100007F:244C 0100007F:9C40 01 00000000:00000099 00:00000000\n\
+        2: 0100007F:0050 00000000:0000 0A 00000000:00000001 00:00000000\n";
+    assert_eq!(parse::backlog(text, 9292), Some(12));
+    assert_eq!(parse::backlog(text, 9293), None);
+}
+
+#[test]
+fn memory_workers_and_files_of_a_process() {
+    let rollup = "00400000-7ffd [rollup]\nRss:  900 kB\nPss:  300 kB\nPss_Anon: 1 kB\n";
+    assert_eq!(parse::shared_resident(rollup), Some(300 * 1024));
+    let title = "puma: cluster worker 3: 4121 [app]\0";
+    assert_eq!(parse::puma_worker(title), Some(3));
+    assert_eq!(
+        parse::puma_worker("puma 6.6.0 (tcp://0.0.0.0:9292) [app]"),
+        None
+    );
+    let limits = "Limit  Soft Limit  Hard Limit  Units\nMax open files  1024  4096  files\n";
+    assert_eq!(parse::files_limit(limits), Some(1024));
+    let limits = "Max open files            unlimited            unlimited            files\n";
+    assert_eq!(parse::files_limit(limits), None);
+    assert_eq!(parse::inactive_file("anon 1\ninactive_file 77\n"), Some(77));
+}
+
+#[test]
+fn what_waits_on_a_real_port_is_counted() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let own = std::process::id();
+    let mut sampler = HostSampler::new(&[(own, ProcessRole::App)]);
+    sampler.answers_at(address.port());
+    assert_eq!(sampler.sample().unwrap().backlog, Some(0));
+    let _waiting = std::net::TcpStream::connect(address).unwrap();
+    let sample = sampler.sample().unwrap();
+    assert_eq!(sample.backlog, Some(1));
+    let me = sample.processes.iter().find(|p| p.pid == own).unwrap();
+    assert!(me.threads > 0 && me.fds.is_some_and(|fds| fds > 2));
+}
+
+#[test]
 fn a_process_whatever_its_name() {
     let check = |name: &str, state: &str, ended: bool| {
         let text = format!(
@@ -51,6 +119,7 @@ fn a_process_whatever_its_name() {
             name: name.to_owned(),
             ended,
             cpu_ticks: 42,
+            threads: 1,
             started_ticks: 209_499,
         };
         assert_eq!(parse::process(&text), Some(expected));
@@ -68,6 +137,9 @@ proptest! {
         let _ = (parse::cpu(&text), parse::pressure(&text), parse::memory_available(&text));
         let _ = (parse::process(&text), parse::resident_pages(&text));
         let _ = parse::children(&text).count();
+        let _ = (parse::network(&text), parse::disk(&text), parse::backlog(&text, 80));
+        let _ = (parse::inactive_file(&text), parse::shared_resident(&text));
+        let _ = (parse::puma_worker(&text), parse::files_limit(&text));
     }
 }
 
@@ -125,6 +197,7 @@ fn units_are_applied_and_missing_pressure_is_unknown() {
         name: "app".to_owned(),
         cpu: Nanos(70_000_000),
         rss: 3 * 4096,
+        threads: 1,
         ..ProcessSample::default()
     };
     assert_eq!(sample.processes, [expected]);

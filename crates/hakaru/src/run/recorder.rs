@@ -29,6 +29,8 @@ pub(crate) struct Start {
     pub(crate) meta: Meta,
     pub(crate) rings: PathBuf,
     pub(crate) app_pids: Vec<u32>,
+    /// Where the app answers, when it is on this host.
+    pub(crate) port: Option<u16>,
     pub(crate) database: Vec<u32>,
     /// Where the app's database is, if that is known before the app tells.
     pub(crate) database_url: Option<String>,
@@ -73,8 +75,12 @@ impl Recorder {
                 .iter()
                 .map(|pid| (*pid, ProcessRole::Database)),
         );
+        let mut sampler = HostSampler::new(&roles);
+        if let Some(port) = start.port {
+            sampler.answers_at(port);
+        }
         let state = State {
-            sampler: HostSampler::new(&roles),
+            sampler,
             recorded: Recorded {
                 recording: Recording::default(),
                 writer,
