@@ -1,7 +1,12 @@
 //! The schema engine's hands on real servers: connects, reads the catalogue as SQL, applies plans.
 
+pub mod apply;
+#[cfg(test)]
+mod fake;
+pub mod journal;
 pub mod mysql;
 pub mod postgres;
+pub mod source;
 pub mod sqlite;
 
 use schema::Server;
