@@ -21,6 +21,10 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Show a run that was kept
     Report(ReportArgs),
+    /// List the runs that were kept: what changed since the one before, and what that gave
+    Log(LogArgs),
+    /// Add a remark to a run in the journal
+    Note(NoteArgs),
 }
 
 #[derive(Debug, Args)]
@@ -111,6 +115,28 @@ pub(crate) struct ReportArgs {
     /// Write the page as one self-contained HTML file, instead of printing it
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LogArgs {
+    /// Print JSON on standard output, and nothing after it
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Print a Markdown table
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) markdown: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct NoteArgs {
+    /// LAST, or a run's number
+    #[arg(value_name = "RUN")]
+    pub(crate) run: String,
+
+    /// The remark
+    #[arg(value_name = "TEXT")]
+    pub(crate) text: String,
 }
 
 /// Reads `500ms`, `20s`, `2m`, `1h`; a bare number is seconds.

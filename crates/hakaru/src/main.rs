@@ -6,7 +6,10 @@ mod cli;
 mod config;
 mod exit;
 mod init;
+mod log;
+mod note;
 mod page;
+mod revision;
 mod run;
 mod settings;
 mod signals;
@@ -24,6 +27,8 @@ fn main() -> ExitCode {
         Command::Init(args) => init::init(&args),
         Command::Run(args) => run::run(&args),
         Command::Report(args) => page::report(&args),
+        Command::Log(args) => log::log(&args),
+        Command::Note(args) => note::note(&args),
     };
     match ended {
         Ok(exit) => exit.into(),

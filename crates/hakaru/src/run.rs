@@ -24,7 +24,7 @@ use crate::cli::RunArgs;
 use crate::exit::{Exit, Failure};
 use crate::page::{Form, Outputs};
 use crate::settings::Settings;
-use crate::{config, page, signals, talk};
+use crate::{config, log, page, revision, signals, talk};
 use places::Places;
 use recorder::{Recorded, Recorder};
 
@@ -48,6 +48,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let plan = &settings.plan;
     plan.check(&scenario)
         .map_err(|error| Failure::new(Exit::Usage, error))?;
+    let revision = revision::of(&settings.project);
     let places = Places::new(&settings, &mut troubles)?;
     reset_data(&settings, &stop)?;
     let app = start(&settings, &places, &stop)?;
@@ -60,6 +61,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         troubles,
         stop: &stop,
     })?;
+    if let Some(number) = number {
+        log::keep(&settings, revision, number, &recording);
+    }
     let exit = page::exit_of(&recording);
     let form = if args.json { Form::Json } else { Form::Page };
     let outputs = Outputs {

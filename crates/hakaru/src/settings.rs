@@ -96,6 +96,47 @@ impl Settings {
     }
 }
 
+impl Settings {
+    /// What may be changed from run to run, as lines `name = value`, for the journal. Values of the
+    /// app's environment may be secrets, so only a hash of all of them is told.
+    pub(crate) fn told(&self) -> String {
+        let plan = &self.plan;
+        let start = self.start.as_ref();
+        let environment = start.map_or(0, |spec| hash(&spec.env));
+        let flows: Vec<String> = (self.scenario.flows.iter())
+            .map(|flow| format!("{}:{}", flow.file.display(), flow.weight))
+            .collect();
+        let rate = match plan.pace {
+            Pace::Closed => "closed".to_owned(),
+            Pace::Constant { per_second } => per_second.to_string(),
+        };
+        let told = [
+            ("agent", self.agent.to_string()),
+            (
+                "command",
+                start.map_or_else(|| "attached".to_owned(), |spec| spec.command.to_string()),
+            ),
+            ("connections", plan.connections.to_string()),
+            ("duration", format!("{} s", plan.duration.as_secs_f64())),
+            ("environment", format!("{environment:016x}")),
+            ("flows", flows.join(" ")),
+            ("generator threads", plan.threads.to_string()),
+            ("rate", rate),
+            ("seed", plan.seed.to_string()),
+            ("url", self.url.clone()),
+            ("warmup", format!("{} s", plan.warmup.as_secs_f64())),
+        ];
+        let lines = told.map(|(name, value)| format!("{name} = {}", value.replace('\n', " ")));
+        lines.join("\n")
+    }
+}
+
+fn hash(value: impl std::hash::Hash) -> u64 {
+    let mut hasher = std::collections::hash_map::DefaultHasher::new();
+    value.hash(&mut hasher);
+    std::hash::Hasher::finish(&hasher)
+}
+
 fn usage(error: impl std::fmt::Display) -> Failure {
     Failure::new(Exit::Usage, error)
 }

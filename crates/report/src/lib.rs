@@ -10,6 +10,7 @@
 pub mod curve;
 pub mod facts;
 pub mod html;
+pub mod journal;
 pub mod json;
 pub mod seconds;
 pub mod sure;

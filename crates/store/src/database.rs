@@ -11,7 +11,8 @@ use rusqlite::Connection;
 use crate::{FOLDER, Store, StoreError};
 
 /// The steps from an empty database to the present tables; `user_version` counts those taken.
-const MIGRATIONS: [&str; 1] = ["
+const MIGRATIONS: [&str; 2] = [
+    "
     CREATE TABLE run (
         number INTEGER PRIMARY KEY AUTOINCREMENT,
         started_at_unix_ms INTEGER NOT NULL,
@@ -26,7 +27,30 @@ const MIGRATIONS: [&str; 1] = ["
         data BLOB NOT NULL
     ) STRICT;
     CREATE INDEX chunk_run ON chunk (run, id);
-"];
+",
+    "
+    CREATE TABLE journal (
+        run INTEGER PRIMARY KEY REFERENCES run (number) ON DELETE CASCADE,
+        commit_id TEXT NOT NULL,
+        dirty TEXT NOT NULL,
+        dirty_hash TEXT NOT NULL,
+        settings TEXT NOT NULL,
+        score REAL,
+        rps REAL,
+        p50_ms REAL,
+        p95_ms REAL,
+        p99_ms REAL,
+        errors INTEGER NOT NULL,
+        checks_failed INTEGER NOT NULL
+    ) STRICT;
+    CREATE TABLE note (
+        id INTEGER PRIMARY KEY,
+        run INTEGER NOT NULL REFERENCES run (number) ON DELETE CASCADE,
+        text TEXT NOT NULL
+    ) STRICT;
+    CREATE INDEX note_run ON note (run, id);
+",
+];
 
 /// The newest version of the tables.
 pub(crate) const SCHEMA_VERSION: i64 = MIGRATIONS.len() as i64;

@@ -12,6 +12,7 @@
 mod claim;
 mod database;
 mod error;
+mod journal;
 mod read;
 mod write;
 
@@ -21,6 +22,7 @@ use recording::Recording;
 
 pub use claim::RunClaim;
 pub use error::StoreError;
+pub use journal::JournalEntry;
 pub use write::RunWriter;
 
 /// Name of the private folder inside the project.

@@ -252,7 +252,7 @@ fn files_that_are_not_ours_are_left_alone() {
     );
     check_refused(
         &database_of("PRAGMA application_id = 1212895811; PRAGMA user_version = 99"),
-        "was written by a newer hakaru (schema 99, this one knows 1)",
+        "was written by a newer hakaru (schema 99, this one knows 2)",
     );
 }
 
@@ -291,4 +291,51 @@ fn runs_are_named_by_number_or_last() {
     assert!(said.starts_with("no run is kept in "), "{said}");
     let said = store.load(RunRef::Number(7)).unwrap_err().to_string();
     assert!(said.starts_with("no run 7 in "), "{said}");
+}
+
+#[test]
+fn a_database_of_the_first_version_is_upgraded_and_stays_readable() {
+    let project = TempDir::new().unwrap();
+    let mut run = open(&project).begin_run(&meta("puma")).unwrap();
+    run.append(&chunk(1..4)).unwrap();
+    run.finish(&summary("puma")).unwrap();
+    drop(run);
+    // What the first version had: its tables are the same, and it knew no others.
+    let path = Store::path_in(project.path());
+    let database = rusqlite::Connection::open(&path).unwrap();
+    let back = "DROP TABLE note; DROP TABLE journal; PRAGMA user_version = 1";
+    database.execute_batch(back).unwrap();
+    drop(database);
+
+    let store = open(&project);
+    assert_eq!(
+        store.load(RunRef::Last).unwrap().recording.exchanges.len(),
+        3
+    );
+    assert_eq!(store.journal(1).unwrap(), None);
+    assert_eq!(store.notes(1).unwrap(), [""; 0]);
+}
+
+#[test]
+fn a_run_has_a_line_in_the_journal_and_remarks() {
+    let project = TempDir::new().unwrap();
+    let store = open(&project);
+    assert!(matches!(
+        store.add_note(RunRef::Last, "too early"),
+        Err(StoreError::NoRun { .. })
+    ));
+    drop(open(&project).begin_run(&meta("puma")).unwrap());
+    let entry = JournalEntry {
+        commit: "abc".to_owned(),
+        score: Some(5233.0),
+        latency_ms: [Some(1.5), None, None],
+        errors: 2,
+        ..JournalEntry::default()
+    };
+    store.put_journal(1, &entry).unwrap();
+    assert_eq!(store.journal(1).unwrap(), Some(entry));
+    assert_eq!(store.add_note(RunRef::Last, "index on message").unwrap(), 1);
+    assert_eq!(store.add_note(RunRef::Number(1), "again").unwrap(), 1);
+    assert_eq!(store.notes(1).unwrap(), ["index on message", "again"]);
+    assert!(store.add_note(RunRef::Number(9), "x").is_err());
 }

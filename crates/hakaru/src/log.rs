@@ -1,0 +1,109 @@
+//! `hakaru log`: the journal of runs.
+
+use recording::Recording;
+use report::journal::{Journal, Line};
+use store::{JournalEntry, RunEntry, RunRef, Store};
+
+use crate::cli::LogArgs;
+use crate::exit::{Exit, Failure};
+use crate::revision::Revision;
+use crate::settings::Settings;
+use crate::talk;
+
+/// Prints the journal.
+pub(crate) fn log(args: &LogArgs) -> Result<Exit, Failure> {
+    let store = open()?;
+    let failed = |error| Failure::new(Exit::Failed, error);
+    let mut lines = Vec::new();
+    // The oldest first, so that each is compared with the one before it.
+    for entry in store.list().map_err(failed)?.into_iter().rev() {
+        lines.push(line(&store, entry).map_err(failed)?);
+    }
+    let journal = Journal::of(lines);
+    talk::data(&match (args.json, args.markdown) {
+        (true, _) => journal.json(),
+        (_, true) => journal.markdown(),
+        _ => journal.text(),
+    });
+    Ok(Exit::Ok)
+}
+
+/// The store of the current folder, which must be there.
+pub(crate) fn open() -> Result<Store, Failure> {
+    let folder = std::env::current_dir().map_err(|error| {
+        Failure::new(
+            Exit::Failed,
+            format!("the current folder cannot be read: {error}"),
+        )
+    })?;
+    if !Store::path_in(&folder).exists() {
+        return Err(Failure::new(
+            Exit::Usage,
+            "no run was kept in this folder; `hakaru run` makes one",
+        ));
+    }
+    Store::open(&folder).map_err(|error| Failure::new(Exit::Failed, error))
+}
+
+fn line(store: &Store, entry: RunEntry) -> Result<Line, store::StoreError> {
+    let known = match store.journal(entry.number)? {
+        Some(known) => known,
+        // Kept by an older program, or cut off: the facts are all there is.
+        None => {
+            let run = store.load(RunRef::Number(entry.number))?;
+            figures(&run.recording)
+        }
+    };
+    Ok(Line {
+        number: entry.number,
+        started_at_unix_ms: entry.started_at_unix_ms,
+        complete: entry.complete,
+        commit: known.commit,
+        dirty: known.dirty,
+        dirty_hash: known.dirty_hash,
+        settings: known.settings,
+        score: known.score,
+        rps: known.rps,
+        latency_ms: known.latency_ms,
+        errors: known.errors,
+        checks_failed: known.checks_failed,
+        notes: store.notes(entry.number)?,
+    })
+}
+
+/// Keeps the line of a run that has just been measured. Without it the run is kept all the same.
+pub(crate) fn keep(settings: &Settings, revision: Revision, number: i64, recording: &Recording) {
+    let entry = JournalEntry {
+        commit: revision.commit,
+        dirty: revision.dirty,
+        dirty_hash: revision.dirty_hash,
+        settings: settings.told(),
+        ..figures(recording)
+    };
+    let kept = Store::open(&settings.project).and_then(|store| store.put_journal(number, &entry));
+    if let Err(error) = kept {
+        talk::say(&format!(
+            "hakaru: {error}; the journal lacks this run's line"
+        ));
+    }
+}
+
+fn figures(recording: &Recording) -> JournalEntry {
+    let breakdown = breakdown::of(recording);
+    let overall = &breakdown.overall;
+    let percentiles = report::facts::Percentiles::of(&overall.latency);
+    let view = report::View {
+        number: None,
+        recording,
+        breakdown: &breakdown,
+        findings: &[],
+    };
+    JournalEntry {
+        score: recording.score.as_ref().and_then(|score| score.points),
+        rps: report::facts::answered_per_second(&view),
+        latency_ms: [percentiles.p50, percentiles.p95, percentiles.p99],
+        errors: overall.errors,
+        checks_failed: overall.checks_failed,
+        ..JournalEntry::default()
+    }
+}

@@ -1,0 +1,21 @@
+//! `hakaru note`: a remark in the journal.
+
+use store::{RunRef, Store};
+
+use crate::cli::NoteArgs;
+use crate::exit::{Exit, Failure};
+use crate::{log, talk};
+
+/// Adds the remark.
+pub(crate) fn note(args: &NoteArgs) -> Result<Exit, Failure> {
+    let wanted: RunRef = args
+        .run
+        .parse()
+        .map_err(|error| Failure::new(Exit::Usage, error))?;
+    let store: Store = log::open()?;
+    let number = store
+        .add_note(wanted, &args.text)
+        .map_err(|error| Failure::new(Exit::Failed, error))?;
+    talk::say(&format!("noted at run {number}"));
+    Ok(Exit::Ok)
+}

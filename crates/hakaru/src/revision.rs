@@ -1,0 +1,56 @@
+//! What the journal remembers of the project at the start of a run: its commit, what differs from it.
+
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::mpsc::sync_channel;
+use std::time::Duration;
+
+/// A repository on a slow disk may need some; a run must not hang for its journal.
+const GIT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The state of the project's repository; all empty where there is none, or no git.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Revision {
+    pub(crate) commit: String,
+    pub(crate) dirty: String,
+    pub(crate) dirty_hash: String,
+}
+
+/// Looks at the repository that the folder is in.
+pub(crate) fn of(project: &Path) -> Revision {
+    let Some(commit) = git(project, &["rev-parse", "HEAD"]) else {
+        return Revision::default();
+    };
+    let dirty = git(project, &["diff", "--shortstat", "HEAD"]).unwrap_or_default();
+    let dirty_hash = match dirty.as_str() {
+        "" => String::new(),
+        _ => hash(&git(project, &["diff", "HEAD"]).unwrap_or_default()),
+    };
+    Revision {
+        commit,
+        dirty,
+        dirty_hash,
+    }
+}
+
+/// Tells differences apart within one store; no other program reads it.
+fn hash(text: &str) -> String {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    format!("{:016x}", hasher.finish())
+}
+
+fn git(folder: &Path, arguments: &[&str]) -> Option<String> {
+    let mut command = Command::new("git");
+    command
+        .args(arguments)
+        .current_dir(folder)
+        .stdin(Stdio::null());
+    let (sender, receiver) = sync_channel(1);
+    std::thread::spawn(move || sender.send(command.output()));
+    let output = receiver.recv_timeout(GIT_TIMEOUT).ok()?.ok()?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    output.status.success().then(|| text.trim().to_owned())
+}

@@ -1,0 +1,365 @@
+//! The journal of runs: what changed since the run before, and what that gave beside the noise.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::numbers;
+use crate::text::one_line;
+
+/// Said where a change cannot be told from chance.
+const NOISE_UNKNOWN: &str = "noise unknown: run again unchanged";
+/// As many digits of a commit as git itself shows.
+const COMMIT_DIGITS: usize = 7;
+
+/// What is known of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[expect(
+    missing_docs,
+    reason = "the fields of `store::JournalEntry`, explained there"
+)]
+pub struct Line {
+    pub number: i64,
+    pub started_at_unix_ms: i64,
+    pub complete: bool,
+    pub commit: String,
+    pub dirty: String,
+    pub dirty_hash: String,
+    pub settings: String,
+    pub score: Option<f64>,
+    pub rps: Option<f64>,
+    pub latency_ms: [Option<f64>; 3],
+    pub errors: u64,
+    pub checks_failed: u64,
+    pub notes: Vec<String>,
+}
+
+/// Runs, the oldest first, each with what changed.
+#[derive(Clone, Debug)]
+pub struct Journal {
+    rows: Vec<Row>,
+}
+
+#[derive(Clone, Debug)]
+struct Row {
+    line: Line,
+    /// What differs from the run before it.
+    changes: Vec<String>,
+    /// Of the score, or of the rate where a run has none, against the run before it.
+    change: Option<f64>,
+    /// How far the greatest of repeated runs lies above the least, as a share of it.
+    noise: Option<f64>,
+}
+
+impl Journal {
+    /// Of runs, the oldest first.
+    pub fn of(lines: Vec<Line>) -> Journal {
+        let rows = lines.iter().enumerate().map(|(index, line)| {
+            let before = index.checked_sub(1).map(|index| &lines[index]);
+            Row {
+                changes: before.map_or_else(Vec::new, |before| changes(before, line)),
+                change: before.and_then(|before| change(before, line)),
+                noise: before.and_then(|before| noise(&lines, before, line)),
+                line: line.clone(),
+            }
+        });
+        Journal {
+            rows: rows.collect(),
+        }
+    }
+
+    /// As JSON, format `hakaru-log`, version 1, with a line feed at its end.
+    pub fn json(&self) -> String {
+        let runs: Vec<Value> = self.rows.iter().map(Row::json).collect();
+        format!(
+            "{:#}\n",
+            json!({ "format": "hakaru-log", "version": 1, "runs": runs })
+        )
+    }
+
+    /// As a table for a terminal.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        let cells: Vec<[String; 9]> = self.rows.iter().map(Row::cells).collect();
+        let width = |column: usize| {
+            let widths = cells.iter().map(|row| crate::text::width(&row[column]));
+            widths.chain([HEADS[column].len()]).max().unwrap_or(0)
+        };
+        let widths: Vec<usize> = (0..HEADS.len()).map(width).collect();
+        let line = |row: [&str; 9]| {
+            let padded = row.iter().zip(&widths);
+            let padded: Vec<String> = padded
+                .map(|(cell, width)| crate::text::left(cell, *width))
+                .collect();
+            format!("{}\n", padded.join("  ").trim_end())
+        };
+        text += &line(HEADS);
+        for (row, cells) in self.rows.iter().zip(&cells) {
+            text += &line(cells.each_ref().map(String::as_str));
+            for said in row.said() {
+                text += &format!("     {said}\n");
+            }
+        }
+        text
+    }
+
+    /// As a Markdown table.
+    pub fn markdown(&self) -> String {
+        let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+        let heads: Vec<String> = HEADS
+            .iter()
+            .chain(&["changed, noted"])
+            .map(|head| (*head).to_owned())
+            .collect();
+        let mut text = line(&heads) + &line(&vec!["---".to_owned(); heads.len()]);
+        for row in &self.rows {
+            let mut cells = row.cells().to_vec();
+            cells.push(row.said().join("; "));
+            let escaped: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
+            text += &line(&escaped);
+        }
+        text
+    }
+}
+
+const HEADS: [&str; 9] = [
+    "run",
+    "commit",
+    "score",
+    "rps",
+    "p50",
+    "p95",
+    "p99",
+    "failed",
+    "against the run before",
+];
+
+impl Row {
+    fn cells(&self) -> [String; 9] {
+        let line = &self.line;
+        let known =
+            |value: Option<f64>| value.map_or_else(|| numbers::UNKNOWN.to_owned(), numbers::plain);
+        let [p50, p95, p99] = line.latency_ms.map(numbers::duration_ms_or_unknown);
+        let commit: String = line.commit.chars().take(COMMIT_DIGITS).collect();
+        let mark = if line.dirty.is_empty() { "" } else { "+" };
+        [
+            line.number.to_string(),
+            format!("{commit}{mark}"),
+            known(line.score),
+            known(line.rps),
+            p50,
+            p95,
+            p99,
+            numbers::count(line.errors + line.checks_failed),
+            self.verdict(),
+        ]
+    }
+
+    /// The change, and never without what it is to be compared with.
+    fn verdict(&self) -> String {
+        match (self.change, self.noise) {
+            (None, _) => String::new(),
+            (Some(change), None) => format!("{} ({NOISE_UNKNOWN})", signed(change)),
+            (Some(change), Some(noise)) if change.abs() <= noise => {
+                format!(
+                    "{}, within the noise of ±{}",
+                    signed(change),
+                    numbers::share(noise)
+                )
+            }
+            (Some(change), Some(noise)) => {
+                format!(
+                    "{}, beyond the noise of ±{}",
+                    signed(change),
+                    numbers::share(noise)
+                )
+            }
+        }
+    }
+
+    fn said(&self) -> Vec<String> {
+        let notes = self
+            .line
+            .notes
+            .iter()
+            .map(|note| format!("note: {}", one_line(note)));
+        let cut_off = (!self.line.complete).then(|| "cut off before its end".to_owned());
+        self.changes
+            .iter()
+            .cloned()
+            .chain(cut_off)
+            .chain(notes)
+            .collect()
+    }
+
+    fn json(&self) -> Value {
+        let line = &self.line;
+        let known = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        json!({
+            "number": line.number,
+            "started_at_unix_ms": line.started_at_unix_ms,
+            "complete": line.complete,
+            "commit": known(&line.commit),
+            "dirty": known(&line.dirty),
+            "changes": self.changes,
+            "score": line.score,
+            "rps": line.rps,
+            "latency_ms": {
+                "p50": line.latency_ms[0], "p95": line.latency_ms[1], "p99": line.latency_ms[2],
+            },
+            "errors": line.errors,
+            "checks_failed": line.checks_failed,
+            "change_share": self.change,
+            "noise_share": self.noise,
+            "notes": line.notes,
+        })
+    }
+}
+
+fn signed(share: f64) -> String {
+    let sign = if share < 0.0 { "−" } else { "+" };
+    format!("{sign}{}", numbers::share(share.abs()))
+}
+
+/// What differs, one sentence each.
+fn changes(before: &Line, line: &Line) -> Vec<String> {
+    let mut changes = Vec::new();
+    let short = |commit: &str| commit.chars().take(COMMIT_DIGITS).collect::<String>();
+    if before.commit != line.commit {
+        changes.push(format!(
+            "commit {} → {}",
+            short(&before.commit),
+            short(&line.commit)
+        ));
+    }
+    if before.dirty_hash != line.dirty_hash {
+        changes.push(match line.dirty.as_str() {
+            "" => "no uncommitted change any more".to_owned(),
+            dirty => format!("uncommitted: {dirty}"),
+        });
+    }
+    // Nothing is known of the settings of a run that an older program has kept.
+    if before.settings.is_empty() || line.settings.is_empty() {
+        return changes;
+    }
+    let (old, new) = (settings(&before.settings), settings(&line.settings));
+    let names: std::collections::BTreeSet<&str> = old.keys().chain(new.keys()).copied().collect();
+    for name in names {
+        let value = |of: &BTreeMap<&str, &str>| of.get(name).copied().unwrap_or("none").to_owned();
+        let (old, new) = (value(&old), value(&new));
+        if old != new {
+            changes.push(format!("{name}: {} → {}", one_line(&old), one_line(&new)));
+        }
+    }
+    changes
+}
+
+fn settings(lines: &str) -> BTreeMap<&str, &str> {
+    lines
+        .lines()
+        .filter_map(|line| line.split_once(" = "))
+        .collect()
+}
+
+fn change(before: &Line, line: &Line) -> Option<f64> {
+    let (old, new) = match (before.score, line.score) {
+        (Some(old), Some(new)) => (old, new),
+        _ => (before.rps?, line.rps?),
+    };
+    (old > 0.0).then(|| new / old - 1.0)
+}
+
+/// The noise around a change: the greater of both sides', as far as they were repeated.
+fn noise(lines: &[Line], before: &Line, line: &Line) -> Option<f64> {
+    let sides = [before, line].map(|side| spread(lines, side));
+    sides.into_iter().flatten().reduce(f64::max)
+}
+
+/// How far the greatest of the runs that were the same lies above the least, as a share of it.
+fn spread(lines: &[Line], wanted: &Line) -> Option<f64> {
+    let same = |line: &&Line| {
+        line.complete
+            && !line.settings.is_empty()
+            && line.commit == wanted.commit
+            && line.dirty_hash == wanted.dirty_hash
+            && line.settings == wanted.settings
+    };
+    let of_score = wanted.score.is_some();
+    let value = |line: &Line| if of_score { line.score } else { line.rps };
+    let values: Vec<f64> = lines.iter().filter(same).filter_map(value).collect();
+    let greatest = values.iter().copied().fold(f64::MIN, f64::max);
+    let least = values.iter().copied().fold(f64::MAX, f64::min);
+    (values.len() > 1 && least > 0.0).then(|| greatest / least - 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(number: i64, commit: &str, settings: &str, score: f64) -> Line {
+        Line {
+            number,
+            complete: true,
+            commit: commit.to_owned(),
+            settings: settings.to_owned(),
+            score: Some(score),
+            rps: Some(score / 10.0),
+            latency_ms: [Some(5.0), None, None],
+            ..Line::default()
+        }
+    }
+
+    #[test]
+    fn a_change_never_stands_without_its_noise() {
+        let journal = Journal::of(vec![
+            line(1, "aaaaaaaaaa", "connections = 10", 1000.0),
+            line(2, "bbbbbbbbbb", "connections = 10", 1500.0),
+            line(3, "bbbbbbbbbb", "connections = 10", 1530.0),
+            line(4, "bbbbbbbbbb", "connections = 20", 3060.0),
+        ]);
+        let verdicts: Vec<String> = journal.rows.iter().map(Row::verdict).collect();
+        assert_eq!(
+            verdicts,
+            [
+                "",
+                "+50%, beyond the noise of ±2%",
+                "+2%, within the noise of ±2%",
+                "+100%, beyond the noise of ±2%",
+            ]
+        );
+        let first = Journal::of(vec![
+            line(1, "a", "x = 1", 9.0),
+            line(2, "b", "x = 1", 18.0),
+        ]);
+        assert_eq!(
+            first.rows[1].verdict(),
+            "+100% (noise unknown: run again unchanged)"
+        );
+        let changes: Vec<_> = journal
+            .rows
+            .iter()
+            .map(|row| row.changes.join("; "))
+            .collect();
+        assert_eq!(
+            changes,
+            ["", "commit aaaaaaa → bbbbbbb", "", "connections: 10 → 20"]
+        );
+    }
+
+    #[test]
+    fn every_form_holds_every_run() {
+        let mut noted = line(2, "b", "x = 1", 18.0);
+        noted.notes = vec!["index | on\nmessage".to_owned()];
+        noted.complete = false;
+        let journal = Journal::of(vec![line(1, "a", "x = 1", 9.0), noted]);
+        let text = journal.text();
+        assert!(text.contains("note: index | on message"), "{text}");
+        assert!(text.contains("cut off before its end"), "{text}");
+        let markdown = journal.markdown();
+        assert_eq!(markdown.lines().count(), 4, "{markdown}");
+        assert!(markdown.contains("index \\| on message"), "{markdown}");
+        let value: Value = serde_json::from_str(&journal.json()).unwrap();
+        assert_eq!(value["runs"][1]["change_share"], 1.0);
+        assert_eq!(value["runs"][1]["noise_share"], Value::Null);
+    }
+}
