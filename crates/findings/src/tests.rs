@@ -1,5 +1,6 @@
 //! Rules on recordings made by hand, through the front door: what a whole run would show.
 
+mod inside;
 mod outside;
 mod sql;
 mod threads;

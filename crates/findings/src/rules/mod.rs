@@ -5,13 +5,16 @@ mod answers_equal;
 mod connections;
 mod count_offset;
 mod errors;
+mod fd_limit;
 mod few_samples;
 mod generator_busy;
 mod host_busy;
 mod large_bodies;
+mod memory_limit;
 mod missing_index;
 mod n_plus_one;
 mod several_updates;
+mod slow_http;
 mod static_files;
 mod threads;
 mod warming_up;
@@ -26,10 +29,11 @@ use crate::types::{Confidence, Remedy, Safety};
 type Rule = fn(&Context<'_>) -> Vec<Finding>;
 
 /// All rules.
-pub(crate) const ALL: [Rule; 16] = [
+pub(crate) const ALL: [Rule; 19] = [
     errors::find,
     n_plus_one::find,
     missing_index::find,
+    slow_http::find,
     threads::find,
     answers_equal::find,
     static_files::find,
@@ -38,6 +42,8 @@ pub(crate) const ALL: [Rule; 16] = [
     count_offset::find,
     connections::find,
     wide_columns::find,
+    fd_limit::find,
+    memory_limit::find,
     generator_busy::find,
     host_busy::find,
     few_samples::find,

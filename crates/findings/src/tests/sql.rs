@@ -108,7 +108,7 @@ fn ways_through_helpers_to_one_statement_are_added_up() {
 fn transactions_and_outgoing_http_are_no_n_plus_one() {
     healthy()
         .issuing("BEGIN", "app.rb:1", 9, 0.1)
-        .issuing("HTTP GET example.com", "app.rb:2", 9, 1.0)
+        .issuing("HTTP GET example.com", "app.rb:2", 9, 0.3)
         .check(&[]);
 }
 

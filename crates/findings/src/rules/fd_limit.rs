@@ -1,0 +1,55 @@
+//! A process that may soon open no more files and sockets.
+
+use recording::ProcessRole;
+
+use crate::context::Context;
+use crate::numbers;
+use crate::text::{percent, title};
+use crate::types::{Confidence, Finding, Remedy, Safety};
+
+/// Share of the limit from which a burst of connections reaches it.
+const SHARE_MIN: f64 = 0.8;
+
+pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
+    let window = context.recording.window;
+    let samples = context.recording.host.iter();
+    let fullest = samples
+        .filter(|sample| window.contains(sample.at))
+        .flat_map(|sample| &sample.processes)
+        .filter(|process| process.role != ProcessRole::Generator)
+        .filter_map(|process| Some((process, process.fds?, process.fds_limit?)))
+        .max_by_key(|(_, open, _)| *open);
+    let Some((process, open, limit)) = fullest else {
+        return Vec::new();
+    };
+    let share = f64::from(open) / limit.max(1) as f64;
+    if share < SHARE_MIN {
+        return Vec::new();
+    }
+    let (open, limit) = (numbers::count(u64::from(open)), numbers::count(limit));
+    vec![Finding {
+        rule: "fd-limit",
+        route: String::new(),
+        title: title(&format!(
+            "{} has {open} of {limit} files and sockets open ({})",
+            process.name,
+            percent(share)
+        )),
+        why: "beyond the limit neither a connection can be accepted nor a file opened, and requests fail"
+            .to_owned(),
+        evidence: vec![format!(
+            "process {} ({}): {open} open, its soft limit is {limit}",
+            process.pid, process.name
+        )],
+        remedy: Remedy {
+            text: "raise the limit where the process is started (systemd: LimitNOFILE=); if the number \
+                   grows from run to run, look for files and connections that are never closed"
+                .to_owned(),
+            exact: Some("ulimit -n 65536".to_owned()),
+            safety: Safety::Careful,
+        },
+        estimated_gain: "no time; requests that would fail under more load are answered".to_owned(),
+        gain_share: 0.0,
+        confidence: Confidence::High,
+    }]
+}

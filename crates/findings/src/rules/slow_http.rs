@@ -1,0 +1,75 @@
+//! Requests that wait for another service.
+
+use breakdown::SqlSummary;
+
+use crate::context::Context;
+use crate::numbers;
+use crate::text::{called_from, fit, ms, percent, place, times, title};
+use crate::types::{Confidence, Finding, Remedy, Safety};
+
+/// Share of all time from which it is worth a change of code. Below, a finding would stand in the way of
+/// others.
+const SHARE_MIN: f64 = 0.1;
+/// Calls from which a mean says something.
+const CALLS_MIN: u64 = 20;
+/// How the agent names outgoing calls.
+const MARK: &str = "HTTP ";
+
+pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
+    let calls = context.breakdown.sql.iter();
+    calls
+        .filter(|call| call.digest.starts_with(MARK) && call.count >= CALLS_MIN)
+        .filter(|call| context.share(waiting_ms(call)) >= SHARE_MIN)
+        .map(|call| finding(context, call))
+        .collect()
+}
+
+/// Waiting for the GVL within the call is not the other service's.
+fn waiting_ms(call: &SqlSummary) -> f64 {
+    (call.time_ms - call.gvl_wait_ms).max(0.0)
+}
+
+fn finding(context: &Context<'_>, call: &SqlSummary) -> Finding {
+    let name = call.digest.trim_start_matches(MARK);
+    let share = context.share(waiting_ms(call));
+    let each = ms(waiting_ms(call) / call.count as f64);
+    let site = call.called_from.first().map(String::as_str);
+    let (route, per_request) = call
+        .routes
+        .first()
+        .map_or(("", 0.0), |(route, count)| (route.as_str(), *count));
+    let mut evidence = vec![format!(
+        "{} calls of {name}, {each} each, {} a request of {route}",
+        numbers::count(call.count),
+        times(per_request),
+    )];
+    evidence.extend(site.map(called_from));
+    Finding {
+        rule: "slow-http",
+        route: route.to_owned(),
+        title: title(&format!(
+            "{} of all time is waiting for {} ({})",
+            percent(share),
+            fit(name, 30),
+            place(site),
+        )),
+        why: "a thread that waits for another service serves nobody else, and each slow answer there is a \
+              slow answer here"
+            .to_owned(),
+        evidence,
+        remedy: Remedy {
+            text: "keep the answer for as long as it may be old, or ask for it outside of the request; where \
+                   it must be asked, set open_timeout and read_timeout, keep the connection open \
+                   (Net::HTTP#start), and ask for several things at once in threads"
+                .to_owned(),
+            exact: None,
+            safety: Safety::Code,
+        },
+        estimated_gain: format!(
+            "up to {} of all time: {each} less for each call that is answered from a cache",
+            percent(share)
+        ),
+        gain_share: share,
+        confidence: Confidence::High,
+    }
+}
