@@ -4,5 +4,6 @@
 
 mod bench;
 mod cases;
+mod pairs;
 mod real;
 mod sqlite;

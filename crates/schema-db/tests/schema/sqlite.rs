@@ -1,5 +1,7 @@
 //! SQLite.
 
+mod pairs;
+
 use schema::{Product, Server};
 use schema_db::Database;
 use schema_db::sqlite::{self, Sqlite};
@@ -86,4 +88,9 @@ fn the_drop_in_spelling_is_sqldefs() {
 #[test]
 fn real_schemas_are_read_whole_and_reached() {
     real::files("sqlite-", &server(), &Files);
+}
+
+#[test]
+fn random_pairs_are_reached_and_rows_survive() {
+    crate::pairs::run(&Files, &pairs::pair);
 }

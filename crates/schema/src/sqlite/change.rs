@@ -135,12 +135,16 @@ fn is_same(left: &Table, right: &Table) -> bool {
 
 /// Whether what belongs to the column alone is the same.
 pub(super) fn is_same_column(left: &Column, right: &Column) -> bool {
+    let generated = |column: &Column| {
+        let generated = column.generated.as_ref();
+        generated.map(|each| (each.expression.clone(), each.is_stored))
+    };
     left.name.key() == right.name.key()
         && left.data_type == right.data_type
         && left.not_null == right.not_null
         && left.default == right.default
         && left.collation == right.collation
-        && left.generated == right.generated
+        && generated(left) == generated(right)
 }
 
 /// In whatever order.

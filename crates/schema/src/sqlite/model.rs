@@ -60,9 +60,11 @@ pub(super) struct Inline {
 }
 
 /// The expression of a generated column.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(super) struct Generated {
     pub(super) expression: Pieces,
+    /// As written, without its brackets.
+    pub(super) text: String,
     pub(super) is_stored: bool,
 }
 

@@ -93,6 +93,7 @@ impl Table {
             column.definition = with_renamed(&column.definition, key, &to.text);
             if let Some(generated) = &mut column.generated {
                 all(&mut generated.expression);
+                generated.text = with_renamed(&generated.text, key, &to.text);
             }
             for check in &mut column.inline.checks {
                 all(&mut check.expression);

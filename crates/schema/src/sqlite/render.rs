@@ -90,7 +90,7 @@ pub(super) fn kept_column(column: &Column, is_strict: bool, dropped: &[&Column])
         } else {
             "VIRTUAL"
         };
-        words.push(format!("AS ({}) {how}", generated.expression.join(" ")));
+        words.push(format!("AS ({}) {how}", one_line(&generated.text)));
     }
     let is_alone = !dropped
         .iter()

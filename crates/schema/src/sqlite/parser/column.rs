@@ -201,13 +201,14 @@ fn default(cursor: &mut Cursor<'_>) -> Result<Option<Pieces>, Failure> {
 }
 
 fn generated(cursor: &mut Cursor<'_>) -> Result<Generated, Failure> {
-    let expression = pieces(cursor.source, cursor.bracketed()?);
+    let inner = cursor.bracketed()?;
     let is_stored = cursor.take("stored");
     if !is_stored {
         cursor.take("virtual");
     }
     Ok(Generated {
-        expression,
+        expression: pieces(cursor.source, inner),
+        text: text(cursor.source, inner).to_owned(),
         is_stored,
     })
 }

@@ -1,0 +1,208 @@
+//! Random schemas of SQLite: few names, so that the two of a pair have much in common.
+
+use fastrand::Rng;
+
+use crate::pairs::{Pair, ROWS};
+
+const TABLES: [&str; 4] = ["alpha", "beta", "gamma", "the delta"];
+const COLUMNS: [&str; 6] = ["a", "b", "c", "d", "the e", "select"];
+
+#[derive(Clone)]
+struct Table {
+    name: &'static str,
+    columns: Vec<Column>,
+    constraints: Vec<String>,
+    options: &'static str,
+    around: Vec<String>,
+}
+
+#[derive(Clone)]
+struct Column {
+    name: &'static str,
+    definition: String,
+    is_generated: bool,
+}
+
+/// The pair of a seed.
+pub(super) fn pair(seed: u64) -> Pair {
+    let mut random = Rng::with_seed(seed);
+    let (from, to) = (schema(&mut random), schema(&mut random));
+    let mut pair = Pair {
+        from: text(&from),
+        to: text(&to),
+        rows: Vec::new(),
+        survivors: Vec::new(),
+    };
+    for table in &from {
+        for row in 1..=ROWS {
+            pair.rows.push(insert(table, row));
+        }
+        let Some(after) = to.iter().find(|after| after.name == table.name) else {
+            continue;
+        };
+        let stays = |column: &&Column| {
+            let mut others = after.columns.iter();
+            !column.is_generated
+                && others.any(|other| other.name == column.name && !other.is_generated)
+        };
+        let columns: Vec<String> = std::iter::once("id".to_owned())
+            .chain(
+                table
+                    .columns
+                    .iter()
+                    .filter(stays)
+                    .map(|column| quoted(column.name)),
+            )
+            .collect();
+        // Numbers may be stored as text afterwards; what they say must stay.
+        let shown = columns
+            .iter()
+            .map(|column| format!("CAST({column} AS TEXT)"));
+        let shown = shown.collect::<Vec<_>>().join(", ");
+        pair.survivors.push(format!(
+            "SELECT {shown} FROM {} ORDER BY id",
+            quoted(table.name)
+        ));
+    }
+    pair
+}
+
+fn quoted(name: &str) -> String {
+    format!("\"{name}\"")
+}
+
+fn schema(random: &mut Rng) -> Vec<Table> {
+    let names = TABLES
+        .into_iter()
+        .filter(|_| random.u8(..4) > 0)
+        .collect::<Vec<_>>();
+    names.into_iter().map(|name| table(random, name)).collect()
+}
+
+fn table(random: &mut Rng, name: &'static str) -> Table {
+    let options = [
+        "",
+        "",
+        " STRICT",
+        " WITHOUT ROWID",
+        " STRICT, WITHOUT ROWID",
+    ][random.usize(..5)];
+    let mut names = COLUMNS.to_vec();
+    random.shuffle(&mut names);
+    names.truncate(random.usize(1..=COLUMNS.len()));
+    let mut columns = Vec::new();
+    for name in names {
+        let first_plain = columns.iter().find(|column: &&Column| !column.is_generated);
+        let base = first_plain.map(|column| column.name);
+        columns.push(column(random, name, base));
+    }
+    let plain: Vec<&'static str> = columns
+        .iter()
+        .filter(|column| !column.is_generated)
+        .map(|column| column.name)
+        .collect();
+    let mut table = Table {
+        name,
+        columns,
+        constraints: Vec::new(),
+        options,
+        around: Vec::new(),
+    };
+    if let Some(first) = plain.first().map(|name| quoted(name)) {
+        furnish(random, &mut table, &first);
+    }
+    table
+}
+
+/// Constraints, indexes, views and triggers on a column.
+fn furnish(random: &mut Rng, table: &mut Table, column: &str) {
+    let (name, plain) = (quoted(table.name), table.name.replace(' ', "_"));
+    for (constraint, chance) in [
+        (format!("UNIQUE ({column}, id)"), 4),
+        (format!("CONSTRAINT positive CHECK ({column} > 0)"), 4),
+        (format!("CHECK (length({column}) < 100)"), 5),
+        (
+            format!("FOREIGN KEY ({column}) REFERENCES {name} (id) ON DELETE CASCADE"),
+            5,
+        ),
+    ] {
+        if random.u8(..chance) == 0 {
+            table.constraints.push(constraint);
+        }
+    }
+    for around in [
+        format!("CREATE INDEX {plain}_plain ON {name} ({column} DESC)"),
+        format!("CREATE UNIQUE INDEX {plain}_unique ON {name} ({column}, id)"),
+        format!("CREATE INDEX {plain}_part ON {name} (abs({column})) WHERE {column} > 1"),
+        format!("CREATE VIEW {plain}_view AS SELECT {column} AS shown FROM {name}"),
+        format!(
+            "CREATE TRIGGER {plain}_trigger AFTER DELETE ON {name} BEGIN SELECT OLD.{column}; END"
+        ),
+    ] {
+        if random.u8(..3) == 0 {
+            table.around.push(around);
+        }
+    }
+}
+
+fn column(random: &mut Rng, name: &'static str, base: Option<&str>) -> Column {
+    let data_type = ["INTEGER", "TEXT", "INT"][random.usize(..3)];
+    if let Some(base) = base.filter(|_| random.u8(..5) == 0) {
+        let how = ["STORED", "VIRTUAL"][random.usize(..2)];
+        return Column {
+            name,
+            definition: format!(
+                "{data_type} GENERATED ALWAYS AS ({} || '') {how}",
+                quoted(base)
+            ),
+            is_generated: true,
+        };
+    }
+    let rest = [
+        "",
+        " DEFAULT 2",
+        " NOT NULL DEFAULT 2",
+        " NOT NULL DEFAULT (2)",
+        " DEFAULT 2 CHECK (1 < 2)",
+        " COLLATE NOCASE",
+    ][random.usize(..6)];
+    Column {
+        name,
+        definition: format!("{data_type}{rest}"),
+        is_generated: false,
+    }
+}
+
+fn text(tables: &[Table]) -> String {
+    let one = |table: &Table| {
+        let columns = table
+            .columns
+            .iter()
+            .map(|column| format!("{} {}", quoted(column.name), column.definition));
+        let items = std::iter::once("id INTEGER PRIMARY KEY".to_owned())
+            .chain(columns)
+            .chain(table.constraints.iter().cloned());
+        let body = items.collect::<Vec<_>>().join(", ");
+        let around: String = table.around.iter().map(|sql| format!("{sql};\n")).collect();
+        format!(
+            "CREATE TABLE {} ({body}){};\n{around}",
+            quoted(table.name),
+            table.options
+        )
+    };
+    tables.iter().map(one).collect()
+}
+
+/// Values that every type takes and every constraint lets through, its row's own number.
+fn insert(table: &Table, row: usize) -> String {
+    let plain = table.columns.iter().filter(|column| !column.is_generated);
+    let names: Vec<String> = std::iter::once("id".to_owned())
+        .chain(plain.map(|column| quoted(column.name)))
+        .collect();
+    let values = vec![row.to_string(); names.len()].join(", ");
+    format!(
+        "INSERT INTO {} ({}) VALUES ({values})",
+        quoted(table.name),
+        names.join(", ")
+    )
+}
