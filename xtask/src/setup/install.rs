@@ -341,7 +341,7 @@ mod tests {
         assert_eq!(
             by_hand(&missing, "only root can install packages"),
             "only root can install packages; install by hand, then try again: postgresql; Ruby 3.2 or later with the \
-             gems puma, sinatra, mysql2, pg, sqlite3, minitest"
+             gems puma, sinatra, mysql2, pg, sqlite3, minitest, rails"
         );
     }
 

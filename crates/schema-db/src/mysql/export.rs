@@ -191,6 +191,9 @@ fn objects(connection: &mut Conn) -> Result<Vec<Object>, DbError> {
     Ok(objects)
 }
 
+/// Definitions with the objects' places in the list; `None` for an object that went away meanwhile.
+type Numbered = Vec<(usize, Option<String>)>;
+
 /// `None` when an object went away meanwhile.
 fn definitions(
     address: &MysqlAddress,
@@ -200,7 +203,7 @@ fn definitions(
 ) -> Result<Option<Vec<String>>, DbError> {
     let others = readers.min(objects.len() / OBJECTS_PER_READER).max(1) - 1;
     let next = AtomicUsize::new(0);
-    let parts: Vec<Result<Vec<(usize, Option<String>)>, DbError>> = thread::scope(|scope| {
+    let parts: Vec<Result<Numbered, DbError>> = thread::scope(|scope| {
         let workers: Vec<_> = (0..others)
             .map(|_| scope.spawn(|| take(&mut reader(address)?, objects, &next)))
             .collect();
@@ -234,7 +237,7 @@ fn take(
     connection: &mut Conn,
     objects: &[Object],
     next: &AtomicUsize,
-) -> Result<Vec<(usize, Option<String>)>, DbError> {
+) -> Result<Numbered, DbError> {
     let mut texts = Vec::new();
     loop {
         let index = next.fetch_add(1, Ordering::Relaxed);

@@ -1,6 +1,12 @@
+//! The schema engine on real databases: the corpus of cases and files, and random pairs.
 //!
 //! A dialect brings a [`bench::Bench`] (an empty database, its catalogue) and a list of exceptions with reasons.
 //! The corpus is found through `HAKARU_SCHEMA_CORPUS`, else at `../shared/corpus/schema` beside the project.
+#![expect(clippy::print_stdout, reason = "says how much it read")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a panic is how a test says that its own files are broken"
+)]
 
 mod bench;
 mod cases;

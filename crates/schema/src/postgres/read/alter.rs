@@ -86,18 +86,7 @@ impl Reader<'_> {
                     .unwrap_or_default();
                 table.columns.remove(&column);
             }
-            K::RENAME_COLUMN => {
-                let from = action
-                    .child(K::COLUMN_NAME_REF)
-                    .map(word)
-                    .unwrap_or_default();
-                let to = action.child(K::COLUMN_NAME).map(word).unwrap_or_default();
-                let column = table
-                    .columns
-                    .rename(&from, to.clone())
-                    .ok_or(Trouble::Opaque)?;
-                column.name = to;
-            }
+            K::RENAME_COLUMN => return rename_column(table, action),
             K::DROP_CONSTRAINT => {
                 let name = action
                     .child(K::CONSTRAINT_NAME_REF)
@@ -105,15 +94,7 @@ impl Reader<'_> {
                     .unwrap_or_default();
                 table.constraints.remove(&name);
             }
-            K::VALIDATE_CONSTRAINT => {
-                let name = action
-                    .child(K::CONSTRAINT_NAME_REF)
-                    .map(word)
-                    .unwrap_or_default();
-                if let Some(constraint) = table.constraints.get_mut(&name) {
-                    constraint.not_valid = false;
-                }
-            }
+            K::VALIDATE_CONSTRAINT => validate_constraint(table, action),
             K::SET_OPTIONS => table.options.extend(options(action)),
             K::RESET_OPTIONS => {
                 for name in options(action).keys() {
@@ -275,4 +256,28 @@ fn alter_column(table: &mut Table, action: Node<'_>) -> Read {
         _ => return Err(Trouble::Opaque),
     }
     Ok(())
+}
+
+fn rename_column(table: &mut Table, action: Node<'_>) -> Read {
+    let from = action
+        .child(K::COLUMN_NAME_REF)
+        .map(word)
+        .unwrap_or_default();
+    let to = action.child(K::COLUMN_NAME).map(word).unwrap_or_default();
+    let column = table
+        .columns
+        .rename(&from, to.clone())
+        .ok_or(Trouble::Opaque)?;
+    column.name = to;
+    Ok(())
+}
+
+fn validate_constraint(table: &mut Table, action: Node<'_>) {
+    let name = action
+        .child(K::CONSTRAINT_NAME_REF)
+        .map(word)
+        .unwrap_or_default();
+    if let Some(constraint) = table.constraints.get_mut(&name) {
+        constraint.not_valid = false;
+    }
 }
