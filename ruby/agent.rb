@@ -86,8 +86,11 @@ module HakaruAgent
   }.freeze
 
   WATCHED = (CALLS.keys.to_h { |name| [name.split("::").last.to_sym, true] })
-    .merge(ConfigMiddleware: true, ThreadPool: true).freeze
+    .merge(ConfigMiddleware: true, ThreadPool: true, Sinatra: true, ActionDispatch: true).freeze
   WATCHED_METHODS = (CALLS.values + PREPARES.values).flat_map(&:keys).to_h { |name| [name, true] }.freeze
+
+  # They leave the name of the route in the env.
+  FRAMEWORKS = %w[Sinatra ActionDispatch].freeze
 
   @armed = false
   @hooked = {}
@@ -115,6 +118,7 @@ module HakaruAgent
         case full
         when "Puma::Configuration::ConfigMiddleware" then owner.const_get(name).prepend(PumaCall)
         when "Puma::ThreadPool" then owner.const_get(name).prepend(PumaReady)
+        when *FRAMEWORKS then Native.expect_route_names
         else watch(owner.const_get(name)) if @armed && CALLS.key?(full)
         end
       end
@@ -128,8 +132,13 @@ module HakaruAgent
     def look_again
       quietly do
         hook_puma
+        look_for_framework
         hook_loaded_drivers if @armed
       end
+    end
+
+    def look_for_framework
+      Native.expect_route_names if FRAMEWORKS.any? { |name| loaded(name) }
     end
 
     def hook_puma
@@ -144,6 +153,7 @@ module HakaruAgent
     def arm(config)
       quietly do
         @armed = true
+        look_for_framework
         hook_loaded_drivers
         costs = calibrate
         facts = facts_of(config)

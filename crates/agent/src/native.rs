@@ -82,11 +82,16 @@ fn define(api: &Api) {
     AGENT.store(agent, Relaxed);
     puma::define(api, agent);
     let module = (api.rb_define_module_under)(agent, c"Native".as_ptr());
-    let functions: [(&CStr, *const c_void, c_int); 8] = [
+    let functions: [(&CStr, *const c_void, c_int); 9] = [
         (c"now", now as *const c_void, 0),
         (c"call_begin", call_begin as *const c_void, 4),
         (c"call_end", call_end as *const c_void, 1),
         (c"hello", hello as *const c_void, 8),
+        (
+            c"expect_route_names",
+            expect_route_names as *const c_void,
+            0,
+        ),
         (c"database", database as *const c_void, 2),
         (c"trouble", trouble as *const c_void, 2),
         (c"dry", dry as *const c_void, 1),
@@ -251,6 +256,12 @@ extern "C" fn hello(
         }
         PASS
     })
+}
+
+/// `expect_route_names`: a framework that names its routes is loaded.
+extern "C" fn expect_route_names(_self: Value) -> Value {
+    route::expect_names();
+    PASS
 }
 
 /// `database(url, bytes)`.

@@ -1,6 +1,7 @@
 //! The state of one native thread: its timeline, its ring, and what it has told already.
 
 use std::cell::Cell;
+use std::hash::Hasher;
 use std::ptr::null_mut;
 use std::sync::Mutex;
 
@@ -352,11 +353,9 @@ fn open_ring() -> Option<Writer> {
 
 /// FNV-1a, 64 bits, never zero; the same as `recording::TextId::of`.
 fn fnv1a(text: &[u8]) -> u64 {
-    text.iter()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
-        })
-        .max(1)
+    let mut hash = fnv::FnvHasher::default();
+    hash.write(text);
+    hash.finish().max(1)
 }
 
 /// Hashes of texts that this ring has carried. Emptied when three quarters full, which costs no more

@@ -1,7 +1,7 @@
 //! What the agent costs: a Rack app with and without it, in ABBA blocks over several fresh boots.
 //!
 //! Both servers run at the same time on one core, and only one of them has requests at any moment. Four blocks in
-//! the order A B B A make a pair, so that a drift of the host meets both alike. The unit is the boot: the layout
+//! the order A B B A, or in every other boot B A A B, make a pair, so that a drift of the host meets both alike. The unit is the boot: the layout
 //! of memory alone moves a boot by a percent or two, which is all that is to be measured; so there are many, and
 //! a case without the agent on either side shows how much is noise.
 
@@ -110,20 +110,28 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
 
 fn measure(case: &Case, size: &Size) -> Result<Vec<Vec<[Block; 4]>>, Box<dyn Error>> {
     (0..size.boots)
-        .map(|_| {
-            let a = App::boot(case.flags, case.config, false)?;
-            let b = App::boot(case.flags, case.config, case.agent)?;
+        .map(|boot| {
+            // What comes first would otherwise always be A: the first process to boot, the first to be loaded.
+            let a_first = boot.is_multiple_of(2);
+            let agents = [!a_first && case.agent, a_first && case.agent];
+            let first = App::boot(case.flags, case.config, agents[0])?;
+            let second = App::boot(case.flags, case.config, agents[1])?;
             let block = |app: &App, seconds| app.block(case.connections, seconds);
-            block(&a, WARMUP_S)?;
-            block(&b, WARMUP_S)?;
+            block(&first, WARMUP_S)?;
+            block(&second, WARMUP_S)?;
             (0..size.pairs_a_boot)
                 .map(|_| {
-                    Ok([
-                        block(&a, size.block_s)?,
-                        block(&b, size.block_s)?,
-                        block(&b, size.block_s)?,
-                        block(&a, size.block_s)?,
-                    ])
+                    let [f1, s1, s2, f2] = [
+                        block(&first, size.block_s)?,
+                        block(&second, size.block_s)?,
+                        block(&second, size.block_s)?,
+                        block(&first, size.block_s)?,
+                    ];
+                    Ok(if a_first {
+                        [f1, s1, s2, f2]
+                    } else {
+                        [s1, f1, f2, s2]
+                    })
                 })
                 .collect()
         })

@@ -6,7 +6,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use recording::{Outcome, Recording};
-use store::{RunRef, Store};
+use store::RunRef;
 
 use crate::cli::ReportArgs;
 use crate::exit::{Exit, Failure};
@@ -19,20 +19,8 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
         .run
         .parse()
         .map_err(|error| Failure::new(Exit::Usage, error))?;
-    let folder = std::env::current_dir().map_err(|error| {
-        Failure::new(
-            Exit::Failed,
-            format!("the current folder cannot be read: {error}"),
-        )
-    })?;
-    if !Store::path_in(&folder).exists() {
-        return Err(Failure::new(
-            Exit::Usage,
-            "no run was kept in this folder; `hakaru run` makes one",
-        ));
-    }
-    let stored = Store::open(&folder)
-        .and_then(|store| store.load(wanted))
+    let stored = crate::log::open()?
+        .load(wanted)
         .map_err(|error| Failure::new(Exit::Failed, error))?;
     let form = match (&args.html, args.json) {
         (Some(_), false) => None,

@@ -6,7 +6,9 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::hash::Hasher;
 
+use fnv::FnvHasher;
 use recording::{AnswerFacts, TextId};
 
 /// The first answers of a line that are looked at; behind them, one in [`SAMPLE_EVERY`].
@@ -63,7 +65,7 @@ pub(crate) fn is_sampled(count: u64) -> bool {
 impl Default for BodyHash {
     fn default() -> Self {
         BodyHash {
-            hash: 0xcbf2_9ce4_8422_2325,
+            hash: FnvHasher::default().finish(),
             bytes: 0,
         }
     }
@@ -222,10 +224,11 @@ fn fields(request: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
         })
 }
 
+/// FNV-1a, 64 bits, going on from `start`.
 fn fnv(start: u64, bytes: &[u8]) -> u64 {
-    bytes.iter().fold(start, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
+    let mut hash = FnvHasher::with_key(start);
+    hash.write(bytes);
+    hash.finish()
 }
 
 #[cfg(test)]

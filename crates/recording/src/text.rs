@@ -1,6 +1,9 @@
 //! Texts that recur in many facts are kept once, under a hash of their content.
 
 use std::collections::HashMap;
+use std::hash::Hasher;
+
+use fnv::FnvHasher;
 
 /// Names a text by the 64-bit FNV-1a hash of its bytes, so that several processes agree on the
 /// name without talking to each other. Zero means "no text".
@@ -19,10 +22,9 @@ impl TextId {
 
     /// The name of `text`: FNV-1a, 64 bits (Fowler, Noll, Vo), with zero avoided.
     pub fn of(text: &[u8]) -> TextId {
-        let hash = text.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
-        });
-        TextId(hash.max(1))
+        let mut hash = FnvHasher::default();
+        hash.write(text);
+        TextId(hash.finish().max(1))
     }
 }
 

@@ -26,6 +26,10 @@ mod normal;
 mod tests;
 mod words;
 
+use std::hash::Hasher;
+
+use fnv::FnvHasher;
+
 /// Most bytes of a digest. Enough to tell generated statements apart; a bound so that one
 /// statement with ten thousand columns can't fill a ring.
 pub const DIGEST_BYTES_MAX: usize = 2_000;
@@ -35,9 +39,9 @@ pub const DIGEST_BYTES_MAX: usize = 2_000;
 /// Equals `recording::TextId::of(digest(sql).as_bytes()).0`. Takes time in proportion to the length
 /// of `sql`; does not allocate.
 pub fn digest_id(sql: &[u8]) -> u64 {
-    let mut sink = Fnv(FNV_OFFSET);
+    let mut sink = FnvHasher::default();
     normal::run(sql, &mut sink);
-    sink.0.max(1)
+    sink.finish().max(1)
 }
 
 /// The statement with its literals taken out; see the crate's documentation for the rules.
@@ -52,18 +56,10 @@ trait Sink {
     fn put(&mut self, piece: &[u8]);
 }
 
-/// Parameters of 64-bit FNV-1a, as published by Fowler, Noll and Vo.
-const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
-const FNV_PRIME: u64 = 0x0000_0100_0000_01b3;
-
-struct Fnv(u64);
-
-impl Sink for Fnv {
+impl Sink for FnvHasher {
     #[inline]
     fn put(&mut self, piece: &[u8]) {
-        for byte in piece {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(FNV_PRIME);
-        }
+        self.write(piece);
     }
 }
 
