@@ -309,7 +309,7 @@ fn mirror() -> Outcome<Source> {
 fn by_hand(missing: &Missing, why: &str) -> String {
     let mut wanted = missing.packages.clone();
     if !missing.ruby_packages.is_empty() {
-        let gems = ruby::LIBRARIES.map(|(_, gem, _)| gem).join(", ");
+        let gems = ruby::gems_of(&missing.ruby_packages).join(", ");
         wanted.push(format!("Ruby 3.2 or later with the gems {gems}"));
     }
     if !missing.node_packages.is_empty() {
@@ -335,13 +335,13 @@ mod tests {
     fn who_cannot_install_is_told_what_to_install() {
         let missing = Missing {
             packages: vec!["postgresql".into()],
-            ruby_packages: vec!["ruby".into()],
+            ruby_packages: ruby::packages(&ruby::CHAT),
             ..Missing::default()
         };
         assert_eq!(
             by_hand(&missing, "only root can install packages"),
             "only root can install packages; install by hand, then try again: postgresql; Ruby 3.2 or later with the \
-             gems puma, sinatra, mysql2, pg, sqlite3, minitest, rails"
+             gems puma, sinatra, sqlite3"
         );
     }
 

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use crate::run::{Outcome, can_ask, find_program};
 use crate::servers;
 use roots::Root;
-use ruby::Found;
+use ruby::{Found, Library};
 
 /// What the machine is prepared for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,7 +124,8 @@ pub(crate) fn ruby31() -> Option<PathBuf> {
 
 fn look(options: &Options) -> Missing {
     let test = options.purpose == Purpose::Test;
-    let mut missing = missing_ruby(&ruby::find());
+    let libraries = libraries(options);
+    let mut missing = missing_ruby(&ruby::find(&libraries), &libraries);
     if find_program("cc").is_none() {
         missing
             .packages
@@ -154,23 +155,36 @@ fn look(options: &Options) -> Missing {
     missing
 }
 
-fn missing_ruby(found: &Found) -> Missing {
+/// The Ruby libraries that the task needs.
+fn libraries(options: &Options) -> Vec<Library> {
+    let test = options.purpose == Purpose::Test;
+    let mut libraries = ruby::CHAT.to_vec();
+    if test || options.mariadb {
+        libraries.extend(ruby::MARIADB);
+    }
+    if test {
+        libraries.extend(ruby::TESTS);
+    }
+    libraries
+}
+
+fn missing_ruby(found: &Found, wanted: &[Library]) -> Missing {
     let mut missing = Missing::default();
     match found {
         Found::Usable { .. } => {}
-        Found::None | Found::TooOld { .. } => missing.ruby_packages = ruby::packages(),
+        Found::None | Found::TooOld { .. } => {
+            missing.ruby_packages = ruby::packages(wanted);
+        }
         Found::Lacks {
             libraries, debian, ..
         } => {
-            let lacking = ruby::LIBRARIES
+            let lacking = wanted
                 .iter()
-                .filter(|(library, _, _)| libraries.iter().any(|name| name == library));
+                .filter(|library| libraries.iter().any(|name| name == library.name));
             if *debian {
-                missing.ruby_packages = lacking
-                    .map(|(_, _, package)| (*package).to_owned())
-                    .collect();
+                missing.ruby_packages = lacking.map(|library| library.package.to_owned()).collect();
             } else {
-                missing.gems = lacking.map(|(_, gem, _)| (*gem).to_owned()).collect();
+                missing.gems = lacking.map(|library| library.gem.to_owned()).collect();
             }
         }
     }
@@ -178,7 +192,7 @@ fn missing_ruby(found: &Found) -> Missing {
 }
 
 fn still_missing(missing: &Missing) -> String {
-    if let Found::TooOld { version } = ruby::find() {
+    if let Found::TooOld { version } = ruby::find(&[]) {
         return format!(
             "the first ruby in PATH is still {version}; put /usr/bin before it in PATH"
         );
@@ -232,15 +246,33 @@ mod tests {
     }
 
     #[test]
+    fn a_demo_needs_no_libraries_of_the_tests() {
+        let names = |text: &str| {
+            let options = read_options(&words(text), None).unwrap().0;
+            libraries(&options)
+                .iter()
+                .map(|library| library.name)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(names("--for demo"), ["puma", "sinatra/base", "sqlite3"]);
+        assert!(names("--for demo --db mariadb").contains(&"mysql2"));
+        assert!(!names("--for demo --db mariadb").contains(&"rails"));
+        assert!(names("--for test").contains(&"rails"));
+    }
+
+    #[test]
     fn a_usable_ruby_is_left_alone_and_others_get_what_fits_them() {
         assert_eq!(
-            missing_ruby(&Found::Usable {
-                version: "3.3.8".into()
-            }),
+            missing_ruby(
+                &Found::Usable {
+                    version: "3.3.8".into()
+                },
+                &ruby::CHAT
+            ),
             Missing::default()
         );
         assert_eq!(
-            missing_ruby(&Found::None).ruby_packages[..2],
+            missing_ruby(&Found::None, &ruby::CHAT).ruby_packages[..2],
             ["ruby", "puma"]
         );
         let lacks = |debian| Found::Lacks {
@@ -248,7 +280,10 @@ mod tests {
             libraries: vec!["sinatra/base".into()],
             debian,
         };
-        assert_eq!(missing_ruby(&lacks(true)).ruby_packages, ["ruby-sinatra"]);
-        assert_eq!(missing_ruby(&lacks(false)).gems, ["sinatra"]);
+        assert_eq!(
+            missing_ruby(&lacks(true), &ruby::CHAT).ruby_packages,
+            ["ruby-sinatra"]
+        );
+        assert_eq!(missing_ruby(&lacks(false), &ruby::CHAT).gems, ["sinatra"]);
     }
 }

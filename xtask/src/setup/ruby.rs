@@ -8,15 +8,33 @@ use crate::run::{capture, find_program};
 /// The GVL can be watched from 3.2 on.
 pub(crate) const VERSION_MIN: (u32, u32) = (3, 2);
 
-/// Library to require, its gem, its Debian package.
-pub(crate) const LIBRARIES: [(&str, &str, &str); 7] = [
-    ("puma", "puma", "puma"),
-    ("sinatra/base", "sinatra", "ruby-sinatra"),
-    ("mysql2", "mysql2", "ruby-mysql2"),
-    ("pg", "pg", "ruby-pg"),
-    ("sqlite3", "sqlite3", "ruby-sqlite3"),
-    ("minitest", "minitest", "ruby-minitest"),
-    ("rails", "rails", "ruby-rails"),
+/// A library that an app or a test needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Library {
+    /// What is required.
+    pub(crate) name: &'static str,
+    pub(crate) gem: &'static str,
+    /// Debian's package.
+    pub(crate) package: &'static str,
+}
+
+const fn library(name: &'static str, gem: &'static str, package: &'static str) -> Library {
+    Library { name, gem, package }
+}
+
+/// What the chat app needs on SQLite.
+pub(crate) const CHAT: [Library; 3] = [
+    library("puma", "puma", "puma"),
+    library("sinatra/base", "sinatra", "ruby-sinatra"),
+    library("sqlite3", "sqlite3", "ruby-sqlite3"),
+];
+/// What it needs more on MariaDB.
+pub(crate) const MARIADB: [Library; 1] = [library("mysql2", "mysql2", "ruby-mysql2")];
+/// What the tests need more than both.
+pub(crate) const TESTS: [Library; 3] = [
+    library("pg", "pg", "ruby-pg"),
+    library("minitest", "minitest", "ruby-minitest"),
+    library("rails", "rails", "ruby-rails"),
 ];
 
 /// What the first Ruby in `PATH` can do.
@@ -47,26 +65,34 @@ pub(crate) enum Origin {
     Nowhere,
 }
 
-pub(crate) fn find() -> Found {
+/// Looks for a Ruby with the libraries.
+pub(crate) fn find(libraries: &[Library]) -> Found {
     let Some(path) = find_program("ruby") else {
         return Found::None;
     };
-    let names = LIBRARIES.map(|(library, _, _)| library).join(" ");
     let script = "puts RUBY_VERSION, Gem.ruby; ARGV.each { |name| begin; require name; rescue LoadError; puts name; end }";
     let mut ruby = Command::new(path);
     ruby.args(["-e", script])
-        .args(names.split(' '))
+        .args(libraries.iter().map(|library| library.name))
         .env_remove("RUBYOPT");
     capture(&mut ruby).map_or(Found::None, |text| judge(&text))
 }
 
-/// Packages that bring everything.
-pub(crate) fn packages() -> Vec<String> {
-    let libraries = LIBRARIES
-        .iter()
-        .map(|(_, _, package)| (*package).to_owned());
-    std::iter::once("ruby".to_owned())
-        .chain(libraries)
+/// Packages that bring Ruby and the libraries.
+pub(crate) fn packages(libraries: &[Library]) -> Vec<String> {
+    let packages = libraries.iter().map(|library| library.package);
+    std::iter::once("ruby")
+        .chain(packages)
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The gems that some of those packages bring.
+pub(crate) fn gems_of(packages: &[String]) -> Vec<&'static str> {
+    let known = CHAT.iter().chain(&MARIADB).chain(&TESTS);
+    known
+        .filter(|library| packages.iter().any(|package| package == library.package))
+        .map(|library| library.gem)
         .collect()
 }
 
