@@ -31,20 +31,11 @@ pub(crate) fn estimate(boots: &[Vec<Pair>], of: impl Fn(&Pair) -> f64) -> Option
         .iter()
         .filter_map(|pairs| median(&pairs.iter().map(&of).collect::<Vec<_>>()))
         .collect();
-    let mut random = fastrand::Rng::with_seed(1);
-    let mut medians: Vec<f64> = (0..RESAMPLES)
-        .filter_map(|_| {
-            let drawn: Vec<f64> = (0..values.len())
-                .map(|_| values[random.usize(..values.len())])
-                .collect();
-            median(&drawn)
-        })
-        .collect();
-    medians.sort_by(f64::total_cmp);
+    let interval = stats::percentile_interval(&values, median, RESAMPLES, 0.95)?;
     Some(Estimate {
         median: median(&values)?,
-        low: stats::quantile(&medians, 0.025)?,
-        high: stats::quantile(&medians, 0.975)?,
+        low: interval.low,
+        high: interval.high,
     })
 }
 

@@ -1,8 +1,17 @@
-//! Quantiles and intervals of sorted samples. Pure arithmetic; knows no unit.
+//! Quantiles with their intervals, comparisons in paired blocks, and where a series settles. Pure arithmetic; knows no unit.
+//!
+//! Start reading at [`comparison`], which says what may be claimed of A and B; [`bootstrap`] makes its intervals,
+//! [`warmup`] tells warm-up from steady state. Here are the quantiles.
 //!
 //! A quantile here is the *nearest rank*: the smallest value of the sample such that at least a share
 //! `q` of the sample is not above it. It is always a value that was seen, never one in between, so a
 //! p99 of 80 samples is the greatest one; ask [`quantile_interval`] how far it can be trusted.
+
+pub mod bootstrap;
+pub mod comparison;
+pub mod warmup;
+
+pub use bootstrap::{Interval, percentile_interval, simultaneous_intervals};
 
 /// Index of the `q`-quantile in a sorted sample of `count` values by nearest rank; `None` when empty.
 ///

@@ -1,0 +1,220 @@
+//! The bootstrap (Efron 1979): what the sample itself says of how far its figures could be off.
+
+use crate::quantile;
+
+/// Fixed, so that the same facts always give the same interval.
+const SEED: u64 = 1;
+
+/// Two ends between which something lies.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interval {
+    /// The lower end.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+impl Interval {
+    /// Whether the value lies between the ends, which belong to it.
+    pub fn contains(&self, value: f64) -> bool {
+        self.low <= value && value <= self.high
+    }
+
+    /// Half of the distance between the ends.
+    pub fn half_width(&self) -> f64 {
+        (self.high - self.low) / 2.0
+    }
+}
+
+/// Draws as many of `count` units as there are, with replacement, `resamples` times; `each` gets the drawn indices.
+pub fn resample(count: usize, resamples: usize, mut each: impl FnMut(&[usize])) {
+    if count == 0 {
+        return;
+    }
+    let mut random = fastrand::Rng::with_seed(SEED);
+    let mut drawn = vec![0; count];
+    for _ in 0..resamples {
+        drawn.fill_with(|| random.usize(..count));
+        each(&drawn);
+    }
+}
+
+/// The percentile bootstrap's interval of `statistic` over the values; `None` without a value, or when no
+/// resample has the statistic.
+pub fn percentile_interval(
+    values: &[f64],
+    statistic: impl Fn(&[f64]) -> Option<f64>,
+    resamples: usize,
+    confidence: f64,
+) -> Option<Interval> {
+    let mut seen = Vec::with_capacity(resamples);
+    let mut taken = Vec::with_capacity(values.len());
+    resample(values.len(), resamples, |drawn| {
+        taken.clear();
+        taken.extend(drawn.iter().map(|index| values[*index]));
+        seen.extend(statistic(&taken));
+    });
+    seen.sort_by(f64::total_cmp);
+    let tail = (1.0 - confidence) / 2.0;
+    Some(Interval {
+        low: quantile(&seen, tail)?,
+        high: quantile(&seen, 1.0 - tail)?,
+    })
+}
+
+/// Intervals of the means of several rows that were measured in the same units (one `Vec` a unit, one value a
+/// row), all of which hold at once with probability `1 - alpha`. `None` with fewer than two units, or units of
+/// unequal length.
+///
+/// By the studentised bootstrap of the greatest deviation over the rows: resamples draw whole units, so that rows
+/// that move together cost less than Bonferroni's bound asks (Davison & Hinkley 1997, §5.2; Westfall & Young 1993
+/// for the maximum). A row without any spread has an interval without width. Ends may be infinite where so few
+/// units can say nothing at that `alpha`.
+pub fn simultaneous_intervals(
+    units: &[Vec<f64>],
+    alpha: f64,
+    resamples: usize,
+) -> Option<Vec<Interval>> {
+    let rows = units.first()?.len();
+    if units.len() < 2 || units.iter().any(|unit| unit.len() != rows) {
+        return None;
+    }
+    let all: Vec<usize> = (0..units.len()).collect();
+    let seen: Vec<Moments> = (0..rows).map(|row| moments(units, row, &all)).collect();
+    let mut greatest = Vec::with_capacity(resamples);
+    resample(units.len(), resamples, |drawn| {
+        let deviation = |(row, seen): (usize, &Moments)| {
+            if seen.error > 0.0 {
+                moments(units, row, drawn).deviation_from(seen.mean)
+            } else {
+                0.0
+            }
+        };
+        greatest.push(seen.iter().enumerate().map(deviation).fold(0.0, f64::max));
+    });
+    greatest.sort_by(f64::total_cmp);
+    let factor = quantile(&greatest, 1.0 - alpha)?;
+    let interval = |moments: &Moments| {
+        let reach = if moments.error > 0.0 {
+            factor * moments.error
+        } else {
+            0.0
+        };
+        Interval {
+            low: moments.mean - reach,
+            high: moments.mean + reach,
+        }
+    };
+    Some(seen.iter().map(interval).collect())
+}
+
+/// Mean of a row and its standard error.
+struct Moments {
+    mean: f64,
+    error: f64,
+}
+
+impl Moments {
+    /// In standard errors; without any spread, infinite for another mean.
+    fn deviation_from(&self, mean: f64) -> f64 {
+        let distance = (self.mean - mean).abs();
+        if distance == 0.0 {
+            0.0
+        } else {
+            distance / self.error
+        }
+    }
+}
+
+fn moments(units: &[Vec<f64>], row: usize, drawn: &[usize]) -> Moments {
+    let count = drawn.len() as f64;
+    let (mut sum, mut squares) = (0.0, 0.0);
+    // About a value of the row, since squares of large values with little spread would lose their digits.
+    let about = units[0][row];
+    for index in drawn {
+        let value = units[*index][row] - about;
+        sum += value;
+        squares += value * value;
+    }
+    let mean = sum / count;
+    let variance = ((squares - count * mean * mean) / (count - 1.0)).max(0.0);
+    Moments {
+        mean: about + mean,
+        error: (variance / count).sqrt(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::median;
+
+    #[test]
+    fn a_constant_has_no_width() {
+        let units = vec![vec![2.0, -1.0]; 8];
+        let intervals = simultaneous_intervals(&units, 0.05, 500).expect("units");
+        assert_eq!(
+            intervals[0],
+            Interval {
+                low: 2.0,
+                high: 2.0
+            }
+        );
+        assert_eq!(
+            intervals[1],
+            Interval {
+                low: -1.0,
+                high: -1.0
+            }
+        );
+        let interval = percentile_interval(&[3.0; 5], median, 200, 0.95);
+        assert_eq!(
+            interval,
+            Some(Interval {
+                low: 3.0,
+                high: 3.0
+            })
+        );
+    }
+
+    #[test]
+    fn nothing_is_known_of_nothing() {
+        assert_eq!(simultaneous_intervals(&[], 0.05, 100), None);
+        assert_eq!(simultaneous_intervals(&[vec![1.0]], 0.05, 100), None);
+        let uneven = [vec![1.0], vec![1.0, 2.0]];
+        assert_eq!(simultaneous_intervals(&uneven, 0.05, 100), None);
+        assert_eq!(percentile_interval(&[], median, 100, 0.95), None);
+    }
+
+    proptest! {
+        #[test]
+        fn intervals_hold_the_mean_and_widen_with_certainty(
+            units in prop::collection::vec(prop::collection::vec(-5.0f64..5.0, 3), 6..20),
+        ) {
+            let sure = simultaneous_intervals(&units, 0.01, 400).expect("units");
+            let less = simultaneous_intervals(&units, 0.2, 400).expect("units");
+            for (row, (sure, less)) in sure.iter().zip(&less).enumerate() {
+                let mean = units.iter().map(|unit| unit[row]).sum::<f64>() / units.len() as f64;
+                prop_assert!(less.low - 1e-9 <= mean && mean <= less.high + 1e-9);
+                prop_assert!(sure.low <= less.low && less.high <= sure.high);
+            }
+        }
+
+        #[test]
+        fn the_unit_of_measure_does_not_matter(
+            units in prop::collection::vec(prop::collection::vec(-5.0f64..5.0, 2), 6..12),
+            shift in -100.0f64..100.0,
+        ) {
+            let moved: Vec<Vec<f64>> = units.iter()
+                .map(|unit| unit.iter().map(|value| value + shift).collect())
+                .collect();
+            let before = simultaneous_intervals(&units, 0.1, 300).expect("units");
+            let after = simultaneous_intervals(&moved, 0.1, 300).expect("units");
+            for (before, after) in before.iter().zip(&after) {
+                prop_assert!((before.half_width() - after.half_width()).abs() <= 1e-6 * (1.0 + before.half_width()));
+            }
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Whole comparisons on simulated hosts whose truth is known: how often equals are called different, and how often a
+//! planted difference is found.
+
+use stats::comparison::{Block, Comparison, Measured, Next, Outcome, Verdict};
+use stats::quantile;
+
+const SIMULATIONS: u64 = 1_000;
+const BLOCKS_MAX: usize = 24;
+/// Throughput, then these percentiles, as `hakaru compare` shows them.
+const QUANTILES: [f64; 9] = [0.50, 0.66, 0.75, 0.80, 0.90, 0.95, 0.98, 0.99, 1.0];
+/// Throughput and p50 to p95 are waited for.
+const WATCHED: usize = 7;
+
+/// A host and an app on it.
+#[derive(Clone, Copy)]
+struct World {
+    /// Spread of a boot's speed: where a process happens to lie in memory.
+    boot: f64,
+    /// Spread of the host's speed from one measurement to the next, and how much of it stays.
+    host: f64,
+    host_stays: f64,
+    /// Spread of one request's time, as of a lognormal.
+    request: f64,
+    /// Share of requests that take ten times as long.
+    slow: f64,
+    /// How much longer B takes.
+    planted: f64,
+}
+
+/// A shared machine with two cores, about as bad as those that this was written on.
+const SHARED: World = World {
+    boot: 0.01,
+    host: 0.02,
+    host_stays: 0.7,
+    request: 0.4,
+    slow: 0.01,
+    planted: 0.0,
+};
+
+fn normal(random: &mut fastrand::Rng) -> f64 {
+    let (a, b) = (1.0 - random.f64(), random.f64());
+    (-2.0 * a.ln()).sqrt() * (std::f64::consts::TAU * b).cos()
+}
+
+struct Simulation {
+    world: World,
+    random: fastrand::Rng,
+    host: f64,
+}
+
+impl Simulation {
+    /// A fresh boot, measured: throughput, then the percentiles.
+    fn measure(&mut self, is_b: bool) -> Vec<f64> {
+        let world = self.world;
+        let fresh = (1.0 - world.host_stays.powi(2)).sqrt() * world.host;
+        self.host = world.host_stays * self.host + fresh * normal(&mut self.random);
+        let planted = if is_b { world.planted.ln_1p() } else { 0.0 };
+        let level = self.host + world.boot * normal(&mut self.random) + planted;
+        let mut times: Vec<f64> = (0..250)
+            .map(|_| {
+                let slow = if self.random.f64() < world.slow {
+                    10.0
+                } else {
+                    1.0
+                };
+                slow * (level + world.request * normal(&mut self.random)).exp()
+            })
+            .collect();
+        times.sort_by(f64::total_cmp);
+        let rate = times.len() as f64 / times.iter().sum::<f64>();
+        let quantiles = QUANTILES.map(|q| quantile(&times, q).expect("samples"));
+        [&[rate], &quantiles[..]].concat()
+    }
+
+    fn block(&mut self) -> Block {
+        let b_first = self.random.bool();
+        let order = [b_first, !b_first, !b_first, b_first];
+        let measured = order.map(|is_b| (is_b, self.measure(is_b)));
+        let side = |wanted: bool, row: usize| {
+            let mut values = measured.iter().filter(|(is_b, _)| *is_b == wanted);
+            [(); 2].map(|()| values.next().expect("two of each side").1[row])
+        };
+        let rows: Vec<Measured> = (0..=QUANTILES.len())
+            .map(|row| Measured {
+                a: side(false, row),
+                b: side(true, row),
+            })
+            .collect();
+        Block::of(&rows)
+    }
+}
+
+fn compare(world: World, seed: u64, blocks_max: usize) -> Outcome {
+    let mut simulation = Simulation {
+        world,
+        random: fastrand::Rng::with_seed(seed),
+        host: 0.0,
+    };
+    let mut comparison = Comparison::new(blocks_max, (0..WATCHED).collect());
+    while comparison.add(simulation.block()) == Next::More {}
+    comparison.end()
+}
+
+/// Of all simulations, how many claim a difference in any row.
+fn claims(world: World, blocks_max: usize) -> usize {
+    let claims = |outcome: &Outcome| {
+        let claimed = [Verdict::Lower, Verdict::Higher];
+        outcome
+            .rows
+            .iter()
+            .any(|row| claimed.contains(&row.verdict))
+    };
+    let outcomes = (0..SIMULATIONS).map(|seed| compare(world, seed, blocks_max));
+    outcomes.filter(claims).count()
+}
+
+/// At most 6 % of comparisons of equals may claim anything in any row at any look.
+fn check_honest(name: &str, world: World, blocks_max: usize) {
+    let claimed = claims(world, blocks_max);
+    assert!(claimed <= 60, "{name}: {claimed}");
+}
+
+#[test]
+fn equals_are_seldom_called_different() {
+    check_honest("shared host", SHARED, BLOCKS_MAX);
+    check_honest("few blocks", SHARED, 6);
+    check_honest("eight blocks", SHARED, 8);
+}
+
+#[test]
+fn wild_tails_are_no_difference_either() {
+    let wild = World {
+        host: 0.1,
+        request: 1.0,
+        slow: 0.05,
+        ..SHARED
+    };
+    check_honest("wild host", wild, BLOCKS_MAX);
+}
+
+#[test]
+fn a_planted_twentieth_is_found() {
+    let world = World {
+        planted: 0.05,
+        ..SHARED
+    };
+    let outcomes = (0..SIMULATIONS).map(|seed| compare(world, seed, BLOCKS_MAX));
+    let (mut found, mut wrong) = (0, 0);
+    for outcome in outcomes {
+        let throughput = outcome.rows[0].verdict == Verdict::Lower;
+        found += usize::from(throughput || outcome.rows[1].verdict == Verdict::Higher);
+        wrong += usize::from(outcome.rows[0].verdict == Verdict::Higher);
+    }
+    assert!(found >= 900, "{found}");
+    assert!(wrong <= 10, "{wrong}");
+}
+
+/// The truth lies within all intervals at once about as often as they say.
+#[test]
+fn intervals_hold_the_truth() {
+    let world = World {
+        planted: 0.2,
+        ..SHARED
+    };
+    let holds = |outcome: Outcome| {
+        let rows = outcome.rows.iter().enumerate();
+        rows.filter(|(row, _)| *row < WATCHED).all(|(row, seen)| {
+            let truth = if row == 0 { 1.0 / 1.2 } else { 1.2 };
+            seen.interval
+                .is_some_and(|interval| interval.contains(truth))
+        })
+    };
+    let held = (0..SIMULATIONS)
+        .filter(|seed| holds(compare(world, *seed, BLOCKS_MAX)))
+        .count();
+    assert!(held >= 940, "{held}");
+}
