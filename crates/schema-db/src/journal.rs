@@ -47,11 +47,14 @@ impl Journal {
             "CREATE TABLE IF NOT EXISTS {TABLE} (plan VARCHAR(16) NOT NULL, done INT NOT NULL, body {text} NOT NULL)"
         ))?;
         let body = encode(steps);
-        let insert = format!(
-            "INSERT INTO {TABLE} (plan, done, body) VALUES ('{plan_id:016x}', 0, '{body}')"
-        );
-        database.execute(&format!("DELETE FROM {TABLE}"))?;
-        database.execute(&insert)?;
+        // One statement, so that what an older journal remembers is never gone before ours is there.
+        let write = match database.query(&format!("SELECT done FROM {TABLE}"))?.len() {
+            0 => format!(
+                "INSERT INTO {TABLE} (plan, done, body) VALUES ('{plan_id:016x}', 0, '{body}')"
+            ),
+            _ => format!("UPDATE {TABLE} SET plan = '{plan_id:016x}', done = 0, body = '{body}'"),
+        };
+        database.execute(&write)?;
         Ok(Journal)
     }
 

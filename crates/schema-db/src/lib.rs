@@ -6,6 +6,8 @@ mod fake;
 pub mod journal;
 pub mod mysql;
 pub mod postgres;
+pub mod runner;
+pub mod secrets;
 pub mod source;
 pub mod sqlite;
 

@@ -1,0 +1,342 @@
+//! One run on one server, from looking at it to having reached what is wanted.
+//!
+//! Order: [`begin`] makes this run the only one, then looks, so that nobody changes what was looked at; [`prepare`]
+//! plans, and takes over what an earlier run left undone; [`carry_out`] executes; [`rest`] looks again and says what
+//! is still missing, which can only be what was held back.
+
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::time::Duration;
+
+use schema::{
+    Allowed, Hazard, Note, Object, Plan, PlanError, PlanOptions, Schema, Server, Source,
+    SyntaxError,
+};
+
+use crate::apply::{self, Event, Step};
+use crate::journal::{self, Unfinished};
+use crate::{Database, DbError};
+
+/// Verb of a step that makes again what an earlier run took away for a while.
+const RESTORE: &str = "restore";
+
+/// Whether the server is asked how it would store the wanted schema.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scratch {
+    /// It is not.
+    Never,
+    /// When our own idea of the server's normal form finds that something which is there has to change.
+    #[default]
+    Auto,
+    /// In any case; that it cannot be asked is an error.
+    Always,
+}
+
+/// How two schemas are compared.
+pub struct Settings<'a> {
+    /// Spelling and the like.
+    pub options: PlanOptions,
+    /// What may be destroyed.
+    pub allowed: Allowed,
+    /// Whether to ask the server.
+    pub scratch: Scratch,
+    /// Objects that it answers `false` for are left out of both sides.
+    pub keep: &'a dyn Fn(&Object) -> bool,
+}
+
+/// Why a run cannot go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RunError {
+    /// The server's trouble.
+    Database(DbError),
+    /// A text that is no SQL of the dialect.
+    Syntax(SyntaxError),
+    /// Two schemas between which there is no way.
+    Plan(PlanError),
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RunError::Database(error) => f.write_str(&error.message),
+            RunError::Syntax(error) => error.fmt(f),
+            RunError::Plan(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for RunError {}
+
+impl From<DbError> for RunError {
+    fn from(error: DbError) -> RunError {
+        RunError::Database(error)
+    }
+}
+
+impl From<SyntaxError> for RunError {
+    fn from(error: SyntaxError) -> RunError {
+        RunError::Syntax(error)
+    }
+}
+
+impl From<PlanError> for RunError {
+    fn from(error: PlanError) -> RunError {
+        RunError::Plan(error)
+    }
+}
+
+/// What is to be done on a server.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    /// The server's schema before.
+    pub from: Schema,
+    /// The way, with what was not allowed held back.
+    pub plan: Plan,
+    /// An earlier run that was cut off.
+    pub cut_off: Option<Unfinished>,
+    /// What that run took away for a while and did not make again.
+    pub restored: Vec<Step>,
+}
+
+/// Becomes the only runner; statements then wait for locks no longer than `patience` either.
+///
+/// # Errors
+/// When another runner is there for longer.
+pub fn begin(database: &mut dyn Database, patience: Duration) -> Result<(), DbError> {
+    database.lock(patience)?;
+    database.set_lock_timeout(patience)
+}
+
+/// The server's schema, without our own journal.
+///
+/// # Errors
+/// Whatever the server says.
+pub fn current(
+    database: &mut dyn Database,
+    settings: &Settings<'_>,
+) -> Result<(Schema, Vec<Note>), RunError> {
+    let text = database.export()?;
+    let source = Source {
+        name: "the server's schema".to_owned(),
+        text,
+    };
+    read(&[source], &database.server().clone(), settings)
+}
+
+/// The schema in texts.
+///
+/// # Errors
+/// The first place that is no SQL.
+pub fn read(
+    texts: &[Source],
+    server: &Server,
+    settings: &Settings<'_>,
+) -> Result<(Schema, Vec<Note>), RunError> {
+    let mut loaded = schema::read(texts, server)?;
+    let keep = |object: &Object| !journal::is_journal(object) && (settings.keep)(object);
+    loaded.schema.retain(&keep);
+    Ok((loaded.schema, loaded.notes))
+}
+
+/// The way from one schema to the other. `database` is asked how it would store the second one, if settings say so;
+/// `wanted` learns that.
+///
+/// # Errors
+/// When there is no way, or the server has to be asked and cannot.
+pub fn plan(
+    from: &Schema,
+    wanted: &mut Schema,
+    database: Option<&mut dyn Database>,
+    settings: &Settings<'_>,
+) -> Result<Plan, RunError> {
+    let mut options = settings.options.clone();
+    if let Some(database) = &database {
+        options.server = Some(database.server().clone());
+    }
+    let asked = database.filter(|_| settings.scratch != Scratch::Never);
+    let mut plan = schema::plan(from, wanted, &options)?;
+    if let Some(database) = asked
+        && (settings.scratch == Scratch::Always || changes_what_is_there(&plan))
+    {
+        let stored = database.read_back(&wanted.statements());
+        match stored {
+            Ok(text) => {
+                let name = "the server's scratch place".to_owned();
+                let server = database.server().clone();
+                let (stored, _) = read(&[Source { name, text }], &server, settings)?;
+                wanted.adopt(&stored);
+                plan = schema::plan(from, wanted, &options)?;
+            }
+            // Not everybody may make a scratch place; our own normal form has to do then.
+            Err(_) if settings.scratch == Scratch::Auto => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    plan.hold_back(&settings.allowed);
+    Ok(plan)
+}
+
+/// What is created has no other form that it could be compared with.
+fn changes_what_is_there(plan: &Plan) -> bool {
+    let mut statements = plan.statements.iter();
+    statements.any(|statement| !["create", "comment", "grant"].contains(&statement.verb))
+}
+
+/// Looks at the server and plans.
+///
+/// # Errors
+/// As for [`current`] and [`plan`].
+pub fn prepare(
+    database: &mut dyn Database,
+    wanted: &mut Schema,
+    settings: &Settings<'_>,
+) -> Result<Prepared, RunError> {
+    let (from, _) = current(database, settings)?;
+    let cut_off = journal::unfinished(database)?;
+    let plan = plan(&from, wanted, Some(database), settings)?;
+    let restored = match &cut_off {
+        Some(unfinished) => lost(&unfinished.steps, &objects(&from), &objects(wanted)),
+        None => Vec::new(),
+    };
+    Ok(Prepared {
+        from,
+        plan,
+        cut_off,
+        restored,
+    })
+}
+
+impl Prepared {
+    /// What will be executed.
+    pub fn steps(&self) -> Vec<Step> {
+        let planned = self.plan.applied().map(Step::of);
+        planned.chain(self.restored.iter().cloned()).collect()
+    }
+}
+
+impl Step {
+    /// A statement of a plan.
+    pub fn of(statement: &schema::Statement) -> Step {
+        Step {
+            sql: statement.sql.clone(),
+            transactional: !statement.hazards.contains(&Hazard::NotTransactional),
+            verb: statement.verb.to_owned(),
+            kind: statement.object.kind.to_owned(),
+            name: statement.object.name.clone(),
+        }
+    }
+}
+
+/// Executes the steps; afterwards no journal is left, neither ours nor an earlier one.
+///
+/// # Errors
+/// The first statement that failed.
+pub fn carry_out(
+    database: &mut dyn Database,
+    steps: &[Step],
+    options: apply::Options,
+    had_journal: bool,
+    watch: &mut dyn FnMut(&Event<'_>),
+) -> Result<(), DbError> {
+    apply::apply(database, steps, options, watch)?;
+    if had_journal {
+        journal::clear(database)?;
+    }
+    Ok(())
+}
+
+/// What is still between the server and what is wanted.
+///
+/// # Errors
+/// As for [`current`] and [`plan`].
+pub fn rest(
+    database: &mut dyn Database,
+    wanted: &mut Schema,
+    settings: &Settings<'_>,
+) -> Result<Plan, RunError> {
+    let (reached, _) = current(database, settings)?;
+    plan(&reached, wanted, Some(database), settings)
+}
+
+/// Tells plans apart in the journal.
+pub fn plan_id<'a>(statements: impl Iterator<Item = &'a str>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    statements.for_each(|sql| sql.hash(&mut hasher));
+    hasher.finish()
+}
+
+type Names = HashSet<(&'static str, String)>;
+
+/// Everything in a schema, by kind and name.
+fn objects(schema: &Schema) -> Names {
+    let seen = RefCell::new(Names::new());
+    schema.clone().retain(&|object| {
+        seen.borrow_mut().insert((object.kind, object.name.clone()));
+        true
+    });
+    seen.into_inner()
+}
+
+/// Steps of a run that was cut off which make again what it had taken away, where neither the server has it nor the
+/// wanted schema names it: then no comparison of the two would bring it back.
+fn lost(steps: &[Step], present: &Names, wanted: &Names) -> Vec<Step> {
+    let mut taken: HashSet<(&str, &str)> = HashSet::new();
+    let mut lost = Vec::new();
+    for step in steps {
+        let object = (step.kind.as_str(), step.name.as_str());
+        let is_in = |names: &Names| {
+            names
+                .iter()
+                .any(|(kind, name)| (*kind, name.as_str()) == object)
+        };
+        match step.verb.as_str() {
+            "drop" => drop(taken.insert(object)),
+            "create" if !taken.contains(&object) => {}
+            "create" | RESTORE if !is_in(present) && !is_in(wanted) => lost.push(Step {
+                verb: RESTORE.to_owned(),
+                ..step.clone()
+            }),
+            _ => {}
+        }
+    }
+    lost
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(verb: &str, name: &str) -> Step {
+        Step {
+            sql: format!("{verb} {name}"),
+            transactional: false,
+            verb: verb.to_owned(),
+            kind: "view".to_owned(),
+            name: name.to_owned(),
+        }
+    }
+
+    fn names(names: &[&str]) -> Names {
+        names.iter().map(|n| ("view", (*n).to_owned())).collect()
+    }
+
+    #[test]
+    fn only_what_was_there_before_and_nobody_else_makes_is_restored() {
+        let steps = [
+            step("drop", "away"),
+            step("drop", "wanted"),
+            step("drop", "back"),
+            step("create", "new"),
+            step("create", "away"),
+            step("create", "wanted"),
+            step("create", "back"),
+            step(RESTORE, "older"),
+        ];
+        let lost = lost(&steps, &names(&["back"]), &names(&["wanted"]));
+        let texts: Vec<&str> = lost.iter().map(|step| step.sql.as_str()).collect();
+        assert_eq!(texts, ["create away", "restore older"]);
+        assert!(lost.iter().all(|step| step.verb == RESTORE));
+    }
+}
