@@ -1,78 +1,101 @@
-//! The event loop. Two clocks: real time for waits, and *work* for whoever holds a GVL.
+//! The simulation: events in real time, jobs on cores, and who does what next.
 //!
-//! All holders advance at one speed, so work is a single number that grows by `speed` per nanosecond, and
-//! a holder's end in work never changes when others come and go: processor sharing without rescheduling.
+//! The way of a request: its client is due to send ([`clients`]), the generator spends its CPU, the
+//! request arrives at its connection, the connection comes to a thread ([`hand_out`]), the thread goes
+//! through the request's stretches, with the GVL for those that run ([`gvl`]), and the client has its
+//! answer when the last one is over.
 
-use std::cmp::{Ordering, Reverse};
-use std::collections::{BinaryHeap, VecDeque};
+mod clients;
+mod gvl;
+mod hand_out;
+mod seen;
+
+use std::collections::VecDeque;
 use std::ops::Range;
 
-use recording::Nanos;
+use crate::agenda::Agenda;
+use crate::cores::Cores;
+use crate::workload::{Stretch, Workload};
+use crate::{Load, Prediction, Setup};
+use clients::{Client, Generator};
+use seen::Seen;
 
-use crate::requests::Flat;
-use crate::{Load, Prediction, QUANTUM, Setup, WARMUP_SHARE};
-
-/// A moment on either clock; equal ones in the order they were planned.
-#[derive(Clone, Copy)]
-struct Due<T> {
-    at: f64,
-    order: u64,
-    what: T,
-}
+/// Share of the requests that are replayed before anything is counted: queues fill up meanwhile.
+const WARMUP_SHARE: f64 = 0.1;
 
 /// What happens at a moment of real time.
-#[derive(Clone, Copy)]
-enum Wait {
-    /// A thread's stretch off the GVL is over.
-    Stretch(usize),
-    /// A thread is ready for its next request.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Event {
+    /// A thread's stretch off the GVL is over, or the part of it that needs no core.
+    StretchOver(usize),
+    /// A thread goes on after the time between two requests.
     Turnaround(usize),
-    /// A client sends, by number; in an open load the next request arrives.
-    Arrival(u32),
+    /// A thread has waited long enough for its connection's next request; the number tells old waits.
+    InlineOver(usize, u32),
+    /// A worker's accepting thread has waited long enough for a less busy one.
+    AcceptDelayOver(usize, u32),
+    /// Whoever was given a worker's GVL now runs.
+    Runs(usize),
+    /// The next request of an open load is due.
+    Due,
+    /// A client has thought.
+    Thought(usize),
 }
 
-/// A request waiting for a thread.
-struct Waiting {
-    since: f64,
-    client: u32,
+/// What a core is busy with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Job {
+    /// The holder of a worker's GVL.
+    Gvl(usize),
+    /// The load generator.
+    Generator,
+    /// The database, for a thread.
+    Sql(usize),
 }
 
-struct Worker {
-    requests: VecDeque<Waiting>,
-    idle: Vec<usize>,
-    holder: Option<usize>,
-    gvl_queue: VecDeque<usize>,
-}
-
-#[derive(Default)]
-struct Thread {
+/// Whoever needs a worker's GVL: a thread of the pool, the reactor, the accepting thread.
+#[derive(Clone, Copy, Debug, Default)]
+struct Actor {
     worker: usize,
-    client: u32,
-    arrived: f64,
-    started: f64,
-    stretches: Range<usize>,
-    /// What is left of the present stretch with the GVL.
+    /// CPU it still needs.
     left: f64,
     /// Of it, what runs before the GVL is given up.
     slice: f64,
     waiting_since: f64,
-    gvl_wait: f64,
 }
 
-/// Sums over the requests that count.
 #[derive(Default)]
-struct Seen {
-    latency: Vec<u64>,
-    queue: f64,
+struct Worker {
+    holder: Option<usize>,
+    gvl_queue: VecDeque<usize>,
+    /// Connections, or clients on a shared queue, that wait for a thread.
+    todo: VecDeque<usize>,
+    /// Threads without work, the one that waits longest first.
+    idle: VecDeque<usize>,
+    reactor_ready: Vec<usize>,
+    reactor_busy: bool,
+    accepting: hand_out::Accepting,
+    accept_turn: u32,
+}
+
+/// A thread of a pool.
+#[derive(Default)]
+struct Thread {
+    client: usize,
+    /// Requests served in one go on the connection in hand.
+    inline: u32,
+    /// Counts waits for a next request.
+    turn: u32,
+    stretches: Range<usize>,
+    /// Its stretch in SQL is on a core from here on, for so many nanoseconds.
+    sql_cpu: Option<f64>,
+    sql_since: f64,
     gvl_wait: f64,
-    began: f64,
-    held: f64,
-    worked: f64,
-    threads_busy: f64,
+    started: f64,
 }
 
 pub(crate) struct Engine<'a> {
-    requests: &'a Flat,
+    workload: &'a Workload,
     setup: &'a Setup,
     random: fastrand::Rng,
     /// The requests in the order in which they are replayed: each once, then all again in another order.
@@ -80,13 +103,18 @@ pub(crate) struct Engine<'a> {
     deck: Vec<u32>,
     drawn: usize,
     now: f64,
-    work: f64,
-    order: u64,
-    waits: BinaryHeap<Reverse<Due<Wait>>>,
-    holders: BinaryHeap<Reverse<Due<usize>>>,
+    events: Agenda<Event>,
+    cores: Cores<Job>,
     workers: Vec<Worker>,
+    /// Threads of all workers, then a reactor and an accepting thread for each worker.
+    actors: Vec<Actor>,
     threads: Vec<Thread>,
-    busy: u32,
+    clients: Vec<Client>,
+    generator: Generator,
+    /// Connections that no worker has accepted.
+    backlog: VecDeque<usize>,
+    threads_busy: u32,
+    in_sql: u32,
     warmup: u64,
     done: u64,
     count: u64,
@@ -94,285 +122,192 @@ pub(crate) struct Engine<'a> {
 }
 
 impl<'a> Engine<'a> {
-    pub(crate) fn new(requests: &'a Flat, setup: &'a Setup, seed: u64, count: u32) -> Self {
-        let threads = setup.threads.max(1) as usize;
-        let worker = |index: usize| Worker {
-            requests: VecDeque::new(),
-            idle: (index * threads..(index + 1) * threads).rev().collect(),
-            holder: None,
-            gvl_queue: VecDeque::new(),
+    pub(crate) fn new(workload: &'a Workload, setup: &'a Setup, seed: u64, count: u32) -> Self {
+        let workers = setup.workers.max(1) as usize;
+        let each = setup.threads.max(1) as usize;
+        let in_pool = workers * each;
+        let worker_of = |actor: usize| match actor.checked_sub(in_pool) {
+            None => actor / each,
+            Some(other) => other % workers,
         };
-        let workers: Vec<Worker> = (0..setup.workers.max(1) as usize).map(worker).collect();
-        let thread = |index: usize| Thread {
-            worker: index / threads,
-            ..Thread::default()
+        let actor = |index| Actor {
+            worker: worker_of(index),
+            ..Actor::default()
         };
-        let warmup = (f64::from(count) * WARMUP_SHARE) as u64;
-        Engine {
-            requests,
+        let mut made = Engine {
+            workload,
             setup,
             random: fastrand::Rng::with_seed(seed),
-            deck: (0..requests.len() as u32).collect(),
+            deck: (0..workload.len() as u32).collect(),
             drawn: 0,
             now: 0.0,
-            work: 0.0,
-            order: 0,
-            waits: BinaryHeap::new(),
-            holders: BinaryHeap::new(),
-            threads: (0..workers.len() * threads).map(thread).collect(),
-            workers,
-            busy: 0,
-            warmup,
+            events: Agenda::new(),
+            cores: Cores::new(setup.cores),
+            workers: (0..workers).map(|_| Worker::default()).collect(),
+            actors: (0..in_pool + 2 * workers).map(actor).collect(),
+            threads: (0..in_pool).map(|_| Thread::default()).collect(),
+            clients: Vec::new(),
+            generator: Generator::default(),
+            backlog: VecDeque::new(),
+            threads_busy: 0,
+            in_sql: 0,
+            warmup: (f64::from(count) * WARMUP_SHARE) as u64,
             done: 0,
             count: u64::from(count),
             seen: Seen::default(),
+        };
+        for thread in 0..in_pool {
+            made.workers[thread / each].idle.push_back(thread);
         }
+        made
     }
 
     pub(crate) fn run(mut self) -> Prediction {
         match self.setup.load {
             Load::Closed { clients, .. } => {
-                for client in 0..clients.max(1) {
-                    self.plan(0.0, Wait::Arrival(client));
+                for client in 0..clients.max(1) as usize {
+                    self.clients.push(Client::default());
+                    self.client_goes_on(client);
                 }
             }
-            Load::Open { .. } => self.plan(0.0, Wait::Arrival(0)),
+            Load::Open { .. } => self.events.plan(0.0, Event::Due),
         }
         while self.done < self.count && self.step() {}
         self.predict()
     }
 
-    /// Work done per nanosecond by each holder.
-    fn speed(&self) -> f64 {
-        let cores = f64::from(self.setup.cores.max(1));
-        (cores / self.holders.len().max(1) as f64).min(1.0)
-    }
-
     /// Goes to the next moment; false when there is none.
     fn step(&mut self) -> bool {
-        let slice_end = self
-            .holders
-            .peek()
-            .map(|due| self.now + (due.0.at - self.work).max(0.0) / self.speed());
-        let wait_end = self.waits.peek().map(|due| due.0.at);
-        match (slice_end, wait_end) {
+        let job_end = self.cores.next_in().map(|nanos| self.now + nanos);
+        match (job_end, self.events.next_at()) {
             (None, None) => return false,
-            (Some(slice), wait) if wait.is_none_or(|wait| slice <= wait) => {
-                self.advance(slice);
-                if let Some(Reverse(due)) = self.holders.pop() {
-                    self.work = due.at;
-                    self.slice_ends(due.what);
+            (Some(job), event) if event.is_none_or(|event| job <= event) => {
+                self.pass_to(job);
+                if let Some(job) = self.cores.end_next() {
+                    self.job_ends(job);
                 }
             }
-            (_, wait) => {
-                self.advance(wait.unwrap_or(self.now));
-                if let Some(Reverse(due)) = self.waits.pop() {
-                    self.wait_ends(due.what);
+            (_, event) => {
+                self.pass_to(event.unwrap_or(self.now));
+                if let Some((_, event)) = self.events.pop() {
+                    self.happens(event);
                 }
             }
         }
         true
     }
 
-    fn advance(&mut self, to: f64) {
+    fn pass_to(&mut self, to: f64) {
         let passed = (to - self.now).max(0.0);
-        let worked = passed * self.speed();
-        self.work += worked;
+        let worked = self.cores.pass(passed);
         self.now = to;
         if self.done >= self.warmup {
-            let holders = self.holders.len() as f64;
-            self.seen.held += passed * holders;
-            self.seen.worked += worked * holders;
-            self.seen.threads_busy += passed * f64::from(self.busy);
+            self.add_passed(passed, worked);
         }
     }
 
-    fn plan(&mut self, at: f64, what: Wait) {
-        let order = self.next_order();
-        self.waits.push(Reverse(Due { at, order, what }));
-    }
-
-    fn next_order(&mut self) -> u64 {
-        self.order += 1;
-        self.order
-    }
-
-    fn wait_ends(&mut self, wait: Wait) {
-        match wait {
-            Wait::Stretch(thread) => {
-                self.threads[thread].stretches.start += 1;
-                self.go_on(thread);
-            }
-            Wait::Turnaround(thread) => self.take_next(thread),
-            Wait::Arrival(client) => self.arrive(client),
+    fn job_ends(&mut self, job: Job) {
+        match job {
+            Job::Gvl(worker) => self.slice_ends(worker),
+            Job::Generator => self.generated(),
+            Job::Sql(thread) => self.sql_ends(thread),
         }
     }
 
-    fn arrive(&mut self, client: u32) {
-        let worker = match self.setup.load {
-            Load::Closed { .. } => client as usize % self.workers.len(),
-            Load::Open { rate } => {
-                let pause = self.exponential(1e9 / rate.max(1e-9));
-                self.plan(self.now + pause, Wait::Arrival(client));
-                self.least_busy()
-            }
-        };
-        self.workers[worker].requests.push_back(Waiting {
-            since: self.now,
-            client,
-        });
-        if let Some(thread) = self.workers[worker].idle.pop() {
-            self.take_next(thread);
+    fn happens(&mut self, event: Event) {
+        match event {
+            Event::StretchOver(thread) => self.wait_ends(thread),
+            Event::Turnaround(thread) => self.after_request(thread),
+            Event::InlineOver(thread, turn) => self.inline_over(thread, turn),
+            Event::AcceptDelayOver(worker, turn) => self.accept_delay_over(worker, turn),
+            Event::Runs(worker) => self.begin_slice(worker),
+            Event::Due => self.tick(),
+            Event::Thought(client) => self.client_goes_on(client),
         }
     }
 
-    fn least_busy(&self) -> usize {
-        let load = |worker: &Worker| (worker.requests.len(), Reverse(worker.idle.len()));
-        let least = self
-            .workers
-            .iter()
-            .enumerate()
-            .min_by_key(|(_, worker)| load(worker));
-        least.map_or(0, |(index, _)| index)
-    }
-
-    fn take_next(&mut self, index: usize) {
-        let thread = &mut self.threads[index];
-        let worker = &mut self.workers[thread.worker];
-        let Some(request) = worker.requests.pop_front() else {
-            worker.idle.push(index);
-            return;
-        };
-        if self.drawn == 0 {
-            self.random.shuffle(&mut self.deck);
-        }
-        let drawn = self.deck[self.drawn] as usize;
-        self.drawn = (self.drawn + 1) % self.deck.len();
-        thread.client = request.client;
-        thread.arrived = request.since;
-        thread.started = self.now;
-        thread.gvl_wait = 0.0;
-        thread.stretches = self.requests.range(drawn);
-        self.busy += 1;
-        self.go_on(index);
-    }
-
-    /// Begins the thread's next stretch, or ends its request.
-    fn go_on(&mut self, index: usize) {
-        let thread = &mut self.threads[index];
-        if thread.stretches.is_empty() {
-            self.end_request(index);
-            return;
-        }
-        let stretch = self.requests.stretch(thread.stretches.start);
-        if !stretch.running {
-            self.plan(self.now + stretch.ns, Wait::Stretch(index));
-            return;
-        }
-        thread.left = stretch.ns;
-        thread.waiting_since = self.now;
-        let worker = &mut self.workers[thread.worker];
-        if worker.holder.is_some() {
-            worker.gvl_queue.push_back(index);
-        } else {
-            self.hold(index);
-        }
-    }
-
-    fn hold(&mut self, index: usize) {
-        let thread = &mut self.threads[index];
-        thread.gvl_wait += self.now - thread.waiting_since;
-        thread.slice = thread.left.min(QUANTUM.0 as f64);
-        let (worker, at) = (thread.worker, self.work + thread.slice);
-        self.workers[worker].holder = Some(index);
-        let order = self.next_order();
-        let what = worker;
-        self.holders.push(Reverse(Due { at, order, what }));
-    }
-
-    fn slice_ends(&mut self, worker: usize) {
-        let Some(index) = self.workers[worker].holder.take() else {
-            return;
-        };
-        let thread = &mut self.threads[index];
-        thread.left -= thread.slice;
-        thread.waiting_since = self.now;
-        let preempted = thread.left > 0.0;
-        if preempted {
-            self.workers[worker].gvl_queue.push_back(index);
-        } else {
-            thread.stretches.start += 1;
-        }
-        if let Some(next) = self.workers[worker].gvl_queue.pop_front() {
-            self.hold(next);
-        }
-        if !preempted {
-            self.go_on(index);
-        }
-    }
-
-    fn end_request(&mut self, index: usize) {
-        let thread = &self.threads[index];
-        let client = thread.client;
-        if self.done >= self.warmup && self.done < self.count {
-            self.seen.latency.push((self.now - thread.arrived) as u64);
-            self.seen.queue += thread.started - thread.arrived;
-            self.seen.gvl_wait += thread.gvl_wait;
-        }
-        self.busy -= 1;
-        self.done += 1;
-        if self.done == self.warmup {
-            self.seen.began = self.now;
-        }
-        if let Load::Closed { think, .. } = self.setup.load {
-            self.plan(self.now + think.0 as f64, Wait::Arrival(client));
-        }
-        let turnaround = self.exponential(self.setup.turnaround.0 as f64);
-        self.plan(self.now + turnaround, Wait::Turnaround(index));
+    fn in_nanos(&mut self, nanos: f64, event: Event) {
+        self.events.plan(self.now + nanos, event);
     }
 
     fn exponential(&mut self, mean: f64) -> f64 {
         -mean * (1.0 - self.random.f64()).ln()
     }
 
-    fn predict(mut self) -> Prediction {
-        self.seen.latency.sort_unstable();
-        let latency = |q| Nanos(stats::quantile(&self.seen.latency, q).unwrap_or(0));
-        let requests = self.seen.latency.len().max(1) as f64;
-        let length = (self.now - self.seen.began).max(1.0);
-        let workers = self.workers.len() as f64;
-        Prediction {
-            rps: self.seen.latency.len() as f64 / length * 1e9,
-            latency_p50: latency(0.5),
-            latency_p95: latency(0.95),
-            latency_p99: latency(0.99),
-            queue_mean: Nanos((self.seen.queue / requests) as u64),
-            gvl_wait_mean: Nanos((self.seen.gvl_wait / requests) as u64),
-            gvl_busy: self.seen.held / length / workers,
-            cores_busy: self.seen.worked / length / f64::from(self.setup.cores.max(1)),
-            threads_busy: self.seen.threads_busy / length / self.threads.len() as f64,
+    /// The thread begins the request that its client has sent.
+    fn serve(&mut self, thread: usize) {
+        if self.drawn == 0 {
+            self.random.shuffle(&mut self.deck);
+        }
+        let drawn = self.deck[self.drawn] as usize;
+        self.drawn = (self.drawn + 1) % self.deck.len();
+        let range = self.workload.range(drawn);
+        let serving = &mut self.threads[thread];
+        serving.started = self.now;
+        serving.gvl_wait = 0.0;
+        serving.stretches = range;
+        self.clients[serving.client].sent_request = false;
+        self.threads_busy += 1;
+        self.go_on(thread);
+    }
+
+    /// Begins the thread's next stretch, or ends its request.
+    fn go_on(&mut self, thread: usize) {
+        let stretches = &self.threads[thread].stretches;
+        if stretches.is_empty() {
+            self.end_request(thread);
+            return;
+        }
+        match self.workload.stretch(stretches.start) {
+            Stretch::Run(cpu) => self.want_gvl(thread, cpu),
+            Stretch::Wait(nanos) => self.in_nanos(nanos, Event::StretchOver(thread)),
+            Stretch::Sql { wait, cpu } => {
+                let stretched = 1.0 + self.setup.costs.sql_stretch * f64::from(self.in_sql);
+                self.in_sql += 1;
+                self.threads[thread].sql_cpu = Some(cpu);
+                self.threads[thread].sql_since = self.now;
+                self.in_nanos(wait * stretched, Event::StretchOver(thread));
+            }
         }
     }
-}
 
-impl<T> PartialEq for Due<T> {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
+    fn wait_ends(&mut self, thread: usize) {
+        match self.threads[thread].sql_cpu.take() {
+            Some(cpu) => self.cores.start(cpu, Job::Sql(thread)),
+            None => self.stretch_ends(thread),
+        }
     }
-}
 
-impl<T> Eq for Due<T> {}
-
-impl<T> PartialOrd for Due<T> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
+    fn sql_ends(&mut self, thread: usize) {
+        self.in_sql -= 1;
+        if self.done >= self.warmup {
+            self.seen.sql += self.now - self.threads[thread].sql_since;
+        }
+        self.stretch_ends(thread);
     }
-}
 
-impl<T> Ord for Due<T> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.at
-            .total_cmp(&other.at)
-            .then(self.order.cmp(&other.order))
+    fn stretch_ends(&mut self, thread: usize) {
+        self.threads[thread].stretches.start += 1;
+        self.go_on(thread);
+    }
+
+    fn end_request(&mut self, thread: usize) {
+        let served = &self.threads[thread];
+        let client = served.client;
+        let arrived = self.clients[client].arrived;
+        if self.done >= self.warmup {
+            self.seen.served += 1;
+            self.seen.queue += served.started - arrived;
+            self.seen.gvl_wait += served.gvl_wait;
+        }
+        self.threads_busy -= 1;
+        self.answer(client);
+        let mean = self.setup.costs.turnaround.0 as f64;
+        if mean > 0.0 {
+            let pause = self.exponential(mean);
+            self.in_nanos(pause, Event::Turnaround(thread));
+        } else {
+            self.after_request(thread);
+        }
     }
 }

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use breakdown::RouteBalance;
 use recording::{Burst, BurstKind, LoadMode, Nanos};
-use whatif::{Load, Prediction, Setup, simulate};
+use whatif::{Arrivals, Costs, Demands, HandOut, Load, Prediction, Setup, Workload, simulate};
 
 use crate::context::Context;
 use crate::numbers::counted;
@@ -41,6 +41,7 @@ const SEED: u64 = 1;
 
 struct Plan {
     requests: Vec<Vec<Burst>>,
+    workload: Workload,
     setup: Setup,
     /// Threads in use now.
     threads: u32,
@@ -95,6 +96,7 @@ fn plan(context: &Context<'_>) -> Option<Plan> {
     let pool = target.database_pool.unwrap_or(u32::MAX).max(1);
     let limit = clients_each.min(pool).min(THREADS_MAX);
     let mut plan = Plan {
+        workload: Workload::new(&requests, &Demands::default())?,
         requests,
         setup: Setup {
             workers,
@@ -104,7 +106,11 @@ fn plan(context: &Context<'_>) -> Option<Plan> {
                 clients: load.connections,
                 think: Nanos::ZERO,
             },
-            turnaround: turnaround(&context.breakdown.overall),
+            hand_out: HandOut::Shared,
+            costs: Costs {
+                turnaround: turnaround(&context.breakdown.overall),
+                ..Costs::default()
+            },
         },
         threads,
         limit,
@@ -134,14 +140,18 @@ impl Plan {
             threads,
             ..self.setup
         };
-        simulate(&self.requests, &setup, SEED, REPLAYED)
+        simulate(&self.workload, &setup, SEED, REPLAYED)
     }
 
     /// The replay of the run's own load.
     fn own_load(&self, context: &Context<'_>, threads: u32) -> Option<Prediction> {
         let load = &context.recording.meta.load;
         let load = match (load.mode, load.rate) {
-            (LoadMode::Open, Some(rate)) => Load::Open { rate },
+            (LoadMode::Open, Some(rate)) => Load::Open {
+                rate,
+                arrivals: Arrivals::Poisson,
+                connections: load.connections,
+            },
             _ => self.setup.load,
         };
         let setup = Setup {
@@ -149,7 +159,7 @@ impl Plan {
             load,
             ..self.setup
         };
-        simulate(&self.requests, &setup, SEED, REPLAYED)
+        simulate(&self.workload, &setup, SEED, REPLAYED)
     }
 
     /// Share of the run in which handlers held a worker's GVL.

@@ -1,0 +1,45 @@
+//! What no setup can pass, and mean-value analysis beside it.
+
+use crate::{Load, Means, Setup, Workload};
+
+/// Most requests a second that the setup can serve, whatever the order of things: the tightest of the GVLs,
+/// the cores, the threads, and the clients, each taken alone (asymptotic bounds, Denning and Buzen 1978).
+pub fn rps_max(workload: &Workload, setup: &Setup) -> f64 {
+    let Means { run, wait, sql_cpu } = workload.means();
+    let generator = setup.costs.generator.0 as f64;
+    let alone = run + wait + sql_cpu;
+    let workers = f64::from(setup.workers.max(1));
+    let threads = workers * f64::from(setup.threads.max(1));
+    let turnaround = setup.costs.turnaround.0 as f64;
+    let bounds = [
+        workers / run,
+        f64::from(setup.cores.max(1)) / (run + sql_cpu + generator),
+        threads / (alone + turnaround),
+        1.0 / generator,
+        offered(&setup.load, alone + generator),
+    ];
+    bounds.into_iter().fold(f64::INFINITY, f64::min) * 1e9
+}
+
+/// Requests a nanosecond that the clients can ask for when each takes `alone` nanoseconds.
+fn offered(load: &Load, alone: f64) -> f64 {
+    match *load {
+        Load::Closed { clients, think } => f64::from(clients.max(1)) / (alone + think.0 as f64),
+        Load::Open { rate, .. } => rate / 1e9,
+    }
+}
+
+/// Requests a second of `threads` threads of one worker that never lack work, by exact mean-value analysis of
+/// one queue for the GVL and a delay (Reiser and Lavenberg 1980). It assumes exponential bursts and so is
+/// below what regular ones reach; the truth lies between it and [`rps_max`].
+pub fn rps_mean_value(workload: &Workload, threads: u32) -> f64 {
+    let Means { run, wait, sql_cpu } = workload.means();
+    let delay = wait + sql_cpu;
+    let (mut queued, mut rate) = (0.0, 0.0);
+    for number in 1..=threads.max(1) {
+        let response = run * (1.0 + queued);
+        rate = f64::from(number) / (response + delay);
+        queued = rate * response;
+    }
+    rate * 1e9
+}

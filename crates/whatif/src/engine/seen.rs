@@ -1,0 +1,59 @@
+//! What is added up while requests count, and what is said of it.
+
+use recording::Nanos;
+
+use super::Engine;
+use crate::Prediction;
+
+/// Sums over the requests that count.
+#[derive(Default)]
+pub(super) struct Seen {
+    pub(super) latency: Vec<u64>,
+    /// Requests that a thread has ended.
+    pub(super) served: u64,
+    pub(super) queue: f64,
+    pub(super) gvl_wait: f64,
+    pub(super) sql: f64,
+    /// When the first request counted.
+    pub(super) began: f64,
+    /// Requests due and not answered, now.
+    pub(super) in_system: u32,
+    in_system_time: f64,
+    held: f64,
+    worked: f64,
+    threads_busy: f64,
+}
+
+impl Engine<'_> {
+    pub(super) fn add_passed(&mut self, passed: f64, worked: f64) {
+        let held = self.workers.iter().filter(|worker| worker.holder.is_some());
+        self.seen.held += passed * held.count() as f64;
+        self.seen.worked += worked;
+        self.seen.threads_busy += passed * f64::from(self.threads_busy);
+        self.seen.in_system_time += passed * f64::from(self.seen.in_system);
+    }
+
+    pub(super) fn predict(mut self) -> Prediction {
+        let mut latency = std::mem::take(&mut self.seen.latency);
+        latency.sort_unstable();
+        let quantile = |q| Nanos(stats::quantile(&latency, q).unwrap_or(0));
+        let answered = latency.len().max(1) as f64;
+        let served = self.seen.served.max(1) as f64;
+        let length = (self.now - self.seen.began).max(1.0);
+        let mean = |sum: f64| Nanos((sum / served) as u64);
+        Prediction {
+            rps: latency.len() as f64 / length * 1e9,
+            latency_p50: quantile(0.5),
+            latency_p95: quantile(0.95),
+            latency_p99: quantile(0.99),
+            latency_mean: Nanos((latency.iter().sum::<u64>() as f64 / answered) as u64),
+            in_system_mean: self.seen.in_system_time / length,
+            queue_mean: mean(self.seen.queue),
+            gvl_wait_mean: mean(self.seen.gvl_wait),
+            sql_mean: mean(self.seen.sql),
+            gvl_busy: self.seen.held / length / self.workers.len() as f64,
+            cores_busy: self.seen.worked / length / f64::from(self.setup.cores.max(1)),
+            threads_busy: self.seen.threads_busy / length / self.threads.len() as f64,
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! What is tried out.
+
+use recording::Nanos;
+
+/// What a thread takes between two requests where nothing better is known. From the published
+/// measurement: 65 requests a second at one thread where bursts of 15.2 ms alone would give 65.8.
+pub const TURNAROUND: Nanos = Nanos(200_000);
+
+/// What is tried out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Setup {
+    /// Worker processes, at least 1.
+    pub workers: u32,
+    /// Threads a worker, at least 1.
+    pub threads: u32,
+    /// Cores for all that runs, at least 1.
+    pub cores: u32,
+    /// How requests arrive.
+    pub load: Load,
+    /// How requests come to threads.
+    pub hand_out: HandOut,
+    /// What else takes time.
+    pub costs: Costs,
+}
+
+/// How requests arrive.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Load {
+    /// So many clients, each sending its next request `think` after its last was answered.
+    Closed {
+        /// Clients, at least 1.
+        clients: u32,
+        /// Time between answer and next request.
+        think: Nanos,
+    },
+    /// So many requests a second are due, whatever the server does.
+    Open {
+        /// Requests a second, above zero.
+        rate: f64,
+        /// When they are due.
+        arrivals: Arrivals,
+        /// Most connections; a request that finds none free waits for one, and counts from when it was due.
+        connections: u32,
+    },
+}
+
+/// When the requests of an open load are due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrivals {
+    /// Independently of each other, as those of many users are.
+    Poisson,
+    /// Evenly, as Hakaru's load generator sends them.
+    Even,
+}
+
+/// How requests come to threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HandOut {
+    /// One queue for all; whichever thread is free takes the next. The ideal, and Unicorn with one thread a
+    /// worker and a connection for each request.
+    Shared,
+    /// Puma 5 and 6: a worker accepts a connection when it has a free thread, and keeps it. A thread that has
+    /// answered waits [`crate::INLINE_WAIT`] for the connection's next request; from the
+    /// [`crate::INLINE_MOST`]th on it lets go of it when others wait in the worker's queue.
+    PumaInline,
+    /// Puma 7 and 8: after each answer the connection goes back to the worker's reactor.
+    PumaReactor,
+}
+
+/// What takes time beside the requests themselves.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Costs {
+    /// Mean time a thread is busy between two requests, off the GVL, exponential. Its randomness keeps equal
+    /// requests from falling into step.
+    pub turnaround: Nanos,
+    /// Time from one thread's letting go of the GVL until one that waited for it runs.
+    pub handover: Nanos,
+    /// CPU of the load generator a request, on the same cores; it is one thread.
+    pub generator: Nanos,
+    /// By how much a stretch in SQL grows for each other one at the same time: 0.1 is a tenth.
+    pub sql_stretch: f64,
+}
+
+impl Setup {
+    /// A closed load without think time on [`HandOut::Shared`], without costs.
+    pub fn closed(workers: u32, threads: u32, cores: u32, clients: u32) -> Setup {
+        Setup {
+            workers,
+            threads,
+            cores,
+            load: Load::Closed {
+                clients,
+                think: Nanos::ZERO,
+            },
+            hand_out: HandOut::Shared,
+            costs: Costs::default(),
+        }
+    }
+}
+
+impl Load {
+    /// Most connections that can be open at once.
+    pub(crate) fn connections(&self) -> u32 {
+        match *self {
+            Load::Closed { clients, .. } => clients.max(1),
+            Load::Open { connections, .. } => connections.max(1),
+        }
+    }
+}
