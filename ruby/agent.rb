@@ -39,18 +39,28 @@ module HakaruAgent
 
     def method_added(name)
       super
-      HakaruAgent.hook_method(self, name) if WATCHED_METHODS.key?(name)
+      HakaruAgent.hook_method(self.name, self, name) if WATCHED_METHODS.key?(name)
+    end
+
+    def singleton_method_added(name)
+      super
+      HakaruAgent.hook_method("#{self.name}.", singleton_class, name) if WATCHED_METHODS.key?(name)
     end
   end
 
-  # class => { method => [kind, text of the call, rows of its result] }
+  # class => { method => [kind, text of the call, rows of its result] }; a dot at the end of the name stands
+  # for its singleton class.
   #
   # The text is an expression over the first argument `first` and `self`.
   #
-  # SETUP is time in the database driver that is no statement: connecting, preparing.
+  # The kinds after HTTP are time in the database driver that is no statement.
   SQL = 0
   HTTP = 1
   SETUP = 2
+  CONNECT = 3
+  PREPARE = 4
+  CLOSE = 5
+  KIND_MASK = 7
   PREPARED = "(@hakaru_sql || '')"
   # ActiveRecord runs a statement that returns nothing by one step. With columns a step is one row of many,
   # within `each` or `to_a`, which count once.
@@ -64,17 +74,20 @@ module HakaruAgent
 
   CALLS = {
     "Mysql2::Client" => { query: [SQL, "first", MYSQL_ROWS],
-                          connect: [SETUP, "''", "0"], close: [SETUP, "''", "0"] },
-    "Mysql2::Statement" => { execute: [SQL, PREPARED, MYSQL_ROWS] },
-    "Trilogy" => { query: [SQL, "first", "(result.respond_to?(:count) ? result.count : 0)"] },
+                          connect: [CONNECT, "'Mysql2::Client'", "0"], close: [SETUP, "''", "0"] },
+    "Mysql2::Statement" => { execute: [SQL, PREPARED, MYSQL_ROWS], close: [CLOSE, "'Mysql2::Statement'", "0"] },
+    "Trilogy" => { query: [SQL, "first", "(result.respond_to?(:count) ? result.count : 0)"],
+                   initialize: [CONNECT, "'Trilogy'", "0"] },
     "PG::Connection" => %i[exec async_exec sync_exec query exec_params async_exec_params sync_exec_params]
       .to_h { |name| [name, [SQL, "first", PG_ROWS]] }
       .merge(%i[exec_prepared async_exec_prepared sync_exec_prepared]
         .to_h { |name| [name, [SQL, PG_PREPARED, PG_ROWS]] }),
+    "PG::Connection." => { new: [CONNECT, "'PG::Connection'", "0"] },
     "SQLite3::Database" => %i[execute execute2 execute_batch execute_batch2 query]
-      .to_h { |name| [name, [SQL, "first", ARRAY_ROWS]] },
+      .to_h { |name| [name, [SQL, "first", ARRAY_ROWS]] }
+      .merge(initialize: [CONNECT, "'SQLite3::Database'", "0"]),
     "SQLite3::Statement" => %i[execute execute! each to_a].to_h { |name| [name, [SQL, PREPARED, ARRAY_ROWS]] }
-      .merge(step: [SQL, STEPPED, "0"]),
+      .merge(step: [SQL, STEPPED, "0"], close: [CLOSE, "'SQLite3::Statement'", "0"]),
     "Net::HTTP" => { request: [HTTP, REQUESTED, "0"], connect: [HTTP, CONNECTED, "0"] }
   }.freeze
 
@@ -85,9 +98,26 @@ module HakaruAgent
     "PG::Connection" => { prepare: :remember_by_name, async_prepare: :remember_by_name }
   }.freeze
 
-  WATCHED = (CALLS.keys.to_h { |name| [name.split("::").last.to_sym, true] })
+  # Work that has a name: class => { method => name }. What methods of one name spend inside each other
+  # counts once.
+  WORKS = {
+    "JSON." => { generate: "JSON.generate", pretty_generate: "JSON.generate", parse: "JSON.parse", parse!: "JSON.parse" },
+    "JSON::Ext::Generator::GeneratorMethods::Hash" => { to_json: "JSON.generate" },
+    "JSON::Ext::Generator::GeneratorMethods::Array" => { to_json: "JSON.generate" },
+    "ActiveSupport::JSON." => { encode: "JSON.generate", decode: "JSON.parse" },
+    "Marshal." => { load: "Marshal.load", dump: "Marshal.dump" },
+    "Rack::Session::Abstract::Persisted" => { load_session: "session load", commit_session: "session commit" },
+    "Tilt::Template" => { render: "template" },
+    "ActionView::Template" => { render: "template" },
+    "ERB" => { result: "template" },
+    "Logger::LogDevice" => { write: "log" }
+  }.freeze
+
+  TABLES = [CALLS, PREPARES, WORKS].freeze
+  WATCHED_NAMES = TABLES.flat_map(&:keys).to_h { |name| [name.delete_suffix("."), true] }.freeze
+  WATCHED = (WATCHED_NAMES.keys.to_h { |name| [name.split("::").last.to_sym, true] })
     .merge(ConfigMiddleware: true, ThreadPool: true, Sinatra: true, ActionDispatch: true).freeze
-  WATCHED_METHODS = (CALLS.values + PREPARES.values).flat_map(&:keys).to_h { |name| [name, true] }.freeze
+  WATCHED_METHODS = TABLES.flat_map(&:values).flat_map(&:keys).to_h { |name| [name, true] }.freeze
 
   # They leave the name of the route in the env.
   FRAMEWORKS = %w[Sinatra ActionDispatch].freeze
@@ -119,13 +149,16 @@ module HakaruAgent
         when "Puma::Configuration::ConfigMiddleware" then owner.const_get(name).prepend(PumaCall)
         when "Puma::ThreadPool" then owner.const_get(name).prepend(PumaReady)
         when *FRAMEWORKS then Native.expect_route_names
-        else watch(owner.const_get(name)) if @armed && CALLS.key?(full)
+        else watch(full) if @armed && WATCHED_NAMES.key?(full)
         end
       end
     end
 
-    # A driver that is just being loaded has no methods yet.
-    def watch(driver)
+    # A driver that is just being loaded has no methods yet; one that is only promised by `autoload` stays so.
+    def watch(name)
+      driver = loaded(name)
+      return unless driver
+
       driver.singleton_class.prepend(MethodWatch) unless driver.singleton_class.include?(MethodWatch)
     end
 
@@ -155,6 +188,7 @@ module HakaruAgent
         @armed = true
         look_for_framework
         hook_loaded_drivers
+        tell_settings
         costs = calibrate
         facts = facts_of(config)
         server = defined?(::Puma::Const::PUMA_VERSION) ? "puma #{::Puma::Const::PUMA_VERSION}" : ""
@@ -176,11 +210,12 @@ module HakaruAgent
     end
 
     def hook_loaded_drivers
-      (CALLS.keys | PREPARES.keys).each do |name|
-        driver = loaded(name)
-        next unless driver
-
-        [CALLS, PREPARES].each { |table| table.fetch(name, {}).each_key { |method| hook_method(driver, method) } }
+      TABLES.each do |table|
+        table.each do |name, methods|
+          driver = loaded(name.delete_suffix("."))
+          driver = driver.singleton_class if driver && name.end_with?(".")
+          methods.each_key { |method| hook_method(name, driver, method) } if driver
+        end
       end
     end
 
@@ -193,45 +228,80 @@ module HakaruAgent
       end
     end
 
-    def hook_method(driver, method)
+    # The table's name of a class, and that class or its singleton class.
+    def hook_method(name, driver, method)
       quietly do
-        name = driver.name
         known = driver.method_defined?(method) || driver.private_method_defined?(method)
         next unless known && !@hooked[[name, method]]
 
-        if (call = CALLS.dig(name, method))
-          @hooked[[name, method]] = true
-          driver.prepend(call_module(driver, method, *call))
-        end
-        if (memory = PREPARES.dig(name, method))
-          @hooked[[name, method]] = true
-          driver.prepend(call_module(driver, method, SETUP, "''", "0"), prepare_module(method, memory))
-        end
+        modules = modules_for(name, driver, method)
+        next if modules.empty?
+
+        @hooked[[name, method]] = true
+        driver.prepend(*modules)
       end
+    end
+
+    def modules_for(name, driver, method)
+      call = CALLS.dig(name, method)
+      memory = PREPARES.dig(name, method)
+      work = WORKS.dig(name, method)
+      [
+        call && call_module(driver, method, *call),
+        memory && call_module(driver, method, PREPARE, "'#{name}'", "0"),
+        memory && prepare_module(method, memory),
+        work && work_module(driver, method, work)
+      ].compact
     end
 
     # rubocop:disable Style/DocumentDynamicEvalDefinition
     def call_module(driver, method, kind, text, rows)
-      code = ((@codes += 1) << 2) | kind
+      code = ((@codes += 1) << 3) | kind
+      # A block around a connection or a statement holds calls of its own.
+      apart = kind > HTTP ? "return super if block" : ""
+      wrapper(driver, method, <<~RUBY)
+        def #{method}(*arguments, &block)
+          #{apart}
+          first = arguments[0]
+          case HakaruAgent.call_begin(#{code}, self, #{text})
+          when #{STARTED}
+            begin
+              result = super
+            ensure
+              HakaruAgent.call_end(result) { #{rows} }
+            end
+          when #{RECURSION} then ORIGINAL.bind_call(self, *arguments, &block)
+          else super
+          end
+        end
+      RUBY
+    end
+
+    def work_module(driver, method, work)
+      code = (@codes += 1) << 3
+      wrapper(driver, method, <<~RUBY)
+        def #{method}(*arguments, &block)
+          case HakaruAgent::Native.work_begin(#{code}, self)
+          when #{STARTED}
+            begin
+              super
+            ensure
+              HakaruAgent::Native.work_end("#{work}", #{work.bytesize})
+            end
+          when #{RECURSION} then ORIGINAL.bind_call(self, *arguments, &block)
+          else super
+          end
+        end
+      RUBY
+    end
+
+    # A module with that method, to be prepended; ORIGINAL in it is what was found.
+    def wrapper(driver, method, source)
       original = driver.instance_method(method)
       Module.new do
         const_set(:ORIGINAL, original)
-        module_eval(<<~RUBY, "hakaru_agent.rb", 1)
-          def #{method}(*arguments, &block)
-            first = arguments[0]
-            case HakaruAgent.call_begin(#{code}, self, #{text})
-            when #{STARTED}
-              begin
-                result = super
-              ensure
-                HakaruAgent.call_end(result) { #{rows} }
-              end
-            when #{RECURSION} then ORIGINAL.bind_call(self, *arguments, &block)
-            else super
-            end
-          end
-          ruby2_keywords(:#{method})
-        RUBY
+        module_eval("# frozen_string_literal: true\n#{source}", "hakaru_agent.rb", 1)
+        ruby2_keywords(method)
         private(method) if driver.private_method_defined?(method)
       end
     end
@@ -261,7 +331,7 @@ module HakaruAgent
       return PASS unless String === text
 
       state = Native.call_begin(code, receiver, text, text.bytesize)
-      tell_database(receiver) if state == STARTED && !@told
+      tell_database(receiver) if state == STARTED && !@told && code & KIND_MASK != CONNECT
       state
     end
 
@@ -285,6 +355,21 @@ module HakaruAgent
 
       @told = true
       Native.database(url, url.bytesize)
+    end
+
+    # What this process is set to, as far as it costs or explains time.
+    def tell_settings
+      lines = quietly { Settings.all } || {}
+      text = lines.map { |name, value| "#{name}\t#{value}".tr("\r\n", " ") }.join("\n").b
+      Native.settings(text, text.bytesize)
+    end
+
+    # Once a second, after a request.
+    def tell_counters
+      quietly do
+        cause = Counters.cause
+        Native.counters([*Counters.gc, *Counters.jit, *Counters.server], cause, cause.bytesize)
+      end
     end
 
     # What the agent costs here: one request and one call with nothing inside, beside the same without us.
@@ -325,6 +410,92 @@ module HakaruAgent
         Native.now - started
       end
       (nanos[0] - nanos[1]) / ROUNDS
+    end
+  end
+
+  # Settings of the process that rules look at; docs/agent.md lists the names.
+  module Settings
+    class << self
+      def all
+        given = %w[RACK_ENV RAILS_ENV APP_ENV MALLOC_ARENA_MAX RUBYOPT].to_h { |name| [name, ENV[name]] }
+        found = given.merge("environment" => environment, "reloading" => reloading, "log level" => log_level,
+                            "log device" => log_device, "jit" => jit)
+        found.compact.to_h { |name, value| [name, value.to_s.b[0, 200]] }
+      end
+
+      private
+
+      def framework(name) = HakaruAgent.send(:loaded, name)
+
+      # What the framework takes itself to be in.
+      def environment
+        if framework("Rails") && ::Rails.respond_to?(:env) then ::Rails.env
+        elsif framework("Sinatra::Base") then ::Sinatra::Base.environment
+        else ENV["RACK_ENV"]
+        end
+      end
+
+      # What looks at source files again on every request.
+      def reloading
+        application = ::Rails.application if framework("Rails") && ::Rails.respond_to?(:application)
+        return "Rails" if application && !application.config.cache_classes
+        return "Sinatra::Reloader" if framework("Sinatra::Reloader")
+
+        "Rack::Reloader" if framework("Rack::Reloader")
+      end
+
+      def logger = (::Rails.logger if framework("Rails") && ::Rails.respond_to?(:logger))
+
+      def log_level = logger && %w[debug info warn error fatal unknown][logger.level]
+
+      def log_device
+        device = logger&.instance_variable_get(:@logdev)&.dev
+        return unless device
+
+        "#{device.respond_to?(:path) ? device.path : device.class}#{", sync" if device.sync}"
+      rescue StandardError
+        nil
+      end
+
+      def jit
+        return "yjit" if defined?(::RubyVM::YJIT) && ::RubyVM::YJIT.enabled?
+
+        "rjit" if defined?(::RubyVM::RJIT) && ::RubyVM::RJIT.enabled?
+      end
+    end
+  end
+
+  # Ruby's counters and the server's; −1 where there is none.
+  module Counters
+    class << self
+      def gc
+        stat = GC.stat
+        [stat[:count], stat[:major_gc_count], stat[:time].to_i * 1_000_000, stat[:heap_live_slots]]
+      end
+
+      def cause
+        last = GC.latest_gc_info
+        major = last[:major_by] ? ", major by #{last[:major_by]}" : ""
+        "#{last[:gc_by]}#{major}".b
+      end
+
+      def jit
+        return [-1] * 4 unless defined?(::RubyVM::YJIT) && ::RubyVM::YJIT.enabled?
+
+        stats = ::RubyVM::YJIT.runtime_stats
+        [stats[:compiled_iseq_count], stats[:code_region_size], stats[:compile_time_ns], stats[:invalidation_count]]
+          .map(&:to_i)
+      end
+
+      # Threads of Puma with a request, and requests that wait for one.
+      def server
+        stats = ::Puma::Server.current&.stats if defined?(::Puma::Server) && ::Puma::Server.respond_to?(:current)
+        return [-1, -1] unless stats
+
+        [stats[:busy_threads] || (stats[:max_threads] - stats[:pool_capacity]), stats[:backlog]]
+      rescue StandardError
+        [-1, -1]
+      end
     end
   end
 

@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicU64;
 
 use crate::api::{Api, ThreadEvent, Value, api, c_string};
 use crate::clock::monotonic_ns;
-use crate::thread::{Live, active};
+use crate::thread::{Live, ThreadState, WAIT_TOLD_NS, active};
 use crate::timeline::{Part, mark_ready};
 use crate::{guarded, process};
 
@@ -52,7 +52,7 @@ extern "C" fn on_thread(event: u32, data: *const ThreadEvent, _user: *mut c_void
         }
         RESUMED => {
             if let Some(state) = active() {
-                state.timeline.resume(monotonic_ns(), &Live, reason);
+                resumed(state);
             }
         }
         _ => {}
@@ -85,54 +85,116 @@ extern "C" fn on_gc(event: u32, _data: Value, _receiver: Value, _id: usize, _cla
     });
 }
 
+/// The thread has the GVL again. A long wait outside of calls is told with its source line.
+fn resumed(state: &mut ThreadState) {
+    let mut waited = None;
+    state.timeline.resume(monotonic_ns(), &Live, |off_ns| {
+        let reason = reason(off_ns);
+        waited = Some((off_ns, reason));
+        reason.part
+    });
+    if let (Some((off_ns, reason)), Some(api)) = (waited, api())
+        && off_ns >= WAIT_TOLD_NS
+    {
+        state.add_wait(api, reason.part, reason.what, off_ns);
+    }
+}
+
+/// What a wait was for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Reason {
+    part: Part,
+    /// In a word or two, such as `Mutex`.
+    what: &'static [u8],
+}
+
+const UNKNOWN: Reason = Reason {
+    part: Part::OtherIo,
+    what: b"",
+};
+
 /// What a wait outside any call was for, by the methods that the thread is still inside of.
-fn reason(off_ns: u64) -> Part {
+fn reason(off_ns: u64) -> Reason {
     if off_ns < LOOK_AT_NS {
-        return Part::OtherIo;
+        return UNKNOWN;
     }
     let Some(api) = api() else {
-        return Part::OtherIo;
+        return UNKNOWN;
     };
-    let mut frames = [0 as Value; 2];
-    let mut lines = [0 as c_int; 2];
-    let count = (api.rb_profile_frames)(
-        0,
-        frames.len() as c_int,
-        frames.as_mut_ptr(),
-        lines.as_mut_ptr(),
-    );
+    let mut frames = [0 as Value; FRAMES_MAX];
+    let mut lines = [0 as c_int; FRAMES_MAX];
+    let wanted = if off_ns < WAIT_TOLD_NS { 2 } else { FRAMES_MAX };
+    let count =
+        (api.rb_profile_frames)(0, wanted as c_int, frames.as_mut_ptr(), lines.as_mut_ptr());
     let name = |index: usize| {
         (count > index as c_int)
             .then(|| c_string((api.rb_profile_frame_method_name)(frames[index])))
             .flatten()
             .map_or(&b""[..], |name| name.to_bytes())
     };
+    let path = |index: usize| {
+        (count > index as c_int)
+            .then(|| c_string((api.rb_profile_frame_path)(frames[index])))
+            .flatten()
+            .map(|path| path.to_bytes())
+    };
     // An app may call a method of its own `wait`, and sleep in it. Methods in C tell no path, builtin ones
     // such as `<internal:thread_sync>`.
     let built_in = |index: usize| {
-        count > index as c_int
-            && c_string((api.rb_profile_frame_path)(frames[index]))
-                .is_none_or(|path| path.to_bytes().starts_with(b"<"))
+        count > index as c_int && path(index).is_none_or(|path| path.starts_with(b"<"))
     };
-    match (name(0), name(1)) {
+    let reason = match (name(0), name(1)) {
         // ConditionVariable#wait sleeps on its Mutex; Monitor waits through it.
-        (b"sleep", b"wait") if built_in(1) => Part::Lock,
+        (b"sleep", b"wait") if built_in(1) => Reason {
+            part: Part::Lock,
+            what: b"ConditionVariable#wait",
+        },
         (inner, _) => by_method(inner),
+    };
+    let in_pool = (0..count.max(0) as usize).any(|index| path(index).is_some_and(is_pool));
+    if reason.part == Part::Lock && in_pool {
+        return Reason {
+            what: b"connection pool",
+            ..reason
+        };
     }
+    reason
+}
+
+/// Frames looked at for a connection pool around a lock: ActiveRecord's has five between.
+const FRAMES_MAX: usize = 8;
+
+/// Whether a file is of a connection pool: of ActiveRecord, Sequel, or the gem of that name.
+fn is_pool(path: &[u8]) -> bool {
+    const MARK: &[u8] = b"connection_pool";
+    path.windows(MARK.len()).any(|window| window == MARK)
 }
 
 /// Names the wait inside that method.
-fn by_method(inner: &[u8]) -> Part {
-    match inner {
-        b"sleep" => Part::Sleep,
-        // Mutex, Monitor.
-        b"lock" | b"synchronize" | b"enter" | b"mon_enter" | b"mon_synchronize" => Part::Lock,
-        // Queue, SizedQueue.
-        b"pop" | b"shift" | b"deq" | b"push" | b"enq" | b"<<" => Part::Lock,
-        // Thread#join and #value wait for another thread's end.
-        b"join" | b"value" => Part::Lock,
-        _ => Part::OtherIo,
-    }
+fn by_method(inner: &[u8]) -> Reason {
+    let (part, what): (Part, &[u8]) = match inner {
+        b"sleep" => (Part::Sleep, b"sleep"),
+        b"lock" | b"synchronize" => (Part::Lock, b"Mutex"),
+        b"enter" | b"mon_enter" | b"mon_synchronize" => (Part::Lock, b"Monitor"),
+        b"pop" | b"shift" | b"deq" => (Part::Lock, b"Queue#pop"),
+        b"push" | b"enq" | b"<<" => (Part::Lock, b"SizedQueue#push"),
+        // For another thread's end.
+        b"join" | b"value" => (Part::Lock, b"Thread#join"),
+        b"`" | b"system" | b"waitpid" | b"wait2" | b"waitpid2" => (Part::OtherIo, b"a subprocess"),
+        b"read" | b"sysread" | b"read_nonblock" | b"readpartial" | b"gets" => {
+            (Part::OtherIo, b"reading")
+        }
+        b"write" | b"syswrite" | b"print" | b"puts" | b"flush" => (Part::OtherIo, b"writing"),
+        b"fsync" | b"fdatasync" => (Part::OtherIo, b"fsync"),
+        b"wait_readable" | b"wait_writable" | b"wait" | b"select" => {
+            (Part::OtherIo, b"another end")
+        }
+        b"flock" => (Part::Lock, b"flock"),
+        b"getaddrinfo" | b"getaddress" => (Part::OtherIo, b"a name server"),
+        b"initialize" | b"open" | b"connect" => (Part::OtherIo, b"opening"),
+        _ => (Part::OtherIo, b""),
+    };
+    Reason { part, what }
 }
 
 #[cfg(test)]
@@ -141,11 +203,25 @@ mod tests {
 
     #[test]
     fn waits_are_named_by_the_methods_they_are_in() {
-        let check = |inner: &str, part: Part| assert_eq!(by_method(inner.as_bytes()), part);
-        check("sleep", Part::Sleep);
-        check("synchronize", Part::Lock);
-        check("pop", Part::Lock);
-        check("read_nonblock", Part::OtherIo);
-        check("", Part::OtherIo);
+        let check = |inner: &str, part: Part, what: &str| {
+            let reason = by_method(inner.as_bytes());
+            assert_eq!((reason.part, reason.what), (part, what.as_bytes()));
+        };
+        check("sleep", Part::Sleep, "sleep");
+        check("synchronize", Part::Lock, "Mutex");
+        check("pop", Part::Lock, "Queue#pop");
+        check("read_nonblock", Part::OtherIo, "reading");
+        check("", Part::OtherIo, "");
+    }
+
+    #[test]
+    fn pools_are_known_by_their_files() {
+        assert!(is_pool(
+            b"/gems/activerecord/connection_adapters/abstract/connection_pool/queue.rb"
+        ));
+        assert!(is_pool(
+            b"/gems/connection_pool-2.4.1/lib/connection_pool/timed_stack.rb"
+        ));
+        assert!(!is_pool(b"app/pool.rb"));
     }
 }

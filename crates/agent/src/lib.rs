@@ -27,9 +27,11 @@ mod process;
 mod puma;
 mod ready;
 mod route;
+mod runtime;
 mod site;
 mod thread;
 mod timeline;
+mod work;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -15,9 +15,9 @@ use crate::api::{
 };
 use crate::clock::monotonic_ns;
 use crate::nesting::{self, Entry};
-use crate::thread::{self, Live, NO_STATEMENT, ThreadState};
+use crate::thread::{self, ActKind, Live};
 use crate::timeline::{Part, Span, Timeline, mark_ready};
-use crate::{guarded, hooks, process, puma, ready, route};
+use crate::{guarded, hooks, process, puma, ready, route, runtime, work};
 
 const RUBY_HALF: &str = include_str!("../../../ruby/agent.rb");
 
@@ -26,9 +26,9 @@ const GVL_SINCE: [c_int; 2] = [3, 2];
 const RUBY_SINCE: [c_int; 2] = [3, 1];
 
 // Answers, as the Ruby half names them.
-const PASS: Value = fixnum(0);
-const STARTED: Value = fixnum(1);
-const RECURSION: Value = fixnum(2);
+pub(crate) const PASS: Value = fixnum(0);
+pub(crate) const STARTED: Value = fixnum(1);
+pub(crate) const RECURSION: Value = fixnum(2);
 
 /// Defines the functions and evaluates the Ruby half. Leaves everything as it was when this is no Ruby
 /// that we know, or when nobody asked for the agent.
@@ -82,7 +82,7 @@ fn define(api: &Api) {
     AGENT.store(agent, Relaxed);
     puma::define(api, agent);
     let module = (api.rb_define_module_under)(agent, c"Native".as_ptr());
-    let functions: [(&CStr, *const c_void, c_int); 9] = [
+    let functions: [(&CStr, *const c_void, c_int); 13] = [
         (c"now", now as *const c_void, 0),
         (c"call_begin", call_begin as *const c_void, 4),
         (c"call_end", call_end as *const c_void, 1),
@@ -96,6 +96,10 @@ fn define(api: &Api) {
         (c"trouble", trouble as *const c_void, 2),
         (c"dry", dry as *const c_void, 1),
         (c"event_cost", event_cost as *const c_void, 0),
+        (c"work_begin", work::begin as *const c_void, 2),
+        (c"work_end", work::end as *const c_void, 2),
+        (c"settings", runtime::settings as *const c_void, 2),
+        (c"counters", runtime::counters as *const c_void, 3),
     ];
     for (name, function, arguments) in functions {
         (api.rb_define_singleton_method)(module, name.as_ptr(), function, arguments);
@@ -148,22 +152,33 @@ pub(crate) fn arm(api: &Api, middleware: Value) {
     (api.rb_funcallv)(AGENT.load(Relaxed), name, 1, &raw const config);
 }
 
-/// The request of this thread ends.
-pub(crate) fn end(env: Value, response: Value) {
+/// Calls `HakaruAgent.tell_counters`, which lets nothing out.
+pub(crate) fn tell_counters(api: &Api) {
+    let name = (api.rb_intern)(c"tell_counters".as_ptr());
+    (api.rb_funcallv)(AGENT.load(Relaxed), name, 0, std::ptr::null());
+}
+
+/// The request of this thread ends. Answers whether it is time to tell the counters.
+pub(crate) fn end(env: Value, response: Value) -> bool {
     if let (Some(api), Some(state)) = (api(), thread::active()) {
         let status = if is(response, HeapType::Array) {
             from_fixnum((api.rb_ary_entry)(response, 0)).map_or(0, |status| status as u32)
         } else {
             0
         };
-        state.end(status, route::of(api, env).as_deref());
+        let now = state.end(status, route::of(api, env).as_deref());
+        return process::counters_are_due(now);
     }
+    false
 }
 
 // The code's low bits say what is called, as in the Ruby half; the rest names the method.
-const KIND_MASK: i64 = 3;
+const KIND_MASK: i64 = 7;
 const KIND_SQL: i64 = 0;
 const KIND_HTTP: i64 = 1;
+const KIND_CONNECT: i64 = 3;
+const KIND_PREPARE: i64 = 4;
+const KIND_CLOSE: i64 = 5;
 
 /// `call_begin(code, receiver, text, bytes)` → STARTED (then `call_end` must follow) or RECURSION.
 extern "C" fn call_begin(
@@ -186,32 +201,32 @@ extern "C" fn call_begin(
             match code & KIND_MASK {
                 KIND_SQL => {
                     let digest = state.tell_sql(text);
-                    let site = site(api, state);
+                    let site = state.site(api);
                     state.begin_call(Span::Sql, digest, site);
                 }
                 KIND_HTTP => {
                     let digest = state.tell(TextKind::Digest, text);
-                    let site = site(api, state);
+                    let site = state.site(api);
                     state.begin_call(Span::Http, digest, site);
                 }
-                _ => state.begin_call(Span::Sql, NO_STATEMENT, 0),
+                kind => {
+                    let act = act_of(kind).map(|act| (act, text));
+                    let site = act.map_or(0, |_| state.site(api));
+                    state.begin_setup(act, site);
+                }
             }
         }
         STARTED
     })
 }
 
-fn site(api: &Api, state: &mut ThreadState) -> u64 {
-    let callers = state.sites.callers(api);
-    if callers.is_empty() {
-        return 0;
+fn act_of(kind: i64) -> Option<ActKind> {
+    match kind {
+        KIND_CONNECT => Some(ActKind::Connect),
+        KIND_PREPARE => Some(ActKind::Prepare),
+        KIND_CLOSE => Some(ActKind::Close),
+        _ => None,
     }
-    if let Some(known) = state.sites.known(&callers) {
-        return known;
-    }
-    let told = state.tell(TextKind::Site, callers.text(api).as_bytes());
-    state.sites.remember(&callers, told);
-    told
 }
 
 /// `call_end(rows)`.

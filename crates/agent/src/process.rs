@@ -39,6 +39,11 @@ static RINGS: AtomicU32 = AtomicU32::new(0);
 static KEY: AtomicI32 = AtomicI32::new(-1);
 /// Collections so far; what is known about a frame's address holds until the next one.
 static COLLECTIONS: AtomicU64 = AtomicU64::new(0);
+/// When the counters are to be told next, monotonic nanoseconds.
+static COUNTERS_AT: AtomicU64 = AtomicU64::new(0);
+
+/// Between two tellings of the counters.
+const COUNTERS_EVERY_NS: u64 = 1_000_000_000;
 
 /// Reads the settings; `false` when the program did not ask for the agent.
 pub(crate) fn read_settings(gvl: bool) -> bool {
@@ -93,6 +98,7 @@ pub(crate) fn generation() -> u32 {
 pub(crate) extern "C" fn after_fork_in_child() {
     GENERATION.fetch_add(1, AcqRel);
     RINGS.store(0, Release);
+    COUNTERS_AT.store(0, Relaxed);
     DRY.store(false, Relaxed);
 }
 
@@ -135,6 +141,17 @@ pub(crate) fn count_collection() {
 /// Collections so far.
 pub(crate) fn collections() -> u64 {
     COLLECTIONS.load(Relaxed)
+}
+
+/// `true` once a second, for one thread.
+pub(crate) fn counters_are_due(now: u64) -> bool {
+    let at = COUNTERS_AT.load(Relaxed);
+    let next = now + COUNTERS_EVERY_NS;
+    now >= at
+        && !is_dry()
+        && COUNTERS_AT
+            .compare_exchange(at, next, Relaxed, Relaxed)
+            .is_ok()
 }
 
 /// Leaves a sentence in a file of this process beside the rings, where capture finds it. Failure to

@@ -65,7 +65,10 @@ extern "C-unwind" fn go_on(data: Value) -> Value {
 extern "C-unwind" fn finish(data: Value) -> Value {
     // SAFETY: as in `go_on`.
     let passing = unsafe { &*(data as *const Passing) };
-    guarded((), || native::end(passing.env, passing.response));
+    let due = guarded(false, || native::end(passing.env, passing.response));
+    if let Some(api) = api().filter(|_| due) {
+        native::tell_counters(api);
+    }
     native::NO_RESPONSE
 }
 

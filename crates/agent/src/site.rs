@@ -1,6 +1,10 @@
 //! Which source line of the app is calling.
+//!
+//! Everything here also runs in an event hook, so it allocates nothing: frames, what is known of them and
+//! the text made from them have fixed places.
 
-use std::ffi::c_int;
+use std::ffi::{CStr, c_int};
+use std::io::Write;
 
 use crate::api::{Api, Value, c_string};
 use crate::process;
@@ -65,7 +69,7 @@ impl SiteCache {
         }
     }
 
-    /// The innermost frames that belong to the app. Called from a Ruby method, not from a hook.
+    /// The innermost frames that belong to the app.
     pub(crate) fn callers(&mut self, api: &Api) -> Callers {
         let collections = process::collections();
         if self.collections != collections {
@@ -120,7 +124,7 @@ impl SiteCache {
                 _ => Nearness::Library,
             };
         }
-        let nearness = nearness_of(&path(api, frame));
+        let nearness = path(api, frame).map_or(Nearness::Library, nearness_of);
         *self.slot(frame, KIND_LINE) = Slot {
             frame,
             line: KIND_LINE,
@@ -158,49 +162,107 @@ impl Callers {
     }
 
     /// Such as `db.rb:12 in query < app.rb:120 in find_user`, innermost first.
-    pub(crate) fn text(&self, api: &Api) -> String {
-        let frames = self.frames.iter().take(self.count);
-        let mut texts: Vec<String> = frames
-            .map(|(frame, line)| frame_text(api, *frame, *line))
-            .collect();
-        // A block and the method around it are two frames of one line.
-        texts.dedup();
-        texts.join(" < ")
+    pub(crate) fn text(&self, api: &Api) -> SiteText {
+        let mut text = SiteText::default();
+        let mut begun = 0;
+        for (frame, line) in self.frames.iter().take(self.count) {
+            let end = text.length;
+            if end > 0 {
+                text.add(BETWEEN);
+            }
+            let start = text.length;
+            text.add_frame(api, *frame, *line);
+            // A block and the method around it are two frames of one line.
+            let (before, this) = (begun..end, start..text.length);
+            if end > 0 && text.bytes[before] == text.bytes[this] {
+                text.length = end;
+            } else {
+                begun = start;
+            }
+        }
+        text
     }
 }
 
-fn frame_text(api: &Api, frame: Value, line: c_int) -> String {
-    let path = path(api, frame);
-    let root = process::settings().map_or("", |settings| settings.app_root.as_str());
-    let short = path
-        .strip_prefix(root)
-        .map_or(path.as_str(), |rest| rest.trim_start_matches('/'));
-    match c_string((api.rb_profile_frame_method_name)(frame)) {
-        Some(method) => format!("{short}:{line} in {}", method.to_string_lossy()),
-        None => format!("{short}:{line}"),
+const BETWEEN: &[u8] = b" < ";
+
+/// Longest text of a source line with its callers; longer ones are cut.
+const TEXT_BYTES_MAX: usize = 1024;
+
+/// The text of a source line with its callers.
+pub(crate) struct SiteText {
+    bytes: [u8; TEXT_BYTES_MAX],
+    length: usize,
+}
+
+impl Default for SiteText {
+    fn default() -> SiteText {
+        SiteText {
+            bytes: [0; TEXT_BYTES_MAX],
+            length: 0,
+        }
     }
 }
 
-fn path(api: &Api, frame: Value) -> String {
-    c_string((api.rb_profile_frame_absolute_path)(frame))
-        .or_else(|| c_string((api.rb_profile_frame_path)(frame)))
-        .map(|path| path.to_string_lossy().into_owned())
-        .unwrap_or_default()
+impl SiteText {
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.length]
+    }
+
+    fn add(&mut self, part: &[u8]) {
+        let mut rest = &mut self.bytes[self.length..];
+        // What does not fit is cut off.
+        let free = rest.len();
+        let _ = rest.write_all(&part[..part.len().min(free)]);
+        self.length += part.len().min(free);
+    }
+
+    fn add_number(&mut self, number: c_int) {
+        let mut digits = [0; 12];
+        let mut rest = digits.as_mut_slice();
+        let _ = write!(rest, "{number}");
+        let free = rest.len();
+        self.add(&digits[..digits.len() - free]);
+    }
+
+    fn add_frame(&mut self, api: &Api, frame: Value, line: c_int) {
+        let path = path(api, frame).map_or(&b""[..], CStr::to_bytes);
+        let root = process::settings().map_or("", |settings| settings.app_root.as_str());
+        let short = path.strip_prefix(root.as_bytes()).map_or(path, |rest| {
+            let slashes = rest.iter().take_while(|byte| **byte == b'/').count();
+            &rest[slashes..]
+        });
+        self.add(short);
+        self.add(b":");
+        self.add_number(line);
+        if let Some(method) = c_string((api.rb_profile_frame_method_name)(frame)) {
+            self.add(b" in ");
+            self.add(method.to_bytes());
+        }
+    }
 }
 
-fn nearness_of(path: &str) -> Nearness {
-    const BUNDLED: [&str; 4] = [
-        "/vendor/bundle/",
-        "/vendor/cache/",
-        "/vendor/gems/",
-        "/.bundle/",
+/// The file of a frame; `None` for a method in C, whose absolute path Ruby would make a string for.
+fn path<'a>(api: &Api, frame: Value) -> Option<&'a CStr> {
+    let given = c_string((api.rb_profile_frame_path)(frame))?;
+    Some(c_string((api.rb_profile_frame_absolute_path)(frame)).unwrap_or(given))
+}
+
+fn nearness_of(path: &CStr) -> Nearness {
+    const BUNDLED: [&[u8]; 4] = [
+        b"/vendor/bundle/",
+        b"/vendor/cache/",
+        b"/vendor/gems/",
+        b"/.bundle/",
     ];
-    const LIBRARIES: [&str; 3] = ["/gems/", "/lib/ruby/", "/rubygems-integration/"];
+    const LIBRARIES: [&[u8]; 3] = [b"/gems/", b"/lib/ruby/", b"/rubygems-integration/"];
+    let path = path.to_bytes();
+    let holds = |part: &&[u8]| path.windows(part.len()).any(|window| window == *part);
     let root = process::settings().map_or("", |settings| settings.app_root.as_str());
     // Evaluated code tells the name it was given: `config.ru` is the app's, `<internal:kernel>`,
     // `(eval at …)` and this agent are not.
-    if !path.starts_with('/') {
-        let anonymous = path.is_empty() || path.starts_with(['<', '(']) || path == AGENT;
+    if !path.starts_with(b"/") {
+        let anonymous = matches!(path, [] | [b'<' | b'(', ..]) || path == AGENT.as_bytes();
         return if anonymous {
             Nearness::Library
         } else {
@@ -209,11 +271,11 @@ fn nearness_of(path: &str) -> Nearness {
     }
     let below_root = !root.is_empty()
         && path
-            .strip_prefix(root)
-            .is_some_and(|rest| rest.starts_with('/'));
-    if below_root && !BUNDLED.iter().any(|part| path.contains(part)) {
+            .strip_prefix(root.as_bytes())
+            .is_some_and(|rest| rest.starts_with(b"/"));
+    if below_root && !BUNDLED.iter().any(holds) {
         Nearness::App
-    } else if below_root || LIBRARIES.iter().any(|part| path.contains(part)) {
+    } else if below_root || LIBRARIES.iter().any(holds) {
         Nearness::Library
     } else {
         Nearness::Elsewhere

@@ -1,5 +1,7 @@
 //! The state of one native thread: its timeline, its ring, and what it has told already.
 
+mod acts;
+
 use std::cell::Cell;
 use std::hash::Hasher;
 use std::ptr::null_mut;
@@ -12,6 +14,8 @@ use crate::clock::{monotonic_ns, thread_cpu_ns};
 use crate::process;
 use crate::site::SiteCache;
 use crate::timeline::{Costly, Span, Timeline};
+use acts::Works;
+pub(crate) use acts::{ActKind, WAIT_TOLD_NS, WorkEntry};
 
 /// Statements told apart in one request; more are counted without being told apart.
 const SQL_MAX: usize = 32;
@@ -38,6 +42,7 @@ pub(crate) struct ThreadState {
     scratch: Vec<u8>,
     told: ToldSet,
     call: Call,
+    works: Works,
     random: u64,
     requests: u64,
 }
@@ -53,6 +58,8 @@ struct Call {
     start: u64,
     gvl_wait: u64,
     span: Span,
+    /// Kind and name of an act that the call is beside its time.
+    act: Option<(ActKind, u64)>,
 }
 
 /// The dear readings, taken from the system.
@@ -142,10 +149,14 @@ impl ThreadState {
             active: false,
             sites: SiteCache::new(),
             ring: None,
-            record: RequestRecord::default(),
+            record: RequestRecord {
+                acts: Vec::with_capacity(acts::ACTS_MAX),
+                ..RequestRecord::default()
+            },
             scratch: Vec::with_capacity(4096),
             told: ToldSet::new(),
             call: Call::default(),
+            works: Works::default(),
             random: monotonic_ns() | 1,
             requests: 0,
         })
@@ -181,6 +192,7 @@ impl ThreadState {
         self.record.id = id;
         self.record.ready = ready;
         self.call = Call::default();
+        self.works.clear();
         self.requests += 1;
         // Xorshift (Marsaglia 2003): a sample that cannot beat in time with the app.
         self.random ^= self.random << 13;
@@ -198,8 +210,8 @@ impl ThreadState {
         self.active = true;
     }
 
-    /// The request ends; its record goes into the ring.
-    pub(crate) fn end(&mut self, status: u32, route: Option<&[u8]>) {
+    /// The request ends; its record goes into the ring. Answers when.
+    pub(crate) fn end(&mut self, status: u32, route: Option<&[u8]>) -> u64 {
         let now = monotonic_ns();
         self.active = false;
         self.record.sample = self.timeline.end(now, &Live);
@@ -219,6 +231,7 @@ impl ThreadState {
             self.record.bursts.extend_from_slice(&self.timeline.bursts);
         }
         self.push_record();
+        now
     }
 
     /// Without GVL events the time outside calls is not known to be running: only its CPU is.
@@ -255,7 +268,15 @@ impl ThreadState {
             start: now,
             gvl_wait: self.timeline.gvl_wait(),
             span,
+            act: None,
         };
+    }
+
+    /// A call begins that is no statement: connecting, preparing, closing.
+    pub(crate) fn begin_setup(&mut self, act: Option<(ActKind, &[u8])>, site: u64) {
+        let act = act.map(|(kind, what)| (kind, self.tell(TextKind::Name, what)));
+        self.begin_call(Span::Sql, NO_STATEMENT, site);
+        self.call.act = act;
     }
 
     /// The call ends.
@@ -263,6 +284,11 @@ impl ThreadState {
         let now = monotonic_ns();
         self.timeline.set_span(Span::None, now, &Live);
         let call = std::mem::take(&mut self.call);
+        if let Some((kind, what)) = call.act {
+            let waited = self.timeline.gvl_wait() - call.gvl_wait;
+            let time = (now - call.start).saturating_sub(waited);
+            self.add_act(kind, what, call.site, time);
+        }
         if call.span == Span::None || call.digest == NO_STATEMENT {
             return;
         }

@@ -199,6 +199,23 @@ impl Timeline {
         self.parts[Part::GvlWait as usize]
     }
 
+    /// Whether the thread is in an SQL or HTTP call.
+    pub(crate) fn in_call(&self) -> bool {
+        self.span != Span::None
+    }
+
+    /// Time so far in calls and waiting for the GVL. Exact outside of calls, while the thread runs.
+    pub(crate) fn away(&self) -> u64 {
+        const AWAY: [Part; 5] = [
+            Part::GvlWait,
+            Part::SqlRunning,
+            Part::SqlWaiting,
+            Part::HttpRunning,
+            Part::HttpWaiting,
+        ];
+        AWAY.iter().map(|part| self.parts[*part as usize]).sum()
+    }
+
     /// Gives the stretch up to `now` to what the thread did with the GVL. Also after SUSPENDED without
     /// RESUMED: Ruby 3.3 tells SUSPENDED before it sees that an interrupt is pending and runs on.
     fn close_running(&mut self, now: u64, costly: &dyn Costly) {

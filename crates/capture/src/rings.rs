@@ -9,10 +9,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use recording::{
-    AgentProcess, Burst, BurstKind, CpuSample, Handled, Nanos, Parts, RequestId, SqlUse, TextId,
-    Timestamp,
+    Act, ActKind, AgentProcess, Burst, BurstKind, CpuSample, Handled, JitSample, Nanos, Parts,
+    RequestId, RuntimeSample, Setting, SqlUse, TextId, Timestamp,
 };
-use ring::{Hello, ReadError, Reader, Record, RequestRecord, TextKind};
+use ring::{Hello, ReadError, Reader, Record, RequestRecord, RuntimeRecord, TextKind};
 
 /// All rings of a run.
 pub struct Rings {
@@ -44,6 +44,7 @@ struct Process {
     hello: Option<Hello>,
     loaded: String,
     troubles: Vec<String>,
+    settings: Vec<Setting>,
     ended: Counted,
 }
 
@@ -54,6 +55,8 @@ pub struct Polled {
     pub handled: Vec<Handled>,
     /// Texts that they name.
     pub texts: Vec<(TextId, String)>,
+    /// Ruby's counters.
+    pub runtime: Vec<RuntimeSample>,
 }
 
 /// What a process said of its server.
@@ -210,6 +213,12 @@ impl Rings {
                     self.processes.entry(pid).or_default().hello = Some(hello);
                 }
                 Some(Record::Trouble(sentence)) => self.trouble(pid, sentence),
+                Some(Record::Settings(pairs)) => {
+                    let setting = |(name, value)| Setting { name, value };
+                    let settings = pairs.into_iter().map(setting).collect();
+                    self.processes.entry(pid).or_default().settings = settings;
+                }
+                Some(Record::Runtime(record)) => polled.runtime.push(runtime(record, pid)),
                 None => self.trouble(pid, "wrote a record that cannot be read".to_owned()),
             });
         if let Err(error) = result {
@@ -236,7 +245,9 @@ impl Rings {
                 self.samples.entry(id).or_insert(text);
             }
             TextKind::Database => self.database_url = Some(text),
-            TextKind::Route | TextKind::Digest | TextKind::Site => texts.push((id, text)),
+            TextKind::Route | TextKind::Digest | TextKind::Site | TextKind::Name => {
+                texts.push((id, text));
+            }
         }
     }
 
@@ -270,7 +281,7 @@ impl Rings {
             dropped: counted.dropped,
             cost: Nanos(cost),
             troubles: process.troubles.clone(),
-            settings: Vec::new(),
+            settings: process.settings.clone(),
         }
     }
 }
@@ -327,7 +338,39 @@ fn handled(record: &RequestRecord, pid: u32, tid: u32) -> Handled {
             .iter()
             .map(|burst| self::burst(*burst))
             .collect(),
-        acts: Vec::new(),
+        acts: record.acts.iter().filter_map(act).collect(),
+    }
+}
+
+fn act(act: &ring::ActRecord) -> Option<Act> {
+    Some(Act {
+        kind: *ActKind::ALL.get(usize::from(act.kind))?,
+        what: TextId(act.what),
+        site: TextId(act.site),
+        count: act.count,
+        time: Nanos(act.time),
+    })
+}
+
+fn runtime(record: RuntimeRecord, pid: u32) -> RuntimeSample {
+    let [gc_count, gc_major, gc_time, heap_live] = record.gc;
+    let jit = |[compiled, code_bytes, compile_time, invalidated]: [u64; 4]| JitSample {
+        compiled,
+        code_bytes,
+        compile_time: Nanos(compile_time),
+        invalidated,
+    };
+    RuntimeSample {
+        at: Timestamp::from_monotonic_nanos(record.at),
+        pid,
+        gc_count,
+        gc_major,
+        gc_time: Nanos(gc_time),
+        gc_cause: record.gc_cause,
+        heap_live,
+        jit: record.jit.map(jit),
+        threads_busy: record.server.map(|[busy, _]| busy),
+        backlog: record.server.map(|[_, backlog]| backlog),
     }
 }
 

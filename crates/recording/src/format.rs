@@ -6,7 +6,7 @@
 //! are few, are rows. Readers of a later version upgrade the older ones; `fixtures/` keeps one of each.
 //!
 //! Version 2 added the summary's answers and database; version 3 the chunk's runtime samples and acts, and
-//! much to the samples of host and processes.
+//! much to the samples of host and processes; version 4 the server's threads and queue to the runtime samples.
 
 mod columns;
 mod records;
@@ -23,7 +23,7 @@ use wire::{Reader, Wire, Writer};
 /// First bytes of every piece.
 pub const MAGIC: [u8; 4] = *b"HKRC";
 /// The version this program writes, and the newest it reads.
-pub const VERSION: u16 = 3;
+pub const VERSION: u16 = 4;
 /// The oldest version it reads.
 const VERSION_MIN: u16 = 1;
 

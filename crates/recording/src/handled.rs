@@ -97,7 +97,8 @@ pub struct SqlUse {
 pub struct Act {
     /// What kind.
     pub kind: ActKind,
-    /// Its name, such as `JSON.generate` or `Mysql2::Client`; `NONE` for waits.
+    /// Its name, such as `JSON.generate` or `Mysql2::Client`; for waits what was waited for, such as `Mutex`,
+    /// where that is known.
     pub what: TextId,
     /// Source lines of the app, innermost first, as in [`SqlUse::site`].
     pub site: TextId,

@@ -143,6 +143,10 @@ pub struct RuntimeSample {
     pub heap_live: u64,
     /// The compiler; `None` while it is off.
     pub jit: Option<JitSample>,
+    /// Threads of the app server that have a request, as the server says; `None` when it does not.
+    pub threads_busy: Option<u32>,
+    /// Requests that wait in the process for such a thread.
+    pub backlog: Option<u32>,
 }
 
 /// The just-in-time compiler of one process.

@@ -15,5 +15,5 @@ mod writer;
 
 pub use layout::{CAPACITY_BYTES_MAX, CAPACITY_BYTES_MIN, VERSION};
 pub use reader::{ReadError, Reader};
-pub use record::{Hello, Record, RequestRecord, SqlRecord, TextKind};
+pub use record::{ActRecord, Hello, Record, RequestRecord, RuntimeRecord, SqlRecord, TextKind};
 pub use writer::{Place, Writer};

@@ -18,6 +18,10 @@ pub enum Record {
     Hello(Hello),
     /// Something the agent could not do, one sentence.
     Trouble(String),
+    /// What the process says of its settings.
+    Settings(Vec<(String, String)>),
+    /// Ruby's counters and the server's, about once a second.
+    Runtime(RuntimeRecord),
 }
 
 /// What a text is used for.
@@ -33,6 +37,8 @@ pub enum TextKind {
     Sample,
     /// The URL of the app's database, password included. For EXPLAIN; never stored.
     Database,
+    /// The name of an act, such as `JSON.generate`.
+    Name,
 }
 
 /// What a process says of itself and of the agent's cost in it.
@@ -84,6 +90,38 @@ pub struct RequestRecord {
     pub sql: Vec<SqlRecord>,
     /// Kind (0 running, 1 SQL, 2 HTTP, 3 lock, 4 sleep, 5 other) and nanoseconds.
     pub bursts: Vec<(u8, u64)>,
+    /// Waits outside of calls, named work, connections and statements made.
+    pub acts: Vec<ActRecord>,
+}
+
+/// What one kind of act at one source line cost the request; see `recording::Act`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ActRecord {
+    /// As `recording::ActKind` numbers them.
+    pub kind: u8,
+    /// Hash of its name's text, 0 without one.
+    pub what: u64,
+    /// Hash of the source line's text, 0 when not told.
+    pub site: u64,
+    /// How often.
+    pub count: u32,
+    /// Nanoseconds.
+    pub time: u64,
+}
+
+/// Counters of one process since it started; see `recording::RuntimeSample` for the meaning of each field.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RuntimeRecord {
+    /// Monotonic nanoseconds.
+    pub at: u64,
+    /// Collections, of these major, nanoseconds spent, objects alive.
+    pub gc: [u64; 4],
+    /// What the last collection was for.
+    pub gc_cause: String,
+    /// Methods compiled, bytes of code, nanoseconds spent, code thrown away; `None` without a compiler.
+    pub jit: Option<[u64; 4]>,
+    /// Threads of the server with a request, and requests that wait for one; `None` when it does not tell.
+    pub server: Option<[u32; 2]>,
 }
 
 /// What one statement at one source line cost the request.
@@ -107,13 +145,16 @@ const KIND_REQUEST: u16 = 1;
 const KIND_TEXT: u16 = 2;
 const KIND_HELLO: u16 = 3;
 const KIND_TROUBLE: u16 = 4;
+const KIND_SETTINGS: u16 = 5;
+const KIND_RUNTIME: u16 = 6;
 
-const TEXT_KINDS: [TextKind; 5] = [
+const TEXT_KINDS: [TextKind; 6] = [
     TextKind::Route,
     TextKind::Digest,
     TextKind::Site,
     TextKind::Sample,
     TextKind::Database,
+    TextKind::Name,
 ];
 
 impl Record {
@@ -129,6 +170,8 @@ impl Record {
             },
             KIND_HELLO => Record::Hello(Hello::decode(&mut bytes)?),
             KIND_TROUBLE => Record::Trouble(bytes.rest_as_text()),
+            KIND_SETTINGS => Record::Settings(settings(&bytes.rest_as_text())),
+            KIND_RUNTIME => Record::Runtime(RuntimeRecord::decode(&mut bytes)?),
             _ => return None,
         };
         Some(record)
@@ -149,22 +192,74 @@ impl Record {
         out.extend_from_slice(text.as_bytes());
         KIND_TROUBLE
     }
+
+    /// Writes settings (a line each, name and value with a tab between) into `out`, emptied first, and
+    /// answers their kind.
+    pub fn encode_settings(lines: &[u8], out: &mut Vec<u8>) -> u16 {
+        out.clear();
+        out.extend_from_slice(lines);
+        KIND_SETTINGS
+    }
+}
+
+fn settings(lines: &str) -> Vec<(String, String)> {
+    let pair = |line: &str| {
+        let (name, value) = line.split_once('\t')?;
+        Some((name.to_owned(), value.to_owned()))
+    };
+    lines.lines().filter_map(pair).collect()
+}
+
+impl RuntimeRecord {
+    /// Writes it into `out`, emptied first, and answers its kind.
+    pub fn encode(&self, out: &mut Vec<u8>) -> u16 {
+        out.clear();
+        put(out, self.at);
+        put(
+            out,
+            u64::from(self.jit.is_some()) | u64::from(self.server.is_some()) << 1,
+        );
+        let [busy, backlog] = self.server.unwrap_or_default().map(u64::from);
+        let numbers = self.gc.into_iter().chain(self.jit.unwrap_or_default());
+        for number in numbers.chain([busy, backlog]) {
+            put(out, number);
+        }
+        out.extend_from_slice(self.gc_cause.as_bytes());
+        KIND_RUNTIME
+    }
+
+    fn decode(bytes: &mut Bytes<'_>) -> Option<RuntimeRecord> {
+        let (at, present) = (bytes.u64()?, bytes.u64()?);
+        let gc = bytes.numbers()?;
+        let jit = bytes.numbers()?;
+        let [busy, backlog] = bytes.numbers()?;
+        Some(RuntimeRecord {
+            at,
+            gc,
+            jit: (present & 1 == 1).then_some(jit),
+            server: (present >> 1 & 1 == 1).then_some([busy as u32, backlog as u32]),
+            gc_cause: bytes.rest_as_text(),
+        })
+    }
 }
 
 impl RequestRecord {
     /// Empties it, keeping its memory.
     pub fn reset(&mut self) {
-        let (sql, bursts) = (
+        let (sql, bursts, acts) = (
             std::mem::take(&mut self.sql),
             std::mem::take(&mut self.bursts),
+            std::mem::take(&mut self.acts),
         );
         *self = RequestRecord {
             sql,
             bursts,
+            acts,
             ..RequestRecord::default()
         };
         self.sql.clear();
         self.bursts.clear();
+        self.acts.clear();
     }
 
     /// Writes it into `out`, emptied first, and answers its kind.
@@ -179,7 +274,8 @@ impl RequestRecord {
             u64::from(self.status) | u64::from(self.statements) << 32,
             self.sql.len() as u64
                 | (self.bursts.len() as u64) << 16
-                | u64::from(self.sample.is_some()) << 32,
+                | u64::from(self.sample.is_some()) << 32
+                | (self.acts.len() as u64) << 40,
         ];
         for number in head.iter().chain(&self.parts) {
             put(out, *number);
@@ -201,6 +297,12 @@ impl RequestRecord {
         }
         for (kind, nanos) in &self.bursts {
             put(out, u64::from(*kind) << 56 | (nanos & BURST_NANOS));
+        }
+        for act in &self.acts {
+            let packed = u64::from(act.kind) << 32 | u64::from(act.count);
+            for number in [packed, act.what, act.site, act.time] {
+                put(out, number);
+            }
         }
         KIND_REQUEST
     }
@@ -239,6 +341,16 @@ impl RequestRecord {
             record
                 .bursts
                 .push(((packed >> 56) as u8, packed & BURST_NANOS));
+        }
+        for _ in 0..counts >> 40 & 0xff {
+            let [packed, what, site, time] = bytes.numbers()?;
+            record.acts.push(ActRecord {
+                kind: (packed >> 32) as u8,
+                what,
+                site,
+                count: packed as u32,
+                time,
+            });
         }
         Some(record)
     }
@@ -305,6 +417,14 @@ impl<'a> Bytes<'a> {
         self.take(8)
             .and_then(|taken| taken.try_into().ok())
             .map(u64::from_le_bytes)
+    }
+
+    fn numbers<const COUNT: usize>(&mut self) -> Option<[u64; COUNT]> {
+        let mut numbers = [0; COUNT];
+        for number in &mut numbers {
+            *number = self.u64()?;
+        }
+        Some(numbers)
     }
 
     fn rest_as_text(&mut self) -> String {

@@ -1,7 +1,10 @@
 //! Both ends of a ring in one process, on real shared memory.
 
 use proptest::prelude::*;
-use ring::{Hello, Place, ReadError, Reader, Record, RequestRecord, SqlRecord, TextKind, Writer};
+use ring::{
+    ActRecord, Hello, Place, ReadError, Reader, Record, RequestRecord, RuntimeRecord, SqlRecord,
+    TextKind, Writer,
+};
 
 struct Fixture {
     folder: tempfile::TempDir,
@@ -133,6 +136,15 @@ fn request() -> impl Strategy<Value = RequestRecord> {
         },
     );
     let burst = (0u8..6, 0u64..1 << 56);
+    let act = (any::<(u8, u32)>(), prop::array::uniform3(any::<u64>())).prop_map(
+        |((kind, count), [what, site, time])| ActRecord {
+            kind,
+            what,
+            site,
+            count,
+            time,
+        },
+    );
     (
         prop::array::uniform5(any::<u64>()),
         prop::array::uniform2(any::<u32>()),
@@ -140,20 +152,24 @@ fn request() -> impl Strategy<Value = RequestRecord> {
         proptest::option::of(prop::array::uniform4(any::<u64>())),
         prop::collection::vec(sql, 0..33),
         prop::collection::vec(burst, 0..97),
+        prop::collection::vec(act, 0..17),
     )
-        .prop_map(|(ids, numbers, parts, sample, sql, bursts)| RequestRecord {
-            id: ids[0],
-            ready: ids[1],
-            start: ids[2],
-            end: ids[3],
-            route: ids[4],
-            status: numbers[0],
-            statements: numbers[1],
-            parts,
-            sample,
-            sql,
-            bursts,
-        })
+        .prop_map(
+            |(ids, numbers, parts, sample, sql, bursts, acts)| RequestRecord {
+                id: ids[0],
+                ready: ids[1],
+                start: ids[2],
+                end: ids[3],
+                route: ids[4],
+                status: numbers[0],
+                statements: numbers[1],
+                parts,
+                sample,
+                sql,
+                bursts,
+                acts,
+            },
+        )
 }
 
 proptest! {
@@ -208,7 +224,24 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_decoded_or_refused(kind in 0u16..6, bytes in prop::collection::vec(any::<u8>(), 0..600)) {
+    fn settings_and_counters_survive_their_encoding(
+        pairs in prop::collection::vec(("[^\t\r\n]{0,20}", "[^\t\r\n]{0,20}"), 0..9),
+        gc in prop::array::uniform4(any::<u64>()),
+        gc_cause in ".{0,40}",
+        jit in proptest::option::of(prop::array::uniform4(any::<u64>())),
+        server in proptest::option::of(prop::array::uniform2(any::<u32>())),
+    ) {
+        let mut bytes = Vec::new();
+        let lines: String = pairs.iter().map(|(name, value)| format!("{name}\t{value}\n")).collect();
+        let number = Record::encode_settings(lines.as_bytes(), &mut bytes);
+        prop_assert_eq!(Record::decode(number, &bytes), Some(Record::Settings(pairs)));
+        let runtime = RuntimeRecord { at: gc[0], gc, gc_cause, jit, server };
+        let number = runtime.encode(&mut bytes);
+        prop_assert_eq!(Record::decode(number, &bytes), Some(Record::Runtime(runtime)));
+    }
+
+    #[test]
+    fn any_bytes_are_decoded_or_refused(kind in 0u16..9, bytes in prop::collection::vec(any::<u8>(), 0..600)) {
         let _ = Record::decode(kind, &bytes);
     }
 }

@@ -1,5 +1,6 @@
 //! The agent inside a real Puma, with the real drivers.
 
+mod acts;
 mod agent;
 mod calls;
 mod support;

@@ -21,6 +21,7 @@ pub struct Puma {
     pub rings: Rings,
     pub handled: Vec<Handled>,
     pub texts: Vec<(recording::TextId, String)>,
+    pub runtime: Vec<recording::RuntimeSample>,
 }
 
 impl Puma {
@@ -75,6 +76,7 @@ impl Puma {
             rings: Rings::new(&rings_folder),
             handled: Vec::new(),
             texts: Vec::new(),
+            runtime: Vec::new(),
             _folder: folder,
         }
     }
@@ -88,6 +90,7 @@ impl Puma {
         let polled = self.rings.poll();
         self.handled.extend(polled.handled);
         self.texts.extend(polled.texts);
+        self.runtime.extend(polled.runtime);
     }
 
     /// Polls until `enough` says so. Panics when it never does.

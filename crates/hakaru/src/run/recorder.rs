@@ -184,6 +184,7 @@ impl State {
         let count = polled.handled.len();
         self.chunk.handled.extend(polled.handled);
         self.chunk.texts.extend(polled.texts);
+        self.chunk.runtime.extend(polled.runtime);
         count
     }
 

@@ -161,6 +161,9 @@ wire_record!(RuntimeSample {
     gc_cause,
     heap_live,
     jit
+} since 4 {
+    threads_busy,
+    backlog
 });
 wire_record!(JitSample {
     compiled,

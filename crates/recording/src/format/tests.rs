@@ -86,8 +86,11 @@ prop_compose! {
         (at, pid, jit) in (instant(), any::<u32>(), of(jit())),
         (gc_count, gc_major, gc_time) in (any::<u64>(), any::<u64>(), length()),
         (gc_cause, heap_live) in (words(), any::<u64>()),
+        (threads_busy, backlog) in (of(any::<u32>()), of(any::<u32>())),
     ) -> RuntimeSample {
-        RuntimeSample { at, pid, gc_count, gc_major, gc_time, gc_cause, heap_live, jit }
+        RuntimeSample {
+            at, pid, gc_count, gc_major, gc_time, gc_cause, heap_live, jit, threads_busy, backlog
+        }
     }
 }
 
@@ -603,6 +606,14 @@ fn fixture_3() -> (Chunk, Summary) {
     (chunk, summary)
 }
 
+/// The same with what version 4 added.
+fn fixture_4() -> (Chunk, Summary) {
+    let (mut chunk, summary) = fixture_3();
+    chunk.runtime[0].threads_busy = Some(5);
+    chunk.runtime[0].backlog = Some(2);
+    (chunk, summary)
+}
+
 /// The bytes that a version wrote.
 fn kept(piece: &str, version: u16) -> Vec<u8> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures");
@@ -614,7 +625,7 @@ fn kept(piece: &str, version: u16) -> Vec<u8> {
 #[test]
 fn every_version_is_read_for_ever() {
     if std::env::var_os("HAKARU_BLESS").is_some() {
-        let (chunk, summary) = fixture_3();
+        let (chunk, summary) = fixture_4();
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures");
         std::fs::write(format!("{folder}/chunk-v{VERSION}.hkrc"), chunk.encode()).unwrap();
         std::fs::write(
@@ -623,7 +634,12 @@ fn every_version_is_read_for_ever() {
         )
         .unwrap();
     }
-    for (version, (chunk, summary)) in [(1, fixture()), (2, fixture_2()), (3, fixture_3())] {
+    for (version, (chunk, summary)) in [
+        (1, fixture()),
+        (2, fixture_2()),
+        (3, fixture_3()),
+        (4, fixture_4()),
+    ] {
         assert_eq!(Chunk::decode(&kept("chunk", version)), Ok(chunk));
         assert_eq!(Summary::decode(&kept("summary", version)), Ok(summary));
     }
