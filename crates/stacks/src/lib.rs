@@ -1,0 +1,35 @@
+//! Folds samples of call stacks into tables, trees, differences and the files that viewers open.
+//!
+//! A [`Profile`] holds what was seen: frames, stacks made of them, and samples, each a stack with a state
+//! and a weight. Everything else is computed from it: [`table`] (inclusive and self), [`callers`] and
+//! [`callees`], [`Tree`] (what a flame graph draws), [`diff`] with bounds, [`filter`]s that make another
+//! profile, and the formats of [`export`] and [`import`]. [`Profile::encode`] is the form that is kept on
+//! disk.
+//!
+//! Invariant: pure. No clock, no file, no chance: the resampling in [`diff`] is seeded.
+//! Invariant: a weight is never lost. Each function's output adds up to the weight it was given, or says
+//! what it left out.
+//!
+//! Start reading at [`Profile`], then `table.rs`.
+
+mod around;
+mod diff;
+pub mod export;
+pub mod filter;
+mod format;
+pub mod import;
+mod profile;
+mod state;
+mod table;
+mod tree;
+
+pub use around::{callees, callers};
+pub use diff::{Changed, Diff, diff};
+pub use format::{FormatError, VERSION};
+pub use profile::{
+    Cost, Frame, FrameId, Location, Names, Profile, Sample, StackId, State, ThreadId, ThreadOf,
+    Unit,
+};
+pub use state::{Wait, wait_of};
+pub use table::{Row, Table, states, table};
+pub use tree::{Node, Tree};
