@@ -9,6 +9,7 @@
 //! [`numbers`] writes numbers, here and in the report.
 
 mod context;
+mod demand;
 pub mod numbers;
 mod query;
 mod rules;

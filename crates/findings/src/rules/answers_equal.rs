@@ -3,7 +3,7 @@
 use super::static_files::is_static;
 use crate::context::Context;
 use crate::numbers;
-use crate::text::{ms, percent, title};
+use crate::text::{ms, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
 /// Comparisons between users that make chance unlikely. Found by weighing.
@@ -26,7 +26,10 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         }
         // The first answer to each line has to be made in any case.
         let again = 1.0 - (answers.lines as f64 / route.requests.max(1) as f64).min(1.0);
-        let saved = route.seen_mean_ms * route.answered as f64 * again;
+        let saved = context
+            .request_demand(&route.route)
+            .times(route.answered as f64 * again);
+        let gain = context.gain(saved);
         let cookie = match answers.with_set_cookie {
             0 => "",
             _ => "; leave Set-Cookie out of them, or shared caches will not keep them",
@@ -59,11 +62,11 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
                 safety: Safety::Code,
             },
             estimated_gain: format!(
-                "up to {} of all time: −{} in all, if clients or a proxy keep each answer",
-                percent(context.share(saved)),
-                ms(saved)
+                "up to {}: −{} of a thread in all, if clients or a proxy keep each answer",
+                gain.text,
+                ms(saved.sum())
             ),
-            gain_share: context.share(saved),
+            gain_share: gain.share,
             confidence: Confidence::High,
         });
     }

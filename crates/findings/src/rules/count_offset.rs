@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::query;
-use crate::text::{fit, ms, percent, title};
+use crate::text::{fit, ms, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
 /// Tables below so many rows are counted at once. Found by weighing.
@@ -50,7 +50,10 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         };
         // The count may be issued elsewhere too; a page needs it once.
         let share = (paging.count as f64 / count.count.max(1) as f64).min(1.0);
-        let saved = count.time_ms * share + paging.time_ms * OFFSET_SHARE;
+        let saved = context
+            .statement_demand(count, share)
+            .plus(context.statement_demand(paging, OFFSET_SHARE));
+        let gain = context.gain(saved);
         findings.push(Finding {
             rule: "count-offset",
             route: route.clone(),
@@ -67,11 +70,11 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
                 safety: Safety::Code,
             },
             estimated_gain: format!(
-                "{} of all time: −{} in all, the count and half of the page's statement",
-                percent(context.share(saved)),
-                ms(saved)
+                "{}: −{} in all, the count and half of the page's statement",
+                gain.text,
+                ms(saved.sum())
             ),
-            gain_share: context.share(saved),
+            gain_share: gain.share,
             confidence: Confidence::Medium,
         });
     }

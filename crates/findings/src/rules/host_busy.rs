@@ -88,6 +88,11 @@ fn trouble(shares: &Shares) -> Option<(String, &'static str)> {
     }
 }
 
+/// CPU time of the app's processes as a share of the cores' time; `None` without samples of the host.
+pub(super) fn app_share(context: &Context<'_>) -> Option<f64> {
+    shares(context).map(|shares| shares.app)
+}
+
 /// From the first to the last sample in the window.
 fn shares(context: &Context<'_>) -> Option<Shares> {
     let window = context.recording.window;

@@ -3,10 +3,11 @@
 use breakdown::{RouteBalance, SqlSummary};
 use recording::{ColumnFacts, DatabaseFacts};
 
+use super::missing_index;
 use crate::context::Context;
 use crate::numbers;
 use crate::query;
-use crate::text::{fit, ms, percent, place, title};
+use crate::text::{fit, ms, place, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
 /// Bodies from which a file is cheaper than a row. Found by weighing.
@@ -69,6 +70,14 @@ fn finding(
     sql: &SqlSummary,
     column: &ColumnFacts,
 ) -> Finding {
+    // What an index would give is that finding's gain.
+    let share = if missing_index::is_wanted_by(context, sql) {
+        1.0 - missing_index::GAIN_MAX
+    } else {
+        1.0
+    };
+    let saved = context.statement_demand(sql, share);
+    let gain = context.gain(saved);
     Finding {
         rule: "large-bodies",
         route: route.route.clone(),
@@ -100,11 +109,11 @@ fn finding(
             safety: Safety::Code,
         },
         estimated_gain: format!(
-            "{} of all time: −{} in the statement alone",
-            percent(context.share(sql.time_ms)),
-            ms(sql.time_ms)
+            "{}: −{} in the statement alone",
+            gain.text,
+            ms(saved.sum())
         ),
-        gain_share: context.share(sql.time_ms),
+        gain_share: gain.share,
         confidence: Confidence::High,
     }
 }

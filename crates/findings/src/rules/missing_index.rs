@@ -6,9 +6,10 @@ use breakdown::SqlSummary;
 use recording::{Access, ExplainedStatement, PlanStep};
 
 use crate::context::Context;
+use crate::demand::Demand;
 use crate::numbers;
 use crate::query::{self, Column, Query};
-use crate::text::{fit, ms, percent, place, title};
+use crate::text::{fit, ms, place, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
 /// Tables below so many rows are read as fast without an index: they fit a page or two.
@@ -17,7 +18,7 @@ const ROWS_MIN: u64 = 100;
 /// the range may be narrow.
 const ROWS_MIN_IN_RANGE: u64 = 1_000;
 /// An index does not make a statement free: this share of its time goes at most. Found by weighing.
-const GAIN_MAX: f64 = 0.9;
+pub(crate) const GAIN_MAX: f64 = 0.9;
 
 /// Columns an index should have on one table, and which statements ask for it.
 struct Wanted<'a> {
@@ -28,6 +29,16 @@ struct Wanted<'a> {
     full_scan: bool,
     table_rows: u64,
     statements: Vec<&'a SqlSummary>,
+}
+
+/// Whether an index is found missing for a statement.
+pub(crate) fn is_wanted_by(context: &Context<'_>, sql: &SqlSummary) -> bool {
+    let of_statement = |explained: &&ExplainedStatement| explained.digest == sql.id;
+    let query = query::read(&sql.digest);
+    let explained = context.recording.explained.iter().find(of_statement);
+    query.zip(explained).is_some_and(|(query, explained)| {
+        (0..explained.steps.len()).any(|place| wanted(&query, explained, place, sql).is_some())
+    })
 }
 
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
@@ -201,20 +212,24 @@ impl Wanted<'_> {
             .collect()
     }
 
-    /// Time that goes when rows are found instead of searched.
-    fn saved_ms(&self) -> f64 {
+    /// What goes when rows are found instead of searched.
+    fn saved(&self, context: &Context<'_>) -> Demand {
         let saved = |sql: &&SqlSummary| {
             let returned = sql.rows as f64 / sql.count.max(1) as f64;
             let searched = 1.0 - returned / self.table_rows.max(1) as f64;
-            (sql.time_ms - sql.gvl_wait_ms).max(0.0) * searched.clamp(0.0, GAIN_MAX)
+            context.statement_demand(sql, searched.clamp(0.0, GAIN_MAX))
         };
-        self.statements.iter().map(saved).sum()
+        self.statements
+            .iter()
+            .map(saved)
+            .fold(Demand::default(), Demand::plus)
     }
 }
 
 fn finding(context: &Context<'_>, table: &str, wanted: &Wanted<'_>) -> Finding {
     let columns = wanted.columns().join(", ");
-    let saved = wanted.saved_ms();
+    let saved = wanted.saved(context);
+    let gain = context.gain(saved);
     let most = wanted
         .statements
         .iter()
@@ -249,11 +264,11 @@ fn finding(context: &Context<'_>, table: &str, wanted: &Wanted<'_>) -> Finding {
             &wanted.columns(),
         ),
         estimated_gain: format!(
-            "{} of all time: −{} in all, spent on rows that are not returned",
-            percent(context.share(saved)),
-            ms(saved),
+            "{}: −{} in all, spent on rows that are not returned",
+            gain.text,
+            ms(saved.sum()),
         ),
-        gain_share: context.share(saved),
+        gain_share: gain.share,
         confidence: if wanted.full_scan {
             Confidence::High
         } else {

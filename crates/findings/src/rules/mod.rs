@@ -8,6 +8,7 @@ mod errors;
 mod fd_limit;
 mod few_samples;
 mod generator_busy;
+mod gvl_in_sql;
 mod host_busy;
 mod large_bodies;
 mod memory_limit;
@@ -29,11 +30,12 @@ use crate::types::{Confidence, Remedy, Safety};
 type Rule = fn(&Context<'_>) -> Vec<Finding>;
 
 /// All rules.
-pub(crate) const ALL: [Rule; 19] = [
+pub(crate) const ALL: [Rule; 20] = [
     errors::find,
     n_plus_one::find,
     missing_index::find,
     slow_http::find,
+    gvl_in_sql::find,
     threads::find,
     answers_equal::find,
     static_files::find,

@@ -7,7 +7,7 @@ use recording::{Nanos, RequestId, TextId};
 use crate::context::Context;
 use crate::numbers;
 use crate::query;
-use crate::text::{called_from, fit, ms, percent, place, times, title};
+use crate::text::{called_from, fit, ms, place, times, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
 /// Executions per request from which repetition is a finding: the usual rule for production (bullet
@@ -25,6 +25,7 @@ struct Repeat {
     requests: u64,
     count: u64,
     time: Nanos,
+    gvl_wait: Nanos,
     rows: u64,
 }
 
@@ -40,6 +41,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
             }
             repeat.count += u64::from(used.count);
             repeat.time += used.time;
+            repeat.gvl_wait += used.gvl_wait;
             repeat.rows += used.rows;
         }
     }
@@ -65,9 +67,10 @@ impl Repeat {
         self.count as f64 / self.requests as f64
     }
 
-    /// What all executions but one a request took.
+    /// What all executions but one a request took, without waiting for the GVL.
     fn saved_ms(&self) -> f64 {
-        self.time.as_millis_f64() * (1.0 - 1.0 / self.per_request())
+        let own = self.time.as_millis_f64() - self.gvl_wait.as_millis_f64();
+        own.max(0.0) * (1.0 - 1.0 / self.per_request())
     }
 }
 
@@ -81,6 +84,7 @@ fn finding(
     let count = times(repeat.per_request());
     let each = ms(repeat.time.as_millis_f64() / repeat.count as f64);
     let saved = repeat.saved_ms();
+    let gain = context.gain(context.sql_demand(route, saved));
     let saved_each = saved / repeat.requests as f64;
     let mean = context.route(route).map_or(0.0, |route| route.seen_mean_ms);
     let brief = fit(&query::brief(digest), 36);
@@ -109,12 +113,12 @@ fn finding(
         evidence,
         remedy: remedy(digest, reads),
         estimated_gain: format!(
-            "{} of all time: −{} of {} a request on {route}",
-            percent(context.share(saved)),
+            "{}: −{} of {} a request on {route}",
+            gain.text,
             ms(saved_each),
             ms(mean),
         ),
-        gain_share: context.share(saved),
+        gain_share: gain.share,
         confidence: if sure {
             Confidence::High
         } else {

@@ -7,7 +7,7 @@ use recording::TextId;
 use crate::context::Context;
 use crate::numbers;
 use crate::query;
-use crate::text::{fit, ms, percent, title};
+use crate::text::{fit, ms, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
 /// Requests that must show it.
@@ -34,7 +34,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
             {
                 rows.entry(key(digest))
                     .or_default()
-                    .push((used.digest, used.time.as_millis_f64()));
+                    .push((used.digest, (used.time - used.gvl_wait).as_millis_f64()));
             }
         }
         for (row, updates) in rows {
@@ -60,6 +60,7 @@ fn key(digest: &str) -> &str {
 }
 
 fn finding(context: &Context<'_>, route: &str, seen: &Seen) -> Finding {
+    let gain = context.gain(context.sql_demand(route, seen.saved_ms));
     let digests: Vec<&str> = seen.statements.iter().map(|id| context.text(*id)).collect();
     let mut evidence = vec![format!(
         "in each of {} requests",
@@ -82,11 +83,11 @@ fn finding(context: &Context<'_>, route: &str, seen: &Seen) -> Finding {
             safety: Safety::Code,
         },
         estimated_gain: format!(
-            "{} of all time: −{} in all",
-            percent(context.share(seen.saved_ms)),
+            "{}: −{} in all",
+            gain.text,
             ms(seen.saved_ms)
         ),
-        gain_share: context.share(seen.saved_ms),
+        gain_share: gain.share,
         confidence: Confidence::Medium,
     }
 }

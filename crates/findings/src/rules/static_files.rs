@@ -1,6 +1,7 @@
 //! Files that need no app, served by the app.
 
 use crate::context::Context;
+use crate::demand::Demand;
 use crate::numbers;
 use crate::text::{ms, percent, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
@@ -36,10 +37,14 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     if requests == 0 || (requests as f64) < REQUESTS_SHARE_MIN * all as f64 {
         return Vec::new();
     }
-    let saved: f64 = served
+    let saved = served
         .iter()
-        .map(|route| route.seen_mean_ms * (route.answered - route.unseen) as f64)
-        .sum();
+        .map(|route| {
+            let requests = (route.answered - route.unseen) as f64;
+            context.request_demand(&route.route).times(requests)
+        })
+        .fold(Demand::default(), Demand::plus);
+    let gain = context.gain(saved);
     let unsaid = served
         .iter()
         .filter_map(|route| route.answers.as_ref())
@@ -70,12 +75,8 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
             ),
             safety: Safety::Careful,
         },
-        estimated_gain: format!(
-            "{} of all time: −{} in all, waiting for a thread included",
-            percent(context.share(saved)),
-            ms(saved)
-        ),
-        gain_share: context.share(saved),
+        estimated_gain: format!("{}: −{} of a thread in all", gain.text, ms(saved.sum())),
+        gain_share: gain.share,
         confidence: Confidence::High,
     };
     vec![finding]

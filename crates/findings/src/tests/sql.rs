@@ -242,3 +242,56 @@ fn the_greatest_gain_comes_first() {
         .check(&["n-plus-one", "n-plus-one"]);
     assert!(findings[0].title.contains("large"));
 }
+
+/// Ten requests that take 800 ms in one statement, with or without the GVL, while the app uses `cpu_ms` of CPU.
+fn slow_statement(running_ms: f64, cpu_ms: f64) -> Run {
+    let sample = |at: u64, cpu: f64| HostSample {
+        at: Timestamp::from_monotonic_nanos(START + at * MS),
+        processes: vec![ProcessSample {
+            role: ProcessRole::App,
+            cpu: nanos(cpu),
+            ..ProcessSample::default()
+        }],
+        ..HostSample::default()
+    };
+    let work = Work {
+        sql: 800.0 - running_ms,
+        gvl_wait: 10.0,
+        ..Work::default()
+    };
+    Run::new()
+        .requests("GET /icons/1.png", 10, work)
+        .issuing("SELECT * FROM image WHERE name = ?", "app.rb:200", 1, 800.0)
+        .with(|recording| {
+            for handled in &mut recording.handled {
+                handled.parts.sql_running = nanos(running_ms);
+            }
+            recording.host = vec![sample(0, 0.0), sample(9_999, cpu_ms)];
+        })
+}
+
+#[test]
+fn a_statement_that_waits_with_the_gvl_is_said() {
+    let spoken = |run: Run| {
+        run.findings()
+            .into_iter()
+            .find(|finding| finding.rule == "gvl-in-sql")
+    };
+    let finding = spoken(slow_statement(790.0, 400.0)).expect("a finding");
+    assert_eq!(
+        finding.title,
+        "GET /icons/:file waits 790 ms for the database with the GVL held"
+    );
+    assert_eq!(
+        finding.evidence[0],
+        "of 790 ms a request in SQL with the GVL, at most 5% was on a core, by CPU time of the whole app (10 requests)"
+    );
+    assert!(
+        spoken(slow_statement(790.0, 7_000.0)).is_none(),
+        "that is work"
+    );
+    assert!(
+        spoken(slow_statement(10.0, 10.0)).is_none(),
+        "the GVL is free"
+    );
+}

@@ -1,0 +1,156 @@
+//! Statements that wait for the database with the GVL held: nobody else of the worker runs meanwhile.
+//!
+//! Seen with mysql2's prepared statements, whose rows are fetched without letting go (`mysql_stmt_store_result`),
+//! and with SQLite while another process has the lock.
+
+use breakdown::SqlSummary;
+use recording::Handled;
+
+use crate::context::Context;
+use crate::demand::Demand;
+use crate::numbers;
+use crate::text::{fit, ms, percent, place, title};
+use crate::types::{Confidence, Finding, Remedy, Safety};
+
+/// Time a request with the GVL in SQL from which it is looked at. Below, the driver's own work is what is seen.
+const HELD_MIN_MS: f64 = 5.0;
+/// Share of that time on a core up to which it is waiting, not work: SQLite, for one, does its work there.
+const CPU_SHARE_MAX: f64 = 0.3;
+/// Share of the workers' time held so from which it is worth a word. Found by weighing.
+const WORKER_SHARE_MIN: f64 = 0.1;
+/// Requests with CPU readings that speak for a route.
+const SAMPLED_MIN: usize = 3;
+
+/// What a route's requests held the GVL for in SQL.
+struct Held<'a> {
+    route: &'a str,
+    requests: usize,
+    /// In all its requests.
+    sql_ms: f64,
+    /// Upper bound of the share of it on a core.
+    cpu_share: f64,
+    /// How that is known.
+    known_by: String,
+}
+
+pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
+    let places = 0..context.joined.routes.len();
+    let waits: Vec<Held<'_>> = places
+        .filter_map(|place| held(context, place))
+        .filter(|held| held.cpu_share <= CPU_SHARE_MAX)
+        .collect();
+    finding(context, &waits).into_iter().collect()
+}
+
+fn held<'a>(context: &'a Context<'_>, place: usize) -> Option<Held<'a>> {
+    let of_route = context
+        .joined
+        .requests
+        .iter()
+        .filter(|request| request.route == place);
+    let handled: Vec<&Handled> = of_route.filter_map(|request| request.handled).collect();
+    let sql_ms: f64 = handled.iter().map(|handled| sql_ms(handled)).sum();
+    if sql_ms < HELD_MIN_MS * handled.len().max(1) as f64 {
+        return None;
+    }
+    let (cpu_share, known_by) = by_samples(&handled).or_else(|| by_process(context))?;
+    Some(Held {
+        route: &context.joined.routes[place],
+        requests: handled.len(),
+        sql_ms,
+        cpu_share,
+        known_by,
+    })
+}
+
+fn sql_ms(handled: &Handled) -> f64 {
+    handled.parts.sql_running.as_millis_f64()
+}
+
+/// By the CPU time of its thread in requests where that was read: all of it but that outside of calls.
+fn by_samples(handled: &[&Handled]) -> Option<(f64, String)> {
+    let sampled = handled.iter().filter_map(|handled| {
+        let cpu = handled.cpu?;
+        let in_calls = cpu.total_cpu.as_millis_f64() - cpu.running_cpu.as_millis_f64();
+        Some((in_calls, sql_ms(handled)))
+    });
+    let sampled: Vec<(f64, f64)> = sampled.collect();
+    let cpu: f64 = sampled.iter().map(|(cpu, _)| cpu).sum();
+    let held: f64 = sampled.iter().map(|(_, held)| held).sum();
+    let known_by = format!("CPU time of {} of its requests", sampled.len());
+    (sampled.len() >= SAMPLED_MIN && held > 0.0).then(|| (cpu / held, known_by))
+}
+
+/// By the CPU time of the app's processes: no part of them can have used more.
+fn by_process(context: &Context<'_>) -> Option<(f64, String)> {
+    let cores = f64::from(context.recording.meta.cores.max(1));
+    let window_ms = context.recording.window.length().as_millis_f64();
+    let app_ms = super::host_busy::app_share(context)? * cores * window_ms;
+    let handled = context
+        .joined
+        .requests
+        .iter()
+        .filter_map(|request| request.handled);
+    let held: f64 = handled.map(sql_ms).sum();
+    (held > 0.0).then(|| (app_ms / held, "CPU time of the whole app".to_owned()))
+}
+
+fn finding(context: &Context<'_>, waits: &[Held<'_>]) -> Option<Finding> {
+    let most = waits.iter().max_by(|a, b| a.sql_ms.total_cmp(&b.sql_ms))?;
+    let target = &context.recording.meta.target;
+    let held_ms: f64 = waits.iter().map(|held| held.sql_ms).sum();
+    let workers_ms =
+        context.recording.window.length().as_millis_f64() * f64::from(target.workers.max(1));
+    if held_ms < WORKER_SHARE_MIN * workers_ms {
+        return None;
+    }
+    let each = ms(most.sql_ms / most.requests as f64);
+    // The wait itself stays, but threads then wait side by side.
+    let gain = context.gain(Demand {
+        held_ms: held_ms * (1.0 - 1.0 / f64::from(target.threads.max(1))),
+        waits_ms: 0.0,
+    });
+    let issues = |sql: &&SqlSummary| sql.routes.iter().any(|(name, _)| name == most.route);
+    let mut evidence = vec![format!(
+        "of {each} a request in SQL with the GVL, at most {} was on a core, by {} ({} requests)",
+        percent(most.cpu_share),
+        most.known_by,
+        numbers::count(most.requests as u64),
+    )];
+    evidence.extend(context.breakdown.sql.iter().find(issues).map(|sql| {
+        let site = place(sql.called_from.first().map(String::as_str));
+        format!(
+            "{} × at {site}: {}",
+            numbers::count(sql.count),
+            fit(&sql.digest, 160)
+        )
+    }));
+    Some(Finding {
+        rule: "gvl-in-sql",
+        route: most.route.to_owned(),
+        title: title(&format!("{} waits {each} for the database with the GVL held", most.route)),
+        why: "while a driver waits without letting go of the GVL, no other thread of the worker runs at all"
+            .to_owned(),
+        evidence,
+        remedy: remedy(&target.database),
+        estimated_gain: format!("{}: in all {} in which every thread stands still", gain.text, ms(held_ms)),
+        gain_share: gain.share,
+        confidence: Confidence::High,
+    })
+}
+
+fn remedy(database: &str) -> Remedy {
+    let text = if database.starts_with("sqlite") {
+        "make the statement short (an index, fewer rows a transaction, WAL) and let other processes not hold \
+         the lock; more workers with fewer threads each lose less"
+    } else {
+        "with mysql2, use client.query with escaped values in place of prepare and execute: a prepared \
+         statement's rows are fetched with the GVL held, a query's without; or make the statement short; more workers \
+         with fewer threads each lose less"
+    };
+    Remedy {
+        text: text.to_owned(),
+        exact: None,
+        safety: Safety::Code,
+    }
+}
