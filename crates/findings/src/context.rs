@@ -41,6 +41,11 @@ impl<'a> Context<'a> {
         self.demands.gain(saved, self.service.as_millis_f64())
     }
 
+    /// Share of the time in which a worker's GVL is held, where that is what all wait for.
+    pub(crate) fn gvl_is_scarce(&self) -> Option<f64> {
+        self.demands.gvl_is_scarce()
+    }
+
     /// What one request of a route demands in the mean.
     pub(crate) fn request_demand(&self, route: &str) -> Demand {
         self.demands.of_request(&self.joined, route)

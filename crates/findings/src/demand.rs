@@ -103,6 +103,14 @@ impl Demands {
         demands
     }
 
+    /// Share of the time in which a worker's GVL is held, where that is what all wait for.
+    pub(crate) fn gvl_is_scarce(&self) -> Option<f64> {
+        match self.scarce {
+            Scarce::Gvl(held) => Some(held),
+            _ => None,
+        }
+    }
+
     /// What one request of a route demands of its thread, in the mean.
     pub(crate) fn of_request(&self, joined: &Joined<'_>, route: &str) -> Demand {
         let found = joined.routes.iter().position(|name| name == route);

@@ -21,10 +21,10 @@ const STEAL_MAX: f64 = 0.02;
 const CORES_MISCOUNTED: f64 = 1.05;
 
 /// CPU time as shares of the cores.
-struct Shares {
-    busy: f64,
+pub(super) struct Shares {
+    pub(super) busy: f64,
     steal: f64,
-    app: f64,
+    pub(super) app: f64,
     database: f64,
     generator: f64,
     others: f64,
@@ -88,13 +88,8 @@ fn trouble(shares: &Shares) -> Option<(String, &'static str)> {
     }
 }
 
-/// CPU time of the app's processes as a share of the cores' time; `None` without samples of the host.
-pub(super) fn app_share(context: &Context<'_>) -> Option<f64> {
-    shares(context).map(|shares| shares.app)
-}
-
 /// From the first to the last sample in the window.
-fn shares(context: &Context<'_>) -> Option<Shares> {
+pub(super) fn shares(context: &Context<'_>) -> Option<Shares> {
     let window = context.recording.window;
     let inside: Vec<&HostSample> = context
         .recording

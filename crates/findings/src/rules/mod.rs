@@ -20,6 +20,7 @@ mod static_files;
 mod threads;
 mod warming_up;
 mod wide_columns;
+mod workers;
 
 use crate::Finding;
 use crate::context::Context;
@@ -30,13 +31,14 @@ use crate::types::{Confidence, Remedy, Safety};
 type Rule = fn(&Context<'_>) -> Vec<Finding>;
 
 /// All rules.
-pub(crate) const ALL: [Rule; 20] = [
+pub(crate) const ALL: [Rule; 21] = [
     errors::find,
     n_plus_one::find,
     missing_index::find,
     slow_http::find,
     gvl_in_sql::find,
     threads::find,
+    workers::find,
     answers_equal::find,
     static_files::find,
     large_bodies::find,

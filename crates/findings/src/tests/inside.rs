@@ -48,3 +48,43 @@ fn waiting_for_another_service_is_said() {
     assert!(findings[0].title.ends_with("GET rates.example (app.rb:7)"));
     assert!(findings[0].gain_share > 0.6);
 }
+
+/// 9 ms with the GVL a request, one after the other, on two cores of which `busy` are in use.
+fn one_busy_worker(busy: f64) -> Run {
+    let work = Work {
+        queue: 30.0,
+        running: 9.0,
+        ..Work::default()
+    };
+    let sample = |at: u64, app_s: f64, busy_s: f64| HostSample {
+        at: Timestamp::from_monotonic_nanos(START + at * MS),
+        cpu_busy: nanos(busy_s * 1e3),
+        processes: vec![ProcessSample {
+            role: ProcessRole::App,
+            cpu: nanos(app_s * 1e3),
+            ..ProcessSample::default()
+        }],
+        ..HostSample::default()
+    };
+    Run::new()
+        .requests("GET /channel/12", 1_000, work)
+        .with(|r| r.host = vec![sample(0, 0.0, 0.0), sample(9_999, 9.0, 10.0 * busy)])
+}
+
+#[test]
+fn more_workers_are_advised_where_cores_are_idle() {
+    let spoken = |run: Run| {
+        run.findings()
+            .into_iter()
+            .find(|finding| finding.rule == "workers")
+    };
+    let finding = spoken(one_busy_worker(1.1)).expect("a finding");
+    assert_eq!(
+        finding.title,
+        "GVL held 90% of the time, 0.9 cores idle: 2 workers would serve up to 2 times as many"
+    );
+    assert_eq!(finding.remedy.exact.as_deref(), Some("-w 2 --preload"));
+    assert!(spoken(one_busy_worker(1.95)).is_none(), "no core is idle");
+    let two = one_busy_worker(1.1).with(|r| r.meta.target.workers = 2);
+    assert!(spoken(two).is_none(), "a worker a core is there");
+}

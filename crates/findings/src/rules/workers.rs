@@ -1,0 +1,92 @@
+//! One GVL is taken all the time while cores are free: more processes are what would help.
+
+use super::host_busy;
+use crate::context::Context;
+use crate::text::{percent, times, title};
+use crate::types::{Confidence, Finding, Remedy, Safety};
+
+/// Throughput that more workers must give. Below, their memory is not worth it.
+const GAIN_MIN: f64 = 0.2;
+/// Idle cores below that are a guess: others come and go. Found by weighing.
+const IDLE_MIN: f64 = 0.3;
+
+/// What more workers could give.
+struct Room {
+    /// Share of the time a worker's GVL is held.
+    held: f64,
+    /// Cores that nobody used.
+    idle: f64,
+    workers: u32,
+    /// Throughput, times that of now.
+    factor: f64,
+}
+
+pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
+    room(context)
+        .filter(|room| room.factor >= 1.0 + GAIN_MIN)
+        .map(|room| finding(context, &room))
+        .into_iter()
+        .collect()
+}
+
+/// Each worker takes what one takes now; that is bound by the cores that are idle. A worker a core at most, as
+/// Puma's guide has it.
+fn room(context: &Context<'_>) -> Option<Room> {
+    let target = &context.recording.meta.target;
+    let held = context.gvl_is_scarce()?;
+    let cores = context.recording.meta.cores;
+    let now = f64::from(target.workers.max(1));
+    let shares = host_busy::shares(context)?;
+    let idle = (1.0 - shares.busy) * f64::from(cores);
+    let app = shares.app * f64::from(cores);
+    if idle < IDLE_MIN || app <= 0.0 || cores <= target.workers {
+        return None;
+    }
+    let by_cores = 1.0 + idle / app;
+    let workers = (now * by_cores).ceil().min(f64::from(cores));
+    Some(Room {
+        held,
+        idle,
+        workers: workers as u32,
+        factor: (workers / now).min(by_cores),
+    })
+}
+
+fn finding(context: &Context<'_>, room: &Room) -> Finding {
+    let target = &context.recording.meta.target;
+    let careful = if target.database.starts_with("sqlite") {
+        "each takes memory of its own; SQLite's writers then wait for each other across processes"
+    } else {
+        "each takes memory of its own, and database connections for its threads"
+    };
+    Finding {
+        rule: "workers",
+        route: String::new(),
+        title: title(&format!(
+            "GVL held {} of the time, {:.1} cores idle: {} workers would serve up to {} times as many",
+            percent(room.held),
+            room.idle,
+            room.workers,
+            times(room.factor),
+        )),
+        why: "one process runs Ruby on one core at a time, however many threads it has".to_owned(),
+        evidence: vec![
+            format!("GVL held {} of the time by handlers", percent(room.held)),
+            format!(
+                "{:.2} of {} cores idle in the measured window",
+                room.idle, context.recording.meta.cores
+            ),
+        ],
+        remedy: Remedy {
+            text: format!("run {} workers, with preload_app!; {careful}", room.workers),
+            exact: Some(format!("-w {} --preload", room.workers)),
+            safety: Safety::Careful,
+        },
+        estimated_gain: format!(
+            "up to {} times the throughput, bound by the idle cores",
+            times(room.factor)
+        ),
+        gain_share: 1.0 - 1.0 / room.factor,
+        confidence: Confidence::Medium,
+    }
+}
