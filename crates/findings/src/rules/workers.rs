@@ -63,7 +63,7 @@ fn finding(context: &Context<'_>, room: &Room) -> Finding {
         rule: "workers",
         route: String::new(),
         title: title(&format!(
-            "GVL held {} of the time, {:.1} cores idle: {} workers would serve up to {} times as many",
+            "GVL held {} of the time, {:.1} cores idle: {} workers would serve {} times as many",
             percent(room.held),
             room.idle,
             room.workers,
