@@ -25,6 +25,8 @@ pub(crate) enum Command {
     Log(LogArgs),
     /// Add a remark to a run in the journal
     Note(NoteArgs),
+    /// Compare two schemas, or bring a database to the wanted one
+    Schema(crate::schema::SchemaArgs),
 }
 
 #[derive(Debug, Args)]

@@ -12,6 +12,8 @@ pub(crate) enum Exit {
     Failed = 1,
     /// The command line, the config file or a flow cannot be used as it is.
     Usage = 2,
+    /// The schema was applied but for statements that destroy something and were not allowed.
+    HeldBack = 3,
     /// The run is complete, but requests failed or checks did not hold.
     RequestsFailed = 4,
     /// The app could not be started, or did not become ready.
@@ -22,6 +24,12 @@ pub(crate) enum Exit {
     Busy = 7,
     /// The run was measured and reported, but could not be kept (disk full).
     NotKept = 8,
+    /// A database server cannot be reached or used.
+    Server = 9,
+    /// The statements were applied, and the server is not as wanted.
+    NotReached = 10,
+    /// A plan was kept, and the server is no longer as it was.
+    Changed = 11,
     /// Ctrl-C; what was measured until then is reported and kept.
     Interrupted = 130,
 }
@@ -29,15 +37,19 @@ pub(crate) enum Exit {
 impl Exit {
     /// All of them, for the test that compares them with the documentation.
     #[cfg(test)]
-    pub(crate) const ALL: [Exit; 9] = [
+    pub(crate) const ALL: [Exit; 13] = [
         Exit::Ok,
         Exit::Failed,
         Exit::Usage,
+        Exit::HeldBack,
         Exit::RequestsFailed,
         Exit::TargetFailed,
         Exit::TargetDied,
         Exit::Busy,
         Exit::NotKept,
+        Exit::Server,
+        Exit::NotReached,
+        Exit::Changed,
         Exit::Interrupted,
     ];
 }
@@ -45,6 +57,21 @@ impl Exit {
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> ExitCode {
         ExitCode::from(exit as u8)
+    }
+}
+
+/// Says what is wrong with the command line, or what somebody asked to know of it. For `hakaru schema`, whose `check` ends
+/// with 2 when two schemas differ, a wrong command line is 1.
+pub(crate) fn of_usage(error: &clap::Error) -> ExitCode {
+    // Nothing is left to be said when this cannot be said.
+    let _ = error.print();
+    let is_schema = std::env::args_os()
+        .nth(1)
+        .is_some_and(|word| word == "schema");
+    match (error.use_stderr(), is_schema) {
+        (false, _) => Exit::Ok.into(),
+        (true, true) => Exit::Failed.into(),
+        (true, false) => Exit::Usage.into(),
     }
 }
 

@@ -11,6 +11,7 @@ mod note;
 mod page;
 mod revision;
 mod run;
+mod schema;
 mod settings;
 mod signals;
 mod talk;
@@ -22,13 +23,17 @@ use clap::Parser;
 use crate::cli::{Cli, Command};
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return exit::of_usage(&error),
+    };
     let ended = match cli.command {
         Command::Init(args) => init::init(&args),
         Command::Run(args) => run::run(&args),
         Command::Report(args) => page::report(&args),
         Command::Log(args) => log::log(&args),
         Command::Note(args) => note::note(&args),
+        Command::Schema(args) => return schema::run(&args),
     };
     match ended {
         Ok(exit) => exit.into(),

@@ -33,6 +33,11 @@ impl Progress {
         }
     }
 
+    /// Whether somebody sees it.
+    pub(crate) fn is_live(&self) -> bool {
+        self.live
+    }
+
     /// Shows `line` in place of the last one.
     pub(crate) fn show(&mut self, line: &str) {
         if self.live {

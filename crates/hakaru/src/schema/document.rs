@@ -1,0 +1,249 @@
+//! A plan as JSON: what programs read, and what `apply` carries out later. Format `hakaru-schema-plan`, version 1.
+
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use schema::{Hazard, HeldBack, Product, Schema, Server, Version};
+use schema_db::apply::Step;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::page::permission;
+use super::sides::Compared;
+use crate::exit::{Exit, Failure};
+
+const FORMAT: &str = "hakaru-schema-plan";
+const VERSION: u32 = 1;
+
+/// The whole document.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(super) struct Document {
+    format: String,
+    version: u32,
+    /// Where the plan begins, without a password.
+    pub(super) place: String,
+    server: ServerLine,
+    /// Of the schema that the plan begins at.
+    pub(super) fingerprint: String,
+    pub(super) statements: Vec<Line>,
+    /// The schema that the plan ends at.
+    pub(super) wanted: Vec<String>,
+    /// Set by `apply`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(super) outcome: Option<Outcome>,
+}
+
+#[derive(Clone, Debug, Deserialize, Serialize)]
+struct ServerLine {
+    product: String,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    version: Option<String>,
+}
+
+/// One statement.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(super) struct Line {
+    sql: String,
+    verb: String,
+    kind: String,
+    name: String,
+    /// What `--allow` would have to say, when it destroys something.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(super) permission: Option<String>,
+    transactional: bool,
+    hazards: Vec<Harm>,
+    /// `null`: it is applied.
+    pub(super) held_back: Option<Held>,
+}
+
+#[derive(Clone, Debug, Deserialize, Serialize)]
+struct Harm {
+    kind: String,
+    what: String,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    query: Option<String>,
+}
+
+/// Why a statement is not applied.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "why")]
+pub(super) enum Held {
+    /// It destroys something.
+    Destructive,
+    /// It needs this statement, counted from 0.
+    Needs { statement: usize },
+}
+
+/// What came of applying it.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(super) struct Outcome {
+    /// Statements executed.
+    pub(super) executed: usize,
+    /// Statements held back.
+    pub(super) held_back: usize,
+    /// Statements that are still needed although all were executed.
+    pub(super) missing: Vec<String>,
+    pub(super) seconds: f64,
+}
+
+/// A comparison's document.
+pub(super) fn of(compared: &Compared) -> Document {
+    let Compared {
+        place,
+        server,
+        from,
+        wanted,
+        plan,
+    } = compared;
+    Document {
+        format: FORMAT.to_owned(),
+        version: VERSION,
+        place: place.shown(),
+        server: server_line(server),
+        fingerprint: fingerprint(from),
+        statements: plan.statements.iter().map(line).collect(),
+        wanted: wanted.statements(),
+        outcome: None,
+    }
+}
+
+/// As text, one document and a line end.
+pub(super) fn text(document: &Document) -> String {
+    // Strings, numbers and lists cannot fail to become JSON.
+    serde_json::to_string_pretty(document).unwrap_or_default() + "\n"
+}
+
+/// Keeps it, for the owner alone: a schema says much about a business.
+pub(super) fn write(path: &Path, document: &Document) -> Result<(), Failure> {
+    let written = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(path)
+        .and_then(|mut file| file.write_all(text(document).as_bytes()));
+    written.map_err(|error| {
+        let message = format!(
+            "cannot write {}: {error}; name a file in a folder that exists and has room",
+            path.display()
+        );
+        Failure::new(Exit::Failed, message)
+    })
+}
+
+/// Reads a plan that was kept.
+pub(super) fn read(path: &Path) -> Result<Document, Failure> {
+    let wrong = |what: String| {
+        let message = format!("cannot use {}: {what}", path.display());
+        Failure::new(Exit::Usage, message)
+    };
+    let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+    let document: Document = serde_json::from_str(&text).map_err(|error| {
+        wrong(format!(
+            "it is no plan ({error}); make one with `hakaru schema plan --out`"
+        ))
+    })?;
+    if document.format != FORMAT || document.version != VERSION {
+        return Err(wrong(format!(
+            "it is {} version {}; this program reads {FORMAT} version {VERSION}",
+            document.format, document.version
+        )));
+    }
+    Ok(document)
+}
+
+impl Document {
+    /// What `apply` executes.
+    pub(super) fn steps(&self) -> Vec<Step> {
+        let applied = self
+            .statements
+            .iter()
+            .filter(|line| line.held_back.is_none());
+        applied
+            .map(|line| Step {
+                sql: line.sql.clone(),
+                transactional: line.transactional,
+                verb: line.verb.clone(),
+                kind: line.kind.clone(),
+                name: line.name.clone(),
+            })
+            .collect()
+    }
+
+    /// What was allowed when the plan was made.
+    pub(super) fn permissions(&self) -> Vec<String> {
+        let applied = self
+            .statements
+            .iter()
+            .filter(|line| line.held_back.is_none());
+        applied.filter_map(|line| line.permission.clone()).collect()
+    }
+}
+
+/// The same for equal schemas, in whatever order they were written.
+pub(super) fn fingerprint(schema: &Schema) -> String {
+    let mut statements = schema.statements();
+    statements.sort_unstable();
+    let mut hasher = Sha256::new();
+    for statement in statements {
+        hasher.update(statement.as_bytes());
+        hasher.update([0]);
+    }
+    let digest = hasher.finalize();
+    let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("sha256:{hex}")
+}
+
+fn server_line(server: &Server) -> ServerLine {
+    let product = match server.product {
+        Product::Mysql => "mysql",
+        Product::MariaDb => "mariadb",
+        Product::Postgres => "postgres",
+        Product::Sqlite => "sqlite",
+    };
+    let version = server
+        .version
+        .map(|Version(major, minor, patch)| format!("{major}.{minor}.{patch}"));
+    ServerLine {
+        product: product.to_owned(),
+        version,
+    }
+}
+
+fn line(statement: &schema::Statement) -> Line {
+    let step = Step::of(statement);
+    Line {
+        sql: step.sql,
+        verb: step.verb,
+        kind: step.kind,
+        name: step.name,
+        permission: statement.destructive.then(|| permission(statement)),
+        transactional: step.transactional,
+        hazards: statement.hazards.iter().map(harm).collect(),
+        held_back: statement.held_back.as_ref().map(|held| match held {
+            HeldBack::Destructive => Held::Destructive,
+            HeldBack::Needs(statement) => Held::Needs {
+                statement: *statement,
+            },
+        }),
+    }
+}
+
+fn harm(hazard: &Hazard) -> Harm {
+    let (kind, what, query) = match hazard {
+        Hazard::DataLoss(what) => ("data-loss", what.as_str(), None),
+        Hazard::LossyCast(what) => ("lossy-cast", what.as_str(), None),
+        Hazard::Drop(what) => ("drop", what.as_str(), None),
+        Hazard::Rewrite(what) => ("rewrite", what.as_str(), None),
+        Hazard::Lock(lock) => ("lock", *lock, None),
+        Hazard::MayFail { reason, query } => ("may-fail", reason.as_str(), query.clone()),
+        Hazard::NotTransactional => ("not-transactional", "", None),
+    };
+    Harm {
+        kind: kind.to_owned(),
+        what: what.to_owned(),
+        query,
+    }
+}

@@ -1,0 +1,133 @@
+//! The two schemas of a comparison, read and compared.
+
+use schema::{Note, NoteKind, Plan, Schema, Server};
+use schema_db::Database;
+use schema_db::runner::{self, Settings};
+
+use super::options::{CompareArgs, How};
+use super::place::Place;
+use super::trouble::of_run;
+use crate::exit::{Exit, Failure};
+use crate::talk;
+
+/// More opaque statements than this are counted instead of named.
+const NAMED_MAX: usize = 5;
+
+/// Letters of a statement that are shown to find it again.
+const SHOWN_MAX: usize = 60;
+
+/// Two schemas, and the way from one to the other.
+pub(super) struct Compared {
+    pub(super) place: Place,
+    /// What the first is, or is read as.
+    pub(super) server: Server,
+    pub(super) from: Schema,
+    pub(super) wanted: Schema,
+    pub(super) plan: Plan,
+}
+
+/// Reads both places and plans.
+pub(super) fn compare(args: &CompareArgs) -> Result<Compared, Failure> {
+    let typed = args.place.as_deref().or(args.from.as_deref());
+    let (place, to) = (
+        Place::parse(typed.unwrap_or_default()),
+        Place::parse(&args.to),
+    );
+    if place == Place::StandardInput && to == Place::StandardInput {
+        let message =
+            "standard input can be only one of the two schemas; name a file for the other";
+        return Err(Failure::new(Exit::Usage, message));
+    }
+    let access = args.how.access();
+    let (mut here, mut there) = (place.connect(access)?, to.connect(access)?);
+    let server = server(here.as_deref(), there.as_deref(), [&place, &to], &args.how)?;
+    let settings = args.how.settings(&server);
+    let from = read(here.as_deref_mut(), &place, &server, &settings)?;
+    let mut wanted = read(there.as_deref_mut(), &to, &server, &settings)?;
+    let plan = match &mut here {
+        Some(database) => runner::plan(&from, &mut wanted, Some(database.as_mut()), &settings),
+        None => runner::plan(&from, &mut wanted, None, &settings),
+    };
+    let plan = plan.map_err(|error| of_run(&error))?;
+    Ok(Compared {
+        place,
+        server,
+        from,
+        wanted,
+        plan,
+    })
+}
+
+/// One schema, with a word about what was not understood in it.
+pub(super) fn read(
+    database: Option<&mut (dyn Database + 'static)>,
+    place: &Place,
+    server: &Server,
+    settings: &Settings<'_>,
+) -> Result<Schema, Failure> {
+    let read = match database {
+        Some(database) => runner::current(database, settings),
+        None => runner::read(&place.texts()?, server, settings),
+    };
+    let (schema, notes) = read.map_err(|error| of_run(&error))?;
+    say_notes(&notes);
+    Ok(schema)
+}
+
+/// The server that texts are read for: one that is at hand, or one that somebody names.
+pub(super) fn server(
+    here: Option<&dyn Database>,
+    there: Option<&dyn Database>,
+    places: [&Place; 2],
+    how: &How,
+) -> Result<Server, Failure> {
+    if let Some(database) = here.or(there) {
+        return Ok(database.server().clone());
+    }
+    let named = how.dialect.map(super::options::Dialect::server);
+    named.ok_or_else(|| {
+        let places: Vec<String> = places.iter().map(|place| place.shown()).collect();
+        unknown_dialect(&places.join(" and "))
+    })
+}
+
+pub(super) fn unknown_dialect(places: &str) -> Failure {
+    let message = format!(
+        "which SQL is in {places}? say --dialect mysql, --dialect mariadb, --dialect postgres or --dialect sqlite"
+    );
+    Failure::new(Exit::Failed, message)
+}
+
+/// What was kept without being understood, and what was passed over.
+pub(crate) fn say_notes(notes: &[Note]) {
+    let of = |kind| notes.iter().filter(move |note| note.kind == kind);
+    for note in of(NoteKind::Opaque).take(NAMED_MAX) {
+        let text: String = note
+            .text
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .chars()
+            .take(SHOWN_MAX)
+            .collect();
+        talk::say(&format!(
+            "{}:{}: kept as it is and not compared: {text}",
+            note.source, note.line
+        ));
+    }
+    let unnamed = of(NoteKind::Opaque).count().saturating_sub(NAMED_MAX);
+    if unnamed > 0 {
+        talk::say(&format!(
+            "and {unnamed} more statements that are not compared"
+        ));
+    }
+    for note in of(NoteKind::Deprecated) {
+        talk::say(&format!("{}:{}: {}", note.source, note.line, note.text));
+    }
+    let data = of(NoteKind::Data).count();
+    if data > 0 {
+        talk::say(&format!(
+            "{data} statements with data are no schema and were passed over"
+        ));
+    }
+}

@@ -1,0 +1,38 @@
+//! What went wrong with a schema or a server, as one sentence and an exit code.
+
+use schema_db::runner::RunError;
+use schema_db::{DbError, DbErrorKind};
+
+use crate::exit::{Exit, Failure};
+
+/// A server's error.
+pub(crate) fn of_server(error: &DbError) -> Failure {
+    let (exit, advice) = match error.kind {
+        DbErrorKind::Unreachable => (Exit::Server, "is it running, and is the address right?"),
+        DbErrorKind::Denied => (Exit::Server, "check the user and the password"),
+        DbErrorKind::NoDatabase => (Exit::Server, "create the database first"),
+        DbErrorKind::NotPermitted => (Exit::Server, "use a user who may change the schema"),
+        DbErrorKind::Locked => (Exit::Busy, "try again when the other one has ended"),
+        DbErrorKind::Gone => (
+            Exit::Server,
+            "run again when it is back: what was done is known",
+        ),
+        DbErrorKind::DiskFull => (Exit::Server, "make room on the server's disk and run again"),
+        DbErrorKind::Unsupported => (Exit::Server, "docs/schema.md says what is supported"),
+        DbErrorKind::Refused => (Exit::Failed, "the server refuses this statement"),
+    };
+    let sql = match &error.sql {
+        Some(sql) => format!(":\n    {}", sql.trim().replace('\n', "\n    ")),
+        None => String::new(),
+    };
+    Failure::new(exit, format!("{}; {advice}{sql}", error.message.trim_end()))
+}
+
+/// A run's error.
+pub(crate) fn of_run(error: &RunError) -> Failure {
+    match error {
+        RunError::Database(error) => of_server(error),
+        RunError::Syntax(error) => Failure::new(Exit::Failed, error),
+        RunError::Plan(error) => Failure::new(Exit::Failed, error),
+    }
+}
