@@ -1,9 +1,13 @@
 //! The command line as typed. Nothing outside the process is touched here.
 
+mod tune;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
+
+pub(crate) use tune::{ArrivalsArg, PredictArgs};
 
 /// Find out why a web application is slow, change one thing, and prove whether it helped.
 #[derive(Debug, Parser)]
@@ -27,6 +31,8 @@ pub(crate) enum Command {
     Note(NoteArgs),
     /// Compare two schemas, or bring a database to the wanted one
     Schema(crate::schema::SchemaArgs),
+    /// What would other numbers of workers and threads give? From a recorded run
+    Predict(PredictArgs),
 }
 
 #[derive(Debug, Args)]

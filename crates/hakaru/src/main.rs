@@ -9,6 +9,7 @@ mod init;
 mod log;
 mod note;
 mod page;
+mod predict;
 mod revision;
 mod run;
 mod schema;
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
         Command::Log(args) => log::log(&args),
         Command::Note(args) => note::note(&args),
         Command::Schema(args) => return schema::run(&args),
+        Command::Predict(args) => predict::predict(&args),
     };
     match ended {
         Ok(exit) => exit.into(),

@@ -9,6 +9,7 @@
 
 pub mod curve;
 pub mod facts;
+pub mod forecast;
 pub mod html;
 pub mod journal;
 pub mod json;

@@ -17,7 +17,7 @@ use crate::agenda::Agenda;
 use crate::cores::Cores;
 use crate::workload::{Stretch, Workload};
 use crate::{Load, Prediction, Setup};
-use clients::{Client, Generator};
+use clients::{Client, Generator, Place};
 use seen::Seen;
 
 /// Share of the requests that are replayed before anything is counted: queues fill up meanwhile.
@@ -51,6 +51,8 @@ pub(crate) enum Job {
     Generator,
     /// The database, for a thread.
     Sql(usize),
+    /// What nobody waits for.
+    Background,
 }
 
 /// Whoever needs a worker's GVL: a thread of the pool, the reactor, the accepting thread.
@@ -84,6 +86,8 @@ struct Thread {
     client: usize,
     /// Requests served in one go on the connection in hand.
     inline: u32,
+    /// The connection was ended with the last answer.
+    ended: bool,
     /// Counts waits for a next request.
     turn: u32,
     stretches: Range<usize>,
@@ -211,6 +215,7 @@ impl<'a> Engine<'a> {
             Job::Gvl(worker) => self.slice_ends(worker),
             Job::Generator => self.generated(),
             Job::Sql(thread) => self.sql_ends(thread),
+            Job::Background => {}
         }
     }
 
@@ -301,6 +306,11 @@ impl<'a> Engine<'a> {
             self.seen.gvl_wait += served.gvl_wait;
         }
         self.threads_busy -= 1;
+        let ended = self.ends_connection(thread);
+        self.threads[thread].ended = ended;
+        if ended {
+            self.clients[client].place = Place::Outside;
+        }
         self.answer(client);
         let mean = self.setup.costs.turnaround.0 as f64;
         if mean > 0.0 {

@@ -22,6 +22,7 @@ mod agenda;
 pub mod bound;
 mod cores;
 mod engine;
+mod model;
 mod setup;
 #[cfg(test)]
 mod tests;
@@ -29,6 +30,7 @@ mod workload;
 
 use recording::Nanos;
 
+pub use model::{Measured, Memory, Model, NoModel};
 pub use setup::{Arrivals, Costs, HandOut, Load, Setup, TURNAROUND};
 pub use workload::{Demands, Means, Workload};
 

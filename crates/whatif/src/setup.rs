@@ -60,8 +60,9 @@ pub enum HandOut {
     /// worker and a connection for each request.
     Shared,
     /// Puma 5 and 6: a worker accepts a connection when it has a free thread, and keeps it. A thread that has
-    /// answered waits [`crate::INLINE_WAIT`] for the connection's next request; from the
-    /// [`crate::INLINE_MOST`]th on it lets go of it when others wait in the worker's queue.
+    /// answered waits [`crate::INLINE_WAIT`] for the connection's next request. From the
+    /// [`crate::INLINE_MOST`]th on it lets go of it: it ends it when connections wait to be accepted and no
+    /// thread is free, and gives it to the reactor when others wait in the worker's queue.
     PumaInline,
     /// Puma 7 and 8: after each answer the connection goes back to the worker's reactor.
     PumaReactor,
@@ -77,6 +78,8 @@ pub struct Costs {
     pub handover: Nanos,
     /// CPU of the load generator a request, on the same cores; it is one thread.
     pub generator: Nanos,
+    /// CPU a request that something else on these cores takes meanwhile, such as what records the run.
+    pub background: Nanos,
     /// By how much a stretch in SQL grows for each other one at the same time: 0.1 is a tenth.
     pub sql_stretch: f64,
 }

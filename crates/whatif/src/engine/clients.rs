@@ -131,6 +131,10 @@ impl Engine<'_> {
         }
         self.seen.in_system -= 1;
         self.done += 1;
+        let background = self.setup.costs.background.0 as f64;
+        if background > 0.0 {
+            self.cores.start(background, Job::Background);
+        }
         if self.done == self.warmup {
             self.seen.began = self.now;
         }

@@ -116,8 +116,11 @@ impl Engine<'_> {
     fn not_full(&mut self, worker: usize) {
         match self.workers[worker].accepting {
             Accepting::Full => self.wake_accepting(worker),
-            Accepting::Polite => self.take_connection(worker),
-            Accepting::Waiting | Accepting::Waking => {}
+            // Puma 7 sleeps it out.
+            Accepting::Polite if self.setup.hand_out == HandOut::PumaInline => {
+                self.take_connection(worker);
+            }
+            _ => {}
         }
     }
 
@@ -160,6 +163,15 @@ impl Engine<'_> {
         }
     }
 
+    /// Whether the server ends the connection with this answer: others wait for one, and no thread is free.
+    pub(super) fn ends_connection(&self, thread: usize) -> bool {
+        let worker = self.actors[thread].worker;
+        self.setup.hand_out == HandOut::PumaInline
+            && self.threads[thread].inline + 1 >= INLINE_MOST
+            && self.busy_threads(worker) >= self.threads_each()
+            && !self.backlog.is_empty()
+    }
+
     /// The answer is out, and what follows it is done.
     pub(super) fn after_request(&mut self, thread: usize) {
         let worker = self.actors[thread].worker;
@@ -169,6 +181,7 @@ impl Engine<'_> {
                 self.give_to_reactor(thread);
                 self.take_next(thread);
             }
+            HandOut::PumaInline if self.threads[thread].ended => self.take_next(thread),
             HandOut::PumaInline => {
                 self.threads[thread].inline += 1;
                 let others = !self.workers[worker].todo.is_empty();

@@ -1,0 +1,94 @@
+//! `hakaru predict`: what other numbers of workers and threads would give, from a recorded run.
+
+use recording::Nanos;
+use report::forecast::{Forecast, Row};
+use store::{RunRef, StoredRun};
+use whatif::{Arrivals, Load, Model, Setup};
+
+use crate::cli::{ArrivalsArg, PredictArgs};
+use crate::exit::{Exit, Failure};
+use crate::{log, talk};
+
+/// Prints the prediction.
+pub(crate) fn predict(args: &PredictArgs) -> Result<Exit, Failure> {
+    let stored = stored(&args.run)?;
+    let model = model_of(&stored)?;
+    let setup = Setup {
+        workers: args.workers.unwrap_or(model.recorded.workers),
+        threads: args.threads.unwrap_or(model.recorded.threads),
+        cores: args.cores.unwrap_or(model.recorded.cores),
+        load: load(args, &model)?,
+        ..model.recorded
+    };
+    let forecast = Forecast {
+        run: stored.entry.number,
+        command: &stored.recording.meta.target.command,
+        model: &model,
+        row: Row::of(&model, &setup),
+        replay_error: model.error(),
+    };
+    talk::data(&if args.json {
+        forecast.json()
+    } else {
+        forecast.text()
+    });
+    Ok(Exit::Ok)
+}
+
+/// The run of that name in this folder's store.
+pub(crate) fn stored(run: &str) -> Result<StoredRun, Failure> {
+    let wanted: RunRef = run
+        .parse()
+        .map_err(|error| Failure::new(Exit::Usage, error))?;
+    log::open()?
+        .load(wanted)
+        .map_err(|error| Failure::new(Exit::Failed, error))
+}
+
+/// What that run says about others.
+pub(crate) fn model_of(stored: &StoredRun) -> Result<Model, Failure> {
+    let recording = &stored.recording;
+    let (joined, breakdown) = (breakdown::join(recording), breakdown::of(recording));
+    Model::of(recording, &joined, &breakdown).map_err(|error| {
+        let number = stored.entry.number;
+        Failure::new(
+            Exit::Failed,
+            format!("run {number} predicts nothing: {error}"),
+        )
+    })
+}
+
+fn load(args: &PredictArgs, model: &Model) -> Result<Load, Failure> {
+    let recorded = model.recorded.load;
+    let connections = args.connections.unwrap_or(match recorded {
+        Load::Closed { clients, .. } => clients,
+        Load::Open { connections, .. } => connections,
+    });
+    let arrivals = match args.arrivals {
+        ArrivalsArg::Even => Arrivals::Even,
+        ArrivalsArg::Poisson => Arrivals::Poisson,
+    };
+    match args.rate {
+        Some(rate) if rate > 0.0 && rate.is_finite() => Ok(Load::Open {
+            rate,
+            arrivals,
+            connections,
+        }),
+        Some(rate) => Err(Failure::new(
+            Exit::Usage,
+            format!("a rate of {rate} requests a second cannot be sent"),
+        )),
+        None => Ok(match recorded {
+            Load::Closed { think, .. } => Load::Closed {
+                clients: connections,
+                think,
+            },
+            // Connections alone ask for a closed load.
+            Load::Open { .. } if args.connections.is_some() => Load::Closed {
+                clients: connections,
+                think: Nanos::ZERO,
+            },
+            open @ Load::Open { .. } => open,
+        }),
+    }
+}

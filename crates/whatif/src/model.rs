@@ -1,0 +1,225 @@
+//! From a recording to what can be simulated: what each request needs, alone on the machine.
+//!
+//! Recorded stretches are wall time under one load; a simulation adds the waits of another one. So waits that the
+//! recorded load caused are taken out first:
+//! 1. Stretches with the GVL are scaled to CPU by their route's share of it (from the requests whose thread CPU
+//!    was read).
+//! 2. What Puma and Ruby do beside the handler is the CPU of the app's processes less that of the handlers.
+//! 3. The load generator's and the database's CPU a request come from the host's samples; the database's is put
+//!    into the stretches in SQL, in proportion to their length.
+//! 4. The recorded setting is replayed. Stretches in SQL are scaled until it gives their recorded mean, and what a
+//!    request takes beside all this ([`Costs::turnaround`] where threads are the limit, [`Costs::handover`] where
+//!    the GVL is) is found such that the replay gives the recorded throughput.
+
+mod calibrate;
+mod costs;
+mod sample;
+
+use std::fmt;
+
+use breakdown::{Breakdown, Joined};
+use recording::{Burst, LoadMode, Nanos, Recording};
+
+use crate::engine::Engine;
+use crate::{Arrivals, Costs, Demands, HandOut, Load, Prediction, Setup, Workload};
+
+/// Requests replayed for one prediction: p95 then varies by a percent or two between seeds.
+pub const REPLAYED: u32 = 20_000;
+
+/// Seed of all predictions: the same recording gives the same ones.
+pub const SEED: u64 = 1;
+
+/// What a recording says about other numbers of workers and threads.
+#[derive(Clone, Debug)]
+pub struct Model {
+    requests: Vec<Vec<Burst>>,
+    demands: Demands,
+    workload: Workload,
+    /// The recorded setting, with the costs found.
+    pub recorded: Setup,
+    /// What was measured under it.
+    pub measured: Measured,
+    /// What the app's processes take.
+    pub memory: Memory,
+    /// Most connections the app may hold to its database per worker, where that is known.
+    pub database_pool: Option<u32>,
+    /// How many recorded requests it was made from.
+    pub sampled: usize,
+}
+
+/// What a run measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Measured {
+    /// Answered requests a second.
+    pub rps: f64,
+    /// Median of due → answered.
+    pub latency_p50: Nanos,
+    /// 95th percentile of it.
+    pub latency_p95: Nanos,
+    /// Mean time a request waited for the GVL.
+    pub gvl_wait_mean: Nanos,
+}
+
+/// Memory of the app's processes, shared pages divided among those that share them, bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Memory {
+    /// One worker.
+    pub worker: u64,
+    /// All that is no worker, such as a cluster's master.
+    pub other: u64,
+}
+
+/// Why a recording predicts nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoModel {
+    /// No view from inside: attached, without the agent, or another server.
+    NoAgent,
+    /// The agent saw requests, but the server did not say how many workers and threads it has.
+    NoThreads,
+    /// Too few requests were recorded with their stretches.
+    FewRequests(usize),
+    /// No Ruby that tells when a thread has the GVL.
+    NoGvl,
+}
+
+impl Model {
+    /// Takes it from a recording.
+    ///
+    /// # Errors
+    /// [`NoModel`] says what the recording lacks.
+    pub fn of(
+        recording: &Recording,
+        joined: &Joined<'_>,
+        breakdown: &Breakdown,
+    ) -> Result<Model, NoModel> {
+        let target = &recording.meta.target;
+        if recording.agents.iter().all(|agent| agent.requests == 0) {
+            return Err(NoModel::NoAgent);
+        }
+        if recording.agents.iter().all(|agent| !agent.gvl) {
+            return Err(NoModel::NoGvl);
+        }
+        if target.workers == 0 || target.threads == 0 {
+            return Err(NoModel::NoThreads);
+        }
+        let requests = sample::requests(joined, breakdown)?;
+        let measured = measured(recording, breakdown);
+        let demands = costs::demands(recording, breakdown);
+        let workload =
+            Workload::new(&requests, &demands).ok_or(NoModel::FewRequests(requests.len()))?;
+        let recorded = Setup {
+            workers: target.workers,
+            threads: target.threads,
+            cores: recording.meta.cores.max(1),
+            load: load(recording),
+            hand_out: hand_out(&target.server),
+            costs: costs::costs(recording, breakdown),
+        };
+        let mut model = Model {
+            sampled: requests.len(),
+            requests,
+            demands,
+            workload,
+            recorded,
+            measured,
+            memory: costs::memory(recording),
+            database_pool: target.database_pool,
+        };
+        calibrate::fit(&mut model, costs::sql_mean(breakdown, recording));
+        Ok(model)
+    }
+
+    /// What the setup would give. Its costs should be those of [`Model::recorded`].
+    pub fn predict(&self, setup: &Setup) -> Prediction {
+        self.predict_with(setup, REPLAYED)
+    }
+
+    fn predict_with(&self, setup: &Setup, count: u32) -> Prediction {
+        Engine::new(&self.workload, setup, SEED, count).run()
+    }
+
+    /// What the app's processes would take with so many workers, bytes.
+    pub fn memory_of(&self, workers: u32) -> u64 {
+        self.memory.other + self.memory.worker * u64::from(workers)
+    }
+
+    /// How far the replay of the recorded setting is from what was measured, in throughput, relative to it.
+    pub fn error(&self) -> f64 {
+        let replayed = self.predict(&self.recorded).rps;
+        (replayed / self.measured.rps - 1.0).abs()
+    }
+
+    /// The requests as they are replayed.
+    pub fn workload(&self) -> &Workload {
+        &self.workload
+    }
+
+    fn set_demands(&mut self, demands: Demands) {
+        self.demands = demands;
+        if let Some(workload) = Workload::new(&self.requests, &demands) {
+            self.workload = workload;
+        }
+    }
+}
+
+fn measured(recording: &Recording, breakdown: &Breakdown) -> Measured {
+    let overall = &breakdown.overall;
+    let latency = |q| stats::quantile(&overall.latency, q).unwrap_or_default();
+    Measured {
+        rps: overall.answered as f64 / recording.window.length().as_secs_f64().max(1e-9),
+        latency_p50: latency(0.5),
+        latency_p95: latency(0.95),
+        gvl_wait_mean: Nanos((overall.balance.gvl_wait * 1e6).max(0.0) as u64),
+    }
+}
+
+fn load(recording: &Recording) -> Load {
+    let load = &recording.meta.load;
+    match (load.mode, load.rate) {
+        (LoadMode::Open, Some(rate)) => Load::Open {
+            rate,
+            arrivals: Arrivals::Even,
+            connections: load.connections.max(1),
+        },
+        _ => Load::Closed {
+            clients: load.connections.max(1),
+            think: Nanos::ZERO,
+        },
+    }
+}
+
+/// How that server hands requests out; the name is such as `puma 6.6.0`.
+fn hand_out(server: &str) -> HandOut {
+    let mut words = server.split([' ', '.']);
+    match (
+        words.next(),
+        words.next().and_then(|major| major.parse().ok()),
+    ) {
+        (Some("puma"), Some(7u32..)) => HandOut::PumaReactor,
+        (Some("puma"), _) => HandOut::PumaInline,
+        _ => HandOut::Shared,
+    }
+}
+
+impl fmt::Display for NoModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NoModel::NoAgent => f.write_str(
+                "the run has no view from inside, so there are no requests to replay; let hakaru start the app, with the agent",
+            ),
+            NoModel::NoThreads => f.write_str(
+                "the server did not say how many workers and threads it has; run it under Puma 5.6 or later, or Unicorn",
+            ),
+            NoModel::FewRequests(count) => write!(
+                f,
+                "only {count} requests were recorded with their stretches, {} are needed; run longer or with more load",
+                sample::REQUESTS_MIN
+            ),
+            NoModel::NoGvl => f.write_str(
+                "this Ruby tells no GVL events, so what waits cannot be told from what runs; use Ruby 3.2 or later",
+            ),
+        }
+    }
+}
+
+impl std::error::Error for NoModel {}

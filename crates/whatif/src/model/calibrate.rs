@@ -1,0 +1,95 @@
+//! What cannot be read off the recording is found by replaying the recorded setting.
+
+use recording::Nanos;
+
+use super::Model;
+use crate::{Costs, Demands, Load, Prediction, TURNAROUND};
+
+/// Requests replayed for each try.
+const TRIED: u32 = 4_000;
+/// Rounds of scaling SQL; each brings the replayed mean closer to the recorded one.
+const SQL_ROUNDS: u32 = 4;
+/// Halvings of the interval in which the cost lies: the last is a thousandth of the first.
+const HALVINGS: u32 = 10;
+/// A station that is busy for less is not what limits the throughput.
+const LIMITING: f64 = 0.9;
+/// Most that is believed of a cost, as a share of a request's own time: the rest is an error of the model, and is
+/// said as one.
+const COST_SHARE_MAX: f64 = 0.5;
+
+/// Which cost explains what is missing.
+#[derive(Clone, Copy)]
+enum Unknown {
+    Turnaround,
+    Handover,
+}
+
+pub(super) fn fit(model: &mut Model, sql_mean: Nanos) {
+    model.recorded.costs.turnaround = TURNAROUND;
+    for _ in 0..SQL_ROUNDS {
+        fit_sql(model, sql_mean);
+    }
+    fit_rate(model);
+    fit_sql(model, sql_mean);
+}
+
+fn replay(model: &Model) -> Prediction {
+    model.predict_with(&model.recorded, TRIED)
+}
+
+/// Scales the stretches in SQL such that the replay gives their recorded mean.
+fn fit_sql(model: &mut Model, recorded: Nanos) {
+    let replayed = replay(model).sql_mean;
+    if recorded == Nanos::ZERO || replayed == Nanos::ZERO {
+        return;
+    }
+    let demands = model.demands;
+    let scale = demands.sql_scale * recorded.0 as f64 / replayed.0 as f64;
+    // CPU of the database does not shrink with the waits that are taken out.
+    let cpu = (demands.sql_cpu * demands.sql_scale / scale).min(1.0);
+    model.set_demands(Demands {
+        sql_scale: scale,
+        sql_cpu: cpu,
+        ..demands
+    });
+}
+
+/// Finds the cost that makes a closed load's replay as fast as the run was.
+fn fit_rate(model: &mut Model) {
+    if matches!(model.recorded.load, Load::Open { .. }) || model.measured.rps <= 0.0 {
+        return;
+    }
+    let unknown = if replay(model).gvl_busy >= LIMITING {
+        Unknown::Handover
+    } else {
+        Unknown::Turnaround
+    };
+    let means = model.workload.means();
+    let most = COST_SHARE_MAX * (means.run + means.wait + means.sql_cpu);
+    let before = model.recorded.costs;
+    let (mut low, mut high) = (0.0, most);
+    for _ in 0..HALVINGS {
+        let middle = (low + high) / 2.0;
+        model.recorded.costs = with(before, unknown, middle);
+        if replay(model).rps > model.measured.rps {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    model.recorded.costs = with(before, unknown, low);
+}
+
+fn with(costs: Costs, unknown: Unknown, nanos: f64) -> Costs {
+    let nanos = Nanos(nanos as u64);
+    match unknown {
+        Unknown::Turnaround => Costs {
+            turnaround: nanos,
+            ..costs
+        },
+        Unknown::Handover => Costs {
+            handover: nanos,
+            ..costs
+        },
+    }
+}
