@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::load_command::args::LoadArgs;
 pub(crate) use tune::{ArrivalsArg, PredictArgs};
 
 /// Find out why a web application is slow, change one thing, and prove whether it helped.
@@ -23,6 +24,8 @@ pub(crate) enum Command {
     Init(InitArgs),
     /// Start the app, load it, watch it from inside, and say where each request's time went
     Run(RunArgs),
+    /// Send requests to a URL and say how much it can take and how late the answers are
+    Load(LoadArgs),
     /// Show a run that was kept
     Report(ReportArgs),
     /// List the runs that were kept: what changed since the one before, and what that gave

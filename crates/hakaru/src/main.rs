@@ -6,6 +6,7 @@ mod cli;
 mod config;
 mod exit;
 mod init;
+mod load_command;
 mod log;
 mod note;
 mod page;
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
     let ended = match cli.command {
         Command::Init(args) => init::init(&args),
         Command::Run(args) => run::run(&args),
+        Command::Load(args) => load_command::load(&args),
         Command::Report(args) => page::report(&args),
         Command::Log(args) => log::log(&args),
         Command::Note(args) => note::note(&args),

@@ -83,7 +83,7 @@ impl Settings {
             });
         Ok(Settings {
             plan: plan(args, &config)?,
-            scenario: scenario_spec(args, &config, &folder, &url)?,
+            scenario: scenario_spec(&args.flows, &config, &folder, &url)?,
             project: folder,
             agent: start.is_some() && !args.no_agent,
             start,
@@ -106,9 +106,10 @@ impl Settings {
         let flows: Vec<String> = (self.scenario.flows.iter())
             .map(|flow| format!("{}:{}", flow.file.display(), flow.weight))
             .collect();
-        let rate = match plan.pace {
+        let rate = match &plan.pace {
             Pace::Closed => "closed".to_owned(),
             Pace::Constant { per_second } => per_second.to_string(),
+            Pace::Scheduled(schedule) => schedule.to_string(),
         };
         let told = [
             ("agent", self.agent.to_string()),
@@ -214,17 +215,17 @@ fn plan(args: &RunArgs, config: &Config) -> Result<Plan, Failure> {
     })
 }
 
-fn nanos(length: Duration) -> Nanos {
+pub(crate) fn nanos(length: Duration) -> Nanos {
     Nanos(u64::try_from(length.as_nanos()).unwrap_or(u64::MAX))
 }
 
-fn scenario_spec(
-    args: &RunArgs,
+pub(crate) fn scenario_spec(
+    typed: &[String],
     config: &Config,
     folder: &std::path::Path,
     url: &str,
 ) -> Result<scenario::Spec, Failure> {
-    let flows = if args.flows.is_empty() {
+    let flows = if typed.is_empty() {
         config
             .flows
             .iter()
@@ -235,7 +236,7 @@ fn scenario_spec(
             })
             .collect()
     } else {
-        args.flows
+        typed
             .iter()
             .map(|flow| typed_flow(flow, config, folder))
             .collect::<Result<_, _>>()?
@@ -244,13 +245,18 @@ fn scenario_spec(
         base_url: url.to_owned(),
         flows,
         variables: config.variables.clone().into_iter().collect(),
+        feed_prefix: String::new(),
         score: score_spec(config),
         run_token: String::new(),
     })
 }
 
 /// `FILE.hurl` or `FILE.hurl:WEIGHT`; its feed is the one that the config file gives it, if any.
-fn typed_flow(text: &str, config: &Config, folder: &std::path::Path) -> Result<FlowSpec, Failure> {
+pub(crate) fn typed_flow(
+    text: &str,
+    config: &Config,
+    folder: &std::path::Path,
+) -> Result<FlowSpec, Failure> {
     let (file, weight) = match text.rsplit_once(':') {
         Some((file, weight)) => (
             file,

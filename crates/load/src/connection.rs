@@ -1,14 +1,13 @@
 //! One connection with the user behind it, and the request it has in hand.
 
 use std::io::{self, Read, Write};
-use std::net::SocketAddr;
 
-use mio::net::TcpStream;
-use mio::{Interest, Registry, Token};
+use mio::{Registry, Token};
 use recording::{RequestId, TextId, Timestamp};
 use scenario::User;
 
 use crate::http1::{AnswerReader, Limits};
+use crate::stream::{Address, Stream};
 
 /// A connection, open or not, and its user.
 #[derive(Debug)]
@@ -18,7 +17,9 @@ pub(crate) struct Connection {
     pub(crate) phase: Phase,
     pub(crate) request: Request,
     pub(crate) reader: AnswerReader,
-    stream: Option<TcpStream>,
+    /// Since when it has no request in hand.
+    pub(crate) free_since: Timestamp,
+    stream: Option<Stream>,
     out: Vec<u8>,
     written: usize,
 }
@@ -44,6 +45,10 @@ pub(crate) struct Request {
     pub(crate) step: u32,
     /// Whether its answer is looked at for [`recording::AnswerFacts`].
     pub(crate) sampled: bool,
+    /// Whether its connection stood ready when it was due, so that being late is the generator's doing.
+    pub(crate) was_free: bool,
+    /// When a connection for it was wished for.
+    pub(crate) wished: Timestamp,
     /// When it is given up.
     pub(crate) deadline: Timestamp,
 }
@@ -69,6 +74,7 @@ impl Connection {
             phase: Phase::Free,
             request: Request::default(),
             reader: AnswerReader::new(limits),
+            free_since: Timestamp::default(),
             stream: None,
             out: Vec::new(),
             written: 0,
@@ -82,32 +88,19 @@ impl Connection {
     /// Begins to connect; an event under `token` tells when that is done.
     pub(crate) fn connect(
         &mut self,
-        address: SocketAddr,
+        address: &Address,
         registry: &Registry,
         token: Token,
     ) -> io::Result<()> {
-        let mut stream = TcpStream::connect(address)?;
-        // Registered once and for all directions: edge-triggered, nothing needs to be changed later.
-        registry.register(&mut stream, token, Interest::READABLE | Interest::WRITABLE)?;
-        self.stream = Some(stream);
+        self.stream = Some(Stream::connect(address, registry, token)?);
         Ok(())
     }
 
     /// Whether the connection that was begun stands now.
     pub(crate) fn connected(&self) -> io::Result<bool> {
-        let Some(stream) = &self.stream else {
-            return Ok(false);
-        };
-        if let Some(error) = stream.take_error()? {
-            return Err(error);
-        }
-        match stream.peer_addr() {
-            Ok(_) => {
-                stream.set_nodelay(true)?;
-                Ok(true)
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotConnected => Ok(false),
-            Err(error) => Err(error),
+        match &self.stream {
+            Some(stream) => stream.is_connected(),
+            None => Ok(false),
         }
     }
 

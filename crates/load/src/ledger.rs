@@ -1,25 +1,14 @@
-//! What one thread writes down: exchanges, handed over in batches, and what is added up to the end.
-
-use std::collections::HashMap;
-use std::sync::mpsc::{SyncSender, TrySendError};
+//! What one thread writes down: every exchange or their sums, and what is added up to the end.
 
 use recording::{Exchange, Nanos, Outcome, TextId, Timestamp, Window};
 use scenario::{Scenario, Tally};
 
-use crate::answers::{Answers, Seen, is_sampled};
-use crate::clock;
+use crate::answers::{Answers, Seen};
 use crate::connection::Connection;
 use crate::failures::{Failed, Failures};
-use crate::outcome::Batch;
-
-/// How often a batch is handed over.
-const INTERVAL: Nanos = Nanos(200_000_000);
-/// Exchanges that may wait for a receiver that does not keep up; behind that the worker waits for it,
-/// which shows as lateness.
-const WAITING_MAX: usize = 1 << 18;
-
-/// Distinct request lines a thread names; behind that, the line is the method alone.
-const LINES_MAX: usize = 50_000;
+use crate::figures::{Ended, Figures};
+use crate::notes::Notes;
+use crate::tables::Tables;
 
 /// What a worker leaves.
 #[derive(Debug, Default)]
@@ -30,8 +19,18 @@ pub(crate) struct Share {
     pub(crate) tally: Tally,
     pub(crate) checks_failed: u64,
     pub(crate) answers: Answers,
+    pub(crate) figures: Option<Box<Figures>>,
     /// When it stopped sending before its time.
     pub(crate) stopped_at: Option<Timestamp>,
+}
+
+/// What is kept of requests.
+#[derive(Debug)]
+pub(crate) enum Book {
+    /// Each of them, for a recording.
+    Notes(Notes),
+    /// Their sums only.
+    Tables(Box<Tables>),
 }
 
 /// Writes down what happens.
@@ -39,56 +38,38 @@ pub(crate) struct Ledger<'a> {
     pub(crate) share: Share,
     scenario: &'a Scenario,
     window: Window,
-    /// How many requests of each line were begun.
-    lines: HashMap<TextId, u64>,
-    batch: Batch,
-    sender: SyncSender<Batch>,
-    deliver_at: Timestamp,
+    book: Book,
 }
 
 impl<'a> Ledger<'a> {
-    pub(crate) fn new(scenario: &'a Scenario, window: Window, sender: SyncSender<Batch>) -> Self {
+    pub(crate) fn new(scenario: &'a Scenario, window: Window, book: Book) -> Self {
         Ledger {
             share: Share::default(),
             scenario,
             window,
-            lines: HashMap::new(),
-            batch: Batch::default(),
-            sender,
-            deliver_at: clock::now() + INTERVAL,
+            book,
         }
     }
 
-    /// The name of a request line; a new one is handed over with the next batch.
+    /// Whether exchanges are told apart, so that each needs a number of its own.
+    pub(crate) fn keeps_exchanges(&self) -> bool {
+        matches!(self.book, Book::Notes(_))
+    }
+
+    /// The name of a request line that was never sent.
     pub(crate) fn name_line(&mut self, line: &str) -> TextId {
-        self.count_line(line, 0).0
+        match &mut self.book {
+            Book::Notes(notes) => notes.name_line(line),
+            Book::Tables(_) => TextId::NONE,
+        }
     }
 
     /// Names the line of a request that is being sent, and says whether its answer is looked at.
     pub(crate) fn begin(&mut self, line: &str) -> (TextId, bool) {
-        let (id, count) = self.count_line(line, 1);
-        (id, is_sampled(count))
-    }
-
-    /// Adds to the requests of a line; its name, and how many it has now.
-    fn count_line(&mut self, line: &str, more: u64) -> (TextId, u64) {
-        let id = TextId::of(line.as_bytes());
-        if let Some(count) = self.lines.get_mut(&id) {
-            *count += more;
-            return (id, *count);
+        match &mut self.book {
+            Book::Notes(notes) => notes.begin(line),
+            Book::Tables(_) => (TextId::NONE, false),
         }
-        let kept = if self.lines.len() < LINES_MAX {
-            line
-        } else {
-            line.split(' ').next().unwrap_or("")
-        };
-        let id = TextId::of(kept.as_bytes());
-        let count = self.lines.entry(id).or_insert_with(|| {
-            self.batch.texts.push((id, kept.to_owned()));
-            0
-        });
-        *count += more;
-        (id, *count)
     }
 
     /// Looks at the connection's answer, if it belongs to the sample.
@@ -114,20 +95,38 @@ impl<'a> Ledger<'a> {
         outcome: Outcome,
     ) {
         let request = connection.request;
-        self.batch.exchanges.push(Exchange {
-            id: request.id,
-            due: request.due,
-            sent: request.sent,
-            answered,
-            line: request.line,
-            step: request.step,
-            connection: connection.number,
-            status: connection.reader.status(),
-            outcome,
-            body_bytes: connection.reader.body_bytes(),
-        });
-        if self.batch.exchanges.len() >= WAITING_MAX {
-            self.deliver_all();
+        match &mut self.book {
+            Book::Notes(notes) => notes.add(Exchange {
+                id: request.id,
+                due: request.due,
+                sent: request.sent,
+                answered,
+                line: request.line,
+                step: request.step,
+                connection: connection.number,
+                status: connection.reader.status(),
+                outcome,
+                body_bytes: connection.reader.body_bytes(),
+            }),
+            Book::Tables(tables) => {
+                let ended = Ended {
+                    step: request.step,
+                    outcome,
+                    status: connection.reader.status(),
+                    latency: answered.since(request.due),
+                    service: answered.since(request.sent),
+                    lateness: request.was_free.then(|| request.sent.since(request.due)),
+                    body_bytes: connection.reader.body_bytes(),
+                };
+                tables.add(request.due, answered, &ended);
+            }
+        }
+    }
+
+    /// A connection stands that was wished for at `since`.
+    pub(crate) fn connected(&mut self, time: Nanos) {
+        if let Book::Tables(tables) = &mut self.book {
+            tables.connected(time);
         }
     }
 
@@ -166,34 +165,22 @@ impl<'a> Ledger<'a> {
         });
     }
 
-    pub(crate) fn deliver_if_due(&mut self, now: Timestamp) {
-        if now < self.deliver_at {
-            return;
-        }
-        self.deliver_at = now + INTERVAL;
-        if self.batch.exchanges.is_empty() {
-            return;
-        }
-        let room = self.batch.exchanges.len();
-        match self.sender.try_send(std::mem::take(&mut self.batch)) {
-            // The next batch will be about as large.
-            Ok(()) => self.batch.exchanges.reserve(room),
-            Err(TrySendError::Full(batch) | TrySendError::Disconnected(batch)) => {
-                self.batch = batch;
-            }
+    pub(crate) fn deliver_if_due(&mut self, now: Timestamp, in_flight: usize) {
+        match &mut self.book {
+            Book::Notes(notes) => notes.deliver_if_due(now),
+            Book::Tables(tables) => tables.deliver_if_due(now, in_flight),
         }
     }
 
     /// Hands over the rest.
     pub(crate) fn close(mut self) -> Share {
-        self.deliver_all();
+        match self.book {
+            Book::Notes(mut notes) => notes.deliver_all(),
+            Book::Tables(mut tables) => {
+                tables.deliver(0);
+                self.share.figures = Some(tables.figures);
+            }
+        }
         self.share
-    }
-
-    /// Hands everything over, waiting for the receiver if need be.
-    fn deliver_all(&mut self) {
-        let batch = std::mem::take(&mut self.batch);
-        // Without a receiver nobody wants the exchanges any more.
-        let _ = self.sender.send(batch);
     }
 }

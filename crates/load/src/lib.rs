@@ -13,8 +13,8 @@
 //!   and keeps its due time.
 //! - Nothing is retried and redirects are not followed. A closed load waits 100 ms after a refused
 //!   connection. What is still unanswered when the drain is over ends as `Unanswered`.
-//! - Histograms are not kept here: exchanges are handed over one by one, and whoever needs percentiles
-//!   has all of them.
+//! - [`run`] hands exchanges over one by one, for a recording; [`measure`] adds them up in histograms, in a
+//!   memory that does not grow with their number.
 //!
 //! Nothing here knows Ruby or SQL. Start reading at `worker`, whose head tells the way of a request;
 //! `http1` reads answers without a socket; `connection` owns one.
@@ -23,20 +23,31 @@ mod answers;
 mod clock;
 mod connection;
 mod failures;
+mod figures;
+mod goal;
 mod http1;
 mod ledger;
+mod measure;
+mod notes;
 mod outcome;
-mod pacer;
 mod plan;
 mod probe;
 mod run;
+mod schedule;
+mod stream;
+mod tables;
 mod timer;
 mod worker;
 
+pub use figures::{Figures, Interval, Outcomes, Statuses, StepFigures};
+pub use goal::{Goal, GoalResult};
+pub use measure::{Measured, measure};
 pub use outcome::{Batch, LoadError, LoadResult};
 pub use plan::{Pace, Plan};
 pub use probe::{ProbeError, probe};
 pub use run::run;
+pub use schedule::{Arrivals, Schedule, Stage};
+pub use stream::Via;
 
 /// Examples of failed requests kept from one run.
 pub const FAILURES_MAX: usize = 32;

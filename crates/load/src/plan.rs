@@ -4,6 +4,8 @@ use recording::Nanos;
 use scenario::Scenario;
 
 use crate::LoadError;
+use crate::schedule::Schedule;
+use crate::stream::Via;
 
 /// How hard to load, for how long, and with what limits. Start from [`Plan::default`].
 #[derive(Clone, Debug, PartialEq)]
@@ -30,10 +32,14 @@ pub struct Plan {
     pub head_bytes_max: usize,
     /// Largest body of an answer, bytes.
     pub body_bytes_max: u64,
+    /// Whether a connection carries more than one request.
+    pub keep_alive: bool,
+    /// Where connections are made to, when that is not the base URL's host.
+    pub via: Option<Via>,
 }
 
 /// When requests are due.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Pace {
     /// A user's next request is due when its last was answered and its think time has passed.
     Closed,
@@ -42,6 +48,19 @@ pub enum Pace {
         /// Requests due per second; above zero.
         per_second: f64,
     },
+    /// Requests are due as a schedule says.
+    Scheduled(Schedule),
+}
+
+impl Pace {
+    /// The schedule of an open load. The error is a sentence.
+    pub(crate) fn schedule(&self) -> Result<Option<Schedule>, String> {
+        match self {
+            Pace::Closed => Ok(None),
+            Pace::Constant { per_second } => Schedule::constant(*per_second).map(Some),
+            Pace::Scheduled(schedule) => Ok(Some(schedule.clone())),
+        }
+    }
 }
 
 impl Default for Plan {
@@ -58,6 +77,8 @@ impl Default for Plan {
             answer_timeout: Nanos(30_000_000_000),
             head_bytes_max: 64 * 1024,
             body_bytes_max: 64 * 1024 * 1024,
+            keep_alive: true,
+            via: None,
         }
     }
 }
@@ -79,13 +100,7 @@ impl Plan {
         if plan.duration == Nanos::ZERO {
             return wrong("the duration of the load is zero".to_owned());
         }
-        if let Pace::Constant { per_second } = plan.pace
-            && !(per_second > 0.0 && per_second <= 1e9)
-        {
-            return wrong(format!(
-                "a rate of {per_second} requests a second cannot be run"
-            ));
-        }
+        plan.pace.schedule().map_err(LoadError::Plan)?;
         match scenario.feed_rows_min() {
             Some(rows) if rows < plan.connections as usize => wrong(format!(
                 "a feed has {rows} rows for {} connections, and each user needs a row of its own; \

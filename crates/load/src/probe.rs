@@ -2,14 +2,13 @@
 
 use std::fmt;
 use std::io::{self, Read, Write};
-use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use scenario::BaseUrl;
 
 use crate::http1::{AnswerReader, Limits};
 use crate::outcome::LoadError;
-use crate::run::resolve;
+use crate::stream::{Address, Blocking};
 
 const LIMITS: Limits = Limits {
     head_bytes: 64 * 1024,
@@ -33,17 +32,15 @@ pub enum ProbeError {
 pub fn probe(url: &str, limit: Duration) -> Result<u16, ProbeError> {
     let end = Instant::now() + limit;
     let (base, path) = BaseUrl::split(url).map_err(ProbeError::Url)?;
-    let address = resolve(&base).map_err(ProbeError::Resolve)?;
+    let address = Address::find(&base, None).map_err(ProbeError::Resolve)?;
     let slash = if path.starts_with('/') { "" } else { "/" };
     let request = format!(
         "GET {slash}{path} HTTP/1.1\r\nHost: {}\r\nUser-Agent: hakaru/{}\r\nAccept: */*\r\nConnection: close\r\n\r\n",
         base.authority,
         env!("CARGO_PKG_VERSION"),
     );
-    let mut stream = TcpStream::connect_timeout(&address, left(end)?).map_err(ProbeError::Io)?;
-    stream
-        .set_write_timeout(Some(left(end)?))
-        .map_err(ProbeError::Io)?;
+    let mut stream = Blocking::connect(&address, left(end)?).map_err(ProbeError::Io)?;
+    stream.limit(left(end)?).map_err(ProbeError::Io)?;
     stream
         .write_all(request.as_bytes())
         .map_err(ProbeError::Io)?;
@@ -51,9 +48,7 @@ pub fn probe(url: &str, limit: Duration) -> Result<u16, ProbeError> {
     reader.expect(false, 0, false);
     let mut buffer = vec![0; 16 * 1024];
     while !reader.is_complete() {
-        stream
-            .set_read_timeout(Some(left(end)?))
-            .map_err(ProbeError::Io)?;
+        stream.limit(left(end)?).map_err(ProbeError::Io)?;
         match stream.read(&mut buffer).map_err(ProbeError::Io)? {
             0 if reader.close() => {}
             0 => return Err(ProbeError::Io(io::ErrorKind::UnexpectedEof.into())),

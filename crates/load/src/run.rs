@@ -1,26 +1,23 @@
 //! One load from start to end: threads, their shares, the result.
 
 use std::io;
-use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::sync::atomic::AtomicBool;
-use std::sync::mpsc::sync_channel;
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::ScopedJoinHandle;
-use std::time::Duration;
 
-use recording::{Generator, Score, ScoreLine, Window};
-use scenario::{BaseUrl, Scenario};
+use recording::{Generator, Score, ScoreLine, Timestamp, Window};
+use scenario::Scenario;
 
 use crate::clock;
-use crate::ledger::Share;
+use crate::ledger::{Book, Share};
+use crate::notes::Notes;
 use crate::outcome::{Batch, LoadError, LoadResult};
-use crate::pacer::{Constant, Pacer};
-use crate::plan::{Pace, Plan};
+use crate::plan::Plan;
+use crate::stream::Address;
 use crate::worker::{ID_COUNT_MASK, Task, Worker};
 
-/// Batches of one thread that may wait for the receiver.
-const BATCHES_WAITING_MAX: usize = 4;
-/// Longest wait for an address to prove that it answers.
-const ADDRESS_TRY: Duration = Duration::from_millis(500);
+/// Messages of one thread that may wait for the receiver.
+const MESSAGES_WAITING_MAX: usize = 4;
 
 /// Runs a load. `sink` gets batches on the calling thread while it runs; setting `stop` ends it within
 /// about 100 ms, with everything measured so far.
@@ -33,37 +30,43 @@ pub fn run(
     stop: &AtomicBool,
     sink: &mut dyn FnMut(Batch),
 ) -> Result<LoadResult, LoadError> {
-    plan.check(scenario)?;
-    let address = resolve(scenario.base_url())?;
-    let session = scenario.session(plan.seed);
-    let pacer = match plan.pace {
-        Pace::Closed => None,
-        Pace::Constant { per_second } => Some(Constant { per_second }),
-    };
-    let start = clock::now();
-    let window = Window {
-        start: start + plan.warmup,
-        end: start + plan.warmup + plan.duration,
-    };
-    let task = |number: u32| Task {
-        plan,
-        scenario,
-        session: &session,
-        address,
-        stop,
-        window,
-        start,
-        pacer: pacer.as_ref().map(|pacer| pacer as &(dyn Pacer + Sync)),
-        number,
-        connections: share_of(plan.connections, plan.threads, number),
-        connection_first: (0..number)
-            .map(|before| share_of(plan.connections, plan.threads, before))
-            .sum(),
-        // Spread over all bits, so that runs started shortly after each other differ too.
-        id_base: start.monotonic_nanos().wrapping_mul(0x9e37_79b9_7f4a_7c15) & !ID_COUNT_MASK,
-    };
-    let total = run_threads(plan.threads, task, sink)?;
-    Ok(result(plan, scenario, window, total))
+    let book = |_: &Times, sender| Book::Notes(Notes::new(sender));
+    let (times, total) = run_threads(
+        Job {
+            plan,
+            scenario,
+            stop,
+        },
+        book,
+        sink,
+    )?;
+    Ok(result(plan, scenario, times.window, total))
+}
+
+/// What the threads of a load share.
+#[derive(Clone, Copy)]
+pub(crate) struct Job<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) scenario: &'a Scenario,
+    pub(crate) stop: &'a AtomicBool,
+}
+
+/// When a load begins, and its measured part.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Times {
+    pub(crate) start: Timestamp,
+    pub(crate) window: Window,
+}
+
+impl Times {
+    fn from_now(plan: &Plan) -> Times {
+        let start = clock::now();
+        let window = Window {
+            start: start + plan.warmup,
+            end: start + plan.warmup + plan.duration,
+        };
+        Times { start, window }
+    }
 }
 
 fn result(plan: &Plan, scenario: &Scenario, planned: Window, total: Share) -> LoadResult {
@@ -88,19 +91,67 @@ fn result(plan: &Plan, scenario: &Scenario, planned: Window, total: Share) -> Lo
     }
 }
 
-/// Starts the workers, passes on their batches, and adds up their shares.
-fn run_threads<'a>(
-    threads: u32,
-    task: impl Fn(u32) -> Task<'a>,
-    sink: &mut dyn FnMut(Batch),
-) -> Result<Share, LoadError> {
-    let (sender, receiver) = sync_channel(threads as usize * BATCHES_WAITING_MAX);
-    let system = |what| move |source| LoadError::System { what, source };
-    let workers: Vec<Worker<'a>> = (0..threads)
-        .map(|number| Worker::new(task(number), sender.clone()))
+/// Starts the workers, each with a book of its own, passes on what the books hand over, and adds up the
+/// workers' shares.
+pub(crate) fn run_threads<M: Send>(
+    job: Job<'_>,
+    book: impl Fn(&Times, SyncSender<M>) -> Book,
+    sink: &mut dyn FnMut(M),
+) -> Result<(Times, Share), LoadError> {
+    let Job {
+        plan,
+        scenario,
+        stop,
+    } = job;
+    plan.check(scenario)?;
+    let schedule = plan.pace.schedule().map_err(LoadError::Plan)?;
+    let address = Address::find(scenario.base_url(), plan.via.as_ref())?;
+    let mut session = scenario.session(plan.seed);
+    if !plan.keep_alive {
+        session.add_header("Connection: close");
+    }
+    let times = Times::from_now(plan);
+    let threads = plan.threads;
+    let (sender, receiver) = sync_channel(threads as usize * MESSAGES_WAITING_MAX);
+    let task = |number: u32| Task {
+        plan,
+        scenario,
+        session: &session,
+        address: &address,
+        stop,
+        window: times.window,
+        start: times.start,
+        schedule: schedule.as_ref(),
+        number,
+        connections: share_of(plan.connections, threads, number),
+        connection_first: (0..number)
+            .map(|before| share_of(plan.connections, threads, before))
+            .sum(),
+        // Spread over all bits, so that runs started shortly after each other differ too.
+        id_base: times
+            .start
+            .monotonic_nanos()
+            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            & !ID_COUNT_MASK,
+    };
+    let workers: Vec<Worker<'_>> = (0..threads)
+        .map(|number| Worker::new(task(number), book(&times, sender.clone())))
         .collect::<io::Result<_>>()
         .map_err(system("make an event loop"))?;
     drop(sender);
+    let total = run_workers(workers, receiver, sink)?;
+    Ok((times, total))
+}
+
+fn system(what: &'static str) -> impl Fn(io::Error) -> LoadError {
+    move |source| LoadError::System { what, source }
+}
+
+fn run_workers<M: Send>(
+    workers: Vec<Worker<'_>>,
+    messages: impl IntoIterator<Item = M>,
+    sink: &mut dyn FnMut(M),
+) -> Result<Share, LoadError> {
     std::thread::scope(|scope| {
         let mut handles = Vec::new();
         let mut failed = None;
@@ -112,8 +163,8 @@ fn run_threads<'a>(
             }
         }
         // Ends when the last worker has dropped its sender.
-        for batch in receiver {
-            sink(batch);
+        for message in messages {
+            sink(message);
         }
         let shares = handles.into_iter().map(join);
         let total = merge(shares).map_err(system("wait for events"))?;
@@ -140,6 +191,13 @@ fn merge(shares: impl Iterator<Item = io::Result<Share>>) -> io::Result<Share> {
         total.failures.merge(share.failures);
         total.tally.merge(&share.tally);
         total.answers.merge(share.answers);
+        total.figures = match (total.figures.take(), share.figures) {
+            (Some(mut figures), Some(more)) => {
+                figures.merge(&more);
+                Some(figures)
+            }
+            (one, other) => one.or(other),
+        };
         total.stopped_at = match (total.stopped_at, share.stopped_at) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
@@ -150,7 +208,7 @@ fn merge(shares: impl Iterator<Item = io::Result<Share>>) -> io::Result<Share> {
 
 /// The points. None when a check failed anywhere in the run, warm-up included: a server that answers
 /// wrongly has no score, however fast it is. Errors only earn nothing.
-fn score(scenario: &Scenario, total: &Share) -> Option<Score> {
+pub(crate) fn score(scenario: &Scenario, total: &Share) -> Option<Score> {
     let lines = total.tally.lines(scenario.score()?);
     let points = lines.iter().map(|line| line.points).sum();
     Some(Score {
@@ -169,24 +227,4 @@ fn score(scenario: &Scenario, total: &Share) -> Option<Score> {
 /// How many of `all` belong to the thread `number`: the remainder goes to the first ones.
 fn share_of(all: u32, threads: u32, number: u32) -> u32 {
     all / threads + u32::from(number < all % threads)
-}
-
-/// The first address of the host that accepts a connection; if none does, the first. `localhost` often
-/// has two, of which the server listens on one.
-pub(crate) fn resolve(base: &BaseUrl) -> Result<SocketAddr, LoadError> {
-    let fail = |source| LoadError::Resolve {
-        authority: base.authority.clone(),
-        source,
-    };
-    let found = (base.host.as_str(), base.port).to_socket_addrs();
-    let addresses: Vec<SocketAddr> = found.map_err(fail)?.collect();
-    match addresses.as_slice() {
-        [] => Err(fail(io::ErrorKind::NotFound.into())),
-        [only] => Ok(*only),
-        [first, ..] => {
-            let answers =
-                |address: &&SocketAddr| TcpStream::connect_timeout(address, ADDRESS_TRY).is_ok();
-            Ok(*addresses.iter().find(answers).unwrap_or(first))
-        }
-    }
 }

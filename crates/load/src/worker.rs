@@ -11,9 +11,7 @@ mod requests;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io;
-use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::SyncSender;
 use std::time::Duration;
 
 use mio::event::Event;
@@ -24,10 +22,10 @@ use scenario::{Scenario, Session};
 use crate::clock;
 use crate::connection::{Connection, Phase, Reading};
 use crate::http1::Limits;
-use crate::ledger::{Ledger, Share};
-use crate::outcome::Batch;
-use crate::pacer::Pacer;
+use crate::ledger::{Book, Ledger, Share};
 use crate::plan::Plan;
+use crate::schedule::{Pacer, Schedule};
+use crate::stream::Address;
 use crate::timer::Timer;
 
 /// Bytes one read may bring; found by experiment not to matter between 16 and 256 KiB.
@@ -47,12 +45,12 @@ pub(crate) struct Task<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) scenario: &'a Scenario,
     pub(crate) session: &'a Session<'a>,
-    pub(crate) address: SocketAddr,
+    pub(crate) address: &'a Address,
     pub(crate) stop: &'a AtomicBool,
     pub(crate) window: Window,
     pub(crate) start: Timestamp,
     /// `None`: a closed load.
-    pub(crate) pacer: Option<&'a (dyn Pacer + Sync)>,
+    pub(crate) schedule: Option<&'a Schedule>,
     /// Which of the threads this is, counted from zero.
     pub(crate) number: u32,
     /// The connections it may open.
@@ -73,8 +71,8 @@ pub(crate) struct Worker<'a> {
     idle: Vec<usize>,
     /// Think times and retries: when, and which connection. At most one for each.
     wakeups: BinaryHeap<Reverse<(Timestamp, usize)>>,
-    /// Next tick of the pacer for this thread.
-    tick: u64,
+    /// `None`: a closed load.
+    pacer: Option<Pacer<'a>>,
     in_flight: usize,
     sent_count: u64,
     read_buffer: Vec<u8>,
@@ -85,13 +83,15 @@ pub(crate) struct Worker<'a> {
 }
 
 impl<'a> Worker<'a> {
-    pub(crate) fn new(task: Task<'a>, sender: SyncSender<Batch>) -> io::Result<Worker<'a>> {
+    pub(crate) fn new(task: Task<'a>, book: Book) -> io::Result<Worker<'a>> {
         let poll = Poll::new()?;
         let timer = Timer::new(poll.registry(), TIMER)?;
+        let plan = task.plan;
+        let pacer = |schedule| Pacer::new(schedule, task.number, plan.threads, plan.seed);
         Ok(Worker {
-            tick: u64::from(task.number),
+            pacer: task.schedule.map(pacer),
             sweep_at: task.start,
-            ledger: Ledger::new(task.scenario, task.window, sender),
+            ledger: Ledger::new(task.scenario, task.window, book),
             task,
             poll,
             timer,
@@ -109,7 +109,7 @@ impl<'a> Worker<'a> {
     /// Runs to the end of the plan.
     pub(crate) fn run(mut self) -> io::Result<Share> {
         let mut events = Events::with_capacity(EVENTS);
-        if self.task.pacer.is_none() {
+        if self.pacer.is_none() {
             for _ in 0..self.task.connections {
                 let index = self.add_connection();
                 self.next_of(index, self.task.start);
@@ -128,7 +128,7 @@ impl<'a> Worker<'a> {
             }
             self.work_off(now);
             self.sweep(now);
-            self.ledger.deliver_if_due(now);
+            self.ledger.deliver_if_due(now, self.in_flight);
             self.set_timer()?;
             match self.poll.poll(&mut events, Some(SLEEP_MAX)) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
@@ -167,13 +167,19 @@ impl<'a> Worker<'a> {
         }
         while let Some(due) = self.tick_due().filter(|due| *due < end) {
             self.ledger.share.unsent += u64::from(due >= self.task.window.start);
-            self.tick += u64::from(self.task.plan.threads);
+            self.next_tick();
         }
     }
 
     fn tick_due(&self) -> Option<Timestamp> {
-        let pacer = self.task.pacer?;
-        Some(self.task.start + pacer.due_after_start(self.tick))
+        let due = self.pacer.as_ref()?.due()?;
+        Some(self.task.start + due)
+    }
+
+    fn next_tick(&mut self) {
+        if let Some(pacer) = &mut self.pacer {
+            pacer.advance();
+        }
     }
 
     /// Starts what is due: think times that are over, ticks for which a user is free.
@@ -182,7 +188,7 @@ impl<'a> Worker<'a> {
             && at <= now
         {
             self.wakeups.pop();
-            match self.task.pacer {
+            match self.pacer {
                 None => self.start(index, at),
                 Some(_) => self.idle.push(index),
             }
@@ -191,7 +197,7 @@ impl<'a> Worker<'a> {
             && let Some(due) = self.tick_due().filter(|due| *due <= now)
             && let Some(index) = self.free_connection()
         {
-            self.tick += u64::from(self.task.plan.threads);
+            self.next_tick();
             self.start(index, due);
         }
     }
@@ -227,7 +233,7 @@ impl<'a> Worker<'a> {
             self.wakeups.push(Reverse((now + delay, index)));
             return;
         }
-        match self.task.pacer {
+        match self.pacer {
             None => self.start(index, now),
             // A tick that waits for a user is taken by the next turn of the loop, which comes at once.
             Some(_) => self.idle.push(index),
@@ -242,7 +248,11 @@ impl<'a> Worker<'a> {
         }
         if connection.phase == Phase::Connecting {
             match connection.connected() {
-                Ok(true) => self.send(index),
+                Ok(true) => {
+                    let wished = connection.request.wished;
+                    self.ledger.connected(clock::now().since(wished));
+                    self.send(index);
+                }
                 Ok(false) => return,
                 Err(error) => {
                     let why = format!("no connection: {error}");

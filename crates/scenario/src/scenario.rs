@@ -14,7 +14,7 @@ use crate::render::render;
 use crate::session::Session;
 use crate::spec::{FlowSpec, ScoreSpec, Spec};
 use crate::step::{Expected, Files, Step, StepUrl};
-use crate::template::{Expr, Source, Template};
+use crate::template::{Expr, Source};
 use crate::value::Value;
 use crate::variables::Variables;
 
@@ -33,8 +33,19 @@ pub struct Scenario {
     pub(crate) variables: HashMap<String, Value>,
     /// The order in which flows take their turns.
     pub(crate) cycle: Vec<u16>,
-    score: ScoreSpec,
-    feed_rows_min: Option<usize>,
+    pub(crate) score: ScoreSpec,
+    pub(crate) feed_rows_min: Option<usize>,
+}
+
+/// What a step is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StepName<'a> {
+    /// Flow in the high 16 bits, entry in the low 16.
+    pub number: u32,
+    /// Method and path without the query, expressions as written.
+    pub line: &'a str,
+    /// File and line, or the URL.
+    pub place: &'a str,
 }
 
 /// One flow, ready to run.
@@ -76,7 +87,7 @@ impl Scenario {
         let mut feeds = Vec::new();
         for flow in &spec.flows {
             let feed = match &flow.feed {
-                Some(path) => Some(scenario.feed(path, &mut feeds, read)?),
+                Some(path) => Some(scenario.feed(path, spec, &mut feeds, read)?),
                 None => None,
             };
             let flow = scenario.flow(&flow.file, feed, read)?;
@@ -85,45 +96,6 @@ impl Scenario {
         scenario.feed_rows_min = scenario.feeds.iter().map(|feed| feed.rows.len()).min();
         scenario.check_score()?;
         Ok(scenario)
-    }
-
-    /// One GET of one URL, over and over; a status of 400 or more is a failed check.
-    pub fn single(url: &str) -> Result<Scenario, ScenarioError> {
-        let (base, path) = BaseUrl::split(url).map_err(ScenarioError::Spec)?;
-        let path = path.split('#').next().unwrap_or("");
-        let slash = if path.starts_with('/') { "" } else { "/" };
-        let entry = Entry {
-            method: "GET".to_owned(),
-            url: Template::text(&format!("{slash}{path}")),
-            ..Entry::default()
-        };
-        let url_template = StepUrl::Path(entry.url.clone());
-        let mut step = Step {
-            written_line: url_template.written_line("GET"),
-            url: url_template,
-            entry,
-            files: Files::new(),
-            expected: Expected::Success,
-            needs_body: false,
-            scored: Vec::new(),
-            fixed: None,
-            place: url.to_owned(),
-        };
-        let fixed = render(&step, &base, &mut Variables::default());
-        step.fixed = Some(fixed.map_err(ScenarioError::Spec)?);
-        Ok(Scenario {
-            base,
-            flows: vec![Flow {
-                name: url.to_owned(),
-                steps: vec![step],
-                feed: None,
-            }],
-            feeds: Vec::new(),
-            variables: HashMap::new(),
-            cycle: vec![0],
-            score: ScoreSpec::default(),
-            feed_rows_min: None,
-        })
     }
 
     /// Begins a run: users of one session share feeds and the count of iterations.
@@ -141,6 +113,19 @@ impl Scenario {
         self.flows.iter().map(|flow| flow.name.clone()).collect()
     }
 
+    /// All steps, flow by flow.
+    pub fn steps(&self) -> impl Iterator<Item = StepName<'_>> {
+        let flows = self.flows.iter().enumerate();
+        flows.flat_map(|(flow, found)| {
+            let steps = found.steps.iter().enumerate();
+            steps.map(move |(entry, step)| StepName {
+                number: (flow as u32) << 16 | entry as u32,
+                line: &step.written_line,
+                place: &step.place,
+            })
+        })
+    }
+
     /// How points are given, when there is a rule.
     pub fn score(&self) -> Option<&ScoreSpec> {
         let any = !self.score.rules.is_empty() || !self.score.captures.is_empty();
@@ -156,6 +141,7 @@ impl Scenario {
     fn feed(
         &mut self,
         path: &Path,
+        spec: &Spec,
         known: &mut Vec<PathBuf>,
         read: &mut Reader<'_>,
     ) -> Result<usize, ScenarioError> {
@@ -163,8 +149,12 @@ impl Scenario {
             return Ok(position);
         }
         let text = read_text(path, read)?;
-        let feed = Feed::parse(&text)
+        let mut feed = Feed::parse(&text)
             .map_err(|why| ScenarioError::Spec(format!("{}:{why}", path.display())))?;
+        if !spec.feed_prefix.is_empty() {
+            let prefixed = |name: &String| format!("{}_{name}", spec.feed_prefix);
+            feed.names = feed.names.iter().map(prefixed).collect();
+        }
         known.push(path.to_owned());
         self.feeds.push(feed);
         Ok(self.feeds.len() - 1)

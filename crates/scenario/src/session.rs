@@ -24,6 +24,8 @@ pub struct Session<'s> {
     /// relaxed ordering is enough.
     iterations: AtomicU64,
     free_rows: Vec<FreeRows>,
+    /// Header lines that every request has in this run.
+    extra: Vec<u8>,
 }
 
 /// One virtual user: variables, cookies, and where in which flow it is.
@@ -69,7 +71,14 @@ impl<'s> Session<'s> {
                 .iter()
                 .map(|feed| FreeRows::all(feed.rows.len()))
                 .collect(),
+            extra: Vec::new(),
         }
+    }
+
+    /// Adds a header line to every request; `line` has no line break.
+    pub fn add_header(&mut self, line: &str) {
+        self.extra.extend_from_slice(line.as_bytes());
+        self.extra.extend_from_slice(b"\r\n");
     }
 
     /// A user; `number` tells users apart and is the value of `{{user}}`.
@@ -108,12 +117,13 @@ impl<'s> Session<'s> {
         (position.step_number(), &self.step(user).written_line)
     }
 
-    /// Appends the bytes of the user's next request to `out`. The error says why it cannot be made;
-    /// the user is still at it then, until [`Session::give_up`].
+    /// Appends the bytes of the user's next request to `out`, with `request_id` in a header if there is
+    /// one. The error says why it cannot be made; the user is still at it then, until
+    /// [`Session::give_up`].
     pub fn render<'a>(
         &self,
         user: &'a mut User,
-        request_id: u64,
+        request_id: Option<u64>,
         out: &mut Vec<u8>,
     ) -> Result<Prepared<'a>, String>
     where
@@ -131,9 +141,12 @@ impl<'s> Session<'s> {
         };
         user.line.clone_from(&fixed.line);
         out.extend_from_slice(&fixed.head);
-        out.extend_from_slice(b"Hakaru-Request: ");
-        crate::encode::push_hex_u64(request_id, out);
-        out.extend_from_slice(b"\r\n");
+        if let Some(request_id) = request_id {
+            out.extend_from_slice(b"Hakaru-Request: ");
+            crate::encode::push_hex_u64(request_id, out);
+            out.extend_from_slice(b"\r\n");
+        }
+        out.extend_from_slice(&self.extra);
         cookies(step, user, out)?;
         out.extend_from_slice(b"\r\n");
         out.extend_from_slice(&fixed.body);
@@ -193,10 +206,7 @@ impl<'s> Session<'s> {
         let turn = (iteration % cycle.len() as u64 + self.seed % cycle.len() as u64) as usize;
         let flow = usize::from(cycle[turn % cycle.len()]);
         let chosen = &self.scenario.flows[flow];
-        user.variables
-            .set("iteration", Value::Integer(iteration as i64));
-        user.variables
-            .set("user", Value::Integer(i64::from(user.number)));
+        user.variables.begin_iteration(iteration, user.number);
         let mut row = None;
         if let Some(feed) = chosen.feed {
             row = self.free_rows[feed].take();

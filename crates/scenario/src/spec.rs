@@ -12,6 +12,8 @@ pub struct Spec {
     pub flows: Vec<FlowSpec>,
     /// Variables every flow may use, by name.
     pub variables: Vec<(String, String)>,
+    /// Stands before the column names of all feeds, with `_` behind it; empty for none.
+    pub feed_prefix: String,
     /// How points are given; no rules and no captures mean "no score".
     pub score: ScoreSpec,
     /// The value of `{{run}}`: differs from run to run, so that names made by a flow do not collide with

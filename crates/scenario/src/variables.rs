@@ -10,6 +10,9 @@ use crate::value::Value;
 pub struct Variables {
     shared: Arc<HashMap<String, Value>>,
     own: HashMap<String, Value>,
+    /// Values that every iteration has, beside the map, which often stays empty.
+    iteration: Value,
+    user: Value,
     random: fastrand::Rng,
 }
 
@@ -24,13 +27,26 @@ impl Variables {
         Variables {
             shared,
             own: HashMap::new(),
+            iteration: Value::Integer(0),
+            user: Value::Integer(0),
             random: fastrand::Rng::with_seed(seed),
         }
     }
 
     /// The value of `name`.
     pub fn get(&self, name: &str) -> Option<&Value> {
-        self.own.get(name).or_else(|| self.shared.get(name))
+        let own = self.own.get(name);
+        own.or_else(|| match name {
+            "iteration" => Some(&self.iteration),
+            "user" => Some(&self.user),
+            _ => self.shared.get(name),
+        })
+    }
+
+    /// Gives an iteration the values that it has of itself.
+    pub(crate) fn begin_iteration(&mut self, iteration: u64, user: u32) {
+        self.iteration = Value::Integer(iteration as i64);
+        self.user = Value::Integer(i64::from(user));
     }
 
     pub(crate) fn set(&mut self, name: &str, value: Value) {

@@ -37,7 +37,9 @@ fn check(flow: &str, expected: &str) {
     let session = scenario.session(0);
     let mut out = Vec::new();
     let mut user = session.user(0);
-    session.render(&mut user, 0xabc, &mut out).expect(flow);
+    session
+        .render(&mut user, Some(0xabc), &mut out)
+        .expect(flow);
     let sent = String::from_utf8_lossy(&out).replace("\r\n", "\n");
     let sent = sent
         .replace("Host: localhost:5000\n", "")
@@ -115,11 +117,11 @@ fn captured_urls_lead_to_the_same_host() {
         let session = scenario.session(0);
         let mut user = session.user(0);
         session
-            .render(&mut user, 1, &mut Vec::new())
+            .render(&mut user, Some(1), &mut Vec::new())
             .expect("a request");
         let head = format!("Location: {location}\n");
         assert_eq!(judge(&scenario, &mut user, 303, &head, ""), Verdict::Passed);
-        let rendered = session.render(&mut user, 2, &mut Vec::new());
+        let rendered = session.render(&mut user, Some(2), &mut Vec::new());
         let line = rendered
             .as_ref()
             .map(|prepared| prepared.line)
@@ -139,7 +141,7 @@ fn a_value_cannot_smuggle_a_header() {
     let scenario = scenario(&[("GET /\nX: {{password replace \" \" \"\\n\"}}\n", 1)]);
     let session = scenario.session(0);
     let mut user = session.user(0);
-    let rendered = session.render(&mut user, 1, &mut Vec::new());
+    let rendered = session.render(&mut user, Some(1), &mut Vec::new());
     assert!(rendered.expect_err("refused").contains("cannot be sent"));
 }
 
@@ -172,7 +174,7 @@ fn verdict(demands: &str, status: u16, body: &str) -> Verdict {
     let session = scenario.session(0);
     let mut user = session.user(0);
     session
-        .render(&mut user, 1, &mut Vec::new())
+        .render(&mut user, Some(1), &mut Vec::new())
         .expect("a request");
     let head =
         "Content-Type: text/html\nSet-Cookie: s=1; Path=/; HttpOnly; Max-Age=60\nX: 1\nX: 2\n";
@@ -260,7 +262,9 @@ fn flows_take_turns_by_weight_and_rows_by_iteration() {
     let mut lines = Vec::new();
     for turn in 0..8 {
         let user = &mut users[turn % 2];
-        let prepared = session.render(user, 1, &mut Vec::new()).expect("a request");
+        let prepared = session
+            .render(user, Some(1), &mut Vec::new())
+            .expect("a request");
         lines.push(prepared.line.to_owned());
         if turn % 2 == 1 {
             for user in &mut users {
@@ -294,7 +298,7 @@ fn repeated_entries_and_delays() {
     for _ in 0..4 {
         let delay = session.delay_ns(&mut user);
         let prepared = session
-            .render(&mut user, 1, &mut Vec::new())
+            .render(&mut user, Some(1), &mut Vec::new())
             .expect("a request");
         seen.push((prepared.line.to_owned(), prepared.step, delay));
         assert_eq!(judge(&scenario, &mut user, 200, "", ""), Verdict::Passed);

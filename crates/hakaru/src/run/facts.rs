@@ -14,9 +14,10 @@ use crate::settings::Settings;
 /// What is known before the load starts.
 pub(crate) fn meta(settings: &Settings, scenario: &Scenario) -> Meta {
     let plan = &settings.plan;
-    let (mode, rate) = match plan.pace {
+    let (mode, rate) = match &plan.pace {
         Pace::Closed => (LoadMode::Closed, None),
-        Pace::Constant { per_second } => (LoadMode::Open, Some(per_second)),
+        Pace::Constant { per_second } => (LoadMode::Open, Some(*per_second)),
+        Pace::Scheduled(schedule) => (LoadMode::Open, schedule.constant_rate()),
     };
     Meta {
         started_at_unix_ms: SystemTime::now()

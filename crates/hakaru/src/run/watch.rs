@@ -51,7 +51,7 @@ pub(crate) fn load(
 
 fn announcement(settings: &Settings) -> String {
     let plan = &settings.plan;
-    let load = match plan.pace {
+    let load = match &plan.pace {
         load::Pace::Closed => format!("{} connections", plan.connections),
         load::Pace::Constant { per_second } => {
             format!(
@@ -59,6 +59,7 @@ fn announcement(settings: &Settings) -> String {
                 plan.connections
             )
         }
+        load::Pace::Scheduled(schedule) => format!("{schedule} requests/s"),
     };
     let warmup = match plan.warmup {
         Nanos(0) => String::new(),

@@ -27,6 +27,7 @@ impl Worker<'_> {
             id: RequestId(self.task.id_base | (count & ID_COUNT_MASK)),
             due,
             sent: due,
+            was_free: connection.is_open() && connection.free_since <= due,
             ..Request::default()
         };
         connection.phase = Phase::Connecting;
@@ -35,7 +36,9 @@ impl Worker<'_> {
             self.send(index);
             return;
         }
-        connection.request.deadline = clock::now() + self.task.plan.connect_timeout;
+        let now = clock::now();
+        connection.request.wished = now;
+        connection.request.deadline = now + self.task.plan.connect_timeout;
         let registry = self.poll.registry();
         if let Err(error) = connection.connect(self.task.address, registry, Token(index)) {
             self.fail(
@@ -50,9 +53,12 @@ impl Worker<'_> {
         let session = self.task.session;
         let connection = &mut self.connections[index];
         let needs_body = session.needs_body(&mut connection.user);
-        let id = connection.request.id;
+        let id = self
+            .ledger
+            .keeps_exchanges()
+            .then_some(connection.request.id.0);
         let (user, out) = connection.new_request();
-        let prepared = match session.render(user, id.0, out) {
+        let prepared = match session.render(user, id, out) {
             Ok(prepared) => prepared,
             Err(why) => {
                 self.fail(index, Outcome::CheckFailed, &format!("not sent: {why}"));
@@ -108,6 +114,9 @@ impl Worker<'_> {
                 .count_failure(connection, outcome, place, reason);
         }
         self.ledger.look_at(&self.connections[index]);
+        if !self.task.plan.keep_alive {
+            self.connections[index].close();
+        }
         self.record(index, answered, outcome);
         self.next_of(index, answered);
     }
@@ -125,7 +134,7 @@ impl Worker<'_> {
             .count_failure(connection, outcome, place, reason);
         self.record(index, answered, outcome);
         let retry = outcome == Outcome::ConnectFailed || reason.starts_with("not sent");
-        match self.task.pacer {
+        match self.pacer {
             None if retry && self.sending => {
                 self.wakeups.push(Reverse((answered + RETRY, index)));
             }
@@ -152,6 +161,7 @@ impl Worker<'_> {
     fn record(&mut self, index: usize, answered: Timestamp, outcome: Outcome) {
         let connection = &mut self.connections[index];
         connection.phase = Phase::Free;
+        connection.free_since = answered;
         self.in_flight -= 1;
         self.ledger.record(connection, answered, outcome);
     }

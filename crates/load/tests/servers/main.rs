@@ -3,3 +3,4 @@
 mod bad_servers;
 mod common;
 mod loads;
+mod sums;

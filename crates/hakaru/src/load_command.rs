@@ -1,0 +1,105 @@
+//! `hakaru load`: sends requests, adds up, says what came of it.
+
+pub(crate) mod args;
+mod settings;
+
+use std::sync::atomic::AtomicBool;
+
+use findings::numbers;
+use load::{GoalResult, Measured};
+use load_report::View;
+use load_report::rows::{self, Row};
+use recording::Nanos;
+
+use crate::exit::{Exit, Failure};
+use crate::page::write_html;
+use crate::talk::{self, Progress};
+use crate::{config, signals};
+use args::LoadArgs;
+use settings::Settings;
+
+/// Rows that a run may leave; a longer one has longer stretches.
+const ROWS_MAX: u64 = 3_600;
+const SECOND: u64 = 1_000_000_000;
+
+/// Runs it, prints the summary, and says how the program ends.
+pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
+    let folder = std::env::current_dir().map_err(|error| {
+        Failure::new(
+            Exit::Failed,
+            format!("the current folder cannot be read: {error}"),
+        )
+    })?;
+    let settings = Settings::resolve(args, &config::load(None, &folder)?)?;
+    let stop = signals::watch()
+        .map_err(|error| Failure::new(Exit::Failed, format!("cannot watch for Ctrl-C: {error}")))?;
+    talk::say(&load_report::page::announcement(
+        &settings.url,
+        &settings.plan,
+    ));
+    let (measured, rows) = measure(&settings, &stop)?;
+    let goals: Vec<GoalResult> = (settings.goals.iter())
+        .map(|goal| goal.check(&measured))
+        .collect();
+    let view = View {
+        url: &settings.url,
+        plan: &settings.plan,
+        scenario: &settings.scenario,
+        measured: &measured,
+        goals: &goals,
+        rows: &rows,
+    };
+    match args.json {
+        true => talk::data(&load_report::json::document(&view)),
+        false => talk::data(&load_report::page::summary(&view)),
+    }
+    if let Some(path) = &args.series {
+        write_html(path, &rows::csv(&rows))?;
+    }
+    Ok(exit(&settings, &measured, &goals))
+}
+
+/// Runs the load with a line of progress each second.
+fn measure(settings: &Settings, stop: &AtomicBool) -> Result<(Measured, Vec<Row>), Failure> {
+    let plan = &settings.plan;
+    let length = Nanos(SECOND * (plan.duration.0 / SECOND).div_ceil(ROWS_MAX).max(1));
+    let (mut rows, mut progress) = (Vec::new(), Progress::new());
+    let measured = load::measure(plan, &settings.scenario, stop, length, &mut |interval| {
+        let row = Row::of(interval, length);
+        progress.show(&line_of(&row));
+        if interval.number >= 0 {
+            rows.push(row);
+        }
+    });
+    progress.clear();
+    let measured = measured.map_err(|error| Failure::new(Exit::Failed, error))?;
+    Ok((measured, rows))
+}
+
+fn line_of(row: &Row) -> String {
+    format!(
+        "  {:>4.0} s   {} requests/s   p50 {}   p99 {}   {} failed   generator {} cores",
+        row.at_s + row.length_s,
+        numbers::plain(row.rps()),
+        numbers::duration_ms_or_unknown(row.latency_ms[0]),
+        numbers::duration_ms_or_unknown(row.latency_ms[2]),
+        numbers::count(row.failed),
+        numbers::plain(row.generator_cores),
+    )
+}
+
+/// Ctrl-C first; then what was expected; then failed requests, unless what was expected speaks of them.
+fn exit(settings: &Settings, measured: &Measured, goals: &[GoalResult]) -> Exit {
+    if measured.stopped {
+        return Exit::Interrupted;
+    }
+    if goals.iter().any(|goal| !goal.held) {
+        return Exit::EXPECTATION_MISSED;
+    }
+    let allowed = settings.goals.iter().any(load::Goal::is_about_errors);
+    match measured.figures.outcomes.failed() {
+        0 => Exit::Ok,
+        _ if allowed => Exit::Ok,
+        _ => Exit::RequestsFailed,
+    }
+}

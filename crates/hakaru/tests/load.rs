@@ -1,0 +1,158 @@
+//! `hakaru load` as people run it.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::{SocketAddr, TcpListener};
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// A server that answers `status` to everything, with `hello`.
+fn serve(status: &'static str) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("the port");
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            std::thread::spawn(move || {
+                let mut writer = stream.try_clone().expect("a second handle");
+                let lines = BufReader::new(stream).lines().map_while(Result::ok);
+                for _ in lines.filter(String::is_empty) {
+                    let answer = format!("HTTP/1.1 {status}\r\nContent-Length: 5\r\n\r\nhello");
+                    if writer.write_all(answer.as_bytes()).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+    });
+    address
+}
+
+/// Runs the program in a folder of its own.
+fn hakaru(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hakaru"));
+    command
+        .args(arguments)
+        .current_dir(folder)
+        .env_remove("NO_COLOR");
+    command.output().expect("the program runs")
+}
+
+/// Runs it and asserts how it ends; what it printed.
+fn check(arguments: &[&str], code: i32) -> String {
+    let folder = tempfile::tempdir().expect("a folder");
+    let output = hakaru(folder.path(), arguments);
+    let (out, err) = (
+        String::from_utf8_lossy(&output.stdout).into_owned(),
+        String::from_utf8_lossy(&output.stderr).into_owned(),
+    );
+    assert_eq!(
+        output.status.code(),
+        Some(code),
+        "{arguments:?}\n{out}\n{err}"
+    );
+    match code {
+        2 => err,
+        _ => out,
+    }
+}
+
+#[test]
+fn the_json_has_what_was_promised_and_nothing_after_it() {
+    let url = format!("http://{}/a?b=c", serve("200 OK"));
+    let text = check(&["load", &url, "-c", "3", "-d", "300ms", "--json"], 0);
+    let json: serde_json::Value = serde_json::from_str(&text).expect("one document");
+    let requests = json["requests"].as_u64().expect("a number");
+    assert!(requests > 3, "{text}");
+    assert_eq!(json["statuses"]["200"], requests);
+    assert_eq!(json["errors"], serde_json::json!({}));
+    for key in ["latency_ms", "sent_latency_ms"] {
+        assert!(
+            json[key]["p50"].as_f64().is_some_and(|ms| ms > 0.0),
+            "{text}"
+        );
+        assert_eq!(json[key]["count"], requests);
+    }
+    assert!(json["rps"].as_f64().is_some_and(|rps| rps > 0.0));
+    assert!(
+        json["generator"]["cpu_share"]
+            .as_f64()
+            .is_some_and(|share| share > 0.0)
+    );
+    assert_eq!(json["steps"][0]["line"], "GET /a");
+    assert_eq!(json["load"]["pace"], "closed");
+}
+
+#[test]
+fn the_exit_status_tells_what_was_missed() {
+    let good = format!("http://{}/", serve("200 OK"));
+    let bad = format!("http://{}/", serve("500 Oops"));
+    let short = |url: &str, more: &[&str], code| {
+        let flags = ["load", url, "-c", "2", "-d", "100ms"];
+        check(&[&flags, more].concat(), code)
+    };
+    let page = short(
+        &good,
+        &["--expect", "errors = 0", "--expect", "max < 60s"],
+        0,
+    );
+    assert!(page.contains("held    errors = 0   came 0"), "{page}");
+    let page = short(&good, &["--expect", "p50 < 1us"], 3);
+    assert!(page.contains("MISSED  p50 < 1us"), "{page}");
+    let page = short(&bad, &[], 4);
+    assert!(
+        page.contains("× server error: expected a status below 400, came 500"),
+        "{page}"
+    );
+    short(&bad, &["--expect", "errors <= 100%"], 0);
+    short(&bad, &["--expect", "errors < 1%"], 3);
+    short("http://127.0.0.1:1/", &[], 4);
+    let message = short(&good, &["--expect", "soon"], 2);
+    assert!(message.contains("`soon` is no expectation"), "{message}");
+}
+
+#[test]
+fn flows_with_weights_and_rows_of_their_own() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| {
+        std::fs::write(folder.path().join(name), text).expect("a file");
+    };
+    write(
+        "a.hurl",
+        "GET /a/{{user_name}}\nHTTP 200\n[Asserts]\nbody == \"hello\"\n",
+    );
+    write("b.hurl", "GET /b\nHTTP 200\n");
+    write("users.csv", "name\nana\nben\n");
+    let url = format!("http://{}", serve("200 OK"));
+    let arguments = [
+        "load",
+        &url,
+        "--flow",
+        "a.hurl:3",
+        "--flow",
+        "b.hurl",
+        "--csv",
+        "user=users.csv",
+        "-c",
+        "2",
+        "-d",
+        "200ms",
+        "--json",
+        "--series",
+        "series.csv",
+    ];
+    let output = hakaru(folder.path(), &arguments);
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{err}");
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one document");
+    let count = |step: usize| json["steps"][step]["requests"].as_f64().expect("a number");
+    assert!(
+        (count(0) / count(1) - 3.0).abs() < 0.5,
+        "{} {}",
+        count(0),
+        count(1)
+    );
+    let series = std::fs::read_to_string(folder.path().join("series.csv")).expect("a file");
+    assert!(
+        series.starts_with("second,rps,") && series.lines().count() >= 2,
+        "{series}"
+    );
+}

@@ -1,0 +1,151 @@
+//! A load as JSON, version 1.
+
+use hdrhistogram::Histogram;
+use load::{Outcomes, Pace};
+use recording::Outcome;
+
+use crate::{View, doubts, quantile_ms, v1};
+
+/// The JSON, indented, with a line feed at its end.
+pub fn document(view: &View<'_>) -> String {
+    let mut text = serde_json::to_string_pretty(&load(view))
+        .expect("maps have text keys and nothing else can fail");
+    text.push('\n');
+    text
+}
+
+fn load<'a>(view: &View<'a>) -> v1::Load<'a> {
+    let measured = view.measured;
+    let figures = &measured.figures;
+    let outcomes = &figures.outcomes;
+    let at_least = outcomes.of(Outcome::TimedOut) + outcomes.of(Outcome::Unanswered);
+    v1::Load {
+        format: "hakaru-load",
+        version: 1,
+        url: view.url,
+        load: plan(view),
+        stopped: measured.stopped,
+        seconds: measured.window.length().as_secs_f64(),
+        requests: outcomes.all(),
+        warmup_requests: figures.warmup,
+        answered: outcomes.answered(),
+        rps: measured.rps(),
+        failed: outcomes.failed(),
+        errors: errors(outcomes).collect(),
+        statuses: figures.statuses.sorted().into_iter().collect(),
+        body_bytes: figures.body_bytes,
+        latency_ms: times(&figures.latency, at_least),
+        sent_latency_ms: times(&figures.service, at_least),
+        connect_ms: times(&figures.connecting, 0),
+        tls_handshake_ms: times(&figures.handshakes, 0),
+        generator: v1::Generator {
+            threads: measured.generator.threads,
+            cpu_s: measured.generator.cpu.as_secs_f64(),
+            cpu_share: measured.generator_share(),
+            lateness_ms: times(&figures.lateness, 0),
+            unsent: measured.generator.unsent,
+        },
+        score: measured.score.as_ref().and_then(|score| score.points),
+        expectations: expectations(view),
+        doubts: doubts::all(view),
+        steps: steps(view),
+        failures: failures(view),
+        series: series(view),
+    }
+}
+
+fn plan(view: &View<'_>) -> v1::Plan {
+    let plan = view.plan;
+    v1::Plan {
+        pace: match &plan.pace {
+            Pace::Closed => "closed".to_owned(),
+            Pace::Constant { per_second } => per_second.to_string(),
+            Pace::Scheduled(schedule) => schedule.to_string(),
+        },
+        connections: plan.connections,
+        threads: plan.threads,
+        duration_s: plan.duration.as_secs_f64(),
+        warmup_s: plan.warmup.as_secs_f64(),
+        seed: plan.seed,
+        keep_alive: plan.keep_alive,
+    }
+}
+
+/// What did not end well, by name; requests still under way at the end are named too.
+pub(crate) fn errors(outcomes: &Outcomes) -> impl Iterator<Item = (&'static str, u64)> {
+    let bad = Outcome::ALL
+        .into_iter()
+        .filter(|outcome| *outcome != Outcome::Ok);
+    bad.map(|outcome| (outcome.name(), outcomes.of(outcome)))
+        .filter(|(_, count)| *count > 0)
+}
+
+fn times(histogram: &Histogram<u64>, at_least: u64) -> v1::Times {
+    let some = !histogram.is_empty();
+    let at = |quantile| quantile_ms(histogram, quantile);
+    v1::Times {
+        count: histogram.len(),
+        at_least,
+        mean: some.then(|| histogram.mean() / 1e6),
+        min: some.then(|| histogram.min() as f64 / 1e6),
+        p50: at(0.5),
+        p75: at(0.75),
+        p90: at(0.9),
+        p95: at(0.95),
+        p99: at(0.99),
+        p99_9: at(0.999),
+        p99_99: at(0.9999),
+        max: at(1.0),
+    }
+}
+
+fn expectations<'a>(view: &View<'a>) -> Vec<v1::Expectation<'a>> {
+    let goals = view.goals.iter().map(|goal| v1::Expectation {
+        expected: &goal.text,
+        came: goal.came.as_deref(),
+        held: goal.held,
+    });
+    goals.collect()
+}
+
+fn steps<'a>(view: &View<'a>) -> Vec<v1::Step<'a>> {
+    let figures = &view.measured.figures.steps;
+    let named = view.scenario.steps().zip(figures).map(|(name, figures)| {
+        let outcomes = &figures.outcomes;
+        let at_least = outcomes.of(Outcome::TimedOut) + outcomes.of(Outcome::Unanswered);
+        v1::Step {
+            line: name.line,
+            place: name.place,
+            requests: outcomes.all(),
+            failed: outcomes.failed(),
+            latency_ms: times(&figures.latency, at_least),
+        }
+    });
+    named.collect()
+}
+
+fn failures<'a>(view: &View<'a>) -> Vec<v1::Failure<'a>> {
+    let failures = view.measured.failures.iter().map(|failure| v1::Failure {
+        outcome: failure.outcome.name(),
+        place: &failure.place,
+        reason: &failure.reason,
+        count: failure.count,
+        request: &failure.request,
+        response: &failure.response,
+    });
+    failures.collect()
+}
+
+fn series(view: &View<'_>) -> Vec<v1::Second> {
+    let rows = view.rows.iter().map(|row| v1::Second {
+        at_s: row.at_s,
+        rps: row.rps(),
+        failed: row.failed,
+        p50_ms: row.latency_ms[0],
+        p90_ms: row.latency_ms[1],
+        p99_ms: row.latency_ms[2],
+        max_ms: row.latency_ms[3],
+        generator_cores: row.generator_cores,
+    });
+    rows.collect()
+}

@@ -1,0 +1,202 @@
+//! The summary for people: rate, percentiles, answers, errors, the generator, doubts, expectations.
+
+use findings::numbers;
+use hdrhistogram::Histogram;
+use load::Pace;
+use recording::Nanos;
+
+use crate::{View, doubts, json, quantile_ms};
+
+/// Columns of one figure.
+const COLUMN: usize = 10;
+/// The quantiles that are shown.
+const QUANTILES: [(&str, f64); 6] = [
+    ("p50", 0.5),
+    ("p90", 0.9),
+    ("p95", 0.95),
+    ("p99", 0.99),
+    ("p99.9", 0.999),
+    ("max", 1.0),
+];
+/// Kinds of failures that are shown with their reason.
+const FAILURES_SHOWN: usize = 5;
+/// Columns of a step's name.
+const NAME: usize = 40;
+
+/// The summary, without colour.
+pub fn summary(view: &View<'_>) -> String {
+    let mut lines = head(view);
+    lines.extend(table(view));
+    lines.extend(steps(view));
+    lines.extend(failures(view));
+    lines.extend(section("GENERATOR", vec![generator(view)]));
+    lines.extend(section("MIND", doubts::all(view)));
+    lines.extend(section("EXPECTED", expectations(view)));
+    lines.join("\n") + "\n"
+}
+
+/// What is being done, in one line.
+pub fn announcement(view_url: &str, plan: &load::Plan) -> String {
+    let pace = match &plan.pace {
+        Pace::Closed => format!(
+            "{}, closed loop",
+            numbers::counted(plan.connections.into(), "connection")
+        ),
+        Pace::Constant { per_second } => open(&per_second.to_string(), plan),
+        Pace::Scheduled(schedule) => open(&schedule.to_string(), plan),
+    };
+    let warmup = match plan.warmup {
+        Nanos::ZERO => String::new(),
+        warmup => format!(
+            " after {} of warm-up",
+            numbers::duration_ms(warmup.as_millis_f64())
+        ),
+    };
+    let duration = numbers::duration_ms(plan.duration.as_millis_f64());
+    format!("{view_url}: {pace}, for {duration}{warmup}")
+}
+
+fn open(rate: &str, plan: &load::Plan) -> String {
+    format!(
+        "{rate} requests a second due, open loop, at most {}",
+        numbers::counted(plan.connections.into(), "connection")
+    )
+}
+
+fn head(view: &View<'_>) -> Vec<String> {
+    let measured = view.measured;
+    let outcomes = &measured.figures.outcomes;
+    let length = measured.window.length();
+    let mut lines = vec![announcement(view.url, view.plan)];
+    if measured.stopped {
+        lines.push(format!(
+            "stopped early: these are the first {}",
+            numbers::duration_ms(length.as_millis_f64())
+        ));
+    }
+    let bytes = measured.figures.body_bytes as f64 / length.as_secs_f64().max(1e-9);
+    lines.push(String::new());
+    lines.push(format!(
+        "  {} requests/s   {}   {} failed   {}B/s of bodies",
+        numbers::plain(measured.rps()),
+        numbers::counted(outcomes.all(), "request"),
+        numbers::count(outcomes.failed()),
+        numbers::plain(bytes),
+    ));
+    let statuses: Vec<String> = (measured.figures.statuses.sorted().iter())
+        .map(|(status, count)| format!("{status}: {}", numbers::count(*count)))
+        .chain(
+            json::errors(outcomes)
+                .map(|(name, count)| format!("{name}: {}", numbers::count(count))),
+        )
+        .collect();
+    lines.push(format!("  {}", statuses.join("   ")));
+    lines
+}
+
+fn table(view: &View<'_>) -> Vec<String> {
+    let figures = &view.measured.figures;
+    let heads: String = (QUANTILES.iter())
+        .map(|(name, _)| format!("{name:>COLUMN$}"))
+        .collect();
+    let mut lines = vec![String::new(), format!("  {:<9}{heads}", "")];
+    let mut row = |name: &str, histogram: &Histogram<u64>, meaning: &str| {
+        if !histogram.is_empty() {
+            let row = quantiles(histogram);
+            lines.push(format!("  {name:<9}{row}  {meaning}").trim_end().to_owned());
+        }
+    };
+    row("latency", &figures.latency, "due → answered");
+    row("sent", &figures.service, "sent → answered");
+    row("connect", &figures.connecting, "");
+    row("tls", &figures.handshakes, "handshake");
+    lines
+}
+
+fn quantiles(histogram: &Histogram<u64>) -> String {
+    let cells = QUANTILES.iter().map(|(_, quantile)| {
+        let time = numbers::duration_ms_or_unknown(quantile_ms(histogram, *quantile));
+        format!("{time:>COLUMN$}")
+    });
+    cells.collect()
+}
+
+fn steps(view: &View<'_>) -> Vec<String> {
+    let figures = &view.measured.figures.steps;
+    if figures.len() < 2 {
+        return Vec::new();
+    }
+    let mut lines = vec![
+        String::new(),
+        format!(
+            "  {:<NAME$}{:>COLUMN$}{:>COLUMN$}{:>COLUMN$}{:>COLUMN$}",
+            "STEP", "requests", "failed", "p50", "p99"
+        ),
+    ];
+    for (name, figures) in view.scenario.steps().zip(figures) {
+        let cell =
+            |quantile| numbers::duration_ms_or_unknown(quantile_ms(&figures.latency, quantile));
+        lines.push(format!(
+            "  {:<NAME$}{:>COLUMN$}{:>COLUMN$}{:>COLUMN$}{:>COLUMN$}",
+            cut(name.line, NAME - 1),
+            numbers::count(figures.outcomes.all()),
+            numbers::count(figures.outcomes.failed()),
+            cell(0.5),
+            cell(0.99),
+        ));
+    }
+    lines
+}
+
+/// At most `columns` characters, without what could steer a terminal.
+fn cut(text: &str, columns: usize) -> String {
+    let clean = |c: char| if c.is_control() { '?' } else { c };
+    match text.chars().count() > columns {
+        true => text
+            .chars()
+            .take(columns - 1)
+            .map(clean)
+            .chain(['…'])
+            .collect(),
+        false => text.chars().map(clean).collect(),
+    }
+}
+
+fn failures(view: &View<'_>) -> Vec<String> {
+    let failures = view.measured.failures.iter().take(FAILURES_SHOWN);
+    let lines = failures.map(|failure| {
+        let (count, name) = (numbers::count(failure.count), failure.outcome.name());
+        let place = cut(&failure.place, NAME);
+        format!("{count} × {name}: {} ({place})", cut(&failure.reason, 100))
+    });
+    section("FAILED", lines.collect())
+}
+
+fn generator(view: &View<'_>) -> String {
+    let measured = view.measured;
+    let late = numbers::duration_ms_or_unknown(quantile_ms(&measured.figures.lateness, 0.99));
+    format!(
+        "{} of {} used, sent late by {late} at p99, {} due and not sent",
+        numbers::share(measured.generator_share()),
+        numbers::counted(measured.generator.threads.into(), "thread"),
+        numbers::count(measured.generator.unsent),
+    )
+}
+
+fn expectations(view: &View<'_>) -> Vec<String> {
+    let goals = view.goals.iter().map(|goal| {
+        let verdict = if goal.held { "held  " } else { "MISSED" };
+        let came = goal.came.as_deref().unwrap_or("nothing was measured");
+        format!("{verdict}  {}   came {came}", goal.text)
+    });
+    goals.collect()
+}
+
+fn section(title: &str, lines: Vec<String>) -> Vec<String> {
+    if lines.is_empty() {
+        return Vec::new();
+    }
+    let mut section = vec![String::new(), title.to_owned()];
+    section.extend(lines.into_iter().map(|line| format!("  {line}")));
+    section
+}

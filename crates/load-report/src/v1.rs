@@ -1,0 +1,110 @@
+//! The keys of the JSON, version 1. Documented in `docs/load.md`.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+#[derive(Serialize)]
+pub(crate) struct Load<'a> {
+    pub(crate) format: &'static str,
+    pub(crate) version: u32,
+    pub(crate) url: &'a str,
+    pub(crate) load: Plan,
+    pub(crate) stopped: bool,
+    pub(crate) seconds: f64,
+    pub(crate) requests: u64,
+    pub(crate) warmup_requests: u64,
+    pub(crate) answered: u64,
+    pub(crate) rps: f64,
+    pub(crate) failed: u64,
+    pub(crate) errors: BTreeMap<&'static str, u64>,
+    pub(crate) statuses: BTreeMap<u16, u64>,
+    pub(crate) body_bytes: u64,
+    pub(crate) latency_ms: Times,
+    pub(crate) sent_latency_ms: Times,
+    pub(crate) connect_ms: Times,
+    pub(crate) tls_handshake_ms: Times,
+    pub(crate) generator: Generator,
+    pub(crate) score: Option<f64>,
+    pub(crate) expectations: Vec<Expectation<'a>>,
+    pub(crate) doubts: Vec<String>,
+    pub(crate) steps: Vec<Step<'a>>,
+    pub(crate) failures: Vec<Failure<'a>>,
+    pub(crate) series: Vec<Second>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Plan {
+    pub(crate) pace: String,
+    pub(crate) connections: u32,
+    pub(crate) threads: u32,
+    pub(crate) duration_s: f64,
+    pub(crate) warmup_s: f64,
+    pub(crate) seed: u64,
+    pub(crate) keep_alive: bool,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Times {
+    pub(crate) count: u64,
+    pub(crate) at_least: u64,
+    pub(crate) mean: Option<f64>,
+    pub(crate) min: Option<f64>,
+    pub(crate) p50: Option<f64>,
+    pub(crate) p75: Option<f64>,
+    pub(crate) p90: Option<f64>,
+    pub(crate) p95: Option<f64>,
+    pub(crate) p99: Option<f64>,
+    #[serde(rename = "p99.9")]
+    pub(crate) p99_9: Option<f64>,
+    #[serde(rename = "p99.99")]
+    pub(crate) p99_99: Option<f64>,
+    pub(crate) max: Option<f64>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Generator {
+    pub(crate) threads: u32,
+    pub(crate) cpu_s: f64,
+    pub(crate) cpu_share: f64,
+    pub(crate) lateness_ms: Times,
+    pub(crate) unsent: u64,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Expectation<'a> {
+    pub(crate) expected: &'a str,
+    pub(crate) came: Option<&'a str>,
+    pub(crate) held: bool,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Step<'a> {
+    pub(crate) line: &'a str,
+    pub(crate) place: &'a str,
+    pub(crate) requests: u64,
+    pub(crate) failed: u64,
+    pub(crate) latency_ms: Times,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Failure<'a> {
+    pub(crate) outcome: &'static str,
+    pub(crate) place: &'a str,
+    pub(crate) reason: &'a str,
+    pub(crate) count: u64,
+    pub(crate) request: &'a str,
+    pub(crate) response: &'a str,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Second {
+    pub(crate) at_s: f64,
+    pub(crate) rps: f64,
+    pub(crate) failed: u64,
+    pub(crate) p50_ms: Option<f64>,
+    pub(crate) p90_ms: Option<f64>,
+    pub(crate) p99_ms: Option<f64>,
+    pub(crate) max_ms: Option<f64>,
+    pub(crate) generator_cores: f64,
+}

@@ -1,0 +1,323 @@
+//! What a load is expected to show, such as `p99 < 200ms` or `errors < 0.1%`.
+
+use std::fmt;
+
+use hdrhistogram::Histogram;
+
+use crate::measure::Measured;
+
+/// An expectation: a figure, how it is compared, and the limit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Goal {
+    figure: Figure,
+    relation: Relation,
+    limit: f64,
+    text: String,
+}
+
+/// What came of an expectation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GoalResult {
+    /// The expectation as written.
+    pub text: String,
+    /// The figure as it came, with its unit; nothing when no request told it.
+    pub came: Option<String>,
+    /// Whether it held. A figure that is not known does not.
+    pub held: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Figure {
+    /// From due to answered, or from sent.
+    Time { of: TimeOf, from_sent: bool },
+    /// Failed requests.
+    Errors,
+    /// Failed requests as a share of all.
+    ErrorShare,
+    /// Complete answers a second.
+    Rps,
+    /// All requests.
+    Requests,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum TimeOf {
+    Quantile(f64),
+    Mean,
+    Min,
+    Max,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Relation {
+    Below,
+    AtMost,
+    Above,
+    AtLeast,
+    Equal,
+}
+
+impl Goal {
+    /// Reads one expectation. The error is a sentence that shows what can be written.
+    pub fn parse(text: &str) -> Result<Goal, String> {
+        parse(text).ok_or_else(|| {
+            format!(
+                "`{}` is no expectation; write such as p99 < 200ms, sent p50 <= 5ms, mean < 20ms, \
+                 errors = 0, errors < 0.1%, rps > 1000",
+                text.trim()
+            )
+        })
+    }
+
+    /// Reads several with commas between.
+    pub fn parse_all(text: &str) -> Result<Vec<Goal>, String> {
+        text.split(',').map(Goal::parse).collect()
+    }
+
+    /// Whether it is about failed requests.
+    pub fn is_about_errors(&self) -> bool {
+        matches!(self.figure, Figure::Errors | Figure::ErrorShare)
+    }
+
+    /// Holds it against what was measured.
+    pub fn check(&self, measured: &Measured) -> GoalResult {
+        let came = self.figure.of(measured);
+        GoalResult {
+            text: self.text.clone(),
+            came: came.map(|came| self.figure.shown(came)),
+            held: came.is_some_and(|came| self.relation.holds(came, self.limit)),
+        }
+    }
+}
+
+impl fmt::Display for Goal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl Figure {
+    /// Its value: nanoseconds, a count, a share of one, or a number a second.
+    fn of(self, measured: &Measured) -> Option<f64> {
+        let figures = &measured.figures;
+        let outcomes = &figures.outcomes;
+        match self {
+            Figure::Time { of, from_sent } => of.of(match from_sent {
+                true => &figures.service,
+                false => &figures.latency,
+            }),
+            Figure::Errors => Some(outcomes.failed() as f64),
+            Figure::ErrorShare => {
+                let all = outcomes.all();
+                (all > 0).then(|| outcomes.failed() as f64 / all as f64)
+            }
+            Figure::Rps => Some(measured.rps()),
+            Figure::Requests => Some(outcomes.all() as f64),
+        }
+    }
+
+    fn shown(self, value: f64) -> String {
+        match self {
+            Figure::Time { .. } => format!("{:.3} ms", value / 1e6),
+            Figure::ErrorShare => format!("{:.3}%", value * 100.0),
+            Figure::Rps => format!("{value:.1}"),
+            Figure::Errors | Figure::Requests => format!("{value}"),
+        }
+    }
+}
+
+impl TimeOf {
+    fn of(self, histogram: &Histogram<u64>) -> Option<f64> {
+        if histogram.is_empty() {
+            return None;
+        }
+        Some(match self {
+            TimeOf::Quantile(quantile) => histogram.value_at_quantile(quantile) as f64,
+            TimeOf::Mean => histogram.mean(),
+            TimeOf::Min => histogram.min() as f64,
+            TimeOf::Max => histogram.max() as f64,
+        })
+    }
+}
+
+impl Relation {
+    fn holds(self, came: f64, limit: f64) -> bool {
+        match self {
+            Relation::Below => came < limit,
+            Relation::AtMost => came <= limit,
+            Relation::Above => came > limit,
+            Relation::AtLeast => came >= limit,
+            Relation::Equal => came == limit,
+        }
+    }
+}
+
+fn parse(text: &str) -> Option<Goal> {
+    let text = text.trim();
+    let split = text.find(['<', '>', '='])?;
+    let (name, rest) = text.split_at(split);
+    let signs = rest.len() - rest.trim_start_matches(['<', '>', '=']).len();
+    let relation = match &rest[..signs] {
+        "<" => Relation::Below,
+        "<=" => Relation::AtMost,
+        ">" => Relation::Above,
+        ">=" => Relation::AtLeast,
+        "=" | "==" => Relation::Equal,
+        _ => return None,
+    };
+    let limit = rest[signs..].trim();
+    let (figure, limit) = match figure(name.trim())? {
+        figure @ Figure::Time { .. } => (figure, nanos(limit)?),
+        Figure::Errors => match limit.strip_suffix('%') {
+            Some(percent) => (Figure::ErrorShare, number(percent.trim_end())? / 100.0),
+            None => (Figure::Errors, number(limit)?),
+        },
+        figure => (figure, number(limit)?),
+    };
+    Some(Goal {
+        figure,
+        relation,
+        limit,
+        text: text.to_owned(),
+    })
+}
+
+fn figure(name: &str) -> Option<Figure> {
+    let from_sent = name
+        .strip_prefix("sent")
+        .map(|rest| rest.trim_start_matches([' ', '_']));
+    let of = match from_sent.unwrap_or(name) {
+        "mean" => TimeOf::Mean,
+        "min" => TimeOf::Min,
+        "max" => TimeOf::Max,
+        "errors" if from_sent.is_none() => return Some(Figure::Errors),
+        "rps" if from_sent.is_none() => return Some(Figure::Rps),
+        "requests" if from_sent.is_none() => return Some(Figure::Requests),
+        name => {
+            let percent = number(name.strip_prefix('p')?)?;
+            TimeOf::Quantile((percent <= 100.0).then_some(percent / 100.0)?)
+        }
+    };
+    Some(Figure::Time {
+        of,
+        from_sent: from_sent.is_some(),
+    })
+}
+
+/// A time with its unit; without one it could be taken for another.
+fn nanos(text: &str) -> Option<f64> {
+    let split = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+    let unit = match text[split..].trim_start() {
+        "us" | "µs" => 1e3,
+        "ms" => 1e6,
+        "s" => 1e9,
+        _ => return None,
+    };
+    Some(number(&text[..split])? * unit)
+}
+
+fn number(text: &str) -> Option<f64> {
+    let digits = text
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || byte == b'.');
+    text.parse().ok().filter(|_| digits)
+}
+
+#[cfg(test)]
+mod tests {
+    use recording::{Generator, Nanos, Outcome, Timestamp, Window};
+
+    use super::*;
+    use crate::figures::{Ended, Figures};
+
+    /// 100 requests in a second that took 1 to 100 ms from due, all sent 1 ms late; the last one failed.
+    fn measured() -> Measured {
+        let mut figures = Figures::new(&[0]);
+        for ms in 1..=100 {
+            figures.add(&Ended {
+                step: 0,
+                outcome: if ms < 100 {
+                    Outcome::Ok
+                } else {
+                    Outcome::ServerError
+                },
+                status: if ms < 100 { 200 } else { 500 },
+                latency: Nanos(ms * 1_000_000),
+                service: Nanos((ms - 1) * 1_000_000),
+                lateness: Some(Nanos(1_000_000)),
+                body_bytes: 1,
+            });
+        }
+        figures.in_time = 100;
+        Measured {
+            window: Window {
+                start: Timestamp::default(),
+                end: Timestamp::from_monotonic_nanos(1_000_000_000),
+            },
+            figures,
+            generator: Generator::default(),
+            failures: Vec::new(),
+            score: None,
+            stopped: false,
+        }
+    }
+
+    #[test]
+    fn expectations_are_held_against_figures() {
+        let check = |text: &str, held: bool| {
+            let goal = Goal::parse(text).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(goal.check(&measured()).held, held, "{text}");
+        };
+        // A histogram of three digits gives the upper end of a thousandth.
+        check("p50 < 50.1ms", true);
+        check("p50 < 50ms", false);
+        check("p50 >= 49.9 ms", true);
+        check("p99<0.0995s", true);
+        check("p99.9 > 99000us", true);
+        check("sent p50 < 49.1ms", true);
+        check("sent_p50 < 48.9ms", false);
+        check("mean < 51ms", true);
+        check("max <= 101ms", true);
+        check("min < 2ms", true);
+        check("errors = 0", false);
+        check("errors == 1", true);
+        check("errors <= 1%", true);
+        check("errors < 1 %", false);
+        check("rps > 99", true);
+        check("requests = 100", true);
+    }
+
+    #[test]
+    fn what_is_no_expectation_is_refused() {
+        for wrong in [
+            "",
+            "p99",
+            "p99 < ",
+            "p99 < 5",
+            "p99 < 5min",
+            "p101 < 5ms",
+            "px < 5ms",
+            "errors < x%",
+            "rps > 5ms",
+            "sent rps > 5",
+            "p99 =< 5ms",
+            "p99 < -5ms",
+            "latency < 5ms",
+        ] {
+            assert!(Goal::parse(wrong).is_err(), "{wrong}");
+        }
+        let several = Goal::parse_all("p99 < 200ms, errors < 0.1%").expect("two");
+        assert_eq!(several.len(), 2);
+        assert!(several[1].is_about_errors());
+    }
+
+    #[test]
+    fn nothing_measured_holds_no_expectation_about_times() {
+        let mut nothing = measured();
+        nothing.figures = Figures::new(&[]);
+        for text in ["p99 < 1s", "errors < 1%"] {
+            let result = Goal::parse(text).expect(text).check(&nothing);
+            assert_eq!((result.came, result.held), (None, false), "{text}");
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! A load of which sums are kept instead of exchanges: for measuring a server from outside alone.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+
+use recording::{Failure, Generator, Nanos, Score, Window};
+use scenario::Scenario;
+
+use crate::figures::{Figures, Interval};
+use crate::ledger::{Book, Share};
+use crate::outcome::LoadError;
+use crate::plan::Plan;
+use crate::run::{Job, run_threads, score};
+use crate::tables::Tables;
+
+/// What was measured.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// The measured part, by due time. It ends early when the load was stopped.
+    pub window: Window,
+    /// The sums of all requests that were due in the window.
+    pub figures: Figures,
+    /// CPU of the load's threads within the window, and requests that were due there and never sent.
+    pub generator: Generator,
+    /// One example for each entry and kind of failure, at most [`crate::FAILURES_MAX`].
+    pub failures: Vec<Failure>,
+    /// Points, when the scenario has a rule.
+    pub score: Option<Score>,
+    /// Whether `stop` ended it before its time.
+    pub stopped: bool,
+}
+
+/// Runs a load and adds up. `sink` gets the sums of each stretch of the length `every`, on the calling
+/// thread, when all of the load's threads have passed it; setting `stop` ends the load within about
+/// 100 ms, with everything measured so far.
+///
+/// The memory needed does not depend on the number of requests. Errors are those of [`crate::run`].
+pub fn measure(
+    plan: &Plan,
+    scenario: &Scenario,
+    stop: &AtomicBool,
+    every: Nanos,
+    sink: &mut dyn FnMut(&Interval),
+) -> Result<Measured, LoadError> {
+    let steps: Vec<u32> = scenario.steps().map(|step| step.number).collect();
+    let every = Nanos(every.0.max(1_000_000));
+    let mut joined = Joined::new(plan.threads);
+    let (times, total) = run_threads(
+        Job {
+            plan,
+            scenario,
+            stop,
+        },
+        |times, sender| {
+            let (window, start) = (times.window, times.start);
+            let tables = Tables::new(&steps, window, every, start, sender);
+            Book::Tables(Box::new(tables))
+        },
+        &mut |interval| joined.add(interval, sink),
+    )?;
+    joined.finish(sink);
+    Ok(measured(plan, scenario, times.window, total))
+}
+
+fn measured(plan: &Plan, scenario: &Scenario, planned: Window, total: Share) -> Measured {
+    let end = total.stopped_at.unwrap_or(planned.end);
+    Measured {
+        window: Window {
+            start: planned.start,
+            end: end.max(planned.start),
+        },
+        score: score(scenario, &total),
+        figures: total
+            .figures
+            .map_or_else(|| Figures::new(&[]), |figures| *figures),
+        generator: Generator {
+            cpu: total.cpu,
+            threads: plan.threads,
+            unsent: total.unsent,
+        },
+        failures: total.failures.into_vec(),
+        stopped: total.stopped_at.is_some(),
+    }
+}
+
+impl Measured {
+    /// Complete answers a second, of requests that were due in the window and answered within it.
+    pub fn rps(&self) -> f64 {
+        match self.window.length() {
+            Nanos::ZERO => 0.0,
+            length => self.figures.in_time as f64 / length.as_secs_f64(),
+        }
+    }
+
+    /// The part of the time that the generator's threads spent on a core, from 0 to 1.
+    pub fn generator_share(&self) -> f64 {
+        match self.window.length() {
+            Nanos::ZERO => 0.0,
+            length => {
+                let threads = f64::from(self.generator.threads.max(1));
+                self.generator.cpu.as_secs_f64() / length.as_secs_f64() / threads
+            }
+        }
+    }
+}
+
+/// Puts the threads' intervals together.
+struct Joined {
+    threads: u32,
+    open: BTreeMap<i64, (Interval, u32)>,
+}
+
+impl Joined {
+    fn new(threads: u32) -> Joined {
+        Joined {
+            threads,
+            open: BTreeMap::new(),
+        }
+    }
+
+    fn add(&mut self, interval: Interval, sink: &mut dyn FnMut(&Interval)) {
+        let number = interval.number;
+        match self.open.get_mut(&number) {
+            Some((sum, parts)) => {
+                sum.merge(&interval);
+                *parts += 1;
+            }
+            None => {
+                self.open.insert(number, (interval, 1));
+            }
+        }
+        while let Some(first) = self.open.first_entry()
+            && first.get().1 >= self.threads
+        {
+            sink(&first.remove().0);
+        }
+    }
+
+    /// The last ones, which not every thread may have reached.
+    fn finish(self, sink: &mut dyn FnMut(&Interval)) {
+        for (interval, _) in self.open.into_values() {
+            sink(&interval);
+        }
+    }
+}
