@@ -36,6 +36,8 @@ pub(crate) enum Command {
     Schema(crate::schema::SchemaArgs),
     /// What would other numbers of workers and threads give? From a recorded run
     Predict(PredictArgs),
+    /// Make the names mysqldef, psqldef and sqlite3def for this program in a folder
+    Links(crate::links::LinksArgs),
 }
 
 #[derive(Debug, Args)]

@@ -4,8 +4,10 @@
 
 mod cli;
 mod config;
+mod def;
 mod exit;
 mod init;
+mod links;
 mod load_command;
 mod log;
 mod note;
@@ -25,6 +27,10 @@ use clap::Parser;
 use crate::cli::{Cli, Command};
 
 fn main() -> ExitCode {
+    let called = std::env::args_os().next();
+    if let Some(tool) = called.and_then(|name| def::Tool::of(&name)) {
+        return def::main(tool);
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return exit::of_usage(&error),
@@ -36,6 +42,7 @@ fn main() -> ExitCode {
         Command::Report(args) => page::report(&args),
         Command::Log(args) => log::log(&args),
         Command::Note(args) => note::note(&args),
+        Command::Links(args) => links::links(&args),
         Command::Schema(args) => return schema::run(&args),
         Command::Predict(args) => predict::predict(&args),
     };

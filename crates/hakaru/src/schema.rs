@@ -9,15 +9,19 @@ mod export;
 mod options;
 mod page;
 pub(crate) mod place;
-pub(crate) mod progress;
-mod prompt;
+mod progress;
+pub(crate) mod prompt;
 mod sides;
-pub(crate) mod trouble;
+mod trouble;
 
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 use schema::Plan;
+
+pub(crate) use page::permission;
+pub(crate) use sides::say_notes;
+pub(crate) use trouble::of_server;
 
 use crate::exit::{Exit, Failure};
 use crate::talk;

@@ -133,7 +133,7 @@ fn mysql(url: &str, access: Access) -> Connected {
 }
 
 /// What `~/.my.cnf` says; a file that others can read is used, as by MySQL's own clients.
-fn my_cnf() -> ClientOptions {
+pub(crate) fn my_cnf() -> ClientOptions {
     let path = home().map(|home| home.join(".my.cnf"));
     let text = path.and_then(|path| fs::read_to_string(path).ok());
     text.map_or_else(ClientOptions::default, |text| {

@@ -1,0 +1,177 @@
+//! The drop-in names: flags, texts and exit codes, on SQLite and between files.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use crate::program::{Folder, Said, feed, said};
+
+/// A folder with the three names in it.
+fn folder() -> Folder {
+    let folder = Folder::new();
+    let output = folder.command(&["links", "."]).output().unwrap();
+    said(&output)
+        .ended(0)
+        .has_out("./mysqldef\n./psqldef\n./sqlite3def\n");
+    folder
+}
+
+/// Runs a drop-in with a wanted schema on its standard input.
+fn run(folder: &Folder, tool: &str, arguments: &[&str], wanted: &str) -> Said {
+    let child = Command::new(folder.path().join(tool))
+        .args(arguments)
+        .current_dir(folder.path())
+        .env("HOME", folder.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    said(&feed(child, wanted))
+}
+
+const WANTED: &str = "CREATE TABLE users (\n  id integer NOT NULL\n);\n";
+
+#[test]
+fn dry_run_apply_and_export_print_what_sqldef_prints() {
+    let folder = folder();
+    let sqlite3def =
+        |arguments: &[&str], wanted: &str| run(&folder, "sqlite3def", arguments, wanted);
+    let shown = sqlite3def(&["app.db", "--dry-run"], WANTED).ended(0).out;
+    assert_eq!(
+        shown,
+        "-- dry run --\nBEGIN;\nCREATE TABLE users (\n  id integer NOT NULL\n);\nCOMMIT;\n"
+    );
+    assert_eq!(
+        sqlite3def(&["app.db", "--export"], "").ended(0).out,
+        "-- No table exists --\n"
+    );
+    let applied = sqlite3def(&["app.db"], WANTED).ended(0).out;
+    assert_eq!(applied, shown.replace("-- dry run --", "-- Apply --"));
+    for arguments in [
+        &["app.db"][..],
+        &["app.db", "--check"],
+        &["app.db", "--dry-run", "--enable-drop"],
+    ] {
+        assert_eq!(
+            sqlite3def(arguments, WANTED).ended(0).out,
+            "-- Nothing is modified --\n"
+        );
+    }
+    let two = WANTED.to_owned() + "CREATE TABLE posts (\n  id integer\n);\n";
+    sqlite3def(&["app.db", "--apply"], &two).ended(0);
+    assert_eq!(
+        sqlite3def(&["app.db", "--export"], "").ended(0).out,
+        "CREATE TABLE users (\n  id integer NOT NULL\n);\n\nCREATE TABLE posts (\n  id integer\n);\n"
+    );
+}
+
+#[test]
+fn drops_are_skipped_unless_enabled() {
+    let folder = folder();
+    folder.sqlite(
+        "app.db",
+        "CREATE TABLE users (id integer NOT NULL); CREATE TABLE old (id integer);",
+    );
+    let sqlite3def = |arguments: &[&str]| run(&folder, "sqlite3def", arguments, WANTED);
+    let skipped = "BEGIN;\n-- Skipped: DROP TABLE \"old\";\nCOMMIT;\n";
+    assert_eq!(
+        sqlite3def(&["app.db"]).ended(0).out,
+        format!("-- Apply --\n{skipped}")
+    );
+    assert_eq!(
+        sqlite3def(&["app.db", "--check"]).ended(2).out,
+        format!("-- dry run --\n{skipped}")
+    );
+    let only = ["app.db", "--config-inline", "target_tables: users"];
+    assert_eq!(
+        sqlite3def(&only).ended(0).out,
+        "-- Nothing is modified --\n"
+    );
+    folder.write("drop.yml", "enable_drop: true\n");
+    sqlite3def(&["app.db", "--config", "drop.yml"])
+        .ended(0)
+        .has_out("BEGIN;\nDROP TABLE \"old\";\nCOMMIT;\n");
+    sqlite3def(&["app.db", "--config-inline", "enable_dorp: true"])
+        .ended(1)
+        .has_err("enable_dorp");
+}
+
+#[test]
+fn a_file_can_stand_for_the_database() {
+    let folder = folder();
+    folder.write("current.sql", "CREATE TABLE a (id integer);");
+    folder.write("1.sql", "CREATE TABLE a (id integer);");
+    folder.write("2.sql", "CREATE TABLE b (id integer);");
+    let shown = run(
+        &folder,
+        "sqlite3def",
+        &["current.sql", "-f", "1.sql,2.sql"],
+        "",
+    )
+    .ended(0)
+    .out;
+    assert_eq!(
+        shown,
+        "-- dry run --\nBEGIN;\nCREATE TABLE b (id integer);\nCOMMIT;\n"
+    );
+    let same = ["current.sql", "--file", "current.sql"];
+    for tool in ["mysqldef", "sqlite3def"] {
+        let said = run(&folder, tool, &same, "");
+        assert_eq!(
+            said.out, "-- Nothing is modified --\n",
+            "{tool}: {}",
+            said.err
+        );
+    }
+}
+
+#[test]
+fn mistakes_end_with_1_and_are_named() {
+    let folder = folder();
+    let sqlite3def =
+        |arguments: &[&str], wanted: &str| run(&folder, "sqlite3def", arguments, wanted).ended(1);
+    sqlite3def(&[], "").has_out("No database is specified!\n\nUsage: sqlite3def");
+    sqlite3def(&["a", "b"], "").has_out("Multiple databases are given: [a b]\n");
+    sqlite3def(&["--skip-view", "a"], "").has_out("unexpected argument '--skip-view'");
+    sqlite3def(&["app.db", "--file", "missing.sql"], "")
+        .has_err("Failed to read '[missing.sql]': cannot read missing.sql");
+    sqlite3def(
+        &["app.db"],
+        "CREATE TABLE a (id integer,\n  PRIMARY KEY id)\n",
+    )
+    .has_err("found syntax error when parsing DDL \"")
+    .has_err(" at line 2, column ");
+    sqlite3def(&["no/such/folder/app.db"], WANTED).has_err("cannot open no/such/folder/app.db");
+}
+
+#[test]
+fn versions_and_help() {
+    let folder = folder();
+    let version = run(&folder, "mysqldef", &["--version"], "").ended(0).out;
+    assert!(version.starts_with("3.11.20 (hakaru "), "{version}");
+    for (tool, flag) in [
+        ("mysqldef", "--enable-cleartext-plugin"),
+        ("psqldef", "--skip-partition"),
+    ] {
+        run(&folder, tool, &["--help"], "").ended(0).has_out(flag);
+    }
+}
+
+#[test]
+fn the_names_replace_nothing_unasked() {
+    let folder = folder();
+    let links = |arguments: &[&str]| {
+        let arguments = [&["links", "."], arguments].concat();
+        said(&folder.command(&arguments).output().unwrap())
+    };
+    links(&[]).ended(0);
+    let path: PathBuf = folder.path().join("psqldef");
+    std::fs::remove_file(&path).unwrap();
+    folder.write("psqldef", "mine");
+    links(&[])
+        .ended(1)
+        .has_err("./psqldef is there already and something else");
+    assert_eq!(folder.read("psqldef"), "mine");
+    links(&["--force"]).ended(0);
+    assert!(std::fs::read_link(&path).is_ok());
+}
