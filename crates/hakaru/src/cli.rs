@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::check_command::CheckArgs;
 use crate::load_command::args::LoadArgs;
 pub(crate) use tune::{ArrivalsArg, PredictArgs};
 
@@ -24,6 +25,8 @@ pub(crate) enum Command {
     Init(InitArgs),
     /// Start the app, load it, watch it from inside, and say where each request's time went
     Run(RunArgs),
+    /// Run flows once and show each exchange with each failed check
+    Check(CheckArgs),
     /// Send requests to a URL and say how much it can take and how late the answers are
     Load(LoadArgs),
     /// Show a run that was kept

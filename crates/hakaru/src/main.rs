@@ -2,6 +2,7 @@
 //!
 //! Start reading at [`run::run`], which is `hakaru run` from top to bottom.
 
+mod check_command;
 mod cli;
 mod config;
 mod def;
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
     let ended = match cli.command {
         Command::Init(args) => init::init(&args),
         Command::Run(args) => run::run(&args),
+        Command::Check(args) => check_command::check(&args),
         Command::Load(args) => load_command::load(&args),
         Command::Report(args) => page::report(&args),
         Command::Log(args) => log::log(&args),

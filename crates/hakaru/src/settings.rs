@@ -13,7 +13,7 @@ use crate::config::{Config, FILE_NAME, Loaded};
 use crate::exit::{Exit, Failure};
 
 /// Puma's default port, on loopback.
-const URL_DEFAULT: &str = "http://127.0.0.1:9292/";
+pub(crate) const URL_DEFAULT: &str = "http://127.0.0.1:9292/";
 const CONNECTIONS_DEFAULT: u32 = 10;
 const DURATION_DEFAULT: Duration = Duration::from_secs(20);
 /// Ruby's inline caches, connection pools and page cache settle within seconds; a JIT needs longer

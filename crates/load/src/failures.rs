@@ -89,21 +89,27 @@ impl Failures {
     }
 }
 
+/// An answer for people, its secrets taken out and its body shortened.
+pub(crate) fn shown_answer(head: &[u8], body: &[u8]) -> String {
+    let mut text = redact_head(head);
+    text.push_str(&shorten(body));
+    text
+}
+
 fn example(failed: &Failed<'_>) -> Failure {
-    let mut response = redact_head(failed.response_head);
-    response.push_str(&shorten(failed.response_body));
     Failure {
         outcome: failed.outcome,
         line: failed.line,
         place: failed.place.to_owned(),
         reason: failed.reason.to_owned(),
-        request: redact_request(failed.request),
-        response,
+        request: shown_request(failed.request),
+        response: shown_answer(failed.response_head, failed.response_body),
         count: 1,
     }
 }
 
-fn redact_request(request: &[u8]) -> String {
+/// A request for people, its secrets taken out.
+pub(crate) fn shown_request(request: &[u8]) -> String {
     let end = find(request, b"\r\n\r\n").map_or(request.len(), |end| end + 4);
     let (head, body) = request.split_at(end);
     let mut text = redact_head(head);
@@ -216,7 +222,7 @@ mod tests {
     #[test]
     fn other_bodies_are_not_kept() {
         assert_eq!(
-            redact_request(b"POST / HTTP/1.1\r\n\r\n{\"password\":\"x\"}"),
+            shown_request(b"POST / HTTP/1.1\r\n\r\n{\"password\":\"x\"}"),
             "POST / HTTP/1.1\r\n\r\n[16 bytes of body]"
         );
     }

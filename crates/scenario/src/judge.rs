@@ -1,7 +1,7 @@
 //! Whether an answer is what its entry demands, and what is taken from it.
 
 use crate::answer::Answer;
-use crate::ast::Response;
+use crate::ast::{Assert, Capture, KeyValue, Response};
 use crate::body::{Body, Language};
 use crate::filter::Filter;
 use crate::query::Seen;
@@ -35,12 +35,50 @@ pub(crate) fn judge(
             Verdict::CheckFailed(reason)
         };
     }
-    let Some(response) = &step.entry.response else {
-        return Verdict::Passed;
+    let mut faults = Faults::first();
+    demands(step, answer, variables, scored, &mut faults);
+    match faults.found.pop() {
+        None => Verdict::Passed,
+        Some(reason) => Verdict::CheckFailed(reason),
+    }
+}
+
+/// All that is wrong with an answer, where [`judge`] looks no further than the first fault.
+pub(crate) fn faults(
+    step: &Step,
+    answer: &Answer<'_>,
+    variables: &mut Variables,
+    scored: &mut Vec<(usize, f64)>,
+) -> Vec<String> {
+    let mut faults = Faults {
+        all: true,
+        found: Vec::new(),
     };
-    match demands(step, response, answer, variables, scored) {
-        Ok(()) => Verdict::Passed,
-        Err(reason) => Verdict::CheckFailed(reason),
+    faults
+        .found
+        .extend(status_fault(step.expected, answer.status));
+    demands(step, answer, variables, scored, &mut faults);
+    faults.found
+}
+
+/// What is wrong with an answer, the first fault or all.
+struct Faults {
+    all: bool,
+    found: Vec<String>,
+}
+
+impl Faults {
+    fn first() -> Faults {
+        Faults {
+            all: false,
+            found: Vec::new(),
+        }
+    }
+
+    /// Notes what came of a demand; whether to look further.
+    fn note(&mut self, held: Result<(), String>) -> bool {
+        self.found.extend(held.err());
+        self.all || self.found.is_empty()
     }
 }
 
@@ -58,80 +96,110 @@ fn status_fault(expected: Expected, status: u16) -> Option<String> {
 
 fn demands(
     step: &Step,
-    response: &Response,
     answer: &Answer<'_>,
     variables: &mut Variables,
     scored: &mut Vec<(usize, f64)>,
-) -> Result<(), String> {
-    if let Some(minor) = response.minor_version
-        && minor != answer.minor_version
-    {
-        let came = answer.minor_version;
-        return Err(format!("expected HTTP/1.{minor}, came HTTP/1.{came}"));
-    }
+    faults: &mut Faults,
+) {
+    let Some(response) = &step.entry.response else {
+        return;
+    };
     let seen = Seen::new(answer);
-    captures(step, response, &seen, variables, scored)?;
-    headers(response, answer, variables)?;
-    if let Some(body) = &response.body {
-        body_demand(body, step, &seen, variables)?;
+    let further = faults.note(version(response, answer));
+    if !further || !captures(step, response, &seen, variables, scored, faults) {
+        return;
+    }
+    for header in &response.headers {
+        if !faults.note(header_demand(header, answer, variables)) {
+            return;
+        }
+    }
+    if let Some(body) = &response.body
+        && !faults.note(body_demand(body, step, &seen, variables))
+    {
+        return;
     }
     for assert in &response.asserts {
-        let found = assert.query.find(&seen, variables);
-        let held = found
-            .and_then(|found| filtered(&assert.filters, found))
-            .and_then(|found| assert.predicate.holds(found.as_ref(), variables));
-        held.map_err(|why| format!("line {}: {}: {why}", assert.place.line, assert.query))?;
+        if !faults.note(assert_demand(assert, &seen, variables)) {
+            return;
+        }
     }
-    Ok(())
 }
 
+fn version(response: &Response, answer: &Answer<'_>) -> Result<(), String> {
+    let came = answer.minor_version;
+    match response.minor_version {
+        Some(minor) if minor != came => Err(format!("expected HTTP/1.{minor}, came HTTP/1.{came}")),
+        _ => Ok(()),
+    }
+}
+
+fn assert_demand(
+    assert: &Assert,
+    seen: &Seen<'_>,
+    variables: &mut Variables,
+) -> Result<(), String> {
+    let found = assert.query.find(seen, variables);
+    let held = found
+        .and_then(|found| filtered(&assert.filters, found))
+        .and_then(|found| assert.predicate.holds(found.as_ref(), variables));
+    held.map_err(|why| format!("line {}: {}: {why}", assert.place.line, assert.query))
+}
+
+/// Takes the captures; whether to look further.
 fn captures(
     step: &Step,
     response: &Response,
     seen: &Seen<'_>,
     variables: &mut Variables,
     scored: &mut Vec<(usize, f64)>,
-) -> Result<(), String> {
+    faults: &mut Faults,
+) -> bool {
     for (capture, score) in response.captures.iter().zip(&step.scored) {
-        let found = capture.query.find(seen, variables);
-        let found = found.and_then(|found| filtered(&capture.filters, found));
-        let line = capture.place.line;
-        let value = match found {
-            Ok(Some(value)) => value,
-            Ok(None) => {
-                return Err(format!(
-                    "line {line}: nothing to capture as `{}`",
-                    capture.name
-                ));
+        let taken = captured(capture, seen, variables).map(|value| {
+            if let (Some(score), Some(units)) = (score, value.as_units()) {
+                scored.push((*score, units));
             }
-            Err(why) => return Err(format!("line {line}: capture `{}`: {why}", capture.name)),
-        };
-        if let (Some(score), Some(units)) = (score, value.as_units()) {
-            scored.push((*score, units));
+            variables.set(&capture.name, value);
+        });
+        if !faults.note(taken) {
+            return false;
         }
-        variables.set(&capture.name, value);
     }
-    Ok(())
+    true
 }
 
-fn headers(
-    response: &Response,
+fn captured(
+    capture: &Capture,
+    seen: &Seen<'_>,
+    variables: &mut Variables,
+) -> Result<Value, String> {
+    let found = capture.query.find(seen, variables);
+    let found = found.and_then(|found| filtered(&capture.filters, found));
+    let (line, name) = (capture.place.line, &capture.name);
+    match found {
+        Ok(Some(value)) => Ok(value),
+        Ok(None) => Err(format!("line {line}: nothing to capture as `{name}`")),
+        Err(why) => Err(format!("line {line}: capture `{name}`: {why}")),
+    }
+}
+
+fn header_demand(
+    header: &KeyValue,
     answer: &Answer<'_>,
     variables: &mut Variables,
 ) -> Result<(), String> {
-    for header in &response.headers {
-        let name = header.key.render(variables)?;
-        let wanted = header.value.render(variables)?;
-        let mut values = answer.values(&name).peekable();
-        let came = values
-            .peek()
-            .map(|value| String::from_utf8_lossy(value).into_owned());
-        if !values.any(|value| value == wanted.as_bytes()) {
-            let came = came.map_or_else(|| "none".to_owned(), |came| format!("{came:?}"));
-            return Err(format!("expected header {name}: {wanted}, came {came}"));
-        }
+    let name = header.key.render(variables)?;
+    let wanted = header.value.render(variables)?;
+    let mut values = answer.values(&name).peekable();
+    let came = values
+        .peek()
+        .map(|value| String::from_utf8_lossy(value).into_owned());
+    if values.any(|value| value == wanted.as_bytes()) {
+        return Ok(());
     }
-    Ok(())
+    let came = came.map_or_else(|| "none".to_owned(), |came| format!("{came:?}"));
+    Err(format!("expected header {name}: {wanted}, came {came}"))
 }
 
 fn filtered(filters: &[Filter], found: Option<Value>) -> Result<Option<Value>, String> {

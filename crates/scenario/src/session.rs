@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::answer::Answer;
 use crate::feed::FreeRows;
 use crate::jar::Jar;
-use crate::judge::{Verdict, judge};
+use crate::judge::{Verdict, faults, judge};
 use crate::render::{push_header, render};
 use crate::scenario::Scenario;
 use crate::step::Step;
@@ -172,6 +172,19 @@ impl<'s> Session<'s> {
         verdict
     }
 
+    /// As [`Session::judge`], but with everything that is wrong instead of the first fault.
+    pub fn inspect(&self, user: &mut User, answer: &Answer<'_>) -> Vec<String> {
+        let step = self.step(user);
+        user.scored.clear();
+        self.take_cookies(user, answer);
+        let faults = faults(step, answer, &mut user.variables, &mut user.scored);
+        match faults.is_empty() {
+            true => self.advance(user),
+            false => self.end_iteration(user),
+        }
+        faults
+    }
+
     /// Ends the user's iteration: its request got no answer.
     pub fn give_up(&self, user: &mut User) {
         self.end_iteration(user);
@@ -261,6 +274,11 @@ impl Position {
 }
 
 impl User {
+    /// Whether it stands between two iterations: the flow is done, or was given up.
+    pub fn is_between(&self) -> bool {
+        self.at.is_none()
+    }
+
     /// Method and path, without the query, of the last request.
     pub fn line(&self) -> &str {
         &self.line

@@ -1,0 +1,223 @@
+//! `hakaru check`: runs flows once, as functional tests, and shows each exchange.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use findings::numbers;
+use load::{Checked, Plan, Via};
+use recording::Outcome;
+use scenario::{FlowSpec, Scenario};
+use serde::Serialize;
+
+use crate::cli::parse_duration;
+use crate::exit::{Exit, Failure};
+use crate::settings::{URL_DEFAULT, nanos, scenario_spec};
+use crate::{config, talk};
+
+/// Flags as typed.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  hakaru check login.hurl
+  hakaru check flows/*.hurl --url http://127.0.0.1:3000 --variable name=ana
+
+Exit codes: 0 every check held, 2 a flow cannot be used, 4 a check failed or an answer did not come.")]
+pub(crate) struct CheckArgs {
+    /// The flows, run in this order
+    #[arg(value_name = "FILE.hurl", required = true)]
+    flows: Vec<PathBuf>,
+
+    /// The base URL [default: `url` in hakaru.toml, or http://127.0.0.1:9292/]
+    #[arg(long, value_name = "URL")]
+    url: Option<String>,
+
+    /// A variable of the flows; may be repeated
+    #[arg(long = "variable", value_name = "NAME=VALUE")]
+    variables: Vec<String>,
+
+    /// Variables from the first rows of a file; columns are {{NAME_column}}, or {{column}}
+    #[arg(long, value_name = "[NAME=]FILE.csv")]
+    csv: Option<String>,
+
+    /// Connect there instead of to the URL's host: HOST:PORT or unix:PATH
+    #[arg(long, value_name = "ADDRESS")]
+    connect_to: Option<String>,
+
+    /// Longest wait for an answer
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    timeout: Option<Duration>,
+
+    /// Show request and answer also where all is well
+    #[arg(long, short = 'v')]
+    verbose: bool,
+
+    /// Print JSON on standard output, and nothing after it
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the flows and shows what came.
+pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Failure> {
+    let scenario = scenario(args)?;
+    let default = Plan::default();
+    let plan = Plan {
+        via: (args.connect_to.as_deref().map(Via::parse).transpose()).map_err(usage)?,
+        answer_timeout: args.timeout.map_or(default.answer_timeout, nanos),
+        ..default
+    };
+    let mut all = Vec::new();
+    let ran = load::check_once(&plan, &scenario, &mut |checked| {
+        if !args.json {
+            talk::data(&shown(&checked, args.verbose));
+        }
+        all.push(checked);
+    });
+    ran.map_err(|error| Failure::new(Exit::Failed, error))?;
+    let failed = all
+        .iter()
+        .filter(|checked| checked.outcome != Outcome::Ok)
+        .count();
+    match args.json {
+        true => talk::data(&json(&all)),
+        false => talk::say(&format!(
+            "{}, {failed} failed",
+            numbers::counted(all.len() as u64, "request")
+        )),
+    }
+    Ok(match failed {
+        0 => Exit::Ok,
+        _ => Exit::RequestsFailed,
+    })
+}
+
+fn usage(error: impl std::fmt::Display) -> Failure {
+    Failure::new(Exit::Usage, error)
+}
+
+fn scenario(args: &CheckArgs) -> Result<Scenario, Failure> {
+    let folder = std::env::current_dir().map_err(|error| {
+        Failure::new(
+            Exit::Failed,
+            format!("the current folder cannot be read: {error}"),
+        )
+    })?;
+    let loaded = config::load(None, &folder)?;
+    let url = (args.url.as_deref().or(loaded.config.target.url.as_deref())).unwrap_or(URL_DEFAULT);
+    let mut spec = scenario_spec(&[], &loaded.config, &loaded.folder, url)?;
+    // Without the rules of the score: a capture that gives points need not be in these flows.
+    spec.score = scenario::ScoreSpec::default();
+    let feed = args
+        .csv
+        .as_deref()
+        .map(|csv| csv.split_once('=').unwrap_or(("", csv)));
+    spec.feed_prefix = feed.map_or_else(String::new, |(prefix, _)| prefix.to_owned());
+    let known = |file: &PathBuf| {
+        let flows = &loaded.config.flows;
+        let flow = flows
+            .iter()
+            .find(|flow| loaded.folder.join(&flow.file) == folder.join(file));
+        flow.and_then(|flow| flow.feed.as_ref().map(|feed| loaded.folder.join(feed)))
+    };
+    let flow = |file: &PathBuf| FlowSpec {
+        file: file.clone(),
+        weight: 1,
+        feed: feed.map_or_else(|| known(file), |(_, path)| Some(path.into())),
+    };
+    spec.flows = args.flows.iter().map(flow).collect();
+    for variable in &args.variables {
+        let (name, value) = variable
+            .split_once('=')
+            .ok_or_else(|| usage(format!("--variable {variable}: write NAME=VALUE")))?;
+        spec.variables.retain(|(known, _)| known != name);
+        spec.variables.push((name.to_owned(), value.to_owned()));
+    }
+    Scenario::read_files(&spec).map_err(usage)
+}
+
+fn shown(checked: &Checked, verbose: bool) -> String {
+    let good = checked.outcome == Outcome::Ok;
+    let mark = if good { "ok    " } else { "FAILED" };
+    let status = match checked.status {
+        0 => "–".to_owned(),
+        status => status.to_string(),
+    };
+    let time = numbers::duration_ms(checked.time.as_millis_f64());
+    let mut text = format!(
+        "{mark}  {status:>3}  {time:>8}  {}   ({})\n",
+        checked.line, checked.place
+    );
+    if !good {
+        text.push_str(&format!("        {}\n", checked.outcome.name()));
+    }
+    for fault in &checked.faults {
+        text.push_str(&format!("        - {fault}\n"));
+    }
+    if !good || verbose {
+        text.push_str(&quoted(">", &checked.request));
+        text.push_str(&quoted("<", &checked.response));
+    }
+    text
+}
+
+/// The lines of a text behind a mark, without what could steer a terminal.
+fn quoted(mark: &str, text: &str) -> String {
+    let clean = |c: char| if c.is_control() && c != '\t' { '?' } else { c };
+    let line = |line: &str| {
+        let line: String = line.trim_end_matches('\r').chars().map(clean).collect();
+        format!("        {mark} {line}").trim_end().to_owned() + "\n"
+    };
+    text.trim_end().lines().map(line).collect()
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    format: &'static str,
+    version: u32,
+    requests: usize,
+    failed: usize,
+    exchanges: Vec<Exchange<'a>>,
+}
+
+#[derive(Serialize)]
+struct Exchange<'a> {
+    line: &'a str,
+    place: &'a str,
+    outcome: &'static str,
+    status: u16,
+    time_ms: f64,
+    body_bytes: u64,
+    faults: &'a [String],
+    request: &'a str,
+    response: &'a str,
+}
+
+fn json(all: &[Checked]) -> String {
+    let exchanges: Vec<Exchange<'_>> = all.iter().map(exchange_of).collect();
+    let document = Document {
+        format: "hakaru-check",
+        version: 1,
+        requests: all.len(),
+        failed: all
+            .iter()
+            .filter(|checked| checked.outcome != Outcome::Ok)
+            .count(),
+        exchanges,
+    };
+    let text = serde_json::to_string_pretty(&document);
+    text.expect("maps have text keys and nothing else can fail") + "\n"
+}
+
+fn exchange_of(checked: &Checked) -> Exchange<'_> {
+    Exchange {
+        line: &checked.line,
+        place: &checked.place,
+        outcome: checked.outcome.name(),
+        status: checked.status,
+        time_ms: checked.time.as_millis_f64(),
+        body_bytes: checked.body_bytes,
+        faults: &checked.faults,
+        request: &checked.request,
+        response: &checked.response,
+    }
+}

@@ -1,0 +1,101 @@
+//! `hakaru check` as people run it.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::{SocketAddr, TcpListener};
+use std::process::Command;
+
+/// A server that counts its answers in the body and closes after every second one, unannounced.
+fn serve() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("the port");
+    std::thread::spawn(move || {
+        let mut count = 0;
+        for stream in listener.incoming().flatten() {
+            let mut writer = stream.try_clone().expect("a second handle");
+            let lines = BufReader::new(stream).lines().map_while(Result::ok);
+            for _ in lines.filter(String::is_empty).take(2) {
+                count += 1;
+                let answer = format!(
+                    "HTTP/1.1 200 OK\r\nSet-Cookie: s=secret\r\nContent-Length: 11\r\n\r\n{{\"n\": {count:>4}}}"
+                );
+                let _ = writer.write_all(answer.as_bytes());
+            }
+        }
+    });
+    address
+}
+
+/// Runs a flow; exit code, standard output, standard error.
+fn check(flow: &str, more: &[&str]) -> (Option<i32>, String, String) {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("a.hurl"), flow).expect("a file");
+    let url = format!("http://{}", serve());
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hakaru"));
+    command.args(["check", "a.hurl", "--url", &url]).args(more);
+    let output = command
+        .current_dir(folder.path())
+        .output()
+        .expect("the program runs");
+    (
+        output.status.code(),
+        String::from_utf8_lossy(&output.stdout).into_owned(),
+        String::from_utf8_lossy(&output.stderr).into_owned(),
+    )
+}
+
+const GOOD: &str = "GET /a\nHTTP 200\n[Captures]\nn: jsonpath \"$.n\"\n\nGET /b/{{n}}\nHTTP 200\n\n\
+                    GET /c\nHTTP 200\n[Asserts]\njsonpath \"$.n\" == 3\n";
+
+#[test]
+fn every_exchange_is_shown() {
+    let (code, out, err) = check(GOOD, &[]);
+    assert_eq!(code, Some(0), "{out}{err}");
+    let lines: Vec<&str> = out.lines().collect();
+    assert_eq!(lines.len(), 3, "{out}");
+    assert!(lines[1].contains("GET /b/1   (a.hurl:6)"), "{out}");
+    assert!(
+        lines.iter().all(|line| line.starts_with("ok      200 ")),
+        "{out}"
+    );
+    assert!(err.contains("3 requests, 0 failed"), "{err}");
+}
+
+#[test]
+fn every_failed_check_is_shown_and_no_secret() {
+    let flow = "GET /a\nX-Word: {{word}}\nHTTP 201\nX-Missing: 1\n[Captures]\nn: jsonpath \"$.m\"\n[Asserts]\n\
+                jsonpath \"$.n\" == 1\njsonpath \"$.n\" == 2\nbody contains \"x\"\n\nGET /b\n";
+    let (code, out, err) = check(flow, &["--variable", "word=w"]);
+    assert_eq!(code, Some(4), "{out}{err}");
+    for part in [
+        "FAILED  200",
+        "- expected status 201, came 200",
+        "- expected header X-Missing: 1, came none",
+        "line 6: nothing to capture as `n`",
+        "line 9: jsonpath",
+        "line 10: body",
+        "> X-Word: w",
+        "< Set-Cookie: [redacted]",
+    ] {
+        assert!(out.contains(part), "{part} is not in:\n{out}");
+    }
+    assert!(
+        !out.contains("line 8") && !out.contains("/b") && !out.contains("secret"),
+        "{out}"
+    );
+}
+
+#[test]
+fn as_json_and_from_nowhere() {
+    let (code, out, _) = check(GOOD, &["--json"]);
+    let json: serde_json::Value = serde_json::from_str(&out).expect("one document");
+    assert_eq!((code, &json["requests"]), (Some(0), &serde_json::json!(3)));
+    let (code, out, _) = check(GOOD, &["--connect-to", "127.0.0.1:1"]);
+    assert_eq!(code, Some(4));
+    assert!(
+        out.contains("connect failed\n        - no connection: "),
+        "{out}"
+    );
+    let (code, _, err) = check("GET /{{nothing}}\n", &[]);
+    assert_eq!(code, Some(2));
+    assert!(err.contains("`nothing` has no value here"), "{err}");
+}

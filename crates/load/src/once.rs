@@ -1,0 +1,195 @@
+//! One pass through each flow of a scenario, one request at a time, with everything that is wrong.
+
+use std::io::{self, Read, Write};
+use std::time::{Duration, Instant};
+
+use recording::{Nanos, Outcome};
+use scenario::{Scenario, Session, User};
+
+use crate::failures::{shown_answer, shown_request};
+use crate::http1::{AnswerReader, Limits};
+use crate::outcome::LoadError;
+use crate::plan::Plan;
+use crate::stream::{Address, Blocking};
+
+const READ_BYTES: usize = 64 * 1024;
+
+/// One request of a pass.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checked {
+    /// Method and path without the query.
+    pub line: String,
+    /// File and line of the entry.
+    pub place: String,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// The answer's status, 0 without one.
+    pub status: u16,
+    /// From sent to answered.
+    pub time: Nanos,
+    /// Length of the answer's body.
+    pub body_bytes: u64,
+    /// All that was wrong, each in a sentence.
+    pub faults: Vec<String>,
+    /// The request as sent, secrets taken out.
+    pub request: String,
+    /// The answer, secrets taken out and the body shortened.
+    pub response: String,
+}
+
+/// Runs each flow once, entry by entry, and gives each request to `sink` when it has ended. A flow ends
+/// with its first request that fails. Of the plan, only limits and `via` count. Think times are kept.
+///
+/// The error is a name without an address.
+pub fn check_once(
+    plan: &Plan,
+    scenario: &Scenario,
+    sink: &mut dyn FnMut(Checked),
+) -> Result<(), LoadError> {
+    let address = Address::find(scenario.base_url(), plan.via.as_ref())?;
+    let session = scenario.session(0);
+    let limits = Limits {
+        head_bytes: plan.head_bytes_max,
+        body_bytes: plan.body_bytes_max,
+    };
+    // With a user for each, the flows take their turns in order.
+    for number in 0..scenario.flow_names().len() {
+        let mut pass = Pass {
+            plan,
+            address: &address,
+            session: &session,
+            user: session.user(number as u32),
+            reader: AnswerReader::new(limits),
+            stream: None,
+        };
+        loop {
+            sink(pass.step());
+            if pass.user.is_between() {
+                break;
+            }
+        }
+    }
+    Ok(())
+}
+
+struct Pass<'a> {
+    plan: &'a Plan,
+    address: &'a Address,
+    session: &'a Session<'a>,
+    user: User,
+    reader: AnswerReader,
+    stream: Option<Blocking>,
+}
+
+impl Pass<'_> {
+    /// Runs the user's next entry.
+    fn step(&mut self) -> Checked {
+        std::thread::sleep(Duration::from_nanos(self.session.delay_ns(&mut self.user)));
+        let place = self.session.place(&mut self.user).to_owned();
+        let mut line = self.session.current(&mut self.user).1.to_owned();
+        let mut request = Vec::new();
+        let sent = Instant::now();
+        let is_head = match self.session.render(&mut self.user, None, &mut request) {
+            Ok(prepared) => {
+                prepared.line.clone_into(&mut line);
+                Ok(prepared.is_head)
+            }
+            Err(why) => Err((Outcome::CheckFailed, format!("not sent: {why}"))),
+        };
+        let ended = is_head.and_then(|is_head| self.exchange(&request, is_head));
+        let time = Nanos(sent.elapsed().as_nanos() as u64);
+        let answer = self.reader.answer(time.0);
+        let (outcome, faults) = match ended {
+            Ok(()) => {
+                let faults = self.session.inspect(&mut self.user, &answer);
+                let outcome = match (faults.is_empty(), answer.status) {
+                    (true, _) => Outcome::Ok,
+                    (false, 500..) => Outcome::ServerError,
+                    (false, _) => Outcome::CheckFailed,
+                };
+                (outcome, faults)
+            }
+            Err((outcome, why)) => {
+                self.session.give_up(&mut self.user);
+                (outcome, vec![why])
+            }
+        };
+        Checked {
+            line,
+            place,
+            outcome,
+            status: self.reader.status(),
+            time,
+            body_bytes: self.reader.body_bytes(),
+            faults,
+            request: shown_request(&request),
+            response: shown_answer(answer.head, answer.body),
+        }
+    }
+
+    /// Sends a request and reads its answer. A connection that the server closed in between is made anew.
+    fn exchange(&mut self, request: &[u8], is_head: bool) -> Result<(), (Outcome, String)> {
+        self.reader.expect(is_head, usize::MAX, false);
+        if let Some(mut stream) = self.stream.take() {
+            let sent = stream.write_all(request);
+            let ended = match sent {
+                Ok(()) => self.read(&mut stream),
+                Err(error) => Err((Outcome::Disconnected, error.to_string())),
+            };
+            match ended {
+                Ok(()) => {
+                    self.keep(stream);
+                    return Ok(());
+                }
+                // Closed while it stood idle: the request never reached the app.
+                Err((Outcome::Disconnected, _)) if self.reader.status() == 0 => {}
+                Err(other) => return Err(other),
+            }
+            self.reader.expect(is_head, usize::MAX, false);
+        }
+        let limit = Duration::from_nanos(self.plan.connect_timeout.0);
+        let mut stream = Blocking::connect(self.address, limit)
+            .map_err(|error| (Outcome::ConnectFailed, format!("no connection: {error}")))?;
+        stream
+            .write_all(request)
+            .map_err(|error| (Outcome::Disconnected, format!("while sending: {error}")))?;
+        self.read(&mut stream)?;
+        self.keep(stream);
+        Ok(())
+    }
+
+    fn keep(&mut self, stream: Blocking) {
+        self.stream = Some(stream).filter(|_| self.reader.keeps_alive());
+    }
+
+    fn read(&mut self, stream: &mut Blocking) -> Result<(), (Outcome, String)> {
+        let end = Instant::now() + Duration::from_nanos(self.plan.answer_timeout.0);
+        let mut buffer = vec![0; READ_BYTES];
+        while !self.reader.is_complete() {
+            let left = end.saturating_duration_since(Instant::now());
+            let late = || {
+                let why = "no complete answer within the limit".to_owned();
+                (Outcome::TimedOut, why)
+            };
+            if left.is_zero() {
+                return Err(late());
+            }
+            let read = stream.limit(left).and_then(|()| stream.read(&mut buffer));
+            match read {
+                Ok(0) if self.reader.close() => {}
+                Ok(0) => {
+                    let why = "closed before the answer was complete".to_owned();
+                    return Err((Outcome::Disconnected, why));
+                }
+                Ok(bytes) => {
+                    let fed = self.reader.feed(&buffer[..bytes]);
+                    fed.map_err(|bad| (Outcome::BadAnswer, bad.0.to_owned()))?;
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Err(late()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err((Outcome::Disconnected, error.to_string())),
+            }
+        }
+        Ok(())
+    }
+}
