@@ -21,6 +21,7 @@ mod sites;
 mod statements;
 #[cfg(test)]
 mod tests;
+mod threads;
 mod types;
 
 use recording::Recording;
@@ -28,6 +29,7 @@ use recording::Recording;
 pub use join::{Joined, Request, join};
 pub use seconds::{Process, ProcessSecond, RubySecond, Second, Seconds, seconds};
 pub use sites::{frames_of, line_of};
+pub use threads::{ThreadUse, threads};
 pub use types::{Answers, Balance, Breakdown, RouteBalance, SqlSummary};
 
 use account::Account;

@@ -9,7 +9,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::check_command::CheckArgs;
 use crate::load_command::args::LoadArgs;
-pub(crate) use tune::{ArrivalsArg, PredictArgs};
+pub(crate) use tune::{ArrivalsArg, PredictArgs, TuneArgs};
 
 /// Find out why a web application is slow, change one thing, and prove whether it helped.
 #[derive(Debug, Parser)]
@@ -41,6 +41,8 @@ pub(crate) enum Command {
     Predict(PredictArgs),
     /// Make the names mysqldef, psqldef and sqlite3def for this program in a folder
     Links(crate::links::LinksArgs),
+    /// How many workers and threads are best? Predicts, then measures what is promising
+    Tune(TuneArgs),
 }
 
 #[derive(Debug, Args)]

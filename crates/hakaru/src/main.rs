@@ -20,6 +20,7 @@ mod schema;
 mod settings;
 mod signals;
 mod talk;
+mod tune;
 
 use std::process::ExitCode;
 
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
         Command::Links(args) => links::links(&args),
         Command::Schema(args) => return schema::run(&args),
         Command::Predict(args) => predict::predict(&args),
+        Command::Tune(args) => tune::tune(&args),
     };
     match ended {
         Ok(exit) => exit.into(),

@@ -6,7 +6,7 @@
 //! sense: before (5) to the end, afterwards to (6).
 
 mod facts;
-mod places;
+pub(crate) mod places;
 pub(crate) mod recorder;
 mod watch;
 
@@ -42,28 +42,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let settings = Settings::resolve(args, config::load(args.config.as_deref(), &folder)?)?;
     let stop = signals::watch()
         .map_err(|error| Failure::new(Exit::Failed, format!("cannot watch for Ctrl-C: {error}")))?;
-    let mut troubles = Vec::new();
-    let kept = claim(&settings, &mut troubles)?;
-    let scenario = read_scenario(&settings)?;
-    let plan = &settings.plan;
-    plan.check(&scenario)
-        .map_err(|error| Failure::new(Exit::Usage, error))?;
-    let revision = revision::of(&settings.project);
-    let places = Places::new(&settings, &mut troubles)?;
-    reset_data(&settings, &stop)?;
-    let app = start(&settings, &places, &stop)?;
-    let (recording, number) = measure(Measure {
-        settings: &settings,
-        scenario: &scenario,
-        places: &places,
-        app,
-        kept,
-        troubles,
-        stop: &stop,
-    })?;
-    if let Some(number) = number {
-        log::keep(&settings, revision, number, &recording);
-    }
+    let (recording, number) = record(&settings, &stop)?;
     let exit = page::exit_of(&recording);
     let form = if args.json { Form::Json } else { Form::Page };
     let outputs = Outputs {
@@ -79,8 +58,38 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     })
 }
 
+/// From a claimed folder to a recording that is kept: all but the page.
+pub(crate) fn record(
+    settings: &Settings,
+    stop: &Arc<AtomicBool>,
+) -> Result<(Recording, Option<i64>), Failure> {
+    let mut troubles = Vec::new();
+    let kept = claim(settings, &mut troubles)?;
+    let scenario = read_scenario(settings)?;
+    let plan = &settings.plan;
+    plan.check(&scenario)
+        .map_err(|error| Failure::new(Exit::Usage, error))?;
+    let revision = revision::of(&settings.project);
+    let places = Places::new(settings, &mut troubles)?;
+    reset_data(settings, stop)?;
+    let app = start(settings, &places, stop)?;
+    let (recording, number) = measure(Measure {
+        settings,
+        scenario: &scenario,
+        places: &places,
+        app,
+        kept,
+        troubles,
+        stop,
+    })?;
+    if let Some(number) = number {
+        log::keep(settings, revision, number, &recording);
+    }
+    Ok((recording, number))
+}
+
 /// Claims the folder. When runs cannot be kept there, the run goes on in memory and says so.
-fn claim(
+pub(crate) fn claim(
     settings: &Settings,
     troubles: &mut Vec<Trouble>,
 ) -> Result<Option<(Store, RunClaim)>, Failure> {
@@ -100,7 +109,7 @@ fn claim(
     }
 }
 
-fn read_scenario(settings: &Settings) -> Result<Scenario, Failure> {
+pub(crate) fn read_scenario(settings: &Settings) -> Result<Scenario, Failure> {
     let read = if settings.scenario.flows.is_empty() {
         Scenario::single(&settings.url)
     } else {
@@ -109,7 +118,7 @@ fn read_scenario(settings: &Settings) -> Result<Scenario, Failure> {
     read.map_err(|error| Failure::new(Exit::Usage, error))
 }
 
-fn reset_data(settings: &Settings, stop: &AtomicBool) -> Result<(), Failure> {
+pub(crate) fn reset_data(settings: &Settings, stop: &AtomicBool) -> Result<(), Failure> {
     let (Some(spec), Some((command, limit))) = (&settings.start, &settings.before) else {
         return Ok(());
     };
@@ -118,7 +127,11 @@ fn reset_data(settings: &Settings, stop: &AtomicBool) -> Result<(), Failure> {
         .map_err(|error| target_failure(error, "the data was reset"))
 }
 
-fn start(settings: &Settings, places: &Places, stop: &AtomicBool) -> Result<Running, Failure> {
+pub(crate) fn start(
+    settings: &Settings,
+    places: &Places,
+    stop: &AtomicBool,
+) -> Result<Running, Failure> {
     let started = match &settings.start {
         Some(spec) => {
             talk::say(&format!("starting the app: {}", spec.command));

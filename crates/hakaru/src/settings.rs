@@ -25,7 +25,7 @@ const DRAIN: Duration = Duration::from_secs(5);
 const BEFORE_TIMEOUT_DEFAULT: Duration = Duration::from_secs(300);
 
 /// Everything that `run` needs to know.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Settings {
     /// The project: where `.hakaru/` lies.
     pub(crate) project: PathBuf,

@@ -7,6 +7,7 @@
 //!
 //! Start reading at [`terminal::run`], [`json::run`] or [`html::run`].
 
+pub mod advice;
 pub mod curve;
 pub mod facts;
 pub mod forecast;
@@ -17,6 +18,7 @@ pub mod seconds;
 pub mod sure;
 pub mod terminal;
 mod text;
+pub mod tuned;
 pub mod v1;
 mod verdict;
 

@@ -18,11 +18,14 @@
 //! Deterministic by seed. Pure: no clock, no I/O. Start reading at [`simulate`], then `engine`;
 //! [`Model`] makes its input from a recording.
 
+pub mod advice;
 mod agenda;
 pub mod bound;
 mod cores;
 mod engine;
+pub mod goal;
 mod model;
+pub mod search;
 mod setup;
 #[cfg(test)]
 mod tests;

@@ -134,7 +134,8 @@ impl Model {
         self.predict_with(setup, REPLAYED)
     }
 
-    fn predict_with(&self, setup: &Setup, count: u32) -> Prediction {
+    /// The same from so many requests.
+    pub fn predict_with(&self, setup: &Setup, count: u32) -> Prediction {
         Engine::new(&self.workload, setup, SEED, count).run()
     }
 

@@ -1,5 +1,8 @@
 //! Flags of `hakaru predict` and `hakaru tune`.
 
+use std::path::PathBuf;
+use std::time::Duration;
+
 use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
@@ -51,4 +54,76 @@ pub(crate) enum ArrivalsArg {
     Even,
     /// Independently of each other, as those of many users are
     Poisson,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  hakaru tune --advise                                   no experiments: from the last recorded run
+  hakaru tune --goal 'p95 < 200ms'                       most requests/s that hold it
+  hakaru tune --goal 'p95 < 200ms' --rate 300            least memory that holds it at that rate
+  hakaru tune --budget 5m -- puma -b tcp://127.0.0.1:9292 config.ru
+
+Your files are never changed: the lines to change are printed.
+Exit codes: 0 goal met, 2 wrong usage, 3 goal missed, 5 app did not start, 130 interrupted; docs/exit-codes.md says more.")]
+pub(crate) struct TuneArgs {
+    /// What must hold, such as 'p95 < 200ms', 'p99 < 1s' or 'rps > 900'
+    #[arg(long, value_name = "GOAL")]
+    pub(crate) goal: Option<whatif::goal::Goal>,
+
+    /// Measure nothing: recommend threads from a recorded run
+    #[arg(long, conflicts_with_all = ["goal", "rate", "budget", "command"])]
+    pub(crate) advise: bool,
+
+    /// Open load: this many requests a second are due; least memory is then looked for
+    #[arg(long, value_name = "PER_SECOND")]
+    pub(crate) rate: Option<f64>,
+
+    /// Connections of a closed load, or at most so many of an open one
+    #[arg(long, short = 'c', value_name = "N")]
+    pub(crate) connections: Option<u32>,
+
+    /// Longest time for all measurements together
+    #[arg(long, default_value = "3m", value_name = "TIME", value_parser = super::parse_duration)]
+    pub(crate) budget: Duration,
+
+    /// Length of the measured part of a block
+    #[arg(long, default_value = "5s", value_name = "TIME", value_parser = super::parse_duration)]
+    pub(crate) block: Duration,
+
+    /// Load before it, not counted
+    #[arg(long, default_value = "2s", value_name = "TIME", value_parser = super::parse_duration)]
+    pub(crate) warmup: Duration,
+
+    /// Most workers tried [default: the cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub(crate) workers_max: Option<u32>,
+
+    /// Most threads a worker tried
+    #[arg(long, default_value_t = 16, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub(crate) threads_max: u32,
+
+    /// Start from this run instead of recording one: LAST, or its number
+    #[arg(long, value_name = "RUN")]
+    pub(crate) run: Option<String>,
+
+    /// The config file [default: hakaru.toml in this folder, if there is one]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// Where the app answers
+    #[arg(long, value_name = "URL")]
+    pub(crate) url: Option<String>,
+
+    /// A flow and its weight, instead of those of the config file; may be repeated
+    #[arg(long = "flow", value_name = "FILE.hurl[:WEIGHT]")]
+    pub(crate) flows: Vec<String>,
+
+    /// Print JSON on standard output, and nothing after it
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// The command that starts the app under Puma, instead of the config file's
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
 }

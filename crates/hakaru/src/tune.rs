@@ -1,0 +1,283 @@
+//! `hakaru tune`: the best workers and threads, predicted from one recorded run and then raced.
+//!
+//! Order of events: (1) record the app as it is, or take a run that was kept, (2) predict the grid, (3) measure what
+//! [`whatif::search`] asks for in blocks of fresh boots, until it knows, the budget is out, or Ctrl-C, (4) say what
+//! to change. Nothing of the user's is changed.
+
+mod block;
+mod knobs;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use load::Plan;
+use recording::Nanos;
+use report::tuned::{Ended, Tuned};
+use scenario::Scenario;
+use whatif::goal::Figures;
+use whatif::search::{Aim, Better, Candidate, Cell, Search, Step};
+use whatif::{Load, Model, Setup};
+
+use crate::cli::{RunArgs, TuneArgs};
+use crate::exit::{Exit, Failure};
+use crate::settings::Settings;
+use crate::{config, predict, run, signals, talk};
+use block::NoBlock;
+
+/// Requests simulated for each cell of the grid.
+const GRID_REPLAYED: u32 = 8_000;
+/// The recording is so many blocks long: all predictions hang on it.
+const RECORDED_BLOCKS: u32 = 2;
+
+/// Tunes, prints, and says how the program ends.
+pub(crate) fn tune(args: &TuneArgs) -> Result<Exit, Failure> {
+    if args.advise {
+        return advise(args);
+    }
+    let begin = Instant::now();
+    let settings = settings(args)?;
+    let stop = signals::watch()
+        .map_err(|error| Failure::new(Exit::Failed, format!("cannot watch for Ctrl-C: {error}")))?;
+    let scenario = run::read_scenario(&settings)?;
+    let from = model(args, &settings, &stop)?;
+    let model = &from.model;
+    let present = Cell {
+        workers: model.recorded.workers,
+        threads: model.recorded.threads,
+    };
+    let aim = Aim {
+        goal: args.goal,
+        by: match model.recorded.load {
+            Load::Closed { .. } => Better::Throughput,
+            Load::Open { .. } => Better::Memory,
+        },
+    };
+    let mut race = Race {
+        search: Search::new(aim, present, grid(args, model)),
+        broken: Vec::new(),
+        settings: &settings,
+        scenario: &scenario,
+        plan: plan(args, &settings),
+        deadline: begin + args.budget,
+        stop: &stop,
+    };
+    // Held for the length of the race; the recording had a claim of its own.
+    let claimed = run::claim(&settings, &mut Vec::new())?;
+    let ended = race.run()?;
+    drop(claimed);
+    let tuned = Tuned {
+        run: from.number,
+        command: &from.command,
+        model,
+        aim,
+        present,
+        search: &race.search,
+        broken: &race.broken,
+        ended,
+        measuring: begin.elapsed(),
+        budget: args.budget,
+    };
+    talk::data(&if args.json {
+        tuned.json()
+    } else {
+        tuned.text()
+    });
+    Ok(match ended {
+        Ended::Interrupted => Exit::Interrupted,
+        _ if tuned.goal_met() => Exit::Ok,
+        _ => Exit::EXPECTATION_MISSED,
+    })
+}
+
+/// `--advise`: from a recorded run alone.
+fn advise(args: &TuneArgs) -> Result<Exit, Failure> {
+    let stored = predict::stored(args.run.as_deref().unwrap_or("LAST"))?;
+    let model = predict::model_of(&stored)?;
+    let advice = whatif::advice::advise(&model);
+    let page = report::advice::Page {
+        run: stored.entry.number,
+        command: &stored.recording.meta.target.command,
+        threads: &breakdown::threads(&stored.recording),
+        model: &model,
+        advice: &advice,
+        replay_error: model.error(),
+    };
+    talk::data(&if args.json { page.json() } else { page.text() });
+    Ok(Exit::Ok)
+}
+
+fn settings(args: &TuneArgs) -> Result<Settings, Failure> {
+    let folder = std::env::current_dir().map_err(|error| {
+        Failure::new(
+            Exit::Failed,
+            format!("the current folder cannot be read: {error}"),
+        )
+    })?;
+    let run_args = RunArgs {
+        connections: args.connections,
+        rate: args.rate,
+        duration: Some(args.block * RECORDED_BLOCKS),
+        warmup: Some(args.warmup),
+        url: args.url.clone(),
+        flows: args.flows.clone(),
+        command: args.command.clone(),
+        ..RunArgs::default()
+    };
+    let path: Option<PathBuf> = args.config.clone();
+    Settings::resolve(&run_args, config::load(path.as_deref(), &folder)?)
+}
+
+/// What predictions come from.
+struct From {
+    number: Option<i64>,
+    command: String,
+    model: Model,
+}
+
+fn model(args: &TuneArgs, settings: &Settings, stop: &Arc<AtomicBool>) -> Result<From, Failure> {
+    if let Some(run) = &args.run {
+        let stored = predict::stored(run)?;
+        return Ok(From {
+            number: Some(stored.entry.number),
+            command: stored.recording.meta.target.command.clone(),
+            model: under(predict::model_of(&stored)?, settings),
+        });
+    }
+    talk::say("recording the app as it is");
+    let (recording, number) = run::record(settings, stop)?;
+    if signals::raised(stop) {
+        return Err(Failure::new(
+            Exit::Interrupted,
+            "interrupted while the app was recorded; nothing was compared",
+        ));
+    }
+    let (joined, breakdown) = (breakdown::join(&recording), breakdown::of(&recording));
+    let model = Model::of(&recording, &joined, &breakdown).map_err(|error| {
+        Failure::new(Exit::Failed, format!("this app cannot be tuned: {error}"))
+    })?;
+    Ok(From {
+        number,
+        command: recording.meta.target.command.clone(),
+        model,
+    })
+}
+
+/// A run that was kept may have had another load than the race will have.
+fn under(mut model: Model, settings: &Settings) -> Model {
+    let connections = settings.plan.connections;
+    model.recorded.load = match settings.plan.pace {
+        load::Pace::Constant { per_second } => Load::Open {
+            rate: per_second,
+            arrivals: whatif::Arrivals::Even,
+            connections,
+        },
+        // Tune's own settings schedule nothing.
+        load::Pace::Closed | load::Pace::Scheduled(_) => Load::Closed {
+            clients: connections,
+            think: Nanos::ZERO,
+        },
+    };
+    model
+}
+
+/// The blocks' load: that of the recording, shorter.
+fn plan(args: &TuneArgs, settings: &Settings) -> Plan {
+    let nanos = |length: Duration| Nanos(length.as_nanos() as u64);
+    Plan {
+        warmup: nanos(args.warmup),
+        duration: nanos(args.block),
+        ..settings.plan.clone()
+    }
+}
+
+/// Every cell with its prediction; the present one is among them whatever the limits are.
+fn grid(args: &TuneArgs, model: &Model) -> Vec<Candidate> {
+    let recorded = &model.recorded;
+    let workers_max = args.workers_max.unwrap_or(recorded.cores).max(1);
+    let mut cells: Vec<Cell> = (1..=workers_max)
+        .flat_map(|workers| (1..=args.threads_max).map(move |threads| Cell { workers, threads }))
+        .collect();
+    let present = Cell {
+        workers: recorded.workers,
+        threads: recorded.threads,
+    };
+    if !cells.contains(&present) {
+        cells.push(present);
+    }
+    talk::say(&format!("predicting {} settings", cells.len()));
+    let candidate = |cell: Cell| {
+        let setup = Setup {
+            workers: cell.workers,
+            threads: cell.threads,
+            ..*recorded
+        };
+        Candidate {
+            cell,
+            predicted: Figures::from(&model.predict_with(&setup, GRID_REPLAYED)),
+            memory_bytes: model.memory_of(cell.workers),
+            measured: Vec::new(),
+            broken: false,
+        }
+    };
+    cells.into_iter().map(candidate).collect()
+}
+
+struct Race<'a> {
+    search: Search,
+    broken: Vec<(Cell, String)>,
+    settings: &'a Settings,
+    scenario: &'a Scenario,
+    plan: Plan,
+    deadline: Instant,
+    stop: &'a Arc<AtomicBool>,
+}
+
+impl Race<'_> {
+    /// Measures until it is known which is best.
+    fn run(&mut self) -> Result<Ended, Failure> {
+        let mut longest = Duration::from_nanos((self.plan.warmup + self.plan.duration).0);
+        loop {
+            let cell = match self.search.step() {
+                Step::Done(ending) => return Ok(Ended::Search(ending)),
+                Step::Measure(cell) => cell,
+            };
+            let begin = Instant::now();
+            if begin + longest > self.deadline {
+                return Ok(Ended::Budget);
+            }
+            match block::measure(self.settings, self.scenario, &self.plan, cell, self.stop) {
+                Ok(block) => {
+                    self.say(
+                        cell,
+                        &format!(
+                            "{:.1} requests/s, p95 {:.1} ms",
+                            block.figures.rps, block.figures.p95
+                        ),
+                    );
+                    self.search.add(Some(block.figures), block.memory_bytes);
+                }
+                Err(NoBlock::Interrupted) => return Ok(Ended::Interrupted),
+                Err(NoBlock::Failed(failure)) => return Err(failure),
+                Err(NoBlock::Broken(why)) => {
+                    self.say(cell, &format!("does not work: {why}"));
+                    self.broken.push((cell, why));
+                    self.search.add(None, 0);
+                }
+            }
+            longest = longest.max(begin.elapsed());
+        }
+    }
+
+    fn say(&self, cell: Cell, what: &str) {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        talk::say(&format!(
+            "round {}: {} × {}: {what}; {:.0} s of the budget left",
+            self.search.rounds(),
+            cell.workers,
+            cell.threads,
+            left.as_secs_f64()
+        ));
+    }
+}

@@ -1,0 +1,161 @@
+//! What `hakaru tune` found: the setting, how it was told, and the lines to change.
+
+mod page;
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use whatif::Model;
+use whatif::goal::Figures;
+use whatif::search::{Aim, Candidate, Cell, Effect, Ending, Outcome, Search};
+
+/// How a race ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// The search knows enough.
+    Search(Ending),
+    /// The budget is out.
+    Budget,
+    /// Ctrl-C.
+    Interrupted,
+}
+
+/// A race at its end.
+#[derive(Clone, Debug)]
+pub struct Tuned<'a> {
+    /// Number of the run from which all was predicted; `None` when it was not kept.
+    pub run: Option<i64>,
+    /// The command as it is.
+    pub command: &'a str,
+    /// What was predicted from.
+    pub model: &'a Model,
+    /// What was looked for.
+    pub aim: Aim,
+    /// The setting as it is.
+    pub present: Cell,
+    /// What was predicted and measured.
+    pub search: &'a Search,
+    /// Settings that do not work, and why.
+    pub broken: &'a [(Cell, String)],
+    /// How it ended.
+    pub ended: Ended,
+    /// Time from the start to the end, recording, boots and warm-ups included.
+    pub measuring: Duration,
+    /// Time it was allowed.
+    pub budget: Duration,
+}
+
+impl Tuned<'_> {
+    /// Whether the goal is held by what was measured; without a goal, whether anything was.
+    pub fn goal_met(&self) -> bool {
+        let outcome = self.search.outcome();
+        outcome.is_some_and(|outcome| outcome.goal_met && !outcome.best.measured.is_empty())
+    }
+
+    /// Cells that were measured, in the order of the grid.
+    fn measured(&self) -> impl Iterator<Item = &Candidate> {
+        let candidates = self.search.candidates().iter();
+        candidates.filter(|candidate| !candidate.measured.is_empty())
+    }
+
+    /// As JSON, with a line feed at its end.
+    pub fn json(&self) -> String {
+        let outcome = self.search.outcome();
+        let predicted: Vec<Value> = (self.search.candidates().iter())
+            .map(|known| cell_json(known, &known.predicted))
+            .collect();
+        let measured: Vec<Value> = self
+            .measured()
+            .map(|known| self.measured_json(known))
+            .collect();
+        let broken: Vec<Value> = (self.broken.iter())
+            .map(|(cell, why)| {
+                json!({ "workers": cell.workers, "threads": cell.threads, "why": why })
+            })
+            .collect();
+        let document = json!({
+            "format": "hakaru-tune",
+            "version": 1,
+            "run": self.run,
+            "command": self.command,
+            "goal": self.aim.goal.map(|goal| goal.to_string()),
+            "goal_met": self.goal_met(),
+            "ended": self.ended_word(),
+            "present": { "workers": self.present.workers, "threads": self.present.threads },
+            "recommended": outcome.as_ref().map(recommended_json),
+            "effect": outcome.and_then(|outcome| outcome.effect).map(effect_json),
+            "predicted": predicted,
+            "measured": measured,
+            "broken": broken,
+            "replay_error": self.model.error(),
+            "measuring_s": self.measuring.as_secs_f64(),
+            "budget_s": self.budget.as_secs_f64(),
+        });
+        format!("{document:#}\n")
+    }
+
+    fn measured_json(&self, known: &Candidate) -> Value {
+        let mean = self.search.expected(known.cell).unwrap_or_default();
+        let mut value = cell_json(known, &mean);
+        let blocks: Vec<Value> = known.measured.iter().map(figures_json).collect();
+        value["blocks"] = Value::Array(blocks);
+        value
+    }
+
+    fn ended_word(&self) -> &'static str {
+        match self.ended {
+            Ended::Search(Ending::Known) => "known",
+            Ended::Search(Ending::Noise) => "noise",
+            Ended::Search(Ending::GoalMissed) => "goal missed",
+            Ended::Budget => "budget",
+            Ended::Interrupted => "interrupted",
+        }
+    }
+}
+
+fn figures_json(figures: &Figures) -> Value {
+    json!({
+        "rps": figures.rps,
+        "latency_ms": {
+            "p50": figures.p50,
+            "p95": figures.p95,
+            "p99": figures.p99,
+            "mean": figures.mean,
+        },
+    })
+}
+
+fn cell_json(known: &Candidate, figures: &Figures) -> Value {
+    let mut value = figures_json(figures);
+    value["workers"] = known.cell.workers.into();
+    value["threads"] = known.cell.threads.into();
+    value["memory_bytes"] = (known.memory_bytes > 0)
+        .then_some(known.memory_bytes)
+        .into();
+    value
+}
+
+fn recommended_json(outcome: &Outcome) -> Value {
+    let mut value = cell_json(&outcome.best, &outcome.figures);
+    value["measured"] = (!outcome.best.measured.is_empty()).into();
+    value["flags"] = page::flags(outcome.best.cell).into();
+    value["env"] = json!({
+        "WEB_CONCURRENCY": page::web_concurrency(outcome.best.cell),
+        "RAILS_MAX_THREADS": outcome.best.cell.threads,
+    });
+    value["database_pool_min"] = outcome.best.cell.threads.into();
+    value
+}
+
+fn effect_json(effect: Effect) -> Value {
+    json!({
+        "rps_ratio": effect.ratio,
+        "low": finite(effect.low),
+        "high": finite(effect.high),
+    })
+}
+
+/// An interval may have no end where too little was measured.
+fn finite(value: f64) -> Option<f64> {
+    (value.is_finite() && value > 0.0).then_some(value)
+}

@@ -1,0 +1,170 @@
+//! The page of `hakaru tune`.
+
+use whatif::goal::Figures;
+use whatif::search::{Candidate, Cell, Ending, Outcome};
+
+use super::{Ended, Tuned};
+use crate::forecast::{load_words, memory};
+use crate::numbers;
+
+impl Tuned<'_> {
+    /// For people.
+    pub fn text(&self) -> String {
+        let mut text = self.table();
+        for (cell, why) in self.broken {
+            text.push_str(&format!("  {} does not work: {why}\n", times(*cell)));
+        }
+        text.push_str(&format!("\n{}\n", self.verdict()));
+        if let Some(outcome) = self.search.outcome() {
+            for line in self.changes(&outcome) {
+                text.push_str(&format!("{line}\n"));
+            }
+        }
+        text
+    }
+
+    fn table(&self) -> String {
+        let goal = self
+            .aim
+            .goal
+            .map_or("no goal".to_owned(), |goal| goal.to_string());
+        let mut text = format!(
+            "{}\n{goal} under {}; predicted from {}, {} settings, replay {:.0}% off\n\n",
+            self.command,
+            load_words(&self.model.recorded.load),
+            self.run
+                .map_or("a run that is not kept".to_owned(), |run| format!(
+                    "run {run}"
+                )),
+            self.search.candidates().len(),
+            self.model.error() * 100.0
+        );
+        text.push_str(&format!(
+            "  {:<10}{:>13}{:>10}{:>12}{:>10}{:>10}{:>11}{:>8}\n",
+            "", "predicted/s", "p95", "measured/s", "p50", "p95", "memory", "blocks"
+        ));
+        for known in self.measured() {
+            text.push_str(&self.row(known));
+        }
+        text
+    }
+
+    fn row(&self, known: &Candidate) -> String {
+        let seen = self.search.expected(known.cell).unwrap_or_default();
+        let mark = if known.cell == self.present {
+            "  now"
+        } else {
+            ""
+        };
+        format!(
+            "  {:<10}{:>13}{:>10}{:>12}{:>10}{:>10}{:>11}{:>8}{mark}\n",
+            times(known.cell),
+            numbers::plain(known.predicted.rps),
+            numbers::duration_ms(known.predicted.p95),
+            numbers::plain(seen.rps),
+            numbers::duration_ms(seen.p50),
+            numbers::duration_ms(seen.p95),
+            memory(known.memory_bytes),
+            known.measured.len(),
+        )
+    }
+
+    /// What was found, in a sentence or two.
+    fn verdict(&self) -> String {
+        let Some(outcome) = self.search.outcome() else {
+            return "no setting works; the reasons are above".to_owned();
+        };
+        let cell = times(outcome.best.cell);
+        let figures = said(&outcome.figures);
+        let found = match (self.aim.goal, outcome.best.measured.is_empty()) {
+            (_, true) => format!("nothing was measured; predicted best is {cell}: {figures}"),
+            (None, _) => format!("best is {cell}: {figures}"),
+            (Some(goal), _) if outcome.goal_met => format!("{cell} holds {goal}: {figures}"),
+            (Some(goal), _) => format!("nothing holds {goal}; nearest is {cell}: {figures}"),
+        };
+        format!("{found}; {}", self.how_it_ended())
+    }
+
+    fn how_it_ended(&self) -> String {
+        let took = format!("{:.0} s of measuring", self.measuring.as_secs_f64());
+        match self.ended {
+            Ended::Search(Ending::Known) => {
+                format!("no other setting tried can be better by 3% ({took})")
+            }
+            Ended::Search(Ending::Noise) => {
+                format!("others may be as good: this host's noise hides the difference ({took})")
+            }
+            Ended::Search(Ending::GoalMissed) => {
+                format!("no setting is predicted to hold it either ({took})")
+            }
+            Ended::Budget => {
+                format!("the budget is out ({took}), so another may be better; --budget gives more")
+            }
+            Ended::Interrupted => format!("interrupted after {took}, so another may be better"),
+        }
+    }
+
+    /// The lines to change, and what they give.
+    fn changes(&self, outcome: &Outcome) -> Vec<String> {
+        let cell = outcome.best.cell;
+        if cell == self.present {
+            return vec!["change nothing: that is the present setting".to_owned()];
+        }
+        let workers = web_concurrency(cell);
+        let threads = cell.threads;
+        let mut lines = vec![
+            "to change (nothing was changed)".to_owned(),
+            format!("  command        puma {}", flags(cell)),
+            format!("  or puma.rb     workers {workers}; threads {threads}, {threads}"),
+            format!("  or variables   WEB_CONCURRENCY={workers} RAILS_MAX_THREADS={threads}"),
+            format!("  database.yml   pool: {threads} or more, for each worker"),
+        ];
+        if let Some(effect) = outcome.effect {
+            let end = |ratio: f64| {
+                if ratio.is_finite() {
+                    format!("{ratio:.2}")
+                } else {
+                    "?".to_owned()
+                }
+            };
+            lines.push(format!(
+                "expected: {:.2}× the requests/s of now (95% interval {}–{})",
+                effect.ratio,
+                end(effect.low),
+                end(effect.high)
+            ));
+        }
+        lines.extend(self.memory_change(outcome));
+        lines
+    }
+
+    fn memory_change(&self, outcome: &Outcome) -> Option<String> {
+        let present = (self.search.candidates().iter()).find(|known| known.cell == self.present)?;
+        let (now, then) = (present.memory_bytes, outcome.best.memory_bytes);
+        (now > 0 && then > 0).then(|| format!("memory: {} → {}", memory(now), memory(then)))
+    }
+}
+
+fn said(figures: &Figures) -> String {
+    format!(
+        "{} requests/s, p50 {}, p95 {}",
+        numbers::plain(figures.rps),
+        numbers::duration_ms(figures.p50),
+        numbers::duration_ms(figures.p95)
+    )
+}
+
+fn times(cell: Cell) -> String {
+    format!("{} × {}", cell.workers, cell.threads)
+}
+
+/// What Puma calls one worker without a master above it.
+pub(super) fn web_concurrency(cell: Cell) -> u32 {
+    if cell.workers > 1 { cell.workers } else { 0 }
+}
+
+/// Puma's flags for it.
+pub(super) fn flags(cell: Cell) -> String {
+    let threads = cell.threads;
+    format!("-w {} -t {threads}:{threads}", web_concurrency(cell))
+}

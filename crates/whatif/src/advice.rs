@@ -1,0 +1,80 @@
+//! Threads for a worker, from a model alone: the fewest that give nearly all that any number can.
+
+use crate::{Load, Model, Prediction, Setup};
+
+/// The last tenth of throughput costs most threads: the rule of the recommendation.
+const ENOUGH: f64 = 0.9;
+/// Most threads tried; beyond it a thread's memory and the scheduler matter, which are not modelled.
+const THREADS_MAX: u32 = 64;
+/// Threads tried where the load says nothing of how many requests there are at once.
+const THREADS_OPEN: u32 = 32;
+/// Requests replayed for each number of threads.
+const REPLAYED: u32 = 6_000;
+
+/// A recommendation, with what was simulated for it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Advice {
+    /// Threads a worker.
+    pub threads: u32,
+    /// What kept it from being more, where something did.
+    pub limited_by: Option<Limit>,
+    /// Simulated with as many clients as keep all threads busy, by number of threads from 1.
+    pub tried: Vec<Prediction>,
+}
+
+/// What limits the number of threads tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// The connections of the recorded load.
+    Clients(u32),
+    /// The pool of connections to the database.
+    DatabasePool(u32),
+}
+
+/// The fewest threads that give [`ENOUGH`] of the best throughput, under a load that never lets them idle.
+pub fn advise(model: &Model) -> Advice {
+    let recorded = &model.recorded;
+    let (clients, limit) = limit(model);
+    let tried: Vec<Prediction> = (1..=limit)
+        .map(|threads| {
+            let setup = Setup {
+                threads,
+                load: Load::Closed {
+                    clients,
+                    think: recording::Nanos::ZERO,
+                },
+                ..*recorded
+            };
+            model.predict_with(&setup, REPLAYED)
+        })
+        .collect();
+    let best = tried.iter().map(|seen| seen.rps).fold(0.0, f64::max);
+    let enough = tried.iter().position(|seen| seen.rps >= ENOUGH * best);
+    let threads = enough.map_or(1, |index| index as u32 + 1);
+    Advice {
+        threads,
+        limited_by: (threads == limit).then(|| reason(model, limit)).flatten(),
+        tried,
+    }
+}
+
+/// Clients to simulate, and most threads a worker.
+fn limit(model: &Model) -> (u32, u32) {
+    let workers = model.recorded.workers.max(1);
+    let pool = model.database_pool.unwrap_or(u32::MAX).max(1);
+    match model.recorded.load {
+        Load::Closed { clients, .. } => (
+            clients,
+            clients.div_ceil(workers).min(pool).min(THREADS_MAX),
+        ),
+        Load::Open { .. } => (2 * THREADS_OPEN * workers, THREADS_OPEN.min(pool)),
+    }
+}
+
+fn reason(model: &Model, limit: u32) -> Option<Limit> {
+    match model.recorded.load {
+        _ if model.database_pool == Some(limit) => Some(Limit::DatabasePool(limit)),
+        Load::Closed { clients, .. } if limit < THREADS_MAX => Some(Limit::Clients(clients)),
+        _ => None,
+    }
+}

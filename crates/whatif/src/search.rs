@@ -1,0 +1,448 @@
+//! Which setting is best, with as few measurements as possible: predicted first, then raced.
+//!
+//! 1. Every cell of the grid has a prediction. Where a cell is measured, the measurement counts; the others'
+//!    predictions are corrected by how far predictions were off where it is known, nearer cells counting more.
+//! 2. Contenders are the best few. A *round* measures each of them once, forwards and backwards in turn, so
+//!    that what drifts on the host meets all of them.
+//! 3. After each round, contenders that miss the goal or are surely worse than the leader are dropped, and a cell
+//!    whose corrected prediction beats the leader comes in.
+//! 4. It ends when no contender can be better than the leader by more than [`MARGIN`].
+//!
+//! Differences are judged by logarithms of the paired values of a round, with the noise of all contenders taken
+//! together: with few rounds a cell's own would say nothing (Student's t with the pooled degrees of freedom).
+//!
+//! Pure: the caller measures. [`Search::step`] says what, [`Search::add`] takes the result.
+
+mod noise;
+#[cfg(test)]
+mod tests;
+
+use crate::goal::{Figures, Goal};
+use noise::Noise;
+
+/// A setting that could be better by less is not worth another round: the aim is to lose less than that.
+pub const MARGIN: f64 = 0.03;
+
+/// Contenders of the first round.
+const CONTENDERS: usize = 3;
+/// Logarithm of a ratio of threads or workers below which cells are hardly different: 4 and 5 threads are.
+const ALIKE: f64 = 0.25;
+/// Most cells that are ever measured.
+const CELLS_MAX: usize = 8;
+/// Rounds before a contender that holds the goal may be dropped or picked.
+const ROUNDS_MIN: usize = 2;
+/// Rounds after which the rest is chance.
+const ROUNDS_MAX: usize = 12;
+/// A cell this far from the goal in its first round will not hold it.
+const MISSED_CLEARLY: f64 = 0.3;
+/// Predictions this far from the goal are still worth a measurement when nothing better is left.
+const MISSED_HOPEFULLY: f64 = 0.25;
+
+/// Workers and threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Cell {
+    /// Worker processes.
+    pub workers: u32,
+    /// Threads a worker.
+    pub threads: u32,
+}
+
+/// What is to be reached.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Aim {
+    /// What must hold; without one all that counts is [`Aim::by`].
+    pub goal: Option<Goal>,
+    /// What makes one setting better than another that holds it too.
+    pub by: Better,
+}
+
+/// What makes a setting better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Better {
+    /// More requests a second; of equals, less memory.
+    Throughput,
+    /// Less memory; of equals, fewer threads.
+    Memory,
+}
+
+/// A cell with what is known of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Candidate {
+    /// Which.
+    pub cell: Cell,
+    /// By simulation.
+    pub predicted: Figures,
+    /// Memory of the app's processes, bytes: measured where it was, else predicted.
+    pub memory_bytes: u64,
+    /// One entry a block, in the order of the rounds.
+    pub measured: Vec<Figures>,
+    /// Whether its block could not be measured: it did not boot, or requests failed.
+    pub broken: bool,
+}
+
+/// What to do next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Measure that cell.
+    Measure(Cell),
+    /// Nothing more: [`Search::outcome`] has the answer.
+    Done(Ending),
+}
+
+/// Why a search ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// No contender can be better than the leader by more than [`MARGIN`].
+    Known,
+    /// The rest is noise: so many rounds did not tell them apart.
+    Noise,
+    /// Nothing holds the goal, and no prediction promises it.
+    GoalMissed,
+}
+
+/// The best setting.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// Which.
+    pub best: Candidate,
+    /// Its figures: geometric means of its blocks, or the corrected prediction when it has none.
+    pub figures: Figures,
+    /// Whether it holds the goal, as far as is known.
+    pub goal_met: bool,
+    /// Throughput relative to the present setting with its 95 % interval, where both were measured.
+    pub effect: Option<Effect>,
+}
+
+/// A ratio with the ends of its interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Effect {
+    /// Best / present.
+    pub ratio: f64,
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+/// A search at work.
+#[derive(Clone, Debug)]
+pub struct Search {
+    aim: Aim,
+    present: Cell,
+    candidates: Vec<Candidate>,
+    /// Indices of those in the race.
+    racing: Vec<usize>,
+    /// What is left of the round, the next last.
+    round: Vec<usize>,
+    rounds: usize,
+}
+
+impl Search {
+    /// Among those candidates; `present` is the setting as it is now, which is measured too where it is among them.
+    pub fn new(aim: Aim, present: Cell, candidates: Vec<Candidate>) -> Search {
+        let mut search = Search {
+            aim,
+            present,
+            candidates,
+            racing: Vec::new(),
+            round: Vec::new(),
+            rounds: 0,
+        };
+        search.racing = search.first_contenders();
+        if let Some(present) = search.index_of(present)
+            && !search.racing.contains(&present)
+        {
+            search.racing.push(present);
+        }
+        search
+    }
+
+    /// All cells with what is known of them.
+    pub fn candidates(&self) -> &[Candidate] {
+        &self.candidates
+    }
+
+    /// Rounds begun.
+    pub fn rounds(&self) -> usize {
+        self.rounds
+    }
+
+    /// What to measure next.
+    pub fn step(&mut self) -> Step {
+        if let Some(index) = self.round.last() {
+            return Step::Measure(self.candidates[*index].cell);
+        }
+        if self.rounds > 0 {
+            self.drop_hopeless();
+            self.let_in();
+            if let Some(ending) = self.ending() {
+                return Step::Done(ending);
+            }
+        }
+        if self.racing.is_empty() {
+            return Step::Done(Ending::GoalMissed);
+        }
+        self.rounds += 1;
+        self.round = self.racing.clone();
+        if self.rounds % 2 == 1 {
+            self.round.reverse();
+        }
+        self.step()
+    }
+
+    /// The result of the measurement asked for; `None` when there was none because the cell does not work.
+    pub fn add(&mut self, figures: Option<Figures>, memory_bytes: u64) {
+        let Some(index) = self.round.pop() else {
+            return;
+        };
+        let candidate = &mut self.candidates[index];
+        if memory_bytes > 0 {
+            candidate.memory_bytes = memory_bytes;
+        }
+        match figures {
+            Some(figures) => candidate.measured.push(figures),
+            None => {
+                candidate.broken = true;
+                self.racing.retain(|racing| *racing != index);
+            }
+        }
+    }
+
+    /// The best as far as is known now; `None` when nothing works.
+    pub fn outcome(&self) -> Option<Outcome> {
+        let measured = |index: &usize| !self.candidates[*index].measured.is_empty();
+        let ranked = self.ranked();
+        // What was measured goes before what was only predicted.
+        let best = ranked
+            .iter()
+            .find(|index| measured(index) && self.holds(**index));
+        let best = best.or_else(|| ranked.iter().find(|index| measured(index)));
+        let best = *best.or_else(|| ranked.first())?;
+        let figures = self.figures(best);
+        Some(Outcome {
+            best: self.candidates[best].clone(),
+            figures,
+            goal_met: self.aim.goal.is_none_or(|goal| goal.held_by(&figures)),
+            effect: self.effect(best),
+        })
+    }
+
+    /// What is expected of a cell: what was measured, or its corrected prediction.
+    pub fn expected(&self, cell: Cell) -> Option<Figures> {
+        self.index_of(cell).map(|index| self.figures(index))
+    }
+
+    /// The best few, but no two that hardly differ: their race would say nothing.
+    fn first_contenders(&self) -> Vec<usize> {
+        let mut chosen: Vec<usize> = Vec::new();
+        for index in self.ranked() {
+            let cell = self.candidates[index].cell;
+            let alike = |known: &usize| distance(self.candidates[*known].cell, cell) < ALIKE;
+            if chosen.len() < CONTENDERS && !chosen.iter().any(alike) {
+                chosen.push(index);
+            }
+        }
+        chosen
+    }
+
+    fn index_of(&self, cell: Cell) -> Option<usize> {
+        self.candidates.iter().position(|known| known.cell == cell)
+    }
+
+    fn figures(&self, index: usize) -> Figures {
+        let candidate = &self.candidates[index];
+        noise::geometric_mean(&candidate.measured).unwrap_or_else(|| {
+            let correction = self.correction(candidate.cell);
+            candidate.predicted.zip(&correction, |value, by| value * by)
+        })
+    }
+
+    /// What predictions near that cell are to be multiplied with: weighted by nearness in the logarithm of threads
+    /// and workers, with one cell's weight for no correction at all.
+    fn correction(&self, cell: Cell) -> Figures {
+        let one = Figures {
+            rps: 0.0,
+            p50: 0.0,
+            p95: 0.0,
+            p99: 0.0,
+            mean: 0.0,
+        };
+        let (mut sum, mut weights) = (one, 0.2);
+        for known in &self.candidates {
+            let Some(measured) = noise::geometric_mean(&known.measured) else {
+                continue;
+            };
+            let weight = 1.0 / (0.1 + distance(known.cell, cell));
+            let off = measured.zip(&known.predicted, |measured, predicted| {
+                (measured / predicted).ln() * weight
+            });
+            sum = sum.zip(&off, |sum, off| sum + off);
+            weights += weight;
+        }
+        sum.zip(&one, |sum, _| (sum / weights).exp())
+    }
+
+    fn holds(&self, index: usize) -> bool {
+        let goal = self.aim.goal;
+        goal.is_none_or(|goal| goal.held_by(&self.figures(index)))
+    }
+
+    /// Working cells, the best first. Those that hold the goal go first, the others by how nearly they do.
+    fn ranked(&self) -> Vec<usize> {
+        let key = |index: usize| {
+            let candidate = &self.candidates[index];
+            let figures = self.figures(index);
+            let missed = self
+                .aim
+                .goal
+                .map_or(0.0, |goal| goal.missed_by(&figures).max(0.0));
+            let cell = candidate.cell;
+            let size = (cell.workers, cell.threads);
+            match self.aim.by {
+                Better::Throughput => (missed, -figures.rps, candidate.memory_bytes, size),
+                Better::Memory => (missed, 0.0, candidate.memory_bytes, size),
+            }
+        };
+        let mut working: Vec<(_, usize)> = (0..self.candidates.len())
+            .filter(|index| !self.candidates[*index].broken)
+            .map(|index| (key(index), index))
+            .collect();
+        working.sort_by(|(a, _), (b, _)| {
+            let by_goal = a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1));
+            by_goal.then(a.2.cmp(&b.2)).then(a.3.cmp(&b.3))
+        });
+        let ranked = working.into_iter().map(|(_, index)| index).collect();
+        self.thriftiest_first(ranked)
+    }
+
+    /// Of cells whose throughput is within half of [`MARGIN`] of the best, the one that needs least goes first.
+    fn thriftiest_first(&self, mut ranked: Vec<usize>) -> Vec<usize> {
+        if self.aim.by != Better::Throughput {
+            return ranked;
+        }
+        let Some(best) = ranked.first().copied().filter(|best| self.holds(*best)) else {
+            return ranked;
+        };
+        let enough = self.figures(best).rps * (1.0 - MARGIN / 2.0);
+        let equals = ranked
+            .iter()
+            .take_while(|index| self.holds(**index) && self.figures(**index).rps >= enough)
+            .count();
+        ranked[..equals].sort_by_key(|index| {
+            let candidate = &self.candidates[*index];
+            (
+                candidate.memory_bytes,
+                candidate.cell.workers,
+                candidate.cell.threads,
+            )
+        });
+        ranked
+    }
+
+    /// The best of those in the race.
+    fn leader(&self) -> Option<usize> {
+        let ranked = self.ranked();
+        ranked.into_iter().find(|index| self.racing.contains(index))
+    }
+
+    fn drop_hopeless(&mut self) {
+        let Some(leader) = self.leader() else {
+            return;
+        };
+        let noise = Noise::of(&self.candidates);
+        let hopeless: Vec<usize> = (self.racing.iter().copied())
+            .filter(|index| *index != leader && self.is_hopeless(*index, leader, &noise))
+            .collect();
+        self.racing.retain(|index| !hopeless.contains(index));
+        if let (Some(goal), true) = (self.aim.goal, self.racing.len() == 1) {
+            // Alone and clearly off: only a cell that comes in can help.
+            let candidate = &self.candidates[leader];
+            if candidate.measured.len() >= ROUNDS_MIN && !goal.held_by(&self.figures(leader)) {
+                self.racing.clear();
+            }
+        }
+    }
+
+    fn is_hopeless(&self, index: usize, leader: usize, noise: &Noise) -> bool {
+        let candidate = &self.candidates[index];
+        let missed = self
+            .aim
+            .goal
+            .map(|goal| goal.missed_by(&self.figures(index)));
+        let leader_holds = self.holds(leader);
+        let enough = candidate.measured.len() >= ROUNDS_MIN;
+        match missed {
+            Some(missed) if missed > 0.0 && leader_holds => missed > MISSED_CLEARLY || enough,
+            Some(missed) if missed > 0.0 => enough,
+            _ if self.aim.by == Better::Memory => enough && leader_holds,
+            _ => enough && noise.advantage(candidate, &self.candidates[leader]).high < 0.0,
+        }
+    }
+
+    /// A cell that was never measured and is expected to beat the leader joins the race.
+    fn let_in(&mut self) {
+        let measured = (self.candidates.iter()).filter(|known| !known.measured.is_empty());
+        if measured.count() >= CELLS_MAX {
+            return;
+        }
+        let new = |index: &usize| self.candidates[*index].measured.is_empty();
+        let Some(promising) = self.ranked().into_iter().find(new) else {
+            return;
+        };
+        let figures = self.figures(promising);
+        let missed = self.aim.goal.map_or(0.0, |goal| goal.missed_by(&figures));
+        let comes_in = match self.leader() {
+            None => missed <= MISSED_HOPEFULLY,
+            Some(leader) if !self.holds(leader) => missed <= MISSED_HOPEFULLY,
+            Some(leader) if missed <= 0.0 => match self.aim.by {
+                Better::Throughput => figures.rps > self.figures(leader).rps * (1.0 + MARGIN),
+                Better::Memory => {
+                    self.candidates[promising].memory_bytes < self.candidates[leader].memory_bytes
+                }
+            },
+            Some(_) => false,
+        };
+        if comes_in {
+            self.racing.push(promising);
+        }
+    }
+
+    fn ending(&self) -> Option<Ending> {
+        let Some(leader) = self.leader() else {
+            return Some(Ending::GoalMissed);
+        };
+        let settled = |index: &usize| self.candidates[*index].measured.len() >= ROUNDS_MIN;
+        if !self.racing.iter().all(settled) {
+            return None;
+        }
+        let noise = Noise::of(&self.candidates);
+        let beaten = |index: &&usize| {
+            let rival = &self.candidates[**index];
+            let by_noise = noise.advantage(rival, &self.candidates[leader]).high < MARGIN;
+            **index == leader || self.aim.by == Better::Memory || by_noise
+        };
+        if self.racing.iter().all(|index| beaten(&index)) {
+            return Some(Ending::Known);
+        }
+        (self.rounds >= ROUNDS_MAX).then_some(Ending::Noise)
+    }
+
+    fn effect(&self, best: usize) -> Option<Effect> {
+        let present = self.index_of(self.present)?;
+        let (best, present) = (&self.candidates[best], &self.candidates[present]);
+        if best.measured.is_empty() || present.measured.is_empty() || best.cell == present.cell {
+            return None;
+        }
+        let advantage = Noise::of(&self.candidates).advantage(best, present);
+        Some(Effect {
+            ratio: advantage.mean.exp(),
+            low: advantage.low.exp(),
+            high: advantage.high.exp(),
+        })
+    }
+}
+
+fn distance(a: Cell, b: Cell) -> f64 {
+    let log = |a: u32, b: u32| (f64::from(a.max(1)) / f64::from(b.max(1))).ln().abs();
+    log(a.workers, b.workers) + log(a.threads, b.threads)
+}

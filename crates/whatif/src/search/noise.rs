@@ -1,0 +1,78 @@
+//! How sure a difference between two cells is, from few rounds.
+
+use super::Candidate;
+use crate::goal::Figures;
+
+/// Two-sided 95 % quantiles of Student's t by degrees of freedom, from 1; beyond the last it is nearly constant.
+const T95: [f64; 12] = [
+    12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23, 2.20, 2.18,
+];
+/// Blocks of one host never agree better than that, as a logarithm: two alike by chance must not end a race.
+const NOISE_MIN: f64 = 0.005;
+
+/// The noise of a block's throughput, as a logarithm, over all cells.
+pub(super) struct Noise {
+    deviation: f64,
+    freedom: usize,
+}
+
+/// How much more throughput one cell has than another, as a logarithm, with its 95 % interval.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Advantage {
+    pub(super) mean: f64,
+    pub(super) low: f64,
+    pub(super) high: f64,
+}
+
+impl Noise {
+    /// Of all cells that were measured more than once.
+    pub(super) fn of(candidates: &[Candidate]) -> Noise {
+        let (mut squares, mut freedom) = (0.0, 0);
+        for candidate in candidates {
+            let logs: Vec<f64> = candidate
+                .measured
+                .iter()
+                .map(|seen| seen.rps.ln())
+                .collect();
+            if let Some(mean) = stats::mean(&logs) {
+                squares += logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>();
+                freedom += logs.len() - 1;
+            }
+        }
+        let deviation = (squares / freedom.max(1) as f64).sqrt();
+        Noise {
+            deviation: deviation.max(NOISE_MIN),
+            freedom,
+        }
+    }
+
+    /// Of `a` over `b`, both measured.
+    pub(super) fn advantage(&self, a: &Candidate, b: &Candidate) -> Advantage {
+        let log = |candidate: &Candidate| {
+            geometric_mean(&candidate.measured).map_or(0.0, |mean| mean.rps.ln())
+        };
+        let mean = log(a) - log(b);
+        let each = |candidate: &Candidate| 1.0 / candidate.measured.len().max(1) as f64;
+        let t = match self.freedom {
+            0 => f64::INFINITY,
+            freedom => T95[freedom.min(T95.len()) - 1],
+        };
+        let reach = t * self.deviation * (each(a) + each(b)).sqrt();
+        Advantage {
+            mean,
+            low: mean - reach,
+            high: mean + reach,
+        }
+    }
+}
+
+/// Of each figure; `None` without a block. Zeros count as very little.
+pub(super) fn geometric_mean(blocks: &[Figures]) -> Option<Figures> {
+    let count = blocks.len() as f64;
+    let log = |value: f64| value.max(1e-9).ln();
+    let first = blocks.first()?;
+    let logs = blocks.iter().fold(Figures::default(), |sum, block| {
+        sum.zip(block, |sum, value| sum + log(value))
+    });
+    Some(logs.zip(first, |sum, _| (sum / count).exp()))
+}
