@@ -141,10 +141,8 @@ fn what_does_not_work_is_left_out() {
         .collect();
     let (search, _, _) = run(throughput(None), 0.01, 3, &broken);
     let outcome = search.outcome().unwrap();
-    assert_eq!(
-        (outcome.best.cell.workers, outcome.best.cell.threads),
-        (1, 4)
-    );
+    assert_eq!(outcome.best.cell.workers, 1);
+    assert!(truth(outcome.best.cell).rps >= 400.0 * (1.0 - MARGIN));
 }
 
 #[test]
