@@ -128,6 +128,8 @@ fn mysql_arguments(home: &Home, port: u16) -> Outcome<Vec<String>> {
         format!("--socket={}", inside("socket")),
         format!("--pid-file={}", inside("pid")),
         format!("--init-file={}", inside("first.sql")),
+        // A MariaDB that starts removes temporary tables of others from a folder that they share.
+        format!("--tmpdir={}", home.inside.display()),
     ])
 }
 

@@ -1,330 +1,268 @@
-//! MySQL and MariaDB: texts are split into statements as servers and their client do, and each object keeps the
-//! statements that make it.
+//! MySQL and MariaDB: a hand-written lexer and parser, a model with the server's normal form beside it, and plans.
 //!
-//! What two schemas have in common is told by a normal form of the tokens. Objects that one of them lacks are
-//! created and dropped; a view, trigger or event that differs is made anew. A table that differs is refused by
-//! name: statements that alter one are not worked out here yet, and no plan is better than one that leaves it out.
+//! Flow: [`read`] cuts texts into statements as servers and their client do (`lex`, `split`), parses those that make a
+//! schema (`parse`), folds them into a [`Schema`] (`read`, `fold`) and works out what a server would store (`normal`);
+//! [`plan`] applies the old names that comments tell (`renames`), compares (`diff`) and writes statements in our order
+//! (`native`) or in sqldef's (`drop_in`).
+//!
+//! Expressions are compared in a canonical form (`expr`), queries and bodies token by token: how a server stores a view
+//! is only known to the server ([`Schema::adopt`]). Routines are compared by their bodies, sequences by their names.
 
+mod cursor;
+mod diff;
+mod drop_in;
+mod expr;
+mod fold;
+mod hazards;
 mod lex;
+mod model;
+mod native;
 mod normal;
-mod object;
+mod order;
+mod parse;
+mod read;
+mod renames;
+mod render;
 mod split;
 
-use crate::{
-    Hazard, Note, NoteKind, Object, Plan, PlanError, PlanOptions, Server, Source, Statement,
-    SyntaxError,
-};
-use lex::{Executes, backticked};
-use object::{KINDS, Role};
-use split::Splitter;
+use std::collections::HashMap;
+
+use crate::{Note, Object, Plan, PlanError, PlanOptions, Server, Source, Style, SyntaxError};
+use model::{Event, Opaque, Table, Trigger, View};
 
 /// The schema of one database.
 #[derive(Clone, Debug, Default)]
 pub struct Schema {
-    entries: Vec<Entry>,
+    tables: Vec<Table>,
+    /// Places in `tables`, by name.
+    places: HashMap<String, usize>,
+    views: Vec<View>,
+    triggers: Vec<Trigger>,
+    events: Vec<Event>,
+    /// Routines and sequences.
+    opaques: Vec<Opaque>,
+    is_mariadb: bool,
+    /// Names of tables mean the same whatever their case.
+    has_lower_names: bool,
 }
-
-/// One object.
-#[derive(Clone, Debug)]
-struct Entry {
-    object: Object,
-    /// As written: what makes it, then what changes it.
-    statements: Vec<String>,
-    /// The same in normal form.
-    norm: String,
-}
-
-/// Letters of a statement that a note shows.
-const NOTE_LETTERS: usize = 60;
 
 /// Reads SQL texts.
 ///
 /// # Errors
 /// See [`crate::read`].
 pub fn read(sources: &[Source], server: &Server) -> Result<(Schema, Vec<Note>), SyntaxError> {
-    let mut schema = Schema::default();
+    let mut schema = Schema {
+        is_mariadb: server.product == crate::Product::MariaDb,
+        has_lower_names: server.lower_case_tables,
+        ..Schema::default()
+    };
     let mut notes = Vec::new();
     for source in sources {
-        read_one(source, server, &mut schema, &mut notes)?;
+        read::source(source, server, &mut schema, &mut notes)?;
     }
     Ok((schema, notes))
-}
-
-fn read_one(
-    source: &Source,
-    server: &Server,
-    schema: &mut Schema,
-    notes: &mut Vec<Note>,
-) -> Result<(), SyntaxError> {
-    let mut splitter = Splitter::new(&source.text, Executes::of(server));
-    let mut statement = split::Statement::default();
-    let mut line = 1;
-    let mut counted = 0;
-    loop {
-        let is_more = splitter.next(&mut statement);
-        if !is_more.map_err(|fault| SyntaxError::at(source, fault.at, fault.message))? {
-            return Ok(());
-        }
-        let start = statement.tokens.first().map_or(0, |token| token.at);
-        line += source.text[counted..start].matches('\n').count();
-        counted = start;
-        let text = normal::text(&source.text, &statement.tokens);
-        let norm = || normal::canonical(&statement.tokens, server.database.as_deref());
-        let kind = match object::role(&statement.tokens) {
-            Role::Makes(kind, name) => {
-                schema.make(Object { kind, name }, text, norm());
-                continue;
-            }
-            Role::Changes(table) if schema.change(&table, &text, &norm()) => continue,
-            Role::Removes(kind, name) => {
-                schema.entries.retain(|entry| {
-                    entry.object
-                        != Object {
-                            kind,
-                            name: name.clone(),
-                        }
-                });
-                continue;
-            }
-            Role::Changes(_) | Role::Unknown => NoteKind::Opaque,
-            Role::Data => NoteKind::Data,
-            Role::Setting => NoteKind::Setting,
-        };
-        notes.push(Note {
-            source: source.name.clone(),
-            line,
-            kind,
-            text: text.chars().take(NOTE_LETTERS).collect(),
-        });
-    }
 }
 
 /// See [`crate::plan`].
 ///
 /// # Errors
-/// When a table differs; see also [`crate::plan`].
-pub fn plan(from: &Schema, to: &Schema, _options: &PlanOptions) -> Result<Plan, PlanError> {
-    let mut plan = Plan::default();
-    for entry in to.in_order() {
-        match from.find(&entry.object) {
-            None => plan.statements.extend(entry.created()),
-            Some(known) if known.norm == entry.norm => {}
-            Some(_) if matches!(entry.object.kind, "table" | "sequence") => {
-                return Err(PlanError {
-                    message: format!(
-                        "{} {} differs, and altering one on MySQL or MariaDB is not worked out here; \
-                         alter it by hand, or leave it out of the comparison",
-                        entry.object.kind, entry.object.name
-                    ),
-                });
-            }
-            Some(_) => {
-                plan.statements.push(entry.dropped(false));
-                plan.statements.extend(entry.created());
-            }
-        }
-    }
-    let mut gone: Vec<&Entry> = from.in_order();
-    gone.retain(|entry| to.find(&entry.object).is_none());
-    let dropped = gone.iter().rev().map(|entry| entry.dropped(true));
-    plan.statements.extend(dropped);
-    Ok(plan)
-}
-
-impl Entry {
-    fn created(&self) -> impl Iterator<Item = Statement> {
-        self.statements.iter().map(|sql| Statement {
-            sql: sql.clone(),
-            object: self.object.clone(),
-            hazards: vec![Hazard::NotTransactional],
-            verb: "create",
-            destructive: false,
-            needs: Vec::new(),
-            held_back: None,
-        })
-    }
-
-    fn dropped(&self, destructive: bool) -> Statement {
-        let Object { kind, name } = &self.object;
-        let lost = format!("{kind} {name}");
-        Statement {
-            sql: format!("DROP {} {}", kind.to_ascii_uppercase(), backticked(name)),
-            object: self.object.clone(),
-            hazards: vec![
-                match *kind {
-                    "table" | "sequence" => Hazard::DataLoss(lost),
-                    _ => Hazard::Drop(lost),
-                },
-                Hazard::NotTransactional,
-            ],
-            verb: "drop",
-            destructive,
-            needs: Vec::new(),
-            held_back: None,
-        }
-    }
+/// When a rename cannot be what was meant.
+pub fn plan(from: &Schema, to: &Schema, options: &PlanOptions) -> Result<Plan, PlanError> {
+    let renamed = renames::applied(from, to)?;
+    let from = renamed.as_ref().unwrap_or(from);
+    let statements = match options.style {
+        Style::Native => native::plan(from, to, options),
+        Style::Sqldef => drop_in::plan(from, to, options),
+    };
+    Ok(Plan { statements })
 }
 
 impl Schema {
-    fn find(&self, object: &Object) -> Option<&Entry> {
-        self.entries.iter().find(|entry| entry.object == *object)
+    fn key(&self, name: &str) -> String {
+        match self.has_lower_names {
+            true => name.to_lowercase(),
+            false => name.to_owned(),
+        }
     }
 
-    /// The last of two statements that make the same object counts, as with `CREATE OR REPLACE`.
-    fn make(&mut self, object: Object, text: String, norm: String) {
-        self.entries.retain(|entry| entry.object != object);
-        self.entries.push(Entry {
-            object,
-            statements: vec![text],
-            norm,
-        });
+    fn table(&self, name: &str) -> Option<&Table> {
+        self.places
+            .get(&self.key(name))
+            .map(|place| &self.tables[*place])
     }
 
-    /// Whether the table is there.
-    fn change(&mut self, table: &str, text: &str, norm: &str) -> bool {
-        let mut entries = self.entries.iter_mut();
-        let Some(entry) =
-            entries.find(|entry| entry.object.kind == "table" && entry.object.name == table)
-        else {
-            return false;
-        };
-        entry.statements.push(text.to_owned());
-        entry.norm.push_str(" ; ");
-        entry.norm.push_str(norm);
-        true
+    fn table_mut(&mut self, name: &str) -> Option<&mut Table> {
+        let place = *self.places.get(&self.key(name))?;
+        Some(&mut self.tables[place])
     }
 
-    /// By kind, then as they were read.
-    fn in_order(&self) -> Vec<&Entry> {
-        let rank = |entry: &&Entry| {
-            KINDS
-                .iter()
-                .position(|(kind, _)| *kind == entry.object.kind)
-        };
-        let mut entries: Vec<&Entry> = self.entries.iter().collect();
-        entries.sort_by_key(rank);
-        entries
+    fn view(&self, name: &str) -> Option<&View> {
+        let key = self.key(name);
+        self.views
+            .iter()
+            .find(|view| self.key(&view.name.text) == key)
+    }
+
+    /// The last of two statements that make the same table counts.
+    fn add_table(&mut self, table: Table) {
+        let key = self.key(&table.name.text);
+        match self.places.get(&key) {
+            Some(place) => self.tables[*place] = table,
+            None => {
+                self.views.retain(|view| view.name.text != table.name.text);
+                self.places.insert(key, self.tables.len());
+                self.tables.push(table);
+            }
+        }
+    }
+
+    /// A dump makes a stand-in table for each view first, and drops it then.
+    fn add_view(&mut self, view: View) {
+        self.remove("table", &view.name.text.clone());
+        self.views.retain(|known| known.name.text != view.name.text);
+        self.views.push(view);
+    }
+
+    /// The table with its place, for [`Schema::put_table`].
+    fn take_table(&mut self, name: &str) -> Option<(usize, Table)> {
+        let place = self.places.remove(&self.key(name))?;
+        Some((place, std::mem::take(&mut self.tables[place])))
+    }
+
+    fn put_table(&mut self, place: usize, table: Table) {
+        self.places.insert(self.key(&table.name.text), place);
+        self.tables[place] = table;
+    }
+
+    fn index_places(&mut self) {
+        let keys = self.tables.iter().map(|table| self.key(&table.name.text));
+        self.places = keys.enumerate().map(|(place, key)| (key, place)).collect();
+    }
+
+    fn remove(&mut self, kind: &str, name: &str) {
+        match kind {
+            "table" if self.places.contains_key(&self.key(name)) => {
+                let key = self.key(name);
+                let is_it = |known: &str| known == name || known.to_lowercase() == key;
+                self.tables.retain(|table| !is_it(&table.name.text));
+                self.triggers.retain(|trigger| trigger.table.text != name);
+                self.index_places();
+            }
+            "view" => self.views.retain(|view| view.name.text != name),
+            "trigger" => self.triggers.retain(|trigger| trigger.name.text != name),
+            "event" => self.events.retain(|event| event.name.text != name),
+            kind => self
+                .opaques
+                .retain(|opaque| opaque.kind != kind || opaque.name != name),
+        }
     }
 
     /// See [`crate::Schema::statements`].
     pub fn statements(&self) -> Vec<String> {
-        let entries = self.in_order().into_iter();
-        entries.flat_map(|entry| entry.statements.clone()).collect()
+        native::creation(self)
     }
 
     /// See [`crate::Schema::adopt`].
     pub fn adopt(&mut self, stored: &Schema) {
-        for entry in &mut self.entries {
-            if let Some(stored) = stored.find(&entry.object) {
-                entry.norm.clone_from(&stored.norm);
+        for table in &mut self.tables {
+            if let Some(stored) = stored.table(&table.name.text) {
+                table.adopt(stored);
+            }
+        }
+        for view in &mut self.views {
+            if let Some(stored) = stored.view(&view.name.text) {
+                view.body.norm.clone_from(&stored.body.norm);
+                view.columns.clone_from(&stored.columns);
+            }
+        }
+        for trigger in &mut self.triggers {
+            let mut known = stored.triggers.iter();
+            if let Some(stored) = known.find(|known| known.name.text == trigger.name.text) {
+                trigger.body.norm.clone_from(&stored.body.norm);
+            }
+        }
+        for event in &mut self.events {
+            let mut known = stored.events.iter();
+            if let Some(stored) = known.find(|known| known.name.text == event.name.text) {
+                event.body.norm.clone_from(&stored.body.norm);
+                event.schedule.norm.clone_from(&stored.schedule.norm);
+            }
+        }
+        for opaque in &mut self.opaques {
+            let mut known = stored.opaques.iter();
+            if let Some(stored) =
+                known.find(|known| (known.kind, &known.name) == (opaque.kind, &opaque.name))
+            {
+                opaque.norm.clone_from(&stored.norm);
             }
         }
     }
 
     /// See [`crate::Schema::retain`].
     pub fn retain(&mut self, keep: &dyn Fn(&Object) -> bool) {
-        self.entries.retain(|entry| keep(&entry.object));
+        let kept = |kind: &'static str, name: &str| {
+            keep(&Object {
+                kind,
+                name: name.to_owned(),
+            })
+        };
+        self.tables.retain(|table| kept("table", &table.name.text));
+        self.views.retain(|view| kept("view", &view.name.text));
+        self.triggers.retain(|trigger| {
+            kept("table", &trigger.table.text) && kept("trigger", &trigger.name.text)
+        });
+        self.events.retain(|event| kept("event", &event.name.text));
+        self.opaques
+            .retain(|opaque| kept(opaque.kind, &opaque.name));
+        self.index_places();
+    }
+}
+
+impl Table {
+    /// Takes over normal forms; what has no partner there keeps its own.
+    fn adopt(&mut self, stored: &Table) {
+        self.norm.clone_from(&stored.norm);
+        for column in &mut self.columns {
+            if let Some(known) = stored
+                .columns
+                .iter()
+                .find(|known| known.name.is(&column.name))
+            {
+                column.norm.clone_from(&known.norm);
+            }
+        }
+        for index in &mut self.indexes {
+            if let Some(known) = stored
+                .indexes
+                .iter()
+                .find(|known| known.name.is(&index.name))
+            {
+                index.norm.clone_from(&known.norm);
+            }
+        }
+        let is_paired = self.checks.len() == stored.checks.len();
+        for (check, known) in self
+            .checks
+            .iter_mut()
+            .zip(&stored.checks)
+            .filter(|_| is_paired)
+        {
+            check.expr.norm.clone_from(&known.expr.norm);
+        }
+        if let (Some(partitioning), Some(known)) = (&mut self.partitioning, &stored.partitioning) {
+            partitioning.norm.clone_from(&known.norm);
+            let is_paired = partitioning.partitions.len() == known.partitions.len();
+            for (partition, known) in partitioning
+                .partitions
+                .iter_mut()
+                .zip(&known.partitions)
+                .filter(|_| is_paired)
+            {
+                partition.norm.clone_from(&known.norm);
+            }
+        }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{Allowed, Product};
-
-    fn schema(sql: &str) -> (Schema, Vec<Note>) {
-        let source = Source {
-            name: "-".to_owned(),
-            text: sql.to_owned(),
-        };
-        read(&[source], &Server::unknown(Product::MariaDb)).unwrap()
-    }
-
-    fn check(from: &str, to: &str, expected: &[&str]) {
-        let (from, to) = (schema(from).0, schema(to).0);
-        let plan = plan(&from, &to, &PlanOptions::default()).unwrap();
-        let found: Vec<&str> = plan
-            .statements
-            .iter()
-            .map(|step| step.sql.as_str())
-            .collect();
-        assert_eq!(found, expected);
-    }
-
-    #[test]
-    fn objects_come_and_go() {
-        let table = "CREATE TABLE `t` (id int)";
-        let view = "CREATE VIEW v AS SELECT id FROM t";
-        check("", &format!("{view};\n{table};"), &[table, view]);
-        check(
-            &format!("{table};{view}"),
-            "",
-            &["DROP VIEW `v`", "DROP TABLE `t`"],
-        );
-        check(table, "create table t(id INT) -- the same", &[]);
-        let other = "CREATE VIEW v AS SELECT 1";
-        check(
-            &format!("{table};{view}"),
-            &format!("{table};{other}"),
-            &["DROP VIEW `v`", other],
-        );
-    }
-
-    #[test]
-    fn dropping_waits_for_permission() {
-        let (from, to) = (schema("CREATE TABLE t (id int)").0, schema("").0);
-        let mut plan = plan(&from, &to, &PlanOptions::default()).unwrap();
-        plan.hold_back(&Allowed::default());
-        assert_eq!(plan.applied().count(), 0);
-    }
-
-    #[test]
-    fn a_table_that_differs_is_refused_by_name() {
-        let (from, to) = (
-            schema("CREATE TABLE t (id int)").0,
-            schema("CREATE TABLE t (id bigint)").0,
-        );
-        let error = plan(&from, &to, &PlanOptions::default()).unwrap_err();
-        assert!(error.message.starts_with("table t differs"), "{error}");
-    }
-
-    #[test]
-    fn dumps_are_read_as_the_client_does() {
-        let dump = "/*!40101 SET NAMES utf8 */;
-            DROP TABLE IF EXISTS `t`;
-            CREATE TABLE `t` (id int);
-            INSERT INTO t VALUES (';');
-            DELIMITER ;;
-            /*!50003 CREATE*/ /*!50017 DEFINER=`root`@`%`*/ /*!50003 TRIGGER x BEFORE INSERT ON t FOR EACH ROW BEGIN SET @a = 1; END */;;
-            DELIMITER ;
-            CREATE INDEX i ON t (id);
-            GRANT ALL ON t TO me;";
-        let (schema, notes) = schema(dump);
-        let expected = [
-            "CREATE TABLE `t` (id int)",
-            "CREATE INDEX i ON t (id)",
-            "CREATE DEFINER=`root`@`%` TRIGGER x BEFORE INSERT ON t FOR EACH ROW BEGIN SET @a = 1; END",
-        ];
-        assert_eq!(schema.statements(), expected);
-        let kinds: Vec<(usize, NoteKind)> =
-            notes.iter().map(|note| (note.line, note.kind)).collect();
-        assert_eq!(
-            kinds,
-            [
-                (1, NoteKind::Setting),
-                (4, NoteKind::Data),
-                (9, NoteKind::Opaque)
-            ]
-        );
-    }
-
-    #[test]
-    fn what_does_not_end_has_a_place() {
-        let source = Source {
-            name: "a.sql".to_owned(),
-            text: "CREATE TABLE t (id int);\n  SELECT 'x".to_owned(),
-        };
-        let error = read(&[source], &Server::unknown(Product::Mysql)).unwrap_err();
-        assert_eq!((error.line, error.column), (2, 10));
-    }
-}
+mod tests;

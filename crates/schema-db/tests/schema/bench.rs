@@ -16,6 +16,11 @@ pub trait Scratch {
     /// The connection.
     fn database(&mut self) -> &mut dyn Database;
 
+    /// Whether the server says how it would store a text that it does not recognise again.
+    fn can_be_asked(&self) -> bool {
+        false
+    }
+
     /// The catalogue in words that do not come from the schema engine, in an order that is the same for equal ones.
     fn catalogue(&mut self) -> Vec<String>;
 }
@@ -76,13 +81,17 @@ pub fn plan_to(scratch: &mut dyn Scratch, desired: &Schema) -> Result<Plan, Stri
 /// Brings the database to a text, as `apply` would; then there must be nothing left to do.
 pub fn reach(scratch: &mut dyn Scratch, text: &str) -> Result<(), String> {
     let server = scratch.database().server().clone();
-    let desired = load(text, &server)?;
+    let mut desired = load(text, &server)?;
     let plan = plan_to(scratch, &desired)?;
     run(
         scratch,
         plan.applied().map(|statement| statement.sql.as_str()),
     )?;
-    let rest = plan_to(scratch, &desired)?;
+    let mut rest = plan_to(scratch, &desired)?;
+    if !rest.statements.is_empty() && scratch.can_be_asked() {
+        ask(scratch, &mut desired)?;
+        rest = plan_to(scratch, &desired)?;
+    }
     match rest.statements.first() {
         None => Ok(()),
         Some(statement) => Err(format!(
@@ -92,6 +101,17 @@ pub fn reach(scratch: &mut dyn Scratch, text: &str) -> Result<(), String> {
             statement.sql
         )),
     }
+}
+
+/// Asks the server how it would store a schema, as the program does where a server is at hand.
+fn ask(scratch: &mut dyn Scratch, desired: &mut Schema) -> Result<(), String> {
+    let database = scratch.database();
+    let stored = database
+        .read_back(&desired.statements())
+        .map_err(|error| format!("asking: {error:?}"))?;
+    let stored = load(&stored, &database.server().clone())?;
+    desired.adopt(&stored);
+    Ok(())
 }
 
 /// Executes statements, in a transaction where that helps.

@@ -19,6 +19,7 @@ struct Case {
     down: Option<String>,
     is_drop_enabled: bool,
     keeps_quoting: bool,
+    is_bulk: bool,
     is_error: bool,
 }
 
@@ -36,6 +37,7 @@ fn cases(file: &str, applies: &dyn Fn(&Value) -> bool) -> Vec<Case> {
         down: word(case, "down"),
         is_drop_enabled: case["enable_drop"].as_bool().unwrap_or(true),
         keeps_quoting: case["legacy_ignore_quotes"].as_bool() == Some(false),
+        is_bulk: case["bulk_alter"].as_bool() == Some(true),
         is_error: !case["error"].is_null(),
     })
     .collect()
@@ -56,11 +58,16 @@ pub fn on_server(
 
 fn there_and_back(bench: &dyn Bench, case: &Case) -> Result<(), String> {
     let mut scratch = bench.empty();
-    for text in [&case.current, &case.desired, &case.current] {
-        reach(&mut *scratch, text)?;
-        let mut direct = bench.empty();
-        reach(&mut *direct, text)?;
-        let (ours, wanted) = (scratch.catalogue(), direct.catalogue());
+    reach(&mut *scratch, &case.current)?;
+    // Nothing was there before, so this is what the text gives directly.
+    let current = scratch.catalogue();
+    reach(&mut *scratch, &case.desired)?;
+    let there = scratch.catalogue();
+    reach(&mut *scratch, &case.current)?;
+    let back = scratch.catalogue();
+    let mut direct = bench.empty();
+    reach(&mut *direct, &case.desired)?;
+    for (ours, wanted) in [(there, direct.catalogue()), (back, current)] {
         if ours != wanted {
             return Err(format!(
                 "the catalogue is\n  {ours:#?}\nand not\n  {wanted:#?}"
@@ -143,6 +150,7 @@ fn sqldef_plan(from: &Schema, to: &Schema, case: &Case) -> Result<Plan, String> 
     let options = PlanOptions {
         style: Style::Sqldef,
         keep_quoting: case.keeps_quoting,
+        bulk_alter: case.is_bulk,
         ..PlanOptions::default()
     };
     let mut plan = schema::plan(from, to, &options).map_err(|error| error.to_string())?;

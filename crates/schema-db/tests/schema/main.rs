@@ -10,6 +10,7 @@
 
 mod bench;
 mod cases;
+mod mysql;
 mod pairs;
 mod real;
 mod sqlite;

@@ -1,6 +1,7 @@
 //! Tokens of MySQL's SQL, borrowed from the source. Comments are no tokens, but what a server would execute of them
-//! (`/*!50100 … */`) is.
+//! (`/*!50100 … */`) is, and rename comments are collected on the way.
 
+use crate::rename::{Renamed, renamed_from};
 use crate::{Product, Server, Version};
 
 /// What a token is.
@@ -96,6 +97,8 @@ pub(super) struct Lexer<'a> {
     executes: Executes,
     /// How many executed comments are open.
     open: usize,
+    /// Rename comments, by offset.
+    pub renames: Vec<(usize, Renamed)>,
 }
 
 impl<'a> Lexer<'a> {
@@ -105,6 +108,7 @@ impl<'a> Lexer<'a> {
             at: 0,
             executes,
             open: 0,
+            renames: Vec::new(),
         }
     }
 
@@ -117,12 +121,8 @@ impl<'a> Lexer<'a> {
         loop {
             match (self.byte(0), self.byte(1)) {
                 (b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c, _) => self.at += 1,
-                (b'#', _) => {
-                    self.rest_of_line();
-                }
-                (b'-', b'-') if self.byte(2) <= b' ' => {
-                    self.rest_of_line();
-                }
+                (b'#', _) => self.line_comment(),
+                (b'-', b'-') if self.byte(2) <= b' ' => self.line_comment(),
                 (b'/', b'*') => self.block_comment()?,
                 (b'*', b'/') if self.open > 0 => {
                     self.open -= 1;
@@ -141,6 +141,18 @@ impl<'a> Lexer<'a> {
         line
     }
 
+    fn line_comment(&mut self) {
+        let at = self.at;
+        let comment = self.rest_of_line();
+        self.note(at, comment);
+    }
+
+    fn note(&mut self, at: usize, comment: &str) {
+        if let Some(renamed) = renamed_from(comment) {
+            self.renames.push((at, renamed));
+        }
+    }
+
     fn block_comment(&mut self) -> Result<(), Fault> {
         let at = self.at;
         let rest = &self.text[at + 2..];
@@ -151,7 +163,10 @@ impl<'a> Lexer<'a> {
             let digits = if digits < 5 { 0 } else { digits };
             let version = rest[..digits].parse().unwrap_or(0);
             let content = &rest[digits..];
-            if self.executes.executes(is_mariadb_only, version) {
+            // A column's SRID is read whoever executes it, since the drop-in printer repeats it so.
+            if self.executes.executes(is_mariadb_only, version)
+                || content.trim_start().starts_with("SRID ")
+            {
                 self.at = self.text.len() - content.len();
                 self.open += 1;
                 return Ok(());
@@ -161,6 +176,7 @@ impl<'a> Lexer<'a> {
             return Err(Fault::new(at, "this comment does not end"));
         };
         self.at = at + 2 + length + 2;
+        self.note(at, &self.text[at..self.at]);
         Ok(())
     }
 

@@ -1,195 +1,210 @@
-//! One spelling for stretches of SQL that mean the same: no comments, no layout, no needless quotes.
+//! What a server would store of a table: names it gives, indexes it adds, one spelling for what is stored alike.
 
-use super::lex::{Kind, Token, literal, unquoted};
+mod charset;
+mod keys;
+mod types;
+mod value;
 
-/// The statement as it stands in its source, or written anew from its tokens when there are comments in it: a dump opens
-/// and closes versioned ones across statements' ends.
-pub(super) fn text(source: &str, tokens: &[Token<'_>]) -> String {
-    let start = tokens.first().map_or(0, |token| token.at);
-    let slice = &source[start..tokens.last().map_or(start, Token::end)];
-    if !slice.contains("/*") && !slice.contains("*/") {
-        return slice.to_owned();
-    }
-    let mut text = String::with_capacity(slice.len());
-    let mut end = start;
-    for token in tokens {
-        let gap = &source[end..token.at];
-        match (gap.is_empty(), gap.contains('\n')) {
-            (true, _) => {}
-            (false, true) => text.push('\n'),
-            (false, false) => text.push(' '),
-        }
-        text.push_str(token.text);
-        end = token.end();
-    }
-    text
+use super::model::{Column, ColumnNorm, Table, TableNorm, Value};
+use crate::{Product, Server, Version};
+
+/// From this version on a server forgets the display width of integers.
+const NO_WIDTHS: Version = Version(8, 0, 17);
+
+/// What depends on the server.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rules {
+    pub is_mariadb: bool,
+    /// `int` is stored as `int(11)`.
+    pub has_widths: bool,
+    /// `REFERENCES` behind a column counts.
+    pub has_inline_references: bool,
+    /// Unicode texts are compared by UCA 14 unless something else is asked for.
+    pub is_uca1400: bool,
+    pub is_known: bool,
 }
 
-/// Tokens with one spelling. Words lose their case in front of `(` and where they are keywords; names keep it.
-pub(super) fn canonical(tokens: &[Token<'_>], database: Option<&str>) -> String {
-    let mut canonical = String::new();
-    let mut index = 0;
-    while let Some(token) = tokens.get(index) {
-        if is_database(&tokens[index..], database) {
-            index += 2;
-            continue;
+impl Rules {
+    pub fn of(server: &Server) -> Rules {
+        let is_mariadb = server.product == Product::MariaDb;
+        let from = |version: Version| server.version.is_none_or(|known| known >= version);
+        Rules {
+            is_mariadb,
+            has_widths: is_mariadb || !from(NO_WIDTHS),
+            has_inline_references: is_mariadb || from(Version(9, 0, 0)),
+            is_uca1400: is_mariadb && from(Version(11, 5, 0)),
+            is_known: server.version.is_some(),
         }
-        if !canonical.is_empty() {
-            canonical.push(' ');
-        }
-        let is_called = tokens.get(index + 1).is_some_and(|next| next.is_op("("));
-        match token.kind {
-            Kind::Word if is_called || is_keyword(token.text) => {
-                canonical.push_str(&token.text.to_ascii_lowercase());
-            }
-            Kind::Word | Kind::Op | Kind::Number | Kind::Param => canonical.push_str(token.text),
-            Kind::Quoted => canonical.push_str(&unquoted(token.text)),
-            Kind::Text => canonical.push_str(&literal(&unquoted(token.text))),
-        }
-        index += 1;
     }
-    canonical
 }
 
-/// Whether these tokens begin with `database.`, which means the same as nothing.
-fn is_database(tokens: &[Token<'_>], database: Option<&str>) -> bool {
-    let (Some(database), [name, dot, ..]) = (database, tokens) else {
-        return false;
-    };
-    dot.is_op(".")
-        && match name.kind {
-            Kind::Word => name.text == database,
-            Kind::Quoted => unquoted(name.text) == database,
-            _ => false,
-        }
-}
-
-fn is_keyword(word: &str) -> bool {
-    KEYWORDS
-        .binary_search_by(|keyword| {
-            keyword
-                .bytes()
-                .cmp(word.bytes().map(|byte| byte.to_ascii_lowercase()))
+/// Brings a table that was read or changed into the form that a server would have given it.
+pub(super) fn settle(table: &mut Table, server: &Server) {
+    let rules = Rules::of(server);
+    if !rules.has_inline_references {
+        table.foreign_keys.retain(|key| !key.is_inline);
+    }
+    if !rules.is_mariadb {
+        checks_to_table(table);
+        // The server takes it only with parentheses, which the text lacks.
+        let has_typed = |column: &Column| matches!(&column.default, Some(Value::Expression(expr)) if value::typed(&expr.norm).is_some());
+        table.is_moved |= table.columns.iter().any(has_typed);
+    }
+    keys::name(table);
+    keys::imply(table);
+    let texts = charset::Texts::of_table(&table.options, server, &rules);
+    table.norm = table_norm(table, &texts);
+    let primary = keys::primary_columns(table);
+    let norms: Vec<ColumnNorm> = table
+        .columns
+        .iter()
+        .map(|column| {
+            column_norm(
+                column,
+                primary.contains(&column.name.text.to_lowercase()),
+                &texts,
+                &rules,
+            )
         })
-        .is_ok()
+        .collect();
+    for (column, norm) in table.columns.iter_mut().zip(norms) {
+        column.norm = norm;
+    }
+    keys::norms(table, &rules);
 }
 
-/// Words that are reserved or begin clauses, so that their case means nothing; sorted.
-const KEYWORDS: [&str; 90] = [
-    "add",
-    "after",
-    "all",
-    "alter",
-    "and",
-    "as",
-    "asc",
-    "auto_increment",
-    "before",
-    "begin",
-    "between",
-    "by",
-    "call",
-    "cascade",
-    "case",
-    "character",
-    "charset",
-    "check",
-    "collate",
-    "column",
-    "comment",
-    "constraint",
-    "create",
-    "cross",
-    "current_timestamp",
-    "declare",
-    "default",
-    "delete",
-    "desc",
-    "distinct",
-    "do",
-    "drop",
-    "each",
-    "else",
-    "end",
-    "engine",
-    "escape",
-    "event",
-    "every",
-    "exists",
-    "for",
-    "foreign",
-    "from",
-    "fulltext",
-    "group",
-    "having",
-    "if",
-    "in",
-    "index",
-    "inner",
-    "insert",
-    "int",
-    "interval",
-    "into",
-    "is",
-    "join",
-    "key",
-    "left",
-    "like",
-    "limit",
-    "not",
-    "null",
-    "on",
-    "or",
-    "order",
-    "outer",
-    "primary",
-    "references",
-    "replace",
-    "returns",
-    "right",
-    "row",
-    "schedule",
-    "select",
-    "set",
-    "table",
-    "text",
-    "then",
-    "to",
-    "trigger",
-    "union",
-    "unique",
-    "unsigned",
-    "update",
-    "using",
-    "values",
-    "varchar",
-    "view",
-    "when",
-    "where",
-];
+/// MySQL keeps no check with its column.
+fn checks_to_table(table: &mut Table) {
+    for column in &mut table.columns {
+        for mut check in std::mem::take(&mut column.checks) {
+            check.is_inline = Some(column.name.text.clone());
+            table.checks.push(check);
+        }
+    }
+}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::mysql::lex::{Executes, Lexer};
-    use crate::{Product, Server};
+fn table_norm(table: &Table, texts: &charset::Texts) -> TableNorm {
+    let options = &table.options;
+    let mut others: Vec<String> = options
+        .others
+        .iter()
+        .map(|(word, value)| format!("{word}={}", value.replace(' ', "").to_lowercase()))
+        .collect();
+    others.sort();
+    TableNorm {
+        engine: options
+            .engine
+            .clone()
+            .unwrap_or_else(|| "innodb".to_owned()),
+        charset: texts.charset.clone(),
+        collation: texts.collation.clone(),
+        comment: options.comment.clone().unwrap_or_default(),
+        row_format: options.row_format.clone(),
+        others,
+    }
+}
 
-    fn check(one: &str, other: &str) {
-        let of = |sql: &str| {
-            let mut lexer = Lexer::new(sql, Executes::of(&Server::unknown(Product::Mysql)));
-            let tokens: Vec<Token<'_>> = std::iter::from_fn(|| lexer.next().unwrap()).collect();
-            canonical(&tokens, Some("app"))
-        };
-        assert_eq!(of(one), of(other));
+fn column_norm(
+    column: &Column,
+    is_primary: bool,
+    table: &charset::Texts,
+    rules: &Rules,
+) -> ColumnNorm {
+    let data_type = types::stored(&column.data_type, rules);
+    let texts = types::is_text(&data_type.name).then(|| table.of_column(&data_type, rules));
+    let is_json = rules.is_mariadb && column.data_type.name == "json";
+    let (charset, collation) = match texts {
+        Some(texts) => (texts.charset, texts.collation),
+        None => (None, None),
+    };
+    let mut checks: Vec<String> = column
+        .checks
+        .iter()
+        .map(|check| check.expr.norm.clone())
+        .collect();
+    if is_json && checks.is_empty() {
+        checks.push(format!("json_valid({})", column.name.text.to_lowercase()));
+    }
+    checks.sort();
+    let is_nullable = !(is_primary
+        || column.is_auto_increment
+        || column.nullable == Some(false)
+        || column
+            .others
+            .iter()
+            .any(|other| other.starts_with("GENERATED ALWAYS AS ROW")));
+    let mut rest: Vec<String> = column.others.clone();
+    rest.sort();
+    if let Some(srid) = column.srid.as_ref().filter(|_| !rules.is_mariadb) {
+        rest.push(format!("SRID {srid}"));
+    }
+    for (is, word) in [
+        (column.is_auto_increment, "AUTO_INCREMENT"),
+        (column.is_invisible, "INVISIBLE"),
+    ] {
+        if is {
+            rest.push(word.to_owned());
+        }
+    }
+    rest.push(format!(
+        "COMMENT {}",
+        column.comment.as_deref().unwrap_or_default()
+    ));
+    let stored = data_type.print();
+    ColumnNorm {
+        charset,
+        collation,
+        is_nullable,
+        default: column
+            .default
+            .as_ref()
+            .and_then(|default| value::default(default, &data_type, rules)),
+        on_update: column
+            .on_update
+            .as_ref()
+            .map(|expr| value::time(&expr.norm)),
+        generated: column
+            .generated
+            .as_ref()
+            .map(|generated| (generated.expr.norm.clone(), generated.is_stored)),
+        checks,
+        rest,
+        data_type: stored,
+    }
+}
+
+impl ColumnNorm {
+    /// Whether a server stores both alike; a character set that is not known equals all.
+    pub fn is_same(&self, other: &ColumnNorm) -> bool {
+        self.is_same_type(other)
+            && self.is_nullable == other.is_nullable
+            && self.default == other.default
+            && self.on_update == other.on_update
+            && self.generated == other.generated
+            && self.checks == other.checks
+            && self.rest == other.rest
     }
 
-    #[test]
-    fn only_what_means_something_is_kept() {
-        assert!(KEYWORDS.is_sorted());
-        check(
-            "SELECT `a`, COUNT(*)\nFROM app.t",
-            "select a,count( * ) /* all */ from `t`",
-        );
-        check("a = \"x\"", "a='x'");
+    /// The same of the data type alone.
+    pub fn is_same_type(&self, other: &ColumnNorm) -> bool {
+        self.data_type == other.data_type
+            && is_alike(&self.charset, &other.charset)
+            && is_alike(&self.collation, &other.collation)
     }
+}
+
+impl TableNorm {
+    /// Whether a server stores both alike; a character set that is not known equals all.
+    pub fn is_same(&self, other: &TableNorm) -> bool {
+        self.engine == other.engine
+            && is_alike(&self.charset, &other.charset)
+            && is_alike(&self.collation, &other.collation)
+            && self.comment == other.comment
+            && self.row_format == other.row_format
+            && self.others == other.others
+    }
+}
+
+pub(super) fn is_alike(one: &Option<String>, other: &Option<String>) -> bool {
+    one.is_none() || other.is_none() || one == other
 }

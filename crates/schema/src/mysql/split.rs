@@ -1,11 +1,22 @@
 //! Statements of a text: they end at the delimiter, which `DELIMITER` changes, never inside strings, comments or bodies.
 
 use super::lex::{Executes, Fault, Kind, Lexer, Token};
+use crate::rename::Renamed;
 
 /// One statement, its buffers reused by the next.
 #[derive(Default)]
 pub(super) struct Statement<'a> {
     pub tokens: Vec<Token<'a>>,
+    /// Rename comments in it and right behind it, by offset.
+    pub renames: Vec<(usize, Renamed)>,
+}
+
+impl Statement<'_> {
+    /// Byte offset of its first and behind its last token.
+    pub fn span(&self) -> (usize, usize) {
+        let start = self.tokens.first().map_or(0, |token| token.at);
+        (start, self.tokens.last().map_or(start, Token::end))
+    }
 }
 
 pub(super) struct Splitter<'a> {
@@ -26,6 +37,7 @@ impl<'a> Splitter<'a> {
         loop {
             statement.tokens.clear();
             let is_more = self.read(statement)?;
+            statement.renames = std::mem::take(&mut self.lexer.renames);
             if !statement.tokens.is_empty() {
                 return Ok(true);
             }
@@ -41,6 +53,7 @@ impl<'a> Splitter<'a> {
             self.lexer.skip()?;
             if self.at_delimiter() && (self.delimiter != ";" || body.depth == 0) {
                 self.lexer.at += self.delimiter.len();
+                self.comment_behind();
                 return Ok(true);
             }
             let Some(token) = self.lexer.next()? else {
@@ -63,6 +76,17 @@ impl<'a> Splitter<'a> {
 
     fn at_delimiter(&self) -> bool {
         self.lexer.text[self.lexer.at..].starts_with(self.delimiter)
+    }
+
+    /// A comment on the same line behind the delimiter still belongs to the statement.
+    fn comment_behind(&mut self) {
+        let rest = &self.lexer.text[self.lexer.at..];
+        let line = &rest[..rest.find('\n').unwrap_or(rest.len())];
+        let comment = line.trim_start();
+        if comment.starts_with("-- ") && comment.contains("@rename") {
+            // The comment ends with its line, so reading it meets nothing that could fail.
+            let _ = self.lexer.skip();
+        }
     }
 }
 
@@ -138,11 +162,8 @@ mod tests {
         let mut statement = Statement::default();
         let mut found = Vec::new();
         while splitter.next(&mut statement).unwrap() {
-            let (first, last) = (
-                statement.tokens[0],
-                statement.tokens[statement.tokens.len() - 1],
-            );
-            found.push(&sql[first.at..last.end()]);
+            let (start, end) = statement.span();
+            found.push(&sql[start..end]);
         }
         assert_eq!(found, expected, "{sql}");
     }

@@ -1,0 +1,264 @@
+//! MySQL and MariaDB: the servers that tests run on, each with the cases that are meant for it.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use schema::{Product, Server, Version};
+use schema_db::mysql::{self, Mysql, MysqlAddress};
+use schema_db::{Database, DbError};
+use serde_json::Value;
+
+use crate::bench::{Bench, Scratch};
+use crate::cases::{self, Exception};
+use crate::real;
+
+const FILE: &str = "cases-mysql.json";
+
+/// What cases call the database that they are in.
+const CASE_DATABASE: &str = "mysqldef_test";
+
+struct OnServer {
+    address: MysqlAddress,
+}
+
+impl OnServer {
+    fn new(variable: &str) -> OnServer {
+        let url = std::env::var(variable).unwrap_or_else(|_| {
+            panic!("{variable} is not set; `cargo xtask with-servers` sets it")
+        });
+        OnServer {
+            address: MysqlAddress::from_url(&url).unwrap(),
+        }
+    }
+
+    fn server(&self) -> Server {
+        mysql::connect(&self.address).unwrap().server().clone()
+    }
+}
+
+/// A database whose texts call it by the cases' name.
+struct InDatabase {
+    inner: Mysql,
+    server: Server,
+    name: String,
+}
+
+impl Bench for OnServer {
+    fn empty(&self) -> Box<dyn Scratch> {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("hakaru_case_{}_{number}", std::process::id());
+        let mut first = mysql::connect(&self.address).unwrap();
+        first.execute(&format!("CREATE DATABASE {name}")).unwrap();
+        let inner = mysql::connect(&MysqlAddress {
+            database: name.clone(),
+            ..self.address.clone()
+        })
+        .unwrap();
+        let server = Server {
+            database: Some(CASE_DATABASE.to_owned()),
+            ..inner.server().clone()
+        };
+        Box::new(InDatabase {
+            inner,
+            server,
+            name,
+        })
+    }
+}
+
+impl Drop for InDatabase {
+    fn drop(&mut self) {
+        let dropped = self.inner.execute(&format!("DROP DATABASE {}", self.name));
+        if let (Err(error), false) = (dropped, std::thread::panicking()) {
+            panic!("{}", error.message);
+        }
+    }
+}
+
+impl Database for InDatabase {
+    fn server(&self) -> &Server {
+        &self.server
+    }
+
+    fn export(&mut self) -> Result<String, DbError> {
+        self.inner.export()
+    }
+
+    fn execute(&mut self, sql: &str) -> Result<(), DbError> {
+        self.inner.execute(sql)
+    }
+
+    fn query(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, DbError> {
+        self.inner.query(sql)
+    }
+
+    fn is_transactional(&self) -> bool {
+        self.inner.is_transactional()
+    }
+
+    fn lock(&mut self, patience: Duration) -> Result<(), DbError> {
+        self.inner.lock(patience)
+    }
+
+    fn set_lock_timeout(&mut self, timeout: Duration) -> Result<(), DbError> {
+        self.inner.set_lock_timeout(timeout)
+    }
+
+    fn read_back(&mut self, statements: &[String]) -> Result<String, DbError> {
+        self.inner.read_back(statements)
+    }
+}
+
+/// Without names that servers make and number.
+const QUERIES: [&str; 8] = [
+    "SELECT 'table', TABLE_NAME, TABLE_TYPE, ENGINE, TABLE_COLLATION, TABLE_COMMENT, CREATE_OPTIONS \
+     FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()",
+    "SELECT 'column', TABLE_NAME, ORDINAL_POSITION, COLUMN_NAME, COLUMN_DEFAULT, IS_NULLABLE, COLUMN_TYPE, CHARACTER_SET_NAME, \
+         COLLATION_NAME, COLUMN_KEY, EXTRA, COLUMN_COMMENT, GENERATION_EXPRESSION \
+     FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE()",
+    "SELECT 'index', TABLE_NAME, LOWER(INDEX_NAME), SEQ_IN_INDEX, COLUMN_NAME, NON_UNIQUE, COLLATION, SUB_PART, INDEX_TYPE, INDEX_COMMENT \
+     FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = DATABASE()",
+    "SELECT 'key', k.TABLE_NAME, IF(k.CONSTRAINT_NAME LIKE '%\\_ibfk\\_%', '-', k.CONSTRAINT_NAME), k.ORDINAL_POSITION, k.COLUMN_NAME, \
+         k.REFERENCED_TABLE_NAME, k.REFERENCED_COLUMN_NAME, REPLACE(r.UPDATE_RULE, 'NO ACTION', 'RESTRICT'), \
+         REPLACE(r.DELETE_RULE, 'NO ACTION', 'RESTRICT') \
+     FROM information_schema.KEY_COLUMN_USAGE AS k JOIN information_schema.REFERENTIAL_CONSTRAINTS AS r \
+         ON r.CONSTRAINT_SCHEMA = k.CONSTRAINT_SCHEMA AND r.CONSTRAINT_NAME = k.CONSTRAINT_NAME AND r.TABLE_NAME = k.TABLE_NAME \
+     WHERE k.TABLE_SCHEMA = DATABASE()",
+    "SELECT 'check', IF(CONSTRAINT_NAME LIKE '%\\_chk\\_%' OR CONSTRAINT_NAME LIKE 'CONSTRAINT\\_%', '-', CONSTRAINT_NAME), CHECK_CLAUSE \
+     FROM information_schema.CHECK_CONSTRAINTS WHERE CONSTRAINT_SCHEMA = DATABASE()",
+    "SELECT 'view', TABLE_NAME, REPLACE(VIEW_DEFINITION, CONCAT('`', DATABASE(), '`.'), ''), CHECK_OPTION, SECURITY_TYPE \
+     FROM information_schema.VIEWS WHERE TABLE_SCHEMA = DATABASE()",
+    "SELECT 'trigger', TRIGGER_NAME, EVENT_MANIPULATION, EVENT_OBJECT_TABLE, ACTION_ORDER, ACTION_STATEMENT, ACTION_TIMING \
+     FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = DATABASE() \
+     UNION ALL SELECT 'event', EVENT_NAME, INTERVAL_VALUE, INTERVAL_FIELD, STATUS, EVENT_DEFINITION, CONCAT(ON_COMPLETION, EVENT_COMMENT) \
+     FROM information_schema.EVENTS WHERE EVENT_SCHEMA = DATABASE()",
+    "SELECT 'partition', TABLE_NAME, PARTITION_NAME, PARTITION_ORDINAL_POSITION, PARTITION_METHOD, PARTITION_EXPRESSION, PARTITION_DESCRIPTION \
+     FROM information_schema.PARTITIONS WHERE TABLE_SCHEMA = DATABASE() AND PARTITION_NAME IS NOT NULL",
+];
+
+impl Scratch for InDatabase {
+    fn database(&mut self) -> &mut dyn Database {
+        self
+    }
+
+    fn can_be_asked(&self) -> bool {
+        true
+    }
+
+    fn catalogue(&mut self) -> Vec<String> {
+        let rows = QUERIES
+            .iter()
+            .flat_map(|query| self.inner.query(query).unwrap());
+        let mut lines: Vec<String> = rows
+            .map(|row| {
+                row.iter()
+                    .map(|value| value.as_deref().unwrap_or("-"))
+                    .collect::<Vec<_>>()
+                    .join(" | ")
+            })
+            .collect();
+        lines.sort();
+        lines
+    }
+}
+
+/// Whether a case is for such a server.
+fn is_for(case: &Value, product: Product) -> bool {
+    let is_old = case["max_version"].as_str().is_some();
+    let word = match product {
+        Product::MariaDb => "mariadb",
+        _ => "mysql",
+    };
+    let is_flavor = match case["flavor"].as_str() {
+        None => true,
+        Some(flavor) => match flavor.strip_prefix('!') {
+            Some(not) => not != word,
+            None => flavor == word,
+        },
+    };
+    is_flavor && !is_old
+}
+
+const TIDB: &str = "TiDB's own syntax, which no server here has";
+
+/// Cases that no server here can take, or that want the catalogue to stay as it is.
+const OF_OTHERS: [Exception; 5] = [
+    (
+        "tests_constraints/CheckDuplicateValuesInOrChain",
+        "the case wants `a = 1 OR a = 2` and `a IN (1, 2)` to be one, so that the server keeps whichever came first",
+    ),
+    ("tests_tables/AddAutoRandom", TIDB),
+    ("tests_tables/ChangeAutoIdCache", TIDB),
+    ("tests_tables/ChangeShardRowIdBits", TIDB),
+    ("tests_tables/AddShardRowIdBits", TIDB),
+];
+
+fn on_server(variable: &str, product: Product, exceptions: &[Exception]) {
+    let all: Vec<Exception> = OF_OTHERS.iter().chain(exceptions).copied().collect();
+    cases::on_server(
+        FILE,
+        &OnServer::new(variable),
+        &|case| is_for(case, product),
+        &all,
+    );
+}
+
+#[test]
+fn every_case_on_mariadb() {
+    let vectors = (
+        "tests_mariadb/DropVectorIndex",
+        "MariaDB has vectors from 11.7 on",
+    );
+    on_server("HAKARU_TEST_MARIADB_URL", Product::MariaDb, &[vectors]);
+}
+
+#[test]
+fn every_case_on_the_newer_mariadb() {
+    on_server("HAKARU_TEST_MARIADB118_URL", Product::MariaDb, &[]);
+}
+
+#[test]
+fn every_case_on_mysql() {
+    on_server("HAKARU_TEST_MYSQL_URL", Product::Mysql, &[]);
+}
+
+/// Where sqldef's text is not what we want to write.
+const SPELLED_OTHERWISE: [Exception; 1] = [(
+    "tests_tables/AddAutoRandom",
+    "TiDB's own; sqldef leaves the old name without quotes here and nowhere else",
+)];
+
+#[test]
+fn the_drop_in_spelling_is_sqldefs() {
+    let is_old = |case: &Value| case["max_version"].as_str().is_some();
+    let is_mariadb = |case: &Value| case["flavor"].as_str() == Some("mariadb");
+    let old = Server {
+        version: Some(Version(5, 7, 0)),
+        ..Server::unknown(Product::Mysql)
+    };
+    cases::spelled_as_sqldef(FILE, &old, &is_old, &[]);
+    cases::spelled_as_sqldef(FILE, &Server::unknown(Product::MariaDb), &is_mariadb, &[]);
+    let is_other = |case: &Value| !is_old(case) && !is_mariadb(case);
+    cases::spelled_as_sqldef(
+        FILE,
+        &Server::unknown(Product::Mysql),
+        &is_other,
+        &SPELLED_OTHERWISE,
+    );
+}
+
+#[test]
+fn real_schemas_are_read_whole_and_reached() {
+    for variable in [
+        "HAKARU_TEST_MARIADB_URL",
+        "HAKARU_TEST_MARIADB118_URL",
+        "HAKARU_TEST_MYSQL_URL",
+    ] {
+        let bench = OnServer::new(variable);
+        // OpenEMR's widest tables do not fit into a page when all their columns are full.
+        let mut first = mysql::connect(&bench.address).unwrap();
+        first.execute("SET GLOBAL innodb_strict_mode = 0").unwrap();
+        real::files("mysql-", &bench.server(), &bench);
+    }
+}

@@ -1,0 +1,199 @@
+//! Plans as sqldef spells and orders them: one change a statement, in the order of the wanted texts, drops at the end.
+
+mod programs;
+mod table;
+
+use std::collections::HashSet;
+
+use super::Schema;
+use super::diff::TableDiff;
+use super::lex::backticked;
+use super::model::{ForeignKey, Table};
+use super::order;
+use super::render::Printer;
+use crate::{Hazard, Object, PlanOptions, Statement};
+
+/// A plan in the making.
+struct Writer<'a> {
+    from: &'a Schema,
+    to: &'a Schema,
+    printer: Printer,
+    statements: Vec<Statement>,
+    /// Foreign keys that were dropped for another table's primary key already, with their table's name.
+    dropped_keys: HashSet<(String, String)>,
+}
+
+/// See [`crate::plan`].
+pub(super) fn plan(from: &Schema, to: &Schema, options: &PlanOptions) -> Vec<Statement> {
+    let mut writer = Writer {
+        from,
+        to,
+        printer: Printer::new(options, to.is_mariadb),
+        statements: Vec::new(),
+        dropped_keys: HashSet::new(),
+    };
+    writer.everything();
+    match options.bulk_alter {
+        true => in_bulk(writer.statements),
+        false => writer.statements,
+    }
+}
+
+impl<'a> Writer<'a> {
+    fn everything(&mut self) {
+        let to = self.to;
+        let tables: Vec<&Table> = to.tables.iter().collect();
+        let ordered = order::tables(&tables);
+        let both = ordered.iter().filter_map(|table| {
+            let before = self.from.table(&table.name.text)?;
+            Some(TableDiff::of(before, table))
+        });
+        let diffs: Vec<TableDiff<'a>> = both.filter(|diff| !diff.is_empty()).collect();
+        let mut changed = diffs.iter().peekable();
+        let mut late = Vec::new();
+        for table in &ordered {
+            if self.from.table(&table.name.text).is_none() {
+                late.extend(self.create(table));
+            } else if let Some(diff) = changed.next_if(|diff| diff.to.name == table.name) {
+                self.alter(diff, &diffs);
+            }
+        }
+        for (sql, table) in late {
+            self.push(sql, "alter", ("table", table.name.text.clone()));
+        }
+        self.create_programs();
+        self.drop_programs();
+        self.drop_tables();
+        for diff in &diffs {
+            self.drop_parts(diff);
+        }
+    }
+
+    /// As it was written; what has to wait until all tables are there.
+    fn create(&mut self, table: &'a Table) -> Vec<(String, &'a Table)> {
+        let name = ("table", table.name.text.clone());
+        if table.is_moved {
+            let sql = self.printer.table(table, &|_: &ForeignKey| true);
+            self.push(sql, "create", name);
+            return Vec::new();
+        }
+        let mut texts = table.source.iter();
+        if let Some(sql) = texts.next() {
+            self.push(sql.clone(), "create", name);
+        }
+        texts.map(|sql| (sql.clone(), table)).collect()
+    }
+
+    /// Tables that go, in the order of their names, each before those that it refers to.
+    fn drop_tables(&mut self) {
+        let mut gone: Vec<&Table> = self
+            .from
+            .tables
+            .iter()
+            .filter(|table| self.to.table(&table.name.text).is_none())
+            .collect();
+        gone.sort_by(|one, other| one.name.text.cmp(&other.name.text));
+        let is_referred_to = |table: &Table, by: &Table| {
+            by.foreign_keys
+                .iter()
+                .any(|key| key.table.text == table.name.text)
+        };
+        let needs = |at: usize| -> Vec<usize> {
+            let others = gone.iter().enumerate();
+            others
+                .filter(|(place, by)| *place != at && is_referred_to(gone[at], by))
+                .map(|(place, _)| place)
+                .collect()
+        };
+        let ordered = order::sorted(gone.len(), &needs);
+        for at in ordered {
+            let name = &gone[at].name.text;
+            let lost = Hazard::DataLoss(format!("table {name} with all its rows"));
+            self.push_drop(
+                format!("DROP TABLE {}", backticked(name)),
+                ("table", name.clone()),
+                lost,
+            );
+        }
+    }
+
+    fn push(&mut self, sql: String, verb: &'static str, object: (&'static str, String)) -> usize {
+        self.statements.push(Statement {
+            sql,
+            object: Object {
+                kind: object.0,
+                name: object.1,
+            },
+            hazards: vec![Hazard::NotTransactional],
+            verb,
+            destructive: false,
+            needs: Vec::new(),
+            held_back: None,
+        });
+        self.statements.len() - 1
+    }
+
+    fn push_with(
+        &mut self,
+        sql: String,
+        verb: &'static str,
+        object: (&'static str, String),
+        hazards: Vec<Hazard>,
+    ) -> usize {
+        let at = self.push(sql, verb, object);
+        let is_loss =
+            |hazard: &Hazard| matches!(hazard, Hazard::DataLoss(_) | Hazard::LossyCast(_));
+        self.statements[at].destructive = hazards.iter().any(is_loss);
+        self.statements[at].hazards.splice(0..0, hazards);
+        at
+    }
+
+    /// Held back unless it is allowed.
+    fn push_drop(&mut self, sql: String, object: (&'static str, String), lost: Hazard) -> usize {
+        let at = self.push_with(sql, "drop", object, vec![lost]);
+        self.statements[at].destructive = true;
+        at
+    }
+}
+
+/// Statements in a row that alter one table become one, those that destroy apart from those that do not.
+fn in_bulk(statements: Vec<Statement>) -> Vec<Statement> {
+    let mut merged: Vec<Statement> = Vec::new();
+    // Places of statements in the merged list.
+    let mut places = Vec::new();
+    let mut last = String::new();
+    for mut statement in statements {
+        for need in &mut statement.needs {
+            *need = places[*need];
+        }
+        let head = head(&statement.sql);
+        let is_same = !head.is_empty() && head == last;
+        last = head;
+        match merged
+            .last_mut()
+            .filter(|before| is_same && before.destructive == statement.destructive)
+        {
+            Some(before) => {
+                before.sql = format!("{}, {}", before.sql, &statement.sql[last.len()..]);
+                before.hazards.extend(statement.hazards);
+                before.hazards.dedup();
+                before.needs.extend(statement.needs);
+            }
+            None => merged.push(statement),
+        }
+        places.push(merged.len() - 1);
+    }
+    merged
+}
+
+/// `ALTER TABLE name `, when more than one change may follow it.
+fn head(sql: &str) -> String {
+    const CLAUSES: [&str; 4] = [" ADD ", " DROP ", " CHANGE ", " MODIFY "];
+    let at = CLAUSES.iter().filter_map(|clause| sql.find(clause)).min();
+    match at {
+        Some(at) if sql.starts_with("ALTER TABLE ") && !sql.contains(" PARTITION ") => {
+            sql[..=at].to_owned()
+        }
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,89 @@
+//! Expressions, queries and bodies: kept as written, compared in a canonical form.
+//!
+//! Servers store an expression as a tree and print it anew: MySQL with all parentheses, MariaDB with the needed ones.
+//! So [`tree`] reads one by operator precedence and prints it with all of them. What it does not know (subqueries, whole
+//! statements) is compared token by token.
+
+mod tokens;
+mod tree;
+
+use super::lex::{Executes, Lexer, Token};
+use crate::{Product, Server};
+
+/// A stretch of SQL.
+#[derive(Clone, Debug, Default)]
+pub struct Expr {
+    /// As written, without comments.
+    pub text: String,
+    /// Equal for what is stored alike.
+    pub norm: String,
+}
+
+/// Compares what is meant, not how it is written.
+impl PartialEq for Expr {
+    fn eq(&self, other: &Expr) -> bool {
+        self.norm == other.norm
+    }
+}
+
+impl Eq for Expr {}
+
+impl Expr {
+    /// An expression.
+    pub(super) fn new(tokens: &[Token<'_>]) -> Expr {
+        Expr {
+            text: text(tokens),
+            norm: tree::canonical(tokens).unwrap_or_else(|| tokens::canonical(tokens, None)),
+        }
+    }
+
+    /// A query, a body or another stretch of which only the tokens are compared; names of this database lose it.
+    pub(super) fn statement(tokens: &[Token<'_>], database: Option<&str>) -> Expr {
+        Expr {
+            text: text(tokens),
+            norm: tokens::canonical(tokens, database),
+        }
+    }
+}
+
+/// Tokens in one spelling.
+pub(super) fn canonical(tokens: &[Token<'_>]) -> String {
+    tokens::canonical(tokens, None)
+}
+
+/// Tokens of a text that was read before, so that it has no mistakes.
+pub(super) fn lexed(text: &str) -> Vec<Token<'_>> {
+    let mut lexer = Lexer::new(text, Executes::of(&Server::unknown(Product::Mysql)));
+    std::iter::from_fn(|| lexer.next().ok().flatten()).collect()
+}
+
+/// A text as sqldef prints it.
+pub(super) fn drop_in_text(text: &str) -> String {
+    drop_in(&lexed(text))
+}
+
+pub(super) use tokens::{drop_in, text, without_database};
+
+/// The text with its words in capitals, strings apart.
+pub(super) fn upper_text(text: &str) -> String {
+    let mut upper = text.to_owned();
+    for token in lexed(text)
+        .iter()
+        .filter(|token| token.kind == super::lex::Kind::Word)
+    {
+        upper.replace_range(token.at..token.end(), &token.text.to_uppercase());
+    }
+    upper
+}
+
+/// Whether one pair of parentheses holds all of it.
+pub(super) fn is_enclosed(text: &str) -> bool {
+    let tokens = lexed(text);
+    let mut depth = 0_usize;
+    let ends = tokens.iter().position(|token| {
+        depth += usize::from(token.is_op("("));
+        depth = depth.saturating_sub(usize::from(token.is_op(")")));
+        depth == 0
+    });
+    tokens.len() > 1 && ends == Some(tokens.len() - 1)
+}

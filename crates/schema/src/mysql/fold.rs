@@ -1,0 +1,193 @@
+//! Changes folded into a table, as a server would carry them out.
+
+use super::model::{Column, Name, Options, Table};
+use super::parse::Item;
+use super::parse::alter::{Action, Place};
+
+impl Name {
+    /// Columns and indexes are found whatever the case.
+    pub(super) fn is(&self, other: &Name) -> bool {
+        self.text.eq_ignore_ascii_case(&other.text)
+            || self.text.to_lowercase() == other.text.to_lowercase()
+    }
+}
+
+/// Carries out one change; what it says when the table has no such thing.
+pub(super) fn fold(table: &mut Table, action: Action) -> Result<(), String> {
+    match action {
+        Action::Add(Item::Column(column, more), place) => {
+            let at = position(table, place)?.unwrap_or(table.columns.len());
+            table.columns.insert(at, *column);
+            more.into_iter().for_each(|item| table.add(item));
+        }
+        Action::Add(item, _) => table.add(item),
+        Action::Change(old, column, more, place) => change(table, &old, *column, more, place)?,
+        Action::Default(name, value) => column(table, &name)?.default = value,
+        Action::DropColumn(name) => {
+            column(table, &name)?;
+            table.columns.retain(|column| !column.name.is(&name));
+            for index in &mut table.indexes {
+                index.parts.retain(|part| !part.is_of(&name));
+            }
+            table.indexes.retain(|index| !index.parts.is_empty());
+        }
+        Action::RenameColumn(old, new) => {
+            column(table, &old)?;
+            table.rename_column(&old, &new);
+        }
+        Action::Options(options) => table.options.take(options),
+        Action::Convert(options) => {
+            for column in &mut table.columns {
+                column.data_type.charset = None;
+                column.data_type.collation = None;
+            }
+            table.options.take(options);
+        }
+        Action::Nothing => {}
+        other => named(table, other),
+    }
+    Ok(())
+}
+
+/// Changes of indexes, constraints and partitions: what is not there needs no change.
+fn named(table: &mut Table, action: Action) {
+    match action {
+        Action::DropIndex(name) => table.indexes.retain(|index| !index.name.is(&name)),
+        Action::DropPrimary => table.indexes.retain(|index| !index.is_primary()),
+        Action::DropForeignKey(name) => {
+            let is_it = |known: &Option<Name>| known.as_ref().is_some_and(|known| known.is(&name));
+            table.foreign_keys.retain(|key| !is_it(&key.name));
+        }
+        Action::DropConstraint(name) => {
+            let is_it = |known: &Option<Name>| known.as_ref().is_some_and(|known| known.is(&name));
+            table.foreign_keys.retain(|key| !is_it(&key.name));
+            table.checks.retain(|check| !is_it(&check.name));
+            table.indexes.retain(|index| !index.name.is(&name));
+        }
+        Action::RenameTable(name) => {
+            table.name = name;
+            table.is_moved = true;
+        }
+        Action::RenameIndex(old, new) => {
+            for index in table.indexes.iter_mut().filter(|index| index.name.is(&old)) {
+                index.name = new.clone();
+            }
+        }
+        Action::Visible(name, is_visible) => {
+            for index in table
+                .indexes
+                .iter_mut()
+                .filter(|index| index.name.is(&name))
+            {
+                index.is_invisible = !is_visible;
+            }
+        }
+        Action::Partition(partitioning) => table.partitioning = Some(partitioning),
+        Action::AddPartitions(more) => {
+            if let Some(partitioning) = &mut table.partitioning {
+                partitioning.partitions.extend(more);
+            }
+        }
+        Action::DropPartitions(names) => {
+            if let Some(partitioning) = &mut table.partitioning {
+                let is_gone = |name: &Name| names.iter().any(|gone| gone.is(name));
+                partitioning
+                    .partitions
+                    .retain(|partition| !is_gone(&partition.name));
+            }
+        }
+        Action::Unpartition => table.partitioning = None,
+        _ => {}
+    }
+}
+
+fn column<'t>(table: &'t mut Table, name: &Name) -> Result<&'t mut Column, String> {
+    let owner = table.name.text.clone();
+    let mut columns = table.columns.iter_mut();
+    let found = columns.find(|column| column.name.is(name));
+    found.ok_or_else(|| format!("table {owner} has no column {}", name.text))
+}
+
+fn position(table: &Table, place: Option<Place>) -> Result<Option<usize>, String> {
+    match place {
+        None => Ok(None),
+        Some(Place::First) => Ok(Some(0)),
+        Some(Place::After(name)) => {
+            let found = table
+                .columns
+                .iter()
+                .position(|column| column.name.is(&name));
+            let missing = || format!("table {} has no column {}", table.name.text, name.text);
+            found.map(|at| Some(at + 1)).ok_or_else(missing)
+        }
+    }
+}
+
+fn change(
+    table: &mut Table,
+    old: &Name,
+    new: Column,
+    more: Vec<Item>,
+    place: Option<Place>,
+) -> Result<(), String> {
+    column(table, old)?;
+    if !old.is(&new.name) {
+        table.rename_column(old, &new.name);
+    }
+    let known = table
+        .columns
+        .iter()
+        .position(|column| column.name.is(&new.name));
+    let Some(known) = known else {
+        return Ok(());
+    };
+    table.columns.remove(known);
+    let at = position(table, place)?.unwrap_or(known);
+    table.columns.insert(at, new);
+    more.into_iter().for_each(|item| table.add(item));
+    Ok(())
+}
+
+impl Options {
+    fn take(&mut self, other: Options) {
+        if other.charset.is_some() || other.collation.is_some() {
+            self.charset = other.charset;
+            self.collation = other.collation;
+        }
+        self.engine = other.engine.or(self.engine.take());
+        self.comment = other.comment.or(self.comment.take());
+        self.row_format = other.row_format.or(self.row_format.take());
+        self.auto_increment = other.auto_increment.or(self.auto_increment.take());
+        for (word, value) in other.others {
+            self.others.retain(|(known, _)| *known != word);
+            self.others.push((word, value));
+        }
+    }
+}
+
+impl Table {
+    /// As `RENAME COLUMN` does it, expressions apart.
+    pub(super) fn rename_column(&mut self, old: &Name, new: &Name) {
+        for column in self.columns.iter_mut().filter(|column| column.name.is(old)) {
+            column.name = new.clone();
+        }
+        for index in &mut self.indexes {
+            for part in index.parts.iter_mut().filter(|part| part.is_of(old)) {
+                part.key = super::model::Key::Column(new.clone());
+            }
+        }
+        let own = self.name.clone();
+        for key in &mut self.foreign_keys {
+            key.columns
+                .iter_mut()
+                .filter(|column| column.is(old))
+                .for_each(|column| *column = new.clone());
+            if key.table.is(&own) {
+                key.references
+                    .iter_mut()
+                    .filter(|column| column.is(old))
+                    .for_each(|column| *column = new.clone());
+            }
+        }
+    }
+}

@@ -1,0 +1,458 @@
+//! What a MySQL schema is made of. Beside what was written stands its normal form, filled in by [`super::normal`]:
+//! comparing looks at that, printing at what was written.
+
+use super::expr::Expr;
+
+/// A name, and whether it was quoted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Name {
+    /// Without quotes.
+    pub text: String,
+    /// Whether the source had quotes around it.
+    pub is_quoted: bool,
+}
+
+impl Name {
+    /// A name that servers would print so.
+    pub fn quoted(text: impl Into<String>) -> Name {
+        Name {
+            text: text.into(),
+            is_quoted: true,
+        }
+    }
+}
+
+/// A base table.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    /// Its name.
+    pub name: Name,
+    /// What it was called before.
+    pub renamed_from: Option<String>,
+    /// The name on the server, where a plan gives it the one above.
+    pub was: Option<Name>,
+    /// In order.
+    pub columns: Vec<Column>,
+    /// The primary key among them, also those that foreign keys imply.
+    pub indexes: Vec<Index>,
+    /// Foreign keys.
+    pub foreign_keys: Vec<ForeignKey>,
+    /// Checks of the table; MariaDB keeps those of one column with it.
+    pub checks: Vec<Check>,
+    /// Engine, character set and so on.
+    pub options: Options,
+    /// `PARTITION BY …`
+    pub partitioning: Option<Partitioning>,
+    /// `PERIOD FOR …`, as it is printed.
+    pub periods: Vec<String>,
+    /// The `CREATE TABLE` as it was written, and what was added to it by statements of their own.
+    pub source: Vec<String>,
+    /// Whether its statements no longer say what it is, since it got another name.
+    pub is_moved: bool,
+    /// The normal form of its options.
+    pub norm: TableNorm,
+}
+
+/// What a server would store of a table's options.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TableNorm {
+    /// In lower case.
+    pub engine: String,
+    /// `None` when unknown, which equals all.
+    pub charset: Option<String>,
+    /// `None` when unknown.
+    pub collation: Option<String>,
+    /// The text.
+    pub comment: String,
+    /// In upper case.
+    pub row_format: Option<String>,
+    /// All others, in order.
+    pub others: Vec<String>,
+}
+
+/// Options of a table.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// In lower case; the default engine when `None`.
+    pub engine: Option<String>,
+    /// In lower case.
+    pub charset: Option<String>,
+    /// In lower case.
+    pub collation: Option<String>,
+    /// The text.
+    pub comment: Option<String>,
+    /// In upper case; `DEFAULT` is `None`.
+    pub row_format: Option<String>,
+    /// The counter.
+    pub auto_increment: Option<String>,
+    /// All others, by their upper-case name, with the value as it is printed.
+    pub others: Vec<(String, String)>,
+}
+
+/// A data type as it was written, in lower case.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DataType {
+    /// Such as `varchar` or `double precision`.
+    pub name: String,
+    /// What stands in parentheses: numbers, or the values of an enum or set as literals.
+    pub arguments: Vec<String>,
+    /// `UNSIGNED`
+    pub is_unsigned: bool,
+    /// `ZEROFILL`
+    pub is_zerofill: bool,
+    /// `BINARY` behind a text type.
+    pub is_binary: bool,
+    /// `CHARACTER SET`
+    pub charset: Option<String>,
+    /// `COLLATE`
+    pub collation: Option<String>,
+}
+
+/// A default value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// A number, a string or another constant.
+    Literal(Expr),
+    /// `(expression)`, or one that needs no parentheses on MariaDB.
+    Expression(Expr),
+}
+
+/// How a generated column comes about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Generated {
+    /// What it is.
+    pub expr: Expr,
+    /// Kept with the row.
+    pub is_stored: bool,
+}
+
+/// A column.
+#[derive(Clone, Debug, Default)]
+pub struct Column {
+    /// Its name.
+    pub name: Name,
+    /// What it was called before.
+    pub renamed_from: Option<String>,
+    /// The name on the server, where a plan gives it the one above.
+    pub was: Option<Name>,
+    /// As written.
+    pub data_type: DataType,
+    /// `NULL` or `NOT NULL`, when written.
+    pub nullable: Option<bool>,
+    /// `DEFAULT`
+    pub default: Option<Value>,
+    /// `ON UPDATE`
+    pub on_update: Option<Expr>,
+    /// `AUTO_INCREMENT`
+    pub is_auto_increment: bool,
+    /// `GENERATED ALWAYS AS`
+    pub generated: Option<Generated>,
+    /// `INVISIBLE`
+    pub is_invisible: bool,
+    /// `SRID`
+    pub srid: Option<String>,
+    /// `COMMENT`
+    pub comment: Option<String>,
+    /// `UNIQUE` was written with the column.
+    pub is_unique: bool,
+    /// Checks written with it, without a name.
+    pub checks: Vec<Check>,
+    /// Everything else, as it is printed.
+    pub others: Vec<String>,
+    /// The normal form.
+    pub norm: ColumnNorm,
+}
+
+/// What a server would store of a column.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ColumnNorm {
+    /// Such as `int unsigned`.
+    pub data_type: String,
+    /// Of text; `None` when unknown, which equals all.
+    pub charset: Option<String>,
+    /// Of text; `None` when unknown.
+    pub collation: Option<String>,
+    /// Whether it may be NULL.
+    pub is_nullable: bool,
+    /// Canonical.
+    pub default: Option<String>,
+    /// Canonical.
+    pub on_update: Option<String>,
+    /// Canonical, with whether it is stored.
+    pub generated: Option<(String, bool)>,
+    /// Canonical, in order.
+    pub checks: Vec<String>,
+    /// Counter, visibility, comment and so on.
+    pub rest: Vec<String>,
+}
+
+/// Kinds of indexes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum IndexKind {
+    /// The primary key.
+    Primary,
+    /// Unique.
+    Unique,
+    /// Not unique.
+    #[default]
+    Plain,
+    /// `FULLTEXT`
+    Fulltext,
+    /// `SPATIAL`
+    Spatial,
+    /// `VECTOR`
+    Vector,
+}
+
+/// One part of an index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// A column's name, or an expression.
+    pub key: Key,
+    /// Letters or bytes of a prefix.
+    pub length: Option<String>,
+    /// `DESC`
+    pub is_descending: bool,
+    /// `WITHOUT OVERLAPS`
+    pub is_period: bool,
+}
+
+/// What an index part is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Key {
+    /// A column.
+    Column(Name),
+    /// A functional part.
+    Expr(Expr),
+}
+
+/// An index.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Index {
+    /// Its kind.
+    pub kind: IndexKind,
+    /// `KEY`, `INDEX` or nothing: the word it was written with.
+    pub word: &'static str,
+    /// Its name, the server's when none was written.
+    pub name: Name,
+    /// What it was called before.
+    pub renamed_from: Option<String>,
+    /// The name on the server, where a plan gives it the one above.
+    pub was: Option<Name>,
+    /// In order.
+    pub parts: Vec<Part>,
+    /// `USING`, in upper case.
+    pub using: Option<String>,
+    /// `WITH PARSER`
+    pub parser: Option<String>,
+    /// `COMMENT`
+    pub comment: Option<String>,
+    /// `INVISIBLE` or `IGNORED`.
+    pub is_invisible: bool,
+    /// All other options, as they are printed.
+    pub others: Vec<String>,
+    /// Made by the server for a foreign key.
+    pub is_implied: bool,
+    /// Written with its column.
+    pub is_inline: bool,
+    /// The statement of its own that it was written with.
+    pub statement: Option<String>,
+    /// The normal form, without the name.
+    pub norm: String,
+}
+
+impl Part {
+    /// Its column's name.
+    pub(super) fn column(&self) -> Option<&Name> {
+        match &self.key {
+            Key::Column(name) => Some(name),
+            Key::Expr(_) => None,
+        }
+    }
+
+    /// Whether it is this column.
+    pub(super) fn is_of(&self, column: &Name) -> bool {
+        matches!(&self.key, Key::Column(name) if name.is(column))
+    }
+}
+
+impl Index {
+    /// Whether it is the primary key.
+    pub(super) fn is_primary(&self) -> bool {
+        self.kind == IndexKind::Primary
+    }
+
+    /// Names of the columns, in lower case; an expression has none.
+    pub fn columns(&self) -> impl Iterator<Item = Option<String>> {
+        self.parts.iter().map(|part| match &part.key {
+            Key::Column(name) => Some(name.text.to_lowercase()),
+            Key::Expr(_) => None,
+        })
+    }
+
+    /// Whether its first columns are these, in this order and whole.
+    pub fn covers(&self, columns: &[Name]) -> bool {
+        let is_tree = matches!(
+            self.kind,
+            IndexKind::Primary | IndexKind::Unique | IndexKind::Plain
+        );
+        is_tree
+            && self.parts.len() >= columns.len()
+            && self.parts.iter().zip(columns).all(|(part, column)| {
+                part.length.is_none()
+                    && matches!(&part.key, Key::Column(name) if name.text.eq_ignore_ascii_case(&column.text))
+            })
+    }
+}
+
+/// A foreign key.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ForeignKey {
+    /// As written; the server makes one otherwise.
+    pub name: Option<Name>,
+    /// What it was called before.
+    pub renamed_from: Option<String>,
+    /// Here.
+    pub columns: Vec<Name>,
+    /// Name of another database, if one was written.
+    pub database: Option<String>,
+    /// There.
+    pub table: Name,
+    /// There.
+    pub references: Vec<Name>,
+    /// In upper case; what the server does without it is `None`.
+    pub on_delete: Option<String>,
+    /// In upper case.
+    pub on_update: Option<String>,
+    /// Name given between `FOREIGN KEY` and the columns.
+    pub index: Option<String>,
+    /// Written with its column.
+    pub is_inline: bool,
+    /// The statement of its own that it was written with.
+    pub statement: Option<String>,
+}
+
+/// A check.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Check {
+    /// As written; the server makes one otherwise.
+    pub name: Option<Name>,
+    /// What it was called before.
+    pub renamed_from: Option<String>,
+    /// The condition.
+    pub expr: Expr,
+    /// `NOT ENFORCED` is absent.
+    pub is_enforced: bool,
+    /// The column that it was written with.
+    pub is_inline: Option<String>,
+}
+
+/// `PARTITION BY …`
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Partitioning {
+    /// `RANGE (…)` and all up to the list, as written.
+    pub head: String,
+    /// The same, canonical.
+    pub norm: String,
+    /// Whether it is by RANGE or LIST.
+    pub has_bounds: bool,
+    /// Whether it is by RANGE.
+    pub is_range: bool,
+    /// In order; empty when only their number is given.
+    pub partitions: Vec<Partition>,
+}
+
+/// One partition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Partition {
+    /// Its name.
+    pub name: Name,
+    /// The definition as written, from `PARTITION` on.
+    pub text: String,
+    /// The same without name and default engine, canonical.
+    pub norm: String,
+    /// Whether it takes all above (`MAXVALUE`).
+    pub is_max: bool,
+}
+
+/// A view.
+#[derive(Clone, Debug, Default)]
+pub struct View {
+    /// Its name.
+    pub name: Name,
+    /// What it was called before.
+    pub renamed_from: Option<String>,
+    /// The name on the server, where a plan gives it the one above.
+    pub was: Option<Name>,
+    /// In upper case; `UNDEFINED` when not written.
+    pub algorithm: String,
+    /// As printed; the creating user when `None`.
+    pub definer: Option<String>,
+    /// In upper case, when written.
+    pub security: Option<String>,
+    /// Names of the columns, canonical.
+    pub columns: Option<String>,
+    /// The query, with check option.
+    pub body: Expr,
+    /// Names in the query, in lower case and in order: tables and views are among them.
+    pub tables: Vec<String>,
+    /// The statement as written.
+    pub source: String,
+}
+
+/// A trigger.
+#[derive(Clone, Debug, Default)]
+pub struct Trigger {
+    /// Its name.
+    pub name: Name,
+    /// Name of its table.
+    pub table: Name,
+    /// As printed.
+    pub definer: Option<String>,
+    /// `BEFORE INSERT` and so on, in upper case.
+    pub event: String,
+    /// `FOLLOWS x`, which servers do not tell again.
+    pub order: String,
+    /// What it does.
+    pub body: Expr,
+    /// The statement as written.
+    pub source: String,
+}
+
+/// An event.
+#[derive(Clone, Debug, Default)]
+pub struct Event {
+    /// Its name.
+    pub name: Name,
+    /// As printed.
+    pub definer: Option<String>,
+    /// `EVERY …` or `AT …`.
+    pub schedule: Expr,
+    /// STARTS and ENDS.
+    pub bounds: Expr,
+    /// Whether a start was written; the server makes one otherwise.
+    pub has_start: bool,
+    /// `ON COMPLETION PRESERVE`
+    pub is_preserved: bool,
+    /// `ENABLE`, `DISABLE` or `DISABLE ON SLAVE`.
+    pub status: String,
+    /// `COMMENT`
+    pub comment: String,
+    /// What it does.
+    pub body: Expr,
+    /// The statement as written.
+    pub source: String,
+}
+
+/// A routine or a sequence, which is kept as it was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Opaque {
+    /// `procedure`, `function` or `sequence`.
+    pub kind: &'static str,
+    /// Its name.
+    pub name: String,
+    /// What is compared of it.
+    pub norm: String,
+    /// As written.
+    pub text: String,
+}

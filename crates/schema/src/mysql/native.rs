@@ -1,0 +1,400 @@
+//! Plans in our order: foreign keys that are in the way go first and come last, each table is altered once, and what
+//! destroys something stands apart so that it can be held back alone.
+//!
+//! Order: triggers that go; new names; foreign keys that go; tables that go; tables that change; new tables; foreign
+//! keys that come; routines; views; triggers; events; what else goes.
+
+mod alter;
+mod programs;
+
+use std::collections::{HashMap, HashSet};
+
+use super::diff::{ColumnStep, TableDiff};
+use super::lex::backticked;
+use super::model::{ForeignKey, Index, Name, Table};
+use super::render::Printer;
+use super::{Schema, hazards, order};
+use crate::{Hazard, Object, PlanOptions, Statement};
+
+pub(super) use alter::options;
+
+/// A plan in the making.
+pub(super) struct Builder<'a> {
+    pub from: &'a Schema,
+    pub to: &'a Schema,
+    pub printer: Printer,
+    pub options: &'a PlanOptions,
+    pub statements: Vec<Statement>,
+}
+
+/// See [`crate::plan`].
+pub(super) fn plan(from: &Schema, to: &Schema, options: &PlanOptions) -> Vec<Statement> {
+    let mut builder = Builder {
+        from,
+        to,
+        printer: Printer::new(options, to.is_mariadb),
+        options,
+        statements: Vec::new(),
+    };
+    builder.everything();
+    builder.statements
+}
+
+/// The whole schema, for an empty database.
+pub(super) fn creation(schema: &Schema) -> Vec<String> {
+    let options = PlanOptions::default();
+    let empty = Schema::default();
+    let statements = plan(&empty, schema, &options);
+    statements
+        .into_iter()
+        .map(|statement| statement.sql)
+        .collect()
+}
+
+impl<'a> Builder<'a> {
+    fn everything(&mut self) {
+        let diffs = self.diffs();
+        let gone: Vec<&Table> = self
+            .from
+            .tables
+            .iter()
+            .filter(|table| self.to.table(&table.name.text).is_none())
+            .collect();
+        self.drop_triggers();
+        self.drop_views_in_the_way();
+        self.rename_tables(&diffs);
+        let retaken = retaken(&diffs, self.to);
+        self.drop_foreign_keys(&diffs, &retaken, &gone);
+        self.drop_tables(&gone);
+        for diff in &diffs {
+            self.alter(diff);
+        }
+        let late = self.create_tables();
+        self.add_foreign_keys(&diffs, &retaken, &late);
+        self.create_routines();
+        self.views();
+        self.triggers();
+        self.events();
+        self.drop_rest();
+    }
+
+    fn diffs(&self) -> Vec<TableDiff<'a>> {
+        let (from, to) = (self.from, self.to);
+        let both = to
+            .tables
+            .iter()
+            .filter_map(|table| Some(TableDiff::of(from.table(&table.name.text)?, table)));
+        both.filter(|diff| !diff.is_empty() || self.is_counter(diff))
+            .collect()
+    }
+
+    /// Whether the counter is part of the schema, and another one.
+    pub fn is_counter(&self, diff: &TableDiff<'_>) -> bool {
+        let after = &diff.to.options.auto_increment;
+        self.options.auto_increment && after.is_some() && *after != diff.from.options.auto_increment
+    }
+
+    /// Adds a statement; its index.
+    pub fn push(
+        &mut self,
+        sql: String,
+        verb: &'static str,
+        kind: &'static str,
+        name: String,
+    ) -> usize {
+        self.statements.push(Statement {
+            sql,
+            object: Object { kind, name },
+            hazards: vec![Hazard::NotTransactional],
+            verb,
+            destructive: false,
+            needs: Vec::new(),
+            held_back: None,
+        });
+        self.statements.len() - 1
+    }
+
+    /// The same with what makes it dangerous in front; held back when values can be lost.
+    pub fn push_with(
+        &mut self,
+        sql: String,
+        verb: &'static str,
+        object: (&'static str, String),
+        hazards: Vec<Hazard>,
+    ) -> usize {
+        let at = self.push(sql, verb, object.0, object.1);
+        let statement = &mut self.statements[at];
+        statement.destructive = hazards
+            .iter()
+            .any(|hazard| matches!(hazard, Hazard::DataLoss(_) | Hazard::LossyCast(_)));
+        for hazard in hazards.into_iter().rev() {
+            if !statement.hazards.contains(&hazard) {
+                statement.hazards.insert(0, hazard);
+            }
+        }
+        at
+    }
+
+    fn rename_tables(&mut self, diffs: &[TableDiff<'_>]) {
+        for diff in diffs {
+            if let Some(was) = &diff.from.was {
+                let sql = format!(
+                    "ALTER TABLE {} RENAME TO {}",
+                    self.printer.name(was),
+                    self.printer.name(&diff.to.name)
+                );
+                self.push(sql, "rename", "table", was.text.clone());
+            }
+        }
+    }
+
+    /// One statement a table for those that go or must make room.
+    fn drop_foreign_keys(
+        &mut self,
+        diffs: &[TableDiff<'_>],
+        retaken: &[Retaken<'_>],
+        gone: &[&Table],
+    ) {
+        let mut of_table: Vec<(&Name, Vec<Name>)> = Vec::new();
+        for diff in diffs {
+            let dropped = diff.dropped_keys.iter().map(|key| diff.from.key_name(key));
+            of_table.push((&diff.to.name, dropped.collect()));
+        }
+        for Retaken { table, key } in retaken {
+            let name = self
+                .from
+                .table(&table.name.text)
+                .map(|before| before.key_name(before.same_key(key)));
+            let name = name.unwrap_or_else(|| table.key_name(key));
+            match of_table.iter_mut().find(|(known, _)| known.is(&table.name)) {
+                Some((_, names)) => names.push(name),
+                None => of_table.push((&table.name, vec![name])),
+            }
+        }
+        of_table.extend(
+            circle(gone)
+                .into_iter()
+                .map(|(table, key)| (&table.name, vec![table.key_name(key)])),
+        );
+        for (table, names) in of_table.into_iter().filter(|(_, names)| !names.is_empty()) {
+            let clauses: Vec<String> = names
+                .iter()
+                .map(|name| format!("DROP FOREIGN KEY {}", self.printer.name(name)))
+                .collect();
+            let sql = format!(
+                "ALTER TABLE {} {}",
+                self.printer.name(table),
+                clauses.join(", ")
+            );
+            let name = format!("{}.{}", table.text, names[0].text);
+            let lost = names
+                .iter()
+                .map(|name| Hazard::Drop(format!("constraint {}", name.text)));
+            self.push_with(sql, "drop", ("constraint", name), lost.collect());
+        }
+    }
+
+    fn drop_tables(&mut self, gone: &[&Table]) {
+        for table in order::tables(gone).into_iter().rev() {
+            let name = table.name.text.clone();
+            let sql = format!("DROP TABLE {}", backticked(&name));
+            let lost = vec![Hazard::DataLoss(format!("table {name} with all its rows"))];
+            self.push_with(sql, "drop", ("table", name), lost);
+        }
+    }
+
+    /// Creates what is new; foreign keys that have to wait for other tables.
+    fn create_tables(&mut self) -> Vec<Retaken<'a>> {
+        let new: Vec<&Table> = self
+            .to
+            .tables
+            .iter()
+            .filter(|table| self.from.table(&table.name.text).is_none())
+            .collect();
+        let ordered = order::tables(&new);
+        let names: HashSet<&str> = new.iter().map(|table| table.name.text.as_str()).collect();
+        let mut made = HashSet::new();
+        let (mut late, mut later) = (Vec::new(), Vec::new());
+        for table in ordered {
+            made.insert(table.name.text.as_str());
+            let waits = |key: &ForeignKey| {
+                let parent = key.table.text.as_str();
+                names.contains(parent) && !made.contains(parent)
+            };
+            let waiting: Vec<&ForeignKey> =
+                table.foreign_keys.iter().filter(|key| waits(key)).collect();
+            let has_statement = |key: &&ForeignKey| key.statement.is_some();
+            let is_as_written = !table.is_moved && waiting.iter().all(has_statement);
+            if is_as_written {
+                for (at, sql) in table.source.iter().enumerate() {
+                    // Foreign keys of their own come when all tables are there.
+                    let is_key = at > 0
+                        && table
+                            .foreign_keys
+                            .iter()
+                            .any(|key| key.statement.as_deref() == Some(sql));
+                    match is_key {
+                        true => later.push((sql.clone(), table)),
+                        false => self.create(sql.clone(), table, at),
+                    }
+                }
+            } else {
+                late.extend(waiting.iter().map(|key| Retaken { table, key }));
+                let sql = self.printer.table(table, &|key| !waits(key));
+                self.create(sql, table, 0);
+            }
+        }
+        for (sql, table) in later {
+            self.create(sql, table, 1);
+        }
+        late
+    }
+
+    fn create(&mut self, sql: String, table: &Table, at: usize) {
+        let verb = if at == 0 { "create" } else { "alter" };
+        let created = self.push(sql, verb, "table", table.name.text.clone());
+        let in_the_way = self.statements.iter().position(|statement| {
+            statement.verb == "drop"
+                && statement.object.kind == "view"
+                && statement.object.name == table.name.text
+        });
+        self.statements[created].needs.extend(in_the_way);
+    }
+
+    fn add_foreign_keys(
+        &mut self,
+        diffs: &[TableDiff<'a>],
+        retaken: &[Retaken<'a>],
+        late: &[Retaken<'a>],
+    ) {
+        let mut places: HashMap<&str, usize> = HashMap::new();
+        let mut of_table: Vec<(&Table, Vec<&ForeignKey>)> = Vec::new();
+        let added = diffs
+            .iter()
+            .flat_map(|diff| diff.added_keys.iter().map(|key| (diff.to, *key)));
+        let others = retaken
+            .iter()
+            .chain(late)
+            .map(|Retaken { table, key }| (*table, *key));
+        for (table, key) in added.chain(others) {
+            let place = *places.entry(&table.name.text).or_insert(of_table.len());
+            match of_table.get_mut(place) {
+                Some((_, keys)) => keys.push(key),
+                None => of_table.push((table, vec![key])),
+            }
+        }
+        for (table, keys) in of_table {
+            let clauses: Vec<String> = keys
+                .iter()
+                .map(|key| format!("ADD {}", self.printer.foreign_key(key)))
+                .collect();
+            let sql = format!(
+                "ALTER TABLE {} {}",
+                self.printer.name(&table.name),
+                clauses.join(", ")
+            );
+            let is_new = self.from.table(&table.name.text).is_none();
+            let hazards = keys
+                .iter()
+                .filter(|_| !is_new)
+                .flat_map(|key| hazards::of_key(table, key));
+            let name = format!("{}.{}", table.name.text, table.key_name(keys[0]).text);
+            self.push_with(sql, "add", ("constraint", name), hazards.collect());
+        }
+    }
+}
+
+/// A foreign key that goes for a while.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Retaken<'a> {
+    table: &'a Table,
+    key: &'a ForeignKey,
+}
+
+/// Foreign keys that stay, but are in the way of a column's or an index' change.
+fn retaken<'a>(diffs: &[TableDiff<'a>], to: &'a Schema) -> Vec<Retaken<'a>> {
+    let places: HashMap<&str, &TableDiff<'a>> = diffs
+        .iter()
+        .map(|diff| (diff.to.name.text.as_str(), diff))
+        .collect();
+    let mut retaken = Vec::new();
+    for table in &to.tables {
+        for key in &table.foreign_keys {
+            let own = places.get(table.name.text.as_str());
+            let is_new = own.is_some_and(|diff| {
+                diff.added_keys
+                    .iter()
+                    .any(|added| std::ptr::eq(*added, key))
+            });
+            let parent = places.get(key.table.text.as_str());
+            let is_moved = own.is_some_and(|diff| moves(diff, &key.columns))
+                || parent.is_some_and(|diff| moves(diff, &key.references));
+            let is_kept = to.is_kept(table, key, diffs);
+            if !is_new && is_moved && is_kept {
+                retaken.push(Retaken { table, key });
+            }
+        }
+    }
+    retaken
+}
+
+/// Whether a change touches what a foreign key needs: these columns' types, or the index on them.
+fn moves(diff: &TableDiff<'_>, columns: &[Name]) -> bool {
+    let is_named = |name: &Name| columns.iter().any(|column| column.is(name));
+    let is_column = diff.columns.iter().any(|step| match step {
+        ColumnStep::Add(..) => false,
+        ColumnStep::Change { from, to, .. } => {
+            is_named(&to.name)
+                && (from.was.is_some()
+                    || !from.norm.is_same_type(&to.norm)
+                    || from.norm.is_nullable != to.norm.is_nullable)
+        }
+        ColumnStep::Remake { to, .. } => is_named(&to.name),
+    });
+    let covers = |index: &Index| index.covers(columns);
+    let primary = diff.primary.and_then(|(before, _)| before);
+    let replaced = diff.replaced_indexes.iter().map(|(before, _)| *before);
+    is_column
+        || replaced
+            .chain(primary)
+            .chain(diff.dropped_indexes.iter().copied())
+            .any(covers)
+}
+
+/// Foreign keys by which tables that go refer to each other in a circle, or to one that is dropped before them.
+fn circle<'a>(gone: &[&'a Table]) -> Vec<(&'a Table, &'a ForeignKey)> {
+    let ordered = order::tables(gone);
+    let place = |name: &str| ordered.iter().position(|table| table.name.text == name);
+    let mut found = Vec::new();
+    for (at, table) in ordered.iter().enumerate() {
+        let keys = table.foreign_keys.iter();
+        found.extend(
+            keys.filter(|key| place(&key.table.text).is_some_and(|parent| parent > at))
+                .map(|key| (*table, key)),
+        );
+    }
+    found
+}
+
+impl Schema {
+    /// Whether the table had this key before.
+    fn is_kept(&self, table: &Table, key: &ForeignKey, diffs: &[TableDiff<'_>]) -> bool {
+        let diff = diffs.iter().find(|diff| diff.to.name.is(&table.name));
+        diff.is_none_or(|diff| {
+            diff.from
+                .foreign_keys
+                .iter()
+                .any(|known| known.is_same(key))
+        })
+    }
+}
+
+impl Table {
+    /// The key here that demands the same.
+    fn same_key<'k>(&'k self, key: &'k ForeignKey) -> &'k ForeignKey {
+        self.foreign_keys
+            .iter()
+            .find(|known| known.is_same(key))
+            .unwrap_or(key)
+    }
+}

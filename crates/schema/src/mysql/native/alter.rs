@@ -1,0 +1,454 @@
+//! One table: what can stand in one statement does, so that its rows are copied once.
+
+use super::Builder;
+use crate::mysql::diff::{ColumnStep, PartitionStep, Place, TableDiff};
+use crate::mysql::hazards;
+use crate::mysql::lex::literal;
+use crate::mysql::model::{Column, Index, Partition};
+use crate::mysql::render;
+use crate::{Hazard, Object};
+
+/// What stands in one statement.
+#[derive(Default)]
+struct Clauses {
+    texts: Vec<String>,
+    hazards: Vec<Hazard>,
+}
+
+impl Clauses {
+    fn push(&mut self, text: String, hazards: Vec<Hazard>) {
+        self.texts.push(text);
+        self.hazards.extend(hazards);
+    }
+}
+
+impl Builder<'_> {
+    pub(super) fn alter(&mut self, diff: &TableDiff<'_>) {
+        let table = self.printer.name(&diff.to.name);
+        let is_freed = self.remove_partitions(diff, &table);
+        let mut clauses = Clauses::default();
+        self.drop_clauses(diff, &mut clauses);
+        self.column_clauses(diff, &mut clauses);
+        self.index_clauses(diff, &mut clauses);
+        self.check_clauses(diff, &mut clauses);
+        self.option_clauses(diff, &mut clauses);
+        if !clauses.texts.is_empty() {
+            let sql = format!("ALTER TABLE {table} {}", clauses.texts.join(", "));
+            let name = diff.to.name.text.clone();
+            self.push_with(sql, "alter", ("table", name), clauses.hazards);
+        }
+        self.lossy_columns(diff, &table);
+        self.drop_indexes(diff, &table);
+        self.drop_columns(diff, &table);
+        self.partitions(diff, &table, is_freed);
+    }
+
+    /// Partitions that go or are made anew on other columns are in the way of keys and columns.
+    fn remove_partitions(&mut self, diff: &TableDiff<'_>, table: &str) -> bool {
+        let is_other = match diff.partitions.first() {
+            Some(PartitionStep::Remove) => true,
+            Some(PartitionStep::By(_)) => {
+                let has_more = diff.primary.is_some()
+                    || !diff.columns.is_empty()
+                    || !diff.dropped_columns.is_empty()
+                    || !diff.replaced_indexes.is_empty();
+                has_more && diff.from.partitioning.is_some()
+            }
+            _ => false,
+        };
+        if is_other {
+            let rewrite = Hazard::Rewrite(format!("table {} is written anew", diff.to.name.text));
+            let sql = format!("ALTER TABLE {table} REMOVE PARTITIONING");
+            self.push_with(
+                sql,
+                "alter",
+                ("table", diff.to.name.text.clone()),
+                vec![rewrite],
+            );
+        }
+        is_other
+    }
+
+    fn drop_clauses(&self, diff: &TableDiff<'_>, clauses: &mut Clauses) {
+        for check in &diff.dropped_checks {
+            let name = diff.from.check_name(check, self.to.is_mariadb);
+            let text = format!("DROP CONSTRAINT {}", self.printer.name(&name));
+            clauses.push(
+                text,
+                vec![Hazard::Drop(format!("constraint {}", name.text))],
+            );
+        }
+        let replaced = diff.replaced_indexes.iter().map(|(before, _)| *before);
+        for index in replaced.chain(
+            diff.dropped_indexes
+                .iter()
+                .copied()
+                .filter(|index| is_needed(diff, index)),
+        ) {
+            // It still has its old name, which a plan gives up here.
+            let name = index.was.as_ref().unwrap_or(&index.name);
+            let text = format!("DROP INDEX {}", self.printer.name(name));
+            clauses.push(text, vec![Hazard::Drop(format!("index {}", name.text))]);
+        }
+        if let Some((Some(_), _)) = diff.primary {
+            clauses.push("DROP PRIMARY KEY".to_owned(), Vec::new());
+        }
+        for (before, after) in &diff.renamed_indexes {
+            if let Some(was) = &before.was {
+                let text = format!(
+                    "RENAME INDEX {} TO {}",
+                    self.printer.name(was),
+                    self.printer.name(&after.name)
+                );
+                clauses.push(text, Vec::new());
+            }
+        }
+    }
+
+    fn column_clauses(&self, diff: &TableDiff<'_>, clauses: &mut Clauses) {
+        for step in &diff.columns {
+            match step {
+                ColumnStep::Add(column, place) => {
+                    let text = format!(
+                        "ADD COLUMN {}{}",
+                        self.printer.column(diff.to, column),
+                        self.place(*place)
+                    );
+                    clauses.push(text, hazards::of_added(diff.to, column));
+                }
+                ColumnStep::Change { from, to, place } => {
+                    if is_lossy(from, to) {
+                        continue;
+                    }
+                    clauses.push(
+                        self.change(diff, from, to, *place),
+                        hazards::of_changed(diff.from, from, to),
+                    );
+                }
+                ColumnStep::Remake { from, to, place } => {
+                    clauses.push(
+                        format!("DROP COLUMN {}", self.printer.name(&from.name)),
+                        remade(diff, from),
+                    );
+                    let text = format!(
+                        "ADD COLUMN {}{}",
+                        self.printer.column(diff.to, to),
+                        self.place(*place)
+                    );
+                    clauses.push(text, hazards::of_added(diff.to, to));
+                }
+            }
+        }
+        for column in diff
+            .dropped_columns
+            .iter()
+            .filter(|column| column.is_auto_increment)
+        {
+            let text = format!(
+                "MODIFY COLUMN {} {}",
+                self.printer.name(&column.name),
+                self.printer.definition(diff.from, column, false)
+            );
+            clauses.push(text, Vec::new());
+        }
+    }
+
+    fn change(
+        &self,
+        diff: &TableDiff<'_>,
+        from: &Column,
+        to: &Column,
+        place: Option<Place<'_>>,
+    ) -> String {
+        let place = place.map_or_else(String::new, |place| self.place(place));
+        match &from.was {
+            Some(was) => format!(
+                "CHANGE COLUMN {} {}{place}",
+                self.printer.name(was),
+                self.printer.column(diff.to, to)
+            ),
+            None => format!("MODIFY COLUMN {}{place}", self.printer.column(diff.to, to)),
+        }
+    }
+
+    fn place(&self, place: Place<'_>) -> String {
+        match place {
+            Place::First => " FIRST".to_owned(),
+            Place::After(name) => format!(" AFTER {}", self.printer.name(name)),
+        }
+    }
+
+    fn index_clauses(&self, diff: &TableDiff<'_>, clauses: &mut Clauses) {
+        if let Some((_, Some(primary))) = diff.primary {
+            clauses.push(
+                format!("ADD {}", self.printer.index(primary)),
+                hazards::of_index(diff.from, primary),
+            );
+        }
+        let replaced = diff.replaced_indexes.iter().map(|(_, after)| *after);
+        let added = diff.added_indexes.iter().copied();
+        // The server makes it together with its foreign key.
+        let comes_with_key = |index: &&Index| {
+            index.is_implied && diff.added_keys.iter().any(|key| index.covers(&key.columns))
+        };
+        for index in replaced.chain(added).filter(|index| !comes_with_key(index)) {
+            clauses.push(
+                format!("ADD {}", self.printer.index(index)),
+                hazards::of_index(diff.from, index),
+            );
+        }
+    }
+
+    fn check_clauses(&self, diff: &TableDiff<'_>, clauses: &mut Clauses) {
+        for check in &diff.added_checks {
+            clauses.push(
+                format!("ADD {}", self.printer.check(check)),
+                hazards::of_check(diff.from, check),
+            );
+        }
+    }
+
+    fn option_clauses(&self, diff: &TableDiff<'_>, clauses: &mut Clauses) {
+        let texts = options(diff);
+        if self.is_counter(diff)
+            && let Some(counter) = &diff.to.options.auto_increment
+        {
+            clauses.push(format!("AUTO_INCREMENT={counter}"), Vec::new());
+        }
+        for text in texts {
+            clauses.push(text, hazards::of_options(diff.from, diff.to));
+        }
+    }
+
+    /// What can lose values is a statement of its own, to be allowed by the column's name.
+    fn lossy_columns(&mut self, diff: &TableDiff<'_>, table: &str) {
+        for step in &diff.columns {
+            if let ColumnStep::Change { from, to, place } = step
+                && is_lossy(from, to)
+            {
+                let sql = format!(
+                    "ALTER TABLE {table} {}",
+                    self.change(diff, from, to, *place)
+                );
+                let name = format!("{}.{}", diff.to.name.text, to.name.text);
+                self.push_with(
+                    sql,
+                    "alter",
+                    ("column", name),
+                    hazards::of_changed(diff.from, from, to),
+                );
+            }
+        }
+    }
+
+    fn drop_indexes(&mut self, diff: &TableDiff<'_>, table: &str) {
+        for index in diff
+            .dropped_indexes
+            .iter()
+            .filter(|index| !is_needed(diff, index))
+        {
+            let sql = format!(
+                "ALTER TABLE {table} DROP INDEX {}",
+                self.printer.name(&index.name)
+            );
+            let name = format!("{}.{}", diff.to.name.text, index.name.text);
+            let lost = vec![Hazard::Drop(format!("index {}", index.name.text))];
+            let at = self.push_with(sql, "drop", ("index", name), lost);
+            self.statements[at].destructive = true;
+        }
+    }
+
+    /// Generated columns first: they may be made of the others.
+    fn drop_columns(&mut self, diff: &TableDiff<'_>, table: &str) {
+        let (generated, plain): (Vec<&Column>, Vec<&Column>) = diff
+            .dropped_columns
+            .iter()
+            .partition(|column| column.generated.is_some());
+        for column in generated.into_iter().rev().chain(plain) {
+            let name = format!("{}.{}", diff.to.name.text, column.name.text);
+            let sql = format!(
+                "ALTER TABLE {table} DROP COLUMN {}",
+                self.printer.name(&column.name)
+            );
+            let lost = vec![Hazard::DataLoss(format!("values of {name}"))];
+            let on_it = diff
+                .dropped_indexes
+                .iter()
+                .filter(|index| index.parts.iter().any(|part| part.is_of(&column.name)));
+            let on_it = on_it.map(|index| Object {
+                kind: "index",
+                name: format!("{}.{}", diff.to.name.text, index.name.text),
+            });
+            let on_it: Vec<Object> = on_it.collect();
+            let needs = self
+                .statements
+                .iter()
+                .enumerate()
+                .filter(|(_, each)| on_it.contains(&each.object));
+            let needs: Vec<usize> = needs.map(|(at, _)| at).collect();
+            let at = self.push_with(sql, "drop", ("column", name), lost);
+            self.statements[at].needs = needs;
+        }
+    }
+
+    fn partitions(&mut self, diff: &TableDiff<'_>, table: &str, is_freed: bool) {
+        let name = &diff.to.name.text;
+        let rewrite = || vec![Hazard::Rewrite(format!("table {name} is written anew"))];
+        for step in &diff.partitions {
+            let (clause, hazards, verb) = match step {
+                PartitionStep::Remove if is_freed => continue,
+                PartitionStep::Remove => ("REMOVE PARTITIONING".to_owned(), rewrite(), "alter"),
+                PartitionStep::By(partitioning) => {
+                    (render::partitions(partitioning), rewrite(), "alter")
+                }
+                PartitionStep::Add(added) => (
+                    format!("ADD PARTITION ({})", texts(added)),
+                    Vec::new(),
+                    "alter",
+                ),
+                PartitionStep::Reorganize(from, to) => {
+                    let clause = format!(
+                        "REORGANIZE PARTITION {} INTO ({})",
+                        names(self, from),
+                        texts(to)
+                    );
+                    (clause, rewrite(), "alter")
+                }
+                PartitionStep::Drop(gone) => {
+                    let lost = gone
+                        .iter()
+                        .map(|gone| Hazard::DataLoss(format!("rows of {name}.{}", gone.name.text)));
+                    (
+                        format!("DROP PARTITION {}", names(self, gone)),
+                        lost.collect(),
+                        "drop",
+                    )
+                }
+            };
+            let object = match step {
+                PartitionStep::Drop(gone) => ("partition", format!("{name}.{}", gone[0].name.text)),
+                _ => ("table", name.clone()),
+            };
+            self.push_with(
+                format!("ALTER TABLE {table} {clause}"),
+                verb,
+                object,
+                hazards,
+            );
+        }
+    }
+}
+
+fn texts(partitions: &[&Partition]) -> String {
+    let texts: Vec<&str> = partitions
+        .iter()
+        .map(|partition| partition.text.as_str())
+        .collect();
+    texts.join(", ")
+}
+
+fn names(builder: &Builder<'_>, partitions: &[&Partition]) -> String {
+    let names: Vec<String> = partitions
+        .iter()
+        .map(|partition| builder.printer.name(&partition.name))
+        .collect();
+    names.join(", ")
+}
+
+fn is_lossy(from: &Column, to: &Column) -> bool {
+    from.norm.generated.is_none()
+        && hazards::loss(&from.norm, &to.norm).is_some()
+        && !from.norm.is_same_type(&to.norm)
+}
+
+/// Values of a generated column can be made again.
+fn remade(diff: &TableDiff<'_>, from: &Column) -> Vec<Hazard> {
+    match from.generated {
+        Some(_) => Vec::new(),
+        None => vec![Hazard::DataLoss(format!(
+            "values of {}.{}",
+            diff.to.name.text, from.name.text
+        ))],
+    }
+}
+
+/// Whether a foreign key stays that would miss this index, and another one takes its place.
+fn is_needed(diff: &TableDiff<'_>, index: &Index) -> bool {
+    let own = diff
+        .to
+        .foreign_keys
+        .iter()
+        .any(|key| index.covers(&key.columns));
+    let has_other = diff.added_indexes.iter().any(|other| {
+        let shared = index.parts.first().zip(other.parts.first());
+        shared.is_some_and(|(one, other)| one.key == other.key)
+    });
+    own || (has_other && index.kind == crate::mysql::model::IndexKind::Unique)
+}
+
+/// Options that become other ones, one clause each.
+pub(in crate::mysql) fn options(diff: &TableDiff<'_>) -> Vec<String> {
+    let (from, to) = (&diff.from.norm, &diff.to.norm);
+    let mut texts = Vec::new();
+    if from.engine != to.engine {
+        texts.push(format!("ENGINE={}", to.engine));
+    }
+    let is_alike = crate::mysql::normal::is_alike;
+    if !is_alike(&from.charset, &to.charset) || !is_alike(&from.collation, &to.collation) {
+        let charset = to
+            .charset
+            .as_ref()
+            .map(|charset| format!(" CHARACTER SET={charset}"));
+        let collation = to
+            .collation
+            .as_ref()
+            .map(|collation| format!(" COLLATE={collation}"));
+        texts.push(format!(
+            "DEFAULT{}{}",
+            charset.unwrap_or_default(),
+            collation.unwrap_or_default()
+        ));
+    }
+    if from.row_format != to.row_format {
+        texts.push(format!(
+            "ROW_FORMAT={}",
+            to.row_format.as_deref().unwrap_or("DEFAULT")
+        ));
+    }
+    if from.comment != to.comment {
+        texts.push(format!("COMMENT={}", literal(&to.comment)));
+    }
+    let known = |word: &str, list: &[String]| {
+        list.iter()
+            .find(|option| option.split('=').next() == Some(word))
+            .cloned()
+    };
+    for (word, value) in &diff.to.options.others {
+        if known(word, &from.others) != known(word, &to.others) {
+            texts.push(match value.is_empty() {
+                true => format!("ADD {}", word.trim_start_matches("WITH ")),
+                false => format!("{word}={value}"),
+            });
+        }
+    }
+    for (word, _) in &diff.from.options.others {
+        if known(word, &to.others).is_none() {
+            texts.extend(without(word));
+        }
+    }
+    texts
+}
+
+/// What takes an option back.
+fn without(word: &str) -> Option<String> {
+    match word {
+        "WITH SYSTEM VERSIONING" => Some("DROP SYSTEM VERSIONING".to_owned()),
+        "STATS_PERSISTENT" | "STATS_AUTO_RECALC" | "STATS_SAMPLE_PAGES" | "PACK_KEYS" => {
+            Some(format!("{word}=DEFAULT"))
+        }
+        "COMPRESSION" => Some("COMPRESSION=''".to_owned()),
+        "ENCRYPTION" => Some("ENCRYPTION='N'".to_owned()),
+        "TABLESPACE" | "UNION" | "CONNECTION" | "PASSWORD" | "STORAGE" | "INSERT_METHOD" => None,
+        word => Some(format!("{word}=0")),
+    }
+}

@@ -1,0 +1,234 @@
+//! Views, routines, triggers and events.
+
+use super::Builder;
+use crate::Hazard;
+use crate::mysql::lex::backticked;
+use crate::mysql::model::{Event, Opaque, Trigger, View};
+use crate::mysql::order;
+
+impl Builder<'_> {
+    /// A drop of something without rows.
+    fn drop_program(&mut self, kind: &'static str, name: &str, is_replaced: bool) -> usize {
+        let sql = format!("DROP {} {}", kind.to_ascii_uppercase(), backticked(name));
+        let lost = vec![match kind {
+            "sequence" => Hazard::DataLoss(format!("the counter of {name}")),
+            _ => Hazard::Drop(format!("{kind} {name}")),
+        }];
+        let at = self.push_with(sql, "drop", (kind, name.to_owned()), lost);
+        self.statements[at].destructive = !is_replaced;
+        at
+    }
+
+    /// A trigger that goes must not see what becomes of its table; with the table it goes by itself.
+    pub(super) fn drop_triggers(&mut self) {
+        for trigger in &self.from.triggers {
+            let is_gone = self.to.trigger(&trigger.name.text).is_none();
+            if is_gone && self.to.table(&trigger.table.text).is_some() {
+                let name = trigger.name.text.clone();
+                self.drop_program("trigger", &name, false);
+            }
+        }
+    }
+
+    /// Tables and views share their names.
+    pub(super) fn drop_views_in_the_way(&mut self) {
+        for view in &self.from.views {
+            if self.to.table(&view.name.text).is_some() && self.to.view(&view.name.text).is_none() {
+                let name = view.name.text.clone();
+                self.drop_program("view", &name, false);
+            }
+        }
+    }
+
+    pub(super) fn create_routines(&mut self) {
+        for opaque in &self.to.opaques {
+            let before = self.from.opaque(opaque);
+            match before {
+                Some(before) if before.norm == opaque.norm => continue,
+                Some(_) => {
+                    self.drop_program(opaque.kind, &opaque.name, true);
+                }
+                None => {}
+            }
+            self.push(
+                opaque.text.clone(),
+                "create",
+                opaque.kind,
+                opaque.name.clone(),
+            );
+        }
+    }
+
+    pub(super) fn views(&mut self) {
+        let views: Vec<&View> = self.to.views.iter().collect();
+        for view in order::views(&views) {
+            let name = &view.name.text;
+            let Some(before) = self.from.view(name) else {
+                let created = self.push(view.source.clone(), "create", "view", name.clone());
+                let in_the_way = self.statements.iter().position(|statement| {
+                    statement.verb == "drop"
+                        && statement.object.kind == "table"
+                        && statement.object.name == *name
+                });
+                self.statements[created].needs.extend(in_the_way);
+                continue;
+            };
+            if let Some(was) = &before.was {
+                let sql = format!(
+                    "RENAME TABLE {} TO {}",
+                    backticked(&was.text),
+                    backticked(name)
+                );
+                self.push(sql, "rename", "view", was.text.clone());
+            }
+            if !before.is_same(view) {
+                self.push(replacing(&view.source), "alter", "view", name.clone());
+            }
+        }
+    }
+
+    pub(super) fn triggers(&mut self) {
+        for trigger in &self.to.triggers {
+            match self.from.trigger(&trigger.name.text) {
+                Some(before) if before.is_same(trigger) => continue,
+                Some(_) => {
+                    self.drop_program("trigger", &trigger.name.text, true);
+                }
+                None => {}
+            }
+            self.push(
+                trigger.source.clone(),
+                "create",
+                "trigger",
+                trigger.name.text.clone(),
+            );
+        }
+    }
+
+    pub(super) fn events(&mut self) {
+        for event in &self.to.events {
+            match self.from.event(&event.name.text) {
+                Some(before) if before.is_same(event) => continue,
+                Some(_) => {
+                    self.drop_program("event", &event.name.text, true);
+                }
+                None => {}
+            }
+            self.push(
+                event.source.clone(),
+                "create",
+                "event",
+                event.name.text.clone(),
+            );
+        }
+    }
+
+    pub(super) fn drop_rest(&mut self) {
+        let (from, to) = (self.from, self.to);
+        let views: Vec<&View> = from
+            .views
+            .iter()
+            .filter(|view| to.view(&view.name.text).is_none())
+            .collect();
+        for view in order::views(&views).into_iter().rev() {
+            if to.table(&view.name.text).is_none() {
+                self.drop_program("view", &view.name.text, false);
+            }
+        }
+        for event in from
+            .events
+            .iter()
+            .filter(|event| to.event(&event.name.text).is_none())
+        {
+            self.drop_program("event", &event.name.text, false);
+        }
+        for opaque in from
+            .opaques
+            .iter()
+            .filter(|opaque| to.opaque(opaque).is_none())
+        {
+            self.drop_program(opaque.kind, &opaque.name, false);
+        }
+    }
+}
+
+/// The statement with OR REPLACE.
+fn replacing(source: &str) -> String {
+    let rest = source.get("CREATE".len()..).unwrap_or_default();
+    let is_replacing = rest
+        .trim_start()
+        .get(..2)
+        .is_some_and(|word| word.eq_ignore_ascii_case("or"));
+    match is_replacing {
+        true => source.to_owned(),
+        false => format!("CREATE OR REPLACE{rest}"),
+    }
+}
+
+impl crate::mysql::Schema {
+    pub(in crate::mysql) fn trigger(&self, name: &str) -> Option<&Trigger> {
+        self.triggers
+            .iter()
+            .find(|trigger| trigger.name.text == name)
+    }
+
+    pub(in crate::mysql) fn event(&self, name: &str) -> Option<&Event> {
+        self.events.iter().find(|event| event.name.text == name)
+    }
+
+    fn opaque(&self, like: &Opaque) -> Option<&Opaque> {
+        self.opaques
+            .iter()
+            .find(|opaque| (opaque.kind, &opaque.name) == (like.kind, &like.name))
+    }
+}
+
+/// Whoever made it, when nobody is named in the text.
+fn is_same_definer(before: &Option<String>, after: &Option<String>) -> bool {
+    after.is_none() || before.is_none() || before == after
+}
+
+impl View {
+    pub(in crate::mysql) fn is_same(&self, after: &View) -> bool {
+        let security = |view: &View| {
+            view.security
+                .clone()
+                .unwrap_or_else(|| "DEFINER".to_owned())
+        };
+        let algorithm = |view: &View| view.algorithm.clone();
+        self.body == after.body
+            && self.columns == after.columns
+            && security(self) == security(after)
+            && algorithm(self) == algorithm(after)
+            && is_same_definer(&self.definer, &after.definer)
+    }
+}
+
+impl Trigger {
+    pub(in crate::mysql) fn is_same(&self, after: &Trigger) -> bool {
+        self.body == after.body
+            && self.event == after.event
+            && self.table.is(&after.table)
+            && is_same_definer(&self.definer, &after.definer)
+    }
+}
+
+impl Event {
+    pub(in crate::mysql) fn is_same(&self, after: &Event) -> bool {
+        // A start that was not written is the moment of making it.
+        let is_same_time = !after.has_start || !self.has_start || self.bounds == after.bounds;
+        self.body == after.body
+            && (self.schedule == after.schedule || after.is_made_then())
+            && is_same_time
+            && self.is_preserved == after.is_preserved
+            && self.status == after.status
+            && self.comment == after.comment
+            && is_same_definer(&self.definer, &after.definer)
+    }
+
+    /// Whether its time is worked out when it is made (`AT CURRENT_TIMESTAMP + INTERVAL 1 DAY`).
+    fn is_made_then(&self) -> bool {
+        let norm = &self.schedule.norm;
+        norm.starts_with("AT ") && !norm.starts_with("AT '")
+    }
+}

@@ -1,0 +1,379 @@
+//! Texts into a schema: statement after statement is read, and folded into what is there.
+
+use super::cursor::Cursor;
+use super::expr;
+use super::fold::fold;
+use super::lex::{Executes, Fault, Token};
+use super::model::{Opaque, Table};
+use super::parse::{self, Created};
+use super::split::{Splitter, Statement};
+use super::{Schema, normal};
+use crate::{Note, NoteKind, Server, Source, SyntaxError};
+
+/// Letters of a statement that a note shows.
+const NOTE_LETTERS: usize = 60;
+
+const DATA: [&str; 8] = [
+    "INSERT", "REPLACE", "UPDATE", "DELETE", "LOAD", "TRUNCATE", "SELECT", "CALL",
+];
+const SETTINGS: [&str; 14] = [
+    "SET", "USE", "LOCK", "UNLOCK", "START", "COMMIT", "BEGIN", "ROLLBACK", "FLUSH", "ANALYZE",
+    "CHANGE", "SOURCE", "OPTIMIZE", "SHOW",
+];
+
+/// What became of a statement.
+enum Outcome {
+    Done,
+    Noted(NoteKind),
+}
+
+/// Reads one text.
+pub(super) fn source(
+    source: &Source,
+    server: &Server,
+    schema: &mut Schema,
+    notes: &mut Vec<Note>,
+) -> Result<(), SyntaxError> {
+    let mut splitter = Splitter::new(&source.text, Executes::of(server));
+    let mut statement = Statement::default();
+    let (mut line, mut counted) = (1, 0);
+    let mut database = server.database.clone();
+    loop {
+        let is_more = splitter.next(&mut statement);
+        if !is_more.map_err(|fault| SyntaxError::at(source, fault.at, fault.message))? {
+            return Ok(());
+        }
+        let (start, end) = statement.span();
+        line += source.text[counted..start].matches('\n').count();
+        counted = start;
+        for (_, renamed) in statement
+            .renames
+            .iter()
+            .filter(|(_, renamed)| renamed.is_deprecated)
+        {
+            notes.push(Note {
+                source: source.name.clone(),
+                line,
+                kind: NoteKind::Deprecated,
+                text: format!("@rename from={} is written @renamed now", renamed.from),
+            });
+        }
+        if let [first, ..] = statement.tokens.as_slice()
+            && first.is("USE")
+        {
+            database = Some(used(&source.text[first.end()..]));
+        }
+        let mut reader = Reader {
+            server,
+            database: database.as_deref(),
+            schema,
+            statement: &statement,
+            text: &source.text,
+        };
+        let outcome = reader.statement().map_err(|fault| SyntaxError {
+            statement: source.text[start..end].to_owned(),
+            ..SyntaxError::at(source, fault.at, fault.message)
+        })?;
+        if let Outcome::Noted(kind) = outcome {
+            notes.push(Note {
+                source: source.name.clone(),
+                line,
+                kind,
+                text: source.text[start..end].chars().take(NOTE_LETTERS).collect(),
+            });
+        }
+    }
+}
+
+/// The name behind USE, which ends with its line if not with `;`.
+fn used(rest: &str) -> String {
+    let line = rest.lines().next().unwrap_or_default();
+    let name = line.split(';').next().unwrap_or_default();
+    name.trim().trim_matches('`').to_owned()
+}
+
+struct Reader<'r, 's> {
+    server: &'r Server,
+    /// The database that the text is about: names may be written with it.
+    database: Option<&'r str>,
+    schema: &'r mut Schema,
+    statement: &'r Statement<'s>,
+    text: &'s str,
+}
+
+impl<'s> Reader<'_, 's> {
+    fn statement(&mut self) -> Result<Outcome, Fault> {
+        let tokens = &self.statement.tokens;
+        let mut cursor = Cursor::new(tokens, self.statement.span().1);
+        let is_database = tokens
+            .get(1)
+            .is_some_and(|second| second.is("DATABASE") || second.is("SCHEMA"));
+        if is_database || cursor.is_any(&SETTINGS) {
+            return Ok(Outcome::Noted(NoteKind::Setting));
+        }
+        if cursor.is_any(&DATA) {
+            return Ok(Outcome::Noted(NoteKind::Data));
+        }
+        if cursor.eat("CREATE") {
+            return self.create(cursor);
+        }
+        if cursor.eat("ALTER") {
+            let _ = cursor.eat("ONLINE") || cursor.eat("IGNORE");
+            return match cursor.eat("TABLE") {
+                true => self.alter(cursor),
+                false => Ok(Outcome::Noted(NoteKind::Opaque)),
+            };
+        }
+        if cursor.eat("DROP") {
+            return self.drop(cursor);
+        }
+        if cursor.eat_seq(&["RENAME", "TABLE"]) {
+            return self.rename(cursor);
+        }
+        Ok(Outcome::Noted(NoteKind::Opaque))
+    }
+
+    /// As it was written, without the names of this database and without comments that servers take apart.
+    fn written(&self) -> String {
+        written(self.text, &self.statement.tokens, self.database)
+    }
+
+    fn create(&mut self, mut cursor: Cursor<'_, 's>) -> Result<Outcome, Fault> {
+        let is_index = (0..4)
+            .any(|ahead| cursor.peek_at(ahead).is_some_and(|token| token.is("INDEX")))
+            && !cursor.is_any(&["TABLE", "TEMPORARY"]);
+        if is_index {
+            return self.create_index(cursor);
+        }
+        let head = parse::head(&mut cursor)?;
+        if cursor.eat("TABLE") {
+            return self.create_table(cursor);
+        }
+        let database = self.database;
+        let renamed = self
+            .statement
+            .renames
+            .first()
+            .map(|(_, renamed)| renamed.from.clone());
+        if cursor.eat("VIEW") {
+            let mut view = parse::view(&mut cursor, head, database)?;
+            view.source = self.written();
+            view.renamed_from = renamed;
+            self.schema.add_view(view);
+        } else if cursor.eat("TRIGGER") {
+            let mut trigger = parse::trigger(&mut cursor, head, database)?;
+            trigger.source = self.written();
+            self.schema
+                .triggers
+                .retain(|known| known.name != trigger.name);
+            self.schema.triggers.push(trigger);
+        } else if cursor.eat("EVENT") {
+            let mut event = parse::event(&mut cursor, head, database)?;
+            event.source = self.written();
+            self.schema.events.retain(|known| known.name != event.name);
+            self.schema.events.push(event);
+        } else if let Some(kind) = opaque_kind(&mut cursor) {
+            cursor.eat_seq(&["IF", "NOT", "EXISTS"]);
+            let (_, name) = cursor.qualified()?;
+            let opaque = Opaque {
+                kind,
+                name: name.text,
+                norm: body_norm(kind, cursor.rest()),
+                text: self.written(),
+            };
+            self.schema
+                .opaques
+                .retain(|known| (known.kind, &known.name) != (kind, &opaque.name));
+            self.schema.opaques.push(opaque);
+        } else {
+            return Ok(Outcome::Noted(NoteKind::Opaque));
+        }
+        Ok(Outcome::Done)
+    }
+
+    fn create_table(&mut self, mut cursor: Cursor<'_, 's>) -> Result<Outcome, Fault> {
+        let table = match parse::table(&mut cursor, &self.statement.renames)? {
+            Created::Table(table) => *table,
+            Created::Like(name, model) => {
+                let Some(model) = self.schema.table(&model.text) else {
+                    return Err(cursor.fault(format!("there is no table {} before", model.text)));
+                };
+                Table {
+                    name,
+                    renamed_from: None,
+                    foreign_keys: Vec::new(),
+                    is_moved: true,
+                    ..model.clone()
+                }
+            }
+            Created::Query => return Ok(Outcome::Noted(NoteKind::Opaque)),
+        };
+        let is_known = self.schema.table(&table.name.text).is_some();
+        let is_kept = is_known
+            && self
+                .statement
+                .tokens
+                .iter()
+                .take(6)
+                .any(|token| token.is("EXISTS"));
+        if !is_kept {
+            let mut table = table;
+            table.source = vec![self.written()];
+            normal::settle(&mut table, self.server);
+            self.schema.add_table(table);
+        }
+        Ok(Outcome::Done)
+    }
+
+    fn create_index(&mut self, mut cursor: Cursor<'_, 's>) -> Result<Outcome, Fault> {
+        let (table, mut index) = parse::created_index(&mut cursor)?;
+        index.statement = Some(self.written());
+        index.renamed_from = self
+            .statement
+            .renames
+            .first()
+            .map(|(_, renamed)| renamed.from.clone());
+        let text = self.written();
+        let Some(table) = self.schema.table_mut(&table.text) else {
+            return Ok(Outcome::Noted(NoteKind::Opaque));
+        };
+        table.indexes.push(index);
+        table.source.push(text);
+        normal::settle(table, self.server);
+        Ok(Outcome::Done)
+    }
+
+    fn alter(&mut self, mut cursor: Cursor<'_, 's>) -> Result<Outcome, Fault> {
+        let start = cursor.offset();
+        let (name, actions) = parse::alter::actions(&mut cursor)?;
+        let text = self.written();
+        let is_single = actions.len() == 1;
+        let Some(mut table) = self.schema.take_table(&name.text) else {
+            return Ok(Outcome::Noted(NoteKind::Opaque));
+        };
+        for action in actions {
+            fold(&mut table.1, action).map_err(|message| Fault::new(start, message))?;
+        }
+        if is_single {
+            self.remember_statement(&mut table.1, &text);
+        }
+        table.1.source.push(text);
+        normal::settle(&mut table.1, self.server);
+        self.schema.put_table(table.0, table.1);
+        Ok(Outcome::Done)
+    }
+
+    /// What the drop-in printer repeats: an index or a foreign key that was added alone.
+    fn remember_statement(&self, table: &mut Table, text: &str) {
+        let is_added = self
+            .statement
+            .tokens
+            .iter()
+            .take(7)
+            .any(|token| token.is("ADD"));
+        let is = |word: &str| {
+            self.statement
+                .tokens
+                .iter()
+                .take(12)
+                .any(|token| token.is(word))
+        };
+        if !is_added {
+            return;
+        }
+        if is("FOREIGN") {
+            if let Some(key) = table.foreign_keys.last_mut() {
+                key.statement = Some(text.to_owned());
+            }
+        } else if let Some(index) = table
+            .indexes
+            .last_mut()
+            .filter(|_| is("INDEX") || is("KEY"))
+        {
+            let is_new = index.statement.is_none() && !index.is_inline;
+            if is_new {
+                index.statement = Some(text.to_owned());
+            }
+        }
+    }
+
+    fn drop(&mut self, mut cursor: Cursor<'_, 's>) -> Result<Outcome, Fault> {
+        cursor.eat("TEMPORARY");
+        if cursor.eat("INDEX") {
+            cursor.eat_seq(&["IF", "EXISTS"]);
+            let name = cursor.name()?;
+            cursor.expect("ON")?;
+            let (_, owner) = cursor.qualified()?;
+            let text = self.written();
+            if let Some(table) = self.schema.table_mut(&owner.text) {
+                table.indexes.retain(|index| !index.name.is(&name));
+                table.source.push(text);
+            }
+            return Ok(Outcome::Done);
+        }
+        let kind = cursor.any()?;
+        cursor.eat_seq(&["IF", "EXISTS"]);
+        loop {
+            let (_, name) = cursor.qualified()?;
+            self.schema
+                .remove(&kind.text.to_ascii_lowercase(), &name.text);
+            if !cursor.eat_op(",") {
+                return Ok(Outcome::Done);
+            }
+        }
+    }
+
+    fn rename(&mut self, mut cursor: Cursor<'_, 's>) -> Result<Outcome, Fault> {
+        loop {
+            let (_, old) = cursor.qualified()?;
+            cursor.expect("TO")?;
+            let (_, new) = cursor.qualified()?;
+            let Some((at, mut table)) = self.schema.take_table(&old.text) else {
+                return Ok(Outcome::Noted(NoteKind::Opaque));
+            };
+            table.name = new;
+            table.is_moved = true;
+            self.schema.put_table(at, table);
+            if !cursor.eat_op(",") {
+                return Ok(Outcome::Done);
+            }
+        }
+    }
+}
+
+fn opaque_kind(cursor: &mut Cursor<'_, '_>) -> Option<&'static str> {
+    const KINDS: [(&str, &str); 3] = [
+        ("PROCEDURE", "procedure"),
+        ("FUNCTION", "function"),
+        ("SEQUENCE", "sequence"),
+    ];
+    let found = KINDS.iter().find(|(word, _)| cursor.eat(word));
+    found.map(|(_, kind)| *kind)
+}
+
+/// What is compared of a routine: what it does, since servers write its head anew. Sequences are only there or not.
+fn body_norm(kind: &str, tokens: &[Token<'_>]) -> String {
+    if kind == "sequence" {
+        return String::new();
+    }
+    let begins = |token: &Token<'_>| ["BEGIN", "RETURN"].iter().any(|word| token.is(word));
+    let start = tokens.iter().position(begins).unwrap_or(tokens.len());
+    expr::canonical(&tokens[start..])
+}
+
+fn written(source: &str, tokens: &[Token<'_>], database: Option<&str>) -> String {
+    let start = tokens.first().map_or(0, |token| token.at);
+    let slice = &source[start..tokens.last().map_or(start, Token::end)];
+    let mentions =
+        |name: &str| slice.contains(&format!("{name}.")) || slice.contains(&format!("{name}`."));
+    let is_balanced = slice.matches("/*").count() == slice.matches("*/").count();
+    let is_whole = is_balanced
+        && slice
+            .find("*/")
+            .is_none_or(|end| slice[..end].contains("/*"));
+    if is_whole && !database.is_some_and(mentions) {
+        return slice.to_owned();
+    }
+    // Line ends are kept, so that what is repeated is still readable.
+    expr::without_database(source, tokens, database)
+}
