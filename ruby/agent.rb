@@ -431,7 +431,6 @@ module HakaruAgent
       def environment
         if framework("Rails") && ::Rails.respond_to?(:env) then ::Rails.env
         elsif framework("Sinatra::Base") then ::Sinatra::Base.environment
-        else ENV["RACK_ENV"]
         end
       end
 

@@ -4,7 +4,9 @@ use breakdown::{Breakdown, Joined, RouteBalance, SqlSummary};
 use recording::{Nanos, Recording};
 
 use crate::Facts;
+use crate::acts::{self, ActSum};
 use crate::demand::{Demand, Demands, Gain};
+use crate::rules::host_busy;
 
 /// The facts, and requests joined with their routes.
 pub(crate) struct Context<'a> {
@@ -14,12 +16,15 @@ pub(crate) struct Context<'a> {
     /// Sent → answered time of all answered requests.
     pub(crate) service: Nanos,
     demands: Demands,
+    /// What requests did besides calls.
+    pub(crate) acts: Vec<ActSum<'a>>,
 }
 
 impl<'a> Context<'a> {
     pub(crate) fn new(facts: Facts<'a>) -> Self {
         let joined = breakdown::join(facts.recording);
         Context {
+            acts: acts::sum(facts.recording, &joined),
             recording: facts.recording,
             breakdown: facts.breakdown,
             demands: Demands::of(facts.recording, &joined),
@@ -34,6 +39,24 @@ impl<'a> Context<'a> {
             return 0.0;
         }
         (saved_ms / self.service.as_millis_f64()).clamp(0.0, 1.0)
+    }
+
+    /// `time_ms` as a share of the time that handlers took: what of it is done while others queue for a thread says
+    /// nothing of how much it is.
+    pub(crate) fn share_inside(&self, time_ms: f64) -> f64 {
+        let handled = self
+            .joined
+            .requests
+            .iter()
+            .filter_map(|request| request.handled);
+        let inside: f64 = handled
+            .map(|handled| handled.parts.total().as_millis_f64())
+            .sum();
+        if inside > 0.0 {
+            (time_ms / inside).clamp(0.0, 1.0)
+        } else {
+            0.0
+        }
     }
 
     /// What it gives to do without `saved`.
@@ -83,5 +106,29 @@ impl<'a> Context<'a> {
     /// The text of that name, empty when it was lost.
     pub(crate) fn text(&self, id: recording::TextId) -> &'a str {
         self.recording.texts.get(id).unwrap_or("")
+    }
+
+    /// The route on which an act takes most time; empty when there is none.
+    pub(crate) fn route_of(&self, act: &ActSum<'_>) -> &str {
+        let route = act
+            .routes
+            .first()
+            .and_then(|(route, ..)| self.joined.routes.get(*route));
+        route.map_or("", String::as_str)
+    }
+
+    /// What a process that served requests said of one of its settings.
+    pub(crate) fn setting(&self, name: &str) -> Option<&'a str> {
+        let serving = self
+            .recording
+            .agents
+            .iter()
+            .filter(|agent| agent.requests > 0);
+        serving.filter_map(|agent| agent.setting(name)).next()
+    }
+
+    /// Whether processes outside of this run, or the hypervisor, used so much CPU that waits may be theirs.
+    pub(crate) fn host_is_shared(&self) -> bool {
+        host_busy::shares(self).is_some_and(|shares| shares.is_shared())
     }
 }

@@ -8,6 +8,7 @@
 //! Start reading at [`all`], then any file in `rules/`. `query` reads what rules need of a digest;
 //! [`numbers`] writes numbers, here and in the report.
 
+mod acts;
 mod context;
 mod demand;
 pub mod numbers;

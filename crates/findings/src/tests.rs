@@ -1,15 +1,17 @@
 //! Rules on recordings made by hand, through the front door: what a whole run would show.
 
+mod acts;
 mod inside;
 mod outside;
+mod settings;
 mod sql;
 mod threads;
 mod trust;
 
 use recording::{
-    Access, AgentProcess, Burst, BurstKind, Exchange, ExplainedStatement, Failure, Handled,
-    HostSample, IndexColumns, LoadMode, Nanos, Outcome, PlanStep, ProcessRole, ProcessSample,
-    Recording, RequestId, SqlUse, TextId, Timestamp, Window,
+    Access, Act, ActKind, AgentProcess, Burst, BurstKind, Exchange, ExplainedStatement, Failure,
+    Handled, HostSample, IndexColumns, LoadMode, Nanos, Outcome, PlanStep, ProcessRole,
+    ProcessSample, Recording, RequestId, Setting, SqlUse, TextId, Timestamp, Window,
 };
 
 use crate::{Confidence, Facts, Finding, Safety, all};
@@ -131,6 +133,31 @@ impl Run {
             handled.sql.push(used);
         }
         self
+    }
+
+    /// Every request so far does that so often, in so many milliseconds altogether.
+    fn doing(mut self, kind: ActKind, what: &str, site: &str, count: u32, time_ms: f64) -> Run {
+        let act = Act {
+            kind,
+            what: self.text(what),
+            site: self.text(site),
+            count,
+            time: nanos(time_ms),
+        };
+        for handled in &mut self.0.handled {
+            handled.acts.push(act);
+        }
+        self
+    }
+
+    /// What the serving process says of itself.
+    fn set_to(self, name: &str, value: &str) -> Run {
+        self.with(|recording| {
+            recording.agents[0].settings.push(Setting {
+                name: name.to_owned(),
+                value: value.to_owned(),
+            });
+        })
     }
 
     fn explained(mut self, digest: &str, steps: Vec<PlanStep>) -> Run {

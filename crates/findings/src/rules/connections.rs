@@ -1,10 +1,12 @@
 //! Connections and prepared statements of a database that are made anew again and again.
 
-use recording::DatabaseFacts;
+use recording::{ActKind, DatabaseFacts};
 
+use crate::acts::ActSum;
 use crate::context::Context;
+use crate::demand::Demand;
 use crate::numbers;
-use crate::text::{percent, title};
+use crate::text::{called_from, ms, percent, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
 /// New connections a request that saw SQL, from which there is no pool. Found by weighing.
@@ -17,81 +19,162 @@ const CLOSED_SHARE_MAX: f64 = 0.1;
 const EXECUTIONS_MAX: f64 = 2.0;
 
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
-    let Some(database) = &context.recording.database else {
-        return Vec::new();
-    };
-    let mut findings = Vec::new();
-    findings.extend(connections(context, database));
-    findings.extend(prepared(database));
-    findings
+    let database = context.recording.database.as_ref();
+    let findings = [connections(context, database), prepared(context, database)];
+    findings.into_iter().flatten().collect()
 }
 
-fn connections(context: &Context<'_>, database: &DatabaseFacts) -> Option<Finding> {
-    let made = database
-        .growth("Connections")
-        .or_else(|| database.growth("sessions"))?;
-    let requests = context
-        .joined
-        .requests
-        .iter()
-        .filter(|request| {
-            request
-                .handled
-                .is_some_and(|handled| handled.statements > 0)
-        })
+/// Acts of one kind, as the app was seen to do them.
+struct Done<'a> {
+    count: u64,
+    time_ms: f64,
+    /// Where most of it happens.
+    most: Option<&'a ActSum<'a>>,
+}
+
+impl<'a> Done<'a> {
+    fn of(context: &'a Context<'_>, kind: ActKind) -> Done<'a> {
+        let acts = context.acts.iter().filter(|act| act.kind == kind);
+        Done {
+            count: acts.clone().map(|act| act.count).sum(),
+            time_ms: acts.clone().map(|act| act.time_ms).sum(),
+            most: acts.clone().next(),
+        }
+    }
+
+    fn evidence(&self) -> Vec<String> {
+        let mut evidence = Vec::new();
+        if self.count > 0 {
+            let each = ms(self.time_ms / self.count as f64);
+            evidence.push(format!(
+                "{each} each, {} in all, as the app waited for it",
+                ms(self.time_ms)
+            ));
+        }
+        let site = self
+            .most
+            .map(|act| act.site)
+            .filter(|site| !site.is_empty());
+        evidence.extend(site.map(called_from));
+        evidence
+    }
+}
+
+fn connections(context: &Context<'_>, database: Option<&DatabaseFacts>) -> Option<Finding> {
+    let done = Done::of(context, ActKind::Connect);
+    let counted = database.and_then(|database| {
+        database
+            .growth("Connections")
+            .or_else(|| database.growth("sessions"))
+    });
+    // The server counts all its clients; the app's own view wins where there is one.
+    let made = if done.count > 0 { done.count } else { counted? };
+    let asking = |handled: &recording::Handled| handled.statements > 0 || !handled.acts.is_empty();
+    let requests = context.joined.requests.iter();
+    let requests = requests
+        .filter(|request| request.handled.is_some_and(asking))
         .count();
     let each = made as f64 / requests.max(1) as f64;
-    (made >= COUNT_MIN && each >= CONNECTIONS_PER_REQUEST_MIN).then(|| {
-        finding(
-            "connection-per-request",
-            &format!(
+    if made < COUNT_MIN || each < CONNECTIONS_PER_REQUEST_MIN {
+        return None;
+    }
+    let mut evidence = vec![format!(
+        "{made} connections were made for {requests} requests with statements"
+    )];
+    evidence.extend(done.evidence());
+    Some(finding(
+        context,
+        &done,
+        Texts {
+            rule: "connection-per-request",
+            what: format!(
                 "a new database connection for nearly every request: {}",
                 numbers::count(made)
             ),
-            "connecting takes round trips, a thread of the server, and loses what it had prepared",
-            format!("{made} connections were made for {requests} requests with statements"),
-            "keep connections in a pool with one for each thread",
-        )
-    })
+            why: "connecting takes round trips, a thread of the server, and loses what it had prepared",
+            remedy: "keep connections in a pool with one for each thread",
+        },
+        evidence,
+    ))
 }
 
-fn prepared(database: &DatabaseFacts) -> Option<Finding> {
-    let prepared = database.growth("Com_stmt_prepare")?;
-    let closed = database.growth("Com_stmt_close")?;
-    let executed = database.growth("Com_stmt_execute")?;
+fn prepared(context: &Context<'_>, database: Option<&DatabaseFacts>) -> Option<Finding> {
+    let done = Done::of(context, ActKind::Prepare);
+    let on_server = |database: &DatabaseFacts| {
+        Some((
+            database.growth("Com_stmt_prepare")?,
+            database.growth("Com_stmt_close")?,
+            database.growth("Com_stmt_execute")?,
+        ))
+    };
+    let (prepared, closed, executed) = match database.and_then(on_server) {
+        Some(counted) => counted,
+        None => {
+            let statements = context.breakdown.sql.iter().map(|sql| sql.count).sum();
+            let closed = Done::of(context, ActKind::Close).count;
+            (done.count, closed, statements)
+        }
+    };
     let forgotten = (closed as f64) < CLOSED_SHARE_MAX * prepared as f64;
     let in_vain = (executed as f64) < EXECUTIONS_MAX * prepared as f64;
-    (prepared >= COUNT_MIN && forgotten && in_vain).then(|| {
-        finding(
-            "prepared-statements",
-            &format!(
+    if prepared < COUNT_MIN || !forgotten || !in_vain {
+        return None;
+    }
+    let mut evidence = vec![format!(
+        "{prepared} prepared, {closed} closed ({}), {executed} executed",
+        percent(closed as f64 / prepared as f64)
+    )];
+    evidence.extend(done.evidence());
+    Some(finding(
+        context,
+        &done,
+        Texts {
+            rule: "prepared-statements",
+            what: format!(
                 "prepared statements are never closed: {} made",
                 numbers::count(prepared)
             ),
-            "each is a round trip, and stays on the server until its connection ends",
-            format!(
-                "{prepared} prepared, {closed} closed ({}), {executed} executed",
-                percent(closed as f64 / prepared as f64)
-            ),
-            "prepare each statement once a connection and use it again, or close it after use",
-        )
-    })
+            why: "each is a round trip, and stays on the server until its connection ends",
+            remedy: "prepare each statement once a connection and use it again, or close it after use",
+        },
+        evidence,
+    ))
 }
 
-fn finding(rule: &'static str, what: &str, why: &str, evidence: String, remedy: &str) -> Finding {
+struct Texts {
+    rule: &'static str,
+    what: String,
+    why: &'static str,
+    remedy: &'static str,
+}
+
+fn finding(context: &Context<'_>, done: &Done<'_>, texts: Texts, evidence: Vec<String>) -> Finding {
+    let saved = done.most.map_or(Demand::default(), |act| {
+        context.sql_demand(context.route_of(act), done.time_ms)
+    });
+    let gain = context.gain(saved);
+    let estimated_gain = match done.count {
+        0 => "unknown: the server counts these, but not their time".to_owned(),
+        _ => format!(
+            "{}: −{} in all, nearly all that was spent on it",
+            gain.text,
+            ms(done.time_ms)
+        ),
+    };
+    let route = done.most.map(|act| context.route_of(act).to_owned());
     Finding {
-        rule,
-        route: String::new(),
-        title: title(what),
-        why: why.to_owned(),
-        evidence: vec![evidence],
+        rule: texts.rule,
+        route: route.unwrap_or_default(),
+        title: title(&texts.what),
+        why: texts.why.to_owned(),
+        evidence,
         remedy: Remedy {
-            text: remedy.to_owned(),
+            text: texts.remedy.to_owned(),
             exact: None,
             safety: Safety::Code,
         },
-        estimated_gain: "unknown: the server counts these, but not their time".to_owned(),
-        gain_share: 0.0,
+        estimated_gain,
+        gain_share: gain.share,
         confidence: Confidence::High,
     }
 }

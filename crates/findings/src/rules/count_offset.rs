@@ -1,7 +1,13 @@
 //! Paging that counts all rows and skips those before the page.
 
+use std::collections::HashMap;
+
+use breakdown::SqlSummary;
+use recording::TextId;
+
+use super::missing_index;
 use crate::context::Context;
-use crate::query;
+use crate::query::{self, Query};
 use crate::text::{fit, ms, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
@@ -11,72 +17,106 @@ const ROWS_MIN: u64 = 500;
 const OFFSET_SHARE: f64 = 0.5;
 
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for paging in &context.breakdown.sql {
-        let Some(query) = query::read(&paging.digest).filter(|query| query.limited) else {
-            continue;
+    // What an index saves is its finding's gain: nothing is promised twice.
+    let by_index = missing_index::saved(context);
+    let statements = context.breakdown.sql.iter();
+    statements
+        .filter_map(|page| paging(context, page))
+        .map(|paging| finding(context, &paging, &by_index))
+        .collect()
+}
+
+/// A page's statement, and the one that counts what it pages through.
+struct Paging<'a> {
+    page: &'a SqlSummary,
+    count: &'a SqlSummary,
+    route: &'a str,
+    table: String,
+    rows: u64,
+}
+
+fn paging<'a>(context: &Context<'a>, page: &'a SqlSummary) -> Option<Paging<'a>> {
+    let query = query::read(&page.digest).filter(|query| query.limited)?;
+    let offset = page.digest.to_ascii_uppercase().contains(" OFFSET ");
+    let ([table], true) = (query.tables.as_slice(), offset) else {
+        return None;
+    };
+    let (route, _) = page.routes.first()?;
+    let steps = context.recording.explained.iter();
+    let rows = steps
+        .flat_map(|explained| &explained.steps)
+        .filter(|step| step.table == table.name)
+        .map(|step| step.table_rows)
+        .max()?;
+    let counts = |sql: &&SqlSummary| {
+        let upper = sql.digest.to_ascii_uppercase();
+        let once = |(name, each): &(String, f64)| name == route && *each < 2.0;
+        let reads = |query: Query| {
+            query
+                .tables
+                .iter()
+                .any(|counted| counted.name == table.name)
         };
-        let offset = paging.digest.to_ascii_uppercase().contains(" OFFSET ");
-        let ([table], true) = (query.tables.as_slice(), offset) else {
-            continue;
-        };
-        let rows = context
-            .recording
-            .explained
-            .iter()
-            .flat_map(|explained| &explained.steps)
-            .filter(|step| step.table == table.name)
-            .map(|step| step.table_rows)
-            .max();
-        let Some(route) = paging.routes.first().map(|(route, _)| route) else {
-            continue;
-        };
-        let count = context.breakdown.sql.iter().find(|sql| {
-            let upper = sql.digest.to_ascii_uppercase();
-            upper.starts_with("SELECT COUNT(")
-                && sql
-                    .routes
-                    .iter()
-                    .any(|(name, each)| name == route && *each < 2.0)
-                && query::read(&sql.digest).is_some_and(|count| {
-                    count
-                        .tables
-                        .iter()
-                        .any(|counted| counted.name == table.name)
-                })
-        });
-        let Some(count) = count.filter(|_| rows.is_some_and(|rows| rows >= ROWS_MIN)) else {
-            continue;
-        };
-        // The count may be issued elsewhere too; a page needs it once.
-        let share = (paging.count as f64 / count.count.max(1) as f64).min(1.0);
-        let saved = context
-            .statement_demand(count, share)
-            .plus(context.statement_demand(paging, OFFSET_SHARE));
-        let gain = context.gain(saved);
-        findings.push(Finding {
-            rule: "count-offset",
-            route: route.clone(),
-            title: title(&format!("{route} counts {} and skips to its page by OFFSET", table.name)),
-            why: "both read all rows before the page, and their time grows with the table".to_owned(),
-            evidence: vec![
-                format!("about {} rows in {}", rows.unwrap_or(0), table.name),
-                fit(&count.digest, 160),
-                fit(&paging.digest, 160),
-            ],
-            remedy: Remedy {
-                text: "page by the last key seen (WHERE id < ? ORDER BY id DESC LIMIT ?), and keep the number of rows in a column or do without it".to_owned(),
-                exact: None,
-                safety: Safety::Code,
-            },
-            estimated_gain: format!(
-                "{}: −{} in all, the count and half of the page's statement",
-                gain.text,
-                ms(saved.sum())
-            ),
-            gain_share: gain.share,
-            confidence: Confidence::Medium,
-        });
+        upper.starts_with("SELECT COUNT(")
+            && sql.routes.iter().any(once)
+            && query::read(&sql.digest).is_some_and(reads)
+    };
+    let count = context.breakdown.sql.iter().find(counts)?;
+    (rows >= ROWS_MIN).then(|| Paging {
+        page,
+        count,
+        route,
+        table: table.name.clone(),
+        rows,
+    })
+}
+
+fn finding(context: &Context<'_>, paging: &Paging<'_>, by_index: &HashMap<TextId, f64>) -> Finding {
+    let Paging {
+        page,
+        count,
+        route,
+        table,
+        rows,
+    } = paging;
+    let left = |sql: &SqlSummary| 1.0 - by_index.get(&sql.id).copied().unwrap_or(0.0);
+    // The count may be issued elsewhere too; a page needs it once.
+    let share = (page.count as f64 / count.count.max(1) as f64).min(1.0);
+    let saved = context
+        .statement_demand(count, share * left(count))
+        .plus(context.statement_demand(page, OFFSET_SHARE * left(page)));
+    let gain = context.gain(saved);
+    let indexed = [count, page]
+        .iter()
+        .any(|sql| by_index.contains_key(&sql.id));
+    let beside = if indexed {
+        ", beside what the missing index gives"
+    } else {
+        ""
+    };
+    Finding {
+        rule: "count-offset",
+        route: (*route).to_owned(),
+        title: title(&format!("{route} counts {table} and skips to its page by OFFSET")),
+        why: "both read all rows before the page, and their time grows with the table".to_owned(),
+        evidence: vec![
+            format!("about {rows} rows in {table}"),
+            fit(&count.digest, 160),
+            fit(&page.digest, 160),
+        ],
+        remedy: Remedy {
+            text: "page by the last key seen (WHERE id < ? ORDER BY id DESC LIMIT ?), and keep the number of rows in \
+                   a column or do without it"
+                .to_owned(),
+            exact: None,
+            safety: Safety::Code,
+        },
+        estimated_gain: format!(
+            "{}: −{} in all, the count and half of the page's statement{beside}",
+            gain.text,
+            ms(saved.sum()),
+        ),
+        gain_share: gain.share,
+        confidence: Confidence::Medium,
     }
-    findings
 }

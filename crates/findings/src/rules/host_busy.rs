@@ -21,13 +21,20 @@ const STEAL_MAX: f64 = 0.02;
 const CORES_MISCOUNTED: f64 = 1.05;
 
 /// CPU time as shares of the cores.
-pub(super) struct Shares {
-    pub(super) busy: f64,
+pub(crate) struct Shares {
+    pub(crate) busy: f64,
     steal: f64,
-    pub(super) app: f64,
-    database: f64,
-    generator: f64,
-    others: f64,
+    pub(crate) app: f64,
+    pub(crate) database: f64,
+    pub(crate) generator: f64,
+    pub(crate) others: f64,
+}
+
+impl Shares {
+    /// Whether others than this run used so much that its numbers show it.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.steal > STEAL_MAX || self.others > OTHERS_MAX
+    }
 }
 
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
@@ -89,7 +96,7 @@ fn trouble(shares: &Shares) -> Option<(String, &'static str)> {
 }
 
 /// From the first to the last sample in the window.
-pub(super) fn shares(context: &Context<'_>) -> Option<Shares> {
+pub(crate) fn shares(context: &Context<'_>) -> Option<Shares> {
     let window = context.recording.window;
     let inside: Vec<&HostSample> = context
         .recording

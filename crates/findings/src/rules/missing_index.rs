@@ -1,9 +1,9 @@
 //! A table read from end to end for a few rows that an index would name.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use breakdown::SqlSummary;
-use recording::{Access, ExplainedStatement, PlanStep};
+use recording::{Access, ExplainedStatement, PlanStep, TextId};
 
 use crate::context::Context;
 use crate::demand::Demand;
@@ -42,7 +42,29 @@ pub(crate) fn is_wanted_by(context: &Context<'_>, sql: &SqlSummary) -> bool {
 }
 
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
-    let mut tables: BTreeMap<String, Vec<Wanted<'_>>> = BTreeMap::new();
+    let tables = tables(context);
+    tables
+        .iter()
+        .flat_map(|(table, wanted)| wanted.iter().map(move |wanted| (table, wanted)))
+        .map(|(table, wanted)| finding(context, table, wanted))
+        .collect()
+}
+
+/// The shares of statements' time that missing indexes would save.
+pub(crate) fn saved(context: &Context<'_>) -> HashMap<TextId, f64> {
+    let mut saved: HashMap<TextId, f64> = HashMap::new();
+    for wanted in tables(context).values().flatten() {
+        for sql in &wanted.statements {
+            let most = saved.entry(sql.id).or_default();
+            *most = most.max(wanted.saved_share(sql));
+        }
+    }
+    saved
+}
+
+/// The indexes that tables lack.
+fn tables<'a>(context: &Context<'a>) -> BTreeMap<String, Vec<Wanted<'a>>> {
+    let mut tables: BTreeMap<String, Vec<Wanted<'a>>> = BTreeMap::new();
     for explained in &context.recording.explained {
         let summary = context
             .breakdown
@@ -59,10 +81,6 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         }
     }
     tables
-        .iter()
-        .flat_map(|(table, wanted)| wanted.iter().map(move |wanted| (table, wanted)))
-        .map(|(table, wanted)| finding(context, table, wanted))
-        .collect()
 }
 
 /// The index that step `place` of a plan lacks; `None` when it lacks none, or that is not sure.
@@ -214,15 +232,17 @@ impl Wanted<'_> {
 
     /// What goes when rows are found instead of searched.
     fn saved(&self, context: &Context<'_>) -> Demand {
-        let saved = |sql: &&SqlSummary| {
-            let returned = sql.rows as f64 / sql.count.max(1) as f64;
-            let searched = 1.0 - returned / self.table_rows.max(1) as f64;
-            context.statement_demand(sql, searched.clamp(0.0, GAIN_MAX))
-        };
         self.statements
             .iter()
-            .map(saved)
+            .map(|sql| context.statement_demand(sql, self.saved_share(sql)))
             .fold(Demand::default(), Demand::plus)
+    }
+
+    /// The share of a statement's time that goes.
+    fn saved_share(&self, sql: &SqlSummary) -> f64 {
+        let returned = sql.rows as f64 / sql.count.max(1) as f64;
+        let searched = 1.0 - returned / self.table_rows.max(1) as f64;
+        searched.clamp(0.0, GAIN_MAX)
     }
 }
 

@@ -4,23 +4,33 @@ mod agent_blind;
 mod answers_equal;
 mod connections;
 mod count_offset;
+mod cpu_saturated;
+mod database;
+mod development_mode;
 mod errors;
 mod fd_limit;
 mod few_samples;
+mod gc_share;
 mod generator_busy;
 mod gvl_in_sql;
-mod host_busy;
+pub(crate) mod host_busy;
 mod large_bodies;
+mod locks;
+mod memory_growth;
 mod memory_limit;
 mod missing_index;
 mod n_plus_one;
+mod rows_examined;
 mod several_updates;
 mod slow_http;
 mod static_files;
 mod threads;
+mod transfer;
+mod waits;
 mod warming_up;
 mod wide_columns;
 mod workers;
+mod works;
 
 use crate::Finding;
 use crate::context::Context;
@@ -31,14 +41,19 @@ use crate::types::{Confidence, Remedy, Safety};
 type Rule = fn(&Context<'_>) -> Vec<Finding>;
 
 /// All rules.
-pub(crate) const ALL: [Rule; 21] = [
+pub(crate) const ALL: [Rule; 31] = [
     errors::find,
     n_plus_one::find,
     missing_index::find,
     slow_http::find,
+    waits::find,
+    locks::find,
     gvl_in_sql::find,
     threads::find,
     workers::find,
+    works::find,
+    development_mode::find,
+    gc_share::find,
     answers_equal::find,
     static_files::find,
     large_bodies::find,
@@ -46,6 +61,11 @@ pub(crate) const ALL: [Rule; 21] = [
     count_offset::find,
     connections::find,
     wide_columns::find,
+    rows_examined::find,
+    database::find,
+    transfer::find,
+    cpu_saturated::find,
+    memory_growth::find,
     fd_limit::find,
     memory_limit::find,
     generator_busy::find,

@@ -108,7 +108,7 @@ fn a_busy_host_is_said() {
     check(host(16_000.0, 0.0, 9_000.0, 2_500.0), &["host-busy"]);
     check(host(12_000.0, 800.0, 9_000.0, 2_500.0), &["host-busy"]);
     check(host(19_800.0, 0.0, 14_000.0, 5_500.0), &["host-busy"]);
-    check(host(19_800.0, 0.0, 19_000.0, 600.0), &[]);
+    check(host(19_800.0, 0.0, 19_000.0, 600.0), &["cpu-saturated"]);
     check(host(80_000.0, 0.0, 9_000.0, 2_500.0), &[]);
     check(Vec::new(), &[]);
 }

@@ -1,0 +1,73 @@
+//! What requests did and waited for besides calls, added up by kind, name and source line.
+
+use std::collections::BTreeMap;
+
+use breakdown::Joined;
+use recording::{ActKind, Recording, TextId};
+
+/// One kind of act at one source line, over the measured requests.
+#[derive(Clone, Debug)]
+pub(crate) struct ActSum<'a> {
+    pub(crate) kind: ActKind,
+    /// Its name; empty when it has none.
+    pub(crate) what: &'a str,
+    /// Source lines, innermost first; empty when not told.
+    pub(crate) site: &'a str,
+    pub(crate) count: u64,
+    pub(crate) time_ms: f64,
+    /// Route, requests of it that did this, and time; the one with most time first.
+    pub(crate) routes: Vec<(usize, u64, f64)>,
+}
+
+#[derive(Default)]
+struct Sum {
+    count: u64,
+    nanos: u64,
+    routes: BTreeMap<usize, (u64, u64)>,
+}
+
+/// All acts of the measured requests, the one with most time first.
+pub(crate) fn sum<'a>(recording: &'a Recording, joined: &Joined<'a>) -> Vec<ActSum<'a>> {
+    let mut sums: BTreeMap<(ActKind, TextId, TextId), Sum> = BTreeMap::new();
+    for request in &joined.requests {
+        for act in request.handled.iter().flat_map(|handled| &handled.acts) {
+            let sum = sums.entry((act.kind, act.what, act.site)).or_default();
+            sum.count += u64::from(act.count);
+            sum.nanos += act.time.0;
+            let route = sum.routes.entry(request.route).or_default();
+            *route = (route.0 + 1, route.1 + act.time.0);
+        }
+    }
+    let text = |id| recording.texts.get(id).unwrap_or("");
+    let mut all: Vec<ActSum<'a>> = sums
+        .into_iter()
+        .map(|((kind, what, site), sum)| {
+            let ms = |nanos: u64| nanos as f64 / 1e6;
+            let route = |(route, (requests, nanos))| (route, requests, ms(nanos));
+            let mut routes: Vec<_> = sum.routes.into_iter().map(route).collect();
+            routes.sort_by(|a, b| b.2.total_cmp(&a.2));
+            ActSum {
+                kind,
+                what: text(what),
+                site: text(site),
+                count: sum.count,
+                time_ms: ms(sum.nanos),
+                routes,
+            }
+        })
+        .collect();
+    all.sort_by(|a, b| b.time_ms.total_cmp(&a.time_ms));
+    all
+}
+
+impl ActSum<'_> {
+    /// Requests that did it.
+    pub(crate) fn requests(&self) -> u64 {
+        self.routes.iter().map(|(_, requests, _)| requests).sum()
+    }
+
+    /// Its time in one request that did it.
+    pub(crate) fn each_ms(&self) -> f64 {
+        self.time_ms / self.requests().max(1) as f64
+    }
+}

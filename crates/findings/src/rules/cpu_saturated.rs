@@ -1,0 +1,120 @@
+//! No core is free, and the app or its database uses them.
+
+use super::host_busy::{Shares, shares};
+use crate::context::Context;
+use crate::demand::Demand;
+use crate::text::{percent, title};
+use crate::types::{Confidence, Finding, Remedy, Safety};
+
+/// Share of the cores in use from which more clients only wait longer.
+const BUSY_MIN: f64 = 0.9;
+/// Of what is used, the part of app and database from which it is theirs to answer. The generator's and others'
+/// parts are `host-busy`.
+const OWN_MIN: f64 = 0.75;
+/// Share of the time with the GVL that waits for a core, from which workers are too many or the host too small.
+const WAIT_MIN: f64 = 0.3;
+
+pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let shares = shares(context);
+    if let Some(shares) = &shares {
+        findings.extend(saturated(context, shares));
+    }
+    findings.extend(waiting(context, shares.as_ref()));
+    findings
+}
+
+fn used(shares: &Shares) -> String {
+    format!(
+        "cores in use: {} (app {}, database {}, generator {}, others {})",
+        percent(shares.busy),
+        percent(shares.app),
+        percent(shares.database),
+        percent(shares.generator),
+        percent(shares.others),
+    )
+}
+
+fn saturated(context: &Context<'_>, shares: &Shares) -> Option<Finding> {
+    let own = shares.app + shares.database;
+    if shares.busy < BUSY_MIN || own < OWN_MIN * shares.busy {
+        return None;
+    }
+    let database = shares.database > shares.app;
+    let (who, share, text) = if database {
+        (
+            "the database",
+            shares.database,
+            "look at the statements with most time first; a host of its own for the database helps as much as it uses here",
+        )
+    } else {
+        (
+            "the app",
+            shares.app,
+            "find the lines that burn CPU (hakaru profile), or add cores; more threads or workers only wait longer",
+        )
+    };
+    Some(Finding {
+        rule: "cpu-saturated",
+        route: String::new(),
+        title: title(&format!(
+            "all {} cores are busy: {who} uses {}",
+            context.recording.meta.cores,
+            percent(share)
+        )),
+        why: "whatever else is improved, a request takes the CPU it takes, and there is no more of it".to_owned(),
+        evidence: vec![used(shares)],
+        remedy: Remedy {
+            text: text.to_owned(),
+            exact: None,
+            safety: Safety::Code,
+        },
+        estimated_gain: "unknown until it is known which lines or statements use it".to_owned(),
+        gain_share: 0.0,
+        confidence: Confidence::High,
+    })
+}
+
+fn waiting(context: &Context<'_>, shares: Option<&Shares>) -> Option<Finding> {
+    let overall = &context.breakdown.overall;
+    let (cpu, wait) = (overall.balance.cpu, overall.balance.cpu_wait);
+    let running = cpu + wait;
+    let seen = (overall.answered - overall.unseen) as f64;
+    if overall.cpu_sampled == 0 || wait < WAIT_MIN * running {
+        return None;
+    }
+    let target = &context.recording.meta.target;
+    let (workers, cores) = (target.workers, context.recording.meta.cores);
+    let gain = context.gain(Demand {
+        held_ms: wait * seen,
+        ..Demand::default()
+    });
+    let too_many = workers > cores;
+    let mut evidence = vec![format!(
+        "{running:.2} ms a request have the GVL, {wait:.2} ms of them no core; {workers} workers on {cores} cores"
+    )];
+    evidence.extend(shares.map(used));
+    Some(Finding {
+        rule: "cpu-wait",
+        route: String::new(),
+        title: title(&format!(
+            "handlers wait for a core {} of the time they could run",
+            percent(wait / running)
+        )),
+        why: "who waits for a core while holding the GVL makes every other thread of its process wait too".to_owned(),
+        evidence,
+        remedy: Remedy {
+            text: "run no more workers than cores are left by database, proxy and generator, or add cores".to_owned(),
+            exact: too_many.then(|| format!("-w {cores}")),
+            safety: Safety::Careful,
+        },
+        estimated_gain: format!("up to {}, with a core for each worker", gain.text),
+        gain_share: gain.share,
+        // One worker has a core to itself, unless others take it: then it is not the app's to mend.
+        confidence: if too_many && !context.host_is_shared() {
+            Confidence::Medium
+        } else {
+            Confidence::Low
+        },
+    })
+}

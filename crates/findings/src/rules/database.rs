@@ -1,0 +1,135 @@
+//! Settings of the database, with what they cost in this run.
+
+mod mysql;
+mod postgres;
+mod sqlite;
+
+use recording::DatabaseFacts;
+
+use crate::context::Context;
+use crate::demand::{Demand, Gain};
+use crate::query;
+use crate::text::{ms, title};
+use crate::types::{Confidence, Finding, Remedy, Safety};
+
+/// Share of the handlers' time that writes must take before a safer setting is put in question.
+const WRITES_SHARE_MIN: f64 = 0.03;
+/// Pages read from disk of those wanted, from which memory is too small.
+const MISSES_MIN: f64 = 0.01;
+
+pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
+    let Some(database) = &context.recording.database else {
+        return Vec::new();
+    };
+    let kind = context.recording.meta.target.database.to_ascii_lowercase();
+    let advice = if kind.contains("postgres") {
+        postgres::advice(context, database)
+    } else if kind.contains("sqlite") {
+        sqlite::advice(context, database)
+    } else if kind.contains("mysql") || kind.contains("maria") {
+        mysql::advice(context, database)
+    } else {
+        Vec::new()
+    };
+    advice.into_iter().map(Finding::from).collect()
+}
+
+/// What is to be said of one setting.
+struct Advice {
+    /// What the title says.
+    what: String,
+    why: &'static str,
+    evidence: Vec<String>,
+    remedy: &'static str,
+    exact: Option<String>,
+    gain: String,
+    share: f64,
+    confidence: Confidence,
+}
+
+impl From<Advice> for Finding {
+    fn from(advice: Advice) -> Finding {
+        Finding {
+            rule: "database-settings",
+            route: String::new(),
+            title: title(&advice.what),
+            why: advice.why.to_owned(),
+            evidence: advice.evidence,
+            remedy: Remedy {
+                text: advice.remedy.to_owned(),
+                exact: advice.exact,
+                safety: Safety::Careful,
+            },
+            estimated_gain: advice.gain,
+            gain_share: advice.share,
+            confidence: advice.confidence,
+        }
+    }
+}
+
+/// What statements that write took, as the app waited for them.
+struct Writes {
+    count: u64,
+    time_ms: f64,
+    /// Of the handlers' time.
+    share: f64,
+    gain: Gain,
+}
+
+impl Writes {
+    fn of(context: &Context<'_>) -> Writes {
+        const VERBS: [&str; 5] = ["INSERT", "UPDATE", "DELETE", "REPLACE", "COMMIT"];
+        let writes = context.breakdown.sql.iter();
+        let (count, demand) = writes
+            .filter(|sql| VERBS.contains(&query::verb(&sql.digest).as_str()))
+            .fold((0, Demand::default()), |(count, demand), sql| {
+                (
+                    count + sql.count,
+                    demand.plus(context.statement_demand(sql, 1.0)),
+                )
+            });
+        let time_ms = demand.sum();
+        Writes {
+            count,
+            time_ms,
+            share: context.share_inside(time_ms),
+            gain: context.gain(demand),
+        }
+    }
+
+    fn matter(&self) -> bool {
+        self.count > 0 && self.share >= WRITES_SHARE_MIN
+    }
+
+    fn evidence(&self) -> String {
+        format!(
+            "{} statements that write took {}, {} each",
+            self.count,
+            ms(self.time_ms),
+            ms(self.time_ms / self.count.max(1) as f64)
+        )
+    }
+
+    /// At most all of it: what the flush takes is not told apart from the rest.
+    fn gain_text(&self) -> String {
+        format!(
+            "up to {}: the flushes within {} of writing",
+            self.gain.text,
+            ms(self.time_ms)
+        )
+    }
+}
+
+/// Whether a server's switch is on, however it spells that.
+fn is_on(database: &DatabaseFacts, name: &str) -> bool {
+    let value = database.setting(name).unwrap_or_default();
+    ["1", "on", "yes", "true"]
+        .iter()
+        .any(|on| value.eq_ignore_ascii_case(on))
+}
+
+/// How much a counter grew each second.
+fn rate(database: &DatabaseFacts, name: &str) -> f64 {
+    let grown = database.growth(name).unwrap_or(0) as f64;
+    grown / database.seconds().max(f64::MIN_POSITIVE)
+}

@@ -1,0 +1,181 @@
+//! MySQL and MariaDB.
+
+use recording::DatabaseFacts;
+
+use super::{Advice, MISSES_MIN, Writes, is_on, rate};
+use crate::context::Context;
+use crate::numbers;
+use crate::text::{fit, percent};
+use crate::types::Confidence;
+
+/// Temporary tables on disk a second, below which they are rare.
+const TMP_DISK_RATE_MIN: f64 = 1.0;
+/// Share of the temporary tables that go to disk.
+const TMP_DISK_SHARE_MIN: f64 = 0.25;
+/// Share of SELECTs that the query cache answers, below which its one lock costs more than it gives.
+const CACHE_HITS_MIN: f64 = 0.2;
+/// A log of statements slower than that writes nearly all of them, seconds.
+const LOG_ALL_S: f64 = 0.01;
+
+pub(super) fn advice(context: &Context<'_>, database: &DatabaseFacts) -> Vec<Advice> {
+    let found = [
+        flushes(context, database),
+        buffer_pool(database),
+        query_cache(database),
+        statement_log(database),
+        tables_on_disk(context, database),
+    ];
+    found.into_iter().flatten().collect()
+}
+
+fn flushes(context: &Context<'_>, database: &DatabaseFacts) -> Option<Advice> {
+    let flush = database.number("innodb_flush_log_at_trx_commit") == Some(1);
+    let binlog = is_on(database, "log_bin") && database.number("sync_binlog") == Some(1);
+    let writes = Writes::of(context);
+    if !(flush || binlog) || !writes.matter() {
+        return None;
+    }
+    let mut settings = Vec::new();
+    let mut exact = Vec::new();
+    if flush {
+        settings.push("innodb_flush_log_at_trx_commit=1");
+        exact.push("SET GLOBAL innodb_flush_log_at_trx_commit = 2");
+    }
+    if binlog {
+        settings.push("sync_binlog=1");
+        exact.push("SET GLOBAL sync_binlog = 1000");
+    }
+    let fsyncs = rate(database, "Innodb_os_log_fsyncs").max(rate(database, "Innodb_data_fsyncs"));
+    Some(Advice {
+        what: format!("each write waits for the disk: {}", settings.join(", ")),
+        why: "every commit is flushed to the disk before it is answered, and commits queue behind each other's flush",
+        evidence: vec![
+            writes.evidence(),
+            format!("{} flushes a second", numbers::plain(fsyncs)),
+        ],
+        remedy: "where a second of commits may be lost when the machine loses power (not when the server is killed), \
+                 flush once a second",
+        exact: Some(exact.join("; ")),
+        gain: writes.gain_text(),
+        share: writes.gain.share,
+        confidence: Confidence::Medium,
+    })
+}
+
+fn buffer_pool(database: &DatabaseFacts) -> Option<Advice> {
+    let pool = database.number("innodb_buffer_pool_size")?;
+    let data = database.number("(data bytes)")?;
+    let read = database.growth("Innodb_buffer_pool_reads")?;
+    let wanted = database.growth("Innodb_buffer_pool_read_requests")?;
+    let misses = read as f64 / wanted.max(1) as f64;
+    (data > pool && misses >= MISSES_MIN).then(|| Advice {
+        what: format!(
+            "the buffer pool holds {} of {} of data",
+            numbers::bytes(pool),
+            numbers::bytes(data)
+        ),
+        why: "pages that do not fit are read from the disk again and again",
+        evidence: vec![format!(
+            "{} of {} pages wanted were read from disk ({})",
+            numbers::count(read),
+            numbers::count(wanted),
+            percent(misses)
+        )],
+        remedy: "give it the size of the data and its growth, as far as memory goes: most of a host that has no other \
+                 task",
+        exact: Some(format!("SET GLOBAL innodb_buffer_pool_size = {}", data.next_power_of_two())),
+        gain: "unknown: the server counts pages, not the time that reading them takes".to_owned(),
+        share: 0.0,
+        confidence: Confidence::Medium,
+    })
+}
+
+fn query_cache(database: &DatabaseFacts) -> Option<Advice> {
+    let on = is_on(database, "query_cache_type") && database.number("query_cache_size")? > 0;
+    let hits = database.growth("Qcache_hits")?;
+    let missed = database.growth("Qcache_inserts")? + database.growth("Qcache_not_cached")?;
+    let share = hits as f64 / (hits + missed).max(1) as f64;
+    (on && missed > 0 && share < CACHE_HITS_MIN).then(|| Advice {
+        what: format!("the query cache answers {} of the SELECTs", percent(share)),
+        why: "it has one lock for all, and each write to a table throws out all that was kept of it",
+        evidence: vec![format!(
+            "{} answered from it, {} not",
+            numbers::count(hits),
+            numbers::count(missed)
+        )],
+        remedy: "turn it off",
+        exact: Some("SET GLOBAL query_cache_type = OFF".to_owned()),
+        gain: "unknown: its lock is not counted".to_owned(),
+        share: 0.0,
+        confidence: Confidence::Medium,
+    })
+}
+
+fn statement_log(database: &DatabaseFacts) -> Option<Advice> {
+    let slow = is_on(database, "slow_query_log")
+        && database.setting("long_query_time")?.parse::<f64>().ok()? < LOG_ALL_S;
+    let general = is_on(database, "general_log");
+    let (name, exact) = match (slow, general) {
+        (_, true) => ("general_log", "SET GLOBAL general_log = OFF"),
+        (true, _) => ("slow_query_log", "SET GLOBAL long_query_time = 1"),
+        _ => return None,
+    };
+    Some(Advice {
+        what: format!("the server writes every statement to its {name}"),
+        why: "each statement is written to a file or table, one after the other",
+        evidence: vec![format!(
+            "{} statements a second; long_query_time is {}",
+            numbers::plain(rate(database, "Queries")),
+            database.setting("long_query_time").unwrap_or("not told")
+        )],
+        remedy: "keep it for as long as it is read; a run has every statement anyway",
+        exact: Some(exact.to_owned()),
+        gain: "unknown: the server does not count what logging takes".to_owned(),
+        share: 0.0,
+        confidence: Confidence::Medium,
+    })
+}
+
+fn tables_on_disk(context: &Context<'_>, database: &DatabaseFacts) -> Option<Advice> {
+    let made = database.growth("Created_tmp_tables")?;
+    let on_disk = database.growth("Created_tmp_disk_tables")?;
+    let share = on_disk as f64 / made.max(1) as f64;
+    if rate(database, "Created_tmp_disk_tables") < TMP_DISK_RATE_MIN || share < TMP_DISK_SHARE_MIN {
+        return None;
+    }
+    let mut evidence = vec![format!(
+        "{} of {} temporary tables went to disk ({})",
+        numbers::count(on_disk),
+        numbers::count(made),
+        percent(share)
+    )];
+    let most = database
+        .statements
+        .iter()
+        .filter(|one| one.tmp_tables_on_disk > 0);
+    let most = most.max_by_key(|one| one.tmp_tables_on_disk);
+    evidence.extend(most.map(|one| {
+        format!(
+            "{} by {}",
+            one.tmp_tables_on_disk,
+            fit(context.text(one.digest), 160)
+        )
+    }));
+    Some(Advice {
+        what: format!(
+            "{} temporary tables a second on disk",
+            numbers::plain(rate(database, "Created_tmp_disk_tables"))
+        ),
+        why: "a sort or a grouping that does not fit, or that holds long texts, is written to disk and read again",
+        evidence,
+        remedy: "leave long texts out of sorted and grouped statements, give them an index in that order, or allow \
+                 larger tables in memory",
+        exact: Some(
+            "SET GLOBAL tmp_table_size = 67108864; SET GLOBAL max_heap_table_size = 67108864"
+                .to_owned(),
+        ),
+        gain: "unknown: a part of these statements' time".to_owned(),
+        share: 0.0,
+        confidence: Confidence::Medium,
+    })
+}

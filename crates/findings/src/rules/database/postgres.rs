@@ -1,0 +1,136 @@
+//! PostgreSQL.
+
+use recording::{Access, DatabaseFacts};
+
+use super::{Advice, MISSES_MIN, Writes};
+use crate::context::Context;
+use crate::numbers;
+use crate::text::percent;
+use crate::types::Confidence;
+
+/// Temporary bytes a second, below which they do not matter.
+const TEMP_RATE_MIN: f64 = 1024.0 * 1024.0;
+/// Made for disks that turn; with flash a random page costs little more than the next one.
+const RANDOM_PAGE_COST_DEFAULT: f64 = 4.0;
+
+pub(super) fn advice(context: &Context<'_>, database: &DatabaseFacts) -> Vec<Advice> {
+    let found = [
+        commits(context, database),
+        shared_buffers(database),
+        work_mem(database),
+        random_page_cost(context, database),
+        statements(database),
+    ];
+    found.into_iter().flatten().collect()
+}
+
+fn commits(context: &Context<'_>, database: &DatabaseFacts) -> Option<Advice> {
+    let on =
+        database.setting("synchronous_commit")? == "on" && database.setting("fsync") != Some("off");
+    let writes = Writes::of(context);
+    (on && writes.matter()).then(|| Advice {
+        what: "each write waits for the disk: synchronous_commit=on".to_owned(),
+        why: "every commit waits until its log is on the disk",
+        evidence: vec![writes.evidence()],
+        remedy: "where the last commits may be lost when the server crashes, but nothing be damaged, turn it off: for \
+                 all, or with SET LOCAL for the transactions that may",
+        exact: Some("ALTER SYSTEM SET synchronous_commit = off; SELECT pg_reload_conf()".to_owned()),
+        gain: writes.gain_text(),
+        share: writes.gain.share,
+        confidence: Confidence::Medium,
+    })
+}
+
+fn shared_buffers(database: &DatabaseFacts) -> Option<Advice> {
+    let buffers = database.number("shared_buffers")?;
+    let data = database.number("(data bytes)")?;
+    let read = database.growth("blks_read")?;
+    let wanted = read + database.growth("blks_hit")?;
+    let misses = read as f64 / wanted.max(1) as f64;
+    (data > buffers && misses >= MISSES_MIN).then(|| Advice {
+        what: format!(
+            "shared_buffers hold {} of {} of data",
+            numbers::bytes(buffers),
+            numbers::bytes(data)
+        ),
+        why: "pages that do not fit are asked of the system again and again",
+        evidence: vec![format!(
+            "{} of {} pages wanted were not in it ({})",
+            numbers::count(read),
+            numbers::count(wanted),
+            percent(misses)
+        )],
+        remedy: "a quarter of the host's memory is usual; needs a restart",
+        exact: Some(format!(
+            "ALTER SYSTEM SET shared_buffers = '{}MB'",
+            (data.next_power_of_two() >> 20).max(128)
+        )),
+        gain: "unknown: the server counts pages, not the time that reading them takes".to_owned(),
+        share: 0.0,
+        confidence: Confidence::Medium,
+    })
+}
+
+fn work_mem(database: &DatabaseFacts) -> Option<Advice> {
+    let bytes = database.growth("temp_bytes")?;
+    let files = database.growth("temp_files").unwrap_or(0);
+    (bytes as f64 >= TEMP_RATE_MIN * database.seconds().max(1.0)).then(|| Advice {
+        what: format!(
+            "sorts and joins wrote {} to temporary files",
+            numbers::bytes(bytes)
+        ),
+        why: "what does not fit into work_mem is written to disk and read again",
+        evidence: vec![format!(
+            "{} files; work_mem is {}",
+            numbers::count(files),
+            database
+                .number("work_mem")
+                .map_or_else(|| "not told".to_owned(), numbers::bytes)
+        )],
+        remedy: "allow more for each sort; every connection may take it several times",
+        exact: Some("ALTER SYSTEM SET work_mem = '32MB'; SELECT pg_reload_conf()".to_owned()),
+        gain: "unknown: a part of these statements' time".to_owned(),
+        share: 0.0,
+        confidence: Confidence::Medium,
+    })
+}
+
+fn random_page_cost(context: &Context<'_>, database: &DatabaseFacts) -> Option<Advice> {
+    let cost: f64 = database.setting("random_page_cost")?.parse().ok()?;
+    // Only where a table with indexes is read from end to end could it have changed a plan.
+    let steps = context
+        .recording
+        .explained
+        .iter()
+        .flat_map(|explained| &explained.steps);
+    let scanned = steps
+        .filter(|step| step.access == Access::FullScan && step.indexes.len() > 1)
+        .map(|step| step.table.as_str())
+        .next()?;
+    (cost >= RANDOM_PAGE_COST_DEFAULT).then(|| Advice {
+        what: format!("random_page_cost is {cost}, as for a disk that turns"),
+        why: "the planner thinks that following an index is dear, and may read a table from end to end instead",
+        evidence: vec![format!("{scanned} has indexes and is read from end to end")],
+        remedy: "set it for flash storage, and look at the plan again",
+        exact: Some("ALTER SYSTEM SET random_page_cost = 1.1; SELECT pg_reload_conf()".to_owned()),
+        gain: "unknown: only if it changes a plan".to_owned(),
+        share: 0.0,
+        confidence: Confidence::Low,
+    })
+}
+
+fn statements(database: &DatabaseFacts) -> Option<Advice> {
+    let state = database.setting("(pg_stat_statements)")?;
+    Some(Advice {
+        what: "pg_stat_statements is missing: the server counts no statements".to_owned(),
+        why: "what statements cost on the server, also those of other apps, cannot be told",
+        evidence: vec![format!("asking for it says: {state}")],
+        remedy: "load it (needs a restart), and create it in this database",
+        exact: Some(
+            "shared_preload_libraries = 'pg_stat_statements'; then CREATE EXTENSION pg_stat_statements".to_owned(),
+        ),
+        gain: "no time; findings then know rows and pages of each statement".to_owned(),
+        share: 0.0,
+        confidence: Confidence::Low,
+    })
+}

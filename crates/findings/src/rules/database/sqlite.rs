@@ -1,0 +1,89 @@
+//! SQLite.
+
+use recording::DatabaseFacts;
+
+use super::{Advice, Writes};
+use crate::context::Context;
+use crate::types::Confidence;
+
+pub(super) fn advice(context: &Context<'_>, database: &DatabaseFacts) -> Vec<Advice> {
+    let found = [
+        journal(context, database),
+        synchronous(context, database),
+        busy(context),
+    ];
+    found.into_iter().flatten().collect()
+}
+
+/// What the app said of a PRAGMA where the run saw it; values of digests are kept where they are words.
+fn pragma<'a>(context: &Context<'a>, name: &str) -> Option<&'a str> {
+    let texts = context.recording.texts.iter().map(|(_, text)| text);
+    texts
+        .filter_map(|text| {
+            text.strip_prefix("PRAGMA ")
+                .or_else(|| text.strip_prefix("pragma "))
+        })
+        .find_map(|rest| {
+            let rest = rest.trim_start().strip_prefix(name)?;
+            Some(
+                rest.trim_start_matches([' ', '=', '('])
+                    .trim_end_matches([')', ' ', ';']),
+            )
+        })
+}
+
+fn journal(context: &Context<'_>, database: &DatabaseFacts) -> Option<Advice> {
+    let mode = database.setting("journal_mode")?;
+    let writes = Writes::of(context);
+    let rolls_back = ["delete", "truncate", "persist"].contains(&mode);
+    (rolls_back && writes.matter()).then(|| Advice {
+        what: format!("SQLite's journal_mode is {mode}: readers and writers keep each other out"),
+        why: "a writer needs the file for itself, and each commit flushes journal and file",
+        evidence: vec![writes.evidence()],
+        remedy: "switch to the write-ahead log once; it is kept in the file. All processes must be on this host",
+        exact: Some("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL".to_owned()),
+        gain: writes.gain_text(),
+        share: writes.gain.share,
+        confidence: Confidence::High,
+    })
+}
+
+fn synchronous(context: &Context<'_>, database: &DatabaseFacts) -> Option<Advice> {
+    let with_log = database.setting("journal_mode")? == "wal";
+    let told = pragma(context, "synchronous");
+    let relaxed = told.is_some_and(|value| !value.eq_ignore_ascii_case("full"));
+    let writes = Writes::of(context);
+    (with_log && !relaxed && writes.matter()).then(|| Advice {
+        what: "SQLite may flush the disk on each commit: synchronous is FULL unless it is set".to_owned(),
+        why: "with a write-ahead log NORMAL is as safe against damage, and flushes at checkpoints only",
+        evidence: vec![
+            writes.evidence(),
+            told.map_or_else(
+                || "no PRAGMA synchronous was seen; one at boot would not have been".to_owned(),
+                |value| format!("the app sets it to {value}"),
+            ),
+        ],
+        remedy: "set it on every connection; the last commits may be lost when the machine loses power",
+        exact: Some("PRAGMA synchronous = NORMAL".to_owned()),
+        gain: writes.gain_text(),
+        share: writes.gain.share,
+        confidence: if told.is_some() { Confidence::Medium } else { Confidence::Low },
+    })
+}
+
+fn busy(context: &Context<'_>) -> Option<Advice> {
+    let locked = context.recording.failures.iter().find(|failure| {
+        let told = format!("{} {}", failure.reason, failure.response).to_ascii_lowercase();
+        told.contains("database is locked") || told.contains("busyexception")
+    })?;
+    Some(Advice {
+        what: format!("{} failures: SQLite's database is locked", locked.count),
+        why: "a second writer does not wait for the first unless it is told how long",
+        evidence: vec![format!("such as {}", context.text(locked.line))],
+        remedy: "set a busy timeout on every connection, and begin transactions that write with BEGIN IMMEDIATE",
+        exact: Some("PRAGMA busy_timeout = 5000".to_owned()),
+        gain: "no time; these requests no longer fail".to_owned(),
+        share: 0.0,
+        confidence: Confidence::High,
+    })
+}

@@ -1,0 +1,137 @@
+//! Garbage collection that takes a large part of the work.
+
+use std::collections::BTreeMap;
+
+use breakdown::RouteBalance;
+use recording::RuntimeSample;
+
+use crate::context::Context;
+use crate::demand::Demand;
+use crate::numbers;
+use crate::text::{ms, percent, title};
+use crate::types::{Confidence, Finding, Remedy, Safety};
+
+/// Share of the time with the GVL from which tuning the collector pays. A Rails app in good order spends 5 to 10 %.
+const WORK_SHARE_MIN: f64 = 0.15;
+/// Share of the handlers' time, so that it is worth a look among other findings.
+const SHARE_MIN: f64 = 0.05;
+/// Of the collector's time, what more room or fewer objects save. Found by weighing.
+const SAVED: f64 = 0.5;
+
+pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
+    let overall = &context.breakdown.overall;
+    let balance = &overall.balance;
+    let seen = (overall.answered - overall.unseen) as f64;
+    let work_share =
+        balance.gc / (balance.gc + balance.cpu + balance.cpu_wait).max(f64::MIN_POSITIVE);
+    if work_share < WORK_SHARE_MIN || context.share_inside(balance.gc * seen) < SHARE_MIN {
+        return Vec::new();
+    }
+    let gain = context.gain(Demand {
+        held_ms: balance.gc * seen * SAVED,
+        ..Demand::default()
+    });
+    let cause = cause(&context.recording.runtime);
+    let most = allocator(context);
+    let mut evidence = vec![format!(
+        "{} a request of {} with the GVL is collecting garbage",
+        ms(balance.gc),
+        ms(balance.gc + balance.cpu + balance.cpu_wait)
+    )];
+    evidence.extend(collections(context));
+    evidence.extend(most.map(|route| {
+        let each = numbers::count(route.allocations as u64);
+        format!("{} makes most objects: {each} a request", route.route)
+    }));
+    let (text, exact) = remedy(cause.as_deref());
+    vec![Finding {
+        rule: "gc-share",
+        route: most.map(|route| route.route.clone()).unwrap_or_default(),
+        title: title(&format!(
+            "garbage collection is {} of the work{}",
+            percent(work_share),
+            cause
+                .as_ref()
+                .map(|cause| format!(", mostly because of {cause}"))
+                .unwrap_or_default()
+        )),
+        why: "while one thread collects, no other thread of the process runs Ruby".to_owned(),
+        evidence,
+        remedy: Remedy {
+            text: text.to_owned(),
+            exact: exact.map(str::to_owned),
+            safety: if exact.is_some() {
+                Safety::Careful
+            } else {
+                Safety::Code
+            },
+        },
+        estimated_gain: format!("{}, if half of the collector's time goes", gain.text),
+        gain_share: gain.share,
+        confidence: Confidence::Medium,
+    }]
+}
+
+/// The route that makes most objects in all.
+fn allocator<'a>(context: &Context<'a>) -> Option<&'a RouteBalance> {
+    let made = |route: &RouteBalance| route.allocations * route.answered as f64;
+    let routes = context.breakdown.routes.iter();
+    routes
+        .filter(|route| made(route) > 0.0)
+        .max_by(|a, b| made(a).total_cmp(&made(b)))
+}
+
+/// The commonest reason for a collection, without what made it a major one.
+fn cause(samples: &[RuntimeSample]) -> Option<String> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for sample in samples {
+        let cause = sample.gc_cause.split(',').next().unwrap_or_default();
+        if !cause.is_empty() {
+            *counts.entry(cause).or_default() += 1;
+        }
+    }
+    let (most, _) = counts.into_iter().max_by_key(|(_, count)| *count)?;
+    Some(most.to_owned())
+}
+
+/// How often all processes collected between their first and last sample.
+fn collections(context: &Context<'_>) -> Option<String> {
+    let mut by_process: BTreeMap<u32, (&RuntimeSample, &RuntimeSample)> = BTreeMap::new();
+    for sample in &context.recording.runtime {
+        by_process.entry(sample.pid).or_insert((sample, sample)).1 = sample;
+    }
+    let (mut all, mut major, mut seconds) = (0, 0, 0.0_f64);
+    for (first, last) in by_process.values() {
+        all += last.gc_count.saturating_sub(first.gc_count);
+        major += last.gc_major.saturating_sub(first.gc_major);
+        seconds = seconds.max(last.at.since(first.at).as_secs_f64());
+    }
+    (all > 0).then(|| {
+        let collections = numbers::counted(all, "collection");
+        format!(
+            "{collections} in {seconds:.0} s, {} of them major",
+            numbers::count(major)
+        )
+    })
+}
+
+fn remedy(cause: Option<&str>) -> (&'static str, Option<&'static str>) {
+    match cause {
+        Some("method" | "stress") => (
+            "something calls GC.start (or sets GC.stress): leave that to Ruby, or do it between requests",
+            None,
+        ),
+        Some("malloc") => (
+            "large strings and buffers set it off: make fewer and shorter ones, and let it come later",
+            Some("RUBY_GC_MALLOC_LIMIT=67108864 RUBY_GC_MALLOC_LIMIT_MAX=134217728"),
+        ),
+        Some("oldmalloc") => (
+            "memory of long-lived objects sets off major collections: let them come later",
+            Some("RUBY_GC_OLDMALLOC_LIMIT=134217728 RUBY_GC_OLDMALLOC_LIMIT_MAX=1073741824"),
+        ),
+        _ => (
+            "make fewer objects (hakaru profile --mode alloc names the lines), and give the heap room from the start",
+            Some("RUBY_GC_HEAP_INIT_SLOTS=600000 RUBY_GC_HEAP_FREE_SLOTS_MIN_RATIO=0.4"),
+        ),
+    }
+}

@@ -1,0 +1,160 @@
+//! Requests that wait for each other: a Mutex around slow work, a pool smaller than the threads.
+
+use recording::ActKind;
+
+use crate::acts::ActSum;
+use crate::context::Context;
+use crate::demand::Demand;
+use crate::numbers;
+use crate::text::{called_from, ms, place, title};
+use crate::types::{Confidence, Finding, Remedy, Safety};
+
+/// Share of the handlers' time from which it is worth a change. Found by weighing.
+const SHARE_MIN: f64 = 0.05;
+/// Requests from which a mean says something.
+const REQUESTS_MIN: u64 = 10;
+
+/// What the threads wait for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Held {
+    /// A connection of a pool that is known as one.
+    Connection,
+    /// Something that other threads give back into a queue: mostly a pool too.
+    Taken,
+    /// A lock.
+    Lock,
+    /// The end of another thread.
+    Thread,
+}
+
+pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
+    let worth = |act: &&ActSum<'_>| {
+        act.kind == ActKind::Lock
+            && act.requests() >= REQUESTS_MIN
+            && context.share_inside(act.time_ms) >= SHARE_MIN
+    };
+    let acts = context.acts.iter().filter(worth);
+    acts.map(|act| finding(context, act)).collect()
+}
+
+fn held(what: &str) -> Held {
+    match what {
+        "connection pool" => Held::Connection,
+        "Queue#pop" | "SizedQueue#push" | "ConditionVariable#wait" => Held::Taken,
+        "Thread#join" => Held::Thread,
+        _ => Held::Lock,
+    }
+}
+
+fn finding(context: &Context<'_>, act: &ActSum<'_>) -> Finding {
+    let held = held(act.what);
+    let route = context.route_of(act);
+    let (each, at) = (ms(act.each_ms()), place(Some(act.site)));
+    let what = match held {
+        Held::Connection => format!("requests wait {each} for a database connection at {at}"),
+        Held::Taken => format!(
+            "requests wait {each} in {} at {at}: a pool too small",
+            act.what
+        ),
+        Held::Thread => format!("requests wait {each} for threads of their own at {at}"),
+        Held::Lock => format!(
+            "requests take turns: {each} waiting for a {} at {at}",
+            act.what
+        ),
+    };
+    let mut evidence = vec![format!(
+        "{} in {} requests, {} in all; most of it in {route}",
+        numbers::counted(act.count, "wait"),
+        numbers::count(act.requests()),
+        ms(act.time_ms),
+    )];
+    evidence.extend(sizes(context, held));
+    if !act.site.is_empty() {
+        evidence.push(called_from(act.site));
+    }
+    let gain = context.gain(Demand {
+        waits_ms: act.time_ms,
+        ..Demand::default()
+    });
+    Finding {
+        rule: match held {
+            Held::Connection | Held::Taken => "pool-wait",
+            Held::Thread | Held::Lock => "lock-wait",
+        },
+        title: title(&what),
+        route: route.to_owned(),
+        why: why(held).to_owned(),
+        evidence,
+        remedy: remedy(context, held),
+        estimated_gain: format!(
+            "up to {}: {each} a request is waiting for others",
+            gain.text
+        ),
+        gain_share: gain.share,
+        confidence: match held {
+            Held::Connection | Held::Lock => Confidence::High,
+            Held::Taken | Held::Thread => Confidence::Medium,
+        },
+    }
+}
+
+/// How many threads share how many connections, where that is known.
+fn sizes(context: &Context<'_>, held: Held) -> Option<String> {
+    let target = &context.recording.meta.target;
+    let threads = target.threads;
+    match (held, target.database_pool) {
+        (Held::Connection, Some(pool)) => {
+            Some(format!("{threads} threads share {pool} connections"))
+        }
+        (Held::Connection | Held::Taken, _) if threads > 0 => {
+            Some(format!("{threads} threads a worker may want one at once"))
+        }
+        _ => None,
+    }
+}
+
+fn why(held: Held) -> &'static str {
+    match held {
+        Held::Connection | Held::Taken => {
+            "threads beyond the pool's size stand still with their requests, however idle the database or \
+             service is"
+        }
+        Held::Thread => "the request is as slow as the slowest thread that it started",
+        Held::Lock => {
+            "only one thread of the process gets through at a time; the more threads there are, the longer the line"
+        }
+    }
+}
+
+fn remedy(context: &Context<'_>, held: Held) -> Remedy {
+    let threads = context.recording.meta.target.threads;
+    let (text, exact, safety) = match held {
+        Held::Connection => (
+            "give the pool a connection for each thread of a worker; the server must allow workers × pool \
+             connections",
+            (threads > 0).then(|| format!("pool: {threads}")),
+            Safety::Careful,
+        ),
+        Held::Taken => (
+            "make the pool as large as the threads of a worker, or hold what was taken for a shorter time",
+            None,
+            Safety::Code,
+        ),
+        Held::Thread => (
+            "give the threads less to do, or leave what the answer does not need to a job",
+            None,
+            Safety::Code,
+        ),
+        Held::Lock => (
+            "keep I/O and slow work out of the lock: prepare before, publish inside; take a lock for each key \
+             instead of one for all, or a structure that needs none (Concurrent::Map)",
+            None,
+            Safety::Code,
+        ),
+    };
+    Remedy {
+        text: text.to_owned(),
+        exact,
+        safety,
+    }
+}

@@ -1,0 +1,95 @@
+//! Statements for which the server reads many rows for each one that it sends.
+
+use std::collections::HashSet;
+
+use recording::{StatementFacts, TextId};
+
+use super::missing_index;
+use crate::context::Context;
+use crate::numbers;
+use crate::query;
+use crate::text::{called_from, fit, ms, place, title};
+use crate::types::{Confidence, Finding, Remedy, Safety};
+
+/// Rows read for one sent, from which something is searched for. Found by weighing.
+const RATIO_MIN: f64 = 50.0;
+/// Rows read an execution, below which nobody notices.
+const EXAMINED_MIN: f64 = 500.0;
+/// Share of the handlers' time from which it is worth a look.
+const SHARE_MIN: f64 = 0.03;
+/// Share of a statement's time that goes with the rows that need not be read. As for a missing index.
+const SAVED: f64 = 0.9;
+
+pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
+    let Some(database) = &context.recording.database else {
+        return Vec::new();
+    };
+    // What an index would mend is said there, with the index.
+    let indexed: HashSet<TextId> = missing_index::saved(context).into_keys().collect();
+    let statements = database.statements.iter();
+    statements
+        .filter(|statement| statement.count > 0 && !indexed.contains(&statement.digest))
+        .filter_map(|statement| finding(context, statement))
+        .collect()
+}
+
+fn finding(context: &Context<'_>, statement: &StatementFacts) -> Option<Finding> {
+    let sql = context
+        .breakdown
+        .sql
+        .iter()
+        .find(|sql| sql.id == statement.digest)?;
+    let each = |rows: u64| rows as f64 / statement.count as f64;
+    let (examined, sent) = (each(statement.rows_examined), each(statement.rows_sent));
+    let ratio = examined / sent.max(1.0);
+    let saved = context.statement_demand(sql, SAVED * (1.0 - 1.0 / ratio.max(1.0)));
+    let gain = context.gain(saved);
+    let share = context.share_inside(saved.sum());
+    if ratio < RATIO_MIN || examined < EXAMINED_MIN || share < SHARE_MIN {
+        return None;
+    }
+    let route = sql
+        .routes
+        .first()
+        .map(|(route, _)| route.clone())
+        .unwrap_or_default();
+    let site = sql.called_from.first().map(String::as_str);
+    let counts = sql.digest.to_ascii_uppercase().contains("COUNT(");
+    let mut evidence = vec![
+        format!(
+            "{} executions read {} rows and sent {}",
+            numbers::count(statement.count),
+            numbers::count(statement.rows_examined),
+            numbers::count(statement.rows_sent)
+        ),
+        fit(&sql.digest, 160),
+    ];
+    evidence.extend(site.map(called_from));
+    Some(Finding {
+        rule: "rows-examined",
+        title: title(&format!(
+            "{} reads {} rows for each it sends ({})",
+            fit(&query::brief(&sql.digest), 40),
+            numbers::plain(ratio),
+            place(site)
+        )),
+        route,
+        why: "the time grows with the rows that are read, not with those that are wanted"
+            .to_owned(),
+        evidence,
+        remedy: Remedy {
+            text: if counts {
+                "keep the count in a column that writes change with the rows, or count only up to a limit".to_owned()
+            } else {
+                "let an index that begins with the compared columns and ends with the sorted one name the rows; \
+                 EXPLAIN shows which is used now"
+                    .to_owned()
+            },
+            exact: None,
+            safety: Safety::Code,
+        },
+        estimated_gain: format!("{}: −{} in all", gain.text, ms(saved.sum())),
+        gain_share: gain.share,
+        confidence: Confidence::Medium,
+    })
+}

@@ -1,0 +1,152 @@
+//! How answers travel: connections that are closed after each, compression that is missing or dear.
+
+use breakdown::{Answers, RouteBalance};
+
+use crate::context::Context;
+use crate::numbers;
+use crate::text::{ms, percent, title};
+use crate::types::{Confidence, Finding, Remedy, Safety};
+
+/// Answers looked at, below which nothing is said.
+const ANSWERS_MIN: u64 = 50;
+/// Share of answers after which the connection is closed. Puma closes some by itself when others wait.
+const CLOSED_MIN: f64 = 0.9;
+/// Bodies below that fit into one packet anyway.
+const BODY_BYTES_MIN: f64 = 1_400.0;
+/// Share of a route's time after its handler, from which compressing is what takes it.
+const RESPOND_SHARE_MIN: f64 = 0.2;
+/// … and so long.
+const RESPOND_MS_MIN: f64 = 0.5;
+/// What compression leaves of text: between a third and a tenth.
+const LEFT: f64 = 0.3;
+
+pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
+    let routes = &context.breakdown.routes;
+    let answered: Vec<(&RouteBalance, &Answers)> = routes
+        .iter()
+        .filter_map(|route| Some((route, route.answers.as_ref()?)))
+        .collect();
+    let found = [
+        closed(&answered),
+        plain(&answered),
+        dear(context, &answered),
+    ];
+    found.into_iter().flatten().collect()
+}
+
+fn closed(answered: &[(&RouteBalance, &Answers)]) -> Option<Finding> {
+    let sum = |count: fn(&Answers) -> u64| answered.iter().map(|(_, answers)| count(answers)).sum();
+    let (seen, closed): (u64, u64) = (sum(|answers| answers.seen), sum(|answers| answers.closed));
+    (seen >= ANSWERS_MIN && closed as f64 >= CLOSED_MIN * seen as f64).then(|| Finding {
+        rule: "keep-alive-off",
+        route: String::new(),
+        title: title(&format!(
+            "the connection is closed after {} of the answers",
+            percent(closed as f64 / seen as f64)
+        )),
+        why: "each request begins with a new connection: a round trip more, with TLS two, and work on both ends"
+            .to_owned(),
+        evidence: vec![format!(
+            "{} of {} answers that were looked at, unasked",
+            numbers::count(closed),
+            numbers::count(seen)
+        )],
+        remedy: Remedy {
+            text: "let the server keep connections (puma.rb: enable_keep_alives true, queue_requests true), and send \
+                   no Connection: close; a proxy in front needs keep-alive to the app too"
+                .to_owned(),
+            exact: Some("enable_keep_alives true".to_owned()),
+            safety: Safety::Careful,
+        },
+        estimated_gain: "unknown: it is the network's round trips, which are short on one host".to_owned(),
+        gain_share: 0.0,
+        confidence: Confidence::High,
+    })
+}
+
+fn is_text(answers: &Answers) -> bool {
+    const TEXTS: [&str; 5] = ["text/", "json", "javascript", "xml", "svg"];
+    let kind = answers.content_type.as_deref().unwrap_or_default();
+    TEXTS.iter().any(|text| kind.contains(text))
+}
+
+fn plain(answered: &[(&RouteBalance, &Answers)]) -> Option<Finding> {
+    let large = answered.iter().filter(|(route, answers)| {
+        let offered = answers.offered_compression * 2 > answers.seen;
+        offered
+            && answers.content_encoding.is_none()
+            && is_text(answers)
+            && route.body_bytes >= BODY_BYTES_MIN
+    });
+    let bytes = |route: &RouteBalance| route.body_bytes * route.answered as f64;
+    let total: f64 = large.clone().map(|(route, _)| bytes(route)).sum();
+    let (most, answers) = large.max_by(|a, b| bytes(a.0).total_cmp(&bytes(b.0)))?;
+    Some(Finding {
+        rule: "compression-missing",
+        route: most.route.clone(),
+        title: title(&format!(
+            "{} answers {} of text uncompressed",
+            most.route,
+            numbers::bytes(most.body_bytes as u64)
+        )),
+        why: "text shrinks to a third or less, and outside of this host the network is what most clients wait for"
+            .to_owned(),
+        evidence: vec![
+            format!(
+                "{}; clients offered to take it compressed",
+                answers.content_type.as_deref().unwrap_or("no type")
+            ),
+            format!("{} of such text in all", numbers::bytes(total as u64)),
+        ],
+        remedy: Remedy {
+            text: "let the proxy in front compress, at a low level; files beforehand (gzip_static)".to_owned(),
+            exact: Some("gzip on; gzip_comp_level 1; gzip_proxied any; gzip_types text/css application/json application/javascript image/svg+xml;".to_owned()),
+            safety: Safety::Careful,
+        },
+        estimated_gain: format!(
+            "about {} less over the network; no time on this host",
+            numbers::bytes((total * (1.0 - LEFT)) as u64)
+        ),
+        gain_share: 0.0,
+        confidence: Confidence::Medium,
+    })
+}
+
+fn dear(context: &Context<'_>, answered: &[(&RouteBalance, &Answers)]) -> Option<Finding> {
+    let compressed = answered.iter().filter(|(route, answers)| {
+        answers.content_encoding.is_some()
+            && route.balance.respond >= RESPOND_MS_MIN
+            && route.balance.respond >= RESPOND_SHARE_MIN * route.seen_mean_ms
+    });
+    let spent =
+        |route: &RouteBalance| route.balance.respond * (route.answered - route.unseen) as f64;
+    let total: f64 = compressed.clone().map(|(route, _)| spent(route)).sum();
+    let (most, answers) = compressed.max_by(|a, b| spent(a.0).total_cmp(&spent(b.0)))?;
+    let share = context.share(total);
+    Some(Finding {
+        rule: "compression-cpu",
+        route: most.route.clone(),
+        title: title(&format!(
+            "compressing takes {} of {} after each {}",
+            ms(most.balance.respond),
+            ms(most.seen_mean_ms),
+            most.route
+        )),
+        why: "the app's own process compresses while it sends, and holds a thread for it".to_owned(),
+        evidence: vec![format!(
+            "Content-Encoding {}; {} a request pass between the end of the handler and the last byte",
+            answers.content_encoding.as_deref().unwrap_or_default(),
+            ms(most.balance.respond)
+        )],
+        remedy: Remedy {
+            text: "leave Rack::Deflater out and let the proxy in front compress, at a low level; keep what does not \
+                   change compressed"
+                .to_owned(),
+            exact: Some("gzip on; gzip_comp_level 1; gzip_proxied any;".to_owned()),
+            safety: Safety::Careful,
+        },
+        estimated_gain: format!("up to {} of all time", percent(share)),
+        gain_share: share,
+        confidence: Confidence::Medium,
+    })
+}

@@ -1,0 +1,143 @@
+//! Sessions, JSON, Marshal, templates and logging that take a large share of the time.
+
+use recording::ActKind;
+
+use crate::acts::ActSum;
+use crate::context::Context;
+use crate::demand::Demand;
+use crate::numbers;
+use crate::text::{called_from, ms, percent, title};
+use crate::types::{Confidence, Finding, Remedy, Safety};
+
+/// A kind of work that is known by name.
+struct Work {
+    rule: &'static str,
+    /// Names of its acts.
+    names: &'static [&'static str],
+    /// What the title says.
+    what: &'static str,
+    why: &'static str,
+    remedy: &'static str,
+    /// Share of the handlers' time from which it is a finding.
+    share_min: f64,
+    confidence: Confidence,
+}
+
+/// Shares are found by weighing: templates are what most apps are for, a log is not.
+const WORKS: [Work; 5] = [
+    Work {
+        rule: "session-share",
+        names: &["session load", "session commit"],
+        what: "loading and storing sessions",
+        why: "the session is read, checked or decrypted, and written again on every request that touches it",
+        remedy: "keep only an id in it and the rest in a store on the server; leave it alone on routes that need \
+                 none; with cookies take the JSON serializer instead of Marshal",
+        share_min: 0.1,
+        confidence: Confidence::Medium,
+    },
+    Work {
+        rule: "json-share",
+        names: &["JSON.generate", "JSON.parse"],
+        what: "JSON",
+        why: "every value is walked and written, however little of it is new",
+        remedy: "send less of it; keep the text of what does not change; json 2.10 and later, oj (Oj.mimic_JSON) and \
+                 simdjson (parsing) are faster drop-in replacements",
+        share_min: 0.1,
+        confidence: Confidence::Medium,
+    },
+    Work {
+        rule: "marshal-share",
+        names: &["Marshal.load", "Marshal.dump"],
+        what: "Marshal",
+        why: "objects are taken apart and put together again, mostly on their way from and to a cache",
+        remedy: "keep less in each entry of the cache, or what is shown instead of what it is made from; msgpack and \
+                 oj are faster where plain data is enough",
+        share_min: 0.1,
+        confidence: Confidence::Medium,
+    },
+    Work {
+        rule: "template-share",
+        names: &["template"],
+        what: "rendering templates",
+        why: "the same page is put together anew for each request",
+        remedy: "cache fragments that many requests share; render collections at once instead of a partial for each; \
+                 erubi and hamlit are faster engines",
+        share_min: 0.25,
+        confidence: Confidence::Low,
+    },
+    Work {
+        rule: "logging",
+        names: &["log"],
+        what: "writing the log",
+        why: "a line is formatted and written before the answer goes on, and each write waits for the others",
+        remedy: "log less (info instead of debug), or let a thread of its own write (Logger with a buffered device, \
+                 a non-blocking appender such as semantic_logger's)",
+        share_min: 0.05,
+        confidence: Confidence::High,
+    },
+];
+
+pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
+    let found = WORKS.iter().filter_map(|work| of(context, work));
+    found.collect()
+}
+
+fn of(context: &Context<'_>, work: &Work) -> Option<Finding> {
+    let acts: Vec<&ActSum<'_>> = context
+        .acts
+        .iter()
+        .filter(|act| act.kind == ActKind::Work && work.names.contains(&act.what))
+        .collect();
+    let time: f64 = acts.iter().map(|act| act.time_ms).sum();
+    let count: u64 = acts.iter().map(|act| act.count).sum();
+    let share = context.share_inside(time);
+    let most = *acts.first().filter(|_| share >= work.share_min)?;
+    let route = context.route_of(most);
+    // Work has the GVL; what of it waits (a session's store, a log's device) is its smaller part.
+    let gain = context.gain(Demand {
+        held_ms: time,
+        ..Demand::default()
+    });
+    let mut evidence = vec![format!(
+        "{} in all, {} each, most in {route}",
+        numbers::counted(count, "time"),
+        ms(time / count.max(1) as f64),
+    )];
+    let lines = acts.iter().filter(|act| !act.site.is_empty()).take(2);
+    evidence.extend(lines.map(|act| {
+        let (what, time) = (act.what, ms(act.time_ms));
+        format!("{what} {time} {}", called_from(act.site))
+    }));
+    evidence.extend(settings(context, work));
+    Some(Finding {
+        rule: work.rule,
+        title: title(&format!(
+            "{} is {} of the handlers' time",
+            work.what,
+            percent(share)
+        )),
+        route: route.to_owned(),
+        why: work.why.to_owned(),
+        evidence,
+        remedy: Remedy {
+            text: work.remedy.to_owned(),
+            exact: None,
+            safety: Safety::Code,
+        },
+        estimated_gain: format!("up to {}: {} in all is spent in it", gain.text, ms(time)),
+        gain_share: gain.share,
+        confidence: work.confidence,
+    })
+}
+
+/// What the log is set to.
+fn settings(context: &Context<'_>, work: &Work) -> Option<String> {
+    if work.rule != "logging" {
+        return None;
+    }
+    let level = context.setting("log level")?;
+    let device = context.setting("log device").unwrap_or("an unknown device");
+    Some(format!(
+        "the log's level is {level}, and it goes to {device}"
+    ))
+}

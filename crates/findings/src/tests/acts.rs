@@ -1,0 +1,236 @@
+//! Rules on waits, locks, named work, connections and garbage, as the agent tells them.
+
+use recording::RuntimeSample;
+
+use super::*;
+
+const SITE: &str = "app.rb:145 in fetch < app.rb:150";
+
+/// Requests of 10 ms that run for 2 of them.
+fn requests() -> Run {
+    let work = Work {
+        running: 2.0,
+        sql: 8.0,
+        ..Work::default()
+    };
+    Run::new().requests("GET /fetch", 500, work)
+}
+
+#[test]
+fn sleeping_is_told_with_its_line() {
+    let findings = requests()
+        .doing(ActKind::Sleep, "sleep", SITE, 1, 5.0)
+        .check(&["sleep"]);
+    let finding = &findings[0];
+    assert_eq!(
+        finding.title,
+        "GET /fetch sleeps 5.00 ms a request at app.rb:145"
+    );
+    assert_eq!(finding.confidence, Confidence::High);
+    // 5 of 10.1 ms.
+    assert!(
+        (finding.gain_share - 5.0 / 10.1).abs() < 0.01,
+        "{finding:?}"
+    );
+    assert!(finding.evidence.contains(&format!("called from {SITE}")));
+    requests()
+        .doing(ActKind::Sleep, "sleep", SITE, 1, 0.4)
+        .check(&[]);
+}
+
+#[test]
+fn other_waits_are_less_certain() {
+    let findings = requests()
+        .doing(ActKind::OtherIo, "a subprocess", SITE, 1, 2.0)
+        .check(&["wait"]);
+    let finding = &findings[0];
+    assert_eq!(
+        finding.title,
+        "GET /fetch waits 2.00 ms for a subprocess a request at app.rb:145"
+    );
+    assert_eq!(finding.confidence, Confidence::Medium);
+    requests()
+        .doing(ActKind::OtherIo, "", SITE, 1, 0.9)
+        .check(&[]);
+}
+
+#[test]
+fn locks_and_pools_are_told_apart() {
+    let check = |what: &str, rule: &'static str, title: &str, exact: Option<&str>| {
+        let findings = requests()
+            .doing(ActKind::Lock, what, SITE, 1, 4.0)
+            .check(&[rule]);
+        let finding = &findings[0];
+        assert!(finding.title.contains(title), "{}", finding.title);
+        assert_eq!(finding.remedy.exact.as_deref(), exact);
+    };
+    check(
+        "Mutex",
+        "lock-wait",
+        "take turns: 4.00 ms waiting for a Mutex at app.rb:145",
+        None,
+    );
+    check("Thread#join", "lock-wait", "threads of their own", None);
+    check(
+        "Queue#pop",
+        "pool-wait",
+        "Queue#pop at app.rb:145: a pool too small",
+        None,
+    );
+    check(
+        "connection pool",
+        "pool-wait",
+        "for a database connection",
+        Some("pool: 5"),
+    );
+    requests()
+        .doing(ActKind::Lock, "Mutex", SITE, 1, 0.4)
+        .check(&[]);
+}
+
+#[test]
+fn named_work_is_told_from_its_share_on() {
+    let share = |what: &str, time: f64, rules: &[&str]| {
+        requests()
+            .doing(ActKind::Work, what, SITE, 3, time)
+            .check(rules)
+    };
+    share("JSON.generate", 0.9, &[]);
+    let json = share("JSON.generate", 1.5, &["json-share"]);
+    assert!(
+        json[0]
+            .title
+            .starts_with("JSON is 15% of the handlers' time"),
+        "{}",
+        json[0].title
+    );
+    assert!(json[0].remedy.text.contains("oj"));
+    share("session load", 1.5, &["session-share"]);
+    share("Marshal.load", 1.5, &["marshal-share"]);
+    share("template", 2.0, &[]);
+    let template = share("template", 4.0, &["template-share"]);
+    assert_eq!(template[0].confidence, Confidence::Low);
+    let both = requests()
+        .doing(ActKind::Work, "JSON.generate", SITE, 1, 0.7)
+        .doing(ActKind::Work, "JSON.parse", SITE, 1, 0.7);
+    both.check(&["json-share"]);
+}
+
+#[test]
+fn a_log_is_told_with_what_it_is_set_to() {
+    let findings = requests()
+        .doing(ActKind::Work, "log", SITE, 9, 0.8)
+        .set_to("log level", "debug")
+        .set_to("log device", "log/production.log, sync")
+        .check(&["logging"]);
+    let set = "the log's level is debug, and it goes to log/production.log, sync";
+    assert!(
+        findings[0].evidence.contains(&set.to_owned()),
+        "{findings:#?}"
+    );
+    requests()
+        .doing(ActKind::Work, "log", SITE, 9, 0.3)
+        .check(&[]);
+}
+
+#[test]
+fn development_mode_is_said() {
+    requests().set_to("environment", "production").check(&[]);
+    // Plain Rack looks at nothing again.
+    requests().set_to("RACK_ENV", "development").check(&[]);
+    requests()
+        .set_to("environment", "development")
+        .check(&["development-mode"]);
+    let findings = requests()
+        .set_to("reloading", "Rails")
+        .check(&["development-mode"]);
+    assert_eq!(
+        findings[0].title,
+        "code is looked at again on every request (Rails)"
+    );
+    assert!(
+        (findings[0].gain_share - 1.0 / 10.1).abs() < 0.01,
+        "{findings:?}"
+    );
+}
+
+#[test]
+fn connections_and_statements_have_their_gain_from_what_the_app_waited() {
+    let asking = |run: Run| {
+        run.with(|recording| {
+            recording
+                .handled
+                .iter_mut()
+                .for_each(|one| one.statements = 1)
+        })
+    };
+    let run = asking(requests());
+    let findings = run
+        .doing(ActKind::Connect, "Mysql2::Client", SITE, 1, 2.0)
+        .check(&["connection-per-request"]);
+    assert!(
+        (findings[0].gain_share - 2.0 / 10.1).abs() < 0.01,
+        "{findings:?}"
+    );
+    assert!(
+        findings[0]
+            .evidence
+            .iter()
+            .any(|line| line.contains("app.rb:145"))
+    );
+    let run = || {
+        requests()
+            .issuing("SELECT a FROM t WHERE id = ?", SITE, 2, 1.0)
+            .doing(ActKind::Prepare, "Mysql2::Client", SITE, 2, 1.0)
+    };
+    run().check(&["prepared-statements"]);
+    run()
+        .doing(ActKind::Close, "Mysql2::Statement", SITE, 2, 0.1)
+        .check(&[]);
+}
+
+/// Half of the time with the GVL is garbage collection.
+#[test]
+fn garbage_is_told_with_its_cause_and_its_maker() {
+    let collecting = |cause: &str| {
+        requests().with(|recording| {
+            for handled in &mut recording.handled {
+                handled.parts.running = nanos(1.0);
+                handled.parts.gc = nanos(1.0);
+                handled.allocations = Some(20_000);
+            }
+            for second in 0..3 {
+                recording.runtime.push(RuntimeSample {
+                    at: Timestamp::from_monotonic_nanos(START + second * 1_000 * MS),
+                    pid: 7,
+                    gc_count: 10 * second,
+                    gc_major: second,
+                    gc_cause: cause.to_owned(),
+                    ..RuntimeSample::default()
+                });
+            }
+        })
+    };
+    let findings = collecting("malloc").check(&["gc-share"]);
+    let finding = &findings[0];
+    assert_eq!(
+        finding.title,
+        "garbage collection is 50% of the work, mostly because of malloc"
+    );
+    let expected = [
+        "1.00 ms a request of 2.00 ms with the GVL is collecting garbage",
+        "20 collections in 2 s, 2 of them major",
+        "GET /fetch makes most objects: 20,000 a request",
+    ];
+    assert_eq!(finding.evidence, expected);
+    assert!(
+        finding
+            .remedy
+            .exact
+            .as_deref()
+            .unwrap()
+            .starts_with("RUBY_GC_MALLOC_LIMIT=")
+    );
+    let forced = collecting("method, major by force").findings();
+    assert!(forced[0].remedy.text.contains("GC.start"), "{forced:#?}");
+}

@@ -1,0 +1,344 @@
+//! Rules on the database's settings, rows that it reads, transfer, cores and memory.
+
+use recording::{AnswerFacts, Counter, DatabaseFacts, StatementFacts};
+
+use super::*;
+
+fn requests() -> Run {
+    let work = Work {
+        running: 1.0,
+        sql: 3.0,
+        ..Work::default()
+    };
+    Run::new().requests("POST /message", 1_000, work)
+}
+
+const INSERT: &str = "INSERT INTO message (content) VALUES (?)";
+
+fn database(run: Run, kind: &str, settings: &[(&str, &str)], counters: &[(&str, u64)]) -> Run {
+    run.with(|recording| {
+        recording.meta.target.database = kind.to_owned();
+        let setting = |(name, value): &(&str, &str)| Setting {
+            name: (*name).to_owned(),
+            value: (*value).to_owned(),
+        };
+        let counter = |(name, after): &(&str, u64)| Counter {
+            name: (*name).to_owned(),
+            before: 0,
+            after: *after,
+        };
+        recording.database = Some(DatabaseFacts {
+            start: recording.window.start,
+            end: recording.window.end,
+            settings: settings.iter().map(setting).collect(),
+            counters: counters.iter().map(counter).collect(),
+            ..DatabaseFacts::default()
+        });
+    })
+}
+
+#[track_caller]
+fn check(run: &Run, part: Option<&str>) {
+    match part {
+        None => drop(run.check(&[])),
+        Some(part) => {
+            let findings = run.check(&["database-settings"]);
+            assert!(findings[0].title.contains(part), "{}", findings[0].title);
+        }
+    }
+}
+
+#[test]
+fn writes_that_wait_for_the_disk_on_mysql() {
+    let run = |settings: &[(&str, &str)], time: f64| {
+        let run = requests().issuing(INSERT, "app.rb:1", 1, time);
+        database(
+            run,
+            "mariadb 10.11",
+            settings,
+            &[("Innodb_os_log_fsyncs", 1_000)],
+        )
+    };
+    let strict = [("innodb_flush_log_at_trx_commit", "1")];
+    check(&run(&strict, 2.0), Some("innodb_flush_log_at_trx_commit=1"));
+    check(&run(&[("innodb_flush_log_at_trx_commit", "2")], 2.0), None);
+    check(&run(&strict, 0.1), None);
+    let binlog = [("log_bin", "ON"), ("sync_binlog", "1")];
+    check(&run(&binlog, 2.0), Some("sync_binlog=1"));
+    check(&run(&[("log_bin", "OFF"), ("sync_binlog", "1")], 2.0), None);
+    // 2 of 4.1 ms, at most.
+    let share = run(&strict, 2.0).findings()[0].gain_share;
+    assert!((share - 2.0 / 4.1).abs() < 0.01, "{share}");
+}
+
+#[test]
+fn memory_caches_and_logs_of_mysql() {
+    let run = |settings: &[(&str, &str)], counters: &[(&str, u64)]| {
+        database(requests(), "mysql 9.7", settings, counters)
+    };
+    let pool = [
+        ("innodb_buffer_pool_size", "1000"),
+        ("(data bytes)", "900000"),
+    ];
+    let reads = |read| {
+        [
+            ("Innodb_buffer_pool_reads", read),
+            ("Innodb_buffer_pool_read_requests", 1_000),
+        ]
+    };
+    check(
+        &run(&pool, &reads(100)),
+        Some("the buffer pool holds 1000 B of 879 KiB"),
+    );
+    check(&run(&pool, &reads(1)), None);
+    let cache = [("query_cache_type", "ON"), ("query_cache_size", "1048576")];
+    let hits = |hits| {
+        [
+            ("Qcache_hits", hits),
+            ("Qcache_inserts", 1_000),
+            ("Qcache_not_cached", 0),
+        ]
+    };
+    check(&run(&cache, &hits(10)), Some("the query cache answers 1%"));
+    check(&run(&cache, &hits(9_000)), None);
+    let log = |time| [("slow_query_log", "ON"), ("long_query_time", time)];
+    check(&run(&log("0.000000"), &[]), Some("slow_query_log"));
+    check(&run(&log("10.000000"), &[]), None);
+    let tables = |disk| {
+        [
+            ("Created_tmp_tables", 1_000),
+            ("Created_tmp_disk_tables", disk),
+        ]
+    };
+    check(
+        &run(&[], &tables(500)),
+        Some("50.0 temporary tables a second"),
+    );
+    check(&run(&[], &tables(5)), None);
+}
+
+#[test]
+fn settings_of_postgres() {
+    let run = |settings: &[(&str, &str)], counters: &[(&str, u64)]| {
+        let run = requests().issuing(INSERT, "app.rb:1", 1, 2.0);
+        database(run, "postgresql 15.1", settings, counters)
+    };
+    check(
+        &run(&[("synchronous_commit", "on")], &[]),
+        Some("synchronous_commit=on"),
+    );
+    check(&run(&[("synchronous_commit", "off")], &[]), None);
+    let buffers = [("shared_buffers", "1000"), ("(data bytes)", "900000")];
+    check(
+        &run(&buffers, &[("blks_read", 50), ("blks_hit", 950)]),
+        Some("shared_buffers hold"),
+    );
+    check(&run(&buffers, &[("blks_read", 1), ("blks_hit", 999)]), None);
+    let temporary = [("temp_bytes", 900 << 20), ("temp_files", 9)];
+    check(
+        &run(&[("work_mem", "4194304")], &temporary),
+        Some("wrote 900 MiB"),
+    );
+    check(
+        &run(&[("(pg_stat_statements)", "not created")], &[]),
+        Some("pg_stat_statements is missing"),
+    );
+}
+
+#[test]
+fn a_random_page_is_dear_only_where_a_plan_could_change() {
+    let digest = "SELECT a FROM message WHERE content > ?";
+    let mut step = full_scan("message", &["id"]);
+    let run = |step: PlanStep| {
+        let run = requests().explained(digest, vec![step]);
+        database(run, "postgresql 15.1", &[("random_page_cost", "4")], &[])
+    };
+    check(&run(step.clone()), None);
+    step.indexes.push(step.indexes[0].clone());
+    check(&run(step), Some("random_page_cost is 4"));
+}
+
+#[test]
+fn settings_of_sqlite() {
+    let run = |mode: &str, pragma: Option<&str>| {
+        let run = requests().issuing(INSERT, "app.rb:1", 1, 2.0);
+        let run = database(run, "sqlite", &[("journal_mode", mode)], &[]);
+        match pragma {
+            Some(pragma) => run.issuing(pragma, "app.rb:2", 1, 0.0),
+            None => run,
+        }
+    };
+    check(&run("delete", None), Some("journal_mode is delete"));
+    check(&run("wal", Some("PRAGMA synchronous = NORMAL")), None);
+    let unsure = run("wal", None).check(&["database-settings"]);
+    assert_eq!(unsure[0].confidence, Confidence::Low);
+    let told = run("wal", Some("PRAGMA synchronous = FULL")).check(&["database-settings"]);
+    assert_eq!(told[0].confidence, Confidence::Medium);
+}
+
+#[test]
+fn rows_that_are_read_for_nothing() {
+    let digest = "SELECT a FROM t WHERE lower(b) = ?";
+    let run = |examined: u64| {
+        let run = requests().issuing(digest, "app.rb:4 in x", 1, 2.0);
+        let run = database(run, "mariadb 10.11", &[], &[]);
+        run.with(|recording| {
+            let digest = recording.texts.keep(digest);
+            let facts = recording.database.as_mut().expect("a database");
+            facts.statements.push(StatementFacts {
+                digest,
+                count: 1_000,
+                rows_examined: examined,
+                rows_sent: 1_000,
+                ..StatementFacts::default()
+            });
+        })
+    };
+    let findings = run(5_000_000).check(&["rows-examined"]);
+    let title = &findings[0].title;
+    assert_eq!(
+        title,
+        "SELECT … FROM t reads 5000 rows for each it sends (app.rb:4)"
+    );
+    run(40_000).check(&[]);
+}
+
+/// What the index gives is not promised again by paging in another way.
+#[test]
+fn nothing_is_promised_twice() {
+    let count = "SELECT COUNT(*) FROM message WHERE channel_id = ?";
+    let page = "SELECT * FROM message WHERE channel_id = ? ORDER BY id DESC LIMIT ? OFFSET ?";
+    let run = requests()
+        .issuing(count, "app.rb:1", 1, 1.5)
+        .issuing(page, "app.rb:2", 1, 1.5)
+        .explained(count, vec![full_scan("message", &MESSAGE)])
+        .explained(page, vec![full_scan("message", &MESSAGE)]);
+    let findings = run.check(&["missing-index", "count-offset"]);
+    let sum: f64 = findings.iter().map(|finding| finding.gain_share).sum();
+    assert!(sum <= 3.0 / 4.1 + 0.001, "{findings:#?}");
+    assert!(
+        findings[1]
+            .estimated_gain
+            .ends_with("beside what the missing index gives")
+    );
+}
+
+fn answering(change: fn(&mut AnswerFacts), bytes: u64, respond_ms: f64) -> Run {
+    requests().with(|recording| {
+        let line = recording.texts.keep("POST /message");
+        let mut facts = AnswerFacts {
+            line,
+            status: 200,
+            seen: 100,
+            content_type: recording.texts.keep("application/json"),
+            with_etag: 100,
+            ..AnswerFacts::default()
+        };
+        change(&mut facts);
+        if facts.content_encoding != TextId::NONE {
+            facts.content_encoding = recording.texts.keep("gzip");
+        }
+        recording.answers.push(facts);
+        for exchange in &mut recording.exchanges {
+            exchange.body_bytes = bytes;
+            exchange.answered = exchange.answered + nanos(respond_ms);
+        }
+    })
+}
+
+#[test]
+fn connections_that_are_closed_and_bodies_that_are_plain_or_dear() {
+    answering(|facts| facts.closed = 10, 100, 0.0).check(&[]);
+    answering(|facts| facts.closed = 100, 100, 0.0).check(&["keep-alive-off"]);
+    let offered = |facts: &mut AnswerFacts| facts.offered_compression = 100;
+    answering(offered, 50_000, 0.0).check(&["compression-missing"]);
+    answering(offered, 500, 0.0).check(&[]);
+    answering(|_| {}, 50_000, 0.0).check(&[]);
+    let packed = |facts: &mut AnswerFacts| facts.content_encoding = TextId(1);
+    answering(packed, 50_000, 0.0).check(&[]);
+    answering(packed, 50_000, 3.0).check(&["compression-cpu"]);
+}
+
+/// Samples each second in which each process uses so many cores, and the app has so many bytes.
+fn hosted(cores: &[(ProcessRole, f64)], bytes: fn(u64) -> u64, seconds: u64) -> Run {
+    requests().with(|recording| {
+        recording.window.end = recording.window.start + Nanos(seconds * 1_000 * MS);
+        for second in 0..seconds {
+            let used = |share: f64| nanos(share * 1_000.0 * second as f64);
+            let process = |(pid, (role, share)): (usize, &(ProcessRole, f64))| ProcessSample {
+                pid: pid as u32,
+                role: *role,
+                cpu: used(*share),
+                rss: bytes(second),
+                ..ProcessSample::default()
+            };
+            recording.host.push(HostSample {
+                at: recording.window.start + Nanos(second * 1_000 * MS),
+                cpu_busy: used(cores.iter().map(|(_, share)| share).sum()),
+                processes: cores.iter().enumerate().map(process).collect(),
+                ..HostSample::default()
+            });
+        }
+    })
+}
+
+#[test]
+fn cores_that_are_all_busy() {
+    let check = |app: f64, database: f64, generator: f64, expected: Option<&str>| {
+        let cores = [
+            (ProcessRole::App, app),
+            (ProcessRole::Database, database),
+            (ProcessRole::Generator, generator),
+        ];
+        let found = hosted(&cores, |_| 1 << 20, 10).findings();
+        let found = found.iter().find(|finding| finding.rule == "cpu-saturated");
+        match expected {
+            None => assert_eq!(found, None),
+            Some(who) => assert!(found.expect("found").title.contains(who), "{found:?}"),
+        }
+    };
+    check(1.7, 0.1, 0.15, Some("the app uses"));
+    check(0.5, 1.3, 0.1, Some("the database uses"));
+    check(0.9, 0.1, 0.9, None);
+    check(1.2, 0.0, 0.1, None);
+}
+
+#[test]
+fn waiting_for_a_core_is_the_apps_where_it_has_too_many_workers() {
+    let run = |workers, cpu: f64| {
+        requests().with(|recording| {
+            recording.meta.target.workers = workers;
+            for handled in &mut recording.handled {
+                handled.cpu = Some(recording::CpuSample {
+                    running_wall: nanos(1.0),
+                    running_cpu: nanos(cpu),
+                    total_cpu: nanos(cpu),
+                });
+            }
+        })
+    };
+    let many = run(4, 0.5).check(&["cpu-wait"]);
+    assert_eq!(many[0].remedy.exact.as_deref(), Some("-w 2"));
+    assert_eq!(many[0].confidence, Confidence::Medium);
+    let one = run(1, 0.5).check(&["cpu-wait"]);
+    assert_eq!(one[0].confidence, Confidence::Low);
+    run(4, 0.9).check(&[]);
+}
+
+#[test]
+fn memory_that_grows_to_the_end() {
+    let app = [(ProcessRole::App, 0.1)];
+    let run = |bytes: fn(u64) -> u64, seconds| hosted(&app, bytes, seconds);
+    let steady = run(|second| (100 + 3 * second) << 20, 40).check(&["memory-growth"]);
+    assert_eq!(
+        steady[0].title,
+        "the app's memory grows by 180 MiB a minute"
+    );
+    assert_eq!(
+        steady[0].remedy.exact.as_deref(),
+        Some("MALLOC_ARENA_MAX=2")
+    );
+    run(|second| (100 + 3 * second) << 20, 10).check(&[]);
+    run(|second| (100 + 10 * second.min(12)) << 20, 40).check(&[]);
+    run(|_| 100 << 20, 40).check(&[]);
+}
