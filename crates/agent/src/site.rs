@@ -186,6 +186,9 @@ impl Callers {
 
 const BETWEEN: &[u8] = b" < ";
 
+/// Rails compiles a view into a method of a name that says what the path says already, and another in each process.
+const VIEW: &[u8] = b"_app_views_";
+
 /// Longest text of a source line with its callers; longer ones are cut.
 const TEXT_BYTES_MAX: usize = 1024;
 
@@ -235,9 +238,10 @@ impl SiteText {
         self.add(short);
         self.add(b":");
         self.add_number(line);
-        if let Some(method) = c_string((api.rb_profile_frame_method_name)(frame)) {
+        let method = c_string((api.rb_profile_frame_method_name)(frame)).map(CStr::to_bytes);
+        if let Some(method) = method.filter(|method| !method.starts_with(VIEW)) {
             self.add(b" in ");
-            self.add(method.to_bytes());
+            self.add(method);
         }
     }
 }

@@ -31,8 +31,8 @@ const QUEUE_DOMINATES: f64 = 0.3;
 pub const FAILED_SHARE_LOUD: f64 = 0.01;
 
 /// All findings of a run, in the order in which they are to be read: failures where they are many, what
-/// answers a dominating queue, then the greatest estimated gain first, and last what is about trust in
-/// the numbers.
+/// answers a dominating queue, then the greatest estimated gain first, hints (of low confidence) after them, and
+/// last what is about trust in the numbers.
 pub fn all(facts: Facts<'_>) -> Vec<Finding> {
     let context = Context::new(facts);
     let findings = rules::ALL.iter().flat_map(|rule| rule(&context));
@@ -55,6 +55,7 @@ enum Rank {
     Failures,
     Queue,
     Gain,
+    Hint,
     Trust,
 }
 
@@ -65,6 +66,8 @@ fn rank(context: &Context<'_>, finding: &Finding) -> Rank {
         Rank::Failures
     } else if queue_dominates(context) && adds_threads(context, finding) {
         Rank::Queue
+    } else if finding.confidence == Confidence::Low {
+        Rank::Hint
     } else {
         Rank::Gain
     }

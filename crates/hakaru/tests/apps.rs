@@ -102,7 +102,8 @@ fn recommended(json: &Value) -> u32 {
 
 fn three_servers(config: &str) -> u32 {
     let json = run("three-servers", "9292", config, "8s");
-    check_only(&json, &["threads"]);
+    // What it waits for is a timer, and what it computes is all that one GVL can take.
+    check_only(&json, &["threads", "sleep", "workers"]);
     recommended(&json)
 }
 
@@ -126,6 +127,26 @@ fn a_server_that_does_both_wants_three_or_four_threads() {
 fn the_go_servers_answer_as_the_flows_demand() {
     let json = run("three-servers", "9292", "go-mixed.toml", "2s");
     assert!(json["requests"].as_u64().expect("a count") > 0);
+}
+
+#[test]
+fn waits_for_a_service_a_pool_and_a_lock_are_found() {
+    let json = run("fetcher", "9393", "hakaru.toml", "10s");
+    check_only(&json, &["slow-http", "pool-wait", "lock-wait"]);
+    let found = to_fix(&json);
+    for (id, route, line) in [
+        ("slow-http", "GET /price", "lib/fetcher.rb:"),
+        ("pool-wait", "GET /stock", "lib/pool.rb:"),
+        ("lock-wait", "GET /audit", "lib/fetcher.rb:"),
+    ] {
+        let named = |finding: &&&Value| {
+            let route_named = finding["route"]
+                .as_str()
+                .is_some_and(|name| name.starts_with(route));
+            finding["id"] == id && route_named && finding["title"].to_string().contains(line)
+        };
+        assert!(found.iter().find(named).is_some(), "no {id}: {found:#?}");
+    }
 }
 
 #[test]

@@ -80,16 +80,16 @@ fn waiting(context: &Context<'_>, shares: Option<&Shares>) -> Option<Finding> {
     let (cpu, wait) = (overall.balance.cpu, overall.balance.cpu_wait);
     let running = cpu + wait;
     let seen = (overall.answered - overall.unseen) as f64;
-    if overall.cpu_sampled == 0 || wait < WAIT_MIN * running {
-        return None;
-    }
     let target = &context.recording.meta.target;
     let (workers, cores) = (target.workers, context.recording.meta.cores);
+    // Where there is a core for each worker others take it, which is `host-busy`.
+    if overall.cpu_sampled == 0 || wait < WAIT_MIN * running || workers <= cores {
+        return None;
+    }
     let gain = context.gain(Demand {
         held_ms: wait * seen,
         ..Demand::default()
     });
-    let too_many = workers > cores;
     let mut evidence = vec![format!(
         "{running:.2} ms a request have the GVL, {wait:.2} ms of them no core; {workers} workers on {cores} cores"
     )];
@@ -105,16 +105,15 @@ fn waiting(context: &Context<'_>, shares: Option<&Shares>) -> Option<Finding> {
         evidence,
         remedy: Remedy {
             text: "run no more workers than cores are left by database, proxy and generator, or add cores".to_owned(),
-            exact: too_many.then(|| format!("-w {cores}")),
+            exact: Some(format!("-w {cores}")),
             safety: Safety::Careful,
         },
         estimated_gain: format!("up to {}, with a core for each worker", gain.text),
         gain_share: gain.share,
-        // One worker has a core to itself, unless others take it: then it is not the app's to mend.
-        confidence: if too_many && !context.host_is_shared() {
-            Confidence::Medium
-        } else {
+        confidence: if context.host_is_shared() {
             Confidence::Low
+        } else {
+            Confidence::Medium
         },
     })
 }

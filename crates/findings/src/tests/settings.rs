@@ -320,8 +320,7 @@ fn waiting_for_a_core_is_the_apps_where_it_has_too_many_workers() {
     let many = run(4, 0.5).check(&["cpu-wait"]);
     assert_eq!(many[0].remedy.exact.as_deref(), Some("-w 2"));
     assert_eq!(many[0].confidence, Confidence::Medium);
-    let one = run(1, 0.5).check(&["cpu-wait"]);
-    assert_eq!(one[0].confidence, Confidence::Low);
+    run(1, 0.5).check(&[]);
     run(4, 0.9).check(&[]);
 }
 
