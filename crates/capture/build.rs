@@ -6,13 +6,14 @@ use std::path::PathBuf;
 use std::process::Command;
 
 /// Everything the agent is made of, from the workspace's root.
-const SOURCES: [&str; 7] = [
+const SOURCES: [&str; 8] = [
     "crates/agent",
     "crates/ring/src",
     "crates/ring/Cargo.toml",
     "crates/sql-digest/src",
     "crates/sql-digest/Cargo.toml",
     "ruby/agent.rb",
+    "ruby/profile.rb",
     "Cargo.lock",
 ];
 

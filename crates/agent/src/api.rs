@@ -3,7 +3,7 @@
 //! `VALUE` is passed as a plain word. Fixnums have one form in all versions; `nil` is asked for at run
 //! time, because its bits differ between versions.
 
-use std::ffi::{CStr, c_char, c_int, c_long, c_void};
+use std::ffi::{CStr, c_char, c_int, c_long, c_uint, c_void};
 use std::sync::OnceLock;
 
 /// A Ruby object reference or immediate.
@@ -14,6 +14,29 @@ pub(crate) type ThreadEventHook = extern "C" fn(u32, *const ThreadEvent, *mut c_
 
 /// Signature of `rb_add_event_hook`'s callback for internal events.
 pub(crate) type VmEventHook = extern "C" fn(u32, Value, Value, usize, Value);
+
+/// A function that the VM calls at its next safe point.
+pub(crate) type Job = extern "C" fn(*mut c_void);
+
+/// A function that a TracePoint calls.
+pub(crate) type TraceHook = extern "C" fn(Value, *mut c_void);
+
+/// `rb_data_type_t`: how the collector treats an object that wraps memory of ours.
+#[repr(C)]
+pub(crate) struct DataType {
+    pub(crate) name: *const c_char,
+    pub(crate) mark: Option<extern "C" fn(*mut c_void)>,
+    pub(crate) free: *const c_void,
+    pub(crate) size: *const c_void,
+    pub(crate) compact: *const c_void,
+    pub(crate) reserved: *const c_void,
+    pub(crate) parent: *const c_void,
+    pub(crate) data: *const c_void,
+    pub(crate) flags: Value,
+}
+
+// SAFETY: read only; its pointers are null or to constants.
+unsafe impl Sync for DataType {}
 
 /// A function that `rb_ensure` calls.
 pub(crate) type Body = extern "C-unwind" fn(Value) -> Value;
@@ -82,6 +105,26 @@ api! {
     may rb_internal_thread_specific_key_create: extern "C" fn() -> c_int,
     may rb_internal_thread_specific_get: extern "C" fn(Value, c_int) -> *mut c_void,
     may rb_internal_thread_specific_set: extern "C" fn(Value, c_int, *mut c_void),
+    must rb_profile_frame_full_label: extern "C" fn(Value) -> Value,
+    must rb_profile_frame_first_lineno: extern "C" fn(Value) -> Value,
+    must rb_data_typed_object_wrap: extern "C" fn(Value, *mut c_void, *const DataType) -> Value,
+    must rb_gc_mark: extern "C" fn(Value),
+    must rb_protect: extern "C" fn(extern "C-unwind" fn(Value) -> Value, Value, *mut c_int) -> Value,
+    must rb_set_errinfo: extern "C" fn(Value),
+    must rb_tracepoint_new: extern "C" fn(Value, u32, TraceHook, *mut c_void) -> Value,
+    must rb_tracepoint_enable: extern "C" fn(Value) -> Value,
+    must rb_tracepoint_disable: extern "C" fn(Value) -> Value,
+    must rb_tracearg_from_tracepoint: extern "C" fn(Value) -> *mut c_void,
+    must rb_tracearg_object: extern "C" fn(*mut c_void) -> Value,
+    /// 3.2 and later.
+    may rb_gc_obj_slot_size: extern "C" fn(Value) -> usize,
+    /// Stack of another thread; 3.3 and later, as the two below.
+    may rb_profile_thread_frames:
+        extern "C" fn(Value, c_int, c_int, *mut Value, *mut c_int) -> c_int,
+    may rb_postponed_job_preregister: extern "C" fn(c_uint, Job, *mut c_void) -> c_uint,
+    may rb_postponed_job_trigger: extern "C" fn(c_uint),
+    /// Before 3.3; gone in 4.1.
+    may rb_postponed_job_register_one: extern "C" fn(c_uint, Job, *mut c_void) -> c_int,
     /// Makes the agent's functions callable in any Ractor.
     may rb_ext_ractor_safe: extern "C" fn(bool),
 }

@@ -28,6 +28,7 @@ mod puma;
 mod ready;
 mod route;
 mod runtime;
+mod sampler;
 mod site;
 mod thread;
 mod timeline;

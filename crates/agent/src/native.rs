@@ -17,7 +17,7 @@ use crate::clock::monotonic_ns;
 use crate::nesting::{self, Entry};
 use crate::thread::{self, ActKind, Live};
 use crate::timeline::{Part, Span, Timeline, mark_ready};
-use crate::{guarded, hooks, process, puma, ready, route, runtime, work};
+use crate::{guarded, hooks, process, puma, ready, route, runtime, sampler, work};
 
 const RUBY_HALF: &str = include_str!("../../../ruby/agent.rb");
 
@@ -51,15 +51,16 @@ pub(crate) fn start() {
     }
     // SAFETY: the handler only touches atomics.
     unsafe { libc::pthread_atfork(None, None, Some(process::after_fork_in_child)) };
-    define(api);
-    evaluate(api);
+    let module = define(api);
+    evaluate(api, RUBY_HALF);
+    sampler::prepare(api, module, |ruby_half| evaluate(api, ruby_half));
 }
 
 /// Evaluates the Ruby half under a file name of its own, which keeps the app's backtraces readable.
-fn evaluate(api: &Api) {
+fn evaluate(api: &Api, ruby_half: &str) {
     let source = format!(
         "begin\neval(<<'HAKARU_AGENT_SOURCE', TOPLEVEL_BINDING, 'hakaru_agent.rb', 1)\n\
-         {RUBY_HALF}\nHAKARU_AGENT_SOURCE\n0\n\
+         {ruby_half}\nHAKARU_AGENT_SOURCE\n0\n\
          rescue Exception => error\n\
          text = error.full_message(highlight: false)[0, 500].b\n\
          HakaruAgent::Native.trouble(text, text.bytesize)\nend"
@@ -74,7 +75,8 @@ fn evaluate(api: &Api) {
     }
 }
 
-fn define(api: &Api) {
+/// Defines the functions; answers their module.
+fn define(api: &Api) -> Value {
     if let Some(ractor_safe) = api.rb_ext_ractor_safe {
         ractor_safe(true);
     }
@@ -104,6 +106,7 @@ fn define(api: &Api) {
     for (name, function, arguments) in functions {
         (api.rb_define_singleton_method)(module, name.as_ptr(), function, arguments);
     }
+    module
 }
 
 /// `now` → monotonic nanoseconds.
@@ -135,6 +138,7 @@ pub(crate) fn begin(api: &Api, id: u64) -> Begun {
     }
     if process::arm() {
         hooks::install(api);
+        sampler::first_request(api);
         return Begun::First;
     }
     let Some(state) = thread::current(api).filter(|state| !state.active) else {
@@ -142,6 +146,7 @@ pub(crate) fn begin(api: &Api, id: u64) -> Begun {
     };
     nesting::reset();
     state.begin(id, ready::take(id));
+    sampler::request_begins(id);
     Begun::Started
 }
 
@@ -160,6 +165,7 @@ pub(crate) fn tell_counters(api: &Api) {
 
 /// The request of this thread ends. Answers whether it is time to tell the counters.
 pub(crate) fn end(env: Value, response: Value) -> bool {
+    sampler::request_ends();
     if let (Some(api), Some(state)) = (api(), thread::active()) {
         let status = if is(response, HeapType::Array) {
             from_fixnum((api.rb_ary_entry)(response, 0)).map_or(0, |status| status as u32)

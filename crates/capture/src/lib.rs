@@ -5,6 +5,7 @@ mod database;
 mod explain;
 mod host;
 mod processes;
+mod profile;
 mod rings;
 
 pub use agent_library::unpack_agent;
@@ -12,4 +13,5 @@ pub use database::{DatabaseWatch, WatchTimes, Watched};
 pub use explain::{ExplainError, ExplainLimits, Explained, SkipReason, explain};
 pub use host::{HostError, HostSampler};
 pub use processes::processes_named;
+pub use profile::{Counted, ProfileCollector, Site};
 pub use rings::{Polled, Rings, ServerFacts};

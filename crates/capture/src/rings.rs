@@ -12,7 +12,9 @@ use recording::{
     Act, ActKind, AgentProcess, Burst, BurstKind, CpuSample, Handled, JitSample, Nanos, Parts,
     RequestId, RuntimeSample, Setting, SqlUse, TextId, Timestamp,
 };
-use ring::{Hello, ReadError, Reader, Record, RequestRecord, RuntimeRecord, TextKind};
+use ring::{
+    Hello, ProfileRecord, ReadError, Reader, Record, RequestRecord, RuntimeRecord, TextKind,
+};
 
 /// All rings of a run.
 pub struct Rings {
@@ -57,6 +59,8 @@ pub struct Polled {
     pub texts: Vec<(TextId, String)>,
     /// Ruby's counters.
     pub runtime: Vec<RuntimeSample>,
+    /// What the samplers told, each with its process.
+    pub profile: Vec<(u32, ProfileRecord)>,
 }
 
 /// What a process said of its server.
@@ -212,6 +216,7 @@ impl Rings {
                 Some(Record::Hello(hello)) => {
                     self.processes.entry(pid).or_default().hello = Some(hello);
                 }
+                Some(Record::Profile(record)) => polled.profile.push((pid, record)),
                 Some(Record::Trouble(sentence)) => self.trouble(pid, sentence),
                 Some(Record::Settings(pairs)) => {
                     let setting = |(name, value)| Setting { name, value };

@@ -9,6 +9,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::check_command::CheckArgs;
 use crate::load_command::args::LoadArgs;
+use crate::profile::cli::ProfileArgs;
 pub(crate) use tune::{ArrivalsArg, PredictArgs, TuneArgs};
 
 /// Find out why a web application is slow, change one thing, and prove whether it helped.
@@ -29,6 +30,8 @@ pub(crate) enum Command {
     Check(CheckArgs),
     /// Send requests to a URL and say how much it can take and how late the answers are
     Load(LoadArgs),
+    /// Which lines burn CPU, wait, allocate: run a Ruby program and look at all its threads' stacks
+    Profile(ProfileArgs),
     /// Show a run that was kept
     Report(ReportArgs),
     /// List the runs that were kept: what changed since the one before, and what that gave

@@ -14,6 +14,7 @@ mod log;
 mod note;
 mod page;
 mod predict;
+mod profile;
 mod revision;
 mod run;
 mod schema;
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
         Command::Note(args) => note::note(&args),
         Command::Links(args) => links::links(&args),
         Command::Schema(args) => return schema::run(&args),
+        Command::Profile(args) => profile::profile(&args),
         Command::Predict(args) => predict::predict(&args),
         Command::Tune(args) => tune::tune(&args),
     };

@@ -4,8 +4,13 @@ use std::io::{self, IsTerminal, Write};
 
 /// Prints a document on standard output. A reader that has gone away ends the program quietly.
 pub(crate) fn data(text: &str) {
+    bytes(text.as_bytes());
+}
+
+/// As [`data`], for documents that are not text.
+pub(crate) fn bytes(bytes: &[u8]) {
     let mut out = io::stdout().lock();
-    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    let written = out.write_all(bytes).and_then(|()| out.flush());
     if let Err(error) = written
         && error.kind() != io::ErrorKind::BrokenPipe
     {

@@ -14,6 +14,7 @@ pub mod forecast;
 pub mod html;
 pub mod journal;
 pub mod json;
+pub mod profile;
 pub mod seconds;
 pub mod sure;
 pub mod terminal;

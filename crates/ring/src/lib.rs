@@ -9,11 +9,13 @@
 #![expect(unsafe_code, reason = "maps shared memory")]
 
 mod layout;
+mod profile;
 mod reader;
 mod record;
 mod writer;
 
 pub use layout::{CAPACITY_BYTES_MAX, CAPACITY_BYTES_MIN, VERSION};
+pub use profile::{ProfileRecord, ProfileTotals, SampleRecord, Seen};
 pub use reader::{ReadError, Reader};
 pub use record::{ActRecord, Hello, Record, RequestRecord, RuntimeRecord, SqlRecord, TextKind};
 pub use writer::{Place, Writer};

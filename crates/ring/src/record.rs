@@ -1,5 +1,7 @@
 //! What the records say, as bytes and back. All numbers are little-endian.
 
+use crate::profile::ProfileRecord;
+
 /// A record of any kind.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Record {
@@ -22,6 +24,8 @@ pub enum Record {
     Settings(Vec<(String, String)>),
     /// Ruby's counters and the server's, about once a second.
     Runtime(RuntimeRecord),
+    /// What the sampler of stacks saw.
+    Profile(ProfileRecord),
 }
 
 /// What a text is used for.
@@ -172,7 +176,7 @@ impl Record {
             KIND_TROUBLE => Record::Trouble(bytes.rest_as_text()),
             KIND_SETTINGS => Record::Settings(settings(&bytes.rest_as_text())),
             KIND_RUNTIME => Record::Runtime(RuntimeRecord::decode(&mut bytes)?),
-            _ => return None,
+            _ => Record::Profile(ProfileRecord::decode(kind, &mut bytes)?),
         };
         Some(record)
     }
@@ -399,27 +403,27 @@ impl Hello {
     }
 }
 
-fn put(out: &mut Vec<u8>, number: u64) {
+pub(crate) fn put(out: &mut Vec<u8>, number: u64) {
     out.extend_from_slice(&number.to_le_bytes());
 }
 
 /// What is left to read.
-struct Bytes<'a>(&'a [u8]);
+pub(crate) struct Bytes<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Bytes<'a> {
-    fn take(&mut self, count: usize) -> Option<&'a [u8]> {
+    pub(crate) fn take(&mut self, count: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(count)?;
         self.0 = rest;
         Some(taken)
     }
 
-    fn u64(&mut self) -> Option<u64> {
+    pub(crate) fn u64(&mut self) -> Option<u64> {
         self.take(8)
             .and_then(|taken| taken.try_into().ok())
             .map(u64::from_le_bytes)
     }
 
-    fn numbers<const COUNT: usize>(&mut self) -> Option<[u64; COUNT]> {
+    pub(crate) fn numbers<const COUNT: usize>(&mut self) -> Option<[u64; COUNT]> {
         let mut numbers = [0; COUNT];
         for number in &mut numbers {
             *number = self.u64()?;
@@ -427,7 +431,7 @@ impl<'a> Bytes<'a> {
         Some(numbers)
     }
 
-    fn rest_as_text(&mut self) -> String {
+    pub(crate) fn rest_as_text(&mut self) -> String {
         String::from_utf8_lossy(std::mem::take(&mut self.0)).into_owned()
     }
 }

@@ -30,6 +30,6 @@ pub use profile::{
     Cost, Frame, FrameId, Location, Names, Profile, Sample, StackId, State, ThreadId, ThreadOf,
     Unit,
 };
-pub use state::{Wait, wait_of};
+pub use state::wait_of;
 pub use table::{Row, Table, states, table};
 pub use tree::{Node, Tree};

@@ -2,10 +2,6 @@
 
 use crate::profile::{Frame, State};
 
-/// What is known of a wait.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wait(pub State);
-
 /// Methods that wait for a connection of a pool; their own lock or condition is inside.
 const POOLS: [&str; 6] = [
     "ConnectionPool#checkout",
@@ -49,24 +45,24 @@ const LOCKS: [(&str, &[&str]); 6] = [
 const LOOK_AT: usize = 24;
 
 /// Names a wait off the GVL by its stack, the innermost frame first.
-pub fn wait_of<'a>(stack: impl Iterator<Item = &'a Frame>) -> Wait {
+pub fn wait_of<'a>(stack: impl Iterator<Item = &'a Frame>) -> State {
     let mut innermost = None;
     for (depth, frame) in stack.take(LOOK_AT).enumerate() {
         let name = frame.name.strip_prefix("block in ").unwrap_or(&frame.name);
         if POOLS.contains(&name) {
-            return Wait(State::Pool);
+            return State::Pool;
         }
         if DATABASES.iter().any(|class| is_of(name, class)) {
-            return Wait(State::Sql);
+            return State::Sql;
         }
         if is_of(name, "Net::HTTP") || is_of(name, "Net::BufferedIO") {
-            return Wait(State::Http);
+            return State::Http;
         }
         if depth < 3 && innermost.is_none() {
             innermost = by_method(name);
         }
     }
-    Wait(innermost.unwrap_or(State::Io))
+    innermost.unwrap_or(State::Io)
 }
 
 /// `Mysql2::Client` is of `Mysql2::Client#query`; a class that ends in `::` stands for all inside it.
@@ -100,7 +96,7 @@ mod tests {
                 ..Frame::default()
             })
             .collect();
-        assert_eq!(wait_of(frames.iter()), Wait(state), "{names:?}");
+        assert_eq!(wait_of(frames.iter()), state, "{names:?}");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use rusqlite::Connection;
 use crate::{FOLDER, Store, StoreError};
 
 /// The steps from an empty database to the present tables; `user_version` counts those taken.
-const MIGRATIONS: [&str; 2] = [
+const MIGRATIONS: [&str; 3] = [
     "
     CREATE TABLE run (
         number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -49,6 +49,14 @@ const MIGRATIONS: [&str; 2] = [
         text TEXT NOT NULL
     ) STRICT;
     CREATE INDEX note_run ON note (run, id);
+",
+    "
+    CREATE TABLE profile (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        started_at_unix_ms INTEGER NOT NULL,
+        command TEXT NOT NULL,
+        data BLOB NOT NULL
+    ) STRICT;
 ",
 ];
 

@@ -13,6 +13,7 @@ mod claim;
 mod database;
 mod error;
 mod journal;
+mod profile;
 mod read;
 mod write;
 
@@ -23,6 +24,7 @@ use recording::Recording;
 pub use claim::RunClaim;
 pub use error::StoreError;
 pub use journal::JournalEntry;
+pub use profile::StoredProfile;
 pub use write::RunWriter;
 
 /// Name of the private folder inside the project.

@@ -252,7 +252,10 @@ fn files_that_are_not_ours_are_left_alone() {
     );
     check_refused(
         &database_of("PRAGMA application_id = 1212895811; PRAGMA user_version = 99"),
-        "was written by a newer hakaru (schema 99, this one knows 2)",
+        &format!(
+            "was written by a newer hakaru (schema 99, this one knows {})",
+            database::SCHEMA_VERSION
+        ),
     );
 }
 
@@ -303,7 +306,7 @@ fn a_database_of_the_first_version_is_upgraded_and_stays_readable() {
     // What the first version had: its tables are the same, and it knew no others.
     let path = Store::path_in(project.path());
     let database = rusqlite::Connection::open(&path).unwrap();
-    let back = "DROP TABLE note; DROP TABLE journal; PRAGMA user_version = 1";
+    let back = "DROP TABLE note; DROP TABLE journal; DROP TABLE profile; PRAGMA user_version = 1";
     database.execute_batch(back).unwrap();
     drop(database);
 
@@ -338,4 +341,21 @@ fn a_run_has_a_line_in_the_journal_and_remarks() {
     assert_eq!(store.add_note(RunRef::Number(1), "again").unwrap(), 1);
     assert_eq!(store.notes(1).unwrap(), ["index on message", "again"]);
     assert!(store.add_note(RunRef::Number(9), "x").is_err());
+}
+
+#[test]
+fn profiles_are_kept_under_numbers_of_their_own() {
+    let project = TempDir::new().unwrap();
+    let store = open(&project);
+    assert_eq!(store.profile(RunRef::Last).unwrap(), None);
+    assert_eq!(store.add_profile(1000, "ruby a.rb", b"first").unwrap(), 1);
+    assert_eq!(store.add_profile(2000, "ruby b.rb", b"second").unwrap(), 2);
+    let last = open(&project).profile(RunRef::Last).unwrap().expect("kept");
+    assert_eq!((last.number, last.data.as_slice()), (2, &b"second"[..]));
+    let first = store.profile(RunRef::Number(1)).unwrap().expect("kept");
+    assert_eq!(
+        (first.started_at_unix_ms, first.command.as_str()),
+        (1000, "ruby a.rb")
+    );
+    assert_eq!(store.profile(RunRef::Number(9)).unwrap(), None);
 }

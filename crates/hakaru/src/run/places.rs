@@ -117,7 +117,54 @@ fn can_be_written(log: &Path) -> bool {
         .is_ok()
 }
 
+/// What a command needs to have the agent inside, without a run's settings.
+pub(crate) struct Inside {
+    rings: TempDir,
+    _library_folder: TempDir,
+    agent: Agent,
+}
+
+impl Inside {
+    /// Makes the folders.
+    pub(crate) fn new(root: &Path) -> std::io::Result<Inside> {
+        let rings = ring_folder(root)?;
+        let (folder, agent) = unpack_for(root, root, rings.path())?;
+        Ok(Inside {
+            rings,
+            _library_folder: folder,
+            agent,
+        })
+    }
+
+    /// Where the agents make their rings.
+    pub(crate) fn rings(&self) -> &Path {
+        self.rings.path()
+    }
+
+    /// The variables to add, `RUBYOPT` among them: the agent comes before what that holds.
+    pub(crate) fn environment(&self) -> Vec<(String, OsString)> {
+        let mut rubyopt = OsString::from("-r");
+        rubyopt.push(&self.agent.library);
+        if let Some(existing) = std::env::var_os("RUBYOPT").filter(|text| !text.is_empty()) {
+            rubyopt.push(" ");
+            rubyopt.push(existing);
+        }
+        let mut all = self.agent.env.clone();
+        all.push(("RUBYOPT".to_owned(), rubyopt));
+        all
+    }
+}
+
 fn unpack(settings: &Settings, rings: &Path) -> std::io::Result<(TempDir, Agent)> {
+    let root = settings
+        .start
+        .as_ref()
+        .map_or(settings.project.as_path(), |spec| spec.directory.as_path());
+    unpack_for(&settings.project, root, rings)
+}
+
+/// Unpacks the agent for an app below `root`.
+fn unpack_for(project: &Path, root: &Path, rings: &Path) -> std::io::Result<(TempDir, Agent)> {
     let make = |parent: &Path| -> std::io::Result<(TempDir, PathBuf)> {
         let folder = tempfile::Builder::new()
             .prefix("hakaru-agent-")
@@ -127,11 +174,7 @@ fn unpack(settings: &Settings, rings: &Path) -> std::io::Result<(TempDir, Agent)
     };
     // Not beside the rings: containers mount /dev/shm so that nothing can be executed from it.
     let (folder, library) =
-        make(&std::env::temp_dir()).or_else(|_| make(&settings.project.join(store::FOLDER)))?;
-    let root = settings
-        .start
-        .as_ref()
-        .map_or(settings.project.as_path(), |spec| spec.directory.as_path());
+        make(&std::env::temp_dir()).or_else(|_| make(&project.join(store::FOLDER)))?;
     let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
     let env: Vec<(String, OsString)> = vec![
         ("HAKARU_RING_DIR".to_owned(), rings.as_os_str().to_owned()),

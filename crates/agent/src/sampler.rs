@@ -1,0 +1,321 @@
+//! The sampler of stacks: which lines run, wait and allocate, on every thread.
+//!
+//! 1. A **timer** of its own (`timer`) ticks at random moments, one in each interval. A tick adds the time
+//!    since the one before to each thread that runs at that moment (one, without Ractors), and sends it a
+//!    signal.
+//! 2. The **signal handler** (`hooks`) reads that thread's stack with `rb_profile_frames` into memory that is
+//!    there already. The time since its last sample is the sample's weight, so a long stretch without safe
+//!    points counts for as long as it lasts, and methods in C are seen while they run. Where no signal can be
+//!    used, the job reads the stack at the next safe point instead.
+//! 3. **GVL events** (`hooks`) measure each wait to its end. One at least as long as the interval is walked
+//!    once, as the thread resumes inside the call it waited in; shorter ones are added up until they are
+//!    that long, which chooses each in proportion to its length.
+//! 4. A **job** at a safe point (`job`), a hundred times a second, names the frames and writes them and the
+//!    samples into a ring of the process.
+//!
+//! Everything that runs in a hook or in the handler allocates nothing, takes no lock and calls no Ruby. Frames
+//! that wait to be named are marked for the collector. After a fork the child's timer is started by the Ruby
+//! half, from `Process._fork`.
+
+mod count;
+mod hooks;
+mod job;
+mod slot;
+mod timer;
+
+use std::ffi::{CStr, c_int, c_void};
+use std::sync::OnceLock;
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64};
+
+use crate::api::{Api, Value, api};
+use crate::clock::monotonic_ns;
+use crate::native::PASS;
+use crate::{guarded, process};
+
+pub(crate) use hooks::{request_begins, request_ends};
+
+/// What is recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// CPU time of running threads.
+    Cpu,
+    /// All time of all threads.
+    Wall,
+    /// Objects.
+    Alloc,
+}
+
+/// When it begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Begin {
+    /// As Ruby starts.
+    Now,
+    /// With the first request of a process.
+    Request,
+    /// When it is told to.
+    Told,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Wanted {
+    mode: Mode,
+    interval: u64,
+    begin: Begin,
+}
+
+/// One object in so many is sampled in mode alloc. Found by experiment: a sample costs some ten times as
+/// much as what the VM itself spends on telling of one object.
+const OBJECTS_EVERY: u64 = 256;
+/// Jobs a second in mode alloc, whose samples come by themselves.
+const ALLOC_INTERVAL: u64 = 10_000_000;
+
+static WANTED: OnceLock<Wanted> = OnceLock::new();
+static ON: AtomicBool = AtomicBool::new(false);
+static HOOKED: AtomicBool = AtomicBool::new(false);
+/// The mode of the sampling that is on, and nanoseconds between two ticks.
+static MODE: AtomicI32 = AtomicI32::new(0);
+static INTERVAL: AtomicU64 = AtomicU64::new(0);
+/// What the sampler took, without the timer's own; and what it could not keep.
+static COST: AtomicU64 = AtomicU64::new(0);
+static DROPPED: AtomicU64 = AtomicU64::new(0);
+static UNSEEN: AtomicU64 = AtomicU64::new(0);
+
+const RUBY_HALF: &str = include_str!("../../../ruby/profile.rb");
+
+/// Reads what is wanted, and starts if that is to be at once. From the start of the agent.
+pub(crate) fn prepare(api: &Api, module: Value, evaluate: impl Fn(&str)) {
+    let Some(wanted) = std::env::var("HAKARU_PROFILE")
+        .ok()
+        .as_deref()
+        .and_then(parse)
+    else {
+        return;
+    };
+    if WANTED.set(wanted).is_err() {
+        return;
+    }
+    // SAFETY: the handler only touches atomics and slots, on the only thread there is.
+    unsafe { libc::pthread_atfork(None, None, Some(after_fork_in_child)) };
+    let functions: [(&CStr, *const c_void, c_int); 4] = [
+        (c"profile_start", native_start as *const c_void, 0),
+        (c"profile_stop", native_stop as *const c_void, 0),
+        (c"profile_forked", native_forked as *const c_void, 0),
+        (c"profile_counted", count::counted as *const c_void, 2),
+    ];
+    for (name, function, arguments) in functions {
+        (api.rb_define_singleton_method)(module, name.as_ptr(), function, arguments);
+    }
+    if !process::settings().is_some_and(|settings| settings.gvl) {
+        process::complain("trouble: profiling needs Ruby 3.2 or later; nothing is profiled");
+        return;
+    }
+    hooks::prepare(api);
+    job::prepare(api);
+    evaluate(RUBY_HALF);
+    match wanted.begin {
+        Begin::Now => start(api, wanted),
+        Begin::Told => timer::stand_by(),
+        Begin::Request => {}
+    }
+}
+
+/// `MODE RATE BEGIN`, such as `wall 1000 now`.
+fn parse(text: &str) -> Option<Wanted> {
+    const RATE: std::ops::RangeInclusive<u64> = 1..=10_000;
+    let mut words = text.split_ascii_whitespace();
+    let mode = match words.next()? {
+        "cpu" => Mode::Cpu,
+        "wall" => Mode::Wall,
+        "alloc" => Mode::Alloc,
+        _ => return None,
+    };
+    let rate: u64 = words
+        .next()?
+        .parse()
+        .ok()
+        .filter(|rate| RATE.contains(rate))?;
+    let begin = match words.next()? {
+        "now" => Begin::Now,
+        "request" => Begin::Request,
+        "told" => Begin::Told,
+        _ => return None,
+    };
+    let interval = match mode {
+        Mode::Alloc => ALLOC_INTERVAL,
+        _ => 1_000_000_000 / rate,
+    };
+    Some(Wanted {
+        mode,
+        interval,
+        begin,
+    })
+}
+
+/// The process has its first request; the other hooks have just been added.
+pub(crate) fn first_request(api: &Api) {
+    if let Some(wanted) = WANTED.get().filter(|wanted| wanted.begin == Begin::Request) {
+        start(api, *wanted);
+    }
+}
+
+/// Begins to sample this process. Under the GVL, at a safe point.
+fn start(api: &Api, wanted: Wanted) {
+    if ON.swap(true, SeqCst) {
+        return;
+    }
+    // All hooks of the agent at once: a child of this process must add none.
+    crate::hooks::install(api);
+    if !HOOKED.swap(true, SeqCst) {
+        hooks::install(api);
+    }
+    MODE.store(wanted.mode as i32, Relaxed);
+    INTERVAL.store(wanted.interval, Relaxed);
+    for counter in [&COST, &DROPPED, &UNSEEN] {
+        counter.store(0, Relaxed);
+    }
+    slot::make_spare();
+    slot::all().for_each(slot::Slot::forget);
+    if !job::open_ring() {
+        ON.store(false, SeqCst);
+        return;
+    }
+    hooks::begin(api, mode());
+    if !timer::start(wanted.interval) {
+        process::complain(
+            "trouble: the sampler's thread could not be started; nothing is profiled",
+        );
+        stop(api);
+    }
+}
+
+/// Ends it: what waits is told, waits that still go on are counted to this moment.
+fn stop(api: &Api) {
+    if !ON.load(SeqCst) {
+        return;
+    }
+    timer::stop();
+    hooks::end(api, mode());
+    let ordered = WANTED
+        .get()
+        .is_some_and(|wanted| wanted.begin == Begin::Told);
+    job::last(api, ordered);
+    ON.store(false, SeqCst);
+}
+
+/// Begins as a command from outside asked: mode and interval. From the job.
+fn start_told(api: &Api, [mode, interval]: [u64; 2]) {
+    let mode = match mode {
+        0 => Mode::Cpu,
+        1 => Mode::Wall,
+        _ => Mode::Alloc,
+    };
+    start(
+        api,
+        Wanted {
+            mode,
+            interval,
+            begin: Begin::Told,
+        },
+    );
+}
+
+/// Ends as the command said, and waits for the next. From the job.
+fn stop_told(api: &Api) {
+    stop(api);
+    timer::stand_by();
+}
+
+/// Adds what a hook or the handler took since `started`. A longer time than any walk takes is one in which the
+/// thread had no core: on the thread's CPU clock, which costs more than the walk, it would not count.
+fn charge(started: u64) {
+    const WALK_NS_MAX: u64 = 20_000;
+    let took = monotonic_ns().saturating_sub(started);
+    COST.fetch_add(took.min(WALK_NS_MAX), Relaxed);
+}
+
+fn is_on() -> bool {
+    ON.load(Relaxed)
+}
+
+fn mode() -> Mode {
+    match MODE.load(Relaxed) {
+        0 => Mode::Cpu,
+        1 => Mode::Wall,
+        _ => Mode::Alloc,
+    }
+}
+
+extern "C" fn native_start(_self: Value) -> Value {
+    guarded(PASS, || {
+        if let (Some(api), Some(wanted)) = (api(), WANTED.get()) {
+            start(api, *wanted);
+        }
+        PASS
+    })
+}
+
+extern "C" fn native_stop(_self: Value) -> Value {
+    guarded(PASS, || {
+        if let Some(api) = api() {
+            stop(api);
+        }
+        PASS
+    })
+}
+
+/// In the child of a fork, as soon as it runs Ruby code again.
+extern "C" fn native_forked(_self: Value) -> Value {
+    guarded(PASS, || {
+        let (Some(api), Some(wanted)) = (api(), WANTED.get()) else {
+            return PASS;
+        };
+        if FORKED_WHILE_ON.swap(false, SeqCst) {
+            start(api, *wanted);
+        } else if wanted.begin == Begin::Told {
+            timer::stand_by();
+        }
+        PASS
+    })
+}
+
+static FORKED_WHILE_ON: AtomicBool = AtomicBool::new(false);
+
+/// The child has one thread and no timer. Atomics only.
+extern "C" fn after_fork_in_child() {
+    if ON.swap(false, SeqCst) {
+        FORKED_WHILE_ON.store(true, SeqCst);
+    }
+    timer::forget();
+    hooks::after_fork();
+    job::forget();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wanted_comes_in_three_words() {
+        let check = |text: &str, wanted: Option<(Mode, u64, Begin)>| {
+            let wanted = wanted.map(|(mode, interval, begin)| Wanted {
+                mode,
+                interval,
+                begin,
+            });
+            assert_eq!(parse(text), wanted, "{text}");
+        };
+        check("wall 1000 now", Some((Mode::Wall, 1_000_000, Begin::Now)));
+        check(
+            "cpu 100 request",
+            Some((Mode::Cpu, 10_000_000, Begin::Request)),
+        );
+        check(
+            "alloc 1000 told",
+            Some((Mode::Alloc, ALLOC_INTERVAL, Begin::Told)),
+        );
+        check("wall 0 now", None);
+        check("wall 99999 now", None);
+        check("", None);
+    }
+}

@@ -1,0 +1,320 @@
+//! What the sampler knows of one thread, and where that thread's stacks wait to be told.
+//!
+//! A slot has three writers: the thread's own hooks, a signal handler that may interrupt them anywhere, and
+//! the job that empties the slot at a safe point. All that more than one of them touches is atomic, but for
+//! the [`Shelf`]: who wants it takes `busy` by one swap, and who finds it taken goes on without. So nobody
+//! ever waits. `Relaxed` is enough for the counters; `busy` pairs `Acquire` with `Release`.
+
+use std::cell::UnsafeCell;
+use std::ffi::c_int;
+use std::ptr::null_mut;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize};
+
+use ring::Seen;
+
+use crate::api::{Api, Value};
+
+/// Threads that are sampled at once; more are counted.
+pub(crate) const SLOTS_MAX: usize = 256;
+/// Made at once, so that a new thread finds one without allocating.
+const SLOTS_SPARE: usize = 8;
+/// Deeper stacks lose their outermost frames.
+pub(crate) const DEPTH_MAX: usize = 512;
+/// Frames that wait in one slot: ten milliseconds of deep stacks at the highest rate that stays in its budget.
+const FRAMES_MAX: usize = 2048;
+const ENTRIES_MAX: usize = 128;
+
+// What a slot's thread does.
+pub(crate) const FREE: u32 = 0;
+pub(crate) const OFF: u32 = 1;
+pub(crate) const RUNNING: u32 = 2;
+pub(crate) const ENDED: u32 = 3;
+
+/// See the head of this file.
+pub(crate) struct Slot {
+    pub(crate) state: AtomicU32,
+    pub(crate) tid: AtomicI32,
+    /// The Ruby thread; only asked for its stack while it lives.
+    pub(crate) thread: AtomicUsize,
+    /// Nanoseconds of ticks that fell on this thread and are in no sample yet, and how many ticks.
+    pub(crate) owed: AtomicU64,
+    pub(crate) ticks: AtomicU32,
+    /// The same while it collected garbage.
+    pub(crate) gc_owed: AtomicU64,
+    pub(crate) in_gc: AtomicBool,
+    /// A signal is on its way.
+    pub(crate) signalled: AtomicBool,
+    /// The thread has passed a safe point, so its stack is set up.
+    pub(crate) settled: AtomicBool,
+    pub(crate) suspended_at: AtomicU64,
+    pub(crate) ready_at: AtomicU64,
+    /// Waits too short to be walked one by one.
+    pub(crate) off_owed: AtomicU64,
+    pub(crate) gvl_owed: AtomicU64,
+    /// The thread's CPU clock at its last sample.
+    pub(crate) cpu_at: AtomicU64,
+    /// Objects until the next sample, and how many it stands for.
+    pub(crate) objects_left: AtomicU64,
+    pub(crate) objects_gap: AtomicU64,
+    pub(crate) request: AtomicU64,
+    busy: AtomicBool,
+    shelf: UnsafeCell<Shelf>,
+}
+
+// SAFETY: `shelf` is touched only by who has taken `busy`; the rest is atomic.
+unsafe impl Sync for Slot {}
+
+/// Stacks that wait.
+pub(crate) struct Shelf {
+    pub(crate) frames: [Value; FRAMES_MAX],
+    pub(crate) lines: [c_int; FRAMES_MAX],
+    pub(crate) used: usize,
+    pub(crate) entries: [Entry; ENTRIES_MAX],
+    pub(crate) count: usize,
+}
+
+/// What was seen with one stack.
+#[derive(Clone, Copy)]
+pub(crate) struct Entry {
+    pub(crate) start: usize,
+    pub(crate) depth: usize,
+    pub(crate) seen: Seen,
+    pub(crate) weight: u64,
+    pub(crate) bytes: u64,
+    pub(crate) ticks: u32,
+    pub(crate) at: u64,
+    pub(crate) request: u64,
+}
+
+impl Entry {
+    /// Something seen; the stack comes with [`Slot::note`].
+    pub(crate) fn of(seen: Seen, weight: u64, at: u64) -> Entry {
+        Entry {
+            start: 0,
+            depth: 0,
+            seen,
+            weight,
+            bytes: 0,
+            ticks: 1,
+            at,
+            request: 0,
+        }
+    }
+}
+
+static TABLE: [AtomicPtr<Slot>; SLOTS_MAX] = [const { AtomicPtr::new(null_mut()) }; SLOTS_MAX];
+static MADE: AtomicUsize = AtomicUsize::new(0);
+
+/// All slots that were ever made.
+pub(crate) fn all() -> impl Iterator<Item = &'static Slot> {
+    let made = MADE.load(Acquire);
+    TABLE[..made].iter().filter_map(|slot| {
+        // SAFETY: leaked boxes, never freed.
+        unsafe { slot.load(Relaxed).as_ref() }
+    })
+}
+
+/// Makes slots until enough are free. Allocates: at a safe point only.
+pub(crate) fn make_spare() {
+    let free = all()
+        .filter(|slot| slot.state.load(Relaxed) == FREE)
+        .count();
+    for _ in free..SLOTS_SPARE {
+        let made = MADE.load(Relaxed);
+        if made == SLOTS_MAX {
+            return;
+        }
+        TABLE[made].store(Box::into_raw(Slot::boxed()), Relaxed);
+        MADE.store(made + 1, Release);
+    }
+}
+
+/// A free slot, taken for the calling thread.
+pub(crate) fn take() -> Option<&'static Slot> {
+    let slot = all().find(|slot| {
+        slot.state
+            .compare_exchange(FREE, OFF, Acquire, Relaxed)
+            .is_ok()
+    })?;
+    slot.reset();
+    Some(slot)
+}
+
+impl Slot {
+    fn boxed() -> Box<Slot> {
+        let zero = || AtomicU64::new(0);
+        Box::new(Slot {
+            state: AtomicU32::new(FREE),
+            tid: AtomicI32::new(0),
+            thread: AtomicUsize::new(0),
+            owed: zero(),
+            ticks: AtomicU32::new(0),
+            gc_owed: zero(),
+            in_gc: AtomicBool::new(false),
+            signalled: AtomicBool::new(false),
+            settled: AtomicBool::new(false),
+            suspended_at: zero(),
+            ready_at: zero(),
+            off_owed: zero(),
+            gvl_owed: zero(),
+            cpu_at: zero(),
+            objects_left: zero(),
+            objects_gap: zero(),
+            request: zero(),
+            busy: AtomicBool::new(false),
+            shelf: UnsafeCell::new(Shelf {
+                frames: [0; FRAMES_MAX],
+                lines: [0; FRAMES_MAX],
+                used: 0,
+                entries: [Entry::of(Seen::Running, 0, 0); ENTRIES_MAX],
+                count: 0,
+            }),
+        })
+    }
+
+    /// Makes it the calling thread's, which has seen nothing yet.
+    fn reset(&self) {
+        self.forget();
+        self.settled.store(false, Relaxed);
+        self.request.store(0, Relaxed);
+        self.cpu_at.store(crate::clock::thread_cpu_ns(), Relaxed);
+        // SAFETY: takes nothing and cannot fail.
+        self.tid.store(unsafe { libc::gettid() }, Relaxed);
+    }
+
+    /// Forgets what is owed: at a start, and in a forked child.
+    pub(crate) fn forget(&self) {
+        for counter in [
+            &self.owed,
+            &self.gc_owed,
+            &self.suspended_at,
+            &self.ready_at,
+            &self.off_owed,
+            &self.gvl_owed,
+        ] {
+            counter.store(0, Relaxed);
+        }
+        self.ticks.store(0, Relaxed);
+        self.in_gc.store(false, Relaxed);
+        self.signalled.store(false, Relaxed);
+    }
+
+    /// After `fork`, on the child's only thread: whoever held the shelf is gone.
+    pub(crate) fn unlock_after_fork(&self) {
+        // SAFETY: there is one thread, and it is not in here.
+        unsafe {
+            (*self.shelf.get()).used = 0;
+            (*self.shelf.get()).count = 0;
+        }
+        self.busy.store(false, Relaxed);
+    }
+
+    /// Runs `work` on the shelf; `None` when somebody else has it.
+    pub(crate) fn with_shelf<T>(&self, work: impl FnOnce(&mut Shelf) -> T) -> Option<T> {
+        if self.busy.swap(true, Acquire) {
+            return None;
+        }
+        // SAFETY: `busy` was free, so this is the only reference.
+        let result = work(unsafe { &mut *self.shelf.get() });
+        self.busy.store(false, Release);
+        Some(result)
+    }
+
+    /// Walks the calling thread's stack and shelves it. Allocates nothing and calls no Ruby; for hooks and
+    /// the signal handler. `false` when there was no room, or the shelf was in use.
+    pub(crate) fn note(&self, api: &Api, mut entry: Entry) -> bool {
+        entry.request = self.request.load(Relaxed);
+        self.with_shelf(|shelf| shelf.walk(api, entry))
+            .unwrap_or(false)
+    }
+
+    /// Adds what was seen at the same moment as the entry before.
+    pub(crate) fn note_same(&self, entry: Entry) -> bool {
+        self.with_shelf(|shelf| shelf.add_same(entry))
+            .unwrap_or(false)
+    }
+
+    /// Whether the shelf should be emptied soon. Read without `busy`: an old answer is good enough.
+    pub(crate) fn is_filling(&self) -> bool {
+        // SAFETY: plain words that are only compared.
+        unsafe {
+            let shelf = self.shelf.get();
+            (&raw const (*shelf).used).read_volatile() > FRAMES_MAX / 2
+                || (&raw const (*shelf).count).read_volatile() > ENTRIES_MAX / 2
+        }
+    }
+
+    /// Hands every waiting frame to `mark`, for the collector.
+    pub(crate) fn mark(&self, mark: extern "C" fn(Value)) {
+        let shelf = self.shelf.get();
+        // SAFETY: collection runs on the thread that holds the GVL, outside of any walk; words beyond
+        // `used` are not read.
+        unsafe {
+            let used = (&raw const (*shelf).used).read_volatile().min(FRAMES_MAX);
+            for index in 0..used {
+                mark((&raw const (*shelf).frames[index]).read());
+            }
+        }
+    }
+}
+
+impl Shelf {
+    fn walk(&mut self, api: &Api, entry: Entry) -> bool {
+        let room = FRAMES_MAX - self.used;
+        if room < DEPTH_MAX / 4 || self.count == ENTRIES_MAX {
+            return false;
+        }
+        let start = self.used;
+        let walked = (api.rb_profile_frames)(
+            0,
+            room.min(DEPTH_MAX) as c_int,
+            self.frames[start..].as_mut_ptr(),
+            self.lines[start..].as_mut_ptr(),
+        );
+        self.shelve(entry, walked.max(0) as usize)
+    }
+
+    /// Keeps a stack whose frames stand behind those in use.
+    pub(crate) fn shelve(&mut self, entry: Entry, depth: usize) -> bool {
+        let start = self.used;
+        if let Some(last) = self.entries[..self.count].last_mut()
+            && last.seen == entry.seen
+            && last.request == entry.request
+            && last.depth == depth
+            && self.frames[last.start..last.start + depth] == self.frames[start..start + depth]
+            && self.lines[last.start..last.start + depth] == self.lines[start..start + depth]
+        {
+            last.weight += entry.weight;
+            last.bytes += entry.bytes;
+            last.ticks += entry.ticks;
+            last.at = entry.at;
+            return true;
+        }
+        self.entries[self.count] = Entry {
+            start,
+            depth,
+            ..entry
+        };
+        self.count += 1;
+        self.used += depth;
+        true
+    }
+
+    fn add_same(&mut self, entry: Entry) -> bool {
+        let Some(last) = self.entries[..self.count].last().copied() else {
+            return false;
+        };
+        if self.count == ENTRIES_MAX {
+            return false;
+        }
+        self.entries[self.count] = Entry {
+            start: last.start,
+            depth: last.depth,
+            request: last.request,
+            ..entry
+        };
+        self.count += 1;
+        true
+    }
+}

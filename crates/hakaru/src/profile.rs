@@ -1,0 +1,107 @@
+//! `hakaru profile`: takes profiles, shows, compares and exports them.
+
+mod attach;
+pub(crate) mod cli;
+mod kept;
+mod take;
+
+use report::profile::ProfileView;
+use stacks::Profile;
+
+use crate::exit::{Exit, Failure};
+use crate::talk;
+use cli::{DiffArgs, ExportArgs, FilterArgs, ProfileArgs, ProfileCommand, ShowArgs};
+
+/// Does what the command line says.
+pub(crate) fn profile(args: &ProfileArgs) -> Result<Exit, Failure> {
+    match &args.action {
+        Some(ProfileCommand::Show(args)) => show(args),
+        Some(ProfileCommand::Diff(args)) => diff(args),
+        Some(ProfileCommand::Export(args)) => export(args),
+        None if args.pid.is_some() => attach::attach(args),
+        None if args.command.is_empty() => Err(Failure::new(
+            Exit::Usage,
+            "nothing to profile: give a command, as in `hakaru profile -- ruby slow.rb`",
+        )),
+        None => take::take(args),
+    }
+}
+
+fn show(args: &ShowArgs) -> Result<Exit, Failure> {
+    let (number, profile) = kept::find(&args.profile)?;
+    let profile = filtered(profile, &args.filter)?;
+    let view = ProfileView {
+        number,
+        profile: &profile,
+        counted: None,
+    };
+    if let Some(name) = &args.around {
+        talk::data(
+            &report::profile::around(&profile, name)
+                .map_err(|error| Failure::new(Exit::Usage, error))?,
+        );
+    } else if args.json {
+        talk::data(&report::profile::json(&view));
+    } else {
+        talk::data(&report::profile::page(&view));
+    }
+    Ok(Exit::Ok)
+}
+
+fn diff(args: &DiffArgs) -> Result<Exit, Failure> {
+    let (_, before) = kept::find(&args.before)?;
+    let (_, after) = kept::find(&args.after)?;
+    let (before, after) = (
+        filtered(before, &args.filter)?,
+        filtered(after, &args.filter)?,
+    );
+    let diff = stacks::diff(&before, &after);
+    talk::data(&if args.json {
+        report::profile::difference_json(&before, &after, &diff)
+    } else {
+        report::profile::difference(&before, &after, &diff)
+    });
+    Ok(Exit::Ok)
+}
+
+fn export(args: &ExportArgs) -> Result<Exit, Failure> {
+    let (_, profile) = kept::find(&args.profile)?;
+    let profile = filtered(profile, &args.filter)?;
+    let bytes = args.format.of().write(&profile);
+    match &args.output {
+        Some(path) => std::fs::write(path, bytes).map_err(|error| {
+            Failure::new(
+                Exit::Failed,
+                format!("cannot write {}: {error}", path.display()),
+            )
+        })?,
+        None => talk::bytes(&bytes),
+    }
+    Ok(Exit::Ok)
+}
+
+fn filtered(mut profile: Profile, filter: &FilterArgs) -> Result<Profile, Failure> {
+    if let Some(name) = &filter.state {
+        let state = stacks::State::ALL
+            .into_iter()
+            .find(|state| state.name() == name)
+            .ok_or_else(|| {
+                let names = stacks::State::ALL.map(stacks::State::name).join(", ");
+                Failure::new(
+                    Exit::Usage,
+                    format!("{name:?} is no state; there are {names}"),
+                )
+            })?;
+        profile = stacks::filter::only(&profile, |sample| sample.state == state);
+    }
+    if let Some(text) = &filter.focus {
+        profile = stacks::filter::focus(&profile, text);
+    }
+    if filter.hide_gems {
+        profile = stacks::filter::hide_gems(&profile);
+    }
+    if filter.fold_recursion {
+        profile = stacks::filter::fold_recursion(&profile);
+    }
+    Ok(profile)
+}

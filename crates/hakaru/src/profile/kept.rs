@@ -1,0 +1,72 @@
+//! Profiles that were kept: in the folder's store, or in files.
+
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use stacks::Profile;
+use store::{RunRef, Store};
+
+use crate::exit::{Exit, Failure};
+use crate::talk;
+
+/// The profile of that number or name of a file, and its number in the store.
+pub(super) fn find(text: &str) -> Result<(Option<i64>, Profile), Failure> {
+    match text.parse::<RunRef>() {
+        Ok(wanted) => from_store(wanted),
+        Err(_) => from_file(Path::new(text)).map(|profile| (None, profile)),
+    }
+}
+
+fn from_store(wanted: RunRef) -> Result<(Option<i64>, Profile), Failure> {
+    let folder = super::take::folder()?;
+    let missing = || {
+        Failure::new(
+            Exit::Usage,
+            format!(
+                "no profile {wanted} was kept in this folder; `hakaru profile -- COMMAND` makes one"
+            ),
+        )
+    };
+    if !Store::path_in(&folder).exists() {
+        return Err(missing());
+    }
+    let failed = |error: &dyn std::fmt::Display| Failure::new(Exit::Failed, error);
+    let kept = Store::open(&folder)
+        .and_then(|store| store.profile(wanted))
+        .map_err(|error| failed(&error))?
+        .ok_or_else(missing)?;
+    let profile = Profile::decode(&kept.data).map_err(|error| failed(&error))?;
+    Ok((Some(kept.number), profile))
+}
+
+fn from_file(path: &Path) -> Result<Profile, Failure> {
+    let failed = |error: &dyn std::fmt::Display| {
+        Failure::new(
+            Exit::Usage,
+            format!("cannot read {} as a profile: {error}", path.display()),
+        )
+    };
+    let bytes = std::fs::read(path).map_err(|error| failed(&error))?;
+    let read = stacks::import::read(&bytes).map_err(|error| failed(&error))?;
+    for sentence in &read.left_out {
+        talk::say(&format!("{}: {sentence}", path.display()));
+    }
+    let mut profile = read.profile;
+    if profile.command.is_empty() {
+        profile.command = path.display().to_string();
+    }
+    Ok(profile)
+}
+
+/// Keeps a profile; answers its number, or says why it is not kept.
+pub(super) fn keep(profile: &Profile) -> Option<i64> {
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_millis() as i64);
+    let started = now - (profile.duration / 1_000_000) as i64;
+    let folder = super::take::folder().ok()?;
+    let kept = Store::open(&folder)
+        .and_then(|store| store.add_profile(started, &profile.command, &profile.encode()));
+    kept.inspect_err(|error| talk::say(&format!("hakaru: {error}; this profile is not kept")))
+        .ok()
+}

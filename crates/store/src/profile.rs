@@ -1,0 +1,67 @@
+//! Profiles, kept beside the runs under numbers of their own. Their bytes are the caller's format.
+
+use rusqlite::{OptionalExtension, params};
+
+use crate::{RunRef, Store, StoreError};
+
+/// A profile as read back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredProfile {
+    /// Its number, counted from 1.
+    pub number: i64,
+    /// Wall-clock time of its start, milliseconds since 1970.
+    pub started_at_unix_ms: i64,
+    /// What was profiled.
+    pub command: String,
+    /// As it was given.
+    pub data: Vec<u8>,
+}
+
+impl Store {
+    /// Keeps a profile and answers its number.
+    ///
+    /// # Errors
+    /// When the disk is full or the database is damaged.
+    pub fn add_profile(
+        &self,
+        started_at_unix_ms: i64,
+        command: &str,
+        data: &[u8],
+    ) -> Result<i64, StoreError> {
+        self.database
+            .query_row(
+                "INSERT INTO profile (started_at_unix_ms, command, data) VALUES (?1, ?2, ?3)
+                 RETURNING number",
+                params![started_at_unix_ms, command, data],
+                |row| row.get(0),
+            )
+            .map_err(|error| StoreError::sqlite(&self.path(), data.len() as u64, error))
+    }
+
+    /// A profile; `None` when there is none of that number, or none at all.
+    ///
+    /// # Errors
+    /// When the database is damaged.
+    pub fn profile(&self, wanted: RunRef) -> Result<Option<StoredProfile>, StoreError> {
+        let number = match wanted {
+            RunRef::Last => None,
+            RunRef::Number(number) => Some(number),
+        };
+        self.database
+            .query_row(
+                "SELECT number, started_at_unix_ms, command, data FROM profile
+                 WHERE number = coalesce(?1, (SELECT max(number) FROM profile))",
+                [number],
+                |row| {
+                    Ok(StoredProfile {
+                        number: row.get(0)?,
+                        started_at_unix_ms: row.get(1)?,
+                        command: row.get(2)?,
+                        data: row.get(3)?,
+                    })
+                },
+            )
+            .optional()
+            .map_err(|error| StoreError::sqlite(&self.path(), 0, error))
+    }
+}
