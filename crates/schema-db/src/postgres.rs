@@ -1,6 +1,8 @@
 //! PostgreSQL: connects, exports the catalogue as SQL, executes.
 
 mod connect;
+mod export;
+mod scratch;
 
 use std::time::Duration;
 
@@ -9,12 +11,15 @@ use schema::Server;
 
 pub use connect::{PostgresAddress, SslMode, connect};
 
-use crate::{Database, DbError, DbErrorKind};
+use crate::{Database, DbError};
 
 /// A connection to one PostgreSQL database.
 pub struct Postgres {
     client: Client,
     server: Server,
+    address: PostgresAddress,
+    /// The queries that read the catalogue, once they have been used.
+    prepared: Vec<::postgres::Statement>,
 }
 
 /// The advisory lock of whoever changes a schema: "hakaru" in ASCII.
@@ -26,12 +31,7 @@ impl Database for Postgres {
     }
 
     fn export(&mut self) -> Result<String, DbError> {
-        Err(DbError {
-            kind: DbErrorKind::Unsupported,
-            message: "the catalogue of PostgreSQL is not read yet; use the output of pg_dump --schema-only instead"
-                .to_owned(),
-            sql: None,
-        })
+        export::export(&mut self.client, &mut self.prepared)
     }
 
     fn execute(&mut self, sql: &str) -> Result<(), DbError> {
@@ -70,6 +70,10 @@ impl Database for Postgres {
             self.execute(&format!("SET lock_timeout = '{before}'"))?;
         }
         locked
+    }
+
+    fn read_back(&mut self, statements: &[String]) -> Result<String, DbError> {
+        scratch::read_back(self, statements)
     }
 
     fn set_lock_timeout(&mut self, timeout: Duration) -> Result<(), DbError> {

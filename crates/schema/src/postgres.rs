@@ -1,22 +1,15 @@
 //! PostgreSQL.
 
-#[expect(
-    dead_code,
-    reason = "the difference of two schemas, which needs it, is not there yet"
-)]
+mod diff;
 mod expr;
+mod hazards;
+mod interval;
 mod listed;
-#[expect(
-    dead_code,
-    reason = "the difference of two schemas, which needs it, is not there yet"
-)]
 mod model;
-#[expect(
-    dead_code,
-    reason = "the difference of two schemas, which needs it, is not there yet"
-)]
 mod name;
 mod read;
+mod same;
+mod spell;
 mod split;
 mod tree;
 mod types;
@@ -37,23 +30,97 @@ pub fn read(sources: &[Source], server: &Server) -> Result<(Schema, Vec<Note>), 
 ///
 /// # Errors
 /// See [`crate::plan`].
-pub fn plan(_from: &Schema, _to: &Schema, _options: &PlanOptions) -> Result<Plan, PlanError> {
-    Err(PlanError {
-        message:
-            "PostgreSQL schemas are read but not compared yet; compare dumps with another tool"
-                .to_owned(),
-    })
+pub fn plan(from: &Schema, to: &Schema, options: &PlanOptions) -> Result<Plan, PlanError> {
+    diff::plan(from, to, options)
 }
 
 impl Schema {
     /// See [`crate::Schema::statements`].
     pub fn statements(&self) -> Vec<String> {
-        Vec::new()
+        let empty = Schema {
+            default_schema: self.default_schema.clone(),
+            ..Schema::default()
+        };
+        let everything = PlanOptions {
+            managed_roles: self.roles(),
+            ..PlanOptions::default()
+        };
+        let plan = diff::plan(&empty, self, &everything).unwrap_or_default();
+        plan.statements
+            .into_iter()
+            .map(|statement| statement.sql)
+            .collect()
+    }
+
+    /// Roles that privileges or objects belong to.
+    fn roles(&self) -> Vec<String> {
+        let granted = self.grants.keys().map(|(_, role)| role);
+        let owners = self
+            .tables
+            .values()
+            .map(|table| &table.meta)
+            .chain(self.views.values().map(|view| &view.meta))
+            .chain(self.sequences.values().map(|sequence| &sequence.meta))
+            .filter_map(|meta| meta.owner.as_ref().map(|owner| &owner.role));
+        granted.chain(owners).cloned().collect()
     }
 
     /// See [`crate::Schema::adopt`].
-    pub fn adopt(&mut self, _stored: &Schema) {}
+    pub fn adopt(&mut self, stored: &Schema) {
+        self.stored = Some(Box::new(stored.clone()));
+    }
 
     /// See [`crate::Schema::retain`].
-    pub fn retain(&mut self, _keep: &dyn Fn(&Object) -> bool) {}
+    pub fn retain(&mut self, keep: &dyn Fn(&Object) -> bool) {
+        let default_schema = self.default_schema.clone();
+        let kept = |kind: &'static str, name: &name::Name| {
+            keep(&Object {
+                kind,
+                name: name.shown(&default_schema),
+            })
+        };
+        let named = |kind: &'static str, name: &str| {
+            keep(&Object {
+                kind,
+                name: name.to_owned(),
+            })
+        };
+        self.tables.retain(|name, _| kept("table", name));
+        for table in self.tables.values_mut() {
+            table.indexes.retain(|name, _| named("index", name));
+        }
+        self.views.retain(|name, _| kept("view", name));
+        self.types.retain(|name, _| kept("type", name));
+        self.sequences.retain(|name, _| kept("sequence", name));
+        self.functions.retain(|(name, _), _| kept("function", name));
+        self.extensions.retain(|name, _| named("extension", name));
+        self.schemas.retain(|name, _| named("schema", name));
+        self.grants.retain(|(target, _), _| match target.kind {
+            "TABLE" => kept("table", &target.name),
+            _ => true,
+        });
+    }
+
+    /// Schemas that are made or that something is in.
+    fn namespaces(&self) -> std::collections::BTreeSet<String> {
+        let inside = self
+            .tables
+            .keys()
+            .chain(self.views.keys())
+            .chain(self.types.keys())
+            .chain(self.sequences.keys())
+            .chain(self.functions.keys().map(|(name, _)| name));
+        let inside = inside.map(|name| name.schema.clone());
+        let mut all: std::collections::BTreeSet<String> =
+            self.schemas.keys().cloned().chain(inside).collect();
+        all.extend(
+            self.extensions
+                .values()
+                .filter_map(|extension| extension.schema.clone()),
+        );
+        all.insert(self.default_schema.clone());
+        all.insert("public".to_owned());
+        all.insert("pg_catalog".to_owned());
+        all
+    }
 }

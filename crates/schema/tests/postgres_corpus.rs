@@ -87,3 +87,31 @@ fn real_files_are_read_whole() {
     println!("{files} files read");
     assert_eq!(files, 14);
 }
+
+/// What the engine writes of a schema means the same schema.
+#[test]
+fn what_is_written_reads_the_same() {
+    let server = Server::unknown(Product::Postgres);
+    for name in ["danbooru", "icingadb", "pagila", "sakila", "synapse"] {
+        let file = source(&format!("postgres-{name}.sql"));
+        let read = |sources: &[Source]| {
+            let loaded = schema::read(sources, &server).unwrap_or_else(|error| panic!("{error}"));
+            loaded.schema
+        };
+        let schema = read(&[file]);
+        let text = schema.statements().join(";\n");
+        let written = read(&[Source {
+            name: format!("{name} as written"),
+            text,
+        }]);
+        for (from, to) in [(&schema, &schema), (&schema, &written), (&written, &schema)] {
+            let plan = schema::plan(from, to, &schema::PlanOptions::default()).expect("a plan");
+            let statements: Vec<&str> = plan
+                .statements
+                .iter()
+                .map(|each| each.sql.as_str())
+                .collect();
+            assert_eq!(statements, Vec::<&str>::new(), "{name}");
+        }
+    }
+}

@@ -88,8 +88,14 @@ pub fn connect(address: &PostgresAddress) -> Result<Postgres, DbError> {
             sql: None,
         });
     }
+    // What functions mention may be made after them, as in the server's own dumps.
+    client
+        .batch_execute("SET check_function_bodies = off")
+        .map_err(|error| failed(&error, None))?;
     Ok(Postgres {
         client,
+        address: address.clone(),
+        prepared: Vec::new(),
         server: Server {
             version: Some(version),
             collation: row.get(2),

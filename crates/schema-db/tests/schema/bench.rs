@@ -8,7 +8,7 @@ use schema_db::Database;
 /// Makes databases of one server.
 pub trait Bench {
     /// A new, empty database; it goes when the value is dropped.
-    fn empty(&self) -> Box<dyn Scratch>;
+    fn empty(&self) -> Box<dyn Scratch + '_>;
 }
 
 /// A database of one test.

@@ -21,6 +21,8 @@ struct Case {
     keeps_quoting: bool,
     is_bulk: bool,
     is_error: bool,
+    managed_roles: Vec<String>,
+    index_concurrently: bool,
 }
 
 fn cases(file: &str, applies: &dyn Fn(&Value) -> bool) -> Vec<Case> {
@@ -39,8 +41,17 @@ fn cases(file: &str, applies: &dyn Fn(&Value) -> bool) -> Vec<Case> {
         keeps_quoting: case["legacy_ignore_quotes"].as_bool() == Some(false),
         is_bulk: case["bulk_alter"].as_bool() == Some(true),
         is_error: !case["error"].is_null(),
+        managed_roles: words(&case["managed_roles"]),
+        index_concurrently: case["create_index_concurrently"].as_bool() == Some(true),
     })
     .collect()
+}
+
+fn words(list: &Value) -> Vec<String> {
+    let words = list.as_array().into_iter().flatten();
+    words
+        .filter_map(|word| word.as_str().map(str::to_owned))
+        .collect()
 }
 
 /// On a server: each way ends where a server would be that was given the text directly.
@@ -151,6 +162,8 @@ fn sqldef_plan(from: &Schema, to: &Schema, case: &Case) -> Result<Plan, String> 
         style: Style::Sqldef,
         keep_quoting: case.keeps_quoting,
         bulk_alter: case.is_bulk,
+        managed_roles: case.managed_roles.clone(),
+        index_concurrently: case.index_concurrently,
         ..PlanOptions::default()
     };
     let mut plan = schema::plan(from, to, &options).map_err(|error| error.to_string())?;

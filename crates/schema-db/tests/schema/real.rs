@@ -28,7 +28,8 @@ pub fn files(prefix: &str, server: &Server, bench: &dyn Bench) {
     assert!(read > 0, "no file begins with {prefix}");
 }
 
-fn offline(name: &str, text: &str, server: &Server) {
+/// Read nearly whole, and no different from itself.
+pub fn offline(name: &str, text: &str, server: &Server) {
     let source = Source {
         name: name.to_owned(),
         text: text.to_owned(),

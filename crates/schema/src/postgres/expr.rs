@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 
 use squawk_parser::SyntaxKind as K;
 
+use super::interval::interval;
 use super::model::{Sql, Type};
 use super::name::{fold, quote};
 use super::read::string;
@@ -52,6 +53,30 @@ impl Sql {
         }
         normal.node(root)
     }
+}
+
+/// The columns that a query gives, in normal form; `None` where it is more than one `SELECT`.
+pub(crate) fn targets(sql: &Sql, default_schema: &str) -> Option<Vec<String>> {
+    let tree = Tree::parse(&sql.0);
+    let root = tree.root().children().next()?;
+    if tree.error.is_some() {
+        return None;
+    }
+    let list = root.find(K::TARGET_LIST)?;
+    let mut normal = Normal {
+        context: Context {
+            default_schema,
+            relation: None,
+        },
+        alias: None,
+        is_single: false,
+    };
+    normal.look_at_relations(root);
+    Some(
+        list.all(K::TARGET)
+            .map(|target| normal.node(target))
+            .collect(),
+    )
 }
 
 /// Whether two optional expressions are alike.
@@ -448,32 +473,6 @@ pub(crate) fn bare(node: Node<'_>) -> Node<'_> {
         }
     }
     node
-}
-
-/// `interval '90' minute` as the server prints it.
-pub(crate) fn interval(value: &str, field: &str) -> String {
-    let Ok(number) = value.parse::<i64>() else {
-        return format!("{value} {field}");
-    };
-    match field {
-        "hour" | "minute" | "second" => {
-            let seconds = number
-                * match field {
-                    "hour" => 3600,
-                    "minute" => 60,
-                    _ => 1,
-                };
-            format!(
-                "{:02}:{:02}:{:02}",
-                seconds / 3600,
-                seconds / 60 % 60,
-                seconds % 60
-            )
-        }
-        field if number == 1 => format!("1 {field}"),
-        "month" => format!("{number} mons"),
-        field => format!("{number} {field}s"),
-    }
 }
 
 #[cfg(test)]

@@ -76,6 +76,10 @@ impl<K: Clone + Eq + Hash, V> Listed<K, V> {
         self.slots.iter().flatten().map(|(key, value)| (key, value))
     }
 
+    pub(crate) fn keys(&self) -> impl DoubleEndedIterator<Item = &K> {
+        self.slots.iter().flatten().map(|(key, _)| key)
+    }
+
     pub(crate) fn values(&self) -> impl DoubleEndedIterator<Item = &V> {
         self.slots.iter().flatten().map(|(_, value)| value)
     }

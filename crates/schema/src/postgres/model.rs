@@ -22,6 +22,8 @@ pub struct Schema {
     pub(crate) functions: Listed<(Name, String), Function>,
     /// Privileges by object, then by role.
     pub(crate) grants: Listed<(Target, String), Grant>,
+    /// What a server made of this very schema, when one was asked.
+    pub(crate) stored: Option<Box<Schema>>,
     /// Statements that are not understood.
     pub(crate) opaque: Vec<String>,
     /// How many statements held or changed rows.
@@ -50,7 +52,6 @@ pub(crate) struct Sql(pub(crate) String);
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Namespace {
-    pub(crate) name: String,
     pub(crate) meta: Meta,
 }
 
@@ -144,6 +145,8 @@ pub(crate) struct Table {
     pub(crate) rls: Option<String>,
     pub(crate) force_rls: Option<String>,
     pub(crate) replica_identity: Option<String>,
+    /// Later statements changed columns, so that its own no longer says all.
+    pub(crate) reshaped: bool,
     pub(crate) meta: Meta,
 }
 

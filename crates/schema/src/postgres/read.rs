@@ -20,6 +20,8 @@ use std::collections::HashMap;
 use squawk_parser::SyntaxKind;
 
 pub(crate) use columns::is_type;
+pub(crate) use finish::next_value_of;
+pub(crate) use grants::all_privileges;
 pub(crate) use parts::string;
 
 use super::model::Schema;

@@ -291,6 +291,27 @@ fn word_end(bytes: &[u8], start: usize) -> usize {
 /// The names in a piece of SQL: words, quoted or not, as the server would know them; what stands in strings,
 /// dollar quotes and comments is left out.
 pub(crate) fn names(text: &str) -> Vec<String> {
+    let spans = name_spans(text).into_iter();
+    spans.map(|(_, _, name)| name).collect()
+}
+
+/// The text with `with` in the place of every name that is `old`.
+pub(crate) fn with_renamed(text: &str, old: &str, with: &str) -> String {
+    let mut renamed = String::with_capacity(text.len());
+    let mut end = 0;
+    for (from, to, name) in name_spans(text) {
+        if name == old {
+            renamed.push_str(&text[end..from]);
+            renamed.push_str(with);
+            end = to;
+        }
+    }
+    renamed.push_str(&text[end..]);
+    renamed
+}
+
+/// Names with where they begin and end.
+fn name_spans(text: &str) -> Vec<(usize, usize, String)> {
     let bytes = text.as_bytes();
     let mut names = Vec::new();
     let mut at = 0;
@@ -302,7 +323,7 @@ pub(crate) fn names(text: &str) -> Vec<String> {
             b'$' => skip_dollar(bytes, at).unwrap_or(at + 1),
             b'"' => {
                 let end = skip_quoted(bytes, at);
-                names.push(text[at + 1..end].trim_end_matches('"').to_owned());
+                names.push((at, end, text[at + 1..end].trim_end_matches('"').to_owned()));
                 end
             }
             byte if is_word_start(byte) => {
@@ -313,7 +334,7 @@ pub(crate) fn names(text: &str) -> Vec<String> {
                 {
                     skip_string(bytes, end, true)
                 } else {
-                    names.push(text[at..end].to_lowercase());
+                    names.push((at, end, text[at..end].to_lowercase()));
                     end
                 }
             }

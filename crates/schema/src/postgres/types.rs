@@ -154,6 +154,9 @@ impl Type {
 
     /// Whether values are text.
     pub(crate) fn is_text(&self) -> bool {
+        if self.name == "citext" {
+            return !self.is_array;
+        }
         !self.is_array
             && self.schema.is_none()
             && matches!(

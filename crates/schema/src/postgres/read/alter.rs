@@ -4,7 +4,7 @@ use squawk_parser::SyntaxKind as K;
 
 use super::columns::{collation, default_in, identity_in, type_in};
 use super::constraints::using_index;
-use super::parts::{number_in, options, word};
+use super::parts::{number_in, options, word, word_in};
 use super::{Read, Reader, Statement, Trouble};
 use crate::postgres::model::{ConstraintKind, Keys, Sql, Table};
 use crate::postgres::name::Name;
@@ -40,6 +40,7 @@ impl Reader<'_> {
         };
         let mut outcome = Ok(());
         for action in &actions {
+            table.reshaped |= !leaves_statement(action.kind());
             outcome =
                 outcome.and(self.alter_action(statement, &mut table, *action, actions.len() == 1));
         }
@@ -80,18 +81,12 @@ impl Reader<'_> {
             }
             K::ALTER_COLUMN => return alter_column(table, action),
             K::DROP_COLUMN => {
-                let column = action
-                    .child(K::COLUMN_NAME_REF)
-                    .map(word)
-                    .unwrap_or_default();
+                let column = word_in(action, K::COLUMN_NAME_REF);
                 table.columns.remove(&column);
             }
             K::RENAME_COLUMN => return rename_column(table, action),
             K::DROP_CONSTRAINT => {
-                let name = action
-                    .child(K::CONSTRAINT_NAME_REF)
-                    .map(word)
-                    .unwrap_or_default();
+                let name = word_in(action, K::CONSTRAINT_NAME_REF);
                 table.constraints.remove(&name);
             }
             K::VALIDATE_CONSTRAINT => validate_constraint(table, action),
@@ -183,6 +178,26 @@ impl Reader<'_> {
     }
 }
 
+/// Whether the statement that made the table still tells what it told.
+fn leaves_statement(kind: K) -> bool {
+    matches!(
+        kind,
+        K::ADD_CONSTRAINT
+            | K::ENABLE_RLS
+            | K::DISABLE_RLS
+            | K::FORCE_RLS
+            | K::NO_FORCE_RLS
+            | K::REPLICA_IDENTITY
+            | K::ATTACH_PARTITION
+            | K::ENABLE_TRIGGER
+            | K::DISABLE_TRIGGER
+            | K::ENABLE_ALWAYS_TRIGGER
+            | K::ENABLE_REPLICA_TRIGGER
+            | K::VALIDATE_CONSTRAINT
+            | K::CLUSTER_ON
+    )
+}
+
 fn replica_identity(action: Node<'_>) -> Option<String> {
     match () {
         () if action.has(K::REPLICA_IDENTITY_DEFAULT) => None,
@@ -259,11 +274,8 @@ fn alter_column(table: &mut Table, action: Node<'_>) -> Read {
 }
 
 fn rename_column(table: &mut Table, action: Node<'_>) -> Read {
-    let from = action
-        .child(K::COLUMN_NAME_REF)
-        .map(word)
-        .unwrap_or_default();
-    let to = action.child(K::COLUMN_NAME).map(word).unwrap_or_default();
+    let from = word_in(action, K::COLUMN_NAME_REF);
+    let to = word_in(action, K::COLUMN_NAME);
     let column = table
         .columns
         .rename(&from, to.clone())
@@ -273,10 +285,7 @@ fn rename_column(table: &mut Table, action: Node<'_>) -> Read {
 }
 
 fn validate_constraint(table: &mut Table, action: Node<'_>) {
-    let name = action
-        .child(K::CONSTRAINT_NAME_REF)
-        .map(word)
-        .unwrap_or_default();
+    let name = word_in(action, K::CONSTRAINT_NAME_REF);
     if let Some(constraint) = table.constraints.get_mut(&name) {
         constraint.not_valid = false;
     }

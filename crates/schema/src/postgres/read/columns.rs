@@ -92,6 +92,7 @@ impl Reader<'_> {
                 | K::UNIQUE_CONSTRAINT
                 | K::CHECK_CONSTRAINT
                 | K::REFERENCES_CONSTRAINT => {
+                    column.not_null |= part.kind() == K::PRIMARY_KEY_CONSTRAINT;
                     let constraint = self.constraint(part, Some(&column.name))?;
                     self.add_constraint(table, constraint);
                 }

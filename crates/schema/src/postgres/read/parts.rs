@@ -24,6 +24,11 @@ pub(super) fn word(node: Node<'_>) -> String {
     parts(node).pop().unwrap_or_default()
 }
 
+/// The name of one word in the child of a kind; empty when there is none.
+pub(super) fn word_in(node: Node<'_>, kind: K) -> String {
+    node.child(kind).map(word).unwrap_or_default()
+}
+
 /// The names in a list of columns.
 pub(super) fn columns(list: Node<'_>) -> Vec<String> {
     list.inside()

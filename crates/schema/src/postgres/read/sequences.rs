@@ -163,7 +163,6 @@ impl Reader<'_> {
             return Err(Trouble::Opaque);
         }
         let namespace = Namespace {
-            name: name.clone(),
             meta: self.meta(statement),
         };
         if !self.schema.schemas.contains(&name) {

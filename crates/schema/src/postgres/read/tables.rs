@@ -35,7 +35,9 @@ impl Reader<'_> {
             self.table_items(statement, &mut table, list)?;
         }
         self.name_constraints(&mut table);
-        self.schema.tables.insert(table.name.clone(), table);
+        let name = table.name.clone();
+        self.schema.tables.insert(name.clone(), table);
+        self.require_key_columns(&name);
         Ok(())
     }
 

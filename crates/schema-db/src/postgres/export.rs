@@ -1,0 +1,297 @@
+//! The catalogue as SQL, in a fixed number of queries within one snapshot.
+//!
+//! The server writes the statements itself (`pg_get_…def`), with an empty search path so that every name carries its
+//! schema. What belongs to an extension is left out, and so is what comes with something else: the parts of a partitioned
+//! table's keys and indexes, the sequence of an identity column.
+
+use ::postgres::{Client, Statement};
+
+use super::connect;
+use crate::DbError;
+
+/// Begins every statement list: which schemas are ours, and what belongs to extensions.
+const OURS: &str = "
+    WITH ours AS (SELECT oid, nspname FROM pg_namespace n
+            WHERE nspname !~ '^pg_' AND nspname <> 'information_schema'
+                AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_namespace'::regclass
+                    AND d.objid = n.oid AND d.deptype = 'e')),
+        foreign_to_us AS (SELECT classid, objid FROM pg_depend WHERE deptype = 'e'),
+        relation AS (SELECT c.*, format('%I.%I', n.nspname, c.relname) AS full_name FROM pg_class c
+            JOIN ours n ON n.oid = c.relnamespace
+            WHERE NOT EXISTS (SELECT FROM foreign_to_us e WHERE e.classid = 'pg_class'::regclass AND e.objid = c.oid)
+                AND c.relpersistence <> 't')
+";
+
+/// In an order in which an empty server takes the statements.
+const QUERIES: [&str; 15] = [
+    SCHEMAS,
+    EXTENSIONS,
+    TYPES,
+    SEQUENCES,
+    FUNCTIONS,
+    TABLES,
+    PARTS,
+    INDEXES,
+    VIEWS,
+    FOREIGN_KEYS,
+    TRIGGERS,
+    SECURITY,
+    DETAILS,
+    COMMENTS,
+    PRIVILEGES,
+];
+
+const SCHEMAS: &str = "
+    SELECT format('CREATE SCHEMA %I', nspname) FROM ours WHERE nspname <> 'public' ORDER BY nspname";
+
+const EXTENSIONS: &str = "
+    SELECT format('CREATE EXTENSION %I WITH SCHEMA %I', extname, nspname)
+    FROM pg_extension JOIN pg_namespace n ON n.oid = extnamespace WHERE extname <> 'plpgsql' ORDER BY pg_extension.oid";
+
+const TYPES: &str = "
+    SELECT CASE typtype
+        WHEN 'e' THEN format('CREATE TYPE %I.%I AS ENUM (%s)', nspname, typname,
+            (SELECT string_agg(quote_literal(enumlabel), ', ' ORDER BY enumsortorder) FROM pg_enum WHERE enumtypid = t.oid))
+        ELSE format('CREATE DOMAIN %I.%I AS %s', nspname, typname, format_type(typbasetype, typtypmod))
+            || CASE WHEN typcollation NOT IN (0, (SELECT b.typcollation FROM pg_type b WHERE b.oid = t.typbasetype))
+                THEN (SELECT format(' COLLATE %I.%I', cn.nspname, collname) FROM pg_collation c
+                    JOIN pg_namespace cn ON cn.oid = collnamespace WHERE c.oid = t.typcollation) ELSE '' END
+            || coalesce(' DEFAULT ' || pg_get_expr(typdefaultbin, 0), '')
+            || CASE WHEN typnotnull THEN ' NOT NULL' ELSE '' END
+            || coalesce((SELECT string_agg(format(' CONSTRAINT %I %s', conname, pg_get_constraintdef(k.oid)), '' ORDER BY conname)
+                FROM pg_constraint k WHERE contypid = t.oid AND contype = 'c'), '')
+        END
+    FROM pg_type t JOIN ours n ON n.oid = typnamespace
+    WHERE typtype IN ('e', 'd')
+        AND NOT EXISTS (SELECT FROM foreign_to_us e WHERE e.classid = 'pg_type'::regclass AND e.objid = t.oid)
+    ORDER BY t.oid";
+
+const SEQUENCES: &str = "
+    SELECT format('CREATE %sSEQUENCE %s AS %s START WITH %s INCREMENT BY %s MINVALUE %s MAXVALUE %s CACHE %s%s',
+        CASE relpersistence WHEN 'u' THEN 'UNLOGGED ' ELSE '' END,
+        full_name, format_type(seqtypid, NULL), seqstart, seqincrement, seqmin, seqmax, seqcache,
+        CASE WHEN seqcycle THEN ' CYCLE' ELSE '' END)
+    FROM relation r JOIN pg_sequence s ON s.seqrelid = r.oid
+    WHERE NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = r.oid AND d.deptype = 'i')
+    ORDER BY r.oid";
+
+const FUNCTIONS: &str = "
+    SELECT pg_get_functiondef(p.oid) FROM pg_proc p JOIN ours n ON n.oid = pronamespace
+    WHERE prokind IN ('f', 'w')
+        AND NOT EXISTS (SELECT FROM foreign_to_us e WHERE e.classid = 'pg_proc'::regclass AND e.objid = p.oid)
+    ORDER BY p.oid";
+
+/// Columns and constraints are gathered once for all tables.
+const TABLES: &str = "
+    , item AS (
+        SELECT attrelid AS relid, 0 AS kind, attnum::text AS rank, attnum AS number,
+            format('%I %s', attname, format_type(atttypid, atttypmod))
+            || CASE WHEN attcollation <> 0 AND attcollation <> t.typcollation
+                THEN (SELECT format(' COLLATE %I.%I', cn.nspname, collname) FROM pg_collation c
+                    JOIN pg_namespace cn ON cn.oid = collnamespace WHERE c.oid = attcollation) ELSE '' END
+            || CASE WHEN attgenerated <> '' THEN format(' GENERATED ALWAYS AS (%s) %s', pg_get_expr(adbin, adrelid),
+                    CASE attgenerated WHEN 's' THEN 'STORED' ELSE 'VIRTUAL' END)
+                WHEN attidentity <> '' THEN format(' GENERATED %s AS IDENTITY%s',
+                    CASE attidentity WHEN 'a' THEN 'ALWAYS' ELSE 'BY DEFAULT' END, identity.options)
+                ELSE coalesce(' DEFAULT ' || pg_get_expr(adbin, adrelid), '') END
+            || CASE WHEN attnotnull THEN ' NOT NULL' ELSE '' END AS text
+        FROM pg_attribute a JOIN relation r ON r.oid = attrelid AND r.relkind IN ('r', 'p')
+        JOIN pg_type t ON t.oid = atttypid
+        LEFT JOIN pg_attrdef d ON adrelid = attrelid AND adnum = attnum
+        LEFT JOIN (SELECT refobjid, refobjsubid,
+                format(' (START WITH %s INCREMENT BY %s MINVALUE %s MAXVALUE %s CACHE %s%s)',
+                    seqstart, seqincrement, seqmin, seqmax, seqcache, CASE WHEN seqcycle THEN ' CYCLE' ELSE '' END) AS options
+            FROM pg_depend JOIN pg_sequence ON seqrelid = objid
+            WHERE classid = 'pg_class'::regclass AND deptype = 'i') AS identity
+            ON attidentity <> '' AND refobjid = attrelid AND refobjsubid = attnum
+        WHERE attnum > 0 AND NOT attisdropped AND (attislocal OR r.relispartition)
+        UNION ALL
+        SELECT conrelid, CASE contype WHEN 'p' THEN 1 WHEN 'u' THEN 2 ELSE 3 END, conname, 0,
+            format('CONSTRAINT %I %s', conname, pg_get_constraintdef(k.oid))
+        FROM pg_constraint k JOIN relation r ON r.oid = conrelid
+        WHERE contype IN ('p', 'u', 'c', 'x') AND conislocal AND conparentid = 0)
+    SELECT format(E'CREATE %sTABLE %s (%s)', CASE relpersistence WHEN 'u' THEN 'UNLOGGED ' ELSE '' END, full_name,
+            coalesce(E'\\n    ' || string_agg(item.text, E',\\n    ' ORDER BY kind, number, rank) || E'\\n', ''))
+        || coalesce(' INHERITS (' || (SELECT string_agg(format('%I.%I', pn.nspname, p.relname), ', ' ORDER BY inhseqno)
+            FROM pg_inherits JOIN pg_class p ON p.oid = inhparent JOIN pg_namespace pn ON pn.oid = p.relnamespace
+            WHERE inhrelid = r.oid AND NOT r.relispartition) || ')', '')
+        || CASE WHEN relkind = 'p' THEN ' PARTITION BY ' || pg_get_partkeydef(r.oid) ELSE '' END
+        || coalesce((SELECT ' USING ' || quote_ident(amname) FROM pg_am WHERE pg_am.oid = relam AND amname <> 'heap'), '')
+        || coalesce(' WITH (' || array_to_string(reloptions, ', ') || ')', '')
+    FROM relation r LEFT JOIN item ON item.relid = r.oid
+    WHERE relkind IN ('r', 'p')
+    GROUP BY r.oid, full_name, relpersistence, relkind, relam, reloptions, relispartition
+    ORDER BY r.oid";
+
+/// What is said of tables after all are there.
+const PARTS: &str = "
+    SELECT format('ALTER TABLE ONLY %s ATTACH PARTITION %s %s', p.full_name, r.full_name, pg_get_expr(r.relpartbound, r.oid))
+    FROM relation r JOIN pg_inherits ON inhrelid = r.oid JOIN relation p ON p.oid = inhparent
+    WHERE r.relispartition AND r.relkind IN ('r', 'p')
+    UNION ALL
+    SELECT format('ALTER SEQUENCE %s OWNED BY %s.%I', s.full_name, t.full_name, attname)
+    FROM pg_depend d JOIN relation s ON s.oid = objid AND s.relkind = 'S' JOIN relation t ON t.oid = refobjid
+    JOIN pg_attribute ON attrelid = refobjid AND attnum = refobjsubid
+    WHERE d.classid = 'pg_class'::regclass AND refobjsubid > 0 AND deptype = 'a'";
+
+const INDEXES: &str = "
+    SELECT pg_get_indexdef(i.indexrelid)
+    FROM pg_index i JOIN relation r ON r.oid = indexrelid JOIN relation t ON t.oid = indrelid
+    WHERE t.relkind IN ('r', 'p') AND NOT r.relispartition AND i.indisvalid
+        AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = indexrelid AND contype IN ('p', 'u', 'x'))
+    ORDER BY indexrelid";
+
+const VIEWS: &str = "
+    SELECT statement FROM (
+        SELECT r.oid, 0 AS part, format('CREATE %sVIEW %s%s AS%s', CASE relkind WHEN 'm' THEN 'MATERIALIZED ' ELSE '' END,
+            full_name, coalesce(' WITH (' || array_to_string(reloptions, ', ') || ')', ''),
+            E'\\n' || rtrim(pg_get_viewdef(r.oid), ';') || CASE WHEN relkind = 'm' AND NOT relispopulated
+                THEN E'\\n WITH NO DATA' ELSE '' END) AS statement
+        FROM relation r WHERE relkind IN ('v', 'm')
+        UNION ALL
+        SELECT indrelid, 1, pg_get_indexdef(i.indexrelid)
+        FROM pg_index i JOIN relation t ON t.oid = indrelid WHERE t.relkind = 'm') AS all_of_them
+    ORDER BY oid, part";
+
+const FOREIGN_KEYS: &str = "
+    SELECT format('ALTER TABLE ONLY %s ADD CONSTRAINT %I %s', full_name, conname, pg_get_constraintdef(k.oid))
+    FROM pg_constraint k JOIN relation r ON r.oid = conrelid
+    WHERE contype = 'f' AND conislocal AND conparentid = 0 ORDER BY r.oid, conname";
+
+const TRIGGERS: &str = "
+    SELECT pg_get_triggerdef(t.oid) FROM pg_trigger t JOIN relation r ON r.oid = tgrelid
+    WHERE NOT tgisinternal AND tgparentid = 0
+    UNION ALL
+    SELECT format('ALTER TABLE %s %s TRIGGER %I', full_name,
+        CASE tgenabled WHEN 'D' THEN 'DISABLE' WHEN 'A' THEN 'ENABLE ALWAYS' ELSE 'ENABLE REPLICA' END, tgname)
+    FROM pg_trigger t JOIN relation r ON r.oid = tgrelid
+    WHERE NOT tgisinternal AND tgparentid = 0 AND tgenabled <> 'O' AND r.relkind IN ('r', 'p')";
+
+const SECURITY: &str = "
+    SELECT format('ALTER TABLE %s %s ROW LEVEL SECURITY', full_name, word)
+    FROM relation, LATERAL (VALUES ('ENABLE', relrowsecurity), ('FORCE', relforcerowsecurity)) AS v (word, is_on)
+    WHERE is_on AND relkind IN ('r', 'p')
+    UNION ALL
+    SELECT format('CREATE POLICY %I ON %s AS %s FOR %s TO %s', polname, full_name,
+            CASE WHEN polpermissive THEN 'PERMISSIVE' ELSE 'RESTRICTIVE' END,
+            CASE polcmd WHEN 'r' THEN 'SELECT' WHEN 'a' THEN 'INSERT' WHEN 'w' THEN 'UPDATE' WHEN 'd' THEN 'DELETE' ELSE 'ALL' END,
+            (SELECT string_agg(CASE role WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(role)) END, ', ')
+                FROM unnest(polroles) AS role))
+        || coalesce(format(' USING (%s)', pg_get_expr(polqual, polrelid)), '')
+        || coalesce(format(' WITH CHECK (%s)', pg_get_expr(polwithcheck, polrelid)), '')
+    FROM pg_policy p JOIN relation r ON r.oid = polrelid";
+
+const DETAILS: &str = "
+    SELECT format('ALTER TABLE ONLY %s ALTER COLUMN %I SET %s', full_name, attname, what)
+    FROM relation r JOIN pg_attribute a ON attrelid = r.oid JOIN pg_type t ON t.oid = atttypid,
+    LATERAL (VALUES
+        (CASE WHEN attstorage <> typstorage THEN 'STORAGE ' || CASE attstorage WHEN 'p' THEN 'PLAIN' WHEN 'e' THEN 'EXTERNAL'
+            WHEN 'm' THEN 'MAIN' ELSE 'EXTENDED' END END),
+        (CASE attcompression WHEN 'p' THEN 'COMPRESSION pglz' WHEN 'l' THEN 'COMPRESSION lz4' END),
+        (CASE WHEN attstattarget >= 0 THEN 'STATISTICS ' || attstattarget END)) AS v (what)
+    WHERE attnum > 0 AND NOT attisdropped AND relkind IN ('r', 'p') AND what IS NOT NULL
+    UNION ALL
+    SELECT format('ALTER TABLE ONLY %s REPLICA IDENTITY %s', full_name,
+        CASE relreplident WHEN 'n' THEN 'NOTHING' WHEN 'f' THEN 'FULL' ELSE
+            (SELECT format('USING INDEX %I', i.relname) FROM pg_index JOIN pg_class i ON i.oid = indexrelid
+            WHERE indrelid = r.oid AND indisreplident) END)
+    FROM relation r WHERE relkind IN ('r', 'p') AND relreplident NOT IN ('d')
+    UNION ALL
+    SELECT format('ALTER %s %s OWNER TO %I', CASE relkind WHEN 'v' THEN 'VIEW' WHEN 'm' THEN 'MATERIALIZED VIEW'
+        WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, full_name, pg_get_userbyid(relowner))
+    FROM relation r WHERE relkind IN ('r', 'p', 'v', 'm', 'S') AND pg_get_userbyid(relowner) <> current_user
+        AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = r.oid
+            AND d.deptype IN ('i', 'a') AND relkind = 'S')";
+
+const COMMENTS: &str = "
+    SELECT format('COMMENT ON %s IS %L', target, description) FROM (
+        SELECT CASE WHEN objsubid > 0 THEN format('COLUMN %s.%I', full_name, attname) ELSE
+            CASE relkind WHEN 'v' THEN 'VIEW ' WHEN 'm' THEN 'MATERIALIZED VIEW ' WHEN 'S' THEN 'SEQUENCE '
+                WHEN 'i' THEN 'INDEX ' WHEN 'I' THEN 'INDEX ' ELSE 'TABLE ' END || full_name END AS target, description, r.oid, objsubid
+        FROM pg_description d JOIN relation r ON r.oid = objoid AND d.classoid = 'pg_class'::regclass
+        LEFT JOIN pg_attribute ON attrelid = objoid AND attnum = objsubid AND objsubid > 0
+        WHERE relkind IN ('r', 'p', 'v', 'm', 'S', 'i', 'I')
+        UNION ALL
+        SELECT format('CONSTRAINT %I ON %s', conname, full_name), description, 0, 0
+        FROM pg_description d JOIN pg_constraint k ON k.oid = objoid AND d.classoid = 'pg_constraint'::regclass
+        JOIN relation r ON r.oid = conrelid
+        UNION ALL
+        SELECT format('TRIGGER %I ON %s', tgname, full_name), description, 0, 0
+        FROM pg_description d JOIN pg_trigger t ON t.oid = objoid AND d.classoid = 'pg_trigger'::regclass
+        JOIN relation r ON r.oid = tgrelid
+        UNION ALL
+        SELECT format('POLICY %I ON %s', polname, full_name), description, 0, 0
+        FROM pg_description d JOIN pg_policy p ON p.oid = objoid AND d.classoid = 'pg_policy'::regclass
+        JOIN relation r ON r.oid = polrelid
+        UNION ALL
+        SELECT format('%s %I.%I', CASE typtype WHEN 'd' THEN 'DOMAIN' ELSE 'TYPE' END, nspname, typname), description, 0, 0
+        FROM pg_description d JOIN pg_type t ON t.oid = objoid AND d.classoid = 'pg_type'::regclass
+        JOIN ours n ON n.oid = typnamespace WHERE typtype IN ('d', 'e')
+            AND NOT EXISTS (SELECT FROM foreign_to_us e WHERE e.classid = 'pg_type'::regclass AND e.objid = t.oid)
+        UNION ALL
+        SELECT format('FUNCTION %I.%I(%s)', nspname, proname, pg_get_function_identity_arguments(p.oid)), description, 0, 0
+        FROM pg_description d JOIN pg_proc p ON p.oid = objoid AND d.classoid = 'pg_proc'::regclass
+        JOIN ours n ON n.oid = pronamespace WHERE prokind IN ('f', 'w')
+            AND NOT EXISTS (SELECT FROM foreign_to_us e WHERE e.classid = 'pg_proc'::regclass AND e.objid = p.oid)
+        UNION ALL
+        SELECT format('SCHEMA %I', nspname), description, 0, 0
+        FROM pg_description d JOIN ours n ON n.oid = objoid AND d.classoid = 'pg_namespace'::regclass WHERE nspname <> 'public'
+    ) AS commented ORDER BY oid, objsubid, target";
+
+const PRIVILEGES: &str = "
+    SELECT format('GRANT %s ON %s %s TO %I%s', string_agg(DISTINCT privilege_type || columns, ', '), name, pg_get_userbyid(grantee), CASE WHEN is_grantable THEN ' WITH GRANT OPTION' ELSE '' END)
+    FROM (
+        SELECT CASE relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END AS kind, full_name AS name, '' AS columns, relowner AS owner, acl.*
+        FROM relation, aclexplode(relacl) AS acl WHERE relkind IN ('r', 'p', 'v', 'm', 'S')
+        UNION ALL
+        SELECT 'TABLE', full_name,
+            format(' (%s)', string_agg(quote_ident(attname), ', ' ORDER BY attname)), relowner,
+            acl.grantor, acl.grantee, acl.privilege_type, acl.is_grantable
+        FROM relation r JOIN pg_attribute ON attrelid = r.oid, aclexplode(attacl) AS acl
+        GROUP BY full_name, relowner, acl.grantor, acl.grantee, acl.privilege_type, acl.is_grantable
+        UNION ALL
+        SELECT 'SCHEMA', quote_ident(n.nspname), '', nspowner, acl.*
+        FROM ours JOIN pg_namespace n ON n.oid = ours.oid, aclexplode(nspacl) AS acl
+        UNION ALL
+        SELECT 'FUNCTION', format('%I.%I(%s)', nspname, proname, pg_get_function_identity_arguments(p.oid)), '', proowner, acl.*
+        FROM pg_proc p JOIN ours n ON n.oid = pronamespace, aclexplode(proacl) AS acl WHERE prokind IN ('f', 'w')
+    ) AS granted
+    WHERE grantee <> 0 AND grantee <> owner AND privilege_type <> 'MAINTAIN'
+    GROUP BY kind, name, grantee, is_grantable
+    ORDER BY kind, name, pg_get_userbyid(grantee)";
+
+/// Reads everything in one snapshot. The queries are prepared once for each connection, since planning them takes longer
+/// than answering them where there is little to read.
+pub(super) fn export(
+    client: &mut Client,
+    prepared: &mut Vec<Statement>,
+) -> Result<String, DbError> {
+    let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL search_path = ''; SET LOCAL jit = off";
+    client
+        .batch_execute(begin)
+        .map_err(|error| connect::failed(&error, Some(begin)))?;
+    let text = statements(client, prepared);
+    let end = client
+        .batch_execute("ROLLBACK")
+        .map_err(|error| connect::failed(&error, Some("ROLLBACK")));
+    let text = text?;
+    end.map(|()| text)
+}
+
+fn statements(client: &mut Client, prepared: &mut Vec<Statement>) -> Result<String, DbError> {
+    let mut text = String::new();
+    for (at, query) in QUERIES.iter().enumerate() {
+        let failed = |error| connect::failed(&error, Some(query));
+        if prepared.len() == at {
+            let statement = client.prepare(&format!("{OURS}{query}")).map_err(failed)?;
+            prepared.push(statement);
+        }
+        for row in client.query(&prepared[at], &[]).map_err(failed)? {
+            if let Some(statement) = row.get::<_, Option<&str>>(0) {
+                text.push_str(statement.trim_end());
+                text.push_str(";\n");
+            }
+        }
+    }
+    Ok(text)
+}

@@ -1,0 +1,44 @@
+//! What the server makes of a schema: in a database of its own that is dropped again.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::{Postgres, PostgresAddress, connect};
+use crate::{Database, DbError};
+
+/// Makes the database, executes, reads, drops.
+pub(super) fn read_back(postgres: &mut Postgres, statements: &[String]) -> Result<String, DbError> {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    // Relaxed: only the uniqueness of the number matters.
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let name = format!("hakaru_scratch_{}_{count}", std::process::id());
+    // The same locale and no objects of anybody: what is in `template1` is not part of the schema.
+    let create = format!("CREATE DATABASE {name} TEMPLATE template0");
+    postgres.execute(&create)?;
+    let text = filled(postgres, &name, statements);
+    let dropped = postgres.execute(&format!("DROP DATABASE {name} WITH (FORCE)"));
+    let text = text?;
+    dropped.map(|()| text)
+}
+
+fn filled(postgres: &Postgres, name: &str, statements: &[String]) -> Result<String, DbError> {
+    let address = PostgresAddress {
+        dbname: Some(name.to_owned()),
+        ..postgres.address.clone()
+    };
+    let mut scratch = connect(&address)?;
+    let default_schema = postgres
+        .server
+        .default_schema
+        .as_deref()
+        .unwrap_or("public");
+    let quoted = format!("\"{}\"", default_schema.replace('"', "\"\""));
+    if default_schema != "public" {
+        scratch.execute(&format!("CREATE SCHEMA {quoted}"))?;
+    }
+    scratch.execute(&format!("SET search_path = {quoted}"))?;
+    for statement in statements {
+        // An extension that this server lacks, or a role, hides only what needs it.
+        let _ = scratch.execute(statement);
+    }
+    scratch.export()
+}

@@ -1,0 +1,198 @@
+//! From two schemas to statements in an order that PostgreSQL takes.
+//!
+//! Order: what is made around everything (schemas, extensions); new names; views that are in the way of a column's change
+//! go; types, sequences, functions and tables, each after what it mentions; views; indexes; exclusion and foreign keys;
+//! policies and triggers; comments; privileges; then what goes, users before the used.
+//! sqldef's order is the same where it can be executed, so both styles share it and differ in spelling only.
+
+mod columns;
+mod comments;
+mod constraints;
+mod drops;
+mod enums;
+mod grants;
+mod identity;
+mod indexes;
+mod order;
+mod parts;
+mod renames;
+mod routines;
+mod sequences;
+mod tables;
+mod types;
+mod views;
+mod way;
+
+use std::collections::HashSet;
+
+use super::Schema;
+use super::model::{Index, Table};
+use super::name::Name;
+use super::same::Same;
+use super::spell::Speller;
+use crate::{Hazard, Object, Plan, PlanError, PlanOptions, Statement};
+
+/// A plan in the making.
+pub(super) struct Builder<'a> {
+    pub(super) from: &'a Schema,
+    pub(super) to: &'a Schema,
+    /// What the server made of `to`, when it was asked.
+    pub(super) stored: Option<&'a Schema>,
+    pub(super) options: &'a PlanOptions,
+    pub(super) speller: Speller<'a>,
+    pub(super) same: Same<'a>,
+    pub(super) statements: Vec<Statement>,
+    /// What was dropped to be made again, so that it counts as missing.
+    pub(super) gone: HashSet<Part>,
+    /// Tables made by this plan so far.
+    pub(super) created: HashSet<Name>,
+    /// Constraints that their column or table brought.
+    pub(super) made: HashSet<Part>,
+    /// What has just been made in the place of something of that name, whose comment and privileges are gone.
+    pub(super) fresh: HashSet<Part>,
+    /// Foreign keys that went since their key changes; sqldef writes these with other spaces.
+    pub(super) spaced: Vec<(Name, String)>,
+    /// Columns that got a new name; views that show them are made again.
+    pub(super) renamed_columns: Vec<(Name, String)>,
+}
+
+/// An object that has no schema-wide place of its own, or a view or function.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Part {
+    View(Name),
+    Constraint(Name, String),
+    Index(Name, String),
+    Trigger(Name, String),
+    Policy(Name, String),
+    Column(Name, String),
+}
+
+/// See [`crate::plan`].
+pub(super) fn plan(from: &Schema, to: &Schema, options: &PlanOptions) -> Result<Plan, PlanError> {
+    let speller = Speller::new(options, &to.default_schema);
+    let same = Same {
+        default_schema: &to.default_schema,
+    };
+    let renamed = renames::apply(from, to, speller)?;
+    let mut builder = Builder {
+        from: renamed.schema.as_ref().unwrap_or(from),
+        to,
+        stored: to.stored.as_deref(),
+        options,
+        speller,
+        same,
+        statements: Vec::new(),
+        gone: HashSet::new(),
+        created: HashSet::new(),
+        made: HashSet::new(),
+        fresh: HashSet::new(),
+        spaced: Vec::new(),
+        renamed_columns: renamed.columns,
+    };
+    builder.everything(renamed.statements);
+    Ok(Plan {
+        statements: builder.statements,
+    })
+}
+
+impl<'a> Builder<'a> {
+    fn everything(&mut self, renames: Vec<Statement>) {
+        self.namespaces();
+        self.clear_views_for_renames();
+        self.statements.extend(renames);
+        self.clear_views_for_types();
+        for unit in self.units() {
+            self.unit(&unit);
+        }
+        self.views();
+        self.indexes();
+        self.late_constraints();
+        self.parts();
+        self.comments();
+        self.grants();
+        self.drops();
+        self.mark_new_values();
+    }
+
+    /// Adds a statement without hazards; its index.
+    pub(super) fn push(
+        &mut self,
+        sql: String,
+        verb: &'static str,
+        kind: &'static str,
+        name: String,
+    ) -> usize {
+        self.statements.push(Statement {
+            sql,
+            object: Object { kind, name },
+            hazards: Vec::new(),
+            verb,
+            destructive: false,
+            needs: Vec::new(),
+            held_back: None,
+        });
+        self.statements.len() - 1
+    }
+
+    pub(super) fn push_with(
+        &mut self,
+        sql: String,
+        verb: &'static str,
+        kind: &'static str,
+        name: String,
+        hazards: Vec<Hazard>,
+    ) -> usize {
+        let at = self.push(sql, verb, kind, name);
+        self.statements[at].hazards = hazards;
+        at
+    }
+
+    /// A drop that is applied only when allowed.
+    pub(super) fn push_drop(
+        &mut self,
+        sql: String,
+        kind: &'static str,
+        name: String,
+        hazards: Vec<Hazard>,
+    ) -> usize {
+        let at = self.push_with(sql, "drop", kind, name, hazards);
+        self.statements[at].destructive = true;
+        at
+    }
+
+    /// `ALTER TABLE t …`.
+    pub(super) fn alter(&self, table: &Name, action: &str) -> String {
+        format!("ALTER TABLE {} {action}", self.speller.name(table))
+    }
+
+    /// As people write it.
+    pub(super) fn shown(&self, name: &Name) -> String {
+        name.shown(&self.to.default_schema)
+    }
+
+    pub(super) fn shown_part(&self, table: &Name, part: &str) -> String {
+        format!("{}.{part}", self.shown(table))
+    }
+
+    pub(super) fn stored_table(&self, name: &Name) -> Option<&'a Table> {
+        self.stored?.tables.get(name)
+    }
+
+    pub(super) fn is_gone(&self, part: &Part) -> bool {
+        self.gone.contains(part)
+    }
+
+    /// Whether an index says the same on both sides.
+    pub(super) fn is_same_index(
+        &self,
+        from: &Index,
+        to: &Index,
+        stored: Option<&Index>,
+        on: &Name,
+    ) -> bool {
+        let same = Same {
+            default_schema: self.same.default_schema,
+        };
+        same.index(from, to, on) || stored.is_some_and(|stored| same.index(from, stored, on))
+    }
+}

@@ -1,0 +1,218 @@
+//! Comments.
+
+use super::{Builder, Part};
+use crate::postgres::model::{Index, Meta, Table, TypeKind};
+use crate::postgres::name::{Name, literal};
+
+impl<'a> Builder<'a> {
+    pub(super) fn comments(&mut self) {
+        let (from, to) = (self.from, self.to);
+        for (name, schema) in to.schemas.iter() {
+            let before = from.schemas.get(name).map(|schema| &schema.meta);
+            let target = format!("SCHEMA {}", self.speller.ident(name));
+            self.comment(&target, before, &schema.meta, name.clone());
+        }
+        for (name, extension) in to.extensions.iter() {
+            // Every extension brings a comment of its own, which no text repeats.
+            if extension.meta.comment.is_some() {
+                let before = from.extensions.get(name).map(|extension| &extension.meta);
+                let is_known = before.is_some();
+                if !is_known {
+                    let target = format!("EXTENSION {}", self.speller.ident(name));
+                    self.comment(&target, None, &extension.meta, name.clone());
+                }
+            }
+        }
+        for found in to.types.values() {
+            let word = if matches!(found.kind, TypeKind::Enum(_)) {
+                "TYPE"
+            } else {
+                "DOMAIN"
+            };
+            let before = from
+                .types
+                .get(&found.name)
+                .filter(|_| !self.is_replaced_enum(&found.name));
+            let target = format!("{word} {}", self.speller.name(&found.name));
+            let shown = self.shown(&found.name);
+            self.comment(&target, before.map(|found| &found.meta), &found.meta, shown);
+        }
+        for sequence in to.sequences.values() {
+            let before = from
+                .sequences
+                .get(&sequence.name)
+                .map(|sequence| &sequence.meta);
+            let target = format!("SEQUENCE {}", self.speller.name(&sequence.name));
+            let shown = self.shown(&sequence.name);
+            self.comment(&target, before, &sequence.meta, shown);
+        }
+        for table in to.tables.values() {
+            self.table_comments(table);
+        }
+        for table in to.tables.values() {
+            let before = self.before(table);
+            for index in table.indexes.values() {
+                let found = before.and_then(|before| before.indexes.get(&index.name));
+                self.index_comment(&table.name, found, index);
+            }
+        }
+        self.view_comments();
+        for (key, function) in to.functions.iter() {
+            let before = from
+                .functions
+                .get(key)
+                .filter(|before| self.same.same_call(before, function));
+            let target = format!("FUNCTION {}", self.speller.function_name(function));
+            let shown = self.shown(&key.0);
+            self.comment(
+                &target,
+                before.map(|before| &before.meta),
+                &function.meta,
+                shown,
+            );
+        }
+    }
+
+    fn comment(&mut self, target: &str, before: Option<&Meta>, wanted: &Meta, shown: String) {
+        let had = before.and_then(|before| before.comment.as_ref());
+        if had == wanted.comment.as_ref() {
+            return;
+        }
+        let text = wanted
+            .comment
+            .as_ref()
+            .map_or_else(|| "NULL".to_owned(), |text| literal(text));
+        self.push(
+            format!("COMMENT ON {target} IS {text}"),
+            "comment",
+            "comment",
+            shown,
+        );
+    }
+
+    fn table_comments(&mut self, table: &'a Table) {
+        let before = self.before(table);
+        let name = self.speller.name(&table.name);
+        let shown = self.shown(&table.name);
+        self.comment(
+            &format!("TABLE {name}"),
+            before.map(|before| &before.meta),
+            &table.meta,
+            shown,
+        );
+        for column in table.columns.values() {
+            let found = before.and_then(|before| before.columns.get(&column.name));
+            let found = found.filter(|_| {
+                !self
+                    .fresh
+                    .contains(&Part::Column(table.name.clone(), column.name.clone()))
+            });
+            let target = format!("COLUMN {name}.{}", self.speller.ident(&column.name));
+            let shown = self.shown_part(&table.name, &column.name);
+            self.comment(&target, found.map(|found| &found.meta), &column.meta, shown);
+        }
+        for constraint in table.constraints.values() {
+            let part = Part::Constraint(table.name.clone(), constraint.name.clone());
+            let found = before.and_then(|before| before.constraints.get(&constraint.name));
+            let found = found.filter(|_| !self.fresh.contains(&part));
+            let target = format!(
+                "CONSTRAINT {} ON {name}",
+                self.speller.ident(&constraint.name)
+            );
+            let shown = self.shown_part(&table.name, &constraint.name);
+            self.comment(
+                &target,
+                found.map(|found| &found.meta),
+                &constraint.meta,
+                shown,
+            );
+        }
+        for trigger in table.triggers.values() {
+            let part = Part::Trigger(table.name.clone(), trigger.name.clone());
+            let found = before.and_then(|before| before.triggers.get(&trigger.name));
+            let found = found.filter(|_| !self.fresh.contains(&part));
+            let target = format!("TRIGGER {} ON {name}", self.speller.ident(&trigger.name));
+            let shown = self.shown_part(&table.name, &trigger.name);
+            self.comment(
+                &target,
+                found.map(|found| &found.meta),
+                &trigger.meta,
+                shown,
+            );
+        }
+        for policy in table.policies.values() {
+            let part = Part::Policy(table.name.clone(), policy.name.clone());
+            let found = before.and_then(|before| before.policies.get(&policy.name));
+            let found = found.filter(|_| !self.fresh.contains(&part));
+            let target = format!("POLICY {} ON {name}", self.speller.ident(&policy.name));
+            let shown = self.shown_part(&table.name, &policy.name);
+            self.comment(&target, found.map(|found| &found.meta), &policy.meta, shown);
+        }
+    }
+
+    fn index_comment(&mut self, on: &Name, found: Option<&Index>, index: &Index) {
+        let part = Part::Index(on.clone(), index.name.clone());
+        let found = found.filter(|_| !self.fresh.contains(&part));
+        let target = format!("INDEX {}", self.speller.beside(on, &index.name));
+        self.comment(
+            &target,
+            found.map(|found| &found.meta),
+            &index.meta,
+            index.name.clone(),
+        );
+    }
+
+    fn view_comments(&mut self) {
+        let (from, to) = (self.from, self.to);
+        for view in to.views.values() {
+            let is_fresh = self.fresh.contains(&Part::View(view.name.clone()));
+            let before = from.views.get(&view.name).filter(|_| !is_fresh);
+            let word = if view.materialized {
+                "MATERIALIZED VIEW"
+            } else {
+                "VIEW"
+            };
+            let name = self.speller.name(&view.name);
+            let shown = self.shown(&view.name);
+            self.comment(
+                &format!("{word} {name}"),
+                before.map(|before| &before.meta),
+                &view.meta,
+                shown,
+            );
+            let mut columns: Vec<&String> = view.column_comments.keys().collect();
+            let old = before
+                .into_iter()
+                .flat_map(|before| before.column_comments.keys());
+            columns.extend(old.filter(|column| !view.column_comments.contains_key(*column)));
+            for column in columns {
+                let meta = |comment: Option<&String>| Meta {
+                    comment: comment.cloned(),
+                    ..Meta::default()
+                };
+                let had = meta(before.and_then(|before| before.column_comments.get(column)));
+                let wanted = meta(view.column_comments.get(column));
+                let target = format!("COLUMN {name}.{}", self.speller.ident(column));
+                let shown = self.shown_part(&view.name, column);
+                self.comment(&target, Some(&had), &wanted, shown);
+            }
+            for index in view.indexes.values() {
+                let found = before.and_then(|before| before.indexes.get(&index.name));
+                self.index_comment(&view.name, found, index);
+            }
+            for trigger in view.triggers.values() {
+                let part = Part::Trigger(view.name.clone(), trigger.name.clone());
+                let found = before.and_then(|before| before.triggers.get(&trigger.name));
+                let found = found.filter(|_| !self.fresh.contains(&part));
+                let target = format!("TRIGGER {} ON {name}", self.speller.ident(&trigger.name));
+                let shown = self.shown_part(&view.name, &trigger.name);
+                self.comment(
+                    &target,
+                    found.map(|found| &found.meta),
+                    &trigger.meta,
+                    shown,
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,382 @@
+//! What goes, the users before what they use.
+
+use std::collections::HashSet;
+
+use super::tables::is_late;
+use super::views::sorted;
+use super::{Builder, Part};
+use crate::Hazard;
+use crate::postgres::hazards;
+use crate::postgres::model::{ConstraintKind, Function, Table, TypeKind};
+use crate::postgres::name::Name;
+use crate::postgres::split;
+
+impl<'a> Builder<'a> {
+    pub(super) fn drops(&mut self) {
+        self.dropped_parts();
+        self.dropped_functions(true);
+        self.dropped_views();
+        self.dropped_constraints();
+        self.dropped_tables();
+        self.dropped_indexes();
+        self.dropped_columns();
+        self.dropped_sequences();
+        self.dropped_types();
+        self.dropped_namespaces();
+    }
+
+    fn dropped_parts(&mut self) {
+        let (from, to) = (self.from, self.to);
+        for table in from.tables.values() {
+            let wanted = to.tables.get(&table.name);
+            for trigger in table.triggers.values() {
+                let part = Part::Trigger(table.name.clone(), trigger.name.clone());
+                let is_kept = match wanted {
+                    Some(wanted) => wanted.triggers.contains(&trigger.name),
+                    None => !self.speller.is_sqldef(),
+                };
+                if !is_kept && !self.is_gone(&part) && !self.created.contains(&table.name) {
+                    self.drop_trigger(&table.name, &trigger.name, true);
+                }
+            }
+            let Some(wanted) = self.staying(table) else {
+                continue;
+            };
+            for policy in table.policies.values() {
+                let part = Part::Policy(table.name.clone(), policy.name.clone());
+                if !wanted.policies.contains(&policy.name) && !self.is_gone(&part) {
+                    self.drop_policy(&table.name, &policy.name, true);
+                }
+            }
+            for (had, wants, words) in [
+                (&table.force_rls, &wanted.force_rls, "NO FORCE"),
+                (&table.rls, &wanted.rls, "DISABLE"),
+            ] {
+                if had.is_some() && wants.is_none() {
+                    let sql = self.alter(&table.name, &format!("{words} ROW LEVEL SECURITY"));
+                    let shown = self.shown(&table.name);
+                    let hazard = Hazard::Drop(format!("row level security of {shown}"));
+                    self.push_drop(
+                        sql,
+                        "row-security",
+                        shown,
+                        vec![hazard, hazards::ACCESS_EXCLUSIVE],
+                    );
+                }
+            }
+        }
+        for view in from.views.values() {
+            let Some(wanted) = to.views.get(&view.name) else {
+                continue;
+            };
+            for trigger in view.triggers.values() {
+                let part = Part::Trigger(view.name.clone(), trigger.name.clone());
+                if !wanted.triggers.contains(&trigger.name) && !self.is_gone(&part) {
+                    self.drop_trigger(&view.name, &trigger.name, true);
+                }
+            }
+        }
+    }
+
+    /// The table as it is wanted, when it is neither dropped nor made again.
+    fn staying(&self, table: &Table) -> Option<&'a Table> {
+        let wanted = self.to.tables.get(&table.name)?;
+        (!self.created.contains(&table.name)).then_some(wanted)
+    }
+
+    fn dropped_views(&mut self) {
+        let (from, to) = (self.from, self.to);
+        for view in sorted(from.views.values()).into_iter().rev() {
+            if !to.views.contains(&view.name) && !self.is_gone(&Part::View(view.name.clone())) {
+                self.drop_view(view, true);
+            }
+        }
+    }
+
+    fn dropped_constraints(&mut self) {
+        let from = self.from;
+        for table in from.tables.values() {
+            let Some(wanted) = self.staying(table) else {
+                continue;
+            };
+            for constraint in table.constraints.values() {
+                let is_ours =
+                    is_late(constraint) || matches!(constraint.kind, ConstraintKind::Unique(_));
+                let part = Part::Constraint(table.name.clone(), constraint.name.clone());
+                if is_ours
+                    && !self.is_gone(&part)
+                    && !self.is_constraint_kept(table, wanted, constraint)
+                {
+                    self.drop_constraint(&table.name, constraint);
+                }
+            }
+        }
+    }
+
+    /// Tables that refer to others go first; where they refer to each other, the foreign keys do.
+    fn dropped_tables(&mut self) {
+        let (from, to) = (self.from, self.to);
+        let mut going: Vec<&'a Table> = from
+            .tables
+            .values()
+            .filter(|table| !to.tables.contains(&table.name))
+            .collect();
+        going.sort_by(|one, other| one.name.cmp(&other.name));
+        let names: HashSet<&Name> = going.iter().map(|table| &table.name).collect();
+        let uses = |table: &Table, other: &Name| {
+            let refers = |constraint: &crate::postgres::model::Constraint| matches!(&constraint.kind, ConstraintKind::Foreign(foreign) if foreign.is_to(other));
+            table.name != *other
+                && (table.constraints.values().any(refers)
+                    || table.inherits.contains(other)
+                    || table
+                        .partition_of
+                        .as_ref()
+                        .is_some_and(|(parent, _)| parent == other))
+        };
+        let mut done: HashSet<&Name> = HashSet::new();
+        while done.len() < going.len() {
+            let is_free = |table: &&&Table| {
+                !done.contains(&table.name)
+                    && !going
+                        .iter()
+                        .any(|user| !done.contains(&user.name) && uses(user, &table.name))
+            };
+            let next = going.iter().find(is_free);
+            let next = match next {
+                Some(next) => *next,
+                None => {
+                    let Some(first) = going.iter().find(|table| !done.contains(&table.name)) else {
+                        break;
+                    };
+                    let users = going
+                        .iter()
+                        .filter(|user| !done.contains(&user.name) && user.name != first.name);
+                    let keys = users.flat_map(|user| {
+                        user.constraints
+                            .values()
+                            .map(move |constraint| (*user, constraint))
+                    });
+                    let keys = keys.filter(|(_, constraint)| {
+                        matches!(&constraint.kind, ConstraintKind::Foreign(foreign) if foreign.is_to(&first.name))
+                    });
+                    for (user, constraint) in keys.collect::<Vec<_>>() {
+                        if self
+                            .gone
+                            .insert(Part::Constraint(user.name.clone(), constraint.name.clone()))
+                        {
+                            self.drop_constraint(&user.name, constraint);
+                        }
+                    }
+                    *first
+                }
+            };
+            self.drop_table(next);
+            done.insert(&next.name);
+        }
+        debug_assert_eq!(names.len(), done.len());
+    }
+
+    fn dropped_indexes(&mut self) {
+        let (from, to) = (self.from, self.to);
+        for table in from.tables.values() {
+            let Some(wanted) = self.staying(table) else {
+                continue;
+            };
+            for index in table
+                .indexes
+                .values()
+                .filter(|index| index.parent.is_none())
+            {
+                let part = Part::Index(table.name.clone(), index.name.clone());
+                let was_renamed = self.statements.iter().any(|statement| {
+                    (statement.verb, statement.object.kind) == ("rename", "index")
+                        && statement.object.name == index.name
+                });
+                if !wanted.indexes.contains(&index.name) && !self.is_gone(&part) && !was_renamed {
+                    self.drop_index(&table.name, &index.name, true);
+                }
+            }
+        }
+        for view in from.views.values() {
+            let Some(wanted) = to.views.get(&view.name) else {
+                continue;
+            };
+            for index in view.indexes.values() {
+                let part = Part::Index(view.name.clone(), index.name.clone());
+                if !wanted.indexes.contains(&index.name) && !self.is_gone(&part) {
+                    self.drop_index(&view.name, &index.name, true);
+                }
+            }
+        }
+    }
+
+    fn dropped_columns(&mut self) {
+        let from = self.from;
+        let mut tables: Vec<&'a Table> = from.tables.values().collect();
+        tables.sort_by(|one, other| one.name.cmp(&other.name));
+        for table in tables {
+            let Some(wanted) = self.staying(table) else {
+                continue;
+            };
+            let going = table
+                .columns
+                .values()
+                .filter(|column| !wanted.columns.contains(&column.name));
+            let mut going: Vec<_> = going.collect();
+            // The last first, but computed ones before what they are computed from.
+            going.reverse();
+            going.sort_by_key(|column| column.generated.is_none());
+            for column in going {
+                self.drop_column(&table.name, column, true);
+            }
+        }
+    }
+
+    fn dropped_sequences(&mut self) {
+        let (from, to) = (self.from, self.to);
+        for sequence in from.sequences.values() {
+            let goes_with = sequence.owned_by.as_ref().is_some_and(|(table, column)| {
+                to.tables
+                    .get(table)
+                    .is_none_or(|wanted| !wanted.columns.contains(column))
+            });
+            let is_serial = to.tables.values().any(|table| {
+                table
+                    .columns
+                    .values()
+                    .any(|column| column.serial.as_ref() == Some(&sequence.name))
+            });
+            if to.sequences.contains(&sequence.name) || goes_with || is_serial {
+                continue;
+            }
+            let sql = format!("DROP SEQUENCE {}", self.speller.name(&sequence.name));
+            let shown = self.shown(&sequence.name);
+            let hazards = vec![
+                Hazard::DataLoss(format!("the place of {shown}")),
+                hazards::ACCESS_EXCLUSIVE,
+            ];
+            self.push_drop(sql, "sequence", shown, hazards);
+        }
+    }
+
+    /// Functions whose arguments or results are rows of what is dropped go before it; the others after the tables.
+    fn dropped_functions(&mut self, that_use_relations: bool) {
+        let (from, to) = (self.from, self.to);
+        let going: HashSet<&str> = from
+            .tables
+            .keys()
+            .filter(|name| !to.tables.contains(*name))
+            .chain(from.views.keys().filter(|name| !to.views.contains(*name)))
+            .map(|name| name.name.as_str())
+            .collect();
+        for (key, function) in from.functions.iter() {
+            if to.functions.contains(key)
+                || self.is_succeeded(key)
+                || uses_any(function, &going) != that_use_relations
+            {
+                continue;
+            }
+            let is_only = from
+                .functions
+                .keys()
+                .filter(|(name, _)| *name == key.0)
+                .count()
+                == 1;
+            let name = if self.speller.is_sqldef() && is_only {
+                self.speller.name(&function.name)
+            } else {
+                self.speller.function_name(function)
+            };
+            let shown = format!("{}({})", self.shown(&key.0), key.1);
+            let hazards = vec![
+                Hazard::Drop(format!("function {shown}")),
+                hazards::ACCESS_EXCLUSIVE,
+            ];
+            self.push_drop(format!("DROP FUNCTION {name}"), "function", shown, hazards);
+        }
+    }
+
+    fn dropped_types(&mut self) {
+        let (from, to) = (self.from, self.to);
+        let going = from
+            .types
+            .values()
+            .filter(|found| !to.types.contains(&found.name));
+        let (enums, domains): (Vec<_>, Vec<_>) =
+            going.partition(|found| matches!(found.kind, TypeKind::Enum(_)));
+        let checked_by_function = domains.iter().any(|found| {
+            let names = split::names(&self.speller.user_type(found));
+            from.functions
+                .keys()
+                .any(|(name, _)| names.contains(&name.name))
+        });
+        if !checked_by_function {
+            self.dropped_functions(false);
+        }
+        // A domain may be made of another; the later ones are.
+        for found in domains.iter().rev() {
+            let sql = format!("DROP DOMAIN {}", self.speller.name(&found.name));
+            let shown = self.shown(&found.name);
+            self.push_drop(
+                sql,
+                "domain",
+                shown.clone(),
+                vec![Hazard::Drop(format!("domain {shown}"))],
+            );
+        }
+        if checked_by_function {
+            self.dropped_functions(false);
+        }
+        for found in enums {
+            let sql = format!("DROP TYPE {}", self.speller.name(&found.name));
+            let shown = self.shown(&found.name);
+            self.push_drop(
+                sql,
+                "type",
+                shown.clone(),
+                vec![Hazard::Drop(format!("type {shown}"))],
+            );
+        }
+    }
+
+    fn dropped_namespaces(&mut self) {
+        let (from, to) = (self.from, self.to);
+        for name in from
+            .extensions
+            .keys()
+            .filter(|name| !to.extensions.contains(*name))
+        {
+            let sql = format!("DROP EXTENSION {}", self.speller.ident(name));
+            self.push_drop(
+                sql,
+                "extension",
+                name.clone(),
+                vec![Hazard::Drop(format!("extension {name}"))],
+            );
+        }
+        if self.speller.is_sqldef() {
+            return;
+        }
+        let wanted = to.namespaces();
+        for name in from.schemas.keys().filter(|name| !wanted.contains(*name)) {
+            let sql = format!("DROP SCHEMA {}", self.speller.ident(name));
+            self.push_drop(
+                sql,
+                "schema",
+                name.clone(),
+                vec![Hazard::Drop(format!("schema {name}"))],
+            );
+        }
+    }
+}
+
+fn uses_any(function: &Function, names: &HashSet<&str>) -> bool {
+    let arguments = function
+        .arguments
+        .iter()
+        .map(|argument| &argument.data_type);
+    let returned = function.returns.iter().map(|returns| &returns.data_type);
+    arguments
+        .chain(returned)
+        .any(|data_type| names.contains(data_type.name.as_str()))
+}

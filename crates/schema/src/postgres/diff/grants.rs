@@ -1,0 +1,330 @@
+//! Privileges and owners, of the roles that are managed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Builder, Part};
+use crate::Hazard;
+use crate::postgres::model::{Grant, Meta, Privilege, Target};
+use crate::postgres::name::Name;
+use crate::postgres::read::all_privileges;
+
+type Held = BTreeMap<Privilege, bool>;
+
+impl<'a> Builder<'a> {
+    pub(super) fn grants(&mut self) {
+        self.regrant();
+        let roles: BTreeSet<&String> = self.options.managed_roles.iter().collect();
+        if roles.is_empty() {
+            return;
+        }
+        let (from, to) = (self.from, self.to);
+        let mut targets: Vec<&'a Target> = Vec::new();
+        for (target, _) in from.grants.keys().chain(to.grants.keys()) {
+            if !targets.contains(&target) {
+                targets.push(target);
+            }
+        }
+        for target in targets {
+            if !self.exists(target) {
+                continue;
+            }
+            for role in &roles {
+                self.revoke(target, role);
+            }
+            self.grant(target, &roles);
+        }
+        self.owners();
+    }
+
+    fn held(&self, target: &Target, role: &str) -> Held {
+        let is_fresh = self.fresh.contains(&Part::View(target.name.clone()))
+            || self.created.contains(&target.name);
+        if is_fresh && target.kind == "TABLE" {
+            return Held::new();
+        }
+        let grant = self.from.grants.get(&(target.clone(), role.to_owned()));
+        grant
+            .map(|grant| grant.privileges.clone())
+            .unwrap_or_default()
+    }
+
+    /// Whether the object is there afterwards.
+    fn exists(&self, target: &Target) -> bool {
+        match target.kind {
+            "TABLE" => {
+                self.to.tables.contains(&target.name) || self.to.views.contains(&target.name)
+            }
+            "FUNCTION" => self
+                .to
+                .functions
+                .contains(&(target.name.clone(), target.signature.clone())),
+            _ => true,
+        }
+    }
+
+    fn on(&self, target: &Target) -> String {
+        match target.kind {
+            "SCHEMA" => format!("SCHEMA {}", self.speller.ident(&target.name.name)),
+            "FUNCTION" => format!(
+                "FUNCTION {}({})",
+                self.speller.name(&target.name),
+                target.signature
+            ),
+            kind => format!("{kind} {}", self.speller.name(&target.name)),
+        }
+    }
+
+    fn revoke(&mut self, target: &Target, role: &str) {
+        let held = self.held(target, role);
+        let wanted = self.to.grants.get(&(target.clone(), role.to_owned()));
+        let wanted = wanted
+            .map(|grant| grant.privileges.clone())
+            .unwrap_or_default();
+        let gone: Vec<Privilege> = held
+            .keys()
+            .filter(|privilege| !wanted.contains_key(privilege))
+            .cloned()
+            .collect();
+        let passed: Vec<Privilege> = held
+            .iter()
+            .filter(|(privilege, grantable)| **grantable && wanted.get(privilege) == Some(&false))
+            .map(|(privilege, _)| privilege.clone())
+            .collect();
+        for (privileges, words) in [(gone, ""), (passed, "GRANT OPTION FOR ")] {
+            if privileges.is_empty() {
+                continue;
+            }
+            let sql = format!(
+                "REVOKE {words}{} ON {} FROM {}",
+                self.privileges(target, &privileges),
+                self.on(target),
+                self.speller.ident(role)
+            );
+            let shown = self.shown(&target.name);
+            let hazards = vec![Hazard::Drop(format!("privileges of {role} on {shown}"))];
+            let at = self.push_with(sql, "revoke", "privilege", shown, hazards);
+            self.statements[at].destructive = true;
+        }
+    }
+
+    fn privileges(&self, target: &Target, privileges: &[Privilege]) -> String {
+        let plain: Vec<&str> = privileges
+            .iter()
+            .filter(|privilege| privilege.columns.is_empty())
+            .map(|privilege| privilege.name.as_str())
+            .collect();
+        let is_all = all_privileges(target.kind)
+            .iter()
+            .all(|name| plain.contains(name));
+        if is_all && plain.len() == privileges.len() && target.kind == "TABLE" {
+            return "ALL PRIVILEGES".to_owned();
+        }
+        let shown = privileges.iter().map(|privilege| {
+            if privilege.columns.is_empty() {
+                privilege.name.clone()
+            } else {
+                let columns: Vec<String> = privilege
+                    .columns
+                    .iter()
+                    .map(|name| super::super::name::quote(name))
+                    .collect();
+                format!("{} ({})", privilege.name, columns.join(", "))
+            }
+        });
+        shown.collect::<Vec<_>>().join(", ")
+    }
+
+    /// Statement by statement as the source has them; roles that lack the same are granted together.
+    fn grant(&mut self, target: &Target, roles: &BTreeSet<&String>) {
+        let to = self.to;
+        let mut statements = BTreeMap::new();
+        for ((other, _), grant) in to.grants.iter() {
+            if other == target {
+                statements.extend(
+                    grant
+                        .statements
+                        .iter()
+                        .map(|statement| (statement.number, statement)),
+                );
+            }
+        }
+        let mut held: BTreeMap<&str, Held> = roles
+            .iter()
+            .map(|role| (role.as_str(), self.held(target, role)))
+            .collect();
+        for statement in statements.values() {
+            let mut groups: Vec<(Vec<Privilege>, Vec<&str>)> = Vec::new();
+            let managed: BTreeSet<&str> = statement
+                .roles
+                .iter()
+                .map(String::as_str)
+                .filter(|role| held.contains_key(role))
+                .collect();
+            for role in managed {
+                let has = held.entry(role).or_default();
+                let finally = to.grants.get(&(target.clone(), role.to_owned()));
+                let lacking = lacking(
+                    target,
+                    &statement.privileges,
+                    statement.grantable,
+                    has,
+                    finally,
+                );
+                for privilege in &lacking {
+                    has.insert(privilege.clone(), statement.grantable);
+                }
+                match groups
+                    .iter_mut()
+                    .find(|(privileges, _)| *privileges == lacking)
+                {
+                    Some((_, roles)) => roles.push(role),
+                    None => groups.push((lacking, vec![role])),
+                }
+            }
+            for (privileges, roles) in groups
+                .into_iter()
+                .filter(|(privileges, _)| !privileges.is_empty())
+            {
+                let roles: Vec<String> = roles
+                    .into_iter()
+                    .map(|role| self.speller.ident(role))
+                    .collect();
+                let sql = format!(
+                    "GRANT {} ON {} TO {}{}",
+                    self.privileges(target, &privileges),
+                    self.on(target),
+                    roles.join(", "),
+                    if statement.grantable {
+                        " WITH GRANT OPTION"
+                    } else {
+                        ""
+                    }
+                );
+                let shown = self.shown(&target.name);
+                self.push(sql, "grant", "privilege", shown);
+            }
+        }
+    }
+
+    /// A view that was made again has lost its privileges, whoever's they are.
+    fn regrant(&mut self) {
+        let from = self.from;
+        if self.speller.is_sqldef() {
+            return;
+        }
+        for ((target, role), grant) in from.grants.iter() {
+            let is_managed = self.options.managed_roles.contains(role);
+            let was_remade = self.is_gone(&Part::View(target.name.clone()))
+                && self.fresh.contains(&Part::View(target.name.clone()));
+            if is_managed || !was_remade {
+                continue;
+            }
+            for grantable in [false, true] {
+                let privileges: Vec<Privilege> = grant
+                    .privileges
+                    .iter()
+                    .filter(|(_, can_pass)| **can_pass == grantable)
+                    .map(|(privilege, _)| privilege.clone())
+                    .collect();
+                if privileges.is_empty() {
+                    continue;
+                }
+                let sql = format!(
+                    "GRANT {} ON {} TO {}{}",
+                    self.privileges(target, &privileges),
+                    self.on(target),
+                    self.speller.ident(role),
+                    if grantable { " WITH GRANT OPTION" } else { "" }
+                );
+                let shown = self.shown(&target.name);
+                self.push(sql, "grant", "privilege", shown);
+            }
+        }
+    }
+
+    fn owners(&mut self) {
+        let (from, to) = (self.from, self.to);
+        let mut pairs: Vec<(&Name, &str, &'a Meta, Option<&'a Meta>)> = Vec::new();
+        for table in to.tables.values() {
+            pairs.push((
+                &table.name,
+                "TABLE",
+                &table.meta,
+                from.tables.get(&table.name).map(|table| &table.meta),
+            ));
+        }
+        for view in to.views.values() {
+            let kind = if view.materialized {
+                "MATERIALIZED VIEW"
+            } else {
+                "VIEW"
+            };
+            pairs.push((
+                &view.name,
+                kind,
+                &view.meta,
+                from.views.get(&view.name).map(|view| &view.meta),
+            ));
+        }
+        for sequence in to.sequences.values() {
+            let before = from
+                .sequences
+                .get(&sequence.name)
+                .map(|sequence| &sequence.meta);
+            pairs.push((&sequence.name, "SEQUENCE", &sequence.meta, before));
+        }
+        for (name, kind, wanted, before) in pairs {
+            let Some(owner) = &wanted.owner else { continue };
+            let had = before
+                .and_then(|before| before.owner.as_ref())
+                .map(|owner| &owner.role);
+            if had == Some(&owner.role) || !self.options.managed_roles.contains(&owner.role) {
+                continue;
+            }
+            let sql = if self.speller.is_sqldef() {
+                owner.source.clone()
+            } else {
+                format!(
+                    "ALTER {kind} {} OWNER TO {}",
+                    self.speller.name(name),
+                    self.speller.ident(&owner.role)
+                )
+            };
+            let shown = self.shown(name);
+            self.push(sql, "alter", "owner", shown);
+        }
+    }
+}
+
+fn lacking(
+    target: &Target,
+    privileges: &[Privilege],
+    grantable: bool,
+    has: &Held,
+    finally: Option<&Grant>,
+) -> Vec<Privilege> {
+    let mut lacking = Vec::new();
+    let expanded = privileges.iter().flat_map(|privilege| {
+        if privilege.name == "ALL" {
+            let all = all_privileges(target.kind).iter();
+            all.map(|name| Privilege {
+                name: (*name).to_owned(),
+                columns: privilege.columns.clone(),
+            })
+            .collect()
+        } else {
+            vec![privilege.clone()]
+        }
+    });
+    for privilege in expanded {
+        // A later statement of the source may have revoked it.
+        let is_wanted = finally.is_some_and(|grant| grant.privileges.contains_key(&privilege));
+        let is_held = has
+            .get(&privilege)
+            .is_some_and(|can_pass| *can_pass || !grantable);
+        if is_wanted && !is_held {
+            lacking.push(privilege);
+        }
+    }
+    lacking
+}

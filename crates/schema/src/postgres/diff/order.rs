@@ -1,0 +1,203 @@
+//! Types, sequences, functions and tables in an order in which each comes after what it mentions.
+
+use std::collections::{HashMap, HashSet};
+
+use super::Builder;
+use crate::postgres::model::{Body, ConstraintKind, Function, Table, TypeKind};
+use crate::postgres::name::Name;
+use crate::postgres::split;
+
+/// Something to be made or changed.
+#[derive(Clone, Debug)]
+pub(super) enum Unit {
+    Type(Name),
+    Sequence(Name),
+    Function((Name, String)),
+    Table(Name),
+}
+
+struct Waiting {
+    unit: Unit,
+    name: Name,
+    mentions: Vec<String>,
+}
+
+impl<'a> Builder<'a> {
+    /// Everything that differs, the used before its users; otherwise types, sequences, functions, tables, each as the
+    /// source has them.
+    pub(super) fn units(&self) -> Vec<Unit> {
+        let mut waiting = Vec::new();
+        for (name, found) in self.to.types.iter() {
+            if self.type_differs(found) {
+                let mentions = match &found.kind {
+                    TypeKind::Enum(_) => Vec::new(),
+                    TypeKind::Domain(_) => split::names(&self.speller.user_type(found)),
+                };
+                waiting.push(Waiting {
+                    unit: Unit::Type(name.clone()),
+                    name: name.clone(),
+                    mentions,
+                });
+            }
+        }
+        for (name, sequence) in self.to.sequences.iter() {
+            if self.sequence_differs(sequence) {
+                waiting.push(Waiting {
+                    unit: Unit::Sequence(name.clone()),
+                    name: name.clone(),
+                    mentions: Vec::new(),
+                });
+            }
+        }
+        for (key, function) in self.to.functions.iter() {
+            if self.function_differs(key, function) {
+                waiting.push(Waiting {
+                    unit: Unit::Function(key.clone()),
+                    name: key.0.clone(),
+                    mentions: function_mentions(function),
+                });
+            }
+        }
+        for (name, table) in self.to.tables.iter() {
+            if self.table_differs(table) {
+                waiting.push(Waiting {
+                    unit: Unit::Table(name.clone()),
+                    name: name.clone(),
+                    mentions: table_mentions(table),
+                });
+            }
+        }
+        sorted(waiting)
+    }
+
+    pub(super) fn unit(&mut self, unit: &Unit) {
+        let (from, to) = (self.from, self.to);
+        match unit {
+            Unit::Type(name) => {
+                if let Some(found) = to.types.get(name) {
+                    self.user_type(found);
+                }
+            }
+            Unit::Sequence(name) => {
+                if let Some(sequence) = to.sequences.get(name) {
+                    self.sequence(sequence);
+                }
+            }
+            Unit::Function(key) => {
+                if let Some(function) = to.functions.get(key) {
+                    self.function(key, function);
+                }
+            }
+            Unit::Table(name) => match (from.tables.get(name), to.tables.get(name)) {
+                (Some(before), Some(table)) if !self.is_remade(before, table) => {
+                    self.alter_table(before, table)
+                }
+                (before, Some(table)) => {
+                    if let Some(before) = before {
+                        self.drop_table(before);
+                    }
+                    self.create_table(table);
+                }
+                (_, None) => {}
+            },
+        }
+    }
+}
+
+/// Names in what the server looks at when the function is made: not in the bodies of other languages.
+fn function_mentions(function: &Function) -> Vec<String> {
+    let mut mentions = Vec::new();
+    for argument in &function.arguments {
+        mentions.push(argument.data_type.name.clone());
+        if let Some(default) = &argument.default {
+            mentions.extend(split::names(&default.0));
+        }
+    }
+    if let Some(returns) = &function.returns {
+        mentions.push(returns.data_type.name.clone());
+    }
+    match &function.body {
+        Body::Text(text) if function.language == "sql" => mentions.extend(split::names(text)),
+        Body::Sql(sql) => mentions.extend(split::names(&sql.0)),
+        _ => {}
+    }
+    mentions
+}
+
+fn table_mentions(table: &Table) -> Vec<String> {
+    let mut mentions = Vec::new();
+    for column in table.columns.values() {
+        mentions.push(column.data_type.name.clone());
+        let generated = column
+            .generated
+            .as_ref()
+            .map(|generated| &generated.expression);
+        for expression in column.default.iter().chain(generated) {
+            mentions.extend(split::names(&expression.0));
+        }
+        if let Some(default) = &column.default
+            && let Some(sequence) =
+                crate::postgres::read::next_value_of(&default.0, &table.name.schema)
+        {
+            mentions.push(sequence.name);
+        }
+    }
+    for constraint in table.constraints.values() {
+        match &constraint.kind {
+            ConstraintKind::Check(check) => mentions.extend(split::names(&check.0)),
+            ConstraintKind::Foreign(foreign) => mentions.push(foreign.table.name.clone()),
+            _ => {}
+        }
+    }
+    let parents = table
+        .inherits
+        .iter()
+        .chain(table.partition_of.as_ref().map(|(parent, _)| parent));
+    mentions.extend(
+        parents
+            .chain(table.likes.iter().map(|(like, _)| like))
+            .map(|name| name.name.clone()),
+    );
+    mentions
+}
+
+/// Depth first, so that what nothing depends on keeps its place. A circle is cut where it closes.
+fn sorted(waiting: Vec<Waiting>) -> Vec<Unit> {
+    let mut by_name: HashMap<&str, Vec<usize>> = HashMap::new();
+    for (at, each) in waiting.iter().enumerate() {
+        by_name.entry(each.name.name.as_str()).or_default().push(at);
+    }
+    let mut done = Vec::with_capacity(waiting.len());
+    let mut seen: HashSet<usize> = HashSet::new();
+    for start in 0..waiting.len() {
+        // A stack of its own: chains in generated schemas are longer than threads' stacks are deep.
+        let mut stack = vec![(start, 0)];
+        if !seen.insert(start) {
+            continue;
+        }
+        while let Some((at, next)) = stack.pop() {
+            let needed = waiting[at].mentions[next..]
+                .iter()
+                .enumerate()
+                .flat_map(|(offset, name)| {
+                    by_name
+                        .get(name.as_str())
+                        .into_iter()
+                        .flatten()
+                        .map(move |needed| (next + offset, *needed))
+                })
+                .find(|(_, needed)| !seen.contains(needed));
+            match needed {
+                Some((place, needed)) => {
+                    seen.insert(needed);
+                    stack.push((at, place));
+                    stack.push((needed, 0));
+                }
+                None => done.push(at),
+            }
+        }
+    }
+    done.into_iter()
+        .map(|at| waiting[at].unit.clone())
+        .collect()
+}

@@ -1,0 +1,220 @@
+//! What hangs on tables: row level security, policies, triggers, and which rows replication tells apart.
+
+use super::{Builder, Part};
+use crate::Hazard;
+use crate::postgres::hazards;
+use crate::postgres::model::{Policy, Table, Trigger};
+use crate::postgres::name::Name;
+
+impl<'a> Builder<'a> {
+    pub(super) fn parts(&mut self) {
+        let to = self.to;
+        for table in to.tables.values() {
+            let before = self.before(table);
+            self.row_security(before, table);
+            for policy in table.policies.values() {
+                self.policy(before, table, policy);
+            }
+        }
+        for table in to.tables.values() {
+            let before = self.before(table);
+            for trigger in table.triggers.values() {
+                let found = before.and_then(|before| before.triggers.get(&trigger.name));
+                let stored = self
+                    .stored_table(&table.name)
+                    .and_then(|stored| stored.triggers.get(&trigger.name));
+                self.trigger(&table.name, found, trigger, stored);
+            }
+            self.replica_identity(before, table);
+        }
+        for view in to.views.values() {
+            let before = self.from.views.get(&view.name);
+            for trigger in view.triggers.values() {
+                let found = before.and_then(|before| before.triggers.get(&trigger.name));
+                let stored = self.stored.and_then(|stored| stored.views.get(&view.name));
+                let stored = stored.and_then(|stored| stored.triggers.get(&trigger.name));
+                self.trigger(&view.name, found, trigger, stored);
+            }
+        }
+        self.sequence_owners();
+    }
+
+    /// The table as it was, unless it has been made again.
+    pub(super) fn before(&self, table: &'a Table) -> Option<&'a Table> {
+        let before = self.from.tables.get(&table.name)?;
+        (!self.created.contains(&table.name)).then_some(before)
+    }
+
+    fn row_security(&mut self, before: Option<&Table>, table: &Table) {
+        for (wanted, had, words) in [
+            (
+                &table.rls,
+                before.is_some_and(|before| before.rls.is_some()),
+                "ENABLE",
+            ),
+            (
+                &table.force_rls,
+                before.is_some_and(|before| before.force_rls.is_some()),
+                "FORCE",
+            ),
+        ] {
+            let Some(source) = wanted.as_ref().filter(|_| !had) else {
+                continue;
+            };
+            let sql = if self.speller.is_sqldef() {
+                source.clone()
+            } else {
+                self.alter(&table.name, &format!("{words} ROW LEVEL SECURITY"))
+            };
+            let shown = self.shown(&table.name);
+            self.push_with(
+                sql,
+                "alter",
+                "table",
+                shown,
+                vec![hazards::ACCESS_EXCLUSIVE],
+            );
+        }
+    }
+
+    fn policy(&mut self, before: Option<&Table>, table: &Table, wanted: &Policy) {
+        let part = Part::Policy(table.name.clone(), wanted.name.clone());
+        let found = before.and_then(|before| before.policies.get(&wanted.name));
+        let stored = self
+            .stored_table(&table.name)
+            .and_then(|stored| stored.policies.get(&wanted.name));
+        let mut needs = None;
+        if let Some(found) = found.filter(|_| !self.is_gone(&part)) {
+            let is_same = self.same.policy_on(found, wanted, &table.name)
+                || stored.is_some_and(|stored| self.same.policy_on(found, stored, &table.name));
+            if is_same {
+                return;
+            }
+            needs = Some(self.drop_policy(&table.name, &found.name, false));
+        }
+        let source = wanted
+            .meta
+            .source
+            .clone()
+            .filter(|_| self.speller.is_sqldef());
+        let sql = source.unwrap_or_else(|| self.speller.policy(wanted, &table.name));
+        let shown = self.shown_part(&table.name, &wanted.name);
+        let at = self.push_with(
+            sql,
+            "create",
+            "policy",
+            shown,
+            vec![hazards::ACCESS_EXCLUSIVE],
+        );
+        self.statements[at].needs.extend(needs);
+        self.fresh.insert(part);
+    }
+
+    pub(super) fn drop_policy(&mut self, table: &Name, name: &str, for_good: bool) -> usize {
+        let sql = format!(
+            "DROP POLICY {} ON {}",
+            self.speller.ident(name),
+            self.speller.name(table)
+        );
+        let shown = self.shown_part(table, name);
+        let hazards = vec![
+            Hazard::Drop(format!("policy {shown}")),
+            hazards::ACCESS_EXCLUSIVE,
+        ];
+        let at = self.push_with(sql, "drop", "policy", shown, hazards);
+        self.statements[at].destructive = for_good;
+        at
+    }
+
+    fn trigger(
+        &mut self,
+        on: &Name,
+        found: Option<&Trigger>,
+        wanted: &Trigger,
+        stored: Option<&Trigger>,
+    ) {
+        let part = Part::Trigger(on.clone(), wanted.name.clone());
+        let found = found.filter(|_| !self.is_gone(&part));
+        let is_same = found.is_some_and(|found| {
+            self.same.trigger(found, wanted)
+                || stored.is_some_and(|stored| self.same.trigger(found, stored))
+        });
+        let mut state = found.map_or('O', |found| found.state);
+        if !is_same {
+            let needs = found.map(|found| self.drop_trigger(on, &found.name, false));
+            let is_known = self
+                .to
+                .functions
+                .keys()
+                .any(|(name, _)| *name == wanted.function);
+            let sql = self.speller.trigger(wanted, on, is_known);
+            let shown = self.shown_part(on, &wanted.name);
+            let at = self.push_with(
+                sql,
+                "create",
+                "trigger",
+                shown,
+                vec![hazards::SHARE_ROW_EXCLUSIVE],
+            );
+            self.statements[at].needs.extend(needs);
+            self.fresh.insert(part);
+            state = 'O';
+        }
+        if state != wanted.state {
+            let word = match wanted.state {
+                'D' => "DISABLE",
+                'A' => "ENABLE ALWAYS",
+                'R' => "ENABLE REPLICA",
+                _ => "ENABLE",
+            };
+            let sql = self.alter(
+                on,
+                &format!("{word} TRIGGER {}", self.speller.ident(&wanted.name)),
+            );
+            let shown = self.shown_part(on, &wanted.name);
+            self.push_with(
+                sql,
+                "alter",
+                "trigger",
+                shown,
+                vec![hazards::SHARE_ROW_EXCLUSIVE],
+            );
+        }
+    }
+
+    pub(super) fn drop_trigger(&mut self, on: &Name, name: &str, for_good: bool) -> usize {
+        let sql = format!(
+            "DROP TRIGGER {} ON {}",
+            self.speller.ident(name),
+            self.speller.name(on)
+        );
+        let shown = self.shown_part(on, name);
+        let hazards = vec![
+            Hazard::Drop(format!("trigger {shown}")),
+            hazards::ACCESS_EXCLUSIVE,
+        ];
+        let at = self.push_with(sql, "drop", "trigger", shown, hazards);
+        self.statements[at].destructive = for_good;
+        at
+    }
+
+    fn replica_identity(&mut self, before: Option<&Table>, table: &Table) {
+        let had = before.and_then(|before| before.replica_identity.clone());
+        if had == table.replica_identity {
+            return;
+        }
+        let wanted = table
+            .replica_identity
+            .clone()
+            .unwrap_or_else(|| "DEFAULT".to_owned());
+        let sql = self.alter(&table.name, &format!("REPLICA IDENTITY {wanted}"));
+        let shown = self.shown(&table.name);
+        self.push_with(
+            sql,
+            "alter",
+            "table",
+            shown,
+            vec![hazards::ACCESS_EXCLUSIVE],
+        );
+    }
+}

@@ -1,0 +1,97 @@
+//! Sequences that stand by themselves.
+
+use super::Builder;
+use crate::postgres::hazards;
+use crate::postgres::model::Sequence;
+use crate::postgres::spell::sequence_options;
+
+impl<'a> Builder<'a> {
+    pub(super) fn sequence_differs(&self, to: &Sequence) -> bool {
+        self.from
+            .sequences
+            .get(&to.name)
+            .is_none_or(|from| from.options != to.options)
+    }
+
+    pub(super) fn sequence(&mut self, to: &'a Sequence) {
+        let shown = self.shown(&to.name);
+        let Some(from) = self.from.sequences.get(&to.name) else {
+            let source = to.meta.source.clone().filter(|_| self.speller.is_sqldef());
+            let sql = source.unwrap_or_else(|| self.speller.sequence(to));
+            self.push(sql, "create", "sequence", shown);
+            return;
+        };
+        let mut full = to.options.clone();
+        let assumed = |wanted: &mut Option<i64>, had: Option<i64>, value: i64| {
+            if wanted.is_none() && had.is_some() {
+                *wanted = Some(value);
+            }
+        };
+        assumed(&mut full.increment, from.options.increment, 1);
+        assumed(&mut full.cache, from.options.cache, 1);
+        if full.data_type.is_none() && from.options.data_type.is_some() {
+            full.data_type = Some("bigint".to_owned());
+        }
+        let mut words = sequence_options(&full);
+        for (word, wanted, had) in [
+            (" NO MINVALUE", to.options.min, from.options.min),
+            (" NO MAXVALUE", to.options.max, from.options.max),
+        ] {
+            if wanted.is_none() && had.is_some() {
+                words.push_str(word);
+            }
+        }
+        if to.options.start.is_none() && from.options.start.is_some() {
+            let ascending = to.options.increment.unwrap_or(1) > 0;
+            let first = if ascending {
+                to.options.min.unwrap_or(1)
+            } else {
+                to.options.max.unwrap_or(-1)
+            };
+            words.push_str(&format!(" START WITH {first}"));
+        }
+        if from.options.cycle && !to.options.cycle {
+            words.push_str(" NO CYCLE");
+        }
+        let sql = format!(
+            "ALTER SEQUENCE {} {}",
+            self.speller.name(&to.name),
+            words.trim()
+        );
+        self.push_with(
+            sql,
+            "alter",
+            "sequence",
+            shown,
+            vec![hazards::SHARE_ROW_EXCLUSIVE],
+        );
+    }
+
+    /// Sequences belong to columns that are there only after the tables.
+    pub(super) fn sequence_owners(&mut self) {
+        let (from, to) = (self.from, self.to);
+        for (name, sequence) in to.sequences.iter() {
+            let before = from
+                .sequences
+                .get(name)
+                .and_then(|from| from.owned_by.clone());
+            if before == sequence.owned_by {
+                continue;
+            }
+            let owner = match &sequence.owned_by {
+                Some((table, column)) => format!(
+                    "{}.{}",
+                    self.speller.name(table),
+                    self.speller.ident(column)
+                ),
+                None => "NONE".to_owned(),
+            };
+            let sql = format!(
+                "ALTER SEQUENCE {} OWNED BY {owner}",
+                self.speller.name(name)
+            );
+            let shown = self.shown(name);
+            self.push(sql, "alter", "sequence", shown);
+        }
+    }
+}

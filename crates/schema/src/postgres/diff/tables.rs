@@ -1,0 +1,260 @@
+//! Tables as a whole.
+
+use super::{Builder, Part};
+use crate::Hazard;
+use crate::postgres::hazards;
+use crate::postgres::model::{Constraint, ConstraintKind, Table};
+use crate::postgres::spell::option_list;
+
+impl<'a> Builder<'a> {
+    /// Whether a table has to be looked at; a cheap test, since most of a large schema stays as it is.
+    pub(super) fn table_differs(&self, to: &Table) -> bool {
+        let Some(from) = self.from.tables.get(&to.name) else {
+            return true;
+        };
+        let is_read_from_same_text = from.meta.source.is_some()
+            && from.meta.source == to.meta.source
+            && !from.reshaped
+            && !to.reshaped
+            && from.constraints.len() == to.constraints.len();
+        !is_read_from_same_text
+            || from.constraints.iter().any(|(name, one)| {
+                let other = to.constraints.get(name);
+                other.is_none_or(|other| one.meta.source != other.meta.source)
+            })
+            || self
+                .renamed_columns
+                .iter()
+                .any(|(table, _)| *table == to.name)
+            || to
+                .columns
+                .values()
+                .any(|column| self.has_replaced_type(to, column))
+    }
+
+    /// Whether the table cannot be changed into what is wanted.
+    pub(super) fn is_remade(&self, from: &Table, to: &Table) -> bool {
+        !self.same.partitioned(from, to)
+            || from
+                .likes
+                .iter()
+                .any(|(_, clause)| clause.to_lowercase().starts_with("of "))
+                && to.likes.is_empty()
+    }
+
+    pub(super) fn create_table(&mut self, to: &'a Table) {
+        let shown = self.shown(&to.name);
+        let is_echoed = self.speller.is_sqldef()
+            && !to.reshaped
+            && to
+                .constraints
+                .values()
+                .all(|each| each.meta.source.is_some() || self.can_be_inline(to, each));
+        let source = to.meta.source.clone().filter(|_| is_echoed);
+        let is_attached = to.partition_of.is_some()
+            && to
+                .meta
+                .source
+                .as_deref()
+                .is_some_and(|source| !source.to_lowercase().contains("partition of"));
+        let (sql, is_from_model) = match source {
+            Some(source) if !is_attached => (source, false),
+            _ => {
+                let takes = |constraint: &Constraint| self.can_be_inline(to, constraint);
+                (self.speller.table(to, &takes), true)
+            }
+        };
+        let inline: Vec<String> = to
+            .constraints
+            .iter()
+            .filter(|(_, each)| {
+                let is_own = is_from_model || each.meta.source.is_none();
+                is_own && self.can_be_inline(to, each)
+            })
+            .map(|(name, _)| name.clone())
+            .collect();
+        self.push(sql, "create", "table", shown.clone());
+        self.created.insert(to.name.clone());
+        if is_from_model {
+            for column in to.columns.values() {
+                self.column_details(&to.name, None, column);
+            }
+        } else {
+            for constraint in to.constraints.values().filter(|each| !is_late(each)) {
+                if let Some(source) = &constraint.meta.source {
+                    let name = self.shown_part(&to.name, &constraint.name);
+                    self.push(source.clone(), "add", "constraint", name);
+                }
+            }
+        }
+        for name in inline {
+            self.made.insert(Part::Constraint(to.name.clone(), name));
+        }
+    }
+
+    /// Whether `CREATE TABLE` can hold a constraint: what it refers to must be there with its key.
+    fn can_be_inline(&self, table: &Table, constraint: &Constraint) -> bool {
+        let ConstraintKind::Foreign(foreign) = &constraint.kind else {
+            return true;
+        };
+        if constraint.not_valid {
+            return false;
+        }
+        if foreign.table == table.name {
+            return true;
+        }
+        let is_there =
+            self.created.contains(&foreign.table) || self.from.tables.contains(&foreign.table);
+        let has_key = self.to.tables.get(&foreign.table).is_some_and(|parent| {
+            parent.constraints.values().any(|each| {
+                each.keys()
+                    .is_some_and(|keys| same_set(&keys.columns, &foreign.table_columns))
+            })
+        });
+        is_there && has_key
+    }
+
+    pub(super) fn alter_table(&mut self, from: &'a Table, to: &'a Table) {
+        self.table_settings(from, to);
+        self.columns(from, to);
+        self.table_constraints(from, to);
+    }
+
+    fn table_settings(&mut self, from: &Table, to: &Table) {
+        let rewrite = || Hazard::Rewrite(format!("table {} is written anew", to.name.name));
+        let mut actions: Vec<(String, Vec<Hazard>)> = Vec::new();
+        if from.unlogged != to.unlogged {
+            let word = if to.unlogged { "UNLOGGED" } else { "LOGGED" };
+            actions.push((
+                format!("SET {word}"),
+                vec![hazards::ACCESS_EXCLUSIVE, rewrite()],
+            ));
+        }
+        let mut changed = to.options.clone();
+        changed.retain(|name, value| from.options.get(name) != Some(value));
+        if !changed.is_empty() {
+            actions.push((
+                format!("SET ({})", option_list(&changed)),
+                vec![hazards::SHARE_UPDATE_EXCLUSIVE],
+            ));
+        }
+        let gone: Vec<&str> = from
+            .options
+            .keys()
+            .filter(|name| !to.options.contains_key(*name))
+            .map(String::as_str)
+            .collect();
+        if !gone.is_empty() {
+            actions.push((
+                format!("RESET ({})", gone.join(", ")),
+                vec![hazards::SHARE_UPDATE_EXCLUSIVE],
+            ));
+        }
+        if from.access_method != to.access_method {
+            let method = to.access_method.as_deref().unwrap_or("heap");
+            actions.push((
+                format!("SET ACCESS METHOD {method}"),
+                vec![hazards::ACCESS_EXCLUSIVE, rewrite()],
+            ));
+        }
+        for parent in to
+            .inherits
+            .iter()
+            .filter(|parent| !from.inherits.contains(parent))
+        {
+            actions.push((
+                format!("INHERIT {}", self.speller.name(parent)),
+                vec![hazards::ACCESS_EXCLUSIVE],
+            ));
+        }
+        for parent in from
+            .inherits
+            .iter()
+            .filter(|parent| !to.inherits.contains(parent))
+        {
+            actions.push((
+                format!("NO INHERIT {}", self.speller.name(parent)),
+                vec![hazards::ACCESS_EXCLUSIVE],
+            ));
+        }
+        for (action, hazards) in actions {
+            let sql = self.alter(&to.name, &action);
+            let shown = self.shown(&to.name);
+            self.push_with(sql, "alter", "table", shown, hazards);
+        }
+        self.attachment(from, to);
+    }
+
+    fn attachment(&mut self, from: &Table, to: &Table) {
+        let is_same = match (&from.partition_of, &to.partition_of) {
+            (None, None) => true,
+            (Some((parent, bound)), Some((other, other_bound))) => {
+                let stored = self
+                    .stored_table(&to.name)
+                    .and_then(|stored| stored.partition_of.as_ref());
+                parent == other
+                    && (self.same.bound(bound, other_bound)
+                        || stored.is_some_and(|(_, stored)| self.same.bound(bound, stored)))
+            }
+            _ => false,
+        };
+        if is_same {
+            return;
+        }
+        let shown = self.shown(&to.name);
+        let mut needs = Vec::new();
+        if let Some((parent, _)) = &from.partition_of {
+            let sql = self.alter(
+                parent,
+                &format!("DETACH PARTITION {}", self.speller.name(&to.name)),
+            );
+            needs.push(self.push_with(
+                sql,
+                "detach",
+                "partition",
+                shown.clone(),
+                vec![hazards::ACCESS_EXCLUSIVE],
+            ));
+        }
+        if let Some((parent, bound)) = &to.partition_of {
+            let action = format!(
+                "ATTACH PARTITION {} {}",
+                self.speller.name(&to.name),
+                bound.0
+            );
+            let reason = format!("every row of {} must be within {}", to.name.name, bound.0);
+            let hazards = vec![
+                hazards::SHARE_UPDATE_EXCLUSIVE,
+                Hazard::MayFail {
+                    reason,
+                    query: None,
+                },
+            ];
+            let sql = self.alter(parent, &action);
+            let at = self.push_with(sql, "attach", "partition", shown, hazards);
+            self.statements[at].needs = needs;
+        }
+    }
+
+    pub(super) fn drop_table(&mut self, from: &Table) -> usize {
+        let sql = format!("DROP TABLE {}", self.speller.name(&from.name));
+        let shown = self.shown(&from.name);
+        let hazards = vec![
+            Hazard::DataLoss(format!("the rows of {}", from.name.name)),
+            hazards::ACCESS_EXCLUSIVE,
+        ];
+        self.push_drop(sql, "table", shown, hazards)
+    }
+}
+
+/// Constraints that follow when all tables and indexes are there.
+pub(super) fn is_late(constraint: &Constraint) -> bool {
+    matches!(
+        constraint.kind,
+        ConstraintKind::Foreign(_) | ConstraintKind::Exclude(_)
+    )
+}
+
+pub(super) fn same_set(one: &[String], other: &[String]) -> bool {
+    one.len() == other.len() && one.iter().all(|name| other.contains(name))
+}

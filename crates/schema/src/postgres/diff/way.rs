@@ -1,0 +1,196 @@
+//! What is in the way of a column that changes: it goes before and is made again with the rest.
+
+use super::{Builder, Part};
+use crate::postgres::hazards::{self, Cast};
+use crate::postgres::model::{Column, Constraint, ConstraintKind, Index, Meta, Table};
+use crate::postgres::name::{Name, always_quote};
+use crate::postgres::split;
+
+impl<'a> Builder<'a> {
+    pub(super) fn retyped(&self, from: &'a Table, to: &'a Table) -> Vec<&'a str> {
+        let columns = to.columns.values().filter(|column| {
+            from.columns
+                .get(&column.name)
+                .is_some_and(|before| self.is_retyped(before, column))
+        });
+        columns.map(|column| column.name.as_str()).collect()
+    }
+
+    /// A computed column whose values come from another expression, or from a column that changes its type. A plain column
+    /// cannot become computed in place either.
+    pub(super) fn is_recomputed(
+        &self,
+        from: &'a Table,
+        to: &'a Table,
+        before: &Column,
+        column: &Column,
+    ) -> bool {
+        let stored = self
+            .stored_table(&to.name)
+            .and_then(|stored| stored.columns.get(&column.name));
+        let is_same = self.same.generated(before, column, &to.name)
+            || stored.is_some_and(|stored| self.same.generated(before, stored, &to.name));
+        match (&before.generated, &column.generated) {
+            (_, None) => before
+                .generated
+                .as_ref()
+                .is_some_and(|generated| !generated.stored),
+            (None, Some(_)) => true,
+            (Some(_), Some(generated)) => {
+                let names = split::names(&generated.expression.0);
+                let retyped = self.retyped(from, to);
+                !is_same
+                    || retyped
+                        .iter()
+                        .any(|column| names.iter().any(|name| name == column))
+            }
+        }
+    }
+
+    /// Drops what refers to columns that change their type and would not let them, or is made again with them.
+    pub(super) fn clear_the_way(&mut self, from: &'a Table, to: &'a Table) {
+        let retyped = self.retyped(from, to);
+        let dropped: Vec<&str> = to
+            .columns
+            .values()
+            .filter(|column| {
+                from.columns
+                    .get(&column.name)
+                    .is_some_and(|before| self.is_recomputed(from, to, before, column))
+            })
+            .map(|column| column.name.as_str())
+            .collect();
+        if retyped.is_empty() && dropped.is_empty() {
+            return;
+        }
+        let mentions = |text: &str| {
+            split::names(text)
+                .iter()
+                .any(|name| retyped.contains(&name.as_str()) || dropped.contains(&name.as_str()))
+        };
+        let is_hard = |name: &str| {
+            dropped.contains(&name)
+                || matches!(
+                    (from.columns.get(name), to.columns.get(name)),
+                    (Some(before), Some(column)) if retyped.contains(&name)
+                        && hazards::cast(&before.data_type, &column.data_type) == Cast::Explicit
+                )
+        };
+        self.clear_hooks(from, &mentions);
+        for index in from.indexes.values() {
+            let wanted = to.indexes.get(&index.name);
+            let stored = self.stored_table(&to.name);
+            let stored = stored.and_then(|stored| stored.indexes.get(&index.name));
+            let is_kept =
+                wanted.is_some_and(|wanted| self.is_same_index(index, wanted, stored, &to.name));
+            let plain = Index {
+                meta: Meta::default(),
+                ..index.clone()
+            };
+            let text = self.speller.index(&plain, &from.name, false);
+            let names = split::names(&text);
+            if names.iter().any(|name| is_hard(name)) || (!is_kept && mentions(&text)) {
+                self.drop_index(&from.name, &index.name, false);
+                self.gone
+                    .insert(Part::Index(from.name.clone(), index.name.clone()));
+            }
+        }
+        for constraint in from.constraints.values() {
+            if self.blocks(from, to, constraint, &is_hard) {
+                self.drop_constraint(&from.name, constraint);
+                self.gone
+                    .insert(Part::Constraint(from.name.clone(), constraint.name.clone()));
+            }
+        }
+        self.clear_foreign(&from.name, &is_hard);
+    }
+
+    /// Triggers and policies whose text `mentions` a column.
+    fn clear_hooks(&mut self, from: &'a Table, mentions: &dyn Fn(&str) -> bool) {
+        for trigger in from.triggers.values() {
+            let when = trigger.when.as_ref().is_some_and(|when| mentions(&when.0));
+            let mut columns = trigger.events.iter().flat_map(|(_, columns)| columns);
+            if when || columns.any(|name| mentions(&always_quote(name))) {
+                self.drop_trigger(&from.name, &trigger.name, false);
+                self.gone
+                    .insert(Part::Trigger(from.name.clone(), trigger.name.clone()));
+            }
+        }
+        for policy in from.policies.values() {
+            let mut expressions = policy.using.iter().chain(&policy.check);
+            if expressions.any(|expression| mentions(&expression.0)) {
+                self.drop_policy(&from.name, &policy.name, false);
+                self.gone
+                    .insert(Part::Policy(from.name.clone(), policy.name.clone()));
+            }
+        }
+    }
+
+    pub(super) fn blocks(
+        &self,
+        from: &Table,
+        to: &Table,
+        constraint: &Constraint,
+        is_hard: &dyn Fn(&str) -> bool,
+    ) -> bool {
+        match &constraint.kind {
+            ConstraintKind::Check(check) => {
+                let is_kept = to
+                    .constraints
+                    .get(&constraint.name)
+                    .is_some_and(|wanted| self.same.constraint(constraint, wanted, &from.name));
+                let names = split::names(&check.0);
+                names.iter().any(|name| is_hard(name))
+                    || (!is_kept && names.iter().any(|name| self.is_retyped_in(from, to, name)))
+            }
+            ConstraintKind::Foreign(foreign) => foreign.columns.iter().any(|name| is_hard(name)),
+            ConstraintKind::Exclude(exclude) => exclude
+                .items
+                .iter()
+                .any(|(item, _)| item.column.as_deref().is_some_and(is_hard)),
+            ConstraintKind::Primary(keys) | ConstraintKind::Unique(keys) => {
+                let is_dropped = |name: &String| {
+                    matches!((from.columns.get(name), to.columns.get(name)), (Some(before), Some(column))
+                        if self.is_recomputed_now(from, to, before, column))
+                };
+                keys.columns.iter().any(is_dropped)
+            }
+        }
+    }
+
+    pub(super) fn is_retyped_in(&self, from: &Table, to: &Table, name: &str) -> bool {
+        matches!((from.columns.get(name), to.columns.get(name)), (Some(before), Some(column)) if self.is_retyped(before, column))
+    }
+
+    pub(super) fn is_recomputed_now(
+        &self,
+        from: &Table,
+        _to: &Table,
+        before: &Column,
+        column: &Column,
+    ) -> bool {
+        before.generated.is_none() != column.generated.is_none()
+            || !self
+                .same
+                .generated(before, column, &Name::new("", from.name.name.clone()))
+    }
+
+    /// Foreign keys of other tables to columns that change their type so that the two no longer compare.
+    pub(super) fn clear_foreign(&mut self, table: &Name, is_hard: &dyn Fn(&str) -> bool) {
+        let from = self.from;
+        for other in from.tables.values().filter(|other| other.name != *table) {
+            for constraint in other.constraints.values() {
+                if let ConstraintKind::Foreign(foreign) = &constraint.kind
+                    && foreign.table == *table
+                    && foreign.table_columns.iter().any(|name| is_hard(name))
+                    && self.gone.insert(Part::Constraint(
+                        other.name.clone(),
+                        constraint.name.clone(),
+                    ))
+                {
+                    self.drop_constraint(&other.name, constraint);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,318 @@
+//! What a statement can lock, rewrite, lose or fail on, as PostgreSQL's documentation tells it for `ALTER TABLE`.
+
+use super::model::{Column, Constraint, ConstraintKind, Type};
+use super::name::{Name, quote};
+use crate::Hazard;
+
+/// Nobody else reads or writes the table meanwhile.
+pub(crate) const ACCESS_EXCLUSIVE: Hazard = Hazard::Lock("ACCESS EXCLUSIVE");
+/// Writers wait meanwhile.
+pub(crate) const SHARE: Hazard = Hazard::Lock("SHARE");
+/// Writers of both tables wait meanwhile.
+pub(crate) const SHARE_ROW_EXCLUSIVE: Hazard = Hazard::Lock("SHARE ROW EXCLUSIVE");
+/// Only other changes of the schema wait.
+pub(crate) const SHARE_UPDATE_EXCLUSIVE: Hazard = Hazard::Lock("SHARE UPDATE EXCLUSIVE");
+
+/// Whole numbers and fractions, narrowest first.
+const NUMBERS: [&str; 6] = [
+    "smallint",
+    "integer",
+    "bigint",
+    "numeric",
+    "real",
+    "double precision",
+];
+
+/// How values get from one type to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cast {
+    /// Without touching rows.
+    Free,
+    /// Every value keeps its meaning, in rows written anew.
+    Rewrite,
+    /// The server casts by itself, but values may be cut, rounded or refused.
+    Lossy,
+    /// Has to be written, and values may be refused.
+    Explicit,
+}
+
+/// What changing a column's type means.
+pub(crate) fn cast(from: &Type, to: &Type) -> Cast {
+    if from.is_array != to.is_array {
+        return Cast::Explicit;
+    }
+    let is_builtin = from.schema.is_none() && to.schema.is_none();
+    if from.is_text() && to.is_text() {
+        return text_cast(from, to);
+    }
+    if from.name == to.name && is_builtin {
+        return length_cast(from, to);
+    }
+    let place = |data_type: &Type| {
+        NUMBERS
+            .iter()
+            .position(|name| data_type.schema.is_none() && *name == data_type.name)
+    };
+    if let (Some(one), Some(other)) = (place(from), place(to)) {
+        let is_wider = one < other && !(one == 3 && other > 3) && to.args.is_empty();
+        return if is_wider { Cast::Rewrite } else { Cast::Lossy };
+    }
+    if to.is_text() && !to.is_array {
+        return if to.args.is_empty() {
+            Cast::Rewrite
+        } else {
+            Cast::Lossy
+        };
+    }
+    let times =
+        |data_type: &Type| data_type.name.starts_with("timestamp") || data_type.name == "date";
+    if is_builtin && times(from) && times(to) {
+        return if to.name == "date" {
+            Cast::Lossy
+        } else {
+            Cast::Rewrite
+        };
+    }
+    let jsons = ["json", "jsonb"];
+    if jsons.contains(&from.name.as_str()) && jsons.contains(&to.name.as_str()) {
+        return Cast::Rewrite;
+    }
+    Cast::Explicit
+}
+
+fn text_cast(from: &Type, to: &Type) -> Cast {
+    let limit = |data_type: &Type| data_type.args.parse::<u64>().ok();
+    match (limit(from), limit(to)) {
+        _ if from.name == "character" || to.name == "character" => {
+            if to.args.is_empty() {
+                Cast::Rewrite
+            } else {
+                Cast::Lossy
+            }
+        }
+        _ if to.name == "name"
+            || to.name == "citext"
+            || from.name == "citext"
+            || from.name == "name" =>
+        {
+            Cast::Rewrite
+        }
+        (_, None) => Cast::Free,
+        (Some(from), Some(to)) if from <= to => Cast::Free,
+        _ => Cast::Lossy,
+    }
+}
+
+fn length_cast(from: &Type, to: &Type) -> Cast {
+    let parts = |data_type: &Type| -> Vec<i64> {
+        data_type
+            .args
+            .split(',')
+            .filter_map(|part| part.trim().parse().ok())
+            .collect()
+    };
+    let (old, new) = (parts(from), parts(to));
+    match (old.as_slice(), new.as_slice()) {
+        (_, []) => Cast::Free,
+        ([from_digits, rest @ ..], [to_digits, to_rest @ ..]) => {
+            let scale = |rest: &[i64]| rest.first().copied().unwrap_or(0);
+            let grows = to_digits - scale(to_rest) >= from_digits - scale(rest);
+            if scale(rest) == scale(to_rest) && grows {
+                Cast::Free
+            } else if scale(to_rest) >= scale(rest) && grows {
+                Cast::Rewrite
+            } else {
+                Cast::Lossy
+            }
+        }
+        _ => Cast::Lossy,
+    }
+}
+
+/// Dangers of a new type for a column with rows.
+pub(crate) fn of_type(table: &Name, column: &Column, to: &Type) -> Vec<Hazard> {
+    let name = format!("{}.{}", table.name, column.name);
+    let mut hazards = vec![ACCESS_EXCLUSIVE];
+    let kind = cast(&column.data_type, to);
+    if kind != Cast::Free {
+        hazards.push(Hazard::Rewrite(format!(
+            "table {} is written anew",
+            table.name
+        )));
+    }
+    let sentence = format!(
+        "values of {name} become {} from {}",
+        to.sql(),
+        column.data_type.sql()
+    );
+    match kind {
+        Cast::Free | Cast::Rewrite => {}
+        Cast::Lossy => hazards.push(Hazard::LossyCast(sentence)),
+        Cast::Explicit => {
+            hazards.push(Hazard::LossyCast(sentence));
+            hazards.push(Hazard::MayFail {
+                reason: format!("every value of {name} must be a {}", to.sql()),
+                query: Some(format!(
+                    "SELECT DISTINCT {} FROM {}",
+                    quote(&column.name),
+                    table.quoted()
+                )),
+            });
+        }
+    }
+    hazards
+}
+
+/// A column that has no value for the rows that are there.
+pub(crate) fn of_added(table: &Name, column: &Column) -> Vec<Hazard> {
+    let mut hazards = vec![ACCESS_EXCLUSIVE];
+    let has_value = column.default.is_some()
+        || column.generated.is_some()
+        || column.identity.is_some()
+        || column.serial.is_some();
+    if column.not_null && !has_value {
+        hazards.push(Hazard::MayFail {
+            reason: format!(
+                "{} must have no rows, since {} is NOT NULL and has no default",
+                table.name, column.name
+            ),
+            query: Some(format!("SELECT * FROM {} LIMIT 1", table.quoted())),
+        });
+    }
+    let is_computed = column
+        .generated
+        .as_ref()
+        .is_some_and(|generated| generated.stored)
+        || column.identity.is_some()
+        || column.serial.is_some();
+    if is_computed {
+        hazards.push(Hazard::Rewrite(format!(
+            "table {} is written anew",
+            table.name
+        )));
+    }
+    hazards
+}
+
+/// A column that must not be `NULL` any more.
+pub(crate) fn of_not_null(table: &Name, column: &str) -> Vec<Hazard> {
+    vec![
+        ACCESS_EXCLUSIVE,
+        Hazard::MayFail {
+            reason: format!("{}.{column} must not be NULL", table.name),
+            query: Some(format!(
+                "SELECT * FROM {} WHERE {} IS NULL",
+                table.quoted(),
+                quote(column)
+            )),
+        },
+    ]
+}
+
+/// Dangers of a constraint on a table with rows.
+pub(crate) fn of_constraint(table: &Name, constraint: &Constraint) -> Vec<Hazard> {
+    let lock = if constraint.is_foreign() {
+        SHARE_ROW_EXCLUSIVE
+    } else {
+        ACCESS_EXCLUSIVE
+    };
+    let mut hazards = vec![lock];
+    if constraint.not_valid {
+        return hazards;
+    }
+    let columns = |names: &[String]| {
+        names
+            .iter()
+            .map(|name| quote(name))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let (reason, query) = match &constraint.kind {
+        ConstraintKind::Primary(keys) | ConstraintKind::Unique(keys) => {
+            let columns = columns(&keys.columns);
+            let reason = format!("{columns} of {} must be unique", table.name);
+            (reason, Some(duplicates(table, &columns, None)))
+        }
+        ConstraintKind::Check(check) => {
+            let check = super::spell::trimmed(&check.0);
+            let reason = format!("rows of {} must satisfy CHECK ({check})", table.name);
+            (
+                reason,
+                Some(format!(
+                    "SELECT * FROM {} WHERE NOT ({check})",
+                    table.quoted()
+                )),
+            )
+        }
+        ConstraintKind::Foreign(foreign) => {
+            let own = columns(&foreign.columns);
+            let not_null = foreign
+                .columns
+                .iter()
+                .map(|name| format!("{} IS NOT NULL", quote(name)));
+            let query = (!foreign.table_columns.is_empty()).then(|| {
+                format!(
+                    "SELECT * FROM {} WHERE {} AND ({own}) NOT IN (SELECT {} FROM {})",
+                    table.quoted(),
+                    not_null.collect::<Vec<_>>().join(" AND "),
+                    columns(&foreign.table_columns),
+                    foreign.table.quoted()
+                )
+            });
+            (
+                format!(
+                    "{own} of {} must exist in {}",
+                    table.name, foreign.table.name
+                ),
+                query,
+            )
+        }
+        ConstraintKind::Exclude(_) => (
+            format!("rows of {} must not exclude each other", table.name),
+            None,
+        ),
+    };
+    hazards.push(Hazard::MayFail { reason, query });
+    hazards
+}
+
+/// The rows that a unique index cannot hold.
+pub(crate) fn duplicates(table: &Name, columns: &str, condition: Option<&str>) -> String {
+    let condition = condition.map(|condition| format!(" WHERE {condition}"));
+    format!(
+        "SELECT {columns}, count(*) FROM {}{} GROUP BY {columns} HAVING count(*) > 1",
+        table.quoted(),
+        condition.unwrap_or_default()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(from: &str, to: &str, expected: Cast) {
+        assert_eq!(
+            cast(&Type::parse(from), &Type::parse(to)),
+            expected,
+            "{from} to {to}"
+        );
+    }
+
+    #[test]
+    fn casts_are_told_apart() {
+        check("varchar(10)", "varchar(20)", Cast::Free);
+        check("varchar(10)", "text", Cast::Free);
+        check("varchar(20)", "varchar(10)", Cast::Lossy);
+        check("text", "varchar(10)", Cast::Lossy);
+        check("int", "bigint", Cast::Rewrite);
+        check("bigint", "int", Cast::Lossy);
+        check("numeric(10,2)", "numeric(12,2)", Cast::Free);
+        check("numeric(10,2)", "numeric(10,4)", Cast::Lossy);
+        check("numeric(10,2)", "numeric(12,4)", Cast::Rewrite);
+        check("text", "integer", Cast::Explicit);
+        check("integer", "text", Cast::Rewrite);
+        check("timestamp", "date", Cast::Lossy);
+        check("text", "public.status", Cast::Explicit);
+        check("integer", "integer[]", Cast::Explicit);
+    }
+}
