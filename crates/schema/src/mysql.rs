@@ -28,7 +28,7 @@ mod split;
 use std::collections::HashMap;
 
 use crate::{Note, Object, Plan, PlanError, PlanOptions, Server, Source, Style, SyntaxError};
-use model::{Event, Opaque, Table, Trigger, View};
+use model::{Event, Name, Opaque, Table, Trigger, View};
 
 /// The schema of one database.
 #[derive(Clone, Debug, Default)]
@@ -166,7 +166,7 @@ impl Schema {
     pub fn adopt(&mut self, stored: &Schema) {
         for table in &mut self.tables {
             if let Some(stored) = stored.table(&table.name.text) {
-                table.adopt(stored);
+                table.adopt(stored, self.is_mariadb);
             }
         }
         for view in &mut self.views {
@@ -220,7 +220,7 @@ impl Schema {
 
 impl Table {
     /// Takes over normal forms; what has no partner there keeps its own.
-    fn adopt(&mut self, stored: &Table) {
+    fn adopt(&mut self, stored: &Table, is_mariadb: bool) {
         self.norm.clone_from(&stored.norm);
         for column in &mut self.columns {
             if let Some(known) = stored
@@ -240,14 +240,18 @@ impl Table {
                 index.norm.clone_from(&known.norm);
             }
         }
-        let is_paired = self.checks.len() == stored.checks.len();
-        for (check, known) in self
+        let names: Vec<Name> = self
             .checks
-            .iter_mut()
-            .zip(&stored.checks)
-            .filter(|_| is_paired)
-        {
-            check.expr.norm.clone_from(&known.expr.norm);
+            .iter()
+            .map(|check| self.check_name(check, is_mariadb))
+            .collect();
+        for (check, name) in self.checks.iter_mut().zip(names) {
+            let mut stored = stored.checks.iter();
+            if let Some(known) =
+                stored.find(|known| known.name.as_ref().is_some_and(|known| known.is(&name)))
+            {
+                check.expr.norm.clone_from(&known.expr.norm);
+            }
         }
         if let (Some(partitioning), Some(known)) = (&mut self.partitioning, &stored.partitioning) {
             partitioning.norm.clone_from(&known.norm);

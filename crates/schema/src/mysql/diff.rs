@@ -162,6 +162,10 @@ impl<'a> TableDiff<'a> {
                 Some(before) if before.norm != index.norm => {
                     self.replaced_indexes.push((before, index))
                 }
+                // With a column that is dropped for a while an index would lose it.
+                Some(before) if self.has_remade(before) => {
+                    self.replaced_indexes.push((before, index))
+                }
                 Some(before) if before.was.is_some() => self.renamed_indexes.push((before, index)),
                 Some(_) => {}
             }
@@ -172,6 +176,16 @@ impl<'a> TableDiff<'a> {
         if before.map(|index| &index.norm) != after.map(|index| &index.norm) {
             self.primary = Some((before, after));
         }
+    }
+
+    /// Whether one of its columns is dropped and added.
+    pub fn has_remade(&self, index: &Index) -> bool {
+        self.columns.iter().any(|step| match step {
+            ColumnStep::Remake { from, .. } => {
+                index.parts.iter().any(|part| part.is_of(&from.name))
+            }
+            ColumnStep::Add(..) | ColumnStep::Change { .. } => false,
+        })
     }
 
     fn foreign_keys(&mut self) {

@@ -21,6 +21,8 @@ struct Writer<'a> {
     statements: Vec<Statement>,
     /// Foreign keys that were dropped for another table's primary key already, with their table's name.
     dropped_keys: HashSet<(String, String)>,
+    /// The same of indexes, dropped before one of their columns.
+    dropped_indexes: HashSet<(String, String)>,
 }
 
 /// See [`crate::plan`].
@@ -31,6 +33,7 @@ pub(super) fn plan(from: &Schema, to: &Schema, options: &PlanOptions) -> Vec<Sta
         printer: Printer::new(options, to.is_mariadb),
         statements: Vec::new(),
         dropped_keys: HashSet::new(),
+        dropped_indexes: HashSet::new(),
     };
     writer.everything();
     match options.bulk_alter {

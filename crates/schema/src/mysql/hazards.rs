@@ -171,6 +171,10 @@ pub(super) fn loss(from: &ColumnNorm, to: &ColumnNorm) -> Option<String> {
         (Shape::Decimal(old), Shape::Decimal(new)) => new.0 < old.0 || new.1 < old.1,
         (Shape::Integer((_, high)), Shape::Decimal((whole, _))) => digits(*high) > *whole,
         (Shape::Float(old), Shape::Float(new)) => new < old,
+        (Shape::Decimal((whole, behind)), Shape::Text(room)) => {
+            u64::from(whole + behind + 2) > *room
+        }
+        (Shape::Float(_), Shape::Text(room)) => *room < FLOAT_LETTERS,
         (Shape::Text(old) | Shape::Bytes(old), Shape::Text(new) | Shape::Bytes(new)) => {
             new < old || matches!((&old, &new), _ if is_other_charset(from, to))
         }
@@ -203,6 +207,9 @@ fn is_wider_moment(old: &str, new: &str) -> bool {
 fn digits(number: i128) -> u32 {
     number.unsigned_abs().checked_ilog10().unwrap_or(0) + 1
 }
+
+/// Letters of the longest number in eight bytes, `-1.7976931348623157e308`.
+const FLOAT_LETTERS: u64 = 23;
 
 /// What values a data type has room for.
 #[derive(Debug)]

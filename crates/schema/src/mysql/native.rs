@@ -63,7 +63,7 @@ impl<'a> Builder<'a> {
         self.drop_triggers();
         self.drop_views_in_the_way();
         self.rename_tables(&diffs);
-        let retaken = retaken(&diffs, self.to);
+        let retaken = retaken(&diffs, self.from, self.to);
         self.drop_foreign_keys(&diffs, &retaken, &gone);
         self.drop_tables(&gone);
         for diff in &diffs {
@@ -312,7 +312,7 @@ pub(super) struct Retaken<'a> {
 }
 
 /// Foreign keys that stay, but are in the way of a column's or an index' change.
-fn retaken<'a>(diffs: &[TableDiff<'a>], to: &'a Schema) -> Vec<Retaken<'a>> {
+fn retaken<'a>(diffs: &[TableDiff<'a>], from: &Schema, to: &'a Schema) -> Vec<Retaken<'a>> {
     let places: HashMap<&str, &TableDiff<'a>> = diffs
         .iter()
         .map(|diff| (diff.to.name.text.as_str(), diff))
@@ -329,7 +329,9 @@ fn retaken<'a>(diffs: &[TableDiff<'a>], to: &'a Schema) -> Vec<Retaken<'a>> {
             let parent = places.get(key.table.text.as_str());
             let is_moved = own.is_some_and(|diff| moves(diff, &key.columns))
                 || parent.is_some_and(|diff| moves(diff, &key.references));
-            let is_kept = to.is_kept(table, key, diffs);
+            let before = from.table(&table.name.text);
+            let is_kept = before
+                .is_some_and(|before| before.foreign_keys.iter().any(|known| known.is_same(key)));
             if !is_new && is_moved && is_kept {
                 retaken.push(Retaken { table, key });
             }
@@ -374,19 +376,6 @@ fn circle<'a>(gone: &[&'a Table]) -> Vec<(&'a Table, &'a ForeignKey)> {
         );
     }
     found
-}
-
-impl Schema {
-    /// Whether the table had this key before.
-    fn is_kept(&self, table: &Table, key: &ForeignKey, diffs: &[TableDiff<'_>]) -> bool {
-        let diff = diffs.iter().find(|diff| diff.to.name.is(&table.name));
-        diff.is_none_or(|diff| {
-            diff.from
-                .foreign_keys
-                .iter()
-                .any(|known| known.is_same(key))
-        })
-    }
 }
 
 impl Table {

@@ -44,6 +44,13 @@ impl Writer<'_> {
                     self.change(diff, table, (from, to), &place, true);
                 }
                 ColumnStep::Remake { from, to, place } => {
+                    for (before, _) in diff
+                        .replaced_indexes
+                        .iter()
+                        .filter(|(before, _)| diff.has_remade(before))
+                    {
+                        self.drop_replaced(diff, before);
+                    }
                     let dropped = self.drop_column(diff, table, from);
                     let is_made_again = from.generated.is_some();
                     self.statements[dropped].destructive = !is_made_again;
@@ -251,16 +258,7 @@ impl Writer<'_> {
                 if after.is_implied {
                     continue;
                 }
-                let was = before.was.as_ref().unwrap_or(&before.name);
-                let (owner, name) = (backticked(&diff.to.name.text), backticked(&was.text));
-                let object = format!("{}.{}", diff.to.name.text, was.text);
-                let lost = Hazard::Drop(format!("index {}", was.text));
-                self.push_with(
-                    format!("ALTER TABLE {owner} DROP INDEX {name}"),
-                    "drop",
-                    ("index", object),
-                    vec![lost],
-                );
+                self.drop_replaced(diff, before);
                 self.add_index(diff, table, after);
             }
             let is_new = diff
@@ -270,6 +268,23 @@ impl Writer<'_> {
             if is_new && !index.is_implied && !comes_with_column(diff, index) {
                 self.add_index(diff, table, index);
             }
+        }
+    }
+
+    /// An index that comes again.
+    fn drop_replaced(&mut self, diff: &TableDiff<'_>, before: &Index) {
+        let was = before.was.as_ref().unwrap_or(&before.name);
+        let key = (diff.to.name.text.clone(), was.text.clone());
+        if self.dropped_indexes.insert(key) {
+            let (owner, name) = (backticked(&diff.to.name.text), backticked(&was.text));
+            let object = ("index", format!("{}.{}", diff.to.name.text, was.text));
+            let lost = vec![Hazard::Drop(format!("index {}", was.text))];
+            self.push_with(
+                format!("ALTER TABLE {owner} DROP INDEX {name}"),
+                "drop",
+                object,
+                lost,
+            );
         }
     }
 

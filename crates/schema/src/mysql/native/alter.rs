@@ -26,6 +26,12 @@ impl Builder<'_> {
     pub(super) fn alter(&mut self, diff: &TableDiff<'_>) {
         let table = self.printer.name(&diff.to.name);
         let is_freed = self.remove_partitions(diff, &table);
+        let (early, late): (Vec<&Index>, Vec<&Index>) = diff
+            .dropped_indexes
+            .iter()
+            .filter(|index| !is_needed(diff, index))
+            .partition(|index| has_other_type(diff, index));
+        let freed = self.drop_indexes(diff, &table, &early);
         let mut clauses = Clauses::default();
         self.drop_clauses(diff, &mut clauses);
         self.column_clauses(diff, &mut clauses);
@@ -35,10 +41,11 @@ impl Builder<'_> {
         if !clauses.texts.is_empty() {
             let sql = format!("ALTER TABLE {table} {}", clauses.texts.join(", "));
             let name = diff.to.name.text.clone();
-            self.push_with(sql, "alter", ("table", name), clauses.hazards);
+            let at = self.push_with(sql, "alter", ("table", name), clauses.hazards);
+            self.statements[at].needs.clone_from(&freed);
         }
-        self.lossy_columns(diff, &table);
-        self.drop_indexes(diff, &table);
+        self.lossy_columns(diff, &table, &freed);
+        self.drop_indexes(diff, &table, &late);
         self.drop_columns(diff, &table);
         self.partitions(diff, &table, is_freed);
     }
@@ -117,7 +124,8 @@ impl Builder<'_> {
                     clauses.push(text, hazards::of_added(diff.to, column));
                 }
                 ColumnStep::Change { from, to, place } => {
-                    if is_lossy(from, to) {
+                    if is_apart(diff, from, to) {
+                        self.moved(diff, (from, to), *place, clauses);
                         continue;
                     }
                     clauses.push(
@@ -151,6 +159,35 @@ impl Builder<'_> {
             );
             clauses.push(text, Vec::new());
         }
+    }
+
+    /// A column that keeps its type for now gets its name and place with the others: their order is one.
+    fn moved(
+        &self,
+        diff: &TableDiff<'_>,
+        (from, to): (&Column, &Column),
+        place: Option<Place<'_>>,
+        clauses: &mut Clauses,
+    ) {
+        if place.is_none() && from.was.is_none() {
+            return;
+        }
+        let mut still = from.clone();
+        still.name = to.name.clone();
+        still.data_type.charset.clone_from(&from.norm.charset);
+        still.data_type.collation.clone_from(&from.norm.collation);
+        let place = place.map_or_else(String::new, |place| self.place(place));
+        let definition = self.printer.column(diff.from, &still);
+        clauses.push(
+            match &from.was {
+                Some(was) => format!(
+                    "CHANGE COLUMN {} {definition}{place}",
+                    self.printer.name(was)
+                ),
+                None => format!("MODIFY COLUMN {definition}{place}"),
+            },
+            Vec::new(),
+        );
     }
 
     fn change(
@@ -221,32 +258,25 @@ impl Builder<'_> {
     }
 
     /// What can lose values is a statement of its own, to be allowed by the column's name.
-    fn lossy_columns(&mut self, diff: &TableDiff<'_>, table: &str) {
+    fn lossy_columns(&mut self, diff: &TableDiff<'_>, table: &str, freed: &[usize]) {
         for step in &diff.columns {
-            if let ColumnStep::Change { from, to, place } = step
-                && is_lossy(from, to)
+            if let ColumnStep::Change { from, to, .. } = step
+                && is_apart(diff, from, to)
             {
-                let sql = format!(
-                    "ALTER TABLE {table} {}",
-                    self.change(diff, from, to, *place)
-                );
+                let definition = self.printer.column(diff.to, to);
+                let sql = format!("ALTER TABLE {table} MODIFY COLUMN {definition}");
                 let name = format!("{}.{}", diff.to.name.text, to.name.text);
-                self.push_with(
-                    sql,
-                    "alter",
-                    ("column", name),
-                    hazards::of_changed(diff.from, from, to),
-                );
+                let hazards = hazards::of_changed(diff.from, from, to);
+                let at = self.push_with(sql, "alter", ("column", name), hazards);
+                self.statements[at].needs.extend(freed);
             }
         }
     }
 
-    fn drop_indexes(&mut self, diff: &TableDiff<'_>, table: &str) {
-        for index in diff
-            .dropped_indexes
-            .iter()
-            .filter(|index| !is_needed(diff, index))
-        {
+    /// Places of the statements.
+    fn drop_indexes(&mut self, diff: &TableDiff<'_>, table: &str, gone: &[&Index]) -> Vec<usize> {
+        let mut places = Vec::new();
+        for index in gone {
             let sql = format!(
                 "ALTER TABLE {table} DROP INDEX {}",
                 self.printer.name(&index.name)
@@ -255,7 +285,9 @@ impl Builder<'_> {
             let lost = vec![Hazard::Drop(format!("index {}", index.name.text))];
             let at = self.push_with(sql, "drop", ("index", name), lost);
             self.statements[at].destructive = true;
+            places.push(at);
         }
+        places
     }
 
     /// Generated columns first: they may be made of the others.
@@ -355,10 +387,20 @@ fn names(builder: &Builder<'_>, partitions: &[&Partition]) -> String {
     names.join(", ")
 }
 
-fn is_lossy(from: &Column, to: &Column) -> bool {
-    from.norm.generated.is_none()
-        && hazards::loss(&from.norm, &to.norm).is_some()
+/// Whether a column's change is a statement of its own: values may be lost, and no new index waits for it.
+fn is_apart(diff: &TableDiff<'_>, from: &Column, to: &Column) -> bool {
+    let is_lossy = from.norm.generated.is_none()
         && !from.norm.is_same_type(&to.norm)
+        && hazards::loss(&from.norm, &to.norm).is_some();
+    let replaced = diff.replaced_indexes.iter().map(|(_, after)| *after);
+    let primary = diff.primary.and_then(|(_, after)| after);
+    let mut new = diff
+        .added_indexes
+        .iter()
+        .copied()
+        .chain(replaced)
+        .chain(primary);
+    is_lossy && !new.any(|index| index.parts.iter().any(|part| part.is_of(&to.name)))
 }
 
 /// Values of a generated column can be made again.
@@ -370,6 +412,17 @@ fn remade(diff: &TableDiff<'_>, from: &Column) -> Vec<Hazard> {
             diff.to.name.text, from.name.text
         ))],
     }
+}
+
+/// Whether one of its columns gets a type that the index may not take.
+fn has_other_type(diff: &TableDiff<'_>, index: &Index) -> bool {
+    let is_changed = diff.columns.iter().any(|step| match step {
+        ColumnStep::Change { from, to, .. } => {
+            !from.norm.is_same_type(&to.norm) && index.parts.iter().any(|part| part.is_of(&to.name))
+        }
+        ColumnStep::Add(..) | ColumnStep::Remake { .. } => false,
+    });
+    is_changed || diff.has_remade(index)
 }
 
 /// Whether a foreign key stays that would miss this index, and another one takes its place.
