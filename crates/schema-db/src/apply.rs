@@ -6,6 +6,8 @@
 
 use std::time::{Duration, Instant};
 
+use schema::Product;
+
 use crate::journal::Journal;
 use crate::{Database, DbError};
 
@@ -27,7 +29,7 @@ pub struct Step {
 /// How a plan is carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Whether to use transactions where the server has them for DDL.
+    /// Whether to use transactions where the server has them for DDL; on SQLite they are always used.
     pub transaction: bool,
     /// Names the plan in the journal, so that a later run knows its own.
     pub plan_id: u64,
@@ -60,7 +62,9 @@ pub fn apply(
     options: Options,
     watch: &mut dyn FnMut(&Event<'_>),
 ) -> Result<(), DbError> {
-    let groups = groups(steps, options.transaction && database.is_transactional());
+    // SQLite writes a table anew in several statements, which must not be torn apart.
+    let transactions = options.transaction || database.server().product == Product::Sqlite;
+    let groups = groups(steps, transactions && database.is_transactional());
     let mut journal = match groups.as_slice() {
         [] => return Ok(()),
         [only] if only.transaction || only.steps.len() == 1 => None,

@@ -155,33 +155,35 @@ pub fn plan(
     if let Some(database) = &database {
         options.server = Some(database.server().clone());
     }
-    let asked = database.filter(|_| settings.scratch != Scratch::Never);
-    let mut plan = schema::plan(from, wanted, &options)?;
-    if let Some(database) = asked
-        && (settings.scratch == Scratch::Always || changes_what_is_there(&plan))
-    {
-        let stored = database.read_back(&wanted.statements());
-        match stored {
+    let mut plan = schema::plan(from, wanted, &options);
+    let is_worth_asking = match settings.scratch {
+        Scratch::Never => false,
+        Scratch::Auto => !plan.as_ref().is_ok_and(only_creates),
+        Scratch::Always => true,
+    };
+    if let Some(database) = database.filter(|_| is_worth_asking) {
+        match database.read_back(&wanted.statements()) {
             Ok(text) => {
                 let name = "the server's scratch place".to_owned();
                 let server = database.server().clone();
                 let (stored, _) = read(&[Source { name, text }], &server, settings)?;
                 wanted.adopt(&stored);
-                plan = schema::plan(from, wanted, &options)?;
+                plan = schema::plan(from, wanted, &options);
             }
             // Not everybody may make a scratch place; our own normal form has to do then.
             Err(_) if settings.scratch == Scratch::Auto => {}
             Err(error) => return Err(error.into()),
         }
     }
+    let mut plan = plan?;
     plan.hold_back(&settings.allowed);
     Ok(plan)
 }
 
 /// What is created has no other form that it could be compared with.
-fn changes_what_is_there(plan: &Plan) -> bool {
+fn only_creates(plan: &Plan) -> bool {
     let mut statements = plan.statements.iter();
-    statements.any(|statement| !["create", "comment", "grant"].contains(&statement.verb))
+    statements.all(|statement| ["create", "comment", "grant"].contains(&statement.verb))
 }
 
 /// Looks at the server and plans.

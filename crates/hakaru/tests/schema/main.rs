@@ -4,7 +4,10 @@
     reason = "what cannot be done here fails the test that needs it"
 )]
 
+mod bad_days;
+mod cut_off;
 mod def;
 mod kept;
 mod program;
+mod server;
 mod sqlite;

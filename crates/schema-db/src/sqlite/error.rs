@@ -45,11 +45,18 @@ fn kind(error: &rusqlite::Error) -> Option<DbErrorKind> {
         | ErrorCode::AuthorizationForStatementDenied
         | ErrorCode::ReadOnly => DbErrorKind::NotPermitted,
         ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => DbErrorKind::Locked,
+        // A write fails on a limit of the file's size, and on a full network disk, without saying so.
+        ErrorCode::SystemIoFailure if is_failed_write(error) => DbErrorKind::DiskFull,
         ErrorCode::SystemIoFailure => DbErrorKind::Gone,
         ErrorCode::DiskFull => DbErrorKind::DiskFull,
         ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt => DbErrorKind::Unsupported,
         _ => DbErrorKind::Refused,
     })
+}
+
+fn is_failed_write(error: &rusqlite::Error) -> bool {
+    let detail = error.sqlite_error();
+    detail.is_some_and(|detail| detail.extended_code == rusqlite::ffi::SQLITE_IOERR_WRITE)
 }
 
 /// The message without the statement, which stands beside it.
