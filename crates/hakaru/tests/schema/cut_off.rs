@@ -21,13 +21,6 @@ const BEFORE: [&str; 8] = [
 /// How many statements the plan has at least.
 const STATEMENTS_MIN: usize = 20;
 
-/// The schema after on every server: new tables.
-fn new_tables() -> String {
-    (0..STATEMENTS_MIN)
-        .map(|number| format!("CREATE TABLE n{number} (id int NOT NULL PRIMARY KEY, a int);\n"))
-        .collect()
-}
-
 /// The schema after: new tables, columns, indexes and views.
 fn wanted() -> String {
     let mut sql = String::new();
@@ -36,7 +29,7 @@ fn wanted() -> String {
         sql += &format!("CREATE INDEX {table}_b ON {table} (b);\n");
     }
     sql += "CREATE INDEX t1_a ON t1 (a);\nCREATE VIEW v0 AS SELECT id FROM t0;\n";
-    for number in 0..8 {
+    for number in 0..9 {
         sql += &format!("CREATE TABLE n{number} (id int NOT NULL PRIMARY KEY, a int);\n");
         sql += &format!("CREATE INDEX n{number}_a ON n{number} (a);\n");
     }
@@ -76,7 +69,7 @@ fn planned(folder: &Folder, place: &str) -> Vec<String> {
 /// Kills the program when the server has executed a statement, for each statement; a run after that must finish the work.
 fn killed_after_each_statement(variable: &str, more: &[&str]) {
     let folder = Folder::new();
-    folder.write("schema.sql", new_tables());
+    folder.write("schema.sql", wanted());
     let first = Scratch::on(variable);
     first.execute(&BEFORE);
     let statements = planned(&folder, &first.url);
@@ -99,12 +92,8 @@ fn killed_after_each_statement(variable: &str, more: &[&str]) {
 #[track_caller]
 fn ends_as_wanted(folder: &Folder, scratch: &Scratch, more: &[&str]) {
     let apply = ["apply", &scratch.url, "--to", "schema.sql"];
-    // 3: the table that nobody wants is kept.
+    // 3: all is as wanted, as the run itself has looked, but for the table that nobody wants.
     folder.schema(&[&apply, more].concat()).ended(3);
-    folder
-        .schema(&["apply", &scratch.url, "--to", "schema.sql"])
-        .ended(3)
-        .has_err("0 statements to apply");
     assert_eq!(scratch.ask("SELECT a FROM t0"), ["10"]);
     assert_eq!(scratch.ask("SELECT a FROM t1"), ["20"]);
     assert_eq!(scratch.ask("SELECT id FROM gone"), ["3"]);
@@ -160,7 +149,7 @@ fn mysql_killed_after_each_statement() {
 /// The server goes in the middle of a run.
 fn left_by_the_server(variable: &str) -> Said {
     let folder = Folder::new();
-    folder.write("schema.sql", new_tables());
+    folder.write("schema.sql", wanted());
     let scratch = Scratch::on(variable);
     scratch.execute(&BEFORE);
     let statements = planned(&folder, &scratch.url);
