@@ -9,15 +9,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use ::load::{Plan, run};
 use capture::{Rings, unpack_agent};
-use load::{Plan, run};
 use recording::Nanos;
 use scenario::Scenario;
 use target::{Agent, CommandLine, Endpoint, Running, Spec};
 
 /// Cores: the servers on the first, the load generator and whoever reads the rings on the second.
-const SERVER_CORE: usize = 0;
-const CLIENT_CORE: usize = 1;
+pub(crate) const SERVER_CORE: usize = 0;
+pub(crate) const CLIENT_CORE: usize = 1;
 
 /// A running Puma.
 pub(crate) struct App {

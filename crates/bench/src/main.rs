@@ -5,6 +5,7 @@
 
 mod agent;
 mod apps;
+mod load;
 mod pairs;
 
 use std::process::ExitCode;
@@ -13,8 +14,9 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let ended = match arguments.first().map(String::as_str) {
         Some("agent") => agent::run(&arguments[1..]),
+        Some("load") => load::run(&arguments[1..]),
         other => Err(format!(
-            "no benchmark is called {:?}; there is `agent`",
+            "no benchmark is called {:?}; there are `agent` and `load`",
             other.unwrap_or("")
         )
         .into()),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use findings::numbers;
-use load::{Checked, Plan, Via};
+use load::{Checked, Plan, Trust, Via};
 use recording::Outcome;
 use scenario::{FlowSpec, Scenario};
 use serde::Serialize;
@@ -44,6 +44,14 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "ADDRESS")]
     connect_to: Option<String>,
 
+    /// Trust the certificate authorities in this file instead of the system's
+    #[arg(long, value_name = "FILE.pem")]
+    ca: Option<PathBuf>,
+
+    /// Trust any certificate
+    #[arg(long, conflicts_with = "ca")]
+    insecure: bool,
+
     /// Longest wait for an answer
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     timeout: Option<Duration>,
@@ -64,6 +72,10 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Failure> {
     let plan = Plan {
         via: (args.connect_to.as_deref().map(Via::parse).transpose()).map_err(usage)?,
         answer_timeout: args.timeout.map_or(default.answer_timeout, nanos),
+        trust: Trust {
+            authorities: args.ca.clone(),
+            insecure: args.insecure,
+        },
         ..default
     };
     let mut all = Vec::new();

@@ -8,6 +8,7 @@ use scenario::User;
 
 use crate::http1::{AnswerReader, Limits};
 use crate::stream::{Address, Stream};
+use crate::tls::TlsClient;
 
 /// A connection, open or not, and its user.
 #[derive(Debug)]
@@ -49,6 +50,8 @@ pub(crate) struct Request {
     pub(crate) was_free: bool,
     /// When a connection for it was wished for.
     pub(crate) wished: Timestamp,
+    /// When the connection stood, TLS not included.
+    pub(crate) connected: Option<Timestamp>,
     /// When it is given up.
     pub(crate) deadline: Timestamp,
 }
@@ -89,10 +92,11 @@ impl Connection {
     pub(crate) fn connect(
         &mut self,
         address: &Address,
+        tls: Option<&TlsClient>,
         registry: &Registry,
         token: Token,
     ) -> io::Result<()> {
-        self.stream = Some(Stream::connect(address, registry, token)?);
+        self.stream = Some(Stream::connect(address, tls, registry, token)?);
         Ok(())
     }
 
@@ -100,6 +104,19 @@ impl Connection {
     pub(crate) fn connected(&self) -> io::Result<bool> {
         match &self.stream {
             Some(stream) => stream.is_connected(),
+            None => Ok(false),
+        }
+    }
+
+    /// Whether there is TLS on it.
+    pub(crate) fn is_tls(&self) -> bool {
+        self.stream.as_ref().is_some_and(Stream::is_tls)
+    }
+
+    /// Goes on with the TLS handshake, if there is TLS; whether nothing of it is left to do.
+    pub(crate) fn shake_hands(&mut self) -> io::Result<bool> {
+        match &mut self.stream {
+            Some(stream) => stream.shake_hands(),
             None => Ok(false),
         }
     }
@@ -123,7 +140,8 @@ impl Connection {
 
     /// Whether all of the request was handed to the kernel.
     pub(crate) fn is_written(&self) -> bool {
-        self.written == self.out.len()
+        let holds_back = self.stream.as_ref().is_some_and(Stream::holds_back);
+        self.written == self.out.len() && !holds_back
     }
 
     /// Hands as much of the request to the kernel as it takes now.
@@ -140,7 +158,7 @@ impl Connection {
                 Err(error) => return Err(error),
             }
         }
-        Ok(())
+        stream.flush()
     }
 
     /// Reads what is there. `half_closed` says that the event announced the other side's end; otherwise
@@ -150,6 +168,7 @@ impl Connection {
             let Some(stream) = &mut self.stream else {
                 return Reading::Closed;
             };
+            let drains = !stream.is_tls();
             let bytes = match stream.read(buffer) {
                 Ok(0) if self.reader.close() => {
                     self.close();
@@ -159,6 +178,9 @@ impl Connection {
                 Ok(bytes) => bytes,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Reading::Pending,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                    return Reading::Bad("what came cannot be decrypted");
+                }
                 Err(_) => return Reading::Closed,
             };
             if self.phase != Phase::InFlight {
@@ -178,7 +200,7 @@ impl Connection {
                     }
                     return Reading::Complete;
                 }
-                Ok(_) if bytes < buffer.len() && !half_closed => return Reading::Pending,
+                Ok(_) if drains && bytes < buffer.len() && !half_closed => return Reading::Pending,
                 Ok(_) => {}
             }
         }

@@ -2,6 +2,10 @@
 //!
 //! Bytes go in by [`AnswerReader::feed`] in pieces of any size. The head is kept whole; of the body only
 //! as much as the caller asked for, the rest is counted. Buffers are reused from answer to answer.
+//!
+//! Servers send the same head again and again, but for the `Date`, which changes once a second. A head
+//! that is byte for byte the last one of its connection means what that one meant, and is not parsed
+//! again.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -33,8 +37,12 @@ pub(crate) struct BadAnswer(pub(crate) &'static str);
 pub(crate) struct AnswerReader {
     limits: Limits,
     state: State,
+    /// The head as far as it came. While [`AnswerReader::last`] is there and no byte of an answer came
+    /// yet, that of the last answer.
     head: Vec<u8>,
     headers: Vec<HeaderSpan>,
+    /// What the last head meant.
+    last: Option<Meaning>,
     status: u16,
     minor_version: u8,
     keep_alive: bool,
@@ -65,6 +73,17 @@ enum State {
     Done,
 }
 
+/// What a head says about the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Meaning {
+    status: u16,
+    minor_version: u8,
+    keep_alive: bool,
+    is_head_request: bool,
+    /// The state behind the head.
+    state: State,
+}
+
 /// What is known of the line before a chunk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct ChunkLine {
@@ -83,6 +102,7 @@ impl AnswerReader {
             state: State::Done,
             head: Vec::new(),
             headers: Vec::new(),
+            last: None,
             status: 0,
             minor_version: 1,
             keep_alive: true,
@@ -97,9 +117,10 @@ impl AnswerReader {
     /// Forgets the last answer and awaits the next, of whose body `body_keep` bytes are kept. With
     /// `compared`, its body is hashed.
     pub(crate) fn expect(&mut self, is_head_request: bool, body_keep: usize, compared: bool) {
+        if self.state != State::Done || self.last.is_none() {
+            self.forget_head();
+        }
         self.state = State::Head;
-        self.head.clear();
-        self.headers.clear();
         self.status = 0;
         self.keep_alive = true;
         self.is_head_request = is_head_request;
@@ -177,11 +198,16 @@ impl AnswerReader {
 
     /// The answer so far.
     pub(crate) fn answer(&self, duration_ns: u64) -> Answer<'_> {
+        // A status is known as soon as a head is; before, what is in the buffers may be old.
+        let (head, headers) = match (self.status, self.last) {
+            (0, Some(_)) => (&[][..], &[][..]),
+            _ => (self.head.as_slice(), self.headers.as_slice()),
+        };
         Answer {
             status: self.status,
             minor_version: self.minor_version,
-            head: &self.head,
-            headers: &self.headers,
+            head,
+            headers,
             body: &self.body,
             duration_ns,
         }
@@ -200,7 +226,32 @@ impl AnswerReader {
         Ok(())
     }
 
+    fn forget_head(&mut self) {
+        self.last = None;
+        self.head.clear();
+        self.headers.clear();
+    }
+
+    /// Takes a head that is the same as the last one; otherwise forgets the last one and takes nothing.
+    fn feed_known_head(&mut self, last: Meaning, bytes: &[u8]) -> usize {
+        if last.is_head_request != self.is_head_request || !bytes.starts_with(&self.head) {
+            self.forget_head();
+            return 0;
+        }
+        self.status = last.status;
+        self.minor_version = last.minor_version;
+        self.keep_alive = last.keep_alive;
+        self.state = last.state;
+        self.head.len()
+    }
+
     fn feed_head(&mut self, bytes: &[u8]) -> Result<usize, BadAnswer> {
+        if let Some(last) = self.last {
+            let taken = self.feed_known_head(last, bytes);
+            if taken > 0 {
+                return Ok(taken);
+            }
+        }
         let some = &bytes[..bytes.len().min(HEAD_STEP_BYTES)];
         self.head.extend_from_slice(some);
         let Some(length) = self.parse_head()? else {
@@ -216,10 +267,17 @@ impl AnswerReader {
                 return Err(BadAnswer("the server switched to another protocol"));
             }
             // An interim answer; the real one follows.
-            self.head.clear();
-            self.headers.clear();
+            self.forget_head();
+            self.status = 0;
         } else {
             self.state = self.body_state()?;
+            self.last = Some(Meaning {
+                status: self.status,
+                minor_version: self.minor_version,
+                keep_alive: self.keep_alive,
+                is_head_request: self.is_head_request,
+                state: self.state,
+            });
         }
         Ok(some.len() - behind)
     }

@@ -130,6 +130,13 @@ impl<'a> Ledger<'a> {
         }
     }
 
+    /// A TLS handshake is done.
+    pub(crate) fn shook_hands(&mut self, time: Nanos) {
+        if let Book::Tables(tables) = &mut self.book {
+            tables.shook_hands(time);
+        }
+    }
+
     /// Counts an answer that is as its flow demands towards the score.
     pub(crate) fn count_points(&mut self, connection: &Connection, answered: Timestamp) {
         let Some(score) = self.scenario.score() else {

@@ -38,6 +38,7 @@ mod schedule;
 mod stream;
 mod tables;
 mod timer;
+mod tls;
 mod worker;
 
 pub use figures::{Figures, Interval, Outcomes, Statuses, StepFigures};
@@ -50,6 +51,7 @@ pub use probe::{ProbeError, probe};
 pub use run::run;
 pub use schedule::{Arrivals, Schedule, Stage};
 pub use stream::Via;
+pub use tls::Trust;
 
 /// Examples of failed requests kept from one run.
 pub const FAILURES_MAX: usize = 32;

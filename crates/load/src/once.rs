@@ -10,7 +10,9 @@ use crate::failures::{shown_answer, shown_request};
 use crate::http1::{AnswerReader, Limits};
 use crate::outcome::LoadError;
 use crate::plan::Plan;
+use crate::run::tls_of;
 use crate::stream::{Address, Blocking};
+use crate::tls::TlsClient;
 
 const READ_BYTES: usize = 64 * 1024;
 
@@ -38,7 +40,7 @@ pub struct Checked {
 }
 
 /// Runs each flow once, entry by entry, and gives each request to `sink` when it has ended. A flow ends
-/// with its first request that fails. Of the plan, only limits and `via` count. Think times are kept.
+/// with its first request that fails. Of the plan, only limits, `via` and `trust` count. Think times are kept.
 ///
 /// The error is a name without an address.
 pub fn check_once(
@@ -47,6 +49,7 @@ pub fn check_once(
     sink: &mut dyn FnMut(Checked),
 ) -> Result<(), LoadError> {
     let address = Address::find(scenario.base_url(), plan.via.as_ref())?;
+    let tls = tls_of(scenario, plan)?;
     let session = scenario.session(0);
     let limits = Limits {
         head_bytes: plan.head_bytes_max,
@@ -57,6 +60,7 @@ pub fn check_once(
         let mut pass = Pass {
             plan,
             address: &address,
+            tls: tls.as_ref(),
             session: &session,
             user: session.user(number as u32),
             reader: AnswerReader::new(limits),
@@ -75,6 +79,7 @@ pub fn check_once(
 struct Pass<'a> {
     plan: &'a Plan,
     address: &'a Address,
+    tls: Option<&'a TlsClient>,
     session: &'a Session<'a>,
     user: User,
     reader: AnswerReader,
@@ -148,7 +153,7 @@ impl Pass<'_> {
             self.reader.expect(is_head, usize::MAX, false);
         }
         let limit = Duration::from_nanos(self.plan.connect_timeout.0);
-        let mut stream = Blocking::connect(self.address, limit)
+        let mut stream = Blocking::connect(self.address, self.tls, limit)
             .map_err(|error| (Outcome::ConnectFailed, format!("no connection: {error}")))?;
         stream
             .write_all(request)

@@ -6,6 +6,7 @@ use scenario::Scenario;
 use crate::LoadError;
 use crate::schedule::Schedule;
 use crate::stream::Via;
+use crate::tls::Trust;
 
 /// How hard to load, for how long, and with what limits. Start from [`Plan::default`].
 #[derive(Clone, Debug, PartialEq)]
@@ -36,6 +37,8 @@ pub struct Plan {
     pub keep_alive: bool,
     /// Where connections are made to, when that is not the base URL's host.
     pub via: Option<Via>,
+    /// Whom to trust where the base URL is `https`.
+    pub trust: Trust,
 }
 
 /// When requests are due.
@@ -79,6 +82,7 @@ impl Default for Plan {
             body_bytes_max: 64 * 1024 * 1024,
             keep_alive: true,
             via: None,
+            trust: Trust::default(),
         }
     }
 }

@@ -9,6 +9,7 @@ use scenario::BaseUrl;
 use crate::http1::{AnswerReader, Limits};
 use crate::outcome::LoadError;
 use crate::stream::{Address, Blocking};
+use crate::tls::{TlsClient, Trust};
 
 const LIMITS: Limits = Limits {
     head_bytes: 64 * 1024,
@@ -33,13 +34,21 @@ pub fn probe(url: &str, limit: Duration) -> Result<u16, ProbeError> {
     let end = Instant::now() + limit;
     let (base, path) = BaseUrl::split(url).map_err(ProbeError::Url)?;
     let address = Address::find(&base, None).map_err(ProbeError::Resolve)?;
+    let anyone = Trust {
+        insecure: true,
+        ..Trust::default()
+    };
+    // It asks whether the server answers, not who it is.
+    let tls = base.tls.then(|| TlsClient::new(&base.host, &anyone));
+    let tls = tls.transpose().map_err(ProbeError::Resolve)?;
     let slash = if path.starts_with('/') { "" } else { "/" };
     let request = format!(
         "GET {slash}{path} HTTP/1.1\r\nHost: {}\r\nUser-Agent: hakaru/{}\r\nAccept: */*\r\nConnection: close\r\n\r\n",
         base.authority,
         env!("CARGO_PKG_VERSION"),
     );
-    let mut stream = Blocking::connect(&address, left(end)?).map_err(ProbeError::Io)?;
+    let mut stream =
+        Blocking::connect(&address, tls.as_ref(), left(end)?).map_err(ProbeError::Io)?;
     stream.limit(left(end)?).map_err(ProbeError::Io)?;
     stream
         .write_all(request.as_bytes())

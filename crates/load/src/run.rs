@@ -14,6 +14,7 @@ use crate::notes::Notes;
 use crate::outcome::{Batch, LoadError, LoadResult};
 use crate::plan::Plan;
 use crate::stream::Address;
+use crate::tls::TlsClient;
 use crate::worker::{ID_COUNT_MASK, Task, Worker};
 
 /// Messages of one thread that may wait for the receiver.
@@ -106,6 +107,7 @@ pub(crate) fn run_threads<M: Send>(
     plan.check(scenario)?;
     let schedule = plan.pace.schedule().map_err(LoadError::Plan)?;
     let address = Address::find(scenario.base_url(), plan.via.as_ref())?;
+    let tls = tls_of(scenario, plan)?;
     let mut session = scenario.session(plan.seed);
     if !plan.keep_alive {
         session.add_header("Connection: close");
@@ -118,6 +120,7 @@ pub(crate) fn run_threads<M: Send>(
         scenario,
         session: &session,
         address: &address,
+        tls: tls.as_ref(),
         stop,
         window: times.window,
         start: times.start,
@@ -141,6 +144,13 @@ pub(crate) fn run_threads<M: Send>(
     drop(sender);
     let total = run_workers(workers, receiver, sink)?;
     Ok((times, total))
+}
+
+/// The settings of TLS, where the base URL asks for it.
+pub(crate) fn tls_of(scenario: &Scenario, plan: &Plan) -> Result<Option<TlsClient>, LoadError> {
+    let base = scenario.base_url();
+    let client = base.tls.then(|| TlsClient::new(&base.host, &plan.trust));
+    client.transpose()
 }
 
 fn system(what: &'static str) -> impl Fn(io::Error) -> LoadError {

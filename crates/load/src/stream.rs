@@ -1,4 +1,4 @@
-//! Where a load goes, and a socket that leads there: TCP or a Unix socket.
+//! Where a load goes, and a stream that leads there: TCP or a Unix socket, with TLS or without.
 
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -9,9 +9,11 @@ use std::time::Duration;
 
 use mio::net::{TcpStream, UnixStream};
 use mio::{Interest, Registry, Token};
+use rustls::{ClientConnection, StreamOwned};
 use scenario::BaseUrl;
 
 use crate::outcome::LoadError;
+use crate::tls::{self, TlsClient};
 
 /// Longest wait for an address to prove that it answers.
 const ADDRESS_TRY: Duration = Duration::from_millis(500);
@@ -105,9 +107,15 @@ fn resolve(host: &str, port: u16) -> Result<SocketAddr, LoadError> {
     }
 }
 
-/// A socket that never blocks.
+/// A stream that never blocks.
 #[derive(Debug)]
-pub(crate) enum Stream {
+pub(crate) struct Stream {
+    socket: Socket,
+    tls: Option<Box<ClientConnection>>,
+}
+
+#[derive(Debug)]
+enum Socket {
     Tcp(TcpStream),
     Unix(UnixStream),
 }
@@ -116,35 +124,38 @@ impl Stream {
     /// Begins to connect; an event under `token` tells when that is done.
     pub(crate) fn connect(
         address: &Address,
+        tls: Option<&TlsClient>,
         registry: &Registry,
         token: Token,
     ) -> io::Result<Stream> {
+        let tls = tls.map(TlsClient::session).transpose()?.map(Box::new);
         // Registered once and for all directions: edge-triggered, nothing needs to be changed later.
         let directions = Interest::READABLE | Interest::WRITABLE;
-        match address {
+        let socket = match address {
             Address::Tcp(address) => {
                 let mut stream = TcpStream::connect(*address)?;
                 registry.register(&mut stream, token, directions)?;
-                Ok(Stream::Tcp(stream))
+                Socket::Tcp(stream)
             }
             Address::Unix(path) => {
                 let mut stream = UnixStream::connect(path)?;
                 registry.register(&mut stream, token, directions)?;
-                Ok(Stream::Unix(stream))
+                Socket::Unix(stream)
             }
-        }
+        };
+        Ok(Stream { socket, tls })
     }
 
-    /// Whether the connection that was begun stands now.
+    /// Whether the connection that was begun stands now; TLS comes behind that.
     pub(crate) fn is_connected(&self) -> io::Result<bool> {
-        let (error, peer) = match self {
-            Stream::Tcp(stream) => (stream.take_error()?, stream.peer_addr().map(drop)),
-            Stream::Unix(stream) => (stream.take_error()?, stream.peer_addr().map(drop)),
+        let (error, peer) = match &self.socket {
+            Socket::Tcp(stream) => (stream.take_error()?, stream.peer_addr().map(drop)),
+            Socket::Unix(stream) => (stream.take_error()?, stream.peer_addr().map(drop)),
         };
         match (error, peer) {
             (Some(error), _) => Err(error),
             (None, Ok(())) => {
-                if let Stream::Tcp(stream) = self {
+                if let Socket::Tcp(stream) = &self.socket {
                     stream.set_nodelay(true)?;
                 }
                 Ok(true)
@@ -153,22 +164,67 @@ impl Stream {
             (None, Err(error)) => Err(error),
         }
     }
+
+    /// Whether there is TLS on it.
+    pub(crate) fn is_tls(&self) -> bool {
+        self.tls.is_some()
+    }
+
+    /// Goes on with the TLS handshake, if there is TLS; whether nothing of it is left to do.
+    pub(crate) fn shake_hands(&mut self) -> io::Result<bool> {
+        match &mut self.tls {
+            Some(session) => tls::shake_hands(session, &mut self.socket),
+            None => Ok(true),
+        }
+    }
+
+    /// Whether bytes that were written wait for the socket to take them.
+    pub(crate) fn holds_back(&self) -> bool {
+        self.tls
+            .as_ref()
+            .is_some_and(|session| session.wants_write())
+    }
 }
 
 impl Read for Stream {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Stream::Tcp(stream) => stream.read(buffer),
-            Stream::Unix(stream) => stream.read(buffer),
+        match &mut self.tls {
+            Some(session) => tls::read(session, &mut self.socket, buffer),
+            None => self.socket.read(buffer),
         }
     }
 }
 
 impl Write for Stream {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.tls {
+            Some(session) => tls::write(session, &mut self.socket, bytes),
+            None => self.socket.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.tls {
+            Some(session) => tls::flush(session, &mut self.socket),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Read for Socket {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
-            Stream::Tcp(stream) => stream.write(bytes),
-            Stream::Unix(stream) => stream.write(bytes),
+            Socket::Tcp(stream) => stream.read(buffer),
+            Socket::Unix(stream) => stream.read(buffer),
+        }
+    }
+}
+
+impl Write for Socket {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Socket::Tcp(stream) => stream.write(bytes),
+            Socket::Unix(stream) => stream.write(bytes),
         }
     }
 
@@ -177,32 +233,51 @@ impl Write for Stream {
     }
 }
 
-/// A socket that waits, for single requests.
+/// A stream that waits, for single requests.
 #[derive(Debug)]
 pub(crate) enum Blocking {
+    Plain(Waiting),
+    Tls(Box<StreamOwned<ClientConnection, Waiting>>),
+}
+
+/// A socket that waits.
+#[derive(Debug)]
+pub(crate) enum Waiting {
     Tcp(BlockingTcp),
     Unix(BlockingUnix),
 }
 
 impl Blocking {
-    /// Connects within `limit`.
-    pub(crate) fn connect(address: &Address, limit: Duration) -> io::Result<Blocking> {
-        match address {
-            Address::Tcp(address) => {
-                BlockingTcp::connect_timeout(address, limit).map(Blocking::Tcp)
-            }
-            Address::Unix(path) => BlockingUnix::connect(path).map(Blocking::Unix),
-        }
+    /// Connects within `limit`; a TLS handshake comes with the first write.
+    pub(crate) fn connect(
+        address: &Address,
+        tls: Option<&TlsClient>,
+        limit: Duration,
+    ) -> io::Result<Blocking> {
+        let socket = match address {
+            Address::Tcp(address) => Waiting::Tcp(BlockingTcp::connect_timeout(address, limit)?),
+            Address::Unix(path) => Waiting::Unix(BlockingUnix::connect(path)?),
+        };
+        let stream = match tls.map(TlsClient::session).transpose()? {
+            None => Blocking::Plain(socket),
+            Some(session) => Blocking::Tls(Box::new(StreamOwned::new(session, socket))),
+        };
+        stream.limit(limit)?;
+        Ok(stream)
     }
 
     /// Lets no read or write take longer than `limit`.
     pub(crate) fn limit(&self, limit: Duration) -> io::Result<()> {
-        match self {
-            Blocking::Tcp(stream) => {
+        let socket = match self {
+            Blocking::Plain(socket) => socket,
+            Blocking::Tls(stream) => &stream.sock,
+        };
+        match socket {
+            Waiting::Tcp(stream) => {
                 stream.set_read_timeout(Some(limit))?;
                 stream.set_write_timeout(Some(limit))
             }
-            Blocking::Unix(stream) => {
+            Waiting::Unix(stream) => {
                 stream.set_read_timeout(Some(limit))?;
                 stream.set_write_timeout(Some(limit))
             }
@@ -212,9 +287,14 @@ impl Blocking {
 
 impl Read for Blocking {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Blocking::Tcp(stream) => stream.read(buffer),
-            Blocking::Unix(stream) => stream.read(buffer),
+        let read = match self {
+            Blocking::Plain(socket) => socket.read(buffer),
+            Blocking::Tls(stream) => stream.read(buffer),
+        };
+        match read {
+            // Closed without a last word of TLS, which is common.
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(0),
+            other => other,
         }
     }
 }
@@ -222,8 +302,33 @@ impl Read for Blocking {
 impl Write for Blocking {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Blocking::Tcp(stream) => stream.write(bytes),
-            Blocking::Unix(stream) => stream.write(bytes),
+            Blocking::Plain(socket) => socket.write(bytes),
+            Blocking::Tls(stream) => stream.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Blocking::Plain(_) => Ok(()),
+            Blocking::Tls(stream) => stream.flush(),
+        }
+    }
+}
+
+impl Read for Waiting {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Waiting::Tcp(stream) => stream.read(buffer),
+            Waiting::Unix(stream) => stream.read(buffer),
+        }
+    }
+}
+
+impl Write for Waiting {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Waiting::Tcp(stream) => stream.write(bytes),
+            Waiting::Unix(stream) => stream.write(bytes),
         }
     }
 

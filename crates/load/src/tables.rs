@@ -56,6 +56,10 @@ impl Tables {
         put(&mut self.figures.connecting, time);
     }
 
+    pub(crate) fn shook_hands(&mut self, time: Nanos) {
+        put(&mut self.figures.handshakes, time);
+    }
+
     /// Hands over the intervals that are over. A receiver that does not keep up makes the worker wait,
     /// which shows as lateness.
     pub(crate) fn deliver_if_due(&mut self, now: Timestamp, in_flight: usize) {

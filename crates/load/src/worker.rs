@@ -27,6 +27,7 @@ use crate::plan::Plan;
 use crate::schedule::{Pacer, Schedule};
 use crate::stream::Address;
 use crate::timer::Timer;
+use crate::tls::TlsClient;
 
 /// Bytes one read may bring; found by experiment not to matter between 16 and 256 KiB.
 const READ_BYTES: usize = 64 * 1024;
@@ -46,6 +47,8 @@ pub(crate) struct Task<'a> {
     pub(crate) scenario: &'a Scenario,
     pub(crate) session: &'a Session<'a>,
     pub(crate) address: &'a Address,
+    /// `None`: without TLS.
+    pub(crate) tls: Option<&'a TlsClient>,
     pub(crate) stop: &'a AtomicBool,
     pub(crate) window: Window,
     pub(crate) start: Timestamp,
@@ -246,20 +249,8 @@ impl<'a> Worker<'a> {
         if !connection.is_open() {
             return;
         }
-        if connection.phase == Phase::Connecting {
-            match connection.connected() {
-                Ok(true) => {
-                    let wished = connection.request.wished;
-                    self.ledger.connected(clock::now().since(wished));
-                    self.send(index);
-                }
-                Ok(false) => return,
-                Err(error) => {
-                    let why = format!("no connection: {error}");
-                    self.fail(index, Outcome::ConnectFailed, &why);
-                    return;
-                }
-            }
+        if connection.phase == Phase::Connecting && !self.go_on_connecting(index) {
+            return;
         }
         let connection = &mut self.connections[index];
         if event.is_writable() && connection.phase == Phase::InFlight && !connection.is_written() {
@@ -270,6 +261,45 @@ impl<'a> Worker<'a> {
         if event.is_readable() || event.is_read_closed() || event.is_error() {
             self.on_readable(index, event.is_read_closed());
         }
+    }
+
+    /// Goes on with connecting; when it is done, sends. Whether there is something to read for it.
+    fn go_on_connecting(&mut self, index: usize) -> bool {
+        let connection = &mut self.connections[index];
+        if connection.request.connected.is_none() {
+            match connection.connected() {
+                Ok(true) => {
+                    let now = clock::now();
+                    let wished = connection.request.wished;
+                    connection.request.connected = Some(now);
+                    self.ledger.connected(now.since(wished));
+                }
+                Ok(false) => return false,
+                Err(error) => return self.cannot_connect(index, &error),
+            }
+        }
+        match connection.shake_hands() {
+            Ok(true) => {
+                if connection.is_tls()
+                    && let Some(connected) = connection.request.connected
+                {
+                    self.ledger.shook_hands(clock::now().since(connected));
+                }
+                self.send(index);
+                true
+            }
+            Ok(false) => false,
+            Err(error) => self.cannot_connect(index, &error),
+        }
+    }
+
+    fn cannot_connect(&mut self, index: usize, error: &io::Error) -> bool {
+        self.fail(
+            index,
+            Outcome::ConnectFailed,
+            &format!("no connection: {error}"),
+        );
+        false
     }
 
     fn on_readable(&mut self, index: usize, half_closed: bool) {

@@ -5,8 +5,10 @@
 pub struct BaseUrl {
     /// Name or address, without the brackets of IPv6.
     pub host: String,
-    /// Port; 80 when not written.
+    /// Port; 80 when not written, 443 with TLS.
     pub port: u16,
+    /// Whether it is reached by TLS (`https`).
+    pub tls: bool,
     /// Host and port as the `Host` header has them.
     pub authority: String,
     /// Path before every path of the flows, without a slash at its end; often empty.
@@ -14,7 +16,7 @@ pub struct BaseUrl {
 }
 
 impl BaseUrl {
-    /// Takes `http://host[:port][/prefix]` apart. The error is a sentence for the user.
+    /// Takes `http://host[:port][/prefix]`, or the same with `https`, apart. The error is a sentence for the user.
     pub fn parse(url: &str) -> Result<BaseUrl, String> {
         let (base, path) = BaseUrl::split(url)?;
         if path.contains(['?', '#']) {
@@ -30,24 +32,27 @@ impl BaseUrl {
 
     /// Takes a full URL apart into a base without prefix, and path with query.
     pub fn split(url: &str) -> Result<(BaseUrl, &str), String> {
-        let Some(rest) = url.strip_prefix("http://") else {
-            return Err(if url.starts_with("https://") {
-                format!("{url}: https is not run yet; use the app's own http address")
-            } else {
-                format!("{url}: expected a URL such as http://127.0.0.1:3000")
-            });
+        let (tls, rest) = match (url.strip_prefix("http://"), url.strip_prefix("https://")) {
+            (Some(rest), _) => (false, rest),
+            (None, Some(rest)) => (true, rest),
+            (None, None) => {
+                return Err(format!(
+                    "{url}: expected a URL such as http://127.0.0.1:3000"
+                ));
+            }
         };
         let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
         let (authority, path) = rest.split_at(end);
         if authority.contains('@') {
             return Err("a URL with a user in it is not run; use [BasicAuth] in a flow".to_owned());
         }
-        let (host, port) = host_and_port(authority)
-            .ok_or_else(|| format!("{url}: expected a host and maybe a port behind http://"))?;
+        let (host, port) = host_and_port(authority, if tls { "443" } else { "80" })
+            .ok_or_else(|| format!("{url}: expected a host and maybe a port behind ://"))?;
         Ok((
             BaseUrl {
                 host: host.to_owned(),
                 port,
+                tls,
                 authority: authority.to_owned(),
                 prefix: String::new(),
             },
@@ -57,28 +62,32 @@ impl BaseUrl {
 
     /// The URL itself.
     pub fn url(&self) -> String {
-        format!("http://{}{}", self.authority, self.prefix)
+        format!("{}{}{}", self.scheme(), self.authority, self.prefix)
+    }
+
+    fn scheme(&self) -> &'static str {
+        if self.tls { "https://" } else { "http://" }
     }
 
     /// The part of an absolute URL behind this host, when it is this host.
     pub(crate) fn strip<'a>(&self, url: &'a str) -> Option<&'a str> {
         let rest = url
-            .strip_prefix("http://")?
+            .strip_prefix(self.scheme())?
             .strip_prefix(self.authority.as_str())?;
         (rest.is_empty() || rest.starts_with(['/', '?'])).then_some(rest)
     }
 }
 
-fn host_and_port(authority: &str) -> Option<(&str, u16)> {
+fn host_and_port<'a>(authority: &'a str, port: &'a str) -> Option<(&'a str, u16)> {
     let (host, port) = match authority.strip_prefix('[') {
         Some(rest) => {
             let (host, after) = rest.split_once(']')?;
             match after {
-                "" => (host, "80"),
+                "" => (host, port),
                 _ => (host, after.strip_prefix(':')?),
             }
         }
-        None => authority.split_once(':').unwrap_or((authority, "80")),
+        None => authority.split_once(':').unwrap_or((authority, port)),
     };
     let sane = !host.is_empty() && host.bytes().all(|b| b.is_ascii_graphic());
     sane.then_some((host, port.parse().ok().filter(|port| *port > 0)?))
@@ -101,7 +110,9 @@ mod tests {
         check("http://localhost/app/", Some(("localhost", 80, "/app")));
         check("http://[::1]:81", Some(("::1", 81, "")));
         check("http://[::1]", Some(("::1", 80, "")));
-        check("https://localhost", None);
+        check("https://localhost", Some(("localhost", 443, "")));
+        check("https://[::1]/x", Some(("::1", 443, "/x")));
+        check("ftp://localhost", None);
         check("localhost:3000", None);
         check("http://", None);
         check("http://a:0", None);

@@ -1,6 +1,7 @@
 //! Benchmarks against which the project's claims are checked, one file each.
 
 mod agent;
+mod load;
 
 use crate::run::Outcome;
 
@@ -8,11 +9,18 @@ use crate::run::Outcome;
 type Bench = (&'static str, &'static str, fn(&[String]) -> Outcome<()>);
 
 /// A new file adds its line here.
-const BENCHES: &[Bench] = &[(
-    "agent",
-    "what the agent costs: CPU a request and throughput, with and without",
-    agent::run_bench,
-)];
+const BENCHES: &[Bench] = &[
+    (
+        "agent",
+        "what the agent costs: CPU a request and throughput, with and without",
+        agent::run_bench,
+    ),
+    (
+        "load",
+        "the load generator beside wrk, ab, hey, oha on nginx, and against known servers; --brief",
+        load::run_bench,
+    ),
+];
 
 pub(crate) fn task(arguments: &[String]) -> Outcome<()> {
     let Some((name, rest)) = arguments.split_first() else {

@@ -85,6 +85,14 @@ pub(crate) struct LoadArgs {
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) connect_to: Option<String>,
 
+    /// Trust the certificate authorities in this file instead of the system's
+    #[arg(long, value_name = "FILE.pem")]
+    pub(crate) ca: Option<PathBuf>,
+
+    /// Trust any certificate
+    #[arg(long, conflicts_with = "ca")]
+    pub(crate) insecure: bool,
+
     /// Longest wait for an answer
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) timeout: Option<Duration>,

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use load::{Arrivals, Goal, Pace, Plan, Schedule, Via};
+use load::{Arrivals, Goal, Pace, Plan, Schedule, Trust, Via};
 use recording::Nanos;
 use scenario::{Scenario, Single};
 
@@ -156,6 +156,10 @@ fn plan(args: &LoadArgs) -> Result<Plan, Failure> {
             .map(Via::parse)
             .transpose()
             .map_err(usage)?,
+        trust: Trust {
+            authorities: args.ca.clone(),
+            insecure: args.insecure,
+        },
         ..default
     })
 }

@@ -184,3 +184,67 @@ proptest! {
         prop_assert_eq!(read(&all, &pieces, false), whole);
     }
 }
+
+#[test]
+fn an_answer_is_read_the_same_behind_any_other() {
+    let answers: [(&[u8], bool); 9] = [
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc", false),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nabcd", false),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n", true),
+        (
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n",
+            false,
+        ),
+        (b"HTTP/1.1 204 No Content\r\n\r\n", false),
+        (
+            b"HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n",
+            false,
+        ),
+        (
+            b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx",
+            false,
+        ),
+        (
+            b"HTTP/1.1 500 No\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
+            false,
+        ),
+        (b"HTTP/1.0 200 OK\r\n\r\nto the end", false),
+    ];
+    let read_one = |reader: &mut AnswerReader, (bytes, is_head): (&[u8], bool), piece: usize| {
+        reader.expect(is_head, 100, false);
+        assert_eq!(reader.answer(0).head, b"", "an old head shows");
+        assert_eq!(reader.answer(0).headers.len(), 0);
+        for piece in bytes.chunks(piece) {
+            assert_eq!(reader.feed(piece), Ok(piece.len()));
+        }
+        assert!(reader.is_complete() || reader.close());
+        let answer = reader.answer(0);
+        let fields: Vec<_> = answer
+            .fields()
+            .map(|(n, v)| (n.to_vec(), v.to_vec()))
+            .collect();
+        let body = answer.body.to_vec();
+        (
+            answer.status,
+            answer.minor_version,
+            fields,
+            body,
+            reader.keeps_alive(),
+        )
+    };
+    for piece in [1, 7, 1000] {
+        for first in answers {
+            for second in answers {
+                let alone = read_one(&mut AnswerReader::new(LIMITS), second, piece);
+                let mut reader = AnswerReader::new(LIMITS);
+                read_one(&mut reader, first, 1000);
+                assert_eq!(read_one(&mut reader, second, piece), alone);
+                assert_eq!(
+                    read_one(&mut reader, second, 1000),
+                    alone,
+                    "the second time"
+                );
+            }
+        }
+    }
+}

@@ -40,7 +40,9 @@ impl Worker<'_> {
         connection.request.wished = now;
         connection.request.deadline = now + self.task.plan.connect_timeout;
         let registry = self.poll.registry();
-        if let Err(error) = connection.connect(self.task.address, registry, Token(index)) {
+        if let Err(error) =
+            connection.connect(self.task.address, self.task.tls, registry, Token(index))
+        {
             self.fail(
                 index,
                 Outcome::ConnectFailed,

@@ -4,3 +4,4 @@ mod bad_servers;
 mod common;
 mod loads;
 mod sums;
+mod tls;

@@ -1,0 +1,236 @@
+//! The load generators that are compared: how each is asked, and how its answer is read.
+
+use std::path::PathBuf;
+
+/// Our engine on epoll.
+pub(crate) const EPOLL: &str = "hakaru epoll";
+/// Our engine on io_uring, where the kernel allows it.
+pub(crate) const URING: &str = "hakaru io_uring";
+
+/// What a tool is to do.
+pub(crate) struct Task<'a> {
+    pub(crate) url: &'a str,
+    pub(crate) connections: u32,
+    pub(crate) seconds: u32,
+}
+
+/// What a tool says of itself.
+pub(crate) struct Told {
+    pub(crate) requests: f64,
+    pub(crate) p50_ms: Option<f64>,
+    pub(crate) p99_ms: Option<f64>,
+}
+
+/// A load generator.
+pub(crate) struct Tool {
+    pub(crate) name: &'static str,
+    pub(crate) command: fn(&Task<'_>) -> Vec<String>,
+    pub(crate) read: fn(&str) -> Option<Told>,
+}
+
+/// A new peer adds its line here.
+const TOOLS: &[Tool] = &[
+    Tool {
+        name: EPOLL,
+        command: hakaru,
+        read: read_hakaru,
+    },
+    Tool {
+        name: "wrk",
+        command: |task| {
+            let Task {
+                url,
+                connections,
+                seconds,
+            } = task;
+            words(&format!(
+                "wrk -t1 -c{connections} -d{seconds}s --latency {url}"
+            ))
+        },
+        read: |text| {
+            Some(Told {
+                requests: before(text, " requests in")?,
+                p50_ms: behind(text, "50%").and_then(time_ms),
+                p99_ms: behind(text, "99%").and_then(time_ms),
+            })
+        },
+    },
+    Tool {
+        name: "ab",
+        command: |task| {
+            let Task {
+                url,
+                connections,
+                seconds,
+            } = task;
+            words(&format!(
+                "ab -q -k -c {connections} -t {seconds} -n 100000000 {url}"
+            ))
+        },
+        read: |text| {
+            Some(Told {
+                requests: behind(text, "Complete requests:")?.parse().ok()?,
+                p50_ms: behind(text, "50%").and_then(|ms| ms.parse().ok()),
+                p99_ms: behind(text, "99%").and_then(|ms| ms.parse().ok()),
+            })
+        },
+    },
+    Tool {
+        name: "hey",
+        command: |task| {
+            let Task {
+                url,
+                connections,
+                seconds,
+            } = task;
+            words(&format!("hey -cpus 1 -c {connections} -z {seconds}s {url}"))
+        },
+        read: |text| {
+            let seconds = |text: &str| text.parse::<f64>().ok().map(|seconds| seconds * 1e3);
+            Some(Told {
+                requests: behind(text, "[200]")?.parse().ok()?,
+                p50_ms: behind(text, "50% in").and_then(seconds),
+                p99_ms: behind(text, "99% in").and_then(seconds),
+            })
+        },
+    },
+    Tool {
+        name: "oha",
+        command: |task| {
+            let Task {
+                url,
+                connections,
+                seconds,
+            } = task;
+            words(&format!(
+                "oha --no-tui --output-format json -c {connections} -z {seconds}s {url}"
+            ))
+        },
+        read: read_oha,
+    },
+];
+
+/// Those that are here; our own always.
+pub(crate) fn installed() -> Vec<&'static Tool> {
+    let is_here = |tool: &&Tool| tool.name == EPOLL || in_path(tool.name);
+    TOOLS.iter().filter(is_here).collect()
+}
+
+fn in_path(name: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(name).is_file())
+}
+
+/// The program that was built beside this one.
+pub(crate) fn program() -> PathBuf {
+    let beside = std::env::current_exe()
+        .ok()
+        .and_then(|own| Some(own.parent()?.join("hakaru")));
+    beside.unwrap_or_else(|| "hakaru".into())
+}
+
+fn words(text: &str) -> Vec<String> {
+    text.split(' ').map(str::to_owned).collect()
+}
+
+fn hakaru(task: &Task<'_>) -> Vec<String> {
+    let Task {
+        url,
+        connections,
+        seconds,
+    } = task;
+    let mut command = vec![program().display().to_string()];
+    command.extend(words(&format!(
+        "load {url} -c {connections} -d {seconds}s --json"
+    )));
+    command
+}
+
+fn read_hakaru(text: &str) -> Option<Told> {
+    let json: serde_json::Value = serde_json::from_str(text).ok()?;
+    // A run with failures is no run: both sides must have answered well.
+    (json["failed"] == 0).then_some(())?;
+    Some(Told {
+        requests: json["requests"].as_f64()?,
+        p50_ms: json["latency_ms"]["p50"].as_f64(),
+        p99_ms: json["latency_ms"]["p99"].as_f64(),
+    })
+}
+
+fn read_oha(text: &str) -> Option<Told> {
+    let json: serde_json::Value = serde_json::from_str(text).ok()?;
+    let seconds = |value: &serde_json::Value| value.as_f64().map(|seconds| seconds * 1e3);
+    Some(Told {
+        requests: json["statusCodeDistribution"]["200"].as_f64()?,
+        p50_ms: seconds(&json["latencyPercentiles"]["p50"]),
+        p99_ms: seconds(&json["latencyPercentiles"]["p99"]),
+    })
+}
+
+/// The word behind `mark`.
+fn behind<'a>(text: &'a str, mark: &str) -> Option<&'a str> {
+    let (_, rest) = text.split_once(mark)?;
+    rest.split_whitespace().next()
+}
+
+/// The number right before `mark`.
+fn before(text: &str, mark: &str) -> Option<f64> {
+    let (start, _) = text.split_once(mark)?;
+    start.split_whitespace().next_back()?.parse().ok()
+}
+
+/// wrk's times: `512.00us`, `1.20ms`, `1.01s`.
+fn time_ms(text: &str) -> Option<f64> {
+    let split = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+    let (number, unit) = text.split_at(split);
+    let unit = match unit {
+        "us" => 1e-3,
+        "ms" => 1.0,
+        "s" => 1e3,
+        _ => return None,
+    };
+    Some(number.parse::<f64>().ok()? * unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_peers_print_is_read() {
+        let check = |name: &str, text: &str, expected: (f64, Option<f64>, Option<f64>)| {
+            let tool = TOOLS.iter().find(|tool| tool.name == name).expect(name);
+            let told = (tool.read)(text).expect(text);
+            assert_eq!(
+                (told.requests, told.p50_ms, told.p99_ms),
+                expected,
+                "{name}"
+            );
+        };
+        check(
+            "wrk",
+            "  Latency Distribution\n     50%  512.00us\n     75%    1.00ms\n     99%    2.50ms\n  54409 requests in 3.03s, 17.49MB read\n",
+            (54409.0, Some(0.512), Some(2.5)),
+        );
+        check(
+            "ab",
+            "Complete requests:      1234\nFailed requests:        0\n  50%      2\n  99%      9\n",
+            (1234.0, Some(2.0), Some(9.0)),
+        );
+        check(
+            "hey",
+            "  50% in 0.0012 secs\n  99% in 0.0100 secs\n\nStatus code distribution:\n  [200]\t4321 responses\n",
+            (4321.0, Some(1.2), Some(10.0)),
+        );
+        check(
+            EPOLL,
+            "{\"requests\": 5, \"failed\": 0, \"latency_ms\": {\"p50\": 1.5, \"p99\": null}}",
+            (5.0, Some(1.5), None),
+        );
+        check(
+            "oha",
+            "{\"statusCodeDistribution\": {\"200\": 7}, \"latencyPercentiles\": {\"p50\": 0.002, \"p99\": 0.003}}",
+            (7.0, Some(2.0), Some(3.0)),
+        );
+    }
+}

@@ -1,0 +1,98 @@
+//! Servers whose latencies can be computed: what is measured must be what is true.
+
+use std::error::Error;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::{child, tools};
+
+/// A figure may be off by this part of the truth.
+const PART_MAX: f64 = 0.05;
+/// The server answers after exactly this.
+const EXACTLY: Duration = Duration::from_millis(10);
+/// It stalls at the beginning of every second, for so long.
+const STALL: Duration = Duration::from_millis(500);
+const SECOND: Duration = Duration::from_secs(1);
+const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+
+/// When an answer to what came at an instant may leave.
+type Leave = dyn Fn(Instant) -> Instant + Send + Sync;
+
+/// Runs the tables; whether all figures were true.
+pub(crate) fn run(seconds: u32) -> Result<bool, Box<dyn Error>> {
+    println!("\ntruth, open loop from due");
+    let exactly = serve(Arc::new(|came| came + EXACTLY))?;
+    let begin = Instant::now();
+    let stalls = serve(Arc::new(move |came| leave_stall(begin, came)))?;
+    let mut met = true;
+    let figures = load(exactly, 500, seconds)?;
+    for (name, came) in [("p50", figures.p50), ("p99", figures.p99)] {
+        met &= say(&format!("10 ms exactly, {name}"), came, 10.0);
+    }
+    // Half of the requests meet a stall and wait for what is left of it, any part being equally likely:
+    // beyond the median, the quantile q is 500 ms less 1,000 ms times what lies beyond q.
+    let figures = load(stalls, 1_000, seconds.max(2))?;
+    met &= say("500 ms stalls, p99", figures.p99, 490.0);
+    met &= say("500 ms stalls, p99.9", figures.p99_9, 499.0);
+    Ok(met)
+}
+
+fn say(what: &str, came: Option<f64>, truth: f64) -> bool {
+    let good = came.is_some_and(|came| (came / truth - 1.0).abs() <= PART_MAX);
+    let came = came.map_or_else(|| "unknown".to_owned(), |came| format!("{came:.2} ms"));
+    let mark = if good { "met   " } else { "MISSED" };
+    println!("  {mark} {what}: {came}, truth {truth} ms");
+    good
+}
+
+struct Figures {
+    p50: Option<f64>,
+    p99: Option<f64>,
+    p99_9: Option<f64>,
+}
+
+fn load(address: SocketAddr, rate: u32, seconds: u32) -> Result<Figures, Box<dyn Error>> {
+    let mut command = vec![tools::program().display().to_string()];
+    let arguments = format!("load http://{address}/ --rate {rate} -c 1000 -d {seconds}s --json");
+    command.extend(arguments.split(' ').map(str::to_owned));
+    let json: serde_json::Value = serde_json::from_str(&child::run(&command)?.output)?;
+    let at = |name: &str| json["latency_ms"][name].as_f64();
+    Ok(Figures {
+        p50: at("p50"),
+        p99: at("p99"),
+        p99_9: at("p99.9"),
+    })
+}
+
+fn leave_stall(begin: Instant, came: Instant) -> Instant {
+    let since = came.duration_since(begin);
+    let phase = Duration::from_nanos((since.as_nanos() % SECOND.as_nanos()) as u64);
+    came + STALL.saturating_sub(phase)
+}
+
+/// A server with a thread for each connection, which waits until the answer may leave.
+fn serve(leave: Arc<Leave>) -> Result<SocketAddr, Box<dyn Error>> {
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    let address = listener.local_addr()?;
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let leave = Arc::clone(&leave);
+            std::thread::spawn(move || answer(stream, &*leave));
+        }
+    });
+    Ok(address)
+}
+
+/// Each read brings one request: the generator sends the next when this one is answered.
+fn answer(mut stream: TcpStream, leave: &Leave) {
+    let mut buffer = [0; 4096];
+    while stream.read(&mut buffer).is_ok_and(|bytes| bytes > 0) {
+        let at = leave(Instant::now());
+        std::thread::sleep(at.saturating_duration_since(Instant::now()));
+        if stream.write_all(ANSWER).is_err() {
+            return;
+        }
+    }
+}

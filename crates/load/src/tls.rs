@@ -1,0 +1,222 @@
+//! TLS by rustls: what is trusted, and one session over a socket that never blocks.
+
+use std::io::{self, Read, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{
+    ClientConfig, ClientConnection, DigitallySignedStruct, RootCertStore, SignatureScheme,
+};
+
+use crate::outcome::LoadError;
+
+/// Whom to trust.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Trust {
+    /// A PEM file of authorities that are trusted instead of the system's.
+    pub authorities: Option<PathBuf>,
+    /// Whether any certificate is taken, of whatever name.
+    pub insecure: bool,
+}
+
+/// What all sessions of a load share: settings, among them the tickets for resuming, and the server's name.
+#[derive(Clone, Debug)]
+pub(crate) struct TlsClient {
+    config: Arc<ClientConfig>,
+    name: ServerName<'static>,
+}
+
+impl TlsClient {
+    /// For the server `host`, whose name goes into the handshake (SNI) unless it is an address.
+    pub(crate) fn new(host: &str, trust: &Trust) -> Result<TlsClient, LoadError> {
+        let wrong = |what: String| LoadError::Plan(what);
+        let name = ServerName::try_from(host.to_owned())
+            .map_err(|error| wrong(format!("{host} cannot be a server's name in TLS: {error}")))?;
+        let provider = Arc::new(ring::default_provider());
+        let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
+            .with_safe_default_protocol_versions()
+            .map_err(|error| wrong(format!("TLS cannot be set up: {error}")))?;
+        let mut config = match trust.insecure {
+            true => builder
+                .dangerous()
+                .with_custom_certificate_verifier(Arc::new(Anyone(provider)))
+                .with_no_client_auth(),
+            false => builder
+                .with_root_certificates(roots(trust)?)
+                .with_no_client_auth(),
+        };
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        Ok(TlsClient {
+            config: Arc::new(config),
+            name,
+        })
+    }
+
+    /// A session that has not begun its handshake.
+    pub(crate) fn session(&self) -> io::Result<ClientConnection> {
+        ClientConnection::new(Arc::clone(&self.config), self.name.clone())
+            .map_err(|error| io::Error::other(format!("TLS: {error}")))
+    }
+}
+
+fn roots(trust: &Trust) -> Result<RootCertStore, LoadError> {
+    let mut roots = RootCertStore::empty();
+    match &trust.authorities {
+        None => {
+            let found = rustls_native_certs::load_native_certs();
+            roots.add_parsable_certificates(found.certs);
+        }
+        Some(path) => {
+            let unusable = |error: &dyn std::fmt::Display| {
+                LoadError::Plan(format!(
+                    "cannot use the authorities in {}: {error}",
+                    path.display()
+                ))
+            };
+            let read = CertificateDer::pem_file_iter(path).map_err(|error| unusable(&error))?;
+            for certificate in read {
+                let certificate = certificate.map_err(|error| unusable(&error))?;
+                roots.add(certificate).map_err(|error| unusable(&error))?;
+            }
+        }
+    }
+    match roots.is_empty() {
+        true => Err(LoadError::Plan(
+            "no certificate authority is known; name a PEM file with --ca, or trust anyone with --insecure"
+                .to_owned(),
+        )),
+        false => Ok(roots),
+    }
+}
+
+/// Sends what the session has to send, as far as the socket takes it.
+pub(crate) fn flush(session: &mut ClientConnection, socket: &mut dyn Write) -> io::Result<()> {
+    while session.wants_write() {
+        match session.write_tls(&mut &mut *socket) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Takes records from the socket. `Ok(false)`: the other side closed.
+fn take(session: &mut ClientConnection, socket: &mut dyn Read) -> io::Result<bool> {
+    if session.read_tls(&mut &mut *socket)? == 0 {
+        return Ok(false);
+    }
+    match session.process_new_packets() {
+        Ok(_) => Ok(true),
+        Err(error) => Err(io::Error::new(
+            io::ErrorKind::InvalidData,
+            format!("TLS: {error}"),
+        )),
+    }
+}
+
+/// Goes on with the handshake as far as the socket allows; whether it is done.
+pub(crate) fn shake_hands<S: Read + Write>(
+    session: &mut ClientConnection,
+    socket: &mut S,
+) -> io::Result<bool> {
+    loop {
+        flush(session, socket)?;
+        if !session.is_handshaking() {
+            return Ok(!session.wants_write());
+        }
+        if session.wants_write() {
+            return Ok(false);
+        }
+        match take(session, socket) {
+            Ok(true) => {}
+            Ok(false) => return Err(io::Error::other("TLS: closed during the handshake")),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => {
+                // The alert that tells the other side why.
+                let _ = flush(session, socket);
+                return Err(error);
+            }
+        }
+    }
+}
+
+/// Reads plain bytes; 0 when the other side closed, with or without a word.
+pub(crate) fn read<S: Read + Write>(
+    session: &mut ClientConnection,
+    socket: &mut S,
+    buffer: &mut [u8],
+) -> io::Result<usize> {
+    loop {
+        match session.reader().read(buffer) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(0),
+            other => return other,
+        }
+        take(session, socket)?;
+        flush(session, socket)?;
+    }
+}
+
+/// Writes plain bytes, as many as the session takes, and sends what the socket takes of them.
+pub(crate) fn write<S: Read + Write>(
+    session: &mut ClientConnection,
+    socket: &mut S,
+    bytes: &[u8],
+) -> io::Result<usize> {
+    flush(session, socket)?;
+    let taken = session.writer().write(bytes)?;
+    flush(session, socket)?;
+    match taken {
+        0 => Err(io::ErrorKind::WouldBlock.into()),
+        taken => Ok(taken),
+    }
+}
+
+/// Takes any certificate, and checks no more than that the server holds its key.
+#[derive(Debug)]
+struct Anyone(Arc<CryptoProvider>);
+
+impl ServerCertVerifier for Anyone {
+    fn verify_server_cert(
+        &self,
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        let known = &self.0.signature_verification_algorithms;
+        verify_tls12_signature(message, certificate, signed, known)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        let known = &self.0.signature_verification_algorithms;
+        verify_tls13_signature(message, certificate, signed, known)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}

@@ -1,0 +1,214 @@
+//! Loads over TLS. The certificates in `tls/` are for these tests alone and hold for a hundred years.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::{HandshakeKind, ServerConfig, ServerConnection, StreamOwned};
+
+use crate::common::{millis, ok, plan, serve};
+use load::{Checked, Measured, Plan, Trust, Via, check_once, measure};
+use recording::Outcome;
+use scenario::Scenario;
+
+fn file(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/servers/tls")
+        .join(name)
+}
+
+fn trusting() -> Trust {
+    Trust {
+        authorities: Some(file("ca.pem")),
+        insecure: false,
+    }
+}
+
+/// What a server saw of its clients.
+#[derive(Default)]
+struct SeenByServer {
+    names: Mutex<Vec<Option<String>>>,
+    resumed: AtomicU64,
+}
+
+/// A server that answers `per_connection` requests on each connection and then closes it without a word.
+fn serve_tls(per_connection: usize, body: &'static str) -> (SocketAddr, Arc<SeenByServer>) {
+    let certificates = CertificateDer::pem_file_iter(file("cert.pem")).expect("a file");
+    let key = PrivateKeyDer::from_pem_file(file("key.pem")).expect("a key");
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .expect("versions")
+        .with_no_client_auth()
+        .with_single_cert(
+            certificates
+                .map(|one| one.expect("a certificate"))
+                .collect(),
+            key,
+        );
+    let config = Arc::new(config.expect("a configuration"));
+    let seen = Arc::new(SeenByServer::default());
+    let told = Arc::clone(&seen);
+    let address = serve(move |stream| {
+        let session = ServerConnection::new(Arc::clone(&config)).expect("a session");
+        answer(
+            StreamOwned::new(session, stream),
+            per_connection,
+            body,
+            &told,
+        );
+    });
+    (address, seen)
+}
+
+fn answer(
+    mut stream: StreamOwned<ServerConnection, TcpStream>,
+    per_connection: usize,
+    body: &str,
+    seen: &SeenByServer,
+) {
+    let mut buffer = [0; 4096];
+    for number in 0..per_connection {
+        if !stream.read(&mut buffer).is_ok_and(|bytes| bytes > 0) {
+            return;
+        }
+        if number == 0 {
+            let name = stream.conn.server_name().map(str::to_owned);
+            seen.names.lock().expect("no panic").push(name);
+            let resumed = stream.conn.handshake_kind() == Some(HandshakeKind::Resumed);
+            seen.resumed
+                .fetch_add(u64::from(resumed), Ordering::Relaxed);
+        }
+        if stream
+            .write_all(&ok(body))
+            .and_then(|()| stream.flush())
+            .is_err()
+        {
+            return;
+        }
+    }
+}
+
+fn load(plan: &Plan, url: &str) -> Measured {
+    let scenario = Scenario::single(url).expect("a URL");
+    let stop = AtomicBool::new(false);
+    measure(plan, &scenario, &stop, millis(50), &mut |_| {}).expect("the load runs")
+}
+
+fn check(trust: Trust, url: impl Fn(SocketAddr) -> String, failure: Option<&str>) {
+    let (address, _) = serve_tls(usize::MAX, "hello");
+    let plan = Plan {
+        trust,
+        via: Some(Via::parse(&address.to_string()).expect("an address")),
+        ..plan(3)
+    };
+    let measured = load(&plan, &url(address));
+    let outcomes = &measured.figures.outcomes;
+    match failure {
+        None => {
+            assert_eq!(outcomes.failed(), 0, "{:?}", measured.failures);
+            assert!(outcomes.of(Outcome::Ok) > 3);
+            assert_eq!(measured.figures.handshakes.len(), 3);
+            assert_eq!(measured.figures.body_bytes, 5 * outcomes.of(Outcome::Ok));
+        }
+        Some(part) => {
+            assert_eq!(outcomes.failed(), outcomes.of(Outcome::ConnectFailed));
+            let reason = &measured.failures[0].reason;
+            assert!(reason.contains(part), "{reason}");
+        }
+    }
+}
+
+#[test]
+fn certificates_are_checked_unless_told_otherwise() {
+    let anyone = || Trust {
+        insecure: true,
+        ..Trust::default()
+    };
+    check(trusting(), |_| "https://app.test/".to_owned(), None);
+    check(trusting(), |address| format!("https://{address}/"), None);
+    check(anyone(), |_| "https://other.test/".to_owned(), None);
+    let wrong_name = Some("not valid for name");
+    check(trusting(), |_| "https://other.test/".to_owned(), wrong_name);
+    // Its authority is none that the server's certificate comes from.
+    let stranger = Trust {
+        authorities: Some(file("cert.pem")),
+        insecure: false,
+    };
+    check(stranger, |_| "https://app.test/".to_owned(), Some("TLS: "));
+}
+
+#[test]
+fn a_new_connection_resumes_the_session_of_an_old_one() {
+    let (address, seen) = serve_tls(1, "x");
+    let plan = Plan {
+        trust: trusting(),
+        via: Some(Via::parse(&address.to_string()).expect("an address")),
+        keep_alive: false,
+        ..plan(1)
+    };
+    let measured = load(&plan, "https://app.test/");
+    assert_eq!(
+        measured.figures.outcomes.failed(),
+        0,
+        "{:?}",
+        measured.failures
+    );
+    assert!(
+        seen.resumed.load(Ordering::Relaxed) > 0,
+        "no session was resumed"
+    );
+    let names = seen.names.lock().unwrap();
+    assert!(
+        names.iter().all(|name| name.as_deref() == Some("app.test")),
+        "{names:?}"
+    );
+}
+
+#[test]
+fn large_answers_and_a_server_that_speaks_no_tls() {
+    let large: &'static str = "x".repeat(500_000).leak();
+    let (address, _) = serve_tls(usize::MAX, large);
+    let trust = trusting();
+    let tls = Plan { trust, ..plan(2) };
+    let measured = load(&tls, &format!("https://{address}/"));
+    let outcomes = &measured.figures.outcomes;
+    assert_eq!(outcomes.failed(), 0, "{:?}", measured.failures);
+    let answered = outcomes.of(Outcome::Ok);
+    assert!(answered > 0 && measured.figures.body_bytes >= answered * 500_000);
+    let plain = serve(|mut stream| {
+        let _ = stream.read(&mut [0; 1024]);
+        let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n");
+    });
+    let measured = load(&tls, &format!("https://{plain}/"));
+    let outcomes = &measured.figures.outcomes;
+    assert!(
+        outcomes.of(Outcome::ConnectFailed) > 0,
+        "{:?}",
+        measured.failures
+    );
+    assert_eq!(outcomes.failed(), outcomes.of(Outcome::ConnectFailed));
+}
+
+#[test]
+fn a_single_pass_over_tls() {
+    let (address, _) = serve_tls(1, "hello");
+    let plan = Plan {
+        trust: trusting(),
+        ..plan(1)
+    };
+    let scenario = Scenario::single(&format!("https://{address}/a")).expect("a URL");
+    let mut all: Vec<Checked> = Vec::new();
+    check_once(&plan, &scenario, &mut |checked| all.push(checked)).expect("it runs");
+    let [only] = all.as_slice() else {
+        panic!("{all:?}");
+    };
+    assert_eq!(
+        (only.outcome, only.status, only.body_bytes),
+        (Outcome::Ok, 200, 5)
+    );
+}
