@@ -33,6 +33,36 @@ module HakaruAgent
     end
   end
 
+  # A worker of Unicorn: its app is put behind the same method as Puma's, once it is forked and built.
+  module UnicornWorker
+    private
+
+    def init_worker_process(worker)
+      readers = super
+      HakaruAgent.quietly { @app = UnicornApp.new(@app, UnicornConfig.new(worker_processes)) }
+      readers
+    end
+  end
+
+  # What `arm` asks of a server's configuration.
+  UnicornConfig = Struct.new(:workers) do
+    def options = { workers: workers, max_threads: 1 }
+
+    def name = "unicorn #{::Unicorn::Const::UNICORN_VERSION}"
+  end
+
+  # Stands in front of the app of a Unicorn worker.
+  class UnicornApp
+    prepend PumaCall
+
+    def initialize(app, config)
+      @app = app
+      @config = config
+    end
+
+    def call(env) = @app.call(env)
+  end
+
   # Sees the methods of a driver that is loaded after the first request.
   module MethodWatch
     private
@@ -116,7 +146,7 @@ module HakaruAgent
   TABLES = [CALLS, PREPARES, WORKS].freeze
   WATCHED_NAMES = TABLES.flat_map(&:keys).to_h { |name| [name.delete_suffix("."), true] }.freeze
   WATCHED = (WATCHED_NAMES.keys.to_h { |name| [name.split("::").last.to_sym, true] })
-    .merge(ConfigMiddleware: true, ThreadPool: true, Sinatra: true, ActionDispatch: true).freeze
+    .merge(ConfigMiddleware: true, ThreadPool: true, HttpServer: true, Sinatra: true, ActionDispatch: true).freeze
   WATCHED_METHODS = TABLES.flat_map(&:values).flat_map(&:keys).to_h { |name| [name, true] }.freeze
 
   # They leave the name of the route in the env.
@@ -148,6 +178,7 @@ module HakaruAgent
         case full
         when "Puma::Configuration::ConfigMiddleware" then owner.const_get(name).prepend(PumaCall)
         when "Puma::ThreadPool" then owner.const_get(name).prepend(PumaReady)
+        when "Unicorn::HttpServer" then owner.const_get(name).prepend(UnicornWorker)
         when *FRAMEWORKS then Native.expect_route_names
         else watch(full) if @armed && WATCHED_NAMES.key?(full)
         end
@@ -165,6 +196,7 @@ module HakaruAgent
     def look_again
       quietly do
         hook_puma
+        hook_unicorn
         look_for_framework
         hook_loaded_drivers if @armed
       end
@@ -182,6 +214,13 @@ module HakaruAgent
       ::Puma::ThreadPool.prepend(PumaReady)
     end
 
+    def hook_unicorn
+      return if @unicorn || !defined?(::Unicorn::HttpServer)
+
+      @unicorn = true
+      ::Unicorn::HttpServer.prepend(UnicornWorker)
+    end
+
     # The first request of this process: now the drivers that it uses are mostly there.
     def arm(config)
       quietly do
@@ -191,9 +230,16 @@ module HakaruAgent
         tell_settings
         costs = calibrate
         facts = facts_of(config)
-        server = defined?(::Puma::Const::PUMA_VERSION) ? "puma #{::Puma::Const::PUMA_VERSION}" : ""
+        server = server_name(config)
         Native.hello(server, server.bytesize, *facts, *costs)
       end
+    end
+
+    # An app may have loaded the one and be served by the other.
+    def server_name(config)
+      return config.name if UnicornConfig === config
+
+      defined?(::Puma::Const::PUMA_VERSION) ? "puma #{::Puma::Const::PUMA_VERSION}" : ""
     end
 
     def facts_of(config)

@@ -31,10 +31,11 @@ pub(crate) const CHAT: [Library; 3] = [
 /// What it needs more on MariaDB.
 pub(crate) const MARIADB: [Library; 1] = [library("mysql2", "mysql2", "ruby-mysql2")];
 /// What the tests need more than both.
-pub(crate) const TESTS: [Library; 3] = [
+pub(crate) const TESTS: [Library; 4] = [
     library("pg", "pg", "ruby-pg"),
     library("minitest", "minitest", "ruby-minitest"),
     library("rails", "rails", "ruby-rails"),
+    library("unicorn", "unicorn", "unicorn"),
 ];
 
 /// What the first Ruby in `PATH` can do.

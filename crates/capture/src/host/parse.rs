@@ -179,9 +179,11 @@ pub(super) fn shared_resident(text: &str) -> Option<u64> {
     kibibytes.checked_mul(1024)
 }
 
-/// The number in the title that Puma gives its workers: `puma: cluster worker 0: 4121 [app]`.
-pub(super) fn puma_worker(title: &str) -> Option<u32> {
-    let (_, rest) = title.split_once("cluster worker ")?;
+/// The number in the title that Puma gives its workers, `puma: cluster worker 0: 4121 [app]`, or Unicorn,
+/// `unicorn worker[0] config.ru`.
+pub(super) fn worker(title: &str) -> Option<u32> {
+    let (_, rest) =
+        (title.split_once("cluster worker ")).or_else(|| title.split_once("unicorn worker["))?;
     let digits = rest.split(|c: char| !c.is_ascii_digit()).next()?;
     digits.parse().ok()
 }

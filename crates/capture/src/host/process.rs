@@ -13,7 +13,7 @@ pub(super) fn more(folder: &Path, role: ProcessRole) -> ProcessSample {
     let is_app = role == ProcessRole::App;
     // Adding up shared pages walks all of them, so only the app's are asked for.
     let pss = || text("smaps_rollup").and_then(|text| parse::shared_resident(&text));
-    let worker = || text("cmdline").and_then(|text| parse::puma_worker(&text));
+    let worker = || text("cmdline").and_then(|text| parse::worker(&text));
     ProcessSample {
         pss: is_app.then(pss).flatten(),
         worker: is_app.then(worker).flatten(),

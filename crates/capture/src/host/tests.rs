@@ -81,11 +81,10 @@ fn memory_workers_and_files_of_a_process() {
     let rollup = "00400000-7ffd [rollup]\nRss:  900 kB\nPss:  300 kB\nPss_Anon: 1 kB\n";
     assert_eq!(parse::shared_resident(rollup), Some(300 * 1024));
     let title = "puma: cluster worker 3: 4121 [app]\0";
-    assert_eq!(parse::puma_worker(title), Some(3));
-    assert_eq!(
-        parse::puma_worker("puma 6.6.0 (tcp://0.0.0.0:9292) [app]"),
-        None
-    );
+    assert_eq!(parse::worker(title), Some(3));
+    assert_eq!(parse::worker("unicorn worker[1] -l 9292\0"), Some(1));
+    assert_eq!(parse::worker("unicorn master -l 9292\0"), None);
+    assert_eq!(parse::worker("puma 6.6.0 (tcp://0.0.0.0:9292) [app]"), None);
     let limits = "Limit  Soft Limit  Hard Limit  Units\nMax open files  1024  4096  files\n";
     assert_eq!(parse::files_limit(limits), Some(1024));
     let limits = "Max open files            unlimited            unlimited            files\n";
@@ -139,7 +138,7 @@ proptest! {
         let _ = parse::children(&text).count();
         let _ = (parse::network(&text), parse::disk(&text), parse::backlog(&text, 80));
         let _ = (parse::inactive_file(&text), parse::shared_resident(&text));
-        let _ = (parse::puma_worker(&text), parse::files_limit(&text));
+        let _ = (parse::worker(&text), parse::files_limit(&text));
     }
 }
 

@@ -141,7 +141,7 @@ fn agent_troubles(settings: &Settings, agents: &[AgentProcess]) -> Vec<Trouble> 
     } else if agents.iter().all(|agent| agent.requests == 0) && troubles.is_empty() {
         troubles.push(trouble(
             "the agent was loaded but saw no request",
-            "the view from inside needs Puma 5.6 or later; does the server's process keep RUBYOPT?",
+            "the view from inside needs Puma 5.6 or later, or Unicorn 6; does the server's process keep RUBYOPT?",
         ));
     } else if agents.iter().any(|agent| agent.requests > 0 && !agent.gvl) {
         troubles.push(trouble(
