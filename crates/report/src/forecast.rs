@@ -210,6 +210,7 @@ fn costs(model: &Model) -> Value {
         "generator_cpu": costs.generator.as_millis_f64(),
         "background_cpu": costs.background.as_millis_f64(),
         "turnaround": costs.turnaround.as_millis_f64(),
+        "foreign_jobs": costs.foreign,
         "handover": costs.handover.as_millis_f64(),
     })
 }

@@ -7,14 +7,17 @@ use crate::agenda::Agenda;
 
 pub(crate) struct Cores<T> {
     count: f64,
+    /// Jobs that are always there and are not ours.
+    foreign: f64,
     work: f64,
     jobs: Agenda<T>,
 }
 
 impl<T> Cores<T> {
-    pub(crate) fn new(count: u32) -> Cores<T> {
+    pub(crate) fn new(count: u32, foreign: f64) -> Cores<T> {
         Cores {
             count: f64::from(count.max(1)),
+            foreign: foreign.max(0.0),
             work: 0.0,
             jobs: Agenda::new(),
         }
@@ -22,7 +25,7 @@ impl<T> Cores<T> {
 
     /// Nanoseconds of work that each job gets a nanosecond.
     fn speed(&self) -> f64 {
-        (self.count / self.jobs.len().max(1) as f64).min(1.0)
+        (self.count / (self.jobs.len().max(1) as f64 + self.foreign)).min(1.0)
     }
 
     /// Begins a job of `cpu` nanoseconds.

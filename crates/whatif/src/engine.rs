@@ -63,6 +63,7 @@ struct Actor {
     left: f64,
     /// Of it, what runs before the GVL is given up.
     slice: f64,
+    slice_since: f64,
     waiting_since: f64,
 }
 
@@ -146,7 +147,7 @@ impl<'a> Engine<'a> {
             drawn: 0,
             now: 0.0,
             events: Agenda::new(),
-            cores: Cores::new(setup.cores),
+            cores: Cores::new(setup.cores, setup.costs.foreign),
             workers: (0..workers).map(|_| Worker::default()).collect(),
             actors: (0..in_pool + 2 * workers).map(actor).collect(),
             threads: (0..in_pool).map(|_| Thread::default()).collect(),

@@ -7,7 +7,8 @@
 //! - A thread goes through its request's stretches. Those that run need the worker's GVL, which is handed
 //!   over first come, first served; a holder whom others wait for gives it up after Ruby's quantum.
 //! - Holders of GVLs, the load generator and the database share the cores equally (processor sharing, as a
-//!   fair scheduler gives): with `n` of them on `cores` cores each runs at min(1, cores / n).
+//!   fair scheduler gives): with `n` of them on `cores` cores each runs at min(1, cores / n). Other programs
+//!   count as so many more of them.
 //! - A stretch in SQL is a wait, which grows with the others in SQL by [`Costs::sql_stretch`], and then CPU
 //!   of the database. Other stretches off the GVL take as long as they took.
 //! - Closed and open loads ([`Load`]); a latency counts from when a request was due.
@@ -74,6 +75,8 @@ pub struct Prediction {
     pub gvl_wait_mean: Nanos,
     /// Mean time a request was in SQL.
     pub sql_mean: Nanos,
+    /// Share of the time in which someone ran with a GVL that was on a core, 0 to 1.
+    pub on_core: f64,
     /// Share of time a worker's GVL was held, mean over the workers, 0 to 1.
     pub gvl_busy: f64,
     /// Share of the cores in use, 0 to 1.

@@ -7,13 +7,16 @@
 //! 2. What Puma and Ruby do beside the handler is the CPU of the app's processes less that of the handlers.
 //! 3. The load generator's and the database's CPU a request come from the host's samples; the database's is put
 //!    into the stretches in SQL, in proportion to their length.
-//! 4. The recorded setting is replayed. Stretches in SQL are scaled until it gives their recorded mean, and what a
+//! 4. The recorded setting is replayed. Other programs on the machine are as many jobs as explain the recorded share of
+//!    running time that was on a core. Stretches in SQL are scaled until it gives their recorded mean, and what a
 //!    request takes beside all this ([`Costs::turnaround`] where threads are the limit, [`Costs::handover`] where
 //!    the GVL is) is found such that the replay gives the recorded throughput.
 
 mod calibrate;
 mod costs;
 mod sample;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 
@@ -102,11 +105,13 @@ impl Model {
         if target.workers == 0 || target.threads == 0 {
             return Err(NoModel::NoThreads);
         }
-        let requests = sample::requests(joined, breakdown)?;
+        let sample::Sample {
+            requests,
+            recorded: sampled,
+        } = sample::requests(joined, breakdown)?;
         let measured = measured(recording, breakdown);
         let demands = costs::demands(recording, breakdown);
-        let workload =
-            Workload::new(&requests, &demands).ok_or(NoModel::FewRequests(requests.len()))?;
+        let workload = Workload::new(&requests, &demands).ok_or(NoModel::FewRequests(sampled))?;
         let recorded = Setup {
             workers: target.workers,
             threads: target.threads,
@@ -116,7 +121,7 @@ impl Model {
             costs: costs::costs(recording, breakdown),
         };
         let mut model = Model {
-            sampled: requests.len(),
+            sampled,
             requests,
             demands,
             workload,
@@ -125,7 +130,8 @@ impl Model {
             memory: costs::memory(recording),
             database_pool: target.database_pool,
         };
-        calibrate::fit(&mut model, costs::sql_mean(breakdown, recording));
+        let on_core = sample::on_core_overall(breakdown);
+        calibrate::fit(&mut model, costs::sql_mean(breakdown, recording), on_core);
         Ok(model)
     }
 

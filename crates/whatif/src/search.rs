@@ -357,7 +357,9 @@ impl Search {
         if let (Some(goal), true) = (self.aim.goal, self.racing.len() == 1) {
             // Alone and clearly off: only a cell that comes in can help.
             let candidate = &self.candidates[leader];
-            if candidate.measured.len() >= ROUNDS_MIN && !goal.held_by(&self.figures(leader)) {
+            let missed = goal.missed_by(&self.figures(leader));
+            let enough = candidate.measured.len() >= ROUNDS_MIN;
+            if missed > MISSED_CLEARLY || (enough && missed > 0.0) {
                 self.racing.clear();
             }
         }
@@ -372,8 +374,7 @@ impl Search {
         let leader_holds = self.holds(leader);
         let enough = candidate.measured.len() >= ROUNDS_MIN;
         match missed {
-            Some(missed) if missed > 0.0 && leader_holds => missed > MISSED_CLEARLY || enough,
-            Some(missed) if missed > 0.0 => enough,
+            Some(missed) if missed > 0.0 => missed > MISSED_CLEARLY || enough,
             _ if self.aim.by == Better::Memory => enough && leader_holds,
             _ => enough && noise.advantage(candidate, &self.candidates[leader]).high < 0.0,
         }

@@ -80,6 +80,8 @@ pub struct Costs {
     pub generator: Nanos,
     /// CPU a request that something else on these cores takes meanwhile, such as what records the run.
     pub background: Nanos,
+    /// Jobs of other programs that are always on the cores or waiting for one, on average.
+    pub foreign: f64,
     /// By how much a stretch in SQL grows for each other one at the same time: 0.1 is a tenth.
     pub sql_stretch: f64,
 }

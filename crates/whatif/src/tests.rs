@@ -124,6 +124,21 @@ fn the_generator_needs_its_share_of_the_cores() {
     near(replay(&[request(4.0, 0.0)], &on(2)).rps, 250.0, 0.02);
 }
 
+/// Two other programs on two cores leave one of four shares to each of ours.
+#[test]
+fn other_programs_take_their_share() {
+    let setup = Setup {
+        costs: Costs {
+            foreign: 2.0,
+            ..Costs::default()
+        },
+        ..Setup::closed(2, 1, 2, 2)
+    };
+    let seen = replay(&[request(5.0, 0.0)], &setup);
+    near(seen.rps, 200.0, 0.02);
+    near(seen.on_core, 0.5, 0.01);
+}
+
 /// 1 ms of Ruby and 4 ms of the database's CPU, four threads: the cores decide, then the GVL.
 #[test]
 fn the_database_needs_its_share_of_the_cores() {
@@ -269,6 +284,33 @@ fn a_thread_keeps_its_connection_for_ten_requests() {
     let seen = replay(&[request(5.0, 0.0)], &setup);
     near(seen.latency_p50.as_millis_f64(), 100.0, 0.03);
     near(seen.latency_p95.as_millis_f64(), 100.0, 0.03);
+}
+
+/// At 60 % of its capacity a Puma has no queue to speak of, however it hands out.
+#[test]
+fn an_open_load_below_capacity_stays_calm() {
+    let requests: Vec<Vec<Burst>> = (0..40)
+        .map(|k| request(2.0 + 0.05 * f64::from(k), 7.0))
+        .collect();
+    for hand_out in [HandOut::PumaInline, HandOut::PumaReactor] {
+        for (threads, rate) in [(1, 60.0), (2, 120.0), (5, 180.0)] {
+            let setup = Setup {
+                load: Load::Open {
+                    rate,
+                    arrivals: Arrivals::Even,
+                    connections: 20,
+                },
+                hand_out,
+                ..Setup::closed(1, threads, 2, 1)
+            };
+            let seen = replay(&requests, &setup);
+            near(seen.rps, rate, 0.02);
+            assert!(
+                seen.latency_p95.as_millis_f64() < 25.0,
+                "{hand_out:?} {threads}: {seen:?}"
+            );
+        }
+    }
 }
 
 /// Connections that think longer than a thread waits for them come back through the reactor.

@@ -25,6 +25,7 @@ impl Engine<'_> {
         };
         let actor = &mut self.actors[holder];
         let waited = self.now - actor.waiting_since;
+        actor.slice_since = self.now;
         actor.slice = actor.left.min(QUANTUM.0 as f64);
         self.cores.start(actor.slice, Job::Gvl(worker));
         if let Some(thread) = self.threads.get_mut(holder) {
@@ -38,6 +39,8 @@ impl Engine<'_> {
         };
         let actor = &mut self.actors[holder];
         actor.left -= actor.slice;
+        self.seen.slices_cpu += actor.slice;
+        self.seen.slices += self.now - actor.slice_since;
         actor.waiting_since = self.now;
         let preempted = actor.left > 0.0;
         if preempted && self.workers[worker].gvl_queue.is_empty() {

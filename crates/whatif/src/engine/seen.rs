@@ -14,6 +14,9 @@ pub(super) struct Seen {
     pub(super) queue: f64,
     pub(super) gvl_wait: f64,
     pub(super) sql: f64,
+    /// Time between taking a GVL and giving it up, and the CPU that was had in it.
+    pub(super) slices: f64,
+    pub(super) slices_cpu: f64,
     /// When the first request counted.
     pub(super) began: f64,
     /// Requests due and not answered, now.
@@ -51,6 +54,7 @@ impl Engine<'_> {
             queue_mean: mean(self.seen.queue),
             gvl_wait_mean: mean(self.seen.gvl_wait),
             sql_mean: mean(self.seen.sql),
+            on_core: self.seen.slices_cpu / self.seen.slices.max(1.0),
             gvl_busy: self.seen.held / length / self.workers.len() as f64,
             cores_busy: self.seen.worked / length / f64::from(self.setup.cores.max(1)),
             threads_busy: self.seen.threads_busy / length / self.threads.len() as f64,

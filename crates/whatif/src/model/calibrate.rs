@@ -17,6 +17,11 @@ const LIMITING: f64 = 0.9;
 /// said as one.
 const COST_SHARE_MAX: f64 = 0.5;
 
+/// Shares of CPU from a sample of requests are no more exact than that.
+const ON_CORE_ERROR: f64 = 0.02;
+/// Most jobs of other programs for each core; a machine with more cannot be measured on.
+const FOREIGN_MAX: f64 = 16.0;
+
 /// Which cost explains what is missing.
 #[derive(Clone, Copy)]
 enum Unknown {
@@ -24,8 +29,9 @@ enum Unknown {
     Handover,
 }
 
-pub(super) fn fit(model: &mut Model, sql_mean: Nanos) {
+pub(super) fn fit(model: &mut Model, sql_mean: Nanos, on_core: f64) {
     model.recorded.costs.turnaround = TURNAROUND;
+    fit_foreign(model, on_core);
     for _ in 0..SQL_ROUNDS {
         fit_sql(model, sql_mean);
     }
@@ -52,6 +58,25 @@ fn fit_sql(model: &mut Model, recorded: Nanos) {
         sql_cpu: cpu,
         ..demands
     });
+}
+
+/// Finds how many jobs of other programs explain that what ran had a core for that share of its time only. Ours are
+/// in the replay.
+fn fit_foreign(model: &mut Model, on_core: f64) {
+    if replay(model).on_core <= on_core + ON_CORE_ERROR {
+        return;
+    }
+    let (mut low, mut high) = (0.0, FOREIGN_MAX * f64::from(model.recorded.cores));
+    for _ in 0..HALVINGS {
+        let middle = (low + high) / 2.0;
+        model.recorded.costs.foreign = middle;
+        if replay(model).on_core > on_core {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    model.recorded.costs.foreign = low;
 }
 
 /// Finds the cost that makes a closed load's replay as fast as the run was.

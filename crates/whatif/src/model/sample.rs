@@ -8,16 +8,21 @@ use recording::{Burst, BurstKind, Nanos};
 use super::NoModel;
 
 /// Recorded requests below which nothing is predicted. Found by weighing.
-pub(super) const REQUESTS_MIN: usize = 50;
+pub(super) const REQUESTS_MIN: usize = 30;
 /// Requests in the sample: each of them is replayed several times.
 const SIZE: f64 = 2_000.0;
 
+/// Requests to replay.
+pub(super) struct Sample {
+    /// Each route in its proportion; a recorded request may be among them several times.
+    pub(super) requests: Vec<Vec<Burst>>,
+    /// How many different ones they were taken from.
+    pub(super) recorded: usize,
+}
+
 /// The first requests of each thread are always recorded, so the recorded ones alone would count rare routes
 /// wrongly: each route is given its share of the sample.
-pub(super) fn requests(
-    joined: &Joined<'_>,
-    breakdown: &Breakdown,
-) -> Result<Vec<Vec<Burst>>, NoModel> {
+pub(super) fn requests(joined: &Joined<'_>, breakdown: &Breakdown) -> Result<Sample, NoModel> {
     let mut by_route: HashMap<usize, (u64, Vec<&[Burst]>)> = HashMap::new();
     for request in &joined.requests {
         if let Some(handled) = request.handled {
@@ -45,19 +50,24 @@ pub(super) fn requests(
         let drawn = (0..wanted).map(|k| recorded[(k as f64 * step) as usize % recorded.len()]);
         requests.extend(drawn.map(|bursts| scaled(bursts, on_core)));
     }
-    Ok(requests)
+    Ok(Sample { requests, recorded })
 }
 
 /// Share of the route's running time that was on a core; of all routes' where its own is not known.
 fn on_core(breakdown: &Breakdown, route: &str) -> f64 {
-    let share = |of: &RouteBalance| {
-        let running = of.balance.cpu + of.balance.cpu_wait;
-        (of.cpu_sampled > 0 && running > 0.0).then(|| of.balance.cpu / running)
-    };
     let own = breakdown.routes.iter().find(|known| known.route == route);
     own.and_then(share)
-        .or_else(|| share(&breakdown.overall))
-        .unwrap_or(1.0)
+        .unwrap_or_else(|| on_core_overall(breakdown))
+}
+
+/// Of all routes; all of it where no request's CPU was read.
+pub(super) fn on_core_overall(breakdown: &Breakdown) -> f64 {
+    share(&breakdown.overall).unwrap_or(1.0)
+}
+
+fn share(of: &RouteBalance) -> Option<f64> {
+    let running = of.balance.cpu + of.balance.cpu_wait;
+    (of.cpu_sampled > 0 && running > 0.0).then(|| of.balance.cpu / running)
 }
 
 fn scaled(bursts: &[Burst], on_core: f64) -> Vec<Burst> {

@@ -1,0 +1,286 @@
+//! Recordings whose costs are known: made from a simulation, they must be found again.
+
+use recording::{
+    AgentProcess, BurstKind, CpuSample, Exchange, Generator, Handled, HostSample, LoadFacts, Meta,
+    Outcome, Parts, ProcessRole, ProcessSample, RequestId, TargetFacts, TextId, Timestamp, Window,
+};
+
+use super::*;
+use crate::simulate;
+
+const MS: u64 = 1_000_000;
+const SECOND: u64 = 1_000 * MS;
+const LENGTH_S: u64 = 10;
+/// A request: 3 ms of CPU and 7 ms off the GVL in SQL, of which the database computes 2 ms; the server takes 0.4 ms
+/// more, the generator 0.1 ms.
+const RUN: u64 = 3 * MS;
+const SQL: u64 = 7 * MS;
+const DATABASE_SHARE: f64 = 2.0 / 7.0;
+const SERVER: f64 = 0.4e6;
+const GENERATOR: u64 = MS / 10;
+
+fn at(nanos: u64) -> Timestamp {
+    Timestamp::from_monotonic_nanos(nanos)
+}
+
+fn bursts() -> Vec<Burst> {
+    [(BurstKind::Running, RUN), (BurstKind::Sql, SQL)]
+        .map(|(kind, nanos)| Burst {
+            kind,
+            length: Nanos(nanos),
+        })
+        .to_vec()
+}
+
+fn truth() -> (Workload, Setup) {
+    let demands = Demands {
+        before: SERVER / 2.0,
+        after: SERVER / 2.0,
+        sql_cpu: DATABASE_SHARE,
+        sql_scale: 1.0,
+    };
+    let setup = Setup {
+        hand_out: HandOut::PumaInline,
+        costs: Costs {
+            generator: Nanos(GENERATOR),
+            turnaround: Nanos(MS / 2),
+            ..Costs::default()
+        },
+        ..Setup::closed(1, 2, 4, 20)
+    };
+    (Workload::new(&[bursts()], &demands).unwrap(), setup)
+}
+
+fn handled(id: u64, start: u64, sql: u64) -> Handled {
+    Handled {
+        id: RequestId(id),
+        pid: 7,
+        tid: 8,
+        start: at(start),
+        end: at(start + RUN + sql),
+        status: 200,
+        parts: Parts {
+            running: Nanos(RUN),
+            sql_waiting: Nanos(sql),
+            ..Parts::default()
+        },
+        cpu: Some(CpuSample {
+            running_wall: Nanos(RUN),
+            running_cpu: Nanos(RUN),
+            total_cpu: Nanos(RUN),
+        }),
+        bursts: bursts(),
+        ..Handled::default()
+    }
+}
+
+/// What a run of the truth would have left.
+fn recording() -> Recording {
+    let (workload, setup) = truth();
+    let seen = simulate(&workload, &setup, 5, 20_000).unwrap();
+    let count = (seen.rps * LENGTH_S as f64) as u64;
+    let step = LENGTH_S * SECOND / count;
+    let exchange = |id: u64| Exchange {
+        id: RequestId(id),
+        due: at(SECOND + id * step),
+        sent: at(SECOND + id * step),
+        answered: at(SECOND + id * step + RUN + SQL),
+        line: TextId(1),
+        step: 0,
+        connection: 0,
+        status: 200,
+        outcome: Outcome::Ok,
+        body_bytes: 2,
+    };
+    let process = |role, cpu: f64, worker| ProcessSample {
+        pid: 7 + role as u32,
+        role,
+        cpu: Nanos(cpu as u64),
+        pss: Some(50 << 20),
+        worker,
+        ..ProcessSample::default()
+    };
+    let host = |second: u64| {
+        let requests = (second - 1) as f64 * count as f64 / LENGTH_S as f64;
+        HostSample {
+            at: at(second * SECOND),
+            processes: vec![
+                process(ProcessRole::App, requests * (RUN as f64 + SERVER), None),
+                process(
+                    ProcessRole::Database,
+                    requests * SQL as f64 * DATABASE_SHARE,
+                    None,
+                ),
+                process(ProcessRole::Generator, requests * GENERATOR as f64, None),
+            ],
+            ..HostSample::default()
+        }
+    };
+    Recording {
+        meta: Meta {
+            target: TargetFacts {
+                server: "puma 6.6.0".to_owned(),
+                workers: 1,
+                threads: 2,
+                ..TargetFacts::default()
+            },
+            load: LoadFacts {
+                connections: 20,
+                ..LoadFacts::default()
+            },
+            cores: 4,
+            same_host: true,
+            ..Meta::default()
+        },
+        window: Window {
+            start: at(SECOND),
+            end: at((1 + LENGTH_S) * SECOND),
+        },
+        exchanges: (0..count)
+            .map(|id| exchange(id + 1))
+            .take(count as usize - 1)
+            .collect(),
+        handled: (1..count)
+            .map(|id| handled(id, SECOND + id * step, SQL))
+            .collect(),
+        host: (1..1 + LENGTH_S).map(host).collect(),
+        agents: vec![AgentProcess {
+            pid: 7,
+            gvl: true,
+            requests: count,
+            ..AgentProcess::default()
+        }],
+        generator: Generator {
+            cpu: Nanos(count * GENERATOR),
+            threads: 1,
+            unsent: 0,
+        },
+        ..Recording::default()
+    }
+}
+
+fn model(recording: &Recording) -> Result<Model, NoModel> {
+    Model::of(
+        recording,
+        &breakdown::join(recording),
+        &breakdown::of(recording),
+    )
+}
+
+fn near(what: &str, have: f64, want: f64, share: f64) {
+    assert!(
+        (have / want - 1.0).abs() <= share,
+        "{what}: {have} is not within {share} of {want}"
+    );
+}
+
+#[test]
+fn costs_are_found_again() {
+    let model = model(&recording()).unwrap();
+    let means = model.workload().means();
+    near("running", means.run, RUN as f64 + SERVER, 0.02);
+    near(
+        "waiting",
+        means.wait,
+        SQL as f64 * (1.0 - DATABASE_SHARE),
+        0.05,
+    );
+    near("database", means.sql_cpu, SQL as f64 * DATABASE_SHARE, 0.05);
+    let costs = model.recorded.costs;
+    near(
+        "generator",
+        costs.generator.0 as f64,
+        GENERATOR as f64,
+        0.02,
+    );
+    near("turnaround", costs.turnaround.0 as f64, 0.5e6, 0.3);
+    assert_eq!(costs.foreign, 0.0);
+    assert!(model.error() < 0.02, "{}", model.error());
+    assert_eq!(model.memory.worker, 50 << 20);
+}
+
+/// From two threads to others, to two workers, and to an open load: as the truth would have it.
+#[test]
+fn other_settings_are_predicted_as_they_are() {
+    let model = model(&recording()).unwrap();
+    let (workload, truth) = truth();
+    let open = Load::Open {
+        rate: 120.0,
+        arrivals: Arrivals::Even,
+        connections: 20,
+    };
+    for (workers, threads, load) in [
+        (1, 1, truth.load),
+        (1, 5, truth.load),
+        (2, 3, truth.load),
+        (1, 3, open),
+    ] {
+        let with = |setup: Setup| Setup {
+            workers,
+            threads,
+            load,
+            ..setup
+        };
+        let real = simulate(&workload, &with(truth), 9, 20_000).unwrap();
+        let seen = model.predict(&with(model.recorded));
+        let what = format!("{workers} × {threads}");
+        near(&what, seen.rps, real.rps, 0.03);
+        near(
+            &what,
+            seen.latency_p50.0 as f64,
+            real.latency_p50.0 as f64,
+            0.06,
+        );
+        near(
+            &what,
+            seen.latency_p95.0 as f64,
+            real.latency_p95.0 as f64,
+            0.06,
+        );
+    }
+}
+
+/// What ran had a core for half of its time: other programs took the rest.
+#[test]
+fn other_programs_are_seen() {
+    let mut recording = recording();
+    for handled in &mut recording.handled {
+        handled.parts.running = Nanos(2 * RUN);
+        if let Some(cpu) = &mut handled.cpu {
+            cpu.running_wall = Nanos(2 * RUN);
+        }
+    }
+    let model = model(&recording).unwrap();
+    assert!(
+        model.recorded.costs.foreign > 2.0,
+        "{:?}",
+        model.recorded.costs
+    );
+    near("running", model.predict(&model.recorded).on_core, 0.5, 0.05);
+}
+
+#[test]
+fn what_a_recording_lacks_is_said() {
+    let why = |change: fn(&mut Recording)| {
+        let mut recording = recording();
+        change(&mut recording);
+        model(&recording).err()
+    };
+    assert_eq!(why(|r| r.agents.clear()), Some(NoModel::NoAgent));
+    assert_eq!(why(|r| r.agents[0].gvl = false), Some(NoModel::NoGvl));
+    assert_eq!(why(|r| r.meta.target.threads = 0), Some(NoModel::NoThreads));
+    assert_eq!(
+        why(|r| r.handled.truncate(7)),
+        Some(NoModel::FewRequests(7))
+    );
+}
+
+#[test]
+fn servers_hand_out_as_they_do() {
+    let check = |server: &str, expected| assert_eq!(hand_out(server), expected, "{server}");
+    check("puma 5.6.5", HandOut::PumaInline);
+    check("puma 6.6.0", HandOut::PumaInline);
+    check("puma 7.0.0", HandOut::PumaReactor);
+    check("puma 8.0.2", HandOut::PumaReactor);
+    check("unicorn 6.1.0", HandOut::Shared);
+}
