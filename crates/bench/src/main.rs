@@ -6,7 +6,11 @@
 mod agent;
 mod apps;
 mod load;
+mod options;
 mod pairs;
+mod program;
+mod tune;
+mod whatif;
 
 use std::process::ExitCode;
 
@@ -15,8 +19,10 @@ fn main() -> ExitCode {
     let ended = match arguments.first().map(String::as_str) {
         Some("agent") => agent::run(&arguments[1..]),
         Some("load") => load::run(&arguments[1..]),
+        Some("tune") => tune::run(&arguments[1..]),
+        Some("whatif") => whatif::run(&arguments[1..]),
         other => Err(format!(
-            "no benchmark is called {:?}; there are `agent` and `load`",
+            "no benchmark is called {:?}; there are `agent`, `load`, `tune` and `whatif`",
             other.unwrap_or("")
         )
         .into()),

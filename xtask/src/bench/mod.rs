@@ -2,6 +2,9 @@
 
 mod agent;
 mod load;
+mod program;
+mod tune;
+mod whatif;
 
 use crate::run::Outcome;
 
@@ -19,6 +22,16 @@ const BENCHES: &[Bench] = &[
         "load",
         "the load generator beside wrk, ab, hey, oha on nginx, and against known servers; --brief",
         load::run_bench,
+    ),
+    (
+        "whatif",
+        "how far predictions of other workers and threads are from what is measured",
+        whatif::run_bench,
+    ),
+    (
+        "tune",
+        "what tune loses against an exhaustive grid, and what it saves",
+        tune::run_bench,
     ),
 ];
 

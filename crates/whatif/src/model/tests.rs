@@ -74,48 +74,48 @@ fn handled(id: u64, start: u64, sql: u64) -> Handled {
     }
 }
 
-/// What a run of the truth would have left.
-fn recording() -> Recording {
-    let (workload, setup) = truth();
-    let seen = simulate(&workload, &setup, 5, 20_000).unwrap();
-    let count = (seen.rps * LENGTH_S as f64) as u64;
-    let step = LENGTH_S * SECOND / count;
-    let exchange = |id: u64| Exchange {
+fn exchange(id: u64, due: u64) -> Exchange {
+    Exchange {
         id: RequestId(id),
-        due: at(SECOND + id * step),
-        sent: at(SECOND + id * step),
-        answered: at(SECOND + id * step + RUN + SQL),
+        due: at(due),
+        sent: at(due),
+        answered: at(due + RUN + SQL),
         line: TextId(1),
         step: 0,
         connection: 0,
         status: 200,
         outcome: Outcome::Ok,
         body_bytes: 2,
-    };
-    let process = |role, cpu: f64, worker| ProcessSample {
+    }
+}
+
+/// The host after so many requests.
+fn host(second: u64, requests: f64) -> HostSample {
+    let process = |role, cpu: f64| ProcessSample {
         pid: 7 + role as u32,
         role,
-        cpu: Nanos(cpu as u64),
+        cpu: Nanos((requests * cpu) as u64),
         pss: Some(50 << 20),
-        worker,
         ..ProcessSample::default()
     };
-    let host = |second: u64| {
-        let requests = (second - 1) as f64 * count as f64 / LENGTH_S as f64;
-        HostSample {
-            at: at(second * SECOND),
-            processes: vec![
-                process(ProcessRole::App, requests * (RUN as f64 + SERVER), None),
-                process(
-                    ProcessRole::Database,
-                    requests * SQL as f64 * DATABASE_SHARE,
-                    None,
-                ),
-                process(ProcessRole::Generator, requests * GENERATOR as f64, None),
-            ],
-            ..HostSample::default()
-        }
-    };
+    HostSample {
+        at: at(second * SECOND),
+        processes: vec![
+            process(ProcessRole::App, RUN as f64 + SERVER),
+            process(ProcessRole::Database, SQL as f64 * DATABASE_SHARE),
+            process(ProcessRole::Generator, GENERATOR as f64),
+        ],
+        ..HostSample::default()
+    }
+}
+
+/// What a run of the truth would have left.
+fn recording() -> Recording {
+    let (workload, setup) = truth();
+    let seen = simulate(&workload, &setup, 5, 20_000).unwrap();
+    let count = (seen.rps * LENGTH_S as f64) as u64;
+    let step = LENGTH_S * SECOND / count;
+    let per_second = count as f64 / LENGTH_S as f64;
     Recording {
         meta: Meta {
             target: TargetFacts {
@@ -136,14 +136,15 @@ fn recording() -> Recording {
             start: at(SECOND),
             end: at((1 + LENGTH_S) * SECOND),
         },
-        exchanges: (0..count)
-            .map(|id| exchange(id + 1))
-            .take(count as usize - 1)
+        exchanges: (1..count)
+            .map(|id| exchange(id, SECOND + id * step))
             .collect(),
         handled: (1..count)
             .map(|id| handled(id, SECOND + id * step, SQL))
             .collect(),
-        host: (1..1 + LENGTH_S).map(host).collect(),
+        host: (0..LENGTH_S)
+            .map(|second| host(1 + second, second as f64 * per_second))
+            .collect(),
         agents: vec![AgentProcess {
             pid: 7,
             gvl: true,

@@ -1,0 +1,233 @@
+//! The program itself on an example app, as a user runs it.
+
+use std::error::Error;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+/// Connections of every load.
+pub(crate) const CONNECTIONS: u32 = 20;
+
+/// A copy of an example app in a folder of its own.
+pub(crate) struct Project {
+    program: PathBuf,
+    folder: PathBuf,
+    config: String,
+    rackup: String,
+    port: u16,
+    env: Vec<(String, String)>,
+    _temporary: tempfile::TempDir,
+}
+
+/// How hard and how long.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Load {
+    /// Requests a second that are due; `None` for a closed load.
+    pub(crate) rate: Option<f64>,
+    pub(crate) seconds: f64,
+    pub(crate) warmup: f64,
+}
+
+/// What a run measured, or a prediction says.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Figures {
+    pub(crate) rps: f64,
+    pub(crate) p50: f64,
+    pub(crate) p95: f64,
+}
+
+impl Project {
+    /// Of `app` (`io`, `cpu`, `mixed`, or `chat`: on MariaDB, with all its solutions).
+    pub(crate) fn new(app: &str) -> Result<Project, Box<dyn Error>> {
+        let program = std::env::var_os("HAKARU_BENCH_PROGRAM")
+            .ok_or("HAKARU_BENCH_PROGRAM is not set; run it as `cargo xtask bench`")?;
+        let temporary = tempfile::Builder::new().prefix("hakaru-bench-").tempdir()?;
+        let name = if app == "chat" {
+            "chat"
+        } else {
+            "three-servers"
+        };
+        let source = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../../apps")
+            .join(name);
+        done(
+            Command::new("cp")
+                .arg("-r")
+                .args([&source, &temporary.path().to_owned()]),
+        )?;
+        let folder = temporary.path().join(name);
+        let _ = std::fs::remove_dir_all(folder.join(".hakaru"));
+        let (mut env, mut config, mut rackup) =
+            (Vec::new(), format!("{app}.toml"), format!("{app}.ru"));
+        if app == "chat" {
+            let url = std::env::var("HAKARU_BENCH_MARIADB_URL").map_err(
+                |_| "HAKARU_BENCH_MARIADB_URL is not set; run it as `cargo xtask bench`",
+            )?;
+            env.push(("DATABASE_URL".to_owned(), url));
+            (config, rackup) = ("hakaru.toml".to_owned(), "config.ru".to_owned());
+            solve(&folder)?;
+        }
+        Ok(Project {
+            program: program.into(),
+            folder,
+            config,
+            rackup,
+            port: TcpListener::bind("127.0.0.1:0")?.local_addr()?.port(),
+            env,
+            _temporary: temporary,
+        })
+    }
+
+    fn json(&self, words: &[String], command: &[String]) -> Result<Value, Box<dyn Error>> {
+        let mut hakaru = Command::new(&self.program);
+        hakaru
+            .args(words)
+            .arg("--json")
+            .current_dir(&self.folder)
+            .env_remove("DATABASE_URL")
+            .envs(self.env.iter().cloned());
+        if !command.is_empty() {
+            hakaru.arg("--").args(command);
+        }
+        let output = hakaru.output()?;
+        serde_json::from_slice(&output.stdout).map_err(|error| {
+            let said = String::from_utf8_lossy(&output.stderr);
+            format!("hakaru {}: {error}: {said}", words.join(" ")).into()
+        })
+    }
+
+    fn command(&self, workers: u32, threads: u32) -> Vec<String> {
+        let workers = if workers > 1 { workers } else { 0 };
+        let words = [
+            "puma",
+            "-w",
+            &workers.to_string(),
+            "-t",
+            &format!("{threads}:{threads}"),
+        ];
+        let listen = [
+            "-b",
+            &format!("tcp://127.0.0.1:{}", self.port),
+            &self.rackup,
+        ];
+        words
+            .iter()
+            .chain(&listen)
+            .map(|word| (*word).to_string())
+            .collect()
+    }
+
+    fn place(&self) -> Vec<String> {
+        let url = format!("http://127.0.0.1:{}/", self.port);
+        [
+            "--config",
+            &self.config,
+            "--url",
+            &url,
+            "--connections",
+            &CONNECTIONS.to_string(),
+        ]
+        .map(str::to_owned)
+        .to_vec()
+    }
+
+    /// Measures a setting; answers the run's number and its figures.
+    pub(crate) fn run(
+        &self,
+        workers: u32,
+        threads: u32,
+        load: Load,
+    ) -> Result<(i64, Figures), Box<dyn Error>> {
+        let mut words = vec!["run".to_owned()];
+        words.extend(self.place());
+        words.extend(["--duration".to_owned(), format!("{}s", load.seconds)]);
+        words.extend(["--warmup".to_owned(), format!("{}s", load.warmup)]);
+        if let Some(rate) = load.rate {
+            words.extend(["--rate".to_owned(), format!("{rate:.2}")]);
+        }
+        let run = self.json(&words, &self.command(workers, threads))?;
+        let number = run["number"].as_i64().ok_or("the run was not kept")?;
+        let failed =
+            run["errors"].as_u64().unwrap_or(0) + run["checks_failed"].as_u64().unwrap_or(0);
+        if failed > 0 {
+            return Err(
+                format!("run {number} at {workers} × {threads}: {failed} requests failed").into(),
+            );
+        }
+        Ok((number, figures(&run)?))
+    }
+
+    /// Predicts a setting from run `number`.
+    pub(crate) fn predict(
+        &self,
+        number: i64,
+        workers: u32,
+        threads: u32,
+        rate: Option<f64>,
+    ) -> Result<Figures, Box<dyn Error>> {
+        let mut words: Vec<String> =
+            vec!["predict".to_owned(), "--run".to_owned(), number.to_string()];
+        words.extend(["--workers".to_owned(), workers.to_string()]);
+        words.extend(["--threads".to_owned(), threads.to_string()]);
+        words.extend(["--connections".to_owned(), CONNECTIONS.to_string()]);
+        if let Some(rate) = rate {
+            words.extend(["--rate".to_owned(), format!("{rate:.2}")]);
+        }
+        figures(&self.json(&words, &[])?["predicted"])
+    }
+
+    /// Tunes from the setting 1 × 5 within that time; answers what it printed.
+    pub(crate) fn tune(&self, budget: f64, threads_max: u32) -> Result<Value, Box<dyn Error>> {
+        let mut words = vec!["tune".to_owned()];
+        words.extend(self.place());
+        words.extend(["--budget".to_owned(), format!("{budget}s")]);
+        words.extend(["--threads-max".to_owned(), threads_max.to_string()]);
+        words.extend(
+            ["--workers-max", "2", "--block", "4s", "--warmup", "1500ms"].map(str::to_owned),
+        );
+        self.json(&words, &self.command(1, 5))
+    }
+}
+
+fn figures(value: &Value) -> Result<Figures, Box<dyn Error>> {
+    let number = |value: &Value, name: &str| {
+        value[name]
+            .as_f64()
+            .ok_or_else(|| format!("{name} is missing: {value}"))
+    };
+    let latency = &value["latency_ms"];
+    Ok(Figures {
+        rps: number(value, "rps")?,
+        p50: number(latency, "p50")?,
+        p95: number(latency, "p95")?,
+    })
+}
+
+/// Applies the chat's solutions in their order.
+fn solve(folder: &Path) -> Result<(), Box<dyn Error>> {
+    let mut patches: Vec<PathBuf> = (std::fs::read_dir(folder.join("solutions"))?.flatten())
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|name| name == "patch"))
+        .collect();
+    patches.sort();
+    for patch in patches {
+        done(
+            Command::new("patch")
+                .current_dir(folder)
+                .args(["-s", "-p1", "-i"])
+                .arg(&patch),
+        )?;
+    }
+    Ok(())
+}
+
+fn done(command: &mut Command) -> Result<(), Box<dyn Error>> {
+    let output = command.output()?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    Err(format!("{command:?}: {}: {said}", output.status).into())
+}

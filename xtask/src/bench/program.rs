@@ -1,0 +1,25 @@
+//! Benchmarks that run the program itself.
+
+use crate::run::{Outcome, cargo, run, target_folder};
+
+/// Builds the program optimised and runs the benchmark with it.
+pub(super) fn run_with(name: &str, arguments: &[String], env: &[(&str, &str)]) -> Outcome<()> {
+    run(&mut cargo(&["build", "--release", "--package", "hakaru"]))?;
+    let mut command = cargo(&[
+        "run",
+        "--release",
+        "--quiet",
+        "--package",
+        "hakaru-bench",
+        "--",
+        name,
+    ]);
+    command
+        .args(arguments)
+        .env(
+            "HAKARU_BENCH_PROGRAM",
+            target_folder().join("release/hakaru"),
+        )
+        .envs(env.iter().copied());
+    run(&mut command)
+}
