@@ -23,6 +23,24 @@ export interface Second {
   errors: number;
   checks_failed: number;
   latency_ms: Latency;
+  threads_busy: number | null;
+  backlog: number | null;
+  cpu_busy_cores: number | null;
+  cpu_steal_cores: number | null;
+  processes: ProcessSecond[];
+}
+
+export interface ProcessSecond {
+  pid: number;
+  cpu_cores: number;
+  gc_share: Share | null;
+}
+
+export type Role = "app" | "database" | "generator";
+
+export interface Process {
+  pid: number;
+  role: Role;
 }
 
 export type Term =
@@ -94,6 +112,7 @@ export interface Run {
   number: number | null;
   started_at_unix_ms: number;
   ended_early: string | null;
+  revision: { commit: string | null; dirty: string | null } | null;
   target: {
     command: string | null;
     url: string;
@@ -121,6 +140,7 @@ export interface Run {
   verdict: { time: string; failed: string | null; fix_first: string };
   latency_curve: CurvePoint[];
   seconds: Second[];
+  processes: Process[];
   routes: Route[];
   sql: Statement[];
   findings: Finding[];
@@ -130,4 +150,47 @@ export interface Run {
   troubles: { what: string; remedy: string }[];
 }
 
-export type Document = Run;
+export interface SweepStep {
+  connections: number;
+  run: number | null;
+  rps: number | null;
+  latency_ms: Pick<Latency, "p50" | "p95" | "p99">;
+  failed: number;
+  cores: { app: number | null; database: number | null; generator: number | null };
+  memory_bytes: number | null;
+}
+
+export interface Sweep {
+  format: "hakaru-sweep";
+  version: number;
+  command: string;
+  verdict: string;
+  ended: "complete" | "saturated" | "interrupted";
+  knee_connections: number | null;
+  steps: SweepStep[];
+}
+
+export interface LoggedRun {
+  number: number;
+  started_at_unix_ms: number;
+  complete: boolean;
+  commit: string | null;
+  dirty: string | null;
+  score: number | null;
+  rps: number | null;
+  latency_ms: Pick<Latency, "p50" | "p95" | "p99">;
+  errors: number;
+  checks_failed: number;
+  changes: string[];
+  change_share: Share | null;
+  noise_share: Share | null;
+  notes: string[];
+}
+
+export interface Log {
+  format: "hakaru-log";
+  version: number;
+  runs: LoggedRun[];
+}
+
+export type Document = Run | Sweep | Log;

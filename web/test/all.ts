@@ -3,3 +3,4 @@ import "./curve.test.ts";
 import "./numbers.test.ts";
 import "./sort.test.ts";
 import "./strips.test.ts";
+import "./sweep.test.ts";

@@ -72,7 +72,7 @@ pub struct Second {
     pub disk_written: Option<u64>,
     /// Threads that had a request, on average; `None` where the app was not seen inside.
     pub threads_busy: Option<f64>,
-    /// Connections that waited for a thread at its end.
+    /// Connections that waited for a thread at its end: in the kernel's queue and, where the server tells, in its own.
     pub backlog: Option<u32>,
     /// What the processes did.
     pub processes: Vec<ProcessSecond>,
@@ -230,10 +230,26 @@ fn between(recording: &Recording, from: &HostSample, to: &HostSample) -> Second 
         loopback: network.map(|(from, to)| to.loopback.saturating_sub(from.loopback)),
         disk_read: disk.map(|(from, to)| to.read.saturating_sub(from.read)),
         disk_written: disk.map(|(from, to)| to.written.saturating_sub(from.written)),
-        backlog: to.backlog,
+        backlog: queued(recording, to),
         processes: to.processes.iter().map(process).collect(),
         ..Second::default()
     }
+}
+
+/// What waits for a thread in the kernel's queue and in those of the processes, as last told.
+fn queued(recording: &Recording, at: &HostSample) -> Option<u32> {
+    let in_server = at.processes.iter().filter_map(|process| {
+        let told = recording
+            .runtime
+            .iter()
+            .filter(|sample| sample.pid == process.pid);
+        let last = told
+            .filter(|sample| sample.at <= at.at)
+            .max_by_key(|sample| sample.at);
+        last?.backlog
+    });
+    let in_kernel = at.backlog.into_iter();
+    in_kernel.chain(in_server).reduce(u32::saturating_add)
 }
 
 /// Ruby's samples have times of their own: what is nearest before both ends is compared.

@@ -1,5 +1,6 @@
 //! The command line as typed. Nothing outside the process is touched here.
 
+mod sweep;
 mod tune;
 
 use std::path::PathBuf;
@@ -10,6 +11,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::check_command::CheckArgs;
 use crate::load_command::args::LoadArgs;
 use crate::profile::cli::ProfileArgs;
+pub(crate) use sweep::SweepArgs;
 pub(crate) use tune::{ArrivalsArg, PredictArgs, TuneArgs};
 
 /// Find out why a web application is slow, change one thing, and prove whether it helped.
@@ -32,6 +34,8 @@ pub(crate) enum Command {
     Load(LoadArgs),
     /// Which lines burn CPU, wait, allocate: run a Ruby program and look at all its threads' stacks
     Profile(ProfileArgs),
+    /// Run the app under more and more connections until it takes no more
+    Sweep(SweepArgs),
     /// Show a run that was kept
     Report(ReportArgs),
     /// List the runs that were kept: what changed since the one before, and what that gave
@@ -147,6 +151,10 @@ pub(crate) struct LogArgs {
     /// Print a Markdown table
     #[arg(long, conflicts_with = "json")]
     pub(crate) markdown: bool,
+
+    /// Write the journal as one self-contained HTML file, instead of printing it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -8,7 +8,7 @@ use crate::cli::LogArgs;
 use crate::exit::{Exit, Failure};
 use crate::revision::Revision;
 use crate::settings::Settings;
-use crate::talk;
+use crate::{page, talk};
 
 /// Prints the journal.
 pub(crate) fn log(args: &LogArgs) -> Result<Exit, Failure> {
@@ -20,6 +20,12 @@ pub(crate) fn log(args: &LogArgs) -> Result<Exit, Failure> {
         lines.push(line(&store, entry).map_err(failed)?);
     }
     let journal = Journal::of(lines);
+    if let Some(path) = &args.html {
+        page::write_html(path, &journal.html())?;
+        if !args.json && !args.markdown {
+            return Ok(Exit::Ok);
+        }
+    }
     talk::data(&match (args.json, args.markdown) {
         (true, _) => journal.json(),
         (_, true) => journal.markdown(),
@@ -43,6 +49,12 @@ pub(crate) fn open() -> Result<Store, Failure> {
         ));
     }
     Store::open(&folder).map_err(|error| Failure::new(Exit::Failed, error))
+}
+
+/// Commit and dirty state of a run that was kept in the current folder.
+pub(crate) fn revision_of(number: i64) -> Option<(String, String)> {
+    let known = open().ok()?.journal(number).ok()??;
+    Some((known.commit, known.dirty))
 }
 
 fn line(store: &Store, entry: RunEntry) -> Result<Line, store::StoreError> {
@@ -97,6 +109,7 @@ fn figures(recording: &Recording) -> JournalEntry {
         recording,
         breakdown: &breakdown,
         findings: &[],
+        revision: None,
     };
     JournalEntry {
         score: recording.score.as_ref().and_then(|score| score.points),

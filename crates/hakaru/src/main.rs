@@ -20,6 +20,7 @@ mod run;
 mod schema;
 mod settings;
 mod signals;
+mod sweep;
 mod talk;
 mod tune;
 
@@ -43,6 +44,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Check(args) => check_command::check(&args),
         Command::Load(args) => load_command::load(&args),
+        Command::Sweep(args) => sweep::sweep(&args),
         Command::Report(args) => page::report(&args),
         Command::Log(args) => log::log(&args),
         Command::Note(args) => note::note(&args),

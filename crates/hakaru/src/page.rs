@@ -64,7 +64,11 @@ pub(crate) fn show(
         recording,
         breakdown: &breakdown,
     });
+    let revision = number.and_then(crate::log::revision_of);
     let view = report::View {
+        revision: revision
+            .as_ref()
+            .map(|(commit, dirty)| report::Revision { commit, dirty }),
         recording,
         breakdown: &breakdown,
         findings: &findings,

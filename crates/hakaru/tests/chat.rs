@@ -162,6 +162,8 @@ fn check(json: &Value) {
         ("several-updates", "POST /profile"),
         ("count-offset", "GET /history/:id"),
         ("wide-columns", "channel"),
+        ("sleep", "GET /fetch sleeps"),
+        ("sleep", "app.rb:"),
     ] {
         check_found(json, id, text);
     }
@@ -189,7 +191,13 @@ fn what_was_planted_is_found_on_mariadb() {
     let url = std::env::var("HAKARU_TEST_MARIADB_URL")
         .expect("HAKARU_TEST_MARIADB_URL is set; bin/test starts the servers that tests need");
     let json = run(Some(&url));
-    check(&json);
     check_found(&json, "connection-per-request", "connections were made");
     check_found(&json, "prepared-statements", "0 closed");
+    for id in ["connection-per-request", "prepared-statements"] {
+        check_found(&json, id, "called from app.rb:");
+        let found = findings(&json, id);
+        let gain = found[0]["gain_share"].as_f64().expect("a gain");
+        assert!(gain > 0.0, "{found:#?}");
+    }
+    check(&json);
 }

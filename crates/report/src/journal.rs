@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use crate::html;
 use crate::numbers;
 use crate::text::one_line;
 
@@ -70,11 +71,17 @@ impl Journal {
 
     /// As JSON, format `hakaru-log`, version 1, with a line feed at its end.
     pub fn json(&self) -> String {
+        format!("{:#}\n", self.document())
+    }
+
+    /// As one HTML file that needs no network.
+    pub fn html(&self) -> String {
+        html::page(&self.document().to_string(), &self.text())
+    }
+
+    fn document(&self) -> Value {
         let runs: Vec<Value> = self.rows.iter().map(Row::json).collect();
-        format!(
-            "{:#}\n",
-            json!({ "format": "hakaru-log", "version": 1, "runs": runs })
-        )
+        json!({ "format": "hakaru-log", "version": 1, "runs": runs })
     }
 
     /// As a table for a terminal.

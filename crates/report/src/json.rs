@@ -33,6 +33,7 @@ fn document(view: &View<'_>) -> v1::Run {
         number: view.number,
         started_at_unix_ms: recording.meta.started_at_unix_ms,
         ended_early: recording.meta.ended_early.clone(),
+        revision: view.revision.map(revision),
         target: target(view),
         load: load(view),
         score: recording.score.as_ref().and_then(|score| score.points),
@@ -73,6 +74,14 @@ fn document(view: &View<'_>) -> v1::Run {
             .map(|sure::Said { about, says }| v1::Said { about, says })
             .collect(),
         troubles: troubles(view),
+    }
+}
+
+fn revision(revision: crate::Revision<'_>) -> v1::Revision {
+    let known = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    v1::Revision {
+        commit: known(revision.commit),
+        dirty: known(revision.dirty),
     }
 }
 

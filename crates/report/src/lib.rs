@@ -17,6 +17,7 @@ pub mod json;
 pub mod profile;
 pub mod seconds;
 pub mod sure;
+pub mod sweep;
 pub mod terminal;
 mod text;
 pub mod tuned;
@@ -39,6 +40,17 @@ pub struct View<'a> {
     pub breakdown: &'a Breakdown,
     /// What to fix and what to know before trusting the numbers, in the order of `findings::all`.
     pub findings: &'a [Finding],
+    /// What was run; `None` when that was not kept.
+    pub revision: Option<Revision<'a>>,
+}
+
+/// What of the project a run was made with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Revision<'a> {
+    /// The commit; empty outside of git.
+    pub commit: &'a str,
+    /// What differed from it, such as `2 files changed, 3 insertions(+)`; empty when nothing did.
+    pub dirty: &'a str,
 }
 
 #[cfg(test)]

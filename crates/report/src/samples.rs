@@ -25,6 +25,10 @@ impl Sample {
             recording: &self.recording,
             breakdown: &self.breakdown,
             findings: &self.findings,
+            revision: Some(crate::Revision {
+                commit: "0123456789abcdef",
+                dirty: "1 file changed",
+            }),
         }
     }
 

@@ -3,6 +3,15 @@
 
 use serde::Serialize;
 
+/// What of the project a run was made with.
+#[derive(Debug, Serialize)]
+pub struct Revision {
+    /// The commit; `null` outside of git.
+    pub commit: Option<String>,
+    /// What differed from it, as `git diff --shortstat` says; `null` when nothing did.
+    pub dirty: Option<String>,
+}
+
 /// A run.
 #[derive(Debug, Serialize)]
 pub struct Run {
@@ -16,6 +25,8 @@ pub struct Run {
     pub started_at_unix_ms: i64,
     /// Why it ended early.
     pub ended_early: Option<String>,
+    /// Commit of the project and what differed from it; `null` when that was not kept.
+    pub revision: Option<Revision>,
     /// The app.
     pub target: Target,
     /// The load.

@@ -94,3 +94,15 @@ export function moment(unixMs: number): string {
   const day = [at.getFullYear(), two(at.getMonth() + 1), two(at.getDate())].join("-");
   return `${day} ${two(at.getHours())}:${two(at.getMinutes())}`;
 }
+
+/** Bytes, in units of 1024. */
+export function bytes(value: number | null | undefined): string {
+  if (value == null) return UNKNOWN;
+  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+  let [scaled, unit] = [value, 0];
+  while (scaled >= 999.5 && unit < units.length - 1) {
+    scaled /= 1024;
+    unit += 1;
+  }
+  return unit === 0 ? `${value} B` : `${plain(scaled)} ${units[unit]}`;
+}

@@ -1,5 +1,5 @@
 // The window second by second, as strips that are drawn one below the other.
-import type { Second } from "../format.ts";
+import type { Process, Role, Second } from "../format.ts";
 
 export interface Line {
   label: string;
@@ -9,7 +9,7 @@ export interface Line {
 
 export interface Strip {
   title: string;
-  unit: "" | "/s" | "ms" | "cores";
+  unit: "" | "/s" | "ms" | "cores" | "%";
   /** Powers of ten upright, for values that differ by more than a picture can show. */
   log?: boolean;
   lines: Line[];
@@ -21,11 +21,16 @@ export interface Mark {
 }
 
 /** Strips that have something to show. */
-export function strips(seconds: Second[]): Strip[] {
+export function strips(seconds: Second[], processes: Process[]): Strip[] {
   const line = (label: string, value: (second: Second) => number | null): Line => ({
     label,
     values: seconds.map(value),
   });
+  const roles = new Map(processes.map((process) => [process.pid, process.role]));
+  const cores = (role: Role) => (second: Second) => {
+    const used = second.processes.filter((process) => roles.get(process.pid) === role);
+    return used.length > 0 ? used.reduce((sum, process) => sum + process.cpu_cores, 0) : null;
+  };
   const all: Strip[] = [
     { title: "Requests answered", unit: "/s", lines: [line("answered", (second) => second.answered)] },
     {
@@ -46,8 +51,36 @@ export function strips(seconds: Second[]): Strip[] {
         line("failed checks", (second) => second.checks_failed),
       ],
     },
+    {
+      title: "Cores in use",
+      unit: "cores",
+      lines: [
+        line("whole host", (second) => second.cpu_busy_cores),
+        line("app", cores("app")),
+        line("database", cores("database")),
+        line("generator", cores("generator")),
+      ],
+    },
+    {
+      title: "Threads",
+      unit: "",
+      lines: [
+        line("busy", (second) => second.threads_busy),
+        line("requests waiting for one", (second) => second.backlog),
+      ],
+    },
+    {
+      title: "Garbage collection, % of the time of the process that collects most",
+      unit: "%",
+      lines: [line("collecting", mostGarbage)],
+    },
   ];
   return all.map(withoutEmptyLines).filter((strip) => strip.lines.length > 0);
+}
+
+function mostGarbage(second: Second): number | null {
+  const shares = second.processes.flatMap((process) => (process.gc_share === null ? [] : [process.gc_share]));
+  return shares.length > 0 ? 100 * Math.max(...shares) : null;
 }
 
 /** A line of zeros or unknowns says nothing; its absence is said by the strip's. */

@@ -6,7 +6,9 @@ use tempfile::TempDir;
 
 use super::browser::{Browser, Look};
 use super::*;
+use crate::journal::{Journal, Line};
 use crate::samples::Sample;
+use crate::sweep::{Ended, Step, Sweep};
 
 const HOSTILE: &str =
     "</script><script>alert(1)</script><!-- </noscript> <!--HAKARU_TEXT--> /*HAKARU_JSON*/";
@@ -62,10 +64,10 @@ struct Written {
     path: PathBuf,
 }
 
-fn written(sample: &Sample) -> Written {
+fn written(page: &str) -> Written {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("page.html");
-    fs::write(&path, run(&sample.view())).unwrap();
+    fs::write(&path, page).unwrap();
     Written {
         _folder: folder,
         path,
@@ -90,8 +92,8 @@ const SECTIONS: [&str; 8] = [
     "verdict", "findings", "balance", "latency", "seconds", "sql", "failures", "sure",
 ];
 
-fn check_looks(browser: &mut Browser, sample: &Sample) {
-    let page = written(sample);
+fn check_looks(browser: &mut Browser, page: &str, sections: &str) {
+    let page = written(page);
     for (width, scheme, media) in [
         (360, "light", "screen"),
         (360, "dark", "screen"),
@@ -113,7 +115,7 @@ fn check_looks(browser: &mut Browser, sample: &Sample) {
                 .filter((section) => section.getBoundingClientRect().height > 20)
                 .map((section) => section.id).join()",
         );
-        assert_eq!(found, SECTIONS.join(","), "{look:?}");
+        assert_eq!(found, sections, "{look:?}");
         let overflow = browser
             .ask("document.documentElement.scrollWidth - document.documentElement.clientWidth");
         assert_eq!(overflow, 0, "{look:?}: the page is wider than the screen");
@@ -124,9 +126,46 @@ fn check_looks(browser: &mut Browser, sample: &Sample) {
 #[test]
 fn the_page_fits_every_screen_and_complains_of_nothing() {
     let mut browser = Browser::start();
-    check_looks(&mut browser, &Sample::chat());
-    check_looks(&mut browser, &stretched());
-    check_looks(&mut browser, &Sample::default());
+    for sample in [Sample::chat(), stretched(), Sample::default()] {
+        check_looks(&mut browser, &run(&sample.view()), &SECTIONS.join(","));
+    }
+}
+
+#[test]
+fn the_pages_of_sweep_and_log_fit_too() {
+    let mut browser = Browser::start();
+    let step = |connections: u32| Step {
+        connections,
+        run: Some(i64::from(connections)),
+        rps: Some(600.0 - 500.0 / f64::from(connections)),
+        latency_ms: [Some(f64::from(connections)), Some(40.0), None],
+        ..Step::default()
+    };
+    let sweep = Sweep {
+        command: format!("puma -t 5:5 {}", "x1234567".repeat(30)),
+        steps: [1, 10, 200].map(step).to_vec(),
+        ended: Ended::Complete,
+    };
+    check_looks(&mut browser, &sweep.html(), "sweep");
+    assert_eq!(
+        browser.ask("document.querySelectorAll('.uplot canvas').length"),
+        3
+    );
+    let line = |number: i64| Line {
+        number,
+        commit: "0123456789abcdef".to_owned(),
+        dirty: "1 file changed".to_owned(),
+        settings: format!("connections = {number}"),
+        rps: Some(100.0 * number as f64),
+        notes: vec![HOSTILE.to_owned()],
+        ..Line::default()
+    };
+    let journal = Journal::of((1..4).map(line).collect());
+    check_looks(&mut browser, &journal.html(), "log");
+    let newest = "document.querySelector('tbody th').textContent";
+    assert_eq!(browser.ask(newest), "3");
+    let changed = "document.querySelector('tbody tr').textContent.includes('connections')";
+    assert_eq!(browser.ask(changed), true);
 }
 
 #[test]
@@ -137,14 +176,14 @@ fn the_page_can_be_used() {
         scheme: "light",
         media: "screen",
     };
-    browser.open(&written(&Sample::chat()).path, look);
+    browser.open(&written(&run(&Sample::chat().view())).path, look);
     let mut check = |question: &str, expected: Value| {
         assert_eq!(browser.ask(question), expected, "{question}");
     };
     check("document.title", "Hakaru run 3".into());
     check(
         "document.querySelectorAll('.uplot canvas').length",
-        4.into(),
+        5.into(),
     );
     check(
         "getComputedStyle(document.body).backgroundColor === getComputedStyle(document.body).color",

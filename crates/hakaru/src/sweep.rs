@@ -1,0 +1,97 @@
+//! `hakaru sweep`: one run after the other with more and more connections, until throughput no longer grows.
+//!
+//! Every step is a run like any other, with a fresh start of the app and the data reset before it, and is kept as
+//! one. What was measured before a Ctrl-C or a failure is shown all the same.
+
+use recording::Recording;
+use report::sweep::{Ended, Step, Sweep, is_saturated};
+
+use crate::cli::SweepArgs;
+use crate::exit::{Exit, Failure};
+use crate::settings::Settings;
+use crate::{config, page, run, signals, talk};
+
+/// Measures, prints, and says how the program ends.
+pub(crate) fn sweep(args: &SweepArgs) -> Result<Exit, Failure> {
+    let stop = signals::watch()
+        .map_err(|error| Failure::new(Exit::Failed, format!("cannot watch for Ctrl-C: {error}")))?;
+    let mut sweep = Sweep {
+        command: String::new(),
+        steps: Vec::new(),
+        ended: Ended::Complete,
+    };
+    let mut worst = Exit::Ok;
+    for connections in &args.connections {
+        let measured =
+            settings(args, *connections).and_then(|settings| run::record(&settings, &stop));
+        let (recording, number) = match measured {
+            Ok(measured) => measured,
+            // Steps that were measured are not thrown away for one that was not.
+            Err(failure) if !sweep.steps.is_empty() => {
+                talk::say(&format!("hakaru: {}", failure.message));
+                sweep.ended = Ended::Interrupted;
+                worst = failure.exit;
+                break;
+            }
+            Err(failure) => return Err(failure),
+        };
+        let exit = page::exit_of(&recording);
+        add(&mut sweep, &recording, number);
+        if signals::raised(&stop) || exit == Exit::TargetDied {
+            sweep.ended = Ended::Interrupted;
+            worst = exit;
+            break;
+        }
+        if exit != Exit::Ok {
+            worst = exit;
+        }
+        if !args.all && is_saturated(&sweep.steps) {
+            sweep.ended = Ended::Saturated;
+            break;
+        }
+    }
+    show(args, &sweep)?;
+    Ok(if signals::raised(&stop) {
+        Exit::Interrupted
+    } else {
+        worst
+    })
+}
+
+fn settings(args: &SweepArgs, connections: u32) -> Result<Settings, Failure> {
+    let folder = std::env::current_dir().map_err(|error| {
+        Failure::new(
+            Exit::Failed,
+            format!("the current folder cannot be read: {error}"),
+        )
+    })?;
+    let loaded = config::load(args.config.as_deref(), &folder)?;
+    let mut settings = Settings::resolve(&args.step(connections), loaded)?;
+    // A rate of the config file would be the same whatever the connections are.
+    settings.plan.pace = load::Pace::Closed;
+    Ok(settings)
+}
+
+fn add(sweep: &mut Sweep, recording: &Recording, number: Option<i64>) {
+    sweep.command.clone_from(&recording.meta.target.command);
+    let breakdown = breakdown::of(recording);
+    let step = Step::of(recording, &breakdown, number);
+    let rps = step.rps.unwrap_or(0.0);
+    talk::say(&format!(
+        "{} connections: {rps:.1} requests/s",
+        step.connections
+    ));
+    sweep.steps.push(step);
+}
+
+fn show(args: &SweepArgs, sweep: &Sweep) -> Result<(), Failure> {
+    talk::data(&if args.json {
+        sweep.json()
+    } else {
+        sweep.text()
+    });
+    match &args.html {
+        Some(path) => page::write_html(path, &sweep.html()),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,352 @@
+//! One app under more and more connections: how throughput, latency, CPU and memory follow.
+
+use breakdown::Breakdown;
+use recording::{ProcessRole, Recording};
+use serde_json::{Value, json};
+
+use crate::facts::{self, Percentiles};
+use crate::numbers;
+use crate::text::right;
+use crate::{View, html};
+
+/// Throughput must grow by so much from the best so far, or connections only wait longer. Above the scatter of two
+/// short runs on a quiet host.
+const GROWTH_MIN: f64 = 0.05;
+/// So many steps without growth end a sweep: one alone may be chance.
+const FLAT_STEPS: usize = 2;
+/// Width of the longest bar, in columns.
+const BAR_COLUMNS: f64 = 24.0;
+
+/// One number of connections.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Step {
+    /// Connections of the closed load.
+    pub connections: u32,
+    /// The run's number, when it was kept.
+    pub run: Option<i64>,
+    /// Requests answered a second.
+    pub rps: Option<f64>,
+    /// Due → answered, milliseconds: p50, p95, p99.
+    pub latency_ms: [Option<f64>; 3],
+    /// Errors and failed checks.
+    pub failed: u64,
+    /// Cores used by app, database, and generator; `None` where the host was not watched.
+    pub cores: [Option<f64>; 3],
+    /// Most memory of the app's processes together, bytes; shared pages count once where the kernel tells.
+    pub memory_bytes: Option<u64>,
+}
+
+/// Why a sweep ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// All steps were measured.
+    Complete,
+    /// Throughput no longer grew.
+    Saturated,
+    /// By Ctrl-C.
+    Interrupted,
+}
+
+/// The steps, in the order of their connections.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sweep {
+    /// The app's command; empty for one that ran already.
+    pub command: String,
+    /// What was measured.
+    pub steps: Vec<Step>,
+    /// Why it ended.
+    pub ended: Ended,
+}
+
+impl Step {
+    /// Of one run.
+    pub fn of(recording: &Recording, breakdown: &Breakdown, run: Option<i64>) -> Step {
+        let overall = &breakdown.overall;
+        let percentiles = Percentiles::of(&overall.latency);
+        let view = View {
+            number: run,
+            recording,
+            breakdown,
+            findings: &[],
+            revision: None,
+        };
+        let used = facts::host_use(recording);
+        let cores = |role: ProcessRole| {
+            let used = used.as_ref()?;
+            let of_role = used.roles.iter().find(|one| one.role == role);
+            Some(of_role.map_or(0.0, |one| one.cores))
+        };
+        Step {
+            connections: recording.meta.load.connections,
+            run,
+            rps: facts::answered_per_second(&view),
+            latency_ms: [percentiles.p50, percentiles.p95, percentiles.p99],
+            failed: overall.errors + overall.checks_failed,
+            cores: [
+                ProcessRole::App,
+                ProcessRole::Database,
+                ProcessRole::Generator,
+            ]
+            .map(cores),
+            memory_bytes: memory(recording),
+        }
+    }
+}
+
+fn memory(recording: &Recording) -> Option<u64> {
+    let samples = recording.host.iter();
+    let inside = samples.filter(|sample| recording.window.contains(sample.at));
+    let of_app = inside.map(|sample| {
+        let app = sample
+            .processes
+            .iter()
+            .filter(|process| process.role == ProcessRole::App);
+        app.map(|process| process.pss.unwrap_or(process.rss)).sum()
+    });
+    of_app.max().filter(|bytes| *bytes > 0)
+}
+
+/// Whether the last steps brought no more throughput than those before them.
+pub fn is_saturated(steps: &[Step]) -> bool {
+    let Some(flat_from) = steps.len().checked_sub(FLAT_STEPS).filter(|from| *from > 0) else {
+        return false;
+    };
+    let (before, last) = steps.split_at(flat_from);
+    let best = before
+        .iter()
+        .filter_map(|step| step.rps)
+        .fold(0.0, f64::max);
+    last.iter()
+        .all(|step| step.rps.unwrap_or(0.0) < best * (1.0 + GROWTH_MIN))
+}
+
+impl Sweep {
+    /// The fewest connections that reach the best throughput, but for what is chance.
+    pub fn knee(&self) -> Option<&Step> {
+        let best = self
+            .steps
+            .iter()
+            .filter_map(|step| step.rps)
+            .fold(0.0, f64::max);
+        let enough = |step: &&Step| step.rps.is_some_and(|rps| rps * (1.0 + GROWTH_MIN) >= best);
+        self.steps.iter().find(enough).filter(|_| best > 0.0)
+    }
+
+    /// In a sentence or two.
+    fn verdict(&self) -> String {
+        let Some(knee) = self.knee() else {
+            return "nothing was answered".to_owned();
+        };
+        let rps = knee
+            .rps
+            .map_or_else(|| numbers::UNKNOWN.to_owned(), numbers::plain);
+        let more = match self.ended {
+            Ended::Saturated => "more connections only wait longer",
+            Ended::Complete if self.steps.last() == Some(knee) => {
+                "it was still growing; try more connections"
+            }
+            Ended::Complete => "more connections brought no more",
+            Ended::Interrupted => "interrupted; more connections were not tried",
+        };
+        format!(
+            "{rps} requests/s from {} connections on; {more}",
+            knee.connections
+        )
+    }
+
+    /// As JSON, format `hakaru-sweep`, version 1, with a line feed at its end.
+    pub fn json(&self) -> String {
+        format!("{:#}\n", self.document())
+    }
+
+    fn document(&self) -> Value {
+        let steps: Vec<Value> = self.steps.iter().map(Step::json).collect();
+        let knee = self.knee().map(|step| step.connections);
+        json!({
+            "format": "hakaru-sweep",
+            "version": 1,
+            "command": self.command,
+            "verdict": self.verdict(),
+            "ended": match self.ended {
+                Ended::Complete => "complete",
+                Ended::Saturated => "saturated",
+                Ended::Interrupted => "interrupted",
+            },
+            "knee_connections": knee,
+            "steps": steps,
+        })
+    }
+
+    /// As one HTML file that needs no network.
+    pub fn html(&self) -> String {
+        html::page(&self.document().to_string(), &self.text())
+    }
+
+    /// A table with a curve for a terminal.
+    pub fn text(&self) -> String {
+        const HEADS: [&str; 10] = [
+            "connections",
+            "rps",
+            "p50",
+            "p95",
+            "p99",
+            "failed",
+            "app",
+            "db",
+            "gen",
+            "memory",
+        ];
+        let rows: Vec<[String; 10]> = self.steps.iter().map(Step::cells).collect();
+        let width = |column: usize| {
+            let widths = rows.iter().map(|row| crate::text::width(&row[column]));
+            widths.chain([HEADS[column].len()]).max().unwrap_or(0)
+        };
+        let widths: Vec<usize> = (0..HEADS.len()).map(width).collect();
+        let line = |cells: [&str; 10], bar: &str| {
+            let padded = cells
+                .iter()
+                .zip(&widths)
+                .map(|(cell, width)| right(cell, *width));
+            let padded: Vec<String> = padded.collect();
+            format!("{}  {bar}\n", padded.join("  "))
+                .trim_end()
+                .to_owned()
+                + "\n"
+        };
+        let best = self
+            .steps
+            .iter()
+            .filter_map(|step| step.rps)
+            .fold(0.0, f64::max);
+        let mut text = line(HEADS, "requests/s");
+        for (row, step) in rows.iter().zip(&self.steps) {
+            let share = step.rps.unwrap_or(0.0) / best.max(f64::MIN_POSITIVE);
+            text += &line(row.each_ref().map(String::as_str), &bar(share));
+        }
+        text + &format!("\n{}; app, db and gen are cores in use\n", self.verdict())
+    }
+}
+
+/// Eighths of a column, so that small steps are seen.
+fn bar(share: f64) -> String {
+    const PARTS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    let eighths = (share.clamp(0.0, 1.0) * BAR_COLUMNS * 8.0).round() as usize;
+    "█".repeat(eighths / 8) + PARTS[eighths % 8]
+}
+
+impl Step {
+    fn cells(&self) -> [String; 10] {
+        let known =
+            |value: Option<f64>| value.map_or_else(|| numbers::UNKNOWN.to_owned(), numbers::plain);
+        let [p50, p95, p99] = self.latency_ms.map(numbers::duration_ms_or_unknown);
+        let [app, database, generator] = self.cores.map(known);
+        let memory = self
+            .memory_bytes
+            .map_or_else(|| numbers::UNKNOWN.to_owned(), numbers::bytes);
+        [
+            self.connections.to_string(),
+            known(self.rps),
+            p50,
+            p95,
+            p99,
+            numbers::count(self.failed),
+            app,
+            database,
+            generator,
+            memory,
+        ]
+    }
+
+    fn json(&self) -> Value {
+        let [p50, p95, p99] = self.latency_ms;
+        let [app, database, generator] = self.cores;
+        json!({
+            "connections": self.connections,
+            "run": self.run,
+            "rps": self.rps,
+            "latency_ms": { "p50": p50, "p95": p95, "p99": p99 },
+            "failed": self.failed,
+            "cores": { "app": app, "database": database, "generator": generator },
+            "memory_bytes": self.memory_bytes,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(connections: u32, rps: f64) -> Step {
+        Step {
+            connections,
+            rps: Some(rps),
+            latency_ms: [Some(1_000.0 * f64::from(connections) / rps), None, None],
+            cores: [Some(0.5), Some(0.0), None],
+            memory_bytes: Some(50 << 20),
+            ..Step::default()
+        }
+    }
+
+    fn sweep(steps: &[(u32, f64)], ended: Ended) -> Sweep {
+        Sweep {
+            command: "puma".to_owned(),
+            steps: steps
+                .iter()
+                .map(|(connections, rps)| step(*connections, *rps))
+                .collect(),
+            ended,
+        }
+    }
+
+    #[test]
+    fn two_flat_steps_are_saturation() {
+        let check = |rps: &[f64], expected: bool| {
+            let steps: Vec<Step> = rps.iter().map(|rps| step(1, *rps)).collect();
+            assert_eq!(is_saturated(&steps), expected, "{rps:?}");
+        };
+        check(&[], false);
+        check(&[100.0, 100.0], false);
+        check(&[100.0, 200.0, 204.0], false);
+        check(&[100.0, 200.0, 204.0, 190.0], true);
+        check(&[100.0, 200.0, 204.0, 240.0], false);
+        check(&[100.0, 0.0, 0.0], true);
+    }
+
+    #[test]
+    fn the_knee_is_the_first_that_is_good_enough() {
+        let steps = [(1, 100.0), (10, 580.0), (20, 600.0), (50, 590.0)];
+        let found = sweep(&steps, Ended::Saturated);
+        assert_eq!(found.knee().map(|step| step.connections), Some(10));
+        assert_eq!(
+            found.verdict(),
+            "580 requests/s from 10 connections on; more connections only wait longer"
+        );
+        let growing = sweep(&[(1, 100.0), (10, 900.0)], Ended::Complete);
+        assert!(growing.verdict().ends_with("try more connections"));
+        assert_eq!(
+            sweep(&[], Ended::Interrupted).verdict(),
+            "nothing was answered"
+        );
+    }
+
+    #[test]
+    fn the_table_has_a_curve() {
+        let text = sweep(&[(1, 100.0), (10, 800.0)], Ended::Complete).text();
+        let lines: Vec<&str> = text.lines().collect();
+        let expected = [
+            "connections  rps      p50  p95  p99  failed   app    db  gen    memory  requests/s",
+            "          1  100  10.0 ms    –    –       0  0.50  0.00    –  50.0 MiB  ███",
+            "         10  800  12.5 ms    –    –       0  0.50  0.00    –  50.0 MiB  ████████████████████████",
+        ];
+        assert_eq!(lines[..3], expected);
+    }
+
+    #[test]
+    fn the_page_holds_the_document() {
+        let sweep = sweep(&[(1, 100.0), (10, 800.0)], Ended::Complete);
+        assert!(sweep.html().contains("\"format\":\"hakaru-sweep\""));
+        let json: Value = serde_json::from_str(&sweep.json()).expect("JSON");
+        assert_eq!(json["steps"][1]["cores"]["app"], 0.5);
+        assert_eq!(json["knee_connections"], 10);
+    }
+}
