@@ -203,8 +203,9 @@ fn stop(api: &Api) {
     ON.store(false, SeqCst);
 }
 
-/// Begins as a command from outside asked: mode and interval. From the job.
-fn start_told(api: &Api, [mode, interval]: [u64; 2]) {
+/// Begins as a command from outside asked: mode, interval and length. From the job.
+fn start_told(api: &Api, [mode, interval, length]: [u64; 3]) {
+    timer::end_after(length);
     let mode = match mode {
         0 => Mode::Cpu,
         1 => Mode::Wall,

@@ -114,6 +114,10 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) no_agent: bool,
 
+    /// Do not look at the stacks of the app's threads (100 times a second)
+    #[arg(long)]
+    pub(crate) no_profile: bool,
+
     /// Print JSON on standard output, and nothing after it
     #[arg(long)]
     pub(crate) json: bool,

@@ -3,13 +3,18 @@
 mod attach;
 pub(crate) mod cli;
 mod kept;
+mod requests;
 mod take;
+
+pub(crate) use requests::{RUN_RATE, keep_of_run};
 
 use report::profile::ProfileView;
 use stacks::Profile;
 
 use crate::exit::{Exit, Failure};
 use crate::talk;
+use kept::Found;
+
 use cli::{DiffArgs, ExportArgs, FilterArgs, ProfileArgs, ProfileCommand, ShowArgs};
 
 /// Does what the command line says.
@@ -28,18 +33,15 @@ pub(crate) fn profile(args: &ProfileArgs) -> Result<Exit, Failure> {
 }
 
 fn show(args: &ShowArgs) -> Result<Exit, Failure> {
-    let (number, profile) = kept::find(&args.profile)?;
-    let profile = filtered(profile, &args.filter)?;
+    let found = filtered(&args.profile, &args.filter)?;
     let view = ProfileView {
-        number,
-        profile: &profile,
+        number: found.number,
+        profile: &found.profile,
         counted: None,
     };
     if let Some(name) = &args.around {
-        talk::data(
-            &report::profile::around(&profile, name)
-                .map_err(|error| Failure::new(Exit::Usage, error))?,
-        );
+        let around = report::profile::around(&found.profile, name);
+        talk::data(&around.map_err(|error| Failure::new(Exit::Usage, error))?);
     } else if args.json {
         talk::data(&report::profile::json(&view));
     } else {
@@ -49,12 +51,8 @@ fn show(args: &ShowArgs) -> Result<Exit, Failure> {
 }
 
 fn diff(args: &DiffArgs) -> Result<Exit, Failure> {
-    let (_, before) = kept::find(&args.before)?;
-    let (_, after) = kept::find(&args.after)?;
-    let (before, after) = (
-        filtered(before, &args.filter)?,
-        filtered(after, &args.filter)?,
-    );
+    let before = filtered(&args.before, &args.filter)?.profile;
+    let after = filtered(&args.after, &args.filter)?.profile;
     let diff = stacks::diff(&before, &after);
     talk::data(&if args.json {
         report::profile::difference_json(&before, &after, &diff)
@@ -65,9 +63,8 @@ fn diff(args: &DiffArgs) -> Result<Exit, Failure> {
 }
 
 fn export(args: &ExportArgs) -> Result<Exit, Failure> {
-    let (_, profile) = kept::find(&args.profile)?;
-    let profile = filtered(profile, &args.filter)?;
-    let bytes = args.format.of().write(&profile);
+    let found = filtered(&args.profile, &args.filter)?;
+    let bytes = args.format.of().write(&found.profile);
     match &args.output {
         Some(path) => std::fs::write(path, bytes).map_err(|error| {
             Failure::new(
@@ -80,7 +77,16 @@ fn export(args: &ExportArgs) -> Result<Exit, Failure> {
     Ok(Exit::Ok)
 }
 
-fn filtered(mut profile: Profile, filter: &FilterArgs) -> Result<Profile, Failure> {
+fn filtered(text: &str, filter: &FilterArgs) -> Result<Found, Failure> {
+    let mut found = kept::find(text)?;
+    if filter.route.is_some() || filter.slow {
+        found.profile = requests::only(&found, filter)?;
+    }
+    found.profile = by_stack(found.profile, filter)?;
+    Ok(found)
+}
+
+fn by_stack(mut profile: Profile, filter: &FilterArgs) -> Result<Profile, Failure> {
     if let Some(name) = &filter.state {
         let state = stacks::State::ALL
             .into_iter()

@@ -24,7 +24,7 @@ use crate::cli::RunArgs;
 use crate::exit::{Exit, Failure};
 use crate::page::{Form, Outputs};
 use crate::settings::Settings;
-use crate::{config, log, page, revision, signals, talk};
+use crate::{config, log, page, profile, revision, signals, talk};
 use places::Places;
 use recorder::{Recorded, Recorder};
 
@@ -39,7 +39,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
             format!("the current folder cannot be read: {error}"),
         )
     })?;
-    let settings = Settings::resolve(args, config::load(args.config.as_deref(), &folder)?)?;
+    let mut settings = Settings::resolve(args, config::load(args.config.as_deref(), &folder)?)?;
+    settings.profile = settings.agent && !args.no_profile;
     let stop = signals::watch()
         .map_err(|error| Failure::new(Exit::Failed, format!("cannot watch for Ctrl-C: {error}")))?;
     let (recording, number) = record(&settings, &stop)?;
@@ -193,6 +194,7 @@ fn measure(measure: Measure<'_>) -> Result<(Recording, Option<i64>), Failure> {
         writer,
         rings,
         database,
+        profile: profiled,
         troubles: met,
     } = recorder.end();
     let died = app.exited();
@@ -217,6 +219,7 @@ fn measure(measure: Measure<'_>) -> Result<(Recording, Option<i64>), Failure> {
     let stopped = app.stop();
     facts::of_stop(&mut recording, &stopped);
     let number = recorder::finish(writer, &mut recording);
+    profile::keep_of_run(settings, number, profiled);
     Ok((recording, number))
 }
 

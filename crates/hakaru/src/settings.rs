@@ -39,6 +39,8 @@ pub(crate) struct Settings {
     pub(crate) before: Option<(CommandLine, Duration)>,
     /// Whether the agent is loaded.
     pub(crate) agent: bool,
+    /// Whether it samples stacks; only a single run does, a series of them would be slowed down for nothing.
+    pub(crate) profile: bool,
     /// What clients do; without flows the URL is requested.
     pub(crate) scenario: scenario::Spec,
     /// How hard, how long.
@@ -86,6 +88,7 @@ impl Settings {
             scenario: scenario_spec(&args.flows, &config, &folder, &url)?,
             project: folder,
             agent: start.is_some() && !args.no_agent,
+            profile: false,
             start,
             endpoint,
             url,

@@ -11,7 +11,7 @@ use rusqlite::Connection;
 use crate::{FOLDER, Store, StoreError};
 
 /// The steps from an empty database to the present tables; `user_version` counts those taken.
-const MIGRATIONS: [&str; 3] = [
+const MIGRATIONS: [&str; 4] = [
     "
     CREATE TABLE run (
         number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -57,6 +57,9 @@ const MIGRATIONS: [&str; 3] = [
         command TEXT NOT NULL,
         data BLOB NOT NULL
     ) STRICT;
+",
+    "
+    ALTER TABLE profile ADD COLUMN run INTEGER;
 ",
 ];
 

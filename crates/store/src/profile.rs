@@ -9,6 +9,8 @@ use crate::{RunRef, Store, StoreError};
 pub struct StoredProfile {
     /// Its number, counted from 1.
     pub number: i64,
+    /// The run that it was taken in, if any.
+    pub run: Option<i64>,
     /// Wall-clock time of its start, milliseconds since 1970.
     pub started_at_unix_ms: i64,
     /// What was profiled.
@@ -18,7 +20,7 @@ pub struct StoredProfile {
 }
 
 impl Store {
-    /// Keeps a profile and answers its number.
+    /// Keeps a profile, of that run if it is of one, and answers its number.
     ///
     /// # Errors
     /// When the disk is full or the database is damaged.
@@ -27,12 +29,13 @@ impl Store {
         started_at_unix_ms: i64,
         command: &str,
         data: &[u8],
+        run: Option<i64>,
     ) -> Result<i64, StoreError> {
         self.database
             .query_row(
-                "INSERT INTO profile (started_at_unix_ms, command, data) VALUES (?1, ?2, ?3)
+                "INSERT INTO profile (started_at_unix_ms, command, data, run) VALUES (?1, ?2, ?3, ?4)
                  RETURNING number",
-                params![started_at_unix_ms, command, data],
+                params![started_at_unix_ms, command, data, run],
                 |row| row.get(0),
             )
             .map_err(|error| StoreError::sqlite(&self.path(), data.len() as u64, error))
@@ -49,12 +52,13 @@ impl Store {
         };
         self.database
             .query_row(
-                "SELECT number, started_at_unix_ms, command, data FROM profile
+                "SELECT number, started_at_unix_ms, command, data, run FROM profile
                  WHERE number = coalesce(?1, (SELECT max(number) FROM profile))",
                 [number],
                 |row| {
                     Ok(StoredProfile {
                         number: row.get(0)?,
+                        run: row.get(4)?,
                         started_at_unix_ms: row.get(1)?,
                         command: row.get(2)?,
                         data: row.get(3)?,

@@ -348,10 +348,21 @@ fn profiles_are_kept_under_numbers_of_their_own() {
     let project = TempDir::new().unwrap();
     let store = open(&project);
     assert_eq!(store.profile(RunRef::Last).unwrap(), None);
-    assert_eq!(store.add_profile(1000, "ruby a.rb", b"first").unwrap(), 1);
-    assert_eq!(store.add_profile(2000, "ruby b.rb", b"second").unwrap(), 2);
+    assert_eq!(
+        store
+            .add_profile(1000, "ruby a.rb", b"first", None)
+            .unwrap(),
+        1
+    );
+    assert_eq!(
+        store
+            .add_profile(2000, "ruby b.rb", b"second", Some(7))
+            .unwrap(),
+        2
+    );
     let last = open(&project).profile(RunRef::Last).unwrap().expect("kept");
     assert_eq!((last.number, last.data.as_slice()), (2, &b"second"[..]));
+    assert_eq!(last.run, Some(7));
     let first = store.profile(RunRef::Number(1)).unwrap().expect("kept");
     assert_eq!(
         (first.started_at_unix_ms, first.command.as_str()),

@@ -54,7 +54,7 @@ static HANDLE: AtomicI64 = AtomicI64::new(-1);
 static NIL: AtomicUsize = AtomicUsize::new(0);
 static MARKER: AtomicUsize = AtomicUsize::new(0);
 static COMMAND: AtomicU8 = AtomicU8::new(0);
-static COMMANDED: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
+static COMMANDED: [AtomicU64; 3] = [const { AtomicU64::new(0) }; 3];
 
 const COMMAND_START: u8 = 1;
 const COMMAND_STOP: u8 = 2;
@@ -104,8 +104,9 @@ pub(super) fn request() {
     }
 }
 
-/// Asks for a sampling to be started by the job.
-pub(super) fn request_start(wanted: Wanted) {
+/// Asks for a sampling of so many nanoseconds to be started by the job.
+pub(super) fn request_start(wanted: Wanted, length: u64) {
+    COMMANDED[2].store(length, Relaxed);
     COMMANDED[0].store(wanted.mode as u64, Relaxed);
     COMMANDED[1].store(wanted.interval, Relaxed);
     COMMAND.store(COMMAND_START, SeqCst);
@@ -203,7 +204,7 @@ extern "C" fn run(_data: *mut c_void) {
     guarded((), || {
         let Some(api) = api() else { return };
         match COMMAND.swap(0, SeqCst) {
-            COMMAND_START => super::start_told(api, [0, 1].map(|i| COMMANDED[i].load(Relaxed))),
+            COMMAND_START => super::start_told(api, [0, 1, 2].map(|i| COMMANDED[i].load(Relaxed))),
             COMMAND_STOP => super::stop_told(api),
             _ => {}
         }

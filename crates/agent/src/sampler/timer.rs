@@ -32,6 +32,11 @@ static UNTIL: AtomicU64 = AtomicU64::new(0);
 /// CPU time of the timer thread.
 static OWN_COST: AtomicU64 = AtomicU64::new(0);
 
+/// The sampling that is about to start ends by itself after so many nanoseconds.
+pub(super) fn end_after(length: u64) {
+    UNTIL.store(monotonic_ns().saturating_add(length), SeqCst);
+}
+
 /// Starts ticking; `false` when no thread can be had.
 pub(super) fn start(interval: u64) -> bool {
     OWN_COST.store(0, Relaxed);
@@ -237,10 +242,9 @@ fn wait_for_command(epoch: u32) {
         if let Ok(text) = std::fs::read_to_string(&file) {
             let _ = std::fs::remove_file(&file);
             if let Some((wanted, length)) = command(&text) {
-                UNTIL.store(monotonic_ns() + length, SeqCst);
                 TICKING.store(true, SeqCst);
                 if EPOCH.load(SeqCst) == epoch {
-                    job::request_start(wanted);
+                    job::request_start(wanted, length);
                 }
                 TICKING.store(false, SeqCst);
                 return;

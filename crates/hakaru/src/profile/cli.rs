@@ -135,6 +135,14 @@ pub(crate) struct FilterArgs {
     #[arg(long, value_name = "TEXT")]
     pub(crate) focus: Option<String>,
 
+    /// Of a run's profile, only requests of this route, such as 'GET /posts/:id'
+    #[arg(long, value_name = "ROUTE")]
+    pub(crate) route: Option<String>,
+
+    /// Of a run's profile, only the slowest twentieth of requests (of that route)
+    #[arg(long)]
+    pub(crate) slow: bool,
+
     /// Only one state, such as running, gvl_wait, gc, sql, lock
     #[arg(long, value_name = "STATE")]
     pub(crate) state: Option<String>,

@@ -9,15 +9,28 @@ use store::{RunRef, Store};
 use crate::exit::{Exit, Failure};
 use crate::talk;
 
-/// The profile of that number or name of a file, and its number in the store.
-pub(super) fn find(text: &str) -> Result<(Option<i64>, Profile), Failure> {
+/// A profile, and where it is from.
+pub(super) struct Found {
+    pub(super) profile: Profile,
+    /// Its number in the store.
+    pub(super) number: Option<i64>,
+    /// The run that it was taken in.
+    pub(super) run: Option<i64>,
+}
+
+/// The profile of that number or name of a file.
+pub(super) fn find(text: &str) -> Result<Found, Failure> {
     match text.parse::<RunRef>() {
         Ok(wanted) => from_store(wanted),
-        Err(_) => from_file(Path::new(text)).map(|profile| (None, profile)),
+        Err(_) => from_file(Path::new(text)).map(|profile| Found {
+            profile,
+            number: None,
+            run: None,
+        }),
     }
 }
 
-fn from_store(wanted: RunRef) -> Result<(Option<i64>, Profile), Failure> {
+fn from_store(wanted: RunRef) -> Result<Found, Failure> {
     let folder = super::take::folder()?;
     let missing = || {
         Failure::new(
@@ -36,7 +49,11 @@ fn from_store(wanted: RunRef) -> Result<(Option<i64>, Profile), Failure> {
         .map_err(|error| failed(&error))?
         .ok_or_else(missing)?;
     let profile = Profile::decode(&kept.data).map_err(|error| failed(&error))?;
-    Ok((Some(kept.number), profile))
+    Ok(Found {
+        profile,
+        number: Some(kept.number),
+        run: kept.run,
+    })
 }
 
 fn from_file(path: &Path) -> Result<Profile, Failure> {
@@ -58,15 +75,15 @@ fn from_file(path: &Path) -> Result<Profile, Failure> {
     Ok(profile)
 }
 
-/// Keeps a profile; answers its number, or says why it is not kept.
-pub(super) fn keep(profile: &Profile) -> Option<i64> {
+/// Keeps a profile in the project's store, of that run if it is of one; answers its number, or says why it is
+/// not kept.
+pub(super) fn keep(folder: &Path, profile: &Profile, run: Option<i64>) -> Option<i64> {
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .map_or(0, |since| since.as_millis() as i64);
     let started = now - (profile.duration / 1_000_000) as i64;
-    let folder = super::take::folder().ok()?;
-    let kept = Store::open(&folder)
-        .and_then(|store| store.add_profile(started, &profile.command, &profile.encode()));
+    let kept = Store::open(folder)
+        .and_then(|store| store.add_profile(started, &profile.command, &profile.encode(), run));
     kept.inspect_err(|error| talk::say(&format!("hakaru: {error}; this profile is not kept")))
         .ok()
 }

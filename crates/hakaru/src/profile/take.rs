@@ -71,7 +71,9 @@ pub(super) fn show(args: &ProfileArgs, rings: &Rings, profile: &Profile, counted
             talk::say(&format!("process {}: {trouble}", process.pid));
         }
     }
-    let number = kept::keep(profile);
+    let number = folder()
+        .ok()
+        .and_then(|folder| kept::keep(&folder, profile, None));
     let counted = args.count.as_ref().map(|method| CountedView {
         method: method.clone(),
         sites: counted

@@ -9,6 +9,7 @@ use target::Agent;
 use tempfile::TempDir;
 
 use crate::exit::{Exit, Failure};
+use crate::profile;
 use crate::settings::Settings;
 
 /// Rings belong into memory; containers give `/dev/shm` 64 MB, of which each thread's ring takes half
@@ -160,7 +161,12 @@ fn unpack(settings: &Settings, rings: &Path) -> std::io::Result<(TempDir, Agent)
         .start
         .as_ref()
         .map_or(settings.project.as_path(), |spec| spec.directory.as_path());
-    unpack_for(&settings.project, root, rings)
+    let (folder, mut agent) = unpack_for(&settings.project, root, rings)?;
+    if settings.profile {
+        let asked = format!("wall {} request", profile::RUN_RATE);
+        agent.env.push(("HAKARU_PROFILE".to_owned(), asked.into()));
+    }
+    Ok((folder, agent))
 }
 
 /// Unpacks the agent for an app below `root`.

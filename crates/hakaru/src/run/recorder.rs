@@ -5,7 +5,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use capture::{DatabaseWatch, ExplainError, HostSampler, Rings, WatchTimes, Watched};
+use capture::{
+    DatabaseWatch, ExplainError, HostSampler, ProfileCollector, Rings, WatchTimes, Watched,
+};
 use load::Batch;
 use recording::format::{Chunk, Summary};
 use recording::{Meta, ProcessRole, Recording, Trouble};
@@ -49,6 +51,8 @@ pub(crate) struct Recorded {
     pub(crate) rings: Rings,
     /// What the database said of itself; `None` when nobody knew where it is.
     pub(crate) database: Option<Result<Watched, ExplainError>>,
+    /// Stacks that were sampled.
+    pub(crate) profile: ProfileCollector,
     pub(crate) troubles: Vec<Trouble>,
 }
 
@@ -86,6 +90,7 @@ impl Recorder {
                 writer,
                 rings: Rings::new(&start.rings),
                 database: None,
+                profile: ProfileCollector::default(),
                 troubles,
             },
             chunk: Chunk::default(),
@@ -185,6 +190,9 @@ impl State {
         self.chunk.handled.extend(polled.handled);
         self.chunk.texts.extend(polled.texts);
         self.chunk.runtime.extend(polled.runtime);
+        for (pid, record) in polled.profile {
+            self.recorded.profile.add(pid, record);
+        }
         count
     }
 

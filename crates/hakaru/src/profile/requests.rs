@@ -1,0 +1,80 @@
+//! Profiles of runs, whose samples know the request they belong to.
+
+use std::collections::{BTreeSet, HashSet};
+
+use capture::ProfileCollector;
+use stacks::Profile;
+use store::{RunRef, Store};
+
+use super::cli::FilterArgs;
+use super::kept::{self, Found};
+use crate::exit::{Exit, Failure};
+use crate::settings::Settings;
+use crate::talk;
+
+/// Samples a second in a run: enough to see where a route's time goes in a minute, at a cost far below what
+/// the run can measure.
+pub(crate) const RUN_RATE: u64 = 100;
+
+/// Keeps what was sampled in a run that was kept.
+pub(crate) fn keep_of_run(settings: &Settings, run: Option<i64>, collector: ProfileCollector) {
+    if collector.is_empty() {
+        return;
+    }
+    let (mut profile, _) = collector.end("wall", 1_000_000_000 / RUN_RATE);
+    // Outside of requests the server's threads wait for the next.
+    profile = stacks::filter::only(&profile, |sample| sample.request != 0);
+    let command = settings.start.as_ref().map(|spec| spec.command.to_string());
+    profile.command = command.unwrap_or_default();
+    if let (Some(run), false) = (run, profile.samples.is_empty())
+        && let Some(number) = kept::keep(&settings.project, &profile, Some(run))
+    {
+        talk::say(&format!(
+            "the stacks of run {run} are kept as profile {number}; `hakaru profile show {number}` shows them, \
+             `--route` those of one route"
+        ));
+    }
+}
+
+/// The samples of the requests that the filter names.
+pub(super) fn only(found: &Found, filter: &FilterArgs) -> Result<Profile, Failure> {
+    let Some(run) = found.run else {
+        return Err(Failure::new(
+            Exit::Usage,
+            "this profile is not of a run, so its samples know no route; leave out --route and --slow",
+        ));
+    };
+    let folder = super::take::folder()?;
+    let stored = Store::open(&folder)
+        .and_then(|store| store.load(RunRef::Number(run)))
+        .map_err(|error| Failure::new(Exit::Failed, error))?;
+    let joined = breakdown::join(&stored.recording);
+    let mut wanted: Vec<(u64, u64)> = Vec::new();
+    let mut routes = BTreeSet::new();
+    for request in &joined.requests {
+        let route = joined.routes[request.route].as_str();
+        routes.insert(route);
+        let is_wanted = filter.route.as_deref().is_none_or(|named| named == route);
+        if let (true, Some(handled)) = (is_wanted, request.handled) {
+            wanted.push((handled.end.since(handled.start).0, handled.id.0));
+        }
+    }
+    if wanted.is_empty() {
+        let names: Vec<&str> = routes.into_iter().collect();
+        return Err(Failure::new(
+            Exit::Usage,
+            format!(
+                "run {run} has no request of that route; there are: {}",
+                names.join(", ")
+            ),
+        ));
+    }
+    if filter.slow {
+        wanted.sort_unstable();
+        wanted.drain(..wanted.len() * 95 / 100);
+    }
+    let ids: HashSet<u64> = wanted.into_iter().map(|(_, id)| id).collect();
+    Ok(stacks::filter::only(&found.profile, |sample| {
+        ids.contains(&sample.request)
+    }))
+}

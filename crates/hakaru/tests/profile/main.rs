@@ -1,0 +1,7 @@
+//! `hakaru profile` on programs whose answer is known, and on programs that do what profilers fear.
+
+mod kept;
+mod known;
+mod resolver;
+mod safety;
+mod support;

@@ -1,0 +1,138 @@
+//! Programs that do what profilers fear. Each checks its own answers and ends with an error otherwise.
+
+use crate::support::Place;
+
+#[test]
+fn a_thousand_starts_and_stops_under_load_leave_answers_and_memory_as_they_are() {
+    let place = Place::new(
+        r#"
+rss = -> { File.read("/proc/self/status")[/VmRSS:\s+(\d+)/, 1].to_i }
+stopped = false
+workers = 3.times.map { Thread.new { n = 0; (n += [1, 2, 3].sort.sum; Thread.pass) until stopped; n } }
+cycle = lambda do |_|
+  HakaruAgent::Native.profile_stop
+  HakaruAgent::Native.profile_start
+  sleep 0.0005
+end
+200.times(&cycle)
+before = rss.call
+800.times(&cycle)
+grown = rss.call - before
+stopped = true
+raise "wrong sums" unless workers.all? { |thread| (thread.value % 6).zero? }
+raise "grew by #{grown} kB" if grown > 8_000
+"#,
+    );
+    let seen = place.profile(&["--mode", "wall"]);
+    assert!(
+        seen.json["samples"]
+            .as_u64()
+            .is_some_and(|samples| samples > 100)
+    );
+}
+
+#[test]
+fn forks_threads_signals_and_collections_change_no_answer() {
+    let place = Place::new(
+        r#"
+traps = Hash.new(0)
+%w[USR1 URG WINCH].each { |name| trap(name) { traps[name] += 1 } }
+10.times { Process.kill("USR1", Process.pid); Process.kill("WINCH", Process.pid); sleep 0.002 }
+raise "traps: #{traps}" unless traps["USR1"].between?(1, 10) && traps["URG"].zero?
+
+pids = 60.times.map do |i|
+  fork do
+    spin(0.005)
+    i.even? ? exit!(i) : exit(i)
+  end
+end
+pids.each_with_index do |pid, i|
+  _, status = Process.wait2(pid)
+  raise "child #{i}: #{status}" unless status.exitstatus == i
+end
+victim = fork { loop { spin(0.01) } }
+sleep 0.1
+Process.kill("KILL", victim)
+raise "not killed" unless Process.wait2(victim)[1].termsig == 9
+Process.wait(fork { Process.wait(fork { spin(0.05); exit!(0) }); exit!(0) })
+
+200.times do
+  thread = Thread.new { loop { [3, 1, 2].sort } }
+  sleep 0.001
+  thread.kill.join
+end
+raised = 0
+50.times do
+  thread = Thread.new { begin; loop { "x" * 10 }; rescue RuntimeError; raised += 1; end }
+  sleep 0.002
+  thread.raise("out")
+  thread.join
+rescue RuntimeError
+  raised += 1
+end
+raise "raised #{raised}" unless raised == 50
+begin
+  def endless = endless + 1
+  endless
+rescue SystemStackError
+  :fine
+end
+
+GC.stress = true
+300.times { |i| raise "stress" unless [i.to_s, "b"].join.end_with?("b") }
+GC.stress = false
+20.times do
+  Array.new(2000) { |i| i.to_s }
+  eval("def made_#{rand(1 << 30)} = 1.upto(300).sum; spin(0.002)")
+  GC.start
+  GC.compact
+end
+"#,
+    );
+    let seen = place.profile(&["--mode", "wall"]);
+    let threads = seen.json["threads"].as_u64().unwrap_or(0);
+    assert!(threads > 60, "children are sampled too: {threads} threads");
+}
+
+#[test]
+fn fibers_ractors_children_and_exec_are_survived() {
+    let place = Place::new(
+        r#"
+fiber = Fiber.new { loop { spin(0.01); Fiber.yield } }
+10.times { fiber.resume }
+Ractor.new { x = 0; 200_000.times { x += 1 }; x }.take == 200_000 || raise("ractor")
+raise "system" unless system("ruby", "-e", "exit 0")
+exec("ruby", "-e", "2_000_000.times { |i| i.to_s }; exit 0")
+"#,
+    );
+    let seen = place.profile(&["--mode", "wall"]);
+    assert!(
+        seen.inclusive("Object#spin") > 100.0,
+        "{}",
+        seen.json["inclusive"]
+    );
+    assert_eq!(
+        seen.json["notes"].as_array().map(Vec::len),
+        Some(0),
+        "{}",
+        seen.json["notes"]
+    );
+}
+
+#[test]
+fn a_process_without_ruby_or_with_another_rubyopt_is_told_plainly() {
+    let place = Place::new("");
+    let output = place.hakaru(&["profile", "--", "true"]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(
+        stderr.contains("no Ruby process loaded the agent"),
+        "{stderr}"
+    );
+    let output = place.hakaru(&["profile", "--", "no-such-command"]);
+    assert_eq!(output.status.code(), Some(5));
+    let output = place.hakaru(&["profile", "--pid", &std::process::id().to_string()]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("hakaru profile --standby"), "{stderr}");
+}
