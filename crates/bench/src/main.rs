@@ -9,6 +9,7 @@ mod load;
 mod options;
 mod pairs;
 mod program;
+mod schema;
 mod tune;
 mod whatif;
 
@@ -19,10 +20,11 @@ fn main() -> ExitCode {
     let ended = match arguments.first().map(String::as_str) {
         Some("agent") => agent::run(&arguments[1..]),
         Some("load") => load::run(&arguments[1..]),
+        Some("schema") => schema::run(&arguments[1..]),
         Some("tune") => tune::run(&arguments[1..]),
         Some("whatif") => whatif::run(&arguments[1..]),
         other => Err(format!(
-            "no benchmark is called {:?}; there are `agent`, `load`, `tune` and `whatif`",
+            "no benchmark is called {:?}; there are `agent`, `load`, `schema`, `tune` and `whatif`",
             other.unwrap_or("")
         )
         .into()),

@@ -81,10 +81,48 @@ impl fmt::Display for SyntaxError {
             message,
             ..
         } = self;
+        let (excerpt, caret) = self.excerpt();
         writeln!(f, "{source}:{line}:{column}: {message}")?;
-        writeln!(f, "    {}", self.line_text)?;
-        write!(f, "    {:>column$}", "^")
+        writeln!(f, "    {excerpt}")?;
+        write!(f, "    {:>caret$}", "^")
+    }
+}
+
+/// Letters of a line that are shown before and behind a place.
+const EXCERPT_LETTERS: usize = 80;
+
+impl SyntaxError {
+    /// The part of the line around the place, and the place's column in it, from 1: a line may be a whole dump.
+    pub fn excerpt(&self) -> (String, usize) {
+        let before = self.column.saturating_sub(1);
+        let skipped = before.saturating_sub(EXCERPT_LETTERS);
+        let shown = self.line_text.chars().skip(skipped);
+        let excerpt = shown.take(before - skipped + EXCERPT_LETTERS).collect();
+        (excerpt, before - skipped + 1)
     }
 }
 
 impl std::error::Error for SyntaxError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_caret_is_under_the_place_however_long_the_line_is() {
+        let check = |before: usize| {
+            let source = Source {
+                name: "a.sql".to_owned(),
+                text: format!("SELECT 1;\n{}!{}", "é".repeat(before), "x".repeat(100_000)),
+            };
+            let offset = source.text.find('!').unwrap();
+            let shown = SyntaxError::at(&source, offset, "no").to_string();
+            let lines: Vec<&str> = shown.lines().collect();
+            assert_eq!(lines[0], format!("a.sql:2:{}: no", before + 1));
+            let place = lines[1].chars().position(|letter| letter == '!');
+            assert_eq!(place, lines[2].chars().position(|letter| letter == '^'));
+            assert!(lines[1].chars().count() < 200);
+        };
+        [0, 5, 80, 81, 100_000].into_iter().for_each(check);
+    }
+}

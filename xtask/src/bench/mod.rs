@@ -3,6 +3,7 @@
 mod agent;
 mod load;
 mod program;
+mod schema;
 mod tune;
 mod whatif;
 
@@ -32,6 +33,11 @@ const BENCHES: &[Bench] = &[
         "tune",
         "what tune loses against an exhaustive grid, and what it saves",
         tune::run_bench,
+    ),
+    (
+        "schema",
+        "the schema engine: comparing, hostile texts, reading servers",
+        schema::run_bench,
     ),
 ];
 

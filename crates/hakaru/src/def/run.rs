@@ -264,20 +264,13 @@ fn of_database(error: &DbError) -> String {
 
 /// sqldef's form, with the place in the whole text.
 fn of_syntax(error: &SyntaxError) -> String {
-    let SyntaxError {
-        line,
-        column,
-        line_text,
-        message,
-        ..
-    } = error;
+    let (excerpt, caret) = error.excerpt();
     let statement = match error.statement.as_str() {
-        "" => line_text,
+        "" => &excerpt,
         statement => statement,
     };
     format!(
-        "found syntax error when parsing DDL \"{statement}\": {message} at line {line}, column {column}\n  \
-         {line_text}\n  {:>column$}",
-        "^"
+        "found syntax error when parsing DDL \"{statement}\": {} at line {}, column {}\n  {excerpt}\n  {:>caret$}",
+        error.message, error.line, error.column, "^"
     )
 }

@@ -81,9 +81,15 @@ impl<'a> Splitter<'a> {
     /// A comment on the same line behind the delimiter still belongs to the statement.
     fn comment_behind(&mut self) {
         let rest = &self.lexer.text[self.lexer.at..];
-        let line = &rest[..rest.find('\n').unwrap_or(rest.len())];
-        let comment = line.trim_start();
-        if comment.starts_with("-- ") && comment.contains("@rename") {
+        let comment = rest.trim_start_matches([' ', '\t']);
+        // A line may be the whole text, so its end is looked for only where it matters.
+        let has_old_name = || {
+            comment
+                .lines()
+                .next()
+                .is_some_and(|line| line.contains("@rename"))
+        };
+        if comment.starts_with("-- ") && has_old_name() {
             // The comment ends with its line, so reading it meets nothing that could fail.
             let _ = self.lexer.skip();
         }

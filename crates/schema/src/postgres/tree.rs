@@ -3,7 +3,19 @@
 //! The grammar is squawk's; its events are kept in two vectors instead of its own tree, which costs more to build
 //! than the parsing itself. Spaces and comments are left out of the tree; comments are listed beside it.
 
+use std::thread;
+
 use squawk_parser::{EntryPoint, LexedStr, StrStep, SyntaxKind};
+
+/// Deepest nesting that is parsed. The grammar calls itself at each level, and a stack ends; PostgreSQL itself refuses some
+/// thousands (`max_stack_depth`), and what people and dumps write stays below a hundred.
+const NESTING_MAX: usize = 400;
+
+/// Most operators in one row, each of which may be a level as well.
+const OPERATORS_MAX: usize = 4_000;
+
+/// Room for both, by experiment with many times as much to spare. Only what is touched becomes memory.
+const STACK_BYTES: usize = 256 << 20;
 
 /// A parsed text.
 pub(crate) struct Tree<'t> {
@@ -34,7 +46,25 @@ impl<'t> Tree<'t> {
     /// Parses a text of any number of statements.
     pub(crate) fn parse(text: &'t str) -> Tree<'t> {
         let lexed = LexedStr::new(text);
-        let output = EntryPoint::SourceFile.parse(&lexed.to_input());
+        if let Some(offset) = too_deep(text, &lexed) {
+            let mut empty = Tree::parse("");
+            empty.error = Some((offset, "this is nested too deep".to_owned()));
+            return empty;
+        }
+        let input = lexed.to_input();
+        let output = thread::scope(|scope| {
+            let parse = || EntryPoint::SourceFile.parse(&input);
+            let thread = thread::Builder::new().stack_size(STACK_BYTES);
+            let parsed = thread
+                .spawn_scoped(scope, parse)
+                .map(|thread| thread.join());
+            match parsed {
+                Ok(Ok(output)) => output,
+                Ok(Err(panic)) => std::panic::resume_unwind(panic),
+                // No room for a thread: the stack that is there has to do.
+                Err(_) => parse(),
+            }
+        });
         let mut tree = Tree {
             text,
             items: Vec::with_capacity(text.len() / 3),
@@ -96,6 +126,46 @@ impl<'t> Tree<'t> {
     pub(crate) fn root(&'t self) -> Node<'t> {
         Node { tree: self, at: 0 }
     }
+}
+
+/// Where the parser would go deeper than it may: inside brackets and CASE, in rows of operators, and in joins whose conditions
+/// come later.
+fn too_deep(text: &str, lexed: &LexedStr<'_>) -> Option<usize> {
+    let (mut depth, mut operators, mut joins) = (0_usize, 0_usize, 0_usize);
+    let (mut index, mut end) = (0, 0);
+    while end < text.len() {
+        let range = lexed.text_range(index);
+        (index, end) = (index + 1, range.end);
+        let token = &text[range.clone()];
+        let is = |word: &str| token.eq_ignore_ascii_case(word);
+        let is_between = token.starts_with("--") || token.starts_with("/*");
+        if is_between || token.starts_with(char::is_whitespace) {
+            continue;
+        }
+        match token {
+            "(" | "[" => depth += 1,
+            ")" | "]" => depth = depth.saturating_sub(1),
+            ";" => (depth, joins) = (0, 0),
+            _ if is("JOIN") => joins += 1,
+            _ if is("ON") || is("USING") => joins = joins.saturating_sub(1),
+            _ if is("CASE") => depth += 1,
+            _ if is("END") => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if is("NOT")
+            || token.starts_with([
+                '=', '<', '>', '|', '&', '!', '@', '#', '~', '+', '-', '*', '/', '%', '^', '?',
+            ])
+        {
+            operators += 1;
+        } else if matches!(token, "," | ";" | "(" | ")") || is("AND") || is("OR") {
+            operators = 0;
+        }
+        if depth.max(joins) > NESTING_MAX || operators > OPERATORS_MAX {
+            return Some(range.start);
+        }
+    }
+    None
 }
 
 impl<'t> Node<'t> {
