@@ -12,13 +12,24 @@ use crate::{log, talk};
 /// Prints the prediction.
 pub(crate) fn predict(args: &PredictArgs) -> Result<Exit, Failure> {
     let stored = stored(&args.run)?;
-    let model = model_of(&stored)?;
-    let setup = Setup {
+    let mut model = model_of(&stored)?;
+    if let Some(second) = &args.second_run {
+        learn(&mut model, second)?;
+    }
+    let mut setup = Setup {
         workers: args.workers.unwrap_or(model.recorded.workers),
         threads: args.threads.unwrap_or(model.recorded.threads),
         cores: args.cores.unwrap_or(model.recorded.cores),
         load: load(args, &model)?,
         ..model.recorded
+    };
+    let goal_met = match &args.goal {
+        Some(goal) => {
+            let found = whatif::capacity::fewest_workers(&model, &setup, goal, args.cores);
+            setup = found.setup;
+            Some((*goal, found.held))
+        }
+        None => None,
     };
     let forecast = Forecast {
         run: stored.entry.number,
@@ -26,13 +37,28 @@ pub(crate) fn predict(args: &PredictArgs) -> Result<Exit, Failure> {
         model: &model,
         row: Row::of(&model, &setup),
         replay_error: model.error(),
+        goal: goal_met,
     };
     talk::data(&if args.json {
         forecast.json()
     } else {
         forecast.text()
     });
-    Ok(Exit::Ok)
+    Ok(match goal_met {
+        Some((_, false)) => Exit::EXPECTATION_MISSED,
+        _ => Exit::Ok,
+    })
+}
+
+fn learn(model: &mut Model, second: &str) -> Result<(), Failure> {
+    let second = stored(second)?;
+    if !model.learn_from(&model_of(&second)?) {
+        talk::say(&format!(
+            "hakaru: run {} says nothing new of the database: no SQL in one of both runs, or something else slowed it down",
+            second.entry.number
+        ));
+    }
+    Ok(())
 }
 
 /// The run of that name in this folder's store.

@@ -1,6 +1,7 @@
 //! What a simulation says about one setting, beside what was recorded.
 
 use serde_json::{Value, json};
+use whatif::goal::Goal;
 use whatif::{Load, Model, Prediction, Setup, bound};
 
 use crate::numbers;
@@ -95,6 +96,8 @@ pub struct Forecast<'a> {
     pub row: Row,
     /// How far the replay of the run is from the run, in throughput.
     pub replay_error: f64,
+    /// The goal for which workers were counted, and whether it is held.
+    pub goal: Option<(Goal, bool)>,
 }
 
 impl Forecast<'_> {
@@ -160,6 +163,9 @@ impl Forecast<'_> {
                 "! that is much: something that is not simulated takes time; trust the prediction less".to_owned(),
             );
         }
+        if let Some((goal, held)) = &self.goal {
+            notes.push(self.capacity(goal, *held));
+        }
         if self.row.overloaded() {
             notes.push(format!(
                 "! more is due than can be served: about {} requests/s; the queue grows as long as the load lasts",
@@ -167,6 +173,22 @@ impl Forecast<'_> {
             ));
         }
         notes
+    }
+
+    fn capacity(&self, goal: &Goal, held: bool) -> String {
+        let setup = &self.row.setup;
+        let load = load_words(&setup.load);
+        let shape = format!(
+            "{} of {} on {}",
+            numbers::counted(u64::from(setup.workers), "worker"),
+            numbers::counted(u64::from(setup.threads), "thread"),
+            numbers::counted(u64::from(setup.cores), "core")
+        );
+        if held {
+            format!("{load} with {goal} needs {shape}")
+        } else {
+            format!("! {load} with {goal} is not held by {shape}, nor by any fewer")
+        }
     }
 
     /// As JSON, with a line feed at its end.
@@ -190,6 +212,7 @@ impl Forecast<'_> {
                 "gvl_wait_ms": measured.gvl_wait_mean.as_millis_f64(),
             },
             "predicted": self.row.json(),
+            "goal": self.goal.map(|(goal, held)| json!({ "text": goal.to_string(), "met": held })),
             "bound_rps": bound::rps_max(self.model.workload(), &self.row.setup),
             "replayed_requests": self.model.sampled,
             "replay_error": self.replay_error,
@@ -210,6 +233,7 @@ fn costs(model: &Model) -> Value {
         "generator_cpu": costs.generator.as_millis_f64(),
         "background_cpu": costs.background.as_millis_f64(),
         "turnaround": costs.turnaround.as_millis_f64(),
+        "sql_stretch": costs.sql_stretch,
         "foreign_jobs": costs.foreign,
         "handover": costs.handover.as_millis_f64(),
     })

@@ -22,6 +22,7 @@
 pub mod advice;
 mod agenda;
 pub mod bound;
+pub mod capacity;
 mod cores;
 mod engine;
 pub mod goal;

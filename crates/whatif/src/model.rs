@@ -61,6 +61,8 @@ pub struct Measured {
     pub latency_p95: Nanos,
     /// Mean time a request waited for the GVL.
     pub gvl_wait_mean: Nanos,
+    /// Mean time a request was in SQL, off the GVL.
+    pub sql_mean: Nanos,
 }
 
 /// Memory of the app's processes, shared pages divided among those that share them, bytes.
@@ -131,8 +133,15 @@ impl Model {
             database_pool: target.database_pool,
         };
         let on_core = sample::on_core_overall(breakdown);
-        calibrate::fit(&mut model, costs::sql_mean(breakdown, recording), on_core);
+        calibrate::fit(&mut model, on_core);
         Ok(model)
+    }
+
+    /// Learns from a second run under another load how much stretches in SQL grow with each other
+    /// ([`Costs::sql_stretch`]). Says whether it could: both runs must have SQL, and the second must have more of it
+    /// at once, or less.
+    pub fn learn_from(&mut self, second: &Model) -> bool {
+        calibrate::fit_stretch(self, second)
     }
 
     /// What the setup would give. Its costs should be those of [`Model::recorded`].
@@ -177,6 +186,7 @@ fn measured(recording: &Recording, breakdown: &Breakdown) -> Measured {
         latency_p50: latency(0.5),
         latency_p95: latency(0.95),
         gvl_wait_mean: Nanos((overall.balance.gvl_wait * 1e6).max(0.0) as u64),
+        sql_mean: costs::sql_mean(breakdown, recording),
     }
 }
 

@@ -11,6 +11,7 @@ Examples:
   hakaru predict --workers 4 --threads 3                 the recorded load
   hakaru predict --workers 4 --threads 3 --cores 8 --rate 900
   hakaru predict --threads 3 --connections 50 --json
+  hakaru predict --rate 1200 --goal 'p95 < 100ms'        how many processes does that need?
 
 What is not given is as it was recorded. docs/tune.md says what is simulated and what is not.")]
 pub(crate) struct PredictArgs {
@@ -41,6 +42,20 @@ pub(crate) struct PredictArgs {
     /// The recorded run: LAST, or its number
     #[arg(long, default_value = "LAST", value_name = "RUN")]
     pub(crate) run: String,
+
+    /// A second run, under another load: how much slower the database gets with more to do is learned from both
+    #[arg(long, value_name = "RUN")]
+    pub(crate) second_run: Option<String>,
+
+    /// Find the fewest workers that hold this at the rate, such as 'p95 < 100ms'; with as many cores as they need,
+    /// unless --cores limits them
+    #[arg(
+        long,
+        value_name = "GOAL",
+        requires = "rate",
+        conflicts_with = "workers"
+    )]
+    pub(crate) goal: Option<whatif::goal::Goal>,
 
     /// Print JSON on standard output, and nothing after it
     #[arg(long)]

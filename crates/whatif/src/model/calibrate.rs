@@ -3,7 +3,7 @@
 use recording::Nanos;
 
 use super::Model;
-use crate::{Costs, Demands, Load, Prediction, TURNAROUND};
+use crate::{Costs, Demands, Load, Prediction, Setup, TURNAROUND};
 
 /// Requests replayed for each try.
 const TRIED: u32 = 4_000;
@@ -17,6 +17,10 @@ const LIMITING: f64 = 0.9;
 /// said as one.
 const COST_SHARE_MAX: f64 = 0.5;
 
+/// Most growth that is believed: each other statement takes as long again, as if all waited for one lock.
+const STRETCH_MAX: f64 = 1.0;
+/// A second run that is farther off was slowed down by something else.
+const STRETCH_ERROR: f64 = 0.1;
 /// Shares of CPU from a sample of requests are no more exact than that.
 const ON_CORE_ERROR: f64 = 0.02;
 /// Most jobs of other programs for each core; a machine with more cannot be measured on.
@@ -29,7 +33,8 @@ enum Unknown {
     Handover,
 }
 
-pub(super) fn fit(model: &mut Model, sql_mean: Nanos, on_core: f64) {
+pub(super) fn fit(model: &mut Model, on_core: f64) {
+    let sql_mean = model.measured.sql_mean;
     model.recorded.costs.turnaround = TURNAROUND;
     fit_foreign(model, on_core);
     for _ in 0..SQL_ROUNDS {
@@ -77,6 +82,39 @@ fn fit_foreign(model: &mut Model, on_core: f64) {
         }
     }
     model.recorded.costs.foreign = low;
+}
+
+/// Finds by how much stretches in SQL grow with each other, such that the first run's model gives the second's mean too.
+pub(super) fn fit_stretch(model: &mut Model, second: &Model) -> bool {
+    let (first, wanted) = (model.measured.sql_mean, second.measured.sql_mean);
+    if first == Nanos::ZERO || wanted == Nanos::ZERO {
+        return false;
+    }
+    let setup = |model: &Model| Setup {
+        costs: model.recorded.costs,
+        ..second.recorded
+    };
+    let mut try_with = |stretch: f64| {
+        model.recorded.costs.sql_stretch = stretch;
+        for _ in 0..SQL_ROUNDS {
+            fit_sql(model, first);
+        }
+        model.predict_with(&setup(model), TRIED).sql_mean.0 as f64
+    };
+    let wanted = wanted.0 as f64;
+    let rising = try_with(STRETCH_MAX) > try_with(0.0);
+    let (mut low, mut high) = (0.0, STRETCH_MAX);
+    for _ in 0..HALVINGS {
+        let middle = (low + high) / 2.0;
+        if (try_with(middle) < wanted) == rising {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    let reached = try_with((low + high) / 2.0);
+    fit_rate(model);
+    (reached / wanted - 1.0).abs() <= STRETCH_ERROR
 }
 
 /// Finds the cost that makes a closed load's replay as fast as the run was.

@@ -241,6 +241,55 @@ fn other_settings_are_predicted_as_they_are() {
     }
 }
 
+/// 3.4 ms of the GVL a request: two workers serve 500/s at most, three are busy for 57 %.
+#[test]
+fn a_rate_needs_so_many_workers() {
+    let model = model(&recording()).unwrap();
+    let setup = Setup {
+        threads: 5,
+        load: Load::Open {
+            rate: 500.0,
+            arrivals: Arrivals::Even,
+            connections: 100,
+        },
+        ..model.recorded
+    };
+    let goal = "p95 < 100ms".parse().unwrap();
+    let found = crate::capacity::fewest_workers(&model, &setup, &goal, None);
+    assert!(found.held);
+    assert!((2..=3).contains(&found.setup.workers), "{found:?}");
+    let never = "p95 < 5ms".parse().unwrap();
+    assert!(!crate::capacity::fewest_workers(&model, &setup, &never, None).held);
+}
+
+/// Recorded at two threads and at five: each other statement makes one a tenth longer.
+#[test]
+fn the_databases_stretch_is_found_from_two_loads() {
+    const STRETCH: f64 = 0.1;
+    let sql_at = |threads: u32| {
+        let (workload, truth) = truth();
+        let costs = Costs {
+            sql_stretch: STRETCH,
+            ..truth.costs
+        };
+        let setup = Setup {
+            threads,
+            costs,
+            ..truth
+        };
+        simulate(&workload, &setup, 3, 20_000).unwrap().sql_mean
+    };
+    let mut models = [2, 5].map(|threads| {
+        let mut model = model(&recording()).unwrap();
+        model.recorded.threads = threads;
+        model.measured.sql_mean = sql_at(threads);
+        model
+    });
+    let [first, second] = &mut models;
+    assert!(first.learn_from(second));
+    near("stretch", first.recorded.costs.sql_stretch, STRETCH, 0.25);
+}
+
 /// What ran had a core for half of its time: other programs took the rest.
 #[test]
 fn other_programs_are_seen() {

@@ -1,0 +1,76 @@
+//! How many workers a rate needs.
+
+use crate::goal::{Figures, Goal};
+use crate::{Load, Model, Setup};
+
+/// Most workers that are looked at.
+const WORKERS_MAX: u32 = 256;
+/// Less of the rate than this is not serving it.
+const SERVED_MIN: f64 = 0.98;
+/// Requests replayed for each number of workers.
+const REPLAYED: u32 = 10_000;
+/// Cores are not what limits when no more than this share of them is busy.
+const CORES_FREE: f64 = 0.7;
+
+/// The fewest workers found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Capacity {
+    /// With their number, and the cores that were assumed for them.
+    pub setup: Setup,
+    /// Whether they hold the goal. Otherwise they are the most that were tried.
+    pub held: bool,
+}
+
+/// The fewest workers of `setup`'s threads that serve its rate and hold the goal, on `cores`, or on as many as do
+/// not limit them. More workers never serve less here, so the number is found by halving.
+pub fn fewest_workers(model: &Model, setup: &Setup, goal: &Goal, cores: Option<u32>) -> Capacity {
+    let with = |workers: u32| Setup {
+        workers,
+        cores: cores.unwrap_or_else(|| cores_for(model, setup, workers)),
+        ..*setup
+    };
+    let holds = |workers: u32| {
+        let setup = with(workers);
+        let seen = model.predict_with(&setup, REPLAYED);
+        let served = match setup.load {
+            Load::Open { rate, .. } => seen.rps >= SERVED_MIN * rate,
+            Load::Closed { .. } => true,
+        };
+        served && goal.held_by(&Figures::from(&seen))
+    };
+    let (mut fails, mut works) = (0, 1);
+    while works < WORKERS_MAX && !holds(works) {
+        fails = works;
+        works *= 2;
+    }
+    if !holds(works) {
+        return Capacity {
+            setup: with(works),
+            held: false,
+        };
+    }
+    while works - fails > 1 {
+        let middle = fails + (works - fails) / 2;
+        if holds(middle) {
+            works = middle;
+        } else {
+            fails = middle;
+        }
+    }
+    Capacity {
+        setup: with(works),
+        held: true,
+    }
+}
+
+/// One for each worker, and what database, generator and all else need at that rate, with room.
+fn cores_for(model: &Model, setup: &Setup, workers: u32) -> u32 {
+    let rate = match setup.load {
+        Load::Open { rate, .. } => rate / 1e9,
+        Load::Closed { .. } => 0.0,
+    };
+    let costs = &setup.costs;
+    let beside = model.workload().means().sql_cpu + (costs.generator + costs.background).0 as f64;
+    let beside = rate * beside + costs.foreign;
+    workers + (beside / CORES_FREE).ceil() as u32
+}
