@@ -185,6 +185,7 @@ export interface LoggedRun {
   change_share: Share | null;
   noise_share: Share | null;
   notes: string[];
+  trials: { finding: string | null; remedy: string; kept: boolean; verdict: string }[];
 }
 
 export interface Log {
@@ -193,4 +194,50 @@ export interface Log {
   runs: LoggedRun[];
 }
 
-export type Document = Run | Sweep | Log;
+export type Claim = "faster" | "slower" | "same" | "unclear";
+
+export interface Variant {
+  name: string;
+  start_s: number | null;
+  warmup_s: number | null;
+  requests: number;
+  failed: number;
+  memory_bytes: number | null;
+}
+
+export interface CompareRow {
+  metric: string;
+  a: number;
+  b: number;
+  ratio: number;
+  low: number | null;
+  high: number | null;
+  noise: Share | null;
+  verdict: Claim;
+}
+
+export interface ComparePoint {
+  share: Share;
+  a_ms: Milliseconds | null;
+  b_ms: Milliseconds | null;
+}
+
+export interface Compare {
+  format: "hakaru-compare";
+  version: number;
+  started_at_unix_ms: number;
+  a: Variant;
+  b: Variant;
+  load: string;
+  rows: CompareRow[];
+  blocks: number;
+  blocks_redone: number;
+  noise_floor: Share | null;
+  verdict: string;
+  measuring_s: number;
+  latency_curve: ComparePoint[];
+  notes: string[];
+  tried: { run: number; number: number; title: string; remedy: string; afterwards: string } | null;
+}
+
+export type Document = Run | Sweep | Log | Compare;

@@ -1,4 +1,5 @@
 import "./balance.test.ts";
+import "./compare.test.ts";
 import "./curve.test.ts";
 import "./numbers.test.ts";
 import "./sort.test.ts";

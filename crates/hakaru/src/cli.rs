@@ -1,5 +1,6 @@
 //! The command line as typed. Nothing outside the process is touched here.
 
+mod compare;
 mod sweep;
 mod tune;
 
@@ -11,6 +12,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::check_command::CheckArgs;
 use crate::load_command::args::LoadArgs;
 use crate::profile::cli::ProfileArgs;
+pub(crate) use compare::{CompareArgs, HowArgs, TryArgs};
 pub(crate) use sweep::SweepArgs;
 pub(crate) use tune::{ArrivalsArg, PredictArgs, TuneArgs};
 
@@ -38,6 +40,10 @@ pub(crate) enum Command {
     Sweep(SweepArgs),
     /// Show a run that was kept
     Report(ReportArgs),
+    /// Is B faster than A, and how sure is that? Two commands, revisions, settings, schemas, in interleaved blocks
+    Compare(Box<CompareArgs>),
+    /// Try the remedy of a finding: measure it beside the app as it is, say what it gives, take it back
+    Try(Box<TryArgs>),
     /// List the runs that were kept: what changed since the one before, and what that gave
     Log(LogArgs),
     /// Add a remark to a run in the journal

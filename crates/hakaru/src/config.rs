@@ -18,6 +18,7 @@ pub(crate) const FILE_NAME: &str = "hakaru.toml";
 pub(crate) struct Config {
     pub(crate) target: Target,
     pub(crate) load: Load,
+    pub(crate) compare: Compare,
     #[serde(rename = "flow")]
     pub(crate) flows: Vec<Flow>,
     pub(crate) variables: BTreeMap<String, String>,
@@ -55,6 +56,19 @@ pub(crate) struct Load {
     pub(crate) timeout: Option<Duration>,
     pub(crate) generator_threads: Option<u32>,
     pub(crate) seed: Option<u64>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Compare {
+    #[serde(deserialize_with = "duration")]
+    pub(crate) budget: Option<Duration>,
+    pub(crate) blocks: Option<usize>,
+    #[serde(deserialize_with = "duration")]
+    pub(crate) segment: Option<Duration>,
+    #[serde(deserialize_with = "duration")]
+    pub(crate) warmup: Option<Duration>,
+    pub(crate) build: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]

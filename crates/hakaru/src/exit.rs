@@ -30,6 +30,8 @@ pub(crate) enum Exit {
     NotReached = 10,
     /// A plan was kept, and the server is no longer as it was.
     Changed = 11,
+    /// A comparison that could not be decided.
+    Undecided = 12,
     /// Ctrl-C; what was measured until then is reported and kept.
     Interrupted = 130,
 }
@@ -41,7 +43,7 @@ impl Exit {
 
     /// All of them, for the test that compares them with the documentation.
     #[cfg(test)]
-    pub(crate) const ALL: [Exit; 13] = [
+    pub(crate) const ALL: [Exit; 14] = [
         Exit::Ok,
         Exit::Failed,
         Exit::Usage,
@@ -54,6 +56,7 @@ impl Exit {
         Exit::Server,
         Exit::NotReached,
         Exit::Changed,
+        Exit::Undecided,
         Exit::Interrupted,
     ];
 }

@@ -1,8 +1,8 @@
 //! `hakaru log`: the journal of runs.
 
 use recording::Recording;
-use report::journal::{Journal, Line};
-use store::{JournalEntry, RunEntry, RunRef, Store};
+use report::journal::{Journal, Line, Tried};
+use store::{JournalEntry, RunEntry, RunRef, Store, Trial};
 
 use crate::cli::LogArgs;
 use crate::exit::{Exit, Failure};
@@ -19,6 +19,7 @@ pub(crate) fn log(args: &LogArgs) -> Result<Exit, Failure> {
     for entry in store.list().map_err(failed)?.into_iter().rev() {
         lines.push(line(&store, entry).map_err(failed)?);
     }
+    add_trials(&mut lines, store.trials().map_err(failed)?);
     let journal = Journal::of(lines);
     if let Some(path) = &args.html {
         page::write_html(path, &journal.html())?;
@@ -57,6 +58,30 @@ pub(crate) fn revision_of(number: i64) -> Option<(String, String)> {
     Some((known.commit, known.dirty))
 }
 
+/// Each to the run whose finding it tried; others to the last run before them, or the first of all.
+fn add_trials(lines: &mut Vec<Line>, trials: Vec<(i64, Trial)>) {
+    if lines.is_empty() && !trials.is_empty() {
+        // No run yet: a line that holds them.
+        lines.push(Line {
+            complete: true,
+            ..Line::default()
+        });
+    }
+    for (number, trial) in trials {
+        let own = lines.iter().position(|line| Some(line.number) == trial.run);
+        let before = |line: &Line| line.started_at_unix_ms <= trial.started_at_unix_ms;
+        let index = own.or_else(|| lines.iter().rposition(before)).unwrap_or(0);
+        lines[index].trials.push(Tried {
+            number,
+            finding: trial.finding,
+            remedy: trial.remedy,
+            decision: trial.decision,
+            verdict: trial.verdict,
+            kept: trial.kept,
+        });
+    }
+}
+
 fn line(store: &Store, entry: RunEntry) -> Result<Line, store::StoreError> {
     let known = match store.journal(entry.number)? {
         Some(known) => known,
@@ -80,6 +105,7 @@ fn line(store: &Store, entry: RunEntry) -> Result<Line, store::StoreError> {
         errors: known.errors,
         checks_failed: known.checks_failed,
         notes: store.notes(entry.number)?,
+        trials: Vec::new(),
     })
 }
 

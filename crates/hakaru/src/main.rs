@@ -4,6 +4,7 @@
 
 mod check_command;
 mod cli;
+mod compare;
 mod config;
 mod def;
 mod exit;
@@ -23,6 +24,7 @@ mod signals;
 mod sweep;
 mod talk;
 mod tune;
+mod undo;
 
 use std::process::ExitCode;
 
@@ -46,6 +48,8 @@ fn main() -> ExitCode {
         Command::Load(args) => load_command::load(&args),
         Command::Sweep(args) => sweep::sweep(&args),
         Command::Report(args) => page::report(&args),
+        Command::Compare(args) => compare::compare(&args),
+        Command::Try(args) => compare::trial::try_finding(&args),
         Command::Log(args) => log::log(&args),
         Command::Note(args) => note::note(&args),
         Command::Links(args) => links::links(&args),

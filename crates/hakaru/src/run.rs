@@ -5,7 +5,7 @@
 //! plans, (7) stop the app, (8) explain. Ctrl-C in any phase leads on to the next that still makes
 //! sense: before (5) to the end, afterwards to (6).
 
-mod facts;
+pub(crate) mod facts;
 pub(crate) mod places;
 pub(crate) mod recorder;
 mod watch;
@@ -24,12 +24,12 @@ use crate::cli::RunArgs;
 use crate::exit::{Exit, Failure};
 use crate::page::{Form, Outputs};
 use crate::settings::Settings;
-use crate::{config, log, page, profile, revision, signals, talk};
+use crate::{config, log, page, profile, revision, signals, talk, undo};
 use places::Places;
 use recorder::{Recorded, Recorder};
 
 /// An app that runs already must answer within this time.
-const ATTACH_TIMEOUT: Duration = Duration::from_secs(5);
+pub(crate) const ATTACH_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Runs it, prints the page, and says how the program ends.
 pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
@@ -99,7 +99,10 @@ pub(crate) fn claim(
         Ok((store, claim))
     });
     match claimed {
-        Ok(kept) => Ok(Some(kept)),
+        Ok((store, claim)) => {
+            undo::pending(&store, facts::database_url(settings).as_deref());
+            Ok(Some((store, claim)))
+        }
         Err(error @ store::StoreError::Busy { .. }) => Err(Failure::new(Exit::Busy, error)),
         Err(error @ store::StoreError::Newer { .. }) => Err(Failure::new(Exit::Failed, error)),
         Err(error) => {

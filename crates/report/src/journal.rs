@@ -33,6 +33,20 @@ pub struct Line {
     pub errors: u64,
     pub checks_failed: u64,
     pub notes: Vec<String>,
+    /// Comparisons that were made after it, before the next run.
+    pub trials: Vec<Tried>,
+}
+
+/// A comparison: what was tried, and what it gave.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[expect(missing_docs, reason = "the fields of `store::Trial`, explained there")]
+pub struct Tried {
+    pub number: i64,
+    pub finding: String,
+    pub remedy: String,
+    pub decision: String,
+    pub verdict: String,
+    pub kept: bool,
 }
 
 /// Runs, the oldest first, each with what changed.
@@ -195,6 +209,7 @@ impl Row {
             .iter()
             .cloned()
             .chain(cut_off)
+            .chain(self.line.trials.iter().map(Tried::said))
             .chain(notes)
             .collect()
     }
@@ -219,6 +234,34 @@ impl Row {
             "change_share": self.change,
             "noise_share": self.noise,
             "notes": line.notes,
+            "trials": line.trials.iter().map(Tried::json).collect::<Vec<_>>(),
+        })
+    }
+}
+
+impl Tried {
+    /// Finding, remedy and gain in one line.
+    fn said(&self) -> String {
+        let what = match self.finding.as_str() {
+            "" => format!("compared: {}", one_line(&self.remedy)),
+            finding => format!(
+                "tried finding {}: {}",
+                one_line(finding),
+                one_line(&self.remedy)
+            ),
+        };
+        let kept = if self.kept { ", kept" } else { "" };
+        format!("{what}{kept}: {}", one_line(&self.verdict))
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "number": self.number,
+            "finding": (!self.finding.is_empty()).then_some(&self.finding),
+            "remedy": self.remedy,
+            "decision": self.decision,
+            "verdict": self.verdict,
+            "kept": self.kept,
         })
     }
 }
@@ -358,10 +401,19 @@ mod tests {
         let mut noted = line(2, "b", "x = 1", 18.0);
         noted.notes = vec!["index | on\nmessage".to_owned()];
         noted.complete = false;
+        noted.trials = vec![Tried {
+            finding: "3: missing index".to_owned(),
+            remedy: "CREATE INDEX a".to_owned(),
+            verdict: "B is faster".to_owned(),
+            kept: true,
+            ..Tried::default()
+        }];
         let journal = Journal::of(vec![line(1, "a", "x = 1", 9.0), noted]);
         let text = journal.text();
         assert!(text.contains("note: index | on message"), "{text}");
         assert!(text.contains("cut off before its end"), "{text}");
+        let tried = "tried finding 3: missing index: CREATE INDEX a, kept: B is faster";
+        assert!(text.contains(tried), "{text}");
         let markdown = journal.markdown();
         assert_eq!(markdown.lines().count(), 4, "{markdown}");
         assert!(markdown.contains("index \\| on message"), "{markdown}");

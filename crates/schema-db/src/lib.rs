@@ -7,6 +7,7 @@ pub mod journal;
 pub mod mysql;
 pub mod postgres;
 pub mod runner;
+pub mod scratch;
 pub mod secrets;
 pub mod source;
 pub mod sqlite;

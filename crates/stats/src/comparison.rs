@@ -18,7 +18,7 @@ use crate::{Interval, mean, median, simultaneous_intervals};
 /// Chance that a comparison of equals claims any difference in any row at any look.
 pub const ALPHA: f64 = 0.05;
 
-/// Fewer blocks allow no claim: resamples of five are too alike. Found by simulation.
+/// Fewer blocks allow no claim: the signs of five tell apart no more than 1 in 16.
 pub const BLOCKS_MIN: usize = 6;
 
 /// Differences below this share are called none once the interval lies within. Found by weighing: hosts that

@@ -11,7 +11,7 @@ use rusqlite::Connection;
 use crate::{FOLDER, Store, StoreError};
 
 /// The steps from an empty database to the present tables; `user_version` counts those taken.
-const MIGRATIONS: [&str; 4] = [
+const MIGRATIONS: [&str; 5] = [
     "
     CREATE TABLE run (
         number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -60,6 +60,24 @@ const MIGRATIONS: [&str; 4] = [
 ",
     "
     ALTER TABLE profile ADD COLUMN run INTEGER;
+",
+    "
+    CREATE TABLE undo (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        kind TEXT NOT NULL,
+        what TEXT NOT NULL
+    ) STRICT;
+    CREATE TABLE trial (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        started_at_unix_ms INTEGER NOT NULL,
+        run INTEGER REFERENCES run (number) ON DELETE SET NULL,
+        finding TEXT NOT NULL,
+        remedy TEXT NOT NULL,
+        decision TEXT NOT NULL,
+        verdict TEXT NOT NULL,
+        kept INTEGER NOT NULL,
+        document TEXT NOT NULL
+    ) STRICT;
 ",
 ];
 

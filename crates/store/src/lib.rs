@@ -15,6 +15,8 @@ mod error;
 mod journal;
 mod profile;
 mod read;
+mod trial;
+mod undo;
 mod write;
 
 use std::path::{Path, PathBuf};
@@ -25,6 +27,8 @@ pub use claim::RunClaim;
 pub use error::StoreError;
 pub use journal::JournalEntry;
 pub use profile::StoredProfile;
+pub use trial::Trial;
+pub use undo::Undo;
 pub use write::RunWriter;
 
 /// Name of the private folder inside the project.

@@ -1,6 +1,7 @@
 //! Bad days: what the real program says, how it ends, and what it leaves behind when things go wrong.
 
 mod agent;
+mod compare;
 mod crash;
 mod during;
 mod full;
@@ -8,3 +9,4 @@ mod interrupt;
 mod start;
 mod support;
 mod usage;
+mod variants;

@@ -1,0 +1,317 @@
+//! The blocks: how many, how long, in which order, and what is made of them.
+
+mod results;
+mod settle;
+mod shape;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use recording::Nanos;
+use report::comparison::{self as page, Ending, MeasuredBlock};
+use stats::comparison::{Block, Comparison, Measured, Next};
+use stats::median;
+
+use super::scratch::Schemas;
+use super::segment::{self, Length, Segment, Trouble, Up};
+use super::sides::{Label, Sides};
+use crate::exit::Exit;
+use crate::signals;
+use crate::talk::{self, Progress};
+
+pub(crate) use shape::How;
+use shape::{Shape, Trial};
+
+/// The measured part of the trial boots, where none is asked for.
+const TRIAL: Duration = Duration::from_secs(5);
+/// Share of the cores that others may take, above what they usually take here, until a block is measured again. Found
+/// by weighing.
+const DISTURBED: f64 = 0.05;
+
+/// A comparison at work.
+pub(crate) struct Experiment<'a> {
+    sides: &'a Sides,
+    how: How,
+    schemas: &'a mut Schemas,
+    stop: &'a Arc<AtomicBool>,
+    begin: Instant,
+    /// Apps that stay up, by side.
+    up: [Option<Up>; 2],
+    progress: Progress,
+    seen: [Seen; 2],
+    measured: Vec<MeasuredBlock>,
+    disturbed: Vec<f64>,
+    redone: usize,
+    generator: f64,
+    notes: Vec<String>,
+}
+
+/// What all measurements of a side gave.
+#[derive(Default)]
+struct Seen {
+    starts_s: Vec<f64>,
+    warmup_s: Option<f64>,
+    latency: Vec<Nanos>,
+    failed: u64,
+    memory: Vec<f64>,
+    growth: Vec<f64>,
+}
+
+impl<'a> Experiment<'a> {
+    pub(crate) fn new(
+        sides: &'a Sides,
+        how: How,
+        schemas: &'a mut Schemas,
+        stop: &'a Arc<AtomicBool>,
+    ) -> Experiment<'a> {
+        Experiment {
+            sides,
+            how,
+            schemas,
+            stop,
+            begin: Instant::now(),
+            up: [None, None],
+            progress: Progress::new(),
+            seen: [Seen::default(), Seen::default()],
+            measured: Vec::new(),
+            disturbed: Vec::new(),
+            redone: 0,
+            generator: 0.0,
+            notes: Vec::new(),
+        }
+    }
+
+    /// Measures until it is decided, or cannot be. With the exit code, when it is not the verdict's.
+    pub(crate) fn run(mut self) -> (page::Comparison, Option<Exit>) {
+        let started_at_unix_ms = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .map_or(0, |since| since.as_millis() as i64);
+        let mut exit = None;
+        let mut blocks = None;
+        let ending = self.trial().and_then(|shape| {
+            let (comparison, shape) = blocks.insert((shape.comparison(), shape));
+            self.blocks(comparison, shape)
+        });
+        let ending = ending.unwrap_or_else(|trouble| {
+            exit = Some(trouble.exit);
+            trouble.ending
+        });
+        self.up = [None, None];
+        self.progress.clear();
+        let page = page::Comparison {
+            is_noise: self.sides.is_noise,
+            started_at_unix_ms,
+            ending,
+            ..self.results(blocks.as_ref())
+        };
+        (page, exit)
+    }
+
+    /// Boots each side once: does it work, when does it settle, what does a measurement cost?
+    fn trial(&mut self) -> Result<Shape, Trouble> {
+        let plan = &self.sides.a.settings.plan;
+        let configured = Duration::from_nanos(plan.warmup.0);
+        let length = Length {
+            warmup: Duration::ZERO,
+            measured: configured + self.how.segment.unwrap_or(TRIAL),
+            seed: plan.seed,
+        };
+        let begin = Instant::now();
+        let mut segments = Vec::new();
+        for label in [Label::A, Label::B] {
+            talk::say(&format!(
+                "trial of {label}: {}",
+                self.sides.side(label).name
+            ));
+            let segment = self.segment(label, length)?;
+            if segment.latency.is_empty() {
+                return Err(self.is_silent(label, length.measured));
+            }
+            segments.push(segment);
+        }
+        let overhead = (begin.elapsed() / 2).saturating_sub(length.measured);
+        let settled: Vec<Option<f64>> = segments.iter().map(settle::after).collect();
+        for (seen, settled) in self.seen.iter_mut().zip(&settled) {
+            seen.warmup_s = *settled;
+        }
+        let warmup = (self.how.warmup).unwrap_or_else(|| settle::warmup(&settled, configured));
+        if self.how.warmup.is_none() && settled.contains(&None) {
+            self.notes.push(format!(
+                "whether {:.1} s of warm-up are enough is not known: the first boots had not settled, or were too short to tell",
+                warmup.as_secs_f64()
+            ));
+        }
+        self.disturbed
+            .extend(segments.iter().map(|segment| segment.disturbed));
+        let trial = Trial {
+            rps: segments.iter().map(|one| one.rps).fold(f64::MAX, f64::min),
+            warmup,
+            overhead,
+            took: self.begin.elapsed(),
+        };
+        let shape = Shape::of(&mut self.how, &trial, &mut self.notes);
+        talk::say(&shape.announcement());
+        Ok(shape)
+    }
+
+    fn blocks(&mut self, comparison: &mut Comparison, shape: &Shape) -> Result<Ending, Trouble> {
+        let seed = self.sides.a.settings.plan.seed;
+        let redone_max = 2 + shape.blocks_max / 4;
+        loop {
+            let late = |budget| self.begin.elapsed() + shape.block > budget;
+            if comparison.blocks() > 0 && self.how.budget.is_some_and(late) {
+                return Ok(Ending::Budget);
+            }
+            let number = comparison.blocks();
+            let length = Length {
+                warmup: shape.warmup,
+                measured: shape.segment,
+                seed: seed.wrapping_add(1 + number as u64),
+            };
+            let segments = self.block(number, shape, length)?;
+            let silent = segments.iter().find(|(_, one)| one.latency.is_empty());
+            let is_disturbed = self.is_disturbed(&segments) || silent.is_some();
+            if is_disturbed && self.redone < redone_max {
+                self.redone += 1;
+                continue;
+            }
+            if let Some((label, _)) = silent {
+                return Err(self.is_silent(*label, shape.segment));
+            }
+            let (block, measured) = self.take(number, shape, segments);
+            self.measured.push(measured);
+            match comparison.add(block) {
+                Next::More => {}
+                Next::Decided => return Ok(Ending::Decided),
+                Next::Hopeless => return Ok(Ending::Hopeless),
+                Next::Full => return Ok(Ending::Full),
+            }
+        }
+    }
+
+    /// Four measurements in a row.
+    fn block(
+        &mut self,
+        number: usize,
+        shape: &Shape,
+        length: Length,
+    ) -> Result<Vec<(Label, Segment)>, Trouble> {
+        let mut segments = Vec::new();
+        for (place, label) in order(number).1.into_iter().enumerate() {
+            self.progress.show(&format!(
+                "  block {} of at most {}, {label} ({} of 4)   {:.0} s",
+                number + 1,
+                shape.blocks_max,
+                place + 1,
+                self.begin.elapsed().as_secs_f64()
+            ));
+            segments.push((label, self.segment(label, length)?));
+        }
+        Ok(segments)
+    }
+
+    /// One measurement: with a fresh boot on fresh data, unless both sides stay up.
+    fn segment(&mut self, label: Label, length: Length) -> Result<Segment, Trouble> {
+        if signals::raised(self.stop) {
+            return Err(Trouble::interrupted());
+        }
+        let side = self.sides.side(label);
+        if self.sides.is_live {
+            return self.live_segment(label, length);
+        }
+        segment::reset(side, self.stop)?;
+        (self.schemas.prepare(label)).map_err(|why| Trouble::failed(Exit::Failed, why))?;
+        let mut up = segment::start(side, self.stop)?;
+        let measured = segment::load(side, &mut up, length, self.stop);
+        let left = up.running.stop().left;
+        if !left.is_empty() {
+            self.notes.push(format!(
+                "processes of {label} could not be ended: {left:?}; end them by hand"
+            ));
+        }
+        measured
+    }
+
+    fn live_segment(&mut self, label: Label, length: Length) -> Result<Segment, Trouble> {
+        let side = self.sides.side(label);
+        let index = label.index();
+        let mut up = match self.up[index].take() {
+            Some(up) => up,
+            None => {
+                segment::reset(side, self.stop)?;
+                segment::start(side, self.stop)?
+            }
+        };
+        let measured = segment::load(side, &mut up, length, self.stop);
+        self.up[index] = Some(up);
+        measured
+    }
+
+    fn is_silent(&self, label: Label, length: Duration) -> Trouble {
+        let name = &self.sides.side(label).name;
+        Trouble::failed(
+            Exit::RequestsFailed,
+            format!(
+                "{label} ({name}) answered nothing within {:.1} s; give a longer --segment",
+                length.as_secs_f64()
+            ),
+        )
+    }
+
+    /// Whether others took clearly more of the cores than they usually take here.
+    fn is_disturbed(&mut self, segments: &[(Label, Segment)]) -> bool {
+        let usual = median(&self.disturbed).unwrap_or(0.0);
+        let shares = segments.iter().map(|(_, segment)| segment.disturbed);
+        let most = shares.clone().fold(0.0, f64::max);
+        self.disturbed.extend(shares);
+        most > DISTURBED + 2.0 * usual
+    }
+
+    /// From a block's measurements to what statistics and the page need of them.
+    fn take(
+        &mut self,
+        number: usize,
+        shape: &Shape,
+        segments: Vec<(Label, Segment)>,
+    ) -> (Block, MeasuredBlock) {
+        let mut figures: [Vec<Vec<f64>>; 2] = [Vec::new(), Vec::new()];
+        for (label, segment) in segments {
+            figures[label.index()].push(shape.figures(&segment));
+            self.generator = self.generator.max(segment.generator);
+            self.seen[label.index()].add(segment);
+        }
+        let pairs = |side: &Vec<Vec<f64>>| -> Vec<[f64; 2]> {
+            (0..shape.rows())
+                .map(|row| [side[0][row], side[1][row]])
+                .collect()
+        };
+        let [a, b] = [pairs(&figures[0]), pairs(&figures[1])];
+        let rows = a.iter().zip(&b).map(|(a, b)| Measured { a: *a, b: *b });
+        let block = Block::of(&rows.collect::<Vec<_>>());
+        let order = order(number).0;
+        (block, MeasuredBlock { order, a, b })
+    }
+}
+
+/// Which side goes first takes turns, so that neither always comes after the other's end.
+fn order(number: usize) -> (&'static str, [Label; 4]) {
+    use Label::{A, B};
+    if number.is_multiple_of(2) {
+        ("ABBA", [A, B, B, A])
+    } else {
+        ("BAAB", [B, A, A, B])
+    }
+}
+
+impl Seen {
+    fn add(&mut self, segment: Segment) {
+        self.starts_s.extend(segment.start_s);
+        self.failed += segment.failed;
+        self.latency.extend(segment.latency);
+        if let Some([first, last]) = segment.memory {
+            self.memory.push(first.max(last) as f64);
+            self.growth.push(last as f64 - first as f64);
+        }
+    }
+}

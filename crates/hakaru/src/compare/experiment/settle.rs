@@ -1,0 +1,81 @@
+//! How long the warm-up has to be, seen from the first boots.
+
+use std::time::Duration;
+
+use recording::Exchange;
+use stats::median;
+use stats::warmup::settling;
+
+use super::super::segment::Segment;
+
+/// Requests that make a point of the series.
+const REQUESTS_A_POINT: usize = 10;
+/// More points cost time and show no more.
+const POINTS_MAX: usize = 80;
+/// Fewer show nothing.
+const POINTS_MIN: usize = 16;
+/// Room for boots that settle later than the first one did.
+const ROOM: f64 = 1.5;
+/// A connection's first requests are never typical.
+const WARMUP_MIN: f64 = 0.5;
+
+/// Seconds from the first request until the times of this boot had settled; `None` when they had not, or nothing can be said.
+pub(super) fn after(segment: &Segment) -> Option<f64> {
+    let answered: Vec<&Exchange> = (segment.exchanges.iter())
+        .filter(|exchange| exchange.outcome.was_answered())
+        .collect();
+    let first = answered.iter().map(|exchange| exchange.due).min()?;
+    let last = answered.iter().map(|exchange| exchange.due).max()?;
+    let length = last.since(first).as_secs_f64();
+    let points = (answered.len() / REQUESTS_A_POINT).min(POINTS_MAX);
+    if points < POINTS_MIN || length <= 0.0 {
+        return None;
+    }
+    let mut series: Vec<Vec<f64>> = vec![Vec::new(); points];
+    for exchange in answered {
+        let at = exchange.due.since(first).as_secs_f64() / length;
+        let point = ((at * points as f64) as usize).min(points - 1);
+        series[point].push(exchange.answered.since(exchange.sent).as_millis_f64());
+    }
+    let medians: Vec<f64> = series.iter().filter_map(|values| median(values)).collect();
+    let settled = settling(&medians);
+    settled.after?;
+    Some(settled.steady_from as f64 / medians.len() as f64 * length)
+}
+
+/// The warm-up before each measurement: enough for the slower side, never more than was configured when both settled.
+pub(super) fn warmup(settled: &[Option<f64>], configured: Duration) -> Duration {
+    let Some(longest) = settled
+        .iter()
+        .copied()
+        .try_fold(0.0, |most: f64, one| Some(most.max(one?)))
+    else {
+        return configured;
+    };
+    let wanted = Duration::from_secs_f64((longest * ROOM).max(WARMUP_MIN));
+    if longest * ROOM <= configured.as_secs_f64() {
+        wanted.min(configured)
+    } else {
+        wanted
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_slower_side_decides() {
+        let check = |settled: &[Option<f64>], expected_s: f64| {
+            let warmup = warmup(settled, Duration::from_secs(3));
+            assert!(
+                (warmup.as_secs_f64() - expected_s).abs() < 1e-9,
+                "{settled:?}: {warmup:?}"
+            );
+        };
+        check(&[Some(0.0), Some(0.0)], 0.5);
+        check(&[Some(0.4), Some(1.0)], 1.5);
+        check(&[Some(4.0), Some(1.0)], 6.0);
+        check(&[None, Some(1.0)], 3.0);
+    }
+}

@@ -1,0 +1,307 @@
+//! One measurement: an app is started, loaded, watched from outside, and stopped.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use capture::HostSampler;
+use load::{LoadResult, Plan};
+use recording::{Exchange, HostSample, Nanos, Outcome, ProcessRole};
+use report::comparison::Ending;
+use scenario::Scenario;
+use target::{Running, TargetError};
+
+use super::sides::Side;
+use crate::exit::Exit;
+use crate::{run, signals};
+
+/// Share of failed requests from which a comparison means nothing: failing is often fast.
+const FAILED_SHARE_MAX: f64 = findings::FAILED_SHARE_LOUD;
+
+/// How long and with which random choices to load.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Length {
+    pub(crate) warmup: Duration,
+    pub(crate) measured: Duration,
+    pub(crate) seed: u64,
+}
+
+/// Why there is no measurement.
+#[derive(Debug)]
+pub(crate) struct Trouble {
+    pub(crate) ending: Ending,
+    pub(crate) exit: Exit,
+}
+
+/// What one measurement gave.
+pub(crate) struct Segment {
+    /// From the start until it was ready, seconds; `None` when it was up already.
+    pub(crate) start_s: Option<f64>,
+    /// Answered in the window, per second.
+    pub(crate) rps: f64,
+    /// Due → answered, ascending. Empty when nothing was answered in time, on a host that had no time for it, or by an app
+    /// that takes longer.
+    pub(crate) latency: Vec<Nanos>,
+    /// Requests due in the window that failed.
+    pub(crate) failed: u64,
+    /// Everything that was sent, warm-up included.
+    pub(crate) exchanges: Vec<Exchange>,
+    /// Resident memory of the app when the window began and when it ended, bytes.
+    pub(crate) memory: Option<[u64; 2]>,
+    /// Time of the cores that others and the hypervisor took, as a share of all.
+    pub(crate) disturbed: f64,
+    /// Share of its thread that the load generator used.
+    pub(crate) generator: f64,
+}
+
+/// An app that is up.
+pub(crate) struct Up {
+    pub(crate) running: Running,
+    pub(crate) start_s: Option<f64>,
+}
+
+impl Trouble {
+    /// Nobody's fault.
+    pub(crate) fn interrupted() -> Trouble {
+        Trouble {
+            ending: Ending::Interrupted,
+            exit: Exit::Interrupted,
+        }
+    }
+
+    pub(crate) fn failed(exit: Exit, why: String) -> Trouble {
+        Trouble {
+            ending: Ending::Failed(why),
+            exit,
+        }
+    }
+
+    fn target(side: &Side, error: TargetError) -> Trouble {
+        match error {
+            TargetError::Interrupted => Trouble::interrupted(),
+            error => Trouble::failed(
+                Exit::TargetFailed,
+                format!("{} ({}) did not start: {error}", side.label, side.name),
+            ),
+        }
+    }
+}
+
+/// Puts the data into its known state.
+pub(crate) fn reset(side: &Side, stop: &AtomicBool) -> Result<(), Trouble> {
+    let settings = &side.settings;
+    let (Some(spec), Some((command, limit))) = (&settings.start, &settings.before) else {
+        return Ok(());
+    };
+    target::run_before(spec, command, *limit, stop).map_err(|error| Trouble::target(side, error))
+}
+
+/// Starts the app, or takes the one that runs.
+pub(crate) fn start(side: &Side, stop: &AtomicBool) -> Result<Up, Trouble> {
+    let begin = Instant::now();
+    let settings = &side.settings;
+    let running = match &settings.start {
+        Some(spec) => {
+            let mut spec = spec.clone();
+            let log = format!("compare-{}.log", side.label).to_lowercase();
+            let folder = settings.project.join(store::FOLDER);
+            spec.log = folder.is_dir().then(|| folder.join(log));
+            target::start(&spec, stop)
+        }
+        None => target::attach(&settings.endpoint, run::ATTACH_TIMEOUT, stop),
+    };
+    let running = running.map_err(|error| Trouble::target(side, error))?;
+    let start_s = (!running.is_attached()).then(|| begin.elapsed().as_secs_f64());
+    Ok(Up { running, start_s })
+}
+
+/// Loads an app that is up.
+pub(crate) fn load(
+    side: &Side,
+    up: &mut Up,
+    length: Length,
+    stop: &Arc<AtomicBool>,
+) -> Result<Segment, Trouble> {
+    // Read anew each time: a new run token, since nothing may collide with what an earlier measurement posted.
+    let scenario = run::read_scenario(&side.settings)
+        .map_err(|failure| Trouble::failed(failure.exit, failure.message))?;
+    let plan = Plan {
+        warmup: nanos(length.warmup),
+        duration: nanos(length.measured),
+        seed: length.seed,
+        ..side.settings.plan.clone()
+    };
+    let mut watched = Watched::new(&up.running, length.warmup);
+    let result = watched.load(&plan, &scenario, &mut up.running, stop);
+    let died = up.running.exited().filter(|_| !up.running.is_attached());
+    if let Some(status) = died {
+        let tail = up.running.log_tail();
+        let last = tail.last().map_or("it said nothing", String::as_str);
+        return Err(Trouble::failed(
+            Exit::TargetDied,
+            format!(
+                "{} ({}) died under load ({status}); its last line: {last}",
+                side.label, side.name
+            ),
+        ));
+    }
+    if signals::raised(stop) {
+        return Err(Trouble::interrupted());
+    }
+    let result = result.map_err(|error| Trouble::failed(Exit::Failed, error.to_string()))?;
+    watched.segment(side, up.start_s, result)
+}
+
+/// A measurement while it goes on.
+struct Watched {
+    begin: Instant,
+    warmup: Duration,
+    sampler: HostSampler,
+    first: Option<HostSample>,
+    exchanges: Vec<Exchange>,
+}
+
+impl Watched {
+    fn new(running: &Running, warmup: Duration) -> Watched {
+        let mut roles = vec![(std::process::id(), ProcessRole::Generator)];
+        roles.extend(
+            running
+                .pids()
+                .into_iter()
+                .map(|pid| (pid, ProcessRole::App)),
+        );
+        let servers = capture::processes_named(&["mariadbd", "mysqld", "postgres"]);
+        roles.extend(servers.into_iter().map(|pid| (pid, ProcessRole::Database)));
+        Watched {
+            begin: Instant::now(),
+            warmup,
+            sampler: HostSampler::new(&roles),
+            first: None,
+            exchanges: Vec::new(),
+        }
+    }
+
+    fn load(
+        &mut self,
+        plan: &Plan,
+        scenario: &Scenario,
+        running: &mut Running,
+        stop: &AtomicBool,
+    ) -> Result<LoadResult, load::LoadError> {
+        // Its own flag: the app's death ends the load, but is no Ctrl-C.
+        let over = AtomicBool::new(false);
+        if self.warmup.is_zero() {
+            self.first = self.sampler.sample().ok();
+        }
+        load::run(plan, scenario, &over, &mut |batch| {
+            self.exchanges.extend(batch.exchanges);
+            if self.first.is_none() && self.begin.elapsed() >= self.warmup {
+                self.first = self.sampler.sample().ok();
+            }
+            let died = !running.is_attached() && running.exited().is_some();
+            if signals::raised(stop) || died {
+                over.store(true, Ordering::Relaxed);
+            }
+        })
+    }
+
+    fn segment(
+        mut self,
+        side: &Side,
+        start_s: Option<f64>,
+        result: LoadResult,
+    ) -> Result<Segment, Trouble> {
+        let window = result.window;
+        let within = |exchange: &&Exchange| window.contains(exchange.due);
+        let due = self.exchanges.iter().filter(within);
+        let answered = due
+            .clone()
+            .filter(|exchange| exchange.outcome.was_answered());
+        let mut latency: Vec<Nanos> = answered
+            .map(|exchange| exchange.answered.since(exchange.due))
+            .collect();
+        latency.sort_unstable();
+        let fine = [Outcome::Ok, Outcome::Unanswered];
+        let failed = due
+            .clone()
+            .filter(|exchange| !fine.contains(&exchange.outcome))
+            .count();
+        let requests = due.count();
+        if failed as f64 > FAILED_SHARE_MAX * requests as f64 {
+            return Err(failing(side, failed, requests, &result));
+        }
+        let seconds = window.length().as_secs_f64();
+        let last = self.sampler.sample().ok();
+        let samples = self.first.as_ref().zip(last.as_ref());
+        Ok(Segment {
+            start_s,
+            rps: latency.len() as f64 / seconds,
+            latency,
+            failed: failed as u64,
+            memory: samples.map(|(first, last)| [memory(first), memory(last)]),
+            disturbed: samples.map_or(0.0, |(first, last)| disturbed(first, last)),
+            generator: result.generator.cpu.as_secs_f64()
+                / (seconds * f64::from(result.generator.threads.max(1))),
+            exchanges: self.exchanges,
+        })
+    }
+}
+
+fn failing(side: &Side, failed: usize, requests: usize, result: &LoadResult) -> Trouble {
+    let example = result.failures.first().map_or_else(
+        || "no example was kept".to_owned(),
+        |failure| {
+            format!(
+                "{} at {}: {}",
+                failure.outcome.name(),
+                failure.place,
+                failure.reason
+            )
+        },
+    );
+    Trouble::failed(
+        Exit::RequestsFailed,
+        format!(
+            "{} ({}) fails {failed} of {requests} requests ({example})",
+            side.label, side.name
+        ),
+    )
+}
+
+fn memory(sample: &HostSample) -> u64 {
+    let app = sample
+        .processes
+        .iter()
+        .filter(|process| process.role == ProcessRole::App);
+    app.map(|process| process.pss.unwrap_or(process.rss)).sum()
+}
+
+/// CPU that neither this comparison nor nobody used, and what the hypervisor took.
+fn disturbed(first: &HostSample, last: &HostSample) -> f64 {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let length = last.at.since(first.at).as_secs_f64() * cores as f64;
+    let own: f64 = last
+        .processes
+        .iter()
+        .map(|process| {
+            let before = first
+                .processes
+                .iter()
+                .find(|known| known.pid == process.pid);
+            let before = before.map_or(Nanos::ZERO, |known| known.cpu);
+            process.cpu.0.saturating_sub(before.0) as f64 / 1e9
+        })
+        .sum();
+    let passed = |of: fn(&HostSample) -> Nanos| of(last).0.saturating_sub(of(first).0) as f64 / 1e9;
+    let others = (passed(|sample| sample.cpu_busy) - own).max(0.0);
+    let stolen = passed(|sample| sample.cpu_steal);
+    if length > 0.0 {
+        (others + stolen) / length
+    } else {
+        0.0
+    }
+}
+
+pub(crate) fn nanos(length: Duration) -> Nanos {
+    Nanos(u64::try_from(length.as_nanos()).unwrap_or(u64::MAX))
+}

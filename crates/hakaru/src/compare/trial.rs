@@ -1,0 +1,342 @@
+//! `hakaru try`: the remedy of a finding as variant B.
+
+use recording::Recording;
+use report::comparison::{Comparison, Decision, Tried, decision};
+use schema_db::scratch::Index;
+use store::{RunRef, StoredRun, Trial};
+
+use super::scratch::Schemas;
+use super::sides::{Sides, current_folder, usage};
+use super::{Held, measure, show, told, watch};
+use crate::cli::{CompareArgs, HowArgs, TryArgs};
+use crate::exit::{Exit, Failure};
+use crate::{config, log, talk};
+
+/// A finding and what to change for it.
+struct Wanted {
+    run: i64,
+    number: u32,
+    title: String,
+    change: Change,
+    text: String,
+}
+
+/// What makes B of A.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Change {
+    /// A statement that creates an index.
+    Index(String),
+    /// Puma's flags, such as `-t 3:3`.
+    Flags(String),
+    /// A variable, `NAME=VALUE`.
+    Variable(String),
+    /// A line for the shell before the app starts, such as `ulimit -n 65536`.
+    Before(String),
+    /// A patch.
+    Patch(std::path::PathBuf),
+}
+
+/// Tries it, prints the table, and says how the program ends.
+pub(crate) fn try_finding(args: &TryArgs) -> Result<Exit, Failure> {
+    let run: RunRef = args.run.parse().map_err(usage)?;
+    let stored = log::open()?
+        .load(run)
+        .map_err(|error| Failure::new(Exit::Failed, error))?;
+    let wanted = Wanted::of(&stored, args)?;
+    talk::say(&format!(
+        "finding {} of run {}: {}\ntrying: {}",
+        wanted.number, wanted.run, wanted.title, wanted.text
+    ));
+    let stop = watch()?;
+    let typed = as_comparison(&stored.recording, &wanted.change, args)?;
+    let mut sides = Sides::of(&typed)?;
+    sides.b.name = wanted.change.name();
+    let held = Held::claim(&sides.a.settings)?;
+    let mut sides = sides.make(&typed, &stop)?;
+    let mut schemas = match &wanted.change {
+        Change::Index(create) => Schemas::of_index(&mut sides, create, &stop)?,
+        _ => Schemas::none(),
+    };
+    let (mut comparison, exit) = measure(&sides, &typed.how, &mut schemas, &stop)?;
+    comparison.tried = Some(wanted.end(&comparison, schemas, args.keep));
+    drop(sides);
+    held.keep(&Trial {
+        run: Some(wanted.run),
+        finding: format!("{}: {}", wanted.number, wanted.title),
+        remedy: wanted.text.clone(),
+        kept: comparison.tried.as_ref().is_some_and(|tried| tried.is_kept),
+        ..told(&comparison)
+    });
+    show(&comparison, &args.how)?;
+    Ok(exit)
+}
+
+impl Wanted {
+    /// The finding of that number, and what its remedy changes.
+    fn of(stored: &StoredRun, args: &TryArgs) -> Result<Wanted, Failure> {
+        let recording = &stored.recording;
+        let breakdown = breakdown::of(recording);
+        let findings = findings::all(findings::Facts {
+            recording,
+            breakdown: &breakdown,
+        });
+        let run = stored.entry.number;
+        let view = report::View {
+            number: Some(run),
+            recording,
+            breakdown: &breakdown,
+            findings: &findings,
+            revision: None,
+        };
+        let numbered = report::facts::fixes(&view);
+        let count = numbered.count();
+        let finding = report::facts::fixes(&view).find(|(number, _)| *number == args.finding);
+        let (number, finding) = finding.ok_or_else(|| {
+            usage(format!(
+                "run {run} has {count} findings, and none of number {}; `hakaru report {run}` shows them",
+                args.finding
+            ))
+        })?;
+        let exact = finding.remedy.exact.as_deref().unwrap_or_default();
+        let change = match &args.patch {
+            Some(patch) => Some(Change::Patch(patch.clone())),
+            None => Change::of(exact),
+        };
+        let change = change.ok_or_else(|| needs_code(number, finding))?;
+        Ok(Wanted {
+            run,
+            number,
+            title: finding.title.clone(),
+            text: change.text(),
+            change,
+        })
+    }
+
+    /// What becomes of the change.
+    fn end(&self, comparison: &Comparison, schemas: Schemas, keep: bool) -> Tried {
+        let proved = decision(comparison) == Decision::Faster;
+        let is_index = matches!(self.change, Change::Index(_));
+        let (is_kept, afterwards) = match (is_index, keep, proved) {
+            (true, true, true) => match schemas.keep() {
+                Ok(()) => (true, "left in place, as --keep asks".to_owned()),
+                Err(why) => (false, format!("it could not be left in place: {why}")),
+            },
+            (true, true, false) => (
+                false,
+                "taken back, since it did not prove faster".to_owned(),
+            ),
+            (true, false, _) if schemas.is_in_place() => {
+                (false, "taken back; --keep leaves it".to_owned())
+            }
+            (true, false, _) => (
+                false,
+                "tried on a copy; the app's database is as it was; --keep makes the change there"
+                    .to_owned(),
+            ),
+            (false, ..) => (false, self.change.by_hand()),
+        };
+        Tried {
+            run: self.run,
+            number: self.number,
+            title: self.title.clone(),
+            remedy: self.text.clone(),
+            is_kept,
+            afterwards,
+        }
+    }
+}
+
+fn needs_code(number: u32, finding: &findings::Finding) -> Failure {
+    let mut message = format!(
+        "the remedy of finding {number} is a change that hakaru cannot make: {}",
+        finding.remedy.text
+    );
+    if let Some(exact) = &finding.remedy.exact {
+        message += &format!(" ({exact})");
+    }
+    usage(format!(
+        "{message}; make it, then `git diff > fix.diff`, take it back, and `hakaru try {number} --patch fix.diff`"
+    ))
+}
+
+impl Change {
+    /// Of a remedy's exact text; `None` when it is nothing that can be set.
+    fn of(exact: &str) -> Option<Change> {
+        let exact = exact.trim();
+        if Index::of_statement(exact).is_some() {
+            return Some(Change::Index(exact.to_owned()));
+        }
+        if exact.starts_with("ulimit ") {
+            return Some(Change::Before(exact.to_owned()));
+        }
+        let words: Vec<&str> = exact.split_whitespace().collect();
+        let is_flag = |pair: &[&str]| matches!(pair, ["-t" | "-w", value] if value.chars().all(|c| c.is_ascii_digit() || c == ':'));
+        if !words.is_empty() && words.chunks(2).all(is_flag) {
+            return Some(Change::Flags(exact.to_owned()));
+        }
+        let (name, _) = exact.split_once('=').filter(|_| words.len() == 1)?;
+        let is_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+        (!name.is_empty() && name.chars().all(is_name)).then(|| Change::Variable(exact.to_owned()))
+    }
+
+    fn text(&self) -> String {
+        match self {
+            Change::Index(text)
+            | Change::Flags(text)
+            | Change::Variable(text)
+            | Change::Before(text) => text.clone(),
+            Change::Patch(path) => format!("the patch {}", path.display()),
+        }
+    }
+
+    /// For the head of its column.
+    fn name(&self) -> String {
+        match self {
+            Change::Index(sql) => Index::of_statement(sql)
+                .map_or_else(String::new, |index| format!("with {}", index.name)),
+            Change::Patch(path) => {
+                let name = path.file_name().unwrap_or_default();
+                format!("with {}", name.to_string_lossy())
+            }
+            other => format!("with {}", other.text()),
+        }
+    }
+
+    /// How to make it for good.
+    fn by_hand(&self) -> String {
+        match self {
+            Change::Flags(flags) => {
+                format!("nothing was changed; to keep it, start Puma with {flags}")
+            }
+            Change::Variable(pair) => {
+                format!("nothing was changed; to keep it, set {pair} in the app's environment")
+            }
+            Change::Before(line) => {
+                format!("nothing was changed; to keep it, run `{line}` where the app is started")
+            }
+            Change::Patch(path) => {
+                format!(
+                    "tried on a copy; to keep it, `git apply {}`",
+                    path.display()
+                )
+            }
+            Change::Index(_) => String::new(),
+        }
+    }
+}
+
+/// The comparison that tries it, under the load of the run unless another is asked for.
+fn as_comparison(
+    recording: &Recording,
+    change: &Change,
+    args: &TryArgs,
+) -> Result<CompareArgs, Failure> {
+    let ran = &recording.meta.load;
+    let how = HowArgs {
+        connections: args.how.connections.or(Some(ran.connections)),
+        rate: args.how.rate.or(ran.rate),
+        ..args.how.clone()
+    };
+    let folder = current_folder()?;
+    let config = config::load(how.config.as_deref(), &folder)?.config;
+    let recorded = &recording.meta.target.command;
+    let command = config.target.command.unwrap_or_else(|| recorded.clone());
+    let command = command.trim().to_owned();
+    if command.is_empty() {
+        return Err(usage(
+            "the app of that run was not started by hakaru; put its command into hakaru.toml",
+        ));
+    }
+    let changed = match change {
+        Change::Flags(flags) => Some(with_flags(&command, flags).ok_or_else(|| {
+            usage(format!("`{command}` starts no puma that could be given {flags}; put `puma` into the command"))
+        })?),
+        Change::Before(line) => Some(format!("{line} && {command}")),
+        _ => None,
+    };
+    let mut compared = CompareArgs {
+        commands: vec![command.clone(), changed.unwrap_or(command)],
+        how,
+        ..CompareArgs::default()
+    };
+    match change {
+        Change::Variable(pair) => compared.env_b.push(pair.clone()),
+        Change::Patch(path) => compared.patch_b = Some(path.clone()),
+        _ => {}
+    }
+    Ok(compared)
+}
+
+/// Puma's command line with these flags in place of those it has; `None` when it names no Puma.
+fn with_flags(command: &str, flags: &str) -> Option<String> {
+    let wanted: Vec<&str> = flags.split_whitespace().collect();
+    let mut words: Vec<String> = Vec::new();
+    let mut old = command.split_whitespace().peekable();
+    let mut found = false;
+    while let Some(word) = old.next() {
+        let long = match word {
+            "--threads" => "-t",
+            "--workers" => "-w",
+            short => short,
+        };
+        let replaced = |flag: &&[&str]| flag[0] == long;
+        if found && wanted.chunks(2).any(|flag| replaced(&flag)) {
+            old.next();
+            continue;
+        }
+        words.push(word.to_owned());
+        let is_puma = word == "puma" || word.ends_with("/puma");
+        if is_puma && !found && old.peek().is_none_or(|next| !next.starts_with('=')) {
+            found = true;
+            words.extend(wanted.iter().map(|word| (*word).to_owned()));
+        }
+    }
+    found.then(|| words.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_can_be_set_is_told_from_what_needs_code() {
+        let check = |exact: &str, expected: Option<Change>| {
+            assert_eq!(Change::of(exact), expected, "{exact}");
+        };
+        let owned = str::to_owned;
+        check("-t 3:3", Some(Change::Flags(owned("-t 3:3"))));
+        check("-w 2 -t 3:3", Some(Change::Flags(owned("-w 2 -t 3:3"))));
+        check(
+            "MALLOC_ARENA_MAX=2",
+            Some(Change::Variable(owned("MALLOC_ARENA_MAX=2"))),
+        );
+        check(
+            "ulimit -n 65536",
+            Some(Change::Before(owned("ulimit -n 65536"))),
+        );
+        let index = "CREATE INDEX a ON b (c)";
+        check(index, Some(Change::Index(owned(index))));
+        check("SELECT * FROM a WHERE b IN (?)", None);
+        check("Cache-Control: public, max-age=86400", None);
+        check("", None);
+    }
+
+    #[test]
+    fn flags_take_the_place_of_those_that_are_there() {
+        let check = |command: &str, flags: &str, expected: Option<&str>| {
+            assert_eq!(with_flags(command, flags).as_deref(), expected, "{command}");
+        };
+        check(
+            "puma -t 5:5 config.ru",
+            "-t 3:3",
+            Some("puma -t 3:3 config.ru"),
+        );
+        check("puma config.ru", "-t 3:3", Some("puma -t 3:3 config.ru"));
+        check(
+            "RACK_ENV=production bundle exec puma --threads 5:5 -w 2",
+            "-w 1 -t 2:2",
+            Some("RACK_ENV=production bundle exec puma -w 1 -t 2:2"),
+        );
+        check("rails server -t 3", "-t 3:3", None);
+    }
+}

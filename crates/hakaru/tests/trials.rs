@@ -1,0 +1,230 @@
+//! `hakaru run`, then `hakaru try` on the unpatched chat: the index that a finding names is measured on a copy, and the
+//! chat's own database stays as it is, also after Ctrl-C and after `kill -9`.
+
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+/// One at a time: each measures, and there may be but two cores.
+static ALONE: Mutex<()> = Mutex::new(());
+
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// What the finding's remedy creates.
+const INDEX: &str = "message_channel_id_id";
+
+/// As short as a trial can be.
+const BRIEF: [&str; 6] = ["--blocks", "1", "--segment", "1s", "--warmup", "0s"];
+
+/// The chat in a folder of its own, on its own port and one database.
+struct Chat {
+    folder: tempfile::TempDir,
+    variable: Option<String>,
+}
+
+impl Chat {
+    fn new(variable: Option<String>) -> Chat {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../apps/chat");
+        std::fs::create_dir(folder.path().join("tmp")).expect("a folder");
+        let chat = Chat { folder, variable };
+        let copied = Command::new("cp")
+            .arg("-r")
+            .args([source, chat.path()])
+            .status();
+        assert!(copied.expect("cp runs").success());
+        let _ = std::fs::remove_dir_all(chat.path().join(".hakaru"));
+        for ending in ["db", "db-wal", "db-shm"] {
+            let _ = std::fs::remove_file(chat.path().join(format!("chat.{ending}")));
+        }
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = listener.local_addr().expect("an address").port();
+        let config = std::fs::read_to_string(chat.path().join("hakaru.toml")).expect("a config");
+        let config = config.replace("9292", &port.to_string());
+        std::fs::write(chat.path().join("hakaru.toml"), config).expect("it is written");
+        chat
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.path().join("chat")
+    }
+
+    fn hakaru(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hakaru"));
+        command
+            .args(arguments)
+            .current_dir(self.path())
+            .env("CHAT_SMALL", "1")
+            .env("TMPDIR", self.folder.path().join("tmp"))
+            .env_remove("DATABASE_URL")
+            .stdin(Stdio::null());
+        if let Some(url) = &self.variable {
+            command.env("DATABASE_URL", url);
+        }
+        command
+    }
+
+    fn json(&self, arguments: &[&str], codes: &[i32]) -> Value {
+        let output = self.hakaru(arguments).output().expect("hakaru runs");
+        let said = String::from_utf8_lossy(&output.stderr);
+        let code = output.status.code().unwrap_or(-1);
+        assert!(
+            codes.contains(&code),
+            "{arguments:?} ended with {code}: {said}"
+        );
+        serde_json::from_slice(&output.stdout).expect("JSON and nothing after it")
+    }
+
+    /// Starts a trial that would take long, and waits until B has been started.
+    fn start_long_trial(&self, finding: &str) -> Child {
+        let log = self.path().join(".hakaru/compare-b.log");
+        let _ = std::fs::remove_file(&log);
+        let child = self
+            .hakaru(&["try", finding, "--blocks", "50", "--segment", "2s"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("hakaru runs");
+        wait_until("the start of B", || log.exists());
+        child
+    }
+
+    fn database(&self) -> Box<dyn schema_db::Database> {
+        let file = format!("sqlite:{}", self.path().join("chat.db").display());
+        let url = self.variable.as_deref().unwrap_or(&file);
+        schema_db::scratch::open(url).unwrap_or_else(|error| panic!("{}", error.message))
+    }
+
+    /// The schema as the server tells it, and how many rows each table has.
+    fn state(&self) -> (String, Vec<String>) {
+        let mut database = self.database();
+        let schema = database
+            .export()
+            .unwrap_or_else(|error| panic!("{}", error.message));
+        assert!(!schema.contains(INDEX), "{schema}");
+        let mut count = |table: &&str| {
+            let rows = database.query(&format!("SELECT count(*) FROM {table}"));
+            format!(
+                "{table} {:?}",
+                rows.unwrap_or_else(|error| panic!("{}", error.message))
+            )
+        };
+        let tables = ["users", "image", "channel", "message", "haveread", "seeded"];
+        (schema, tables.iter().map(&mut count).collect())
+    }
+
+    /// What a copy could be seen by: folders, and databases on the server.
+    fn leftovers(&self) -> Vec<String> {
+        let folders = std::fs::read_dir(self.folder.path().join("tmp"))
+            .expect("a folder")
+            .flatten();
+        let mut left: Vec<String> = folders
+            .map(|entry| entry.path().display().to_string())
+            .collect();
+        if self.variable.is_some() {
+            let databases = self
+                .database()
+                .query("SHOW DATABASES LIKE 'hakaru\\_scratch%'");
+            left.extend(
+                databases
+                    .unwrap_or_default()
+                    .into_iter()
+                    .flatten()
+                    .flatten(),
+            );
+        }
+        left
+    }
+}
+
+fn wait_until(what: &str, mut look: impl FnMut() -> bool) {
+    let deadline = Instant::now() + LIMIT;
+    while !look() {
+        assert!(Instant::now() < deadline, "waited in vain for {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn signal(child: &Child, signal: Signal) {
+    let pid = Pid::from_raw(child.id().cast_signed()).expect("a process");
+    kill_process(pid, signal).expect("a signal");
+}
+
+/// The number of the finding that asks for the index.
+fn number(run: &Value) -> String {
+    let findings = run["findings"].as_array().expect("findings");
+    let wanted = findings.iter().find(|finding| {
+        finding["remedy"]["exact"]
+            .as_str()
+            .is_some_and(|exact| exact.contains(INDEX))
+    });
+    wanted.unwrap_or_else(|| panic!("no finding asks for {INDEX}: {findings:#?}"))["number"]
+        .to_string()
+}
+
+fn check(variable: Option<String>) {
+    let _alone = ALONE
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner());
+    let chat = Chat::new(variable);
+    let finding = number(&chat.json(&["run", "--json", "--duration", "8s"], &[0]));
+    let before = chat.state();
+
+    let tried = chat.json(&[&["try", &finding, "--json"], &BRIEF[..]].concat(), &[12]);
+    assert_eq!(tried["tried"]["number"].to_string(), finding);
+    assert!(
+        tried["tried"]["remedy"]
+            .as_str()
+            .is_some_and(|remedy| remedy.contains(INDEX))
+    );
+    assert_eq!(tried["blocks"], 1, "{tried:#}");
+    assert!(tried["a"]["requests"].as_u64() > Some(0), "{tried:#}");
+    assert_eq!(chat.state(), before);
+    assert_eq!(chat.leftovers(), [""; 0]);
+
+    let mut going = chat.start_long_trial(&finding);
+    signal(&going, Signal::INT);
+    assert_eq!(going.wait().expect("its end").code(), Some(130));
+    assert_eq!(chat.state(), before);
+    assert_eq!(chat.leftovers(), [""; 0]);
+
+    let mut going = chat.start_long_trial(&finding);
+    signal(&going, Signal::KILL);
+    going.wait().expect("its end");
+    assert_eq!(chat.state(), before);
+    chat.json(&[&["try", &finding, "--json"], &BRIEF[..]].concat(), &[12]);
+    assert_eq!(chat.state(), before);
+    assert_eq!(chat.leftovers(), [""; 0]);
+
+    let journal = chat.json(&["log", "--json"], &[0]);
+    let trial = &journal["runs"][0]["trials"][0];
+    assert!(
+        trial["finding"]
+            .as_str()
+            .is_some_and(|text| text.starts_with(&finding)),
+        "{journal:#}"
+    );
+    assert!(
+        trial["remedy"]
+            .as_str()
+            .is_some_and(|text| text.contains(INDEX)),
+        "{journal:#}"
+    );
+}
+
+#[test]
+fn an_index_is_tried_on_a_copy_of_sqlite() {
+    check(None);
+}
+
+#[test]
+fn an_index_is_tried_on_a_scratch_database_of_mariadb() {
+    let url = std::env::var("HAKARU_TEST_MARIADB_URL")
+        .expect("HAKARU_TEST_MARIADB_URL is set; bin/test starts the servers that tests need");
+    check(Some(url));
+}

@@ -1,0 +1,157 @@
+//! A comparison of two variants: its verdict in a sentence, the table, and the JSON `hakaru-compare`.
+//!
+//! Claims come from `stats::comparison`; here they get their words. A lower time and a higher rate are *faster*.
+
+mod json;
+mod sentence;
+mod table;
+
+pub use json::{compact, json};
+pub use sentence::{Decision, decision, sentence};
+pub use table::text;
+
+use stats::comparison::Verdict;
+
+/// All that is shown of a comparison.
+#[derive(Clone, Debug, Default)]
+pub struct Comparison {
+    /// What B is compared with.
+    pub a: Variant,
+    /// What is compared.
+    pub b: Variant,
+    /// Whether both are the same on purpose, to see the noise.
+    pub is_noise: bool,
+    /// Throughput, then percentiles.
+    pub rows: Vec<Row>,
+    /// Blocks that count.
+    pub blocks: usize,
+    /// Blocks that were measured again because the host was disturbed.
+    pub blocks_redone: usize,
+    /// The least difference that could be told from chance, as a share; `None` with too few blocks.
+    pub noise_floor: Option<f64>,
+    /// Whether a variant differed from itself by more than chance allows.
+    pub noise_claims: bool,
+    /// Why it ended.
+    pub ending: Ending,
+    /// How long everything took, in seconds.
+    pub measuring_s: f64,
+    /// Wall clock at the start, milliseconds since 1970.
+    pub started_at_unix_ms: i64,
+    /// How hard the load was, in words.
+    pub load: String,
+    /// Percentiles of all measured requests of each side.
+    pub curve: Vec<CurvePoint>,
+    /// What each block measured.
+    pub measured: Vec<MeasuredBlock>,
+    /// What to know before the numbers are trusted, one sentence each.
+    pub notes: Vec<String>,
+    /// The finding whose remedy B is.
+    pub tried: Option<Tried>,
+}
+
+/// A finding whose remedy was tried.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tried {
+    /// The run that it is of.
+    pub run: i64,
+    /// Its number on that run's page.
+    pub number: u32,
+    /// Its title.
+    pub title: String,
+    /// What was changed.
+    pub remedy: String,
+    /// Whether the change was left in place.
+    pub is_kept: bool,
+    /// What became of it, in a sentence.
+    pub afterwards: String,
+}
+
+/// One side.
+#[derive(Clone, Debug, Default)]
+pub struct Variant {
+    /// What tells it from the other.
+    pub name: String,
+    /// Median time from its start until it was ready, seconds; `None` when somebody else started it.
+    pub start_s: Option<f64>,
+    /// How long after the first request its times had settled, seconds; `None` when they had not, or it is unknown.
+    pub warmup_s: Option<f64>,
+    /// Requests measured.
+    pub requests: u64,
+    /// Of these, those that failed.
+    pub failed: u64,
+    /// Greatest resident memory of all its processes, the median over its boots, bytes.
+    pub memory_bytes: Option<u64>,
+}
+
+/// A row of the table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// `rps`, `p50` … `p100`.
+    pub metric: String,
+    /// Of A: requests a second, or milliseconds from due to answered; geometric mean over the blocks.
+    pub a: f64,
+    /// Of B.
+    pub b: f64,
+    /// What the blocks say of B/A.
+    pub seen: stats::comparison::Row,
+}
+
+/// How a comparison ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Ending {
+    /// What was waited for is decided.
+    Decided,
+    /// All blocks are there.
+    #[default]
+    Full,
+    /// Time was up.
+    Budget,
+    /// What was left could not decide it.
+    Hopeless,
+    /// Ctrl-C.
+    Interrupted,
+    /// A variant could not be measured; why, in a sentence that names it.
+    Failed(String),
+}
+
+/// A point of both percentile curves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CurvePoint {
+    /// Share of the requests that took at most so long; 1 for the greatest.
+    pub share: f64,
+    /// Of A, milliseconds; `None` where too few requests carry it.
+    pub a_ms: Option<f64>,
+    /// Of B.
+    pub b_ms: Option<f64>,
+}
+
+/// The raw figures of a block, in the order of the rows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MeasuredBlock {
+    /// The order in which it was measured, such as `ABBA`.
+    pub order: &'static str,
+    /// A's two measurements of each row.
+    pub a: Vec<[f64; 2]>,
+    /// B's.
+    pub b: Vec<[f64; 2]>,
+}
+
+impl Row {
+    /// Throughput is better when higher, times when lower.
+    pub fn is_rate(&self) -> bool {
+        self.metric == "rps"
+    }
+
+    /// What is claimed of B.
+    pub fn word(&self) -> &'static str {
+        match (self.seen.verdict, self.is_rate()) {
+            (Verdict::Higher, true) | (Verdict::Lower, false) => "faster",
+            (Verdict::Lower, true) | (Verdict::Higher, false) => "slower",
+            (Verdict::Same, _) => "same",
+            (Verdict::Unclear, _) => "unclear",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,148 @@
+//! The verdict in a sentence.
+
+use stats::comparison::{BLOCKS_MIN, SAME_MARGIN};
+
+use super::{Comparison, Ending, Row};
+use crate::numbers;
+
+/// What the comparison says of B as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// Faster in some rows, slower in none.
+    Faster,
+    /// Slower in some rows, faster in none.
+    Slower,
+    /// Both.
+    Mixed,
+    /// No difference worth mentioning in all rows that were waited for.
+    Same,
+    /// Nothing can be claimed.
+    Unclear,
+    /// A variant could not be measured.
+    Failed,
+}
+
+impl Decision {
+    /// For JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Decision::Faster => "faster",
+            Decision::Slower => "slower",
+            Decision::Mixed => "mixed",
+            Decision::Same => "same",
+            Decision::Unclear => "unclear",
+            Decision::Failed => "failed",
+        }
+    }
+}
+
+/// What is claimed of B.
+pub fn decision(comparison: &Comparison) -> Decision {
+    if matches!(comparison.ending, Ending::Failed(_)) {
+        return Decision::Failed;
+    }
+    let any = |word: &str| comparison.rows.iter().any(|row| row.word() == word);
+    match (any("faster"), any("slower"), any("same")) {
+        (true, true, _) => Decision::Mixed,
+        (true, false, _) => Decision::Faster,
+        (false, true, _) => Decision::Slower,
+        (false, false, true) if comparison.ending == Ending::Decided => Decision::Same,
+        (false, false, true) if !any("unclear") => Decision::Same,
+        _ => Decision::Unclear,
+    }
+}
+
+/// The verdict.
+pub fn sentence(comparison: &Comparison) -> String {
+    if let Ending::Failed(why) = &comparison.ending {
+        return match comparison.blocks {
+            0 => format!("no comparison: {why}"),
+            _ => format!("no comparison: {why}; above is what was measured until then"),
+        };
+    }
+    let claim = match decision(comparison) {
+        Decision::Faster => claims(comparison, &["faster"]),
+        Decision::Slower => claims(comparison, &["slower"]),
+        Decision::Mixed => claims(comparison, &["faster", "slower"]),
+        Decision::Same if comparison.is_noise => "A does not differ from itself".to_owned(),
+        Decision::Same => format!(
+            "no difference: whatever there is, is below {}",
+            numbers::share(SAME_MARGIN)
+        ),
+        Decision::Unclear | Decision::Failed => undecided(comparison),
+    };
+    let mut parts = vec![format!(
+        "{claim} ({}, {})",
+        numbers::counted(comparison.blocks as u64, "block"),
+        numbers::duration_ms(comparison.measuring_s * 1000.0)
+    )];
+    parts.extend(throughput(comparison));
+    parts.extend(
+        (comparison.noise_floor)
+            .map(|floor| format!("noise floor of this host ±{}", numbers::share(floor))),
+    );
+    if comparison.noise_claims {
+        parts.push(
+            "a side differs from itself by more than chance allows: do not trust this".to_owned(),
+        );
+    }
+    parts.join("; ")
+}
+
+/// `B is faster at p50–p95`; throughput is told apart where a percentile has a claim too.
+fn claims(comparison: &Comparison, words: &[&str]) -> String {
+    let told = words.iter().map(|word| {
+        let mut places = ranges(&comparison.rows, word);
+        let of_rate = |row: &&Row| row.is_rate() && row.word() == *word;
+        let rate = comparison.rows.iter().find(of_rate);
+        places.extend(rate.map(|row| format!("throughput ({:.2}x)", row.seen.ratio)));
+        format!("{word} at {}", places.join(", "))
+    });
+    let told: Vec<String> = told.collect();
+    format!("B is {}", told.join(" and "))
+}
+
+/// Neighbouring percentiles with the same claim as one range.
+fn ranges(rows: &[Row], word: &str) -> Vec<String> {
+    let mut ranges: Vec<(usize, usize)> = Vec::new();
+    for (index, row) in rows.iter().enumerate() {
+        if row.is_rate() || row.word() != word {
+            continue;
+        }
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == index => *last = index,
+            _ => ranges.push((index, index)),
+        }
+    }
+    let name = |(first, last): (usize, usize)| match first == last {
+        true => rows[first].metric.clone(),
+        false => format!("{}–{}", rows[first].metric, rows[last].metric),
+    };
+    ranges.into_iter().map(name).collect()
+}
+
+/// Said of throughput where it has no claim of its own.
+fn throughput(comparison: &Comparison) -> Option<String> {
+    let claimed = matches!(
+        decision(comparison),
+        Decision::Faster | Decision::Slower | Decision::Mixed
+    );
+    let row = comparison.rows.iter().find(|row| row.is_rate())?;
+    match row.word() {
+        "same" if claimed => Some("throughput unchanged".to_owned()),
+        "unclear" if claimed => Some("throughput undecided".to_owned()),
+        _ => None,
+    }
+}
+
+fn undecided(comparison: &Comparison) -> String {
+    if comparison.blocks < BLOCKS_MIN {
+        return format!("undecided: at least {BLOCKS_MIN} blocks are needed for any claim");
+    }
+    match comparison.ending {
+        Ending::Hopeless => "undecided: this host is too noisy to decide it with the blocks that were left",
+        Ending::Interrupted => "undecided when it was interrupted",
+        _ => "undecided: the noise hides whatever difference there is; a larger --budget narrows the intervals",
+    }
+    .to_owned()
+}

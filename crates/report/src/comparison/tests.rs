@@ -1,0 +1,143 @@
+use serde_json::Value;
+use stats::Interval;
+use stats::comparison::{Row as Seen, Verdict};
+
+use super::*;
+
+fn row(metric: &str, ratio: f64, verdict: Verdict) -> Row {
+    Row {
+        metric: metric.to_owned(),
+        a: 40.1,
+        b: 40.1 * ratio,
+        seen: Seen {
+            ratio,
+            interval: Some(Interval {
+                low: ratio - 0.02,
+                high: ratio + 0.02,
+            }),
+            verdict,
+            noise: Some(0.02),
+        },
+    }
+}
+
+fn comparison(rows: Vec<Row>) -> Comparison {
+    let variant = |name: &str| Variant {
+        name: name.to_owned(),
+        requests: 12_000,
+        start_s: Some(0.8),
+        ..Variant::default()
+    };
+    Comparison {
+        a: variant("puma -t 5:5"),
+        b: variant("puma -t 3:3"),
+        rows,
+        blocks: 24,
+        noise_floor: Some(0.02),
+        measuring_s: 360.0,
+        ..Comparison::default()
+    }
+}
+
+fn check(rows: Vec<Row>, expected: &str, decided: Decision) {
+    let comparison = comparison(rows);
+    assert_eq!(sentence(&comparison), expected);
+    assert_eq!(decision(&comparison), decided);
+}
+
+#[test]
+fn neighbouring_percentiles_are_a_range() {
+    check(
+        vec![
+            row("rps", 1.0, Verdict::Same),
+            row("p50", 0.46, Verdict::Lower),
+            row("p66", 0.5, Verdict::Lower),
+            row("p95", 0.99, Verdict::Unclear),
+            row("p99", 0.8, Verdict::Lower),
+        ],
+        "B is faster at p50–p66, p99 (24 blocks, 6.00 min); throughput unchanged; noise floor of this host ±2%",
+        Decision::Faster,
+    );
+    check(
+        vec![
+            row("rps", 1.2, Verdict::Higher),
+            row("p50", 0.46, Verdict::Lower),
+            row("p99", 1.8, Verdict::Higher),
+        ],
+        "B is faster at p50, throughput (1.20x) and slower at p99 (24 blocks, 6.00 min); noise floor of this host ±2%",
+        Decision::Mixed,
+    );
+}
+
+#[test]
+fn nothing_is_claimed_without_ground() {
+    check(
+        vec![
+            row("rps", 1.0, Verdict::Same),
+            row("p50", 1.0, Verdict::Same),
+        ],
+        "no difference: whatever there is, is below 3% (24 blocks, 6.00 min); noise floor of this host ±2%",
+        Decision::Same,
+    );
+    let unclear = comparison(vec![row("rps", 1.3, Verdict::Unclear)]);
+    assert_eq!(decision(&unclear), Decision::Unclear);
+    assert!(sentence(&unclear).starts_with("undecided: the noise hides"));
+    let few = Comparison {
+        blocks: 3,
+        noise_claims: true,
+        ..unclear.clone()
+    };
+    assert!(
+        sentence(&few).contains("at least 6 blocks"),
+        "{}",
+        sentence(&few)
+    );
+    assert!(sentence(&few).ends_with("do not trust this"));
+    let failed = Comparison {
+        ending: Ending::Failed("B did not start: no such file".to_owned()),
+        ..unclear
+    };
+    assert_eq!(decision(&failed), Decision::Failed);
+    assert!(sentence(&failed).starts_with("no comparison: B did not start"));
+}
+
+#[test]
+fn the_table_stands_in_columns() {
+    let page = text(&comparison(vec![
+        row("rps", 1.0, Verdict::Same),
+        row("p50", 0.46, Verdict::Lower),
+    ]));
+    let lines: Vec<&str> = page.lines().collect();
+    let heads = "A puma -t 5:5   B puma -t 3:3       B/A     95 % interval";
+    assert_eq!(lines[0], format!("{:10}{heads}", ""));
+    assert_eq!(
+        lines[2],
+        "  p50 ms           40.1            18.4     0.46x         0.44–0.48   faster"
+    );
+    assert_eq!(
+        lines[3],
+        "  A: 12,000 requests, 0 failed, ready after 800 ms"
+    );
+    let last = lines.last().expect("a verdict");
+    assert!(last.starts_with("  verdict: B is faster at p50"), "{page}");
+}
+
+#[test]
+fn the_json_has_every_key() {
+    let mut sample = comparison(vec![row("rps", 1.0, Verdict::Same)]);
+    sample.rows[0].seen.interval = Some(Interval {
+        low: 0.0,
+        high: f64::INFINITY,
+    });
+    sample.measured = vec![MeasuredBlock {
+        order: "ABBA",
+        a: vec![[1.0, 2.0]],
+        b: vec![[3.0, 4.0]],
+    }];
+    let value: Value = serde_json::from_str(&json(&sample)).unwrap();
+    assert_eq!(value["rows"][0]["high"], Value::Null);
+    assert_eq!(value["rows"][0]["verdict"], "same");
+    assert_eq!(value["measured"][0]["rows"]["rps"]["b"][1], 4.0);
+    assert_eq!(value["decision"], "same");
+    assert_eq!(value["blocks"], 24);
+}

@@ -1,0 +1,227 @@
+//! Scratch copies of whole databases with their rows, to try changes on, and databases by their address.
+//!
+//! A copy is another database on the same server, so that an app reaches it by the same address with another name at its
+//! end. SQLite needs none of this: its database is a file, which whoever asks can copy.
+
+mod index;
+
+use schema::Product;
+
+use crate::mysql::MysqlAddress;
+use crate::postgres::PostgresAddress;
+use crate::{Database, DbError, DbErrorKind, mysql, postgres, sqlite};
+
+pub use index::Index;
+
+/// Beginning of every copy's name; nothing else is ever dropped.
+pub const PREFIX: &str = "hakaru_scratch_";
+
+/// The database that PostgreSQL always has, to be connected to while another is copied or dropped.
+const POSTGRES_ALWAYS: &str = "postgres";
+
+/// Kinds of address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Mysql,
+    Postgres,
+    Sqlite,
+}
+
+/// Connects to the database of an address such as `mysql2://user@host/shop` or `sqlite:shop.db`.
+///
+/// # Errors
+/// Whatever the server says; [`DbErrorKind::Unsupported`] for another kind of address.
+pub fn open(url: &str) -> Result<Box<dyn Database>, DbError> {
+    Ok(match kind(url)? {
+        Kind::Mysql => Box::new(mysql::connect(&MysqlAddress::from_url(url)?)?),
+        Kind::Postgres => Box::new(postgres::connect(&postgres_address(url, None))?),
+        Kind::Sqlite => Box::new(sqlite::open(sqlite_path(url).unwrap_or_default().as_ref())?),
+    })
+}
+
+/// The file of a SQLite address; `None` for another kind.
+pub fn sqlite_path(url: &str) -> Option<&str> {
+    let rest = url
+        .strip_prefix("sqlite3:")
+        .or_else(|| url.strip_prefix("sqlite:"))?;
+    Some(rest.strip_prefix("//").unwrap_or(rest))
+}
+
+/// The same server's database of another name; `None` for SQLite, and when the address names no database.
+pub fn url_of(url: &str, name: &str) -> Option<String> {
+    if sqlite_path(url).is_some() {
+        return None;
+    }
+    let authority = url.find("://")? + 3;
+    let slash = authority + url[authority..].find('/')?;
+    let end = url[slash..].find('?').map_or(url.len(), |at| slash + at);
+    (end > slash + 1).then(|| format!("{}/{name}{}", &url[..slash], &url[end..]))
+}
+
+/// Copies the database with all its rows into one called `name`.
+///
+/// # Errors
+/// Whatever the server says; [`DbErrorKind::Unsupported`] where there is more in it than tables, which would not be copied.
+pub fn copy(url: &str, name: &str) -> Result<(), DbError> {
+    match kind(url)? {
+        Kind::Mysql => copy_mysql(url, name),
+        Kind::Postgres => {
+            let original =
+                url_name(url).ok_or_else(|| unsupported("the address names no database"))?;
+            let mut server = postgres::connect(&postgres_address(url, Some(POSTGRES_ALWAYS)))?;
+            server.execute(&format!(
+                "CREATE DATABASE \"{name}\" TEMPLATE \"{original}\""
+            ))
+        }
+        Kind::Sqlite => Err(unsupported("a SQLite database is copied as a file")),
+    }
+}
+
+/// Drops a copy; one that is not there is no error.
+///
+/// # Errors
+/// Whatever the server says; a name without [`PREFIX`] is refused.
+pub fn drop_copy(url: &str, name: &str) -> Result<(), DbError> {
+    if !name.starts_with(PREFIX) {
+        return Err(unsupported("its name is not that of a scratch database"));
+    }
+    match kind(url)? {
+        Kind::Mysql => open(url)?.execute(&format!("DROP DATABASE IF EXISTS `{name}`")),
+        Kind::Postgres => {
+            let mut server = postgres::connect(&postgres_address(url, Some(POSTGRES_ALWAYS)))?;
+            server.execute(&format!("DROP DATABASE IF EXISTS \"{name}\""))
+        }
+        Kind::Sqlite => Ok(()),
+    }
+}
+
+fn kind(url: &str) -> Result<Kind, DbError> {
+    match url.split(':').next().unwrap_or_default() {
+        "mysql" | "mysql2" | "mariadb" | "trilogy" => Ok(Kind::Mysql),
+        "postgres" | "postgresql" => Ok(Kind::Postgres),
+        "sqlite" | "sqlite3" => Ok(Kind::Sqlite),
+        _ => Err(unsupported(
+            "the address begins with none of mysql2:, mysql:, mariadb:, trilogy:, postgres:, sqlite:",
+        )),
+    }
+}
+
+fn unsupported(why: &str) -> DbError {
+    DbError {
+        kind: DbErrorKind::Unsupported,
+        message: why.to_owned(),
+        sql: None,
+    }
+}
+
+fn postgres_address(url: &str, database: Option<&str>) -> PostgresAddress {
+    PostgresAddress {
+        url: Some(url.to_owned()),
+        dbname: database.map(str::to_owned),
+        ..PostgresAddress::default()
+    }
+}
+
+fn url_name(url: &str) -> Option<&str> {
+    let (_, rest) = url.split_once("://")?;
+    let (_, name) = rest.split_once('/')?;
+    name.split('?').next().filter(|name| !name.is_empty())
+}
+
+/// Table by table as the server itself spells it, then the rows.
+fn copy_mysql(url: &str, name: &str) -> Result<(), DbError> {
+    let address = MysqlAddress::from_url(url)?;
+    let mut from = mysql::connect(&address)?;
+    refuse_more_than_tables(&mut from)?;
+    let server = from.server().clone();
+    let mut create = format!("CREATE DATABASE `{name}`");
+    if let (Some(charset), Some(collation)) = (&server.charset, &server.collation) {
+        create += &format!(" CHARACTER SET {charset} COLLATE {collation}");
+    }
+    from.execute(&create)?;
+    let mut to = mysql::connect(&MysqlAddress {
+        database: name.to_owned(),
+        ..address.clone()
+    })?;
+    to.execute("SET SESSION foreign_key_checks = 0")?;
+    to.execute("SET SESSION sql_mode = 'NO_AUTO_VALUE_ON_ZERO'")?;
+    let tables = from.query(
+        "SELECT table_name FROM information_schema.tables \
+         WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE' ORDER BY table_name",
+    )?;
+    for table in tables.into_iter().flatten().flatten() {
+        let quoted = table.replace('`', "``");
+        let shown = from.query(&format!("SHOW CREATE TABLE `{quoted}`"))?;
+        let text = shown.into_iter().flatten().nth(1).flatten();
+        to.execute(&text.ok_or_else(|| unsupported("the server does not show a table"))?)?;
+        let columns = columns(&mut from, &table)?;
+        let original = address.database.replace('`', "``");
+        to.execute(&format!(
+            "INSERT INTO `{quoted}` ({columns}) SELECT {columns} FROM `{original}`.`{quoted}`"
+        ))?;
+    }
+    Ok(())
+}
+
+/// Columns that can be written, for a list.
+fn columns(from: &mut dyn Database, table: &str) -> Result<String, DbError> {
+    let names = from.query(&format!(
+        "SELECT column_name FROM information_schema.columns \
+         WHERE table_schema = DATABASE() AND table_name = '{}' AND coalesce(generation_expression, '') = '' \
+         ORDER BY ordinal_position",
+        table.replace('\\', "\\\\").replace('\'', "''")
+    ))?;
+    let names = names.into_iter().flatten().flatten();
+    let quoted: Vec<String> = names
+        .map(|name| format!("`{}`", name.replace('`', "``")))
+        .collect();
+    Ok(quoted.join(", "))
+}
+
+fn refuse_more_than_tables(from: &mut dyn Database) -> Result<(), DbError> {
+    let more = from.query(
+        "SELECT (SELECT count(*) FROM information_schema.views WHERE table_schema = DATABASE()) \
+              + (SELECT count(*) FROM information_schema.triggers WHERE trigger_schema = DATABASE()) \
+              + (SELECT count(*) FROM information_schema.routines WHERE routine_schema = DATABASE())",
+    )?;
+    match more.into_iter().flatten().flatten().next().as_deref() {
+        Some("0") => Ok(()),
+        _ => Err(unsupported(
+            "it holds views, triggers or routines, which would not be copied",
+        )),
+    }
+}
+
+/// Whether names are quoted by backticks.
+fn has_backticks(product: Product) -> bool {
+    matches!(product, Product::Mysql | Product::MariaDb)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_is_reached_by_the_same_address_with_another_name() {
+        let check = |url: &str, expected: Option<&str>| {
+            assert_eq!(url_of(url, "x").as_deref(), expected, "{url}");
+        };
+        check(
+            "mysql2://u:p@h:3306/shop?socket=/a/b",
+            Some("mysql2://u:p@h:3306/x?socket=/a/b"),
+        );
+        check("postgres://h/shop", Some("postgres://h/x"));
+        check("postgres://h", None);
+        check("postgres://h/", None);
+        check("sqlite:shop.db", None);
+        assert_eq!(sqlite_path("sqlite3:///a/b.db"), Some("/a/b.db"));
+        assert_eq!(sqlite_path("sqlite:b.db"), Some("b.db"));
+        assert_eq!(sqlite_path("mysql://h/b"), None);
+    }
+
+    #[test]
+    fn nothing_but_copies_is_dropped() {
+        let error = drop_copy("mysql://h/shop", "shop").unwrap_err();
+        assert_eq!(error.kind, DbErrorKind::Unsupported);
+    }
+}
