@@ -1,6 +1,7 @@
 //! `hakaru load`: sends requests, adds up, says what came of it.
 
 pub(crate) mod args;
+mod find_max;
 mod settings;
 
 use std::sync::atomic::AtomicBool;
@@ -33,6 +34,9 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
     let settings = Settings::resolve(args, &config::load(None, &folder)?)?;
     let stop = signals::watch()
         .map_err(|error| Failure::new(Exit::Failed, format!("cannot watch for Ctrl-C: {error}")))?;
+    if args.find_max.is_some() {
+        return find_max::find_max(args, &settings, &stop);
+    }
     talk::say(&load_report::page::announcement(
         &settings.url,
         &settings.plan,

@@ -156,3 +156,29 @@ fn flows_with_weights_and_rows_of_their_own() {
         "{series}"
     );
 }
+
+#[test]
+fn the_highest_rate_is_searched_within_the_time() {
+    let url = format!("http://{}/", serve("200 OK"));
+    let text = check(
+        &[
+            "load",
+            &url,
+            "-d",
+            "3s",
+            "--find-max",
+            "p50 < 60s",
+            "--json",
+        ],
+        0,
+    );
+    let json: serde_json::Value = serde_json::from_str(&text).expect("one document");
+    assert_eq!(json["format"], "hakaru-find-max");
+    assert!(
+        json["max_rate"].as_f64().is_some_and(|rate| rate >= 50.0),
+        "{text}"
+    );
+    assert_eq!(json["trials"][0]["rate"], 50.0);
+    let page = check(&["load", &url, "-d", "1s", "--find-max", "p50 < 1us"], 3);
+    assert!(page.contains("no rate passed"), "{page}");
+}

@@ -8,6 +8,7 @@ pub mod doubts;
 pub mod json;
 pub mod page;
 pub mod rows;
+pub mod search;
 mod v1;
 
 use hdrhistogram::Histogram;

@@ -35,6 +35,7 @@ mod plan;
 mod probe;
 mod run;
 mod schedule;
+mod search;
 mod stream;
 mod tables;
 mod timer;
@@ -50,6 +51,7 @@ pub use plan::{Pace, Plan};
 pub use probe::{ProbeError, probe};
 pub use run::run;
 pub use schedule::{Arrivals, Schedule, Stage};
+pub use search::{Found, Trial, find_max};
 pub use stream::Via;
 pub use tls::Trust;
 

@@ -15,6 +15,7 @@ Examples:
   hakaru load URL -c 200 -d 30s --threads 2 --json > load.json
   hakaru load URL --rate 2000 -d 60s                      requests are due whatever the server does
   hakaru load --flow login.hurl:3 --flow browse.hurl:7 --rate 100..2000/60s --csv user=users.csv
+  hakaru load URL --find-max 'p99 < 200ms, errors < 0.1%'
   hakaru load URL --expect 'p95 < 50ms' --expect 'errors = 0'
 
 Latency counts from when a request was due; sent → answered stands beside it. docs/load.md says more.
@@ -108,6 +109,10 @@ pub(crate) struct LoadArgs {
     /// What must come out, such as 'p99 < 200ms' or 'errors < 0.1%'; may be repeated
     #[arg(long = "expect", value_name = "FIGURE < LIMIT")]
     pub(crate) expectations: Vec<String>,
+
+    /// Find the highest rate at which these hold, within -d [default: 60s]
+    #[arg(long, value_name = "GOALS", conflicts_with_all = ["rate", "expectations", "series"])]
+    pub(crate) find_max: Option<String>,
 
     /// Print JSON on standard output, and nothing after it
     #[arg(long)]

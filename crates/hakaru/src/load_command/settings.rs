@@ -16,6 +16,8 @@ const CONNECTIONS_DEFAULT: u32 = 50;
 /// In an open load connections are opened as they are needed; this many that are needed at once mean
 /// that the server does not keep up.
 const CONNECTIONS_OPEN_DEFAULT: u32 = 1_000;
+/// A search needs some fifteen trials, of which each should hold a few seconds.
+const SEARCH_DEFAULT: Duration = Duration::from_secs(60);
 const DURATION_DEFAULT: Duration = Duration::from_secs(10);
 
 /// Everything that `load` needs to know.
@@ -27,7 +29,7 @@ pub(crate) struct Settings {
     pub(crate) scenario: Scenario,
     /// How hard, how long.
     pub(crate) plan: Plan,
-    /// What must come out.
+    /// What must come out, at the given load or at the highest one that is searched for.
     pub(crate) goals: Vec<Goal>,
 }
 
@@ -47,12 +49,19 @@ impl Settings {
         };
         let plan = plan(args)?;
         plan.check(&scenario).map_err(usage)?;
-        let goals = args.expectations.iter().map(|goal| Goal::parse(goal));
+        let goals = match &args.find_max {
+            Some(goals) => Goal::parse_all(goals),
+            None => args
+                .expectations
+                .iter()
+                .map(|goal| Goal::parse(goal))
+                .collect(),
+        };
         Ok(Settings {
             url,
             scenario,
             plan,
-            goals: goals.collect::<Result<_, _>>().map_err(usage)?,
+            goals: goals.map_err(usage)?,
         })
     }
 }
@@ -134,11 +143,16 @@ fn plan(args: &LoadArgs) -> Result<Plan, Failure> {
         .duration
         .map(nanos)
         .or(stages)
-        .unwrap_or(nanos(DURATION_DEFAULT));
-    let connections = args.connections.unwrap_or(match schedule {
-        Some(_) => CONNECTIONS_OPEN_DEFAULT,
-        None => CONNECTIONS_DEFAULT.max(args.threads),
-    });
+        .unwrap_or(nanos(match args.find_max {
+            Some(_) => SEARCH_DEFAULT,
+            None => DURATION_DEFAULT,
+        }));
+    let connections = args
+        .connections
+        .unwrap_or(match (&schedule, &args.find_max) {
+            (Some(_), _) | (_, Some(_)) => CONNECTIONS_OPEN_DEFAULT,
+            (None, None) => CONNECTIONS_DEFAULT.max(args.threads),
+        });
     let default = Plan::default();
     Ok(Plan {
         connections,

@@ -2,6 +2,7 @@
 
 mod bad_servers;
 mod common;
+mod limits;
 mod loads;
 mod sums;
 mod tls;

@@ -1,0 +1,33 @@
+//! `hakaru load --find-max`: the highest rate at which goals hold.
+
+use std::sync::atomic::AtomicBool;
+
+use load::Trial;
+use load_report::search;
+
+use super::args::LoadArgs;
+use super::settings::Settings;
+use crate::exit::{Exit, Failure};
+use crate::{signals, talk};
+
+/// Searches, prints what was found, and says how the program ends.
+pub(crate) fn find_max(
+    args: &LoadArgs,
+    settings: &Settings,
+    stop: &AtomicBool,
+) -> Result<Exit, Failure> {
+    let (plan, goals) = (&settings.plan, &settings.goals);
+    talk::say(&search::announcement(&settings.url, plan, goals));
+    let mut tell = |trial: &Trial| talk::say(&search::line_of(trial));
+    let found = load::find_max(plan, &settings.scenario, goals, stop, &mut tell)
+        .map_err(|error| Failure::new(Exit::Failed, error))?;
+    talk::data(&match args.json {
+        true => search::document(&settings.url, goals, &found),
+        false => search::summary(&found),
+    });
+    Ok(match found.rate {
+        _ if signals::raised(stop) => Exit::Interrupted,
+        Some(_) => Exit::Ok,
+        None => Exit::EXPECTATION_MISSED,
+    })
+}

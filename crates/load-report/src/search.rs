@@ -1,0 +1,111 @@
+//! What a search for the highest rate found.
+
+use findings::numbers;
+use load::{Found, Goal, Plan, Trial};
+use serde::Serialize;
+
+use crate::quantile_ms;
+
+/// What is being done, in one line.
+pub fn announcement(url: &str, plan: &Plan, goals: &[Goal]) -> String {
+    let time = numbers::duration_ms(plan.duration.as_millis_f64());
+    format!(
+        "{url}: the highest rate with {}, within {time}",
+        joined(goals)
+    )
+}
+
+fn joined(goals: &[Goal]) -> String {
+    let goals: Vec<String> = goals.iter().map(Goal::to_string).collect();
+    goals.join(", ")
+}
+
+/// A trial in one line.
+pub fn line_of(trial: &Trial) -> String {
+    let latency = &trial.measured.figures.latency;
+    let at = |quantile| numbers::duration_ms_or_unknown(quantile_ms(latency, quantile));
+    let verdict = match trial.passed {
+        true => "passed".to_owned(),
+        false => format!("failed: {}", trial.why),
+    };
+    format!(
+        "  {:>9}/s   p50 {:>8}   p99 {:>8}   {verdict}",
+        numbers::plain(trial.rate),
+        at(0.5),
+        at(0.99)
+    )
+}
+
+/// The answer for people.
+pub fn summary(found: &Found) -> String {
+    let mut text = match (found.rate, found.failed) {
+        (Some(rate), Some(failed)) => {
+            format!("highest rate: {rate:.1} requests/s (passed); {failed:.1} requests/s failed\n")
+        }
+        (Some(rate), None) => format!("{rate:.1} requests/s passed, and no rate failed\n"),
+        (None, Some(failed)) => {
+            format!("no rate passed; the lowest that was tried, {failed:.1} requests/s, failed\n")
+        }
+        (None, None) => "nothing was tried\n".to_owned(),
+    };
+    if !found.sure && found.rate.is_some() {
+        text.push_str("the time was over before this was sure; give it more (-d)\n");
+    }
+    text
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    format: &'static str,
+    version: u32,
+    url: &'a str,
+    goals: Vec<String>,
+    max_rate: Option<f64>,
+    failed_rate: Option<f64>,
+    sure: bool,
+    trials: Vec<Tried<'a>>,
+}
+
+#[derive(Serialize)]
+struct Tried<'a> {
+    rate: f64,
+    passed: bool,
+    why: &'a str,
+    rps: f64,
+    requests: u64,
+    failed: u64,
+    p50_ms: Option<f64>,
+    p99_ms: Option<f64>,
+    generator_cpu_share: f64,
+}
+
+/// The answer as JSON, with the curve: latency by rate.
+pub fn document(url: &str, goals: &[Goal], found: &Found) -> String {
+    let document = Document {
+        format: "hakaru-find-max",
+        version: 1,
+        url,
+        goals: goals.iter().map(Goal::to_string).collect(),
+        max_rate: found.rate,
+        failed_rate: found.failed,
+        sure: found.sure,
+        trials: found.trials.iter().map(tried).collect(),
+    };
+    let text = serde_json::to_string_pretty(&document);
+    text.expect("maps have text keys and nothing else can fail") + "\n"
+}
+
+fn tried(trial: &Trial) -> Tried<'_> {
+    let figures = &trial.measured.figures;
+    Tried {
+        rate: trial.rate,
+        passed: trial.passed,
+        why: &trial.why,
+        rps: trial.measured.rps(),
+        requests: figures.outcomes.all(),
+        failed: figures.outcomes.failed(),
+        p50_ms: quantile_ms(&figures.latency, 0.5),
+        p99_ms: quantile_ms(&figures.latency, 0.99),
+        generator_cpu_share: trial.measured.generator_share(),
+    }
+}
