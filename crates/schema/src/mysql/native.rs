@@ -5,6 +5,8 @@
 //! keys that come; routines; views; triggers; events; what else goes.
 
 mod alter;
+mod options;
+mod partitions;
 mod programs;
 
 use std::collections::{HashMap, HashSet};
@@ -16,7 +18,7 @@ use super::render::Printer;
 use super::{Schema, hazards, order};
 use crate::{Hazard, Object, PlanOptions, Statement};
 
-pub(super) use alter::options;
+pub(super) use options::options;
 
 /// A plan in the making.
 pub(super) struct Builder<'a> {

@@ -7,8 +7,14 @@ use crate::mysql::lex::{Kind, Token, literal, unquoted};
 /// Deeper nesting is compared token by token; no person writes it, and the stack is finite.
 const DEPTH_MAX: usize = 200;
 
+/// Longer ones are compared token by token: each operation writes all that stands left of it anew.
+const TOKENS_MAX: usize = 5_000;
+
 /// The canonical text; `None` when it is not an expression that this knows.
 pub(super) fn canonical(tokens: &[Token<'_>]) -> Option<String> {
+    if tokens.len() > TOKENS_MAX {
+        return None;
+    }
     let mut parser = Parser {
         tokens,
         at: 0,

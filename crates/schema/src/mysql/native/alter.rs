@@ -1,11 +1,10 @@
 //! One table: what can stand in one statement does, so that its rows are copied once.
 
 use super::Builder;
-use crate::mysql::diff::{ColumnStep, PartitionStep, Place, TableDiff};
+use super::options::options;
+use crate::mysql::diff::{ColumnStep, Place, TableDiff};
 use crate::mysql::hazards;
-use crate::mysql::lex::literal;
-use crate::mysql::model::{Column, Index, Partition};
-use crate::mysql::render;
+use crate::mysql::model::{Column, Index};
 use crate::{Hazard, Object};
 
 /// What stands in one statement.
@@ -48,32 +47,6 @@ impl Builder<'_> {
         self.drop_indexes(diff, &table, &late);
         self.drop_columns(diff, &table);
         self.partitions(diff, &table, is_freed);
-    }
-
-    /// Partitions that go or are made anew on other columns are in the way of keys and columns.
-    fn remove_partitions(&mut self, diff: &TableDiff<'_>, table: &str) -> bool {
-        let is_other = match diff.partitions.first() {
-            Some(PartitionStep::Remove) => true,
-            Some(PartitionStep::By(_)) => {
-                let has_more = diff.primary.is_some()
-                    || !diff.columns.is_empty()
-                    || !diff.dropped_columns.is_empty()
-                    || !diff.replaced_indexes.is_empty();
-                has_more && diff.from.partitioning.is_some()
-            }
-            _ => false,
-        };
-        if is_other {
-            let rewrite = Hazard::Rewrite(format!("table {} is written anew", diff.to.name.text));
-            let sql = format!("ALTER TABLE {table} REMOVE PARTITIONING");
-            self.push_with(
-                sql,
-                "alter",
-                ("table", diff.to.name.text.clone()),
-                vec![rewrite],
-            );
-        }
-        is_other
     }
 
     fn drop_clauses(&self, diff: &TableDiff<'_>, clauses: &mut Clauses) {
@@ -322,69 +295,6 @@ impl Builder<'_> {
             self.statements[at].needs = needs;
         }
     }
-
-    fn partitions(&mut self, diff: &TableDiff<'_>, table: &str, is_freed: bool) {
-        let name = &diff.to.name.text;
-        let rewrite = || vec![Hazard::Rewrite(format!("table {name} is written anew"))];
-        for step in &diff.partitions {
-            let (clause, hazards, verb) = match step {
-                PartitionStep::Remove if is_freed => continue,
-                PartitionStep::Remove => ("REMOVE PARTITIONING".to_owned(), rewrite(), "alter"),
-                PartitionStep::By(partitioning) => {
-                    (render::partitions(partitioning), rewrite(), "alter")
-                }
-                PartitionStep::Add(added) => (
-                    format!("ADD PARTITION ({})", texts(added)),
-                    Vec::new(),
-                    "alter",
-                ),
-                PartitionStep::Reorganize(from, to) => {
-                    let clause = format!(
-                        "REORGANIZE PARTITION {} INTO ({})",
-                        names(self, from),
-                        texts(to)
-                    );
-                    (clause, rewrite(), "alter")
-                }
-                PartitionStep::Drop(gone) => {
-                    let lost = gone
-                        .iter()
-                        .map(|gone| Hazard::DataLoss(format!("rows of {name}.{}", gone.name.text)));
-                    (
-                        format!("DROP PARTITION {}", names(self, gone)),
-                        lost.collect(),
-                        "drop",
-                    )
-                }
-            };
-            let object = match step {
-                PartitionStep::Drop(gone) => ("partition", format!("{name}.{}", gone[0].name.text)),
-                _ => ("table", name.clone()),
-            };
-            self.push_with(
-                format!("ALTER TABLE {table} {clause}"),
-                verb,
-                object,
-                hazards,
-            );
-        }
-    }
-}
-
-fn texts(partitions: &[&Partition]) -> String {
-    let texts: Vec<&str> = partitions
-        .iter()
-        .map(|partition| partition.text.as_str())
-        .collect();
-    texts.join(", ")
-}
-
-fn names(builder: &Builder<'_>, partitions: &[&Partition]) -> String {
-    let names: Vec<String> = partitions
-        .iter()
-        .map(|partition| builder.printer.name(&partition.name))
-        .collect();
-    names.join(", ")
 }
 
 /// Whether a column's change is a statement of its own: values may be lost, and no new index waits for it.
@@ -437,71 +347,4 @@ fn is_needed(diff: &TableDiff<'_>, index: &Index) -> bool {
         shared.is_some_and(|(one, other)| one.key == other.key)
     });
     own || (has_other && index.kind == crate::mysql::model::IndexKind::Unique)
-}
-
-/// Options that become other ones, one clause each.
-pub(in crate::mysql) fn options(diff: &TableDiff<'_>) -> Vec<String> {
-    let (from, to) = (&diff.from.norm, &diff.to.norm);
-    let mut texts = Vec::new();
-    if from.engine != to.engine {
-        texts.push(format!("ENGINE={}", to.engine));
-    }
-    let is_alike = crate::mysql::normal::is_alike;
-    if !is_alike(&from.charset, &to.charset) || !is_alike(&from.collation, &to.collation) {
-        let charset = to
-            .charset
-            .as_ref()
-            .map(|charset| format!(" CHARACTER SET={charset}"));
-        let collation = to
-            .collation
-            .as_ref()
-            .map(|collation| format!(" COLLATE={collation}"));
-        texts.push(format!(
-            "DEFAULT{}{}",
-            charset.unwrap_or_default(),
-            collation.unwrap_or_default()
-        ));
-    }
-    if from.row_format != to.row_format {
-        texts.push(format!(
-            "ROW_FORMAT={}",
-            to.row_format.as_deref().unwrap_or("DEFAULT")
-        ));
-    }
-    if from.comment != to.comment {
-        texts.push(format!("COMMENT={}", literal(&to.comment)));
-    }
-    let known = |word: &str, list: &[String]| {
-        list.iter()
-            .find(|option| option.split('=').next() == Some(word))
-            .cloned()
-    };
-    for (word, value) in &diff.to.options.others {
-        if known(word, &from.others) != known(word, &to.others) {
-            texts.push(match value.is_empty() {
-                true => format!("ADD {}", word.trim_start_matches("WITH ")),
-                false => format!("{word}={value}"),
-            });
-        }
-    }
-    for (word, _) in &diff.from.options.others {
-        if known(word, &to.others).is_none() {
-            texts.extend(without(word));
-        }
-    }
-    texts
-}
-
-/// What takes an option back.
-fn without(word: &str) -> Option<String> {
-    match word {
-        "WITH SYSTEM VERSIONING" => Some("DROP SYSTEM VERSIONING".to_owned()),
-        "STATS_PERSISTENT" | "STATS_AUTO_RECALC" | "STATS_SAMPLE_PAGES" | "PACK_KEYS" => {
-            Some(format!("{word}=DEFAULT"))
-        }
-        "COMPRESSION" => Some("COMPRESSION=''".to_owned()),
-        "ENCRYPTION" => Some("ENCRYPTION='N'".to_owned()),
-        "TABLESPACE" | "UNION" | "CONNECTION" | "PASSWORD" | "STORAGE" | "INSERT_METHOD" => None,
-        word => Some(format!("{word}=0")),
-    }
 }

@@ -1,0 +1,98 @@
+//! Partitions of a table.
+
+use super::Builder;
+use crate::Hazard;
+use crate::mysql::diff::{PartitionStep, TableDiff};
+use crate::mysql::model::Partition;
+use crate::mysql::render;
+
+impl Builder<'_> {
+    /// Partitions that go or are made anew on other columns are in the way of keys and columns.
+    pub(super) fn remove_partitions(&mut self, diff: &TableDiff<'_>, table: &str) -> bool {
+        let is_other = match diff.partitions.first() {
+            Some(PartitionStep::Remove) => true,
+            Some(PartitionStep::By(_)) => {
+                let has_more = diff.primary.is_some()
+                    || !diff.columns.is_empty()
+                    || !diff.dropped_columns.is_empty()
+                    || !diff.replaced_indexes.is_empty();
+                has_more && diff.from.partitioning.is_some()
+            }
+            _ => false,
+        };
+        if is_other {
+            let rewrite = Hazard::Rewrite(format!("table {} is written anew", diff.to.name.text));
+            let sql = format!("ALTER TABLE {table} REMOVE PARTITIONING");
+            self.push_with(
+                sql,
+                "alter",
+                ("table", diff.to.name.text.clone()),
+                vec![rewrite],
+            );
+        }
+        is_other
+    }
+
+    pub(super) fn partitions(&mut self, diff: &TableDiff<'_>, table: &str, is_freed: bool) {
+        let name = &diff.to.name.text;
+        let rewrite = || vec![Hazard::Rewrite(format!("table {name} is written anew"))];
+        for step in &diff.partitions {
+            let (clause, hazards, verb) = match step {
+                PartitionStep::Remove if is_freed => continue,
+                PartitionStep::Remove => ("REMOVE PARTITIONING".to_owned(), rewrite(), "alter"),
+                PartitionStep::By(partitioning) => {
+                    (render::partitions(partitioning), rewrite(), "alter")
+                }
+                PartitionStep::Add(added) => (
+                    format!("ADD PARTITION ({})", texts(added)),
+                    Vec::new(),
+                    "alter",
+                ),
+                PartitionStep::Reorganize(from, to) => {
+                    let clause = format!(
+                        "REORGANIZE PARTITION {} INTO ({})",
+                        names(self, from),
+                        texts(to)
+                    );
+                    (clause, rewrite(), "alter")
+                }
+                PartitionStep::Drop(gone) => {
+                    let lost = gone
+                        .iter()
+                        .map(|gone| Hazard::DataLoss(format!("rows of {name}.{}", gone.name.text)));
+                    (
+                        format!("DROP PARTITION {}", names(self, gone)),
+                        lost.collect(),
+                        "drop",
+                    )
+                }
+            };
+            let object = match step {
+                PartitionStep::Drop(gone) => ("partition", format!("{name}.{}", gone[0].name.text)),
+                _ => ("table", name.clone()),
+            };
+            self.push_with(
+                format!("ALTER TABLE {table} {clause}"),
+                verb,
+                object,
+                hazards,
+            );
+        }
+    }
+}
+
+fn texts(partitions: &[&Partition]) -> String {
+    let texts: Vec<&str> = partitions
+        .iter()
+        .map(|partition| partition.text.as_str())
+        .collect();
+    texts.join(", ")
+}
+
+fn names(builder: &Builder<'_>, partitions: &[&Partition]) -> String {
+    let names: Vec<String> = partitions
+        .iter()
+        .map(|partition| builder.printer.name(&partition.name))
+        .collect();
+    names.join(", ")
+}
