@@ -78,7 +78,11 @@ fn a_sweep_ends_where_more_connections_bring_no_more() {
     // Two threads of 20 ms; the config file's rate of 5 a second is not for a sweep.
     assert!((60.0..=101.0).contains(&rps(1)), "{json:#}");
     // Puma serves a connection several times before the next, so it is the few that wait for all.
-    let p95 = |step: usize| steps[step]["latency_ms"]["p95"].as_f64().expect("enough requests");
+    let p95 = |step: usize| {
+        steps[step]["latency_ms"]["p95"]
+            .as_f64()
+            .expect("enough requests")
+    };
     assert!(p95(3) > p95(1), "who waits longer is seen: {json:#}");
     assert!(steps[0]["memory_bytes"].as_u64() > Some(1 << 20));
     let page = std::fs::read_to_string(folder.path().join("curve.html")).expect("the page");

@@ -1,4 +1,5 @@
-//! MySQL texts that are large, deep or broken: read in reasonable time, and without a panic.
+//! MySQL texts that are large or broken: whatever is read of them equals itself. Hostile ones of all dialects are in
+//! `hostile`.
 
 use std::time::{Duration, Instant};
 
@@ -10,12 +11,6 @@ const TABLES: usize = 2_000;
 
 /// Far above what an optimised build needs (0.1 s), since tests are not optimised and share the machine.
 const SELF_LIMIT: Duration = Duration::from_secs(20);
-
-/// The same for one pathological text of [`LARGE`] bytes.
-const LARGE_LIMIT: Duration = Duration::from_secs(60);
-
-/// A tenth of what an optimised build reads in five seconds at most.
-const LARGE: usize = 1_000_000;
 
 /// Broken texts that are tried.
 const BROKEN: u64 = 2_000;
@@ -72,31 +67,6 @@ fn a_large_schema_equals_itself() {
         took.as_millis()
     );
     assert!(took < SELF_LIMIT, "{took:?}");
-}
-
-#[test]
-fn pathological_texts_end_soon() {
-    let fill = |unit: &str| unit.repeat(LARGE / unit.len());
-    let texts = [
-        fill("("),
-        format!("CREATE TABLE t (a int CHECK ({}", fill("(")),
-        format!("CREATE TABLE t (a int CHECK ({} 1))", fill("a + ")),
-        format!("CREATE TABLE t (a int DEFAULT {})", fill("'a'")),
-        fill(";"),
-        fill("-- a comment\n"),
-        fill("/*!50000 "),
-        format!("'{}", fill("\\")),
-        fill("a.5."),
-        format!("CREATE TABLE t ({} a int)", fill("a int, ")),
-    ];
-    for text in texts {
-        let start = Instant::now();
-        let outcome = read(&text).is_ok();
-        let took = start.elapsed();
-        let head: String = text.chars().take(40).collect();
-        println!("{head}: read {outcome} in {} ms", took.as_millis());
-        assert!(took < LARGE_LIMIT, "{head} {took:?}");
-    }
 }
 
 const PIECES: [&str; 60] = [
@@ -163,7 +133,7 @@ const PIECES: [&str; 60] = [
 ];
 
 #[test]
-fn broken_texts_do_not_panic() {
+fn broken_texts_equal_themselves() {
     let whole = many_tables();
     let whole: Vec<&str> = whole.split_inclusive(' ').take(200).collect();
     for seed in 0..BROKEN {
@@ -190,14 +160,5 @@ fn broken_texts_do_not_panic() {
                 assert_eq!(plan.unwrap().statements, [], "seed {seed}: {text}");
             }
         }
-    }
-}
-
-#[test]
-fn cut_schemas_do_not_panic() {
-    let text = many_tables();
-    let text = &text[..2_000];
-    for end in (0..text.len()).filter(|end| text.is_char_boundary(*end)) {
-        let _ = read(&text[..end]);
     }
 }
