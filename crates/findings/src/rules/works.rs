@@ -77,6 +77,9 @@ const WORKS: [Work; 5] = [
     },
 ];
 
+/// Lines of evidence for one kind of work.
+const LINES_SHOWN: usize = 3;
+
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     let found = WORKS.iter().filter_map(|work| of(context, work));
     found.collect()
@@ -103,10 +106,13 @@ fn of(context: &Context<'_>, work: &Work) -> Option<Finding> {
         numbers::counted(count, "time"),
         ms(time / count.max(1) as f64),
     )];
-    let lines = acts.iter().filter(|act| !act.site.is_empty()).take(2);
-    evidence.extend(lines.map(|act| {
-        let (what, time) = (act.what, ms(act.time_ms));
-        format!("{what} {time} {}", called_from(act.site))
+    evidence.extend(acts.iter().take(LINES_SHOWN).map(|act| {
+        let told = format!("{} {}", act.what, ms(act.time_ms));
+        match act.site {
+            // A middleware's work has no line of the app.
+            "" => told,
+            site => format!("{told} {}", called_from(site)),
+        }
     }));
     evidence.extend(settings(context, work));
     Some(Finding {
