@@ -18,7 +18,7 @@ use report::tuned::{Ended, Tuned};
 use scenario::Scenario;
 use whatif::goal::Figures;
 use whatif::search::{Aim, Better, Candidate, Cell, Search, Step};
-use whatif::{Load, Model, Setup};
+use whatif::{HandOut, Load, Model, Setup};
 
 use crate::cli::{RunArgs, TuneArgs};
 use crate::exit::{Exit, Failure};
@@ -43,6 +43,7 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<Exit, Failure> {
     let scenario = run::read_scenario(&settings)?;
     let from = model(args, &settings, &stop)?;
     let model = &from.model;
+    only_puma(model)?;
     let present = Cell {
         workers: model.recorded.workers,
         threads: model.recorded.threads,
@@ -95,6 +96,7 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<Exit, Failure> {
 fn advise(args: &TuneArgs) -> Result<Exit, Failure> {
     let stored = predict::stored(args.run.as_deref().unwrap_or("LAST"))?;
     let model = predict::model_of(&stored)?;
+    only_puma(&model)?;
     let advice = whatif::advice::advise(&model);
     let page = report::advice::Page {
         run: stored.entry.number,
@@ -106,6 +108,17 @@ fn advise(args: &TuneArgs) -> Result<Exit, Failure> {
     };
     talk::data(&if args.json { page.json() } else { page.text() });
     Ok(Exit::Ok)
+}
+
+/// Threads are what is tuned, and no other server that is seen from inside has several.
+fn only_puma(model: &Model) -> Result<(), Failure> {
+    if model.recorded.hand_out == HandOut::Shared {
+        return Err(Failure::new(
+            Exit::Usage,
+            "this server is not Puma and has one thread a worker; `hakaru predict --workers N` says what more workers would give",
+        ));
+    }
+    Ok(())
 }
 
 fn settings(args: &TuneArgs) -> Result<Settings, Failure> {

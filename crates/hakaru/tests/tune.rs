@@ -275,6 +275,7 @@ fn unicorn_is_seen_from_inside_and_predicted() {
     let route = &run["routes"][0];
     assert!(number(&route["balance_ms"]["sleep"]) >= 5.9, "{route:#}");
     assert!(is_empty_of(project.folder.path(), "unicorn"));
+    project.hakaru(2, &["tune", "--advise"]);
     let predicted = project.json(0, &["predict", "--workers", "1", "--json"]);
     let (one, two) = (number(&predicted["predicted"]["rps"]), number(&run["rps"]));
     assert!(one <= 125.0 && one < 0.8 * two, "{one} {two}");
