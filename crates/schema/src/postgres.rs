@@ -18,6 +18,17 @@ use crate::{Note, Object, Plan, PlanError, PlanOptions, Server, Source, SyntaxEr
 
 pub use model::Schema;
 
+/// Kinds of objects that may use what is kept opaque.
+const AFTER_OPAQUE: [&str; 7] = [
+    "view",
+    "index",
+    "constraint",
+    "policy",
+    "trigger",
+    "comment",
+    "privilege",
+];
+
 /// Reads SQL texts.
 ///
 /// # Errors
@@ -46,10 +57,15 @@ impl Schema {
             ..PlanOptions::default()
         };
         let plan = diff::plan(&empty, self, &everything).unwrap_or_default();
-        plan.statements
-            .into_iter()
-            .map(|statement| statement.sql)
-            .collect()
+        let statements = plan.statements.into_iter();
+        let (before, after): (Vec<_>, Vec<_>) =
+            statements.partition(|statement| !AFTER_OPAQUE.contains(&statement.object.kind));
+        let text = |statement: crate::Statement| statement.sql;
+        let mut all: Vec<String> = before.into_iter().map(text).collect();
+        // Aggregates, operators, rules: made of functions and tables, and used by views.
+        all.extend(self.opaque.iter().cloned());
+        all.extend(after.into_iter().map(text));
+        all
     }
 
     /// Roles that privileges or objects belong to.
@@ -118,6 +134,19 @@ impl Schema {
                 .values()
                 .filter_map(|extension| extension.schema.clone()),
         );
+        let columns = self
+            .tables
+            .values()
+            .flat_map(|table| table.columns.values());
+        let items = self
+            .tables
+            .values()
+            .flat_map(|table| table.indexes.values().flat_map(|index| &index.items));
+        let collations = columns
+            .filter_map(|column| column.collation.as_deref())
+            .chain(items.filter_map(|item| item.collation.as_deref()));
+        let named = collations.filter_map(|name| name.split_once('.'));
+        all.extend(named.map(|(schema, _)| name::fold(schema)));
         all.insert(self.default_schema.clone());
         all.insert("public".to_owned());
         all.insert("pg_catalog".to_owned());

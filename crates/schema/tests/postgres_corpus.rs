@@ -10,7 +10,6 @@ const OPAQUE: &[&str] = &[
     "ALTER AGGREGATE",
     "ALTER INDEX",
     "ALTER PROCEDURAL LANGUAGE",
-    "ALTER SCHEMA public OWNER",
     "COMMENT ON SCHEMA public",
     "CREATE AGGREGATE",
     "CREATE OPERATOR",

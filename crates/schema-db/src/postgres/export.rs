@@ -177,8 +177,8 @@ const SECURITY: &str = "
             CASE polcmd WHEN 'r' THEN 'SELECT' WHEN 'a' THEN 'INSERT' WHEN 'w' THEN 'UPDATE' WHEN 'd' THEN 'DELETE' ELSE 'ALL' END,
             (SELECT string_agg(CASE role WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(role)) END, ', ')
                 FROM unnest(polroles) AS role))
-        || coalesce(format(' USING (%s)', pg_get_expr(polqual, polrelid)), '')
-        || coalesce(format(' WITH CHECK (%s)', pg_get_expr(polwithcheck, polrelid)), '')
+        || coalesce(' USING (' || pg_get_expr(polqual, polrelid) || ')', '')
+        || coalesce(' WITH CHECK (' || pg_get_expr(polwithcheck, polrelid) || ')', '')
     FROM pg_policy p JOIN relation r ON r.oid = polrelid";
 
 const DETAILS: &str = "
@@ -239,7 +239,7 @@ const COMMENTS: &str = "
     ) AS commented ORDER BY oid, objsubid, target";
 
 const PRIVILEGES: &str = "
-    SELECT format('GRANT %s ON %s %s TO %I%s', string_agg(DISTINCT privilege_type || columns, ', '), name, pg_get_userbyid(grantee), CASE WHEN is_grantable THEN ' WITH GRANT OPTION' ELSE '' END)
+    SELECT format('GRANT %s ON %s %s TO %I%s', string_agg(DISTINCT privilege_type || columns, ', '), kind, name, pg_get_userbyid(grantee), CASE WHEN is_grantable THEN ' WITH GRANT OPTION' ELSE '' END)
     FROM (
         SELECT CASE relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END AS kind, full_name AS name, '' AS columns, relowner AS owner, acl.*
         FROM relation, aclexplode(relacl) AS acl WHERE relkind IN ('r', 'p', 'v', 'm', 'S')

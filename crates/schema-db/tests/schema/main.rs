@@ -12,5 +12,6 @@ mod bench;
 mod cases;
 mod mysql;
 mod pairs;
+mod postgres;
 mod real;
 mod sqlite;

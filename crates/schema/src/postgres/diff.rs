@@ -52,6 +52,8 @@ pub(super) struct Builder<'a> {
     pub(super) fresh: HashSet<Part>,
     /// Foreign keys that went since their key changes; sqldef writes these with other spaces.
     pub(super) spaced: Vec<(Name, String)>,
+    /// Whether a function has to be dropped and made again, so that every table may hold a user of it.
+    pub(super) remakes_functions: bool,
     /// Columns that got a new name; views that show them are made again.
     pub(super) renamed_columns: Vec<(Name, String)>,
 }
@@ -65,6 +67,7 @@ pub(super) enum Part {
     Trigger(Name, String),
     Policy(Name, String),
     Column(Name, String),
+    Default(Name, String),
 }
 
 /// See [`crate::plan`].
@@ -87,6 +90,7 @@ pub(super) fn plan(from: &Schema, to: &Schema, options: &PlanOptions) -> Result<
         made: HashSet::new(),
         fresh: HashSet::new(),
         spaced: Vec::new(),
+        remakes_functions: false,
         renamed_columns: renamed.columns,
     };
     builder.everything(renamed.statements);
@@ -97,6 +101,9 @@ pub(super) fn plan(from: &Schema, to: &Schema, options: &PlanOptions) -> Result<
 
 impl<'a> Builder<'a> {
     fn everything(&mut self, renames: Vec<Statement>) {
+        let mut functions = self.from.functions.iter();
+        self.remakes_functions =
+            functions.any(|(key, function)| self.is_function_remade(key, function));
         self.namespaces();
         self.clear_views_for_renames();
         self.statements.extend(renames);

@@ -8,7 +8,7 @@ use super::model::{
     Column, Constraint, ConstraintKind, Domain, Exclude, Function, Index, IndexItem, Keys, Policy,
     Sql, Table, Trigger, View,
 };
-use super::name::Name;
+use super::name::{Name, quote};
 
 /// Operator classes that their access method takes for their type when none is named.
 const DEFAULT_CLASSES: [&str; 34] = [
@@ -226,6 +226,11 @@ impl<'a> Same<'a> {
         }
     }
 
+    /// Whether two collations are one; the default schema's and the server's own need not be named.
+    pub(crate) fn collation(self, one: Option<&str>, other: Option<&str>) -> bool {
+        same_collation(one, other, self.default_schema)
+    }
+
     /// How a table is divided.
     pub(crate) fn partitioned(self, one: &Table, other: &Table) -> bool {
         let plain = |sql: &Option<Sql>| {
@@ -284,11 +289,6 @@ fn same_exclude(one: &Exclude, other: &Exclude, context: Context<'_>) -> bool {
 }
 
 fn same_item(one: &IndexItem, other: &IndexItem, context: Context<'_>) -> bool {
-    let collation = |item: &IndexItem| {
-        item.collation
-            .clone()
-            .map(|name| name.replace("pg_catalog.", ""))
-    };
     let class = |item: &IndexItem| {
         item.class
             .clone()
@@ -300,10 +300,23 @@ fn same_item(one: &IndexItem, other: &IndexItem, context: Context<'_>) -> bool {
         _ => false,
     };
     expressions
-        && collation(one) == collation(other)
+        && same_collation(
+            one.collation.as_deref(),
+            other.collation.as_deref(),
+            context.default_schema,
+        )
         && class(one) == class(other)
         && one.descending == other.descending
         && one.nulls_first == other.nulls_first
+}
+
+fn same_collation(one: Option<&str>, other: Option<&str>, default_schema: &str) -> bool {
+    let prefix = format!("{}.", quote(default_schema));
+    let bare = |name: &str| {
+        let name = name.strip_prefix("pg_catalog.").unwrap_or(name);
+        name.strip_prefix(&prefix).unwrap_or(name).to_owned()
+    };
+    one.map(bare) == other.map(bare)
 }
 
 fn same_function_name(one: &Trigger, other: &Trigger) -> bool {

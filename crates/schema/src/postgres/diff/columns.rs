@@ -27,14 +27,9 @@ impl<'a> Builder<'a> {
     /// Whether two columns differ in type or in the order of text.
     pub(super) fn is_retyped(&self, before: &Column, column: &Column) -> bool {
         !before.data_type.is_same(&column.data_type)
-            || before
-                .collation
-                .as_ref()
-                .map(|name| name.replace("pg_catalog.", ""))
-                != column
-                    .collation
-                    .as_ref()
-                    .map(|name| name.replace("pg_catalog.", ""))
+            || !self
+                .same
+                .collation(before.collation.as_deref(), column.collation.as_deref())
     }
 
     pub(super) fn add_column(&mut self, to: &'a Table, column: &'a Column) -> usize {
@@ -95,6 +90,10 @@ impl<'a> Builder<'a> {
             .and_then(|stored| stored.columns.get(&column.name));
         let mut same_default = self.same.default(before, column)
             || stored.is_some_and(|stored| self.same.default(before, stored));
+        if self.is_gone(&Part::Default(to.name.clone(), column.name.clone())) {
+            had_default = false;
+            same_default = column.default.is_none();
+        }
         if before.generated.is_some() && column.generated.is_none() {
             self.alter_column(
                 &to.name,
@@ -109,15 +108,14 @@ impl<'a> Builder<'a> {
             same_default = column.default.is_none();
         }
         if self.is_retyped(before, column) {
-            let is_explicit = hazards::cast(&before.data_type, &column.data_type) == Cast::Explicit
-                || self.is_enum(&before.data_type);
-            if had_default && is_explicit && before.serial.is_none() {
-                self.alter_column(
-                    &to.name,
-                    column,
-                    "DROP DEFAULT",
-                    vec![hazards::ACCESS_EXCLUSIVE],
-                );
+            // The server would cast the old default, which may fail, and gives another expression than the new one is.
+            let cast = hazards::cast(&before.data_type, &column.data_type);
+            let goes = cast == Cast::Explicit
+                || self.is_enum(&before.data_type)
+                || (cast != Cast::Free && !self.speller.is_sqldef());
+            if had_default && goes && before.serial.is_none() {
+                let lock = vec![hazards::ACCESS_EXCLUSIVE];
+                self.alter_column(&to.name, column, "DROP DEFAULT", lock);
                 had_default = false;
                 same_default = column.default.is_none();
             }

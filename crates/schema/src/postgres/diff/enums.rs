@@ -5,6 +5,7 @@ use crate::Hazard;
 use crate::postgres::hazards;
 use crate::postgres::model::{Column, EnumValue, Table, TypeKind, UserType};
 use crate::postgres::name::{Name, literal};
+use crate::postgres::split;
 
 impl<'a> Builder<'a> {
     /// Values are added where they belong. One that goes, or an order that differs, needs a new type in the old one's place.
@@ -94,6 +95,9 @@ impl<'a> Builder<'a> {
         needs: usize,
     ) -> usize {
         let mut last = needs;
+        let mentions = |text: &str| split::names(text).contains(&column.name);
+        self.clear_hooks(table, &mentions);
+        self.clear_expressions(table, &mentions);
         let ident = self.speller.ident(&column.name);
         let array = if column.data_type.is_array { "[]" } else { "" };
         let data_type = format!("{}{array}", self.speller.name(name));

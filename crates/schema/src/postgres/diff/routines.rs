@@ -3,6 +3,7 @@
 use super::{Builder, Part};
 use crate::postgres::model::{Function, Trigger};
 use crate::postgres::name::Name;
+use crate::postgres::split;
 use crate::{Hazard, postgres::hazards};
 
 type Key = (Name, String);
@@ -50,6 +51,14 @@ impl<'a> Builder<'a> {
         })
     }
 
+    /// Whether a function that is there has to go before its successor comes.
+    pub(super) fn is_function_remade(&self, key: &Key, function: &Function) -> bool {
+        match self.to.functions.get(key) {
+            Some(wanted) => !self.same.same_call(function, wanted),
+            None => self.is_succeeded(key),
+        }
+    }
+
     pub(super) fn function(&mut self, key: &Key, to: &'a Function) {
         let shown = format!("{}({})", self.shown(&key.0), key.1);
         let mut needs = Vec::new();
@@ -58,6 +67,7 @@ impl<'a> Builder<'a> {
             replaces = before.signature == to.signature && self.same.same_call(before, to);
             if !replaces {
                 self.clear_triggers(&before.name);
+                self.clear_callers(&before.name);
                 let sql = format!("DROP FUNCTION {}", self.speller.function_name(before));
                 let hazards = vec![
                     Hazard::Drop(format!("function {shown} is made again")),
@@ -74,6 +84,27 @@ impl<'a> Builder<'a> {
         };
         let at = self.push(sql, "create", "function", shown);
         self.statements[at].needs = needs;
+    }
+
+    /// Defaults, policies, checks and indexes that call a function which goes for a moment.
+    fn clear_callers(&mut self, function: &Name) {
+        let from = self.from;
+        let mentions = |text: &str| split::names(text).contains(&function.name);
+        for table in from.tables.values() {
+            for column in table.columns.values() {
+                let calls = column
+                    .default
+                    .as_ref()
+                    .is_some_and(|default| mentions(&default.0));
+                let part = Part::Default(table.name.clone(), column.name.clone());
+                if calls && self.gone.insert(part) {
+                    let lock = vec![hazards::ACCESS_EXCLUSIVE];
+                    self.alter_column(&table.name, column, "DROP DEFAULT", lock);
+                }
+            }
+            self.clear_hooks(table, &mentions);
+            self.clear_expressions(table, &mentions);
+        }
     }
 
     /// Triggers that call a function which goes for a moment.

@@ -18,6 +18,7 @@ impl<'a> Builder<'a> {
             && !to.reshaped
             && from.constraints.len() == to.constraints.len();
         !is_read_from_same_text
+            || self.remakes_functions
             || from.constraints.iter().any(|(name, one)| {
                 let other = to.constraints.get(name);
                 other.is_none_or(|other| one.meta.source != other.meta.source)

@@ -63,7 +63,9 @@ impl<'a> Builder<'a> {
             (Some(TypeKind::Enum(one)), TypeKind::Enum(other)) => labels(one) != labels(other),
             (Some(TypeKind::Domain(one)), TypeKind::Domain(other)) => {
                 !one.base.is_same(&other.base)
-                    || one.collation != other.collation
+                    || !self
+                        .same
+                        .collation(one.collation.as_deref(), other.collation.as_deref())
                     || one.not_null != other.not_null
                     || !self.same_domain_default(&to.name, one, other)
                     || self.domain_checks_differ(&to.name, one, other)

@@ -29,6 +29,11 @@ impl<'a> Builder<'a> {
         let mut whole: HashSet<&str> = HashSet::new();
         for table in from.tables.values() {
             let Some(wanted) = to.tables.get(&table.name) else {
+                let replaced = table.columns.values();
+                let replaced = replaced.filter(|column| self.has_replaced_type(table, column));
+                columns.extend(
+                    replaced.map(|column| (table.name.name.as_str(), column.name.as_str())),
+                );
                 continue;
             };
             if self.is_remade(table, wanted) {
@@ -42,10 +47,7 @@ impl<'a> Builder<'a> {
             );
         }
         for (key, function) in from.functions.iter() {
-            let is_remade = match to.functions.get(key) {
-                Some(wanted) => !self.same.same_call(function, wanted),
-                None => self.is_succeeded(key),
-            };
+            let is_remade = self.is_function_remade(key, function);
             if is_remade {
                 whole.insert(key.0.name.as_str());
             }
@@ -64,13 +66,13 @@ impl<'a> Builder<'a> {
 
     fn changing_columns(&self, from: &'a Table, to: &'a Table) -> Vec<&'a str> {
         let columns = from.columns.values().filter(|before| {
-            to.columns.get(&before.name).is_some_and(|column| {
-                self.is_retyped(before, column)
-                    || self.has_replaced_type(from, before)
-                    || before.generated.is_some() != column.generated.is_some()
-                    || (before.generated.is_some()
-                        && !self.same.generated(before, column, &from.name))
-            })
+            let wanted = to.columns.get(&before.name);
+            self.has_replaced_type(from, before)
+                || wanted.is_some_and(|column| {
+                    self.is_retyped(before, column)
+                        || before.generated.is_some() != column.generated.is_some()
+                        || !self.same.generated(before, column, &from.name)
+                })
         });
         columns.map(|column| column.name.as_str()).collect()
     }

@@ -78,6 +78,9 @@ impl<'a> Builder<'a> {
         };
         self.clear_hooks(from, &mentions);
         for index in from.indexes.values() {
+            if self.is_gone(&Part::Index(from.name.clone(), index.name.clone())) {
+                continue;
+            }
             let wanted = to.indexes.get(&index.name);
             let stored = self.stored_table(&to.name);
             let stored = stored.and_then(|stored| stored.indexes.get(&index.name));
@@ -96,7 +99,8 @@ impl<'a> Builder<'a> {
             }
         }
         for constraint in from.constraints.values() {
-            if self.blocks(from, to, constraint, &is_hard) {
+            let part = Part::Constraint(from.name.clone(), constraint.name.clone());
+            if !self.is_gone(&part) && self.blocks(from, to, constraint, &is_hard) {
                 self.drop_constraint(&from.name, constraint);
                 self.gone
                     .insert(Part::Constraint(from.name.clone(), constraint.name.clone()));
@@ -105,9 +109,35 @@ impl<'a> Builder<'a> {
         self.clear_foreign(&from.name, &is_hard);
     }
 
+    /// Checks, and conditions and expressions of indexes, that compare a column with values of its type.
+    pub(super) fn clear_expressions(&mut self, from: &'a Table, mentions: &dyn Fn(&str) -> bool) {
+        for index in from.indexes.values() {
+            let part = Part::Index(from.name.clone(), index.name.clone());
+            let items = index.items.iter().filter(|item| item.column.is_none());
+            let mut expressions = items
+                .map(|item| &item.expression)
+                .chain(index.predicate.as_ref());
+            if expressions.any(|expression| mentions(&expression.0)) && self.gone.insert(part) {
+                self.drop_index(&from.name, &index.name, false);
+            }
+        }
+        for constraint in from.constraints.values() {
+            let part = Part::Constraint(from.name.clone(), constraint.name.clone());
+            if let ConstraintKind::Check(check) = &constraint.kind
+                && mentions(&check.0)
+                && self.gone.insert(part)
+            {
+                self.drop_constraint(&from.name, constraint);
+            }
+        }
+    }
+
     /// Triggers and policies whose text `mentions` a column.
-    fn clear_hooks(&mut self, from: &'a Table, mentions: &dyn Fn(&str) -> bool) {
+    pub(super) fn clear_hooks(&mut self, from: &'a Table, mentions: &dyn Fn(&str) -> bool) {
         for trigger in from.triggers.values() {
+            if self.is_gone(&Part::Trigger(from.name.clone(), trigger.name.clone())) {
+                continue;
+            }
             let when = trigger.when.as_ref().is_some_and(|when| mentions(&when.0));
             let mut columns = trigger.events.iter().flat_map(|(_, columns)| columns);
             if when || columns.any(|name| mentions(&always_quote(name))) {
@@ -117,8 +147,9 @@ impl<'a> Builder<'a> {
             }
         }
         for policy in from.policies.values() {
+            let is_gone = self.is_gone(&Part::Policy(from.name.clone(), policy.name.clone()));
             let mut expressions = policy.using.iter().chain(&policy.check);
-            if expressions.any(|expression| mentions(&expression.0)) {
+            if !is_gone && expressions.any(|expression| mentions(&expression.0)) {
                 self.drop_policy(&from.name, &policy.name, false);
                 self.gone
                     .insert(Part::Policy(from.name.clone(), policy.name.clone()));

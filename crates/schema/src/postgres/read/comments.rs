@@ -174,6 +174,10 @@ impl Reader<'_> {
             .find(|child| !child.is_leaf() && child.kind() != K::IF_EXISTS)
             .ok_or(Trouble::Opaque)?;
         let name = self.name(object);
+        if node.kind() == K::ALTER_SCHEMA && name.name == "public" {
+            // Every database has this one; whose it is belongs to the database.
+            return Ok(());
+        }
         let meta = match node.kind() {
             K::ALTER_FUNCTION => {
                 let key = self.function_key(object);

@@ -1,0 +1,310 @@
+//! PostgreSQL 15 and 18.
+
+mod catalogue;
+mod pairs;
+mod real;
+
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use schema::{Product, Server};
+use schema_db::Database;
+use schema_db::postgres::{self, Postgres, PostgresAddress};
+use serde_json::Value;
+
+use crate::bench::{Bench, Scratch};
+use crate::cases::{self, Exception};
+
+const FILE: &str = "cases-postgres.json";
+
+/// Roles that the cases speak of.
+const ROLES: [&str; 7] = [
+    "psqldef_user",
+    "readonly_user",
+    "app_user",
+    "admin_role",
+    "user1",
+    "user2",
+    "user3",
+];
+
+/// A server's databases, all with names of this process.
+struct Databases {
+    url: String,
+    /// The schema that names without one mean; `None` for `public`.
+    default_schema: Option<&'static str>,
+    /// Databases that are free again, emptied when they are taken: making one, and connecting, takes longer than that.
+    free: RefCell<Vec<(String, Postgres)>>,
+}
+
+struct OneDatabase<'a> {
+    bench: &'a Databases,
+    name: String,
+    /// `None` while it is given back.
+    database: Option<Postgres>,
+}
+
+fn server(url: &str, dbname: Option<&str>) -> Postgres {
+    let address = PostgresAddress {
+        url: Some(url.to_owned()),
+        dbname: dbname.map(str::to_owned),
+        ..PostgresAddress::default()
+    };
+    postgres::connect(&address).unwrap_or_else(|error| panic!("{url}: {error:?}"))
+}
+
+impl Databases {
+    fn new(variable: &str, default_schema: Option<&'static str>) -> Databases {
+        let url = std::env::var(variable).unwrap_or_else(|_| {
+            panic!("set {variable}, or run `cargo xtask with-servers cargo test …`")
+        });
+        let mut admin = server(&url, None);
+        for role in ROLES {
+            // Another test of this program may be making it just now.
+            let _ = admin.execute(&format!("CREATE ROLE {role} LOGIN"));
+        }
+        let _ = admin.execute("CREATE ROLE postgres");
+        Databases {
+            url,
+            default_schema,
+            free: RefCell::new(Vec::new()),
+        }
+    }
+
+    fn major(&self) -> u32 {
+        server(&self.url, None).server().version.unwrap().0
+    }
+}
+
+impl Databases {
+    fn make(&self) -> (String, Postgres) {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        // Relaxed: only the uniqueness of the number matters.
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("hakaru_test_{}_{count}", std::process::id());
+        let mut admin = server(&self.url, None);
+        admin
+            .execute(&format!("CREATE DATABASE {name} TEMPLATE template0"))
+            .unwrap();
+        if let Some(schema) = self.default_schema {
+            admin
+                .execute(&format!("ALTER DATABASE {name} SET search_path = {schema}"))
+                .unwrap();
+            server(&self.url, Some(&name))
+                .execute(&format!("CREATE SCHEMA {schema}"))
+                .unwrap();
+        }
+        let database = server(&self.url, Some(&name));
+        (name, database)
+    }
+}
+
+impl Drop for Databases {
+    fn drop(&mut self) {
+        let mut admin = server(&self.url, None);
+        for (name, _) in self.free.borrow().iter() {
+            let _ = admin.execute(&format!("DROP DATABASE {name} WITH (FORCE)"));
+        }
+    }
+}
+
+impl Bench for Databases {
+    fn empty(&self) -> Box<dyn Scratch + '_> {
+        let taken = self.free.borrow_mut().pop();
+        let (name, database) = match taken {
+            Some((name, mut database)) => {
+                clean(&mut database, self.default_schema);
+                (name, database)
+            }
+            None => self.make(),
+        };
+        Box::new(OneDatabase {
+            bench: self,
+            name,
+            database: Some(database),
+        })
+    }
+}
+
+/// Drops everything that a test may have made.
+fn clean(database: &mut Postgres, default_schema: Option<&str>) {
+    // A test may have failed within a transaction.
+    database.execute("ROLLBACK").unwrap();
+    let schemas = database
+        .query("SELECT quote_ident(nspname) FROM pg_namespace WHERE nspname !~ '^pg_' AND nspname <> 'information_schema'")
+        .unwrap();
+    let extensions = database
+        .query("SELECT quote_ident(extname) FROM pg_extension WHERE extname <> 'plpgsql'")
+        .unwrap();
+    for (rows, what) in [(extensions, "EXTENSION"), (schemas, "SCHEMA")] {
+        for name in rows.into_iter().flatten().flatten() {
+            database
+                .execute(&format!("DROP {what} {name} CASCADE"))
+                .unwrap();
+        }
+    }
+    for schema in ["public"].into_iter().chain(default_schema) {
+        database
+            .execute(&format!("CREATE SCHEMA {schema}"))
+            .unwrap();
+    }
+}
+
+impl Drop for OneDatabase<'_> {
+    fn drop(&mut self) {
+        if let Some(database) = self.database.take() {
+            self.bench
+                .free
+                .borrow_mut()
+                .push((std::mem::take(&mut self.name), database));
+        }
+    }
+}
+
+impl Scratch for OneDatabase<'_> {
+    fn database(&mut self) -> &mut dyn Database {
+        self.database.as_mut().unwrap()
+    }
+
+    fn can_be_asked(&self) -> bool {
+        true
+    }
+
+    fn catalogue(&mut self) -> Vec<String> {
+        catalogue::lines(self.database.as_mut().unwrap())
+    }
+}
+
+fn unknown() -> Server {
+    Server::unknown(Product::Postgres)
+}
+
+fn is_for_us(case: &Value) -> bool {
+    case["flavor"].is_null()
+}
+
+fn in_public(case: &Value) -> bool {
+    is_for_us(case) && case["user"].is_null()
+}
+
+fn in_foo(case: &Value) -> bool {
+    is_for_us(case) && !case["user"].is_null()
+}
+
+/// Cases that no server here takes, or that end elsewhere.
+const NOT_REACHED: [Exception; 4] = [
+    (
+        "tests_aurora_dsql/CreateIndexAsyncWithWhere",
+        "ASYNC is Aurora DSQL's, and no word of PostgreSQL",
+    ),
+    (
+        "tests_aurora_dsql/AddIndexAsync",
+        "ASYNC is Aurora DSQL's, and no word of PostgreSQL",
+    ),
+    (
+        "tests_datatypes/AtTimeZoneDefaultEquivalentToTimezoneFunction",
+        "timezone('utc', now()) and now() AT TIME ZONE 'utc' are the same expression, which the server prints as it was \
+         written; sqldef and we leave it",
+    ),
+    (
+        "tests_domains/CreateDomainWithCollation",
+        "the test servers are made without the locale en_US",
+    ),
+];
+
+/// What version 15 does not know.
+const NOT_IN_15: [Exception; 3] = [
+    (
+        "tests_constraints/UniqueWithoutOverlaps",
+        "WITHOUT OVERLAPS came with version 18",
+    ),
+    (
+        "tests_constraints/ForeignKeyWithPeriod",
+        "WITHOUT OVERLAPS came with version 18",
+    ),
+    (
+        "tests_constraints/AddPrimaryKeyWithoutOverlaps",
+        "WITHOUT OVERLAPS came with version 18",
+    ),
+];
+
+/// Where sqldef's text is not what we want to write.
+const SPELLED_OTHERWISE: [Exception; 9] = [
+    (
+        "tests_aurora_dsql/AddIndexAsync",
+        "ASYNC is Aurora DSQL's, and no word of PostgreSQL",
+    ),
+    (
+        "tests_domains/AlterDomainAddCheck",
+        "sqldef leaves a domain's check that is not wanted any more; we drop it",
+    ),
+    (
+        "tests_domains/AlterDomainAddNamedCheck",
+        "sqldef leaves a domain's check that is not wanted any more; we drop it",
+    ),
+    (
+        "tests_pgvector/CreateVectorExtension",
+        "sqldef quotes this name although the setting says that it should not",
+    ),
+    (
+        "tests_pgvector/CreateHnswIndexWithOptions",
+        "we write an index's parameters in alphabetical order",
+    ),
+    (
+        "tests_set/SetSearchPathTo",
+        "sqldef passes over SET search_path; for us the table is in the schema that the text names",
+    ),
+    (
+        "tests_triggers/CreateTriggerWithoutForEachRow",
+        "sqldef makes a trigger for rows of one for statements",
+    ),
+    (
+        "tests_types/AlterTypeAddValue",
+        "sqldef leaves values that are not wanted any more; we make the type anew without them",
+    ),
+    (
+        "tests_types/RenameEnumValueWithSchema",
+        "sqldef leaves values that are not wanted any more; we make the type anew without them",
+    ),
+];
+
+fn every_case(variable: &str) {
+    let bench = Databases::new(variable, None);
+    let major = bench.major();
+    println!("PostgreSQL {major}");
+    let mut exceptions = NOT_REACHED.to_vec();
+    if major < 18 {
+        exceptions.extend(NOT_IN_15);
+    }
+    cases::on_server(FILE, &bench, &in_public, &exceptions);
+    cases::on_server(FILE, &Databases::new(variable, Some("foo")), &in_foo, &[]);
+}
+
+#[test]
+fn every_case_ends_where_it_should_and_goes_back_on_15() {
+    every_case("HAKARU_TEST_POSTGRES_URL");
+}
+
+#[test]
+fn every_case_ends_where_it_should_and_goes_back_on_18() {
+    every_case("HAKARU_TEST_POSTGRES18_URL");
+}
+
+#[test]
+fn the_drop_in_spelling_is_sqldefs() {
+    let in_public = |case: &Value| case["user"].is_null() && case["manage"] == false;
+    cases::spelled_as_sqldef(FILE, &unknown(), &in_public, &SPELLED_OTHERWISE);
+}
+
+#[test]
+fn real_schemas_are_read_whole_and_reached() {
+    real::files(&unknown(), "HAKARU_TEST_POSTGRES18_URL");
+}
+
+#[test]
+fn random_pairs_are_reached_and_rows_survive() {
+    for variable in ["HAKARU_TEST_POSTGRES_URL", "HAKARU_TEST_POSTGRES18_URL"] {
+        let bench = Databases::new(variable, None);
+        crate::pairs::run(&bench, &pairs::pair);
+    }
+}

@@ -1,0 +1,63 @@
+//! PostgreSQL's catalogue in lines that tell equal databases from others; where a column stands in its table is left out.
+
+use schema_db::Database;
+use schema_db::postgres::Postgres;
+
+const QUERIES: [&str; 12] = [
+    "SELECT 'schema', nspname FROM pg_namespace WHERE nspname !~ '^pg_' AND nspname <> 'information_schema'",
+    "SELECT 'extension', extname FROM pg_extension",
+    "SELECT 'relation', n.nspname, c.relname, c.relkind, c.relpersistence, c.relrowsecurity, c.relforcerowsecurity, \
+         c.reloptions, c.relispartition, pg_get_expr(c.relpartbound, c.oid), \
+         CASE c.relkind WHEN 'p' THEN pg_get_partkeydef(c.oid) WHEN 'v' THEN pg_get_viewdef(c.oid) WHEN 'm' THEN pg_get_viewdef(c.oid) END \
+     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace",
+    "SELECT 'column', n.nspname, c.relname, a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull, a.attidentity, \
+         a.attgenerated, a.attstorage, a.attcompression, pg_get_expr(d.adbin, d.adrelid), a.attcollation::regcollation, \
+         col_description(c.oid, a.attnum) \
+     FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace \
+     LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum \
+     WHERE a.attnum > 0 AND NOT a.attisdropped AND c.relkind IN ('r', 'p', 'v', 'm')",
+    "SELECT 'constraint', n.nspname, conrelid::regclass, contypid::regtype, conname, contype, convalidated, condeferrable, \
+         condeferred, pg_get_constraintdef(k.oid), obj_description(k.oid) \
+     FROM pg_constraint k JOIN pg_namespace n ON n.oid = k.connamespace WHERE contype <> 'n'",
+    "SELECT 'index', n.nspname, pg_get_indexdef(i.indexrelid), obj_description(i.indexrelid) \
+     FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_namespace n ON n.oid = c.relnamespace",
+    "SELECT 'type', n.nspname, t.typname, t.typtype, format_type(t.typbasetype, t.typtypmod), t.typnotnull, t.typdefault, \
+         obj_description(t.oid), (SELECT string_agg(enumlabel, ',' ORDER BY enumsortorder) FROM pg_enum WHERE enumtypid = t.oid) \
+     FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace WHERE t.typtype IN ('e', 'd')",
+    "SELECT 'function', n.nspname, pg_get_functiondef(p.oid), obj_description(p.oid) \
+     FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE p.prokind = 'f'",
+    "SELECT 'trigger', n.nspname, c.relname, pg_get_triggerdef(t.oid), t.tgenabled, obj_description(t.oid) \
+     FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_namespace n ON n.oid = c.relnamespace WHERE NOT t.tgisinternal",
+    "SELECT 'policy', n.nspname, c.relname, polname, polcmd, polpermissive, \
+         ARRAY(SELECT CASE role WHEN 0 THEN 'public' ELSE role::regrole::text END FROM unnest(polroles) AS role), \
+         pg_get_expr(polqual, polrelid), pg_get_expr(polwithcheck, polrelid) \
+     FROM pg_policy p JOIN pg_class c ON c.oid = polrelid JOIN pg_namespace n ON n.oid = c.relnamespace",
+    "SELECT 'sequence', n.nspname, schemaname, sequencename, data_type, start_value, min_value, max_value, increment_by, cycle, \
+         cache_size FROM pg_sequences JOIN pg_namespace n ON n.nspname = schemaname",
+    "SELECT 'comment', n.nspname, c.relname, obj_description(c.oid) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
+     WHERE c.relkind <> 'i'",
+];
+
+/// All of it, sorted.
+pub(super) fn lines(database: &mut Postgres) -> Vec<String> {
+    database.execute("SET search_path = ''").unwrap();
+    let mut lines = Vec::new();
+    for query in QUERIES {
+        let ours = "n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'";
+        let sql = match query {
+            query if !query.contains("n.nspname") => query.to_owned(),
+            query if query.contains(" WHERE ") && !query.ends_with("relkind <> 'i'") => {
+                format!("{query} AND {ours}")
+            }
+            query if query.contains(" WHERE ") => format!("{query} AND {ours}"),
+            query => format!("{query} WHERE {ours}"),
+        };
+        for row in database.query(&sql).unwrap() {
+            let values = row.iter().map(|value| value.as_deref().unwrap_or("-"));
+            lines.push(values.collect::<Vec<_>>().join(" | "));
+        }
+    }
+    database.execute("RESET search_path").unwrap();
+    lines.sort();
+    lines
+}

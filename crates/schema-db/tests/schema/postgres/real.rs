@@ -1,0 +1,135 @@
+//! The corpus' files: read whole, no difference with themselves, and the same on a server that has what they need.
+
+use schema::Server;
+
+use super::Databases;
+use crate::bench::{Bench, corpus, reach};
+use crate::real::offline;
+
+/// A schema in one file or several.
+struct Real {
+    files: &'static [&'static str],
+    /// What it needs of kinds that are kept opaque.
+    prelude: &'static str,
+    /// What the schema needs and does not make, of kinds that are understood.
+    head: &'static str,
+    /// The schema that names without one mean.
+    schema: Option<&'static str>,
+    /// Why no server here takes it.
+    lacks: Option<&'static str>,
+}
+
+/// How statements begin of kinds that are kept as they are, and of what every database has anyway.
+const KEPT: [&str; 7] = [
+    "ALTER AGGREGATE",
+    "ALTER PROCEDURAL LANGUAGE",
+    "COMMENT ON SCHEMA public",
+    "CREATE AGGREGATE",
+    "CREATE OPERATOR",
+    "CREATE OR REPLACE PROCEDURAL LANGUAGE",
+    "CREATE RULE",
+];
+
+const MUSICBRAINZ: [&str; 9] = [
+    "musicbrainz-CreateTypes",
+    "musicbrainz-CreateTables",
+    "musicbrainz-CreatePrimaryKeys",
+    "musicbrainz-CreateFunctions",
+    "musicbrainz-CreateIndexes",
+    "musicbrainz-CreateViews",
+    "musicbrainz-CreateConstraints",
+    "musicbrainz-CreateFKConstraints",
+    "musicbrainz-CreateTriggers",
+];
+
+const MUSICBRAINZ_COLLATION: &str =
+    "CREATE COLLATION musicbrainz (provider = icu, locale = '@colCaseFirst=upper')";
+
+const MUSICBRAINZ_HEAD: &str = "
+    CREATE EXTENSION cube; CREATE EXTENSION earthdistance;
+    CREATE FUNCTION musicbrainz_unaccent(text) RETURNS text IMMUTABLE LANGUAGE sql AS 'SELECT $1';";
+
+const FILES: [Real; 6] = [
+    Real {
+        files: &["danbooru"],
+        prelude: "
+            CREATE FUNCTION public.reverse_textregexeq(text, text) RETURNS boolean LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+                AS 'SELECT textregexeq($2, $1)';
+            CREATE OPERATOR public.~<< (FUNCTION = public.reverse_textregexeq, LEFTARG = text, RIGHTARG = text)",
+        head: "",
+        schema: None,
+        lacks: None,
+    },
+    Real {
+        files: &["icingadb"],
+        prelude: "",
+        head: "",
+        schema: None,
+        lacks: None,
+    },
+    Real {
+        files: &["pagila"],
+        prelude: "",
+        head: "",
+        schema: None,
+        lacks: Some("the extension vector"),
+    },
+    Real {
+        files: &["sakila"],
+        prelude: "
+            CREATE FUNCTION public._group_concat(text, text) RETURNS text LANGUAGE sql IMMUTABLE AS 'SELECT $1';
+            CREATE AGGREGATE public.group_concat(text) (SFUNC = public._group_concat, STYPE = text)",
+        head: "",
+        schema: None,
+        lacks: None,
+    },
+    Real {
+        files: &["synapse"],
+        prelude: "",
+        head: "",
+        schema: None,
+        lacks: None,
+    },
+    Real {
+        files: &MUSICBRAINZ,
+        prelude: MUSICBRAINZ_COLLATION,
+        head: MUSICBRAINZ_HEAD,
+        schema: Some("musicbrainz"),
+        lacks: None,
+    },
+];
+
+/// Reads all, and applies what the server can take.
+pub(super) fn files(server: &Server, variable: &str) {
+    let mut wrong = Vec::new();
+    let mut read = 0;
+    for real in FILES {
+        let paths = real
+            .files
+            .iter()
+            .map(|name| corpus().join(format!("real/postgres-{name}.sql")));
+        let texts = paths.map(|path| std::fs::read_to_string(path).unwrap());
+        let text = texts.collect::<Vec<_>>().join("\n");
+        let text = format!("{}\n{text}", real.head);
+        read += real.files.len();
+        offline(real.files[0], &text, server, &KEPT);
+        if let Some(lacks) = real.lacks {
+            println!("{}: not applied, no server here has {lacks}", real.files[0]);
+            continue;
+        }
+        let bench = Databases::new(variable, real.schema);
+        let mut scratch = bench.empty();
+        for statement in real
+            .prelude
+            .split(";\n")
+            .filter(|sql| !sql.trim().is_empty())
+        {
+            scratch.database().execute(statement).unwrap();
+        }
+        if let Err(message) = reach(&mut *scratch, &text) {
+            wrong.push(format!("{}: {message}", real.files[0]));
+        }
+    }
+    println!("postgres: {read} files read and compared");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
