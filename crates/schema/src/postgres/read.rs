@@ -58,6 +58,9 @@ const SETTINGS: &[&str] = &[
     "reindex",
 ];
 
+/// Fewer statements are parsed before a thread has started.
+const WORTH_THREADS: usize = 200;
+
 /// Reads all sources into one model.
 pub(crate) fn read(
     sources: &[Source],
@@ -127,17 +130,24 @@ impl<'a> Reader<'a> {
         self.source = Some(source);
         self.line = 1;
         self.note_offset = 0;
-        for piece in split::pieces(&source.text) {
+        let pieces = split::pieces(&source.text);
+        let trees = parsed(&source.text, &pieces);
+        for (piece, tree) in pieces.into_iter().zip(trees) {
             match piece.kind {
                 PieceKind::Client => self.note(piece, NoteKind::Setting),
                 PieceKind::Data => {}
-                PieceKind::Statement => self.read_piece(source, piece)?,
+                PieceKind::Statement => self.read_piece(source, piece, tree)?,
             }
         }
         Ok(())
     }
 
-    fn read_piece(&mut self, source: &'a Source, piece: Piece) -> Result<(), SyntaxError> {
+    fn read_piece(
+        &mut self,
+        source: &'a Source,
+        piece: Piece,
+        tree: Option<Tree<'_>>,
+    ) -> Result<(), SyntaxError> {
         let text = &source.text[piece.start..piece.end];
         let word = first_word(text);
         if word == "set" || word == "select" {
@@ -157,7 +167,7 @@ impl<'a> Reader<'a> {
             self.note(piece, NoteKind::Setting);
             return Ok(());
         }
-        let tree = Tree::parse(text);
+        let Some(tree) = tree else { return Ok(()) };
         let Some(node) = tree.root().children().next() else {
             return Ok(());
         };
@@ -270,6 +280,35 @@ impl<'a> Reader<'a> {
             [.., schema, name] => Name::new(schema.clone(), name.clone()),
         }
     }
+}
+
+/// The trees of all statements that have one. Parsing is most of the work of reading, and no statement's depends on
+/// another's, so that large texts are parsed on all cores.
+fn parsed<'t>(text: &'t str, pieces: &[Piece]) -> Vec<Option<Tree<'t>>> {
+    let parse = |piece: &Piece| {
+        let text = &text[piece.start..piece.end];
+        let word = first_word(text);
+        let is_parsed = piece.kind == PieceKind::Statement
+            && !DATA.contains(&word.as_str())
+            && !SETTINGS.contains(&word.as_str());
+        is_parsed.then(|| Tree::parse(text))
+    };
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    if pieces.len() < WORTH_THREADS || cores == 1 {
+        return pieces.iter().map(parse).collect();
+    }
+    std::thread::scope(|scope| {
+        let chunks = pieces.chunks(pieces.len().div_ceil(cores));
+        let workers: Vec<_> = chunks
+            .map(|chunk| scope.spawn(move || chunk.iter().map(parse).collect::<Vec<_>>()))
+            .collect();
+        let trees = workers.into_iter().flat_map(|worker| {
+            worker
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        });
+        trees.collect()
+    })
 }
 
 fn first_word(text: &str) -> String {
