@@ -30,7 +30,8 @@ pub struct Step {
     pub latency_ms: [Option<f64>; 3],
     /// Errors and failed checks.
     pub failed: u64,
-    /// Cores used by app, database, and generator; `None` where the host was not watched.
+    /// Cores used by app, database, and generator; `None` for one that was not
+    /// seen on this host.
     pub cores: [Option<f64>; 3],
     /// Most memory of the app's processes together, bytes; shared pages count once where the kernel tells.
     pub memory_bytes: Option<u64>,
@@ -72,9 +73,8 @@ impl Step {
         };
         let used = facts::host_use(recording);
         let cores = |role: ProcessRole| {
-            let used = used.as_ref()?;
-            let of_role = used.roles.iter().find(|one| one.role == role);
-            Some(of_role.map_or(0.0, |one| one.cores))
+            let of_role = used.as_ref()?.roles.iter().find(|one| one.role == role);
+            of_role.map(|one| one.cores)
         };
         Step {
             connections: recording.meta.load.connections,
