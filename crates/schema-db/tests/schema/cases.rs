@@ -63,22 +63,28 @@ pub fn on_server(
 ) {
     let cases = cases(file, applies);
     let cases = cases.iter().filter(|case| !case.is_error);
-    let results = cases.map(|case| (case.id.as_str(), there_and_back(bench, case)));
+    let results = cases.map(|case| {
+        (
+            case.id.as_str(),
+            there_and_back(bench, &case.current, &case.desired),
+        )
+    });
     judge(file, &results.collect::<Vec<_>>(), exceptions);
 }
 
-fn there_and_back(bench: &dyn Bench, case: &Case) -> Result<(), String> {
+/// From nothing to one text, to the other, and back.
+pub fn there_and_back(bench: &dyn Bench, current: &str, desired: &str) -> Result<(), String> {
     let mut scratch = bench.empty();
-    reach(&mut *scratch, &case.current)?;
+    reach(&mut *scratch, current)?;
     // Nothing was there before, so this is what the text gives directly.
-    let current = scratch.catalogue();
-    reach(&mut *scratch, &case.desired)?;
+    let first = scratch.catalogue();
+    reach(&mut *scratch, desired)?;
     let there = scratch.catalogue();
-    reach(&mut *scratch, &case.current)?;
+    reach(&mut *scratch, current)?;
     let back = scratch.catalogue();
     let mut direct = bench.empty();
-    reach(&mut *direct, &case.desired)?;
-    for (ours, wanted) in [(there, direct.catalogue()), (back, current)] {
+    reach(&mut *direct, desired)?;
+    for (ours, wanted) in [(there, direct.catalogue()), (back, first)] {
         if ours != wanted {
             return Err(format!(
                 "the catalogue is\n  {ours:#?}\nand not\n  {wanted:#?}"

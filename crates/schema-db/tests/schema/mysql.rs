@@ -1,5 +1,6 @@
 //! MySQL and MariaDB: the servers that tests run on, each with the cases that are meant for it.
 
+mod features;
 mod pairs;
 
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -290,4 +291,31 @@ fn random_pairs_on_the_newer_mariadb() {
 #[test]
 fn random_pairs_on_mysql() {
     crate::pairs::run(&OnServer::new("HAKARU_TEST_MYSQL_URL"), &pairs::pair);
+}
+
+fn features_on(variable: &str, product: Product) {
+    let bench = OnServer::new(variable);
+    let applies = |feature: &&features::Feature| feature.product.is_none_or(|only| only == product);
+    let mut wrong = Vec::new();
+    for feature in features::FEATURES.iter().filter(applies) {
+        if let Err(message) = cases::there_and_back(&bench, feature.from, feature.to) {
+            wrong.push(format!("{}\nto {}\n{message}", feature.from, feature.to));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+#[test]
+fn features_on_mariadb() {
+    features_on("HAKARU_TEST_MARIADB_URL", Product::MariaDb);
+}
+
+#[test]
+fn features_on_the_newer_mariadb() {
+    features_on("HAKARU_TEST_MARIADB118_URL", Product::MariaDb);
+}
+
+#[test]
+fn features_on_mysql() {
+    features_on("HAKARU_TEST_MYSQL_URL", Product::Mysql);
 }

@@ -50,6 +50,8 @@ pub(super) struct TableDiff<'a> {
     pub added_indexes: Vec<&'a Index>,
     pub replaced_indexes: Vec<(&'a Index, &'a Index)>,
     pub renamed_indexes: Vec<(&'a Index, &'a Index)>,
+    /// Those that are hidden from the optimizer, or no more.
+    pub hidden_indexes: Vec<&'a Index>,
     pub dropped_indexes: Vec<&'a Index>,
     pub added_keys: Vec<&'a ForeignKey>,
     pub dropped_keys: Vec<&'a ForeignKey>,
@@ -70,6 +72,7 @@ impl<'a> TableDiff<'a> {
             added_indexes: Vec::new(),
             replaced_indexes: Vec::new(),
             renamed_indexes: Vec::new(),
+            hidden_indexes: Vec::new(),
             dropped_indexes: Vec::new(),
             added_keys: Vec::new(),
             dropped_keys: Vec::new(),
@@ -94,6 +97,7 @@ impl<'a> TableDiff<'a> {
             && self.added_indexes.is_empty()
             && self.replaced_indexes.is_empty()
             && self.renamed_indexes.is_empty()
+            && self.hidden_indexes.is_empty()
             && self.dropped_indexes.is_empty()
             && self.added_keys.is_empty()
             && self.dropped_keys.is_empty()
@@ -159,6 +163,9 @@ impl<'a> TableDiff<'a> {
         for index in to.indexes.iter().filter(|index| !index.is_primary()) {
             match from.index(&index.name) {
                 None => self.added_indexes.push(index),
+                Some(before) if before.is_hidden_only(index) && !self.has_remade(before) => {
+                    self.hidden_indexes.push(index);
+                }
                 Some(before) if before.norm != index.norm => {
                     self.replaced_indexes.push((before, index))
                 }
@@ -403,6 +410,16 @@ impl ForeignKey {
                 || other.references.is_empty())
             && action(&self.on_delete) == action(&other.on_delete)
             && action(&self.on_update) == action(&other.on_update)
+    }
+}
+
+impl Index {
+    /// Whether they differ in nothing but what the optimizer sees.
+    fn is_hidden_only(&self, other: &Index) -> bool {
+        let plain = |index: &Index| index.norm.trim_end_matches(" invisible").len();
+        self.was.is_none()
+            && self.is_invisible != other.is_invisible
+            && self.norm[..plain(self)] == other.norm[..plain(other)]
     }
 }
 

@@ -186,6 +186,17 @@ impl Printer {
         text
     }
 
+    /// The clause that shows an index to the optimizer, or hides it.
+    pub fn visibility(&self, index: &Index) -> String {
+        let word = match (self.is_mariadb, index.is_invisible) {
+            (true, true) => "IGNORED",
+            (true, false) => "NOT IGNORED",
+            (false, true) => "INVISIBLE",
+            (false, false) => "VISIBLE",
+        };
+        format!("ALTER INDEX {} {word}", self.name(&index.name))
+    }
+
     fn parts(&self, parts: &[Part]) -> String {
         let parts = parts.iter().map(|part| {
             let mut text = match &part.key {

@@ -249,6 +249,11 @@ impl Writer<'_> {
                 );
             }
         }
+        for index in &diff.hidden_indexes {
+            let sql = format!("ALTER TABLE {table} {}", self.printer.visibility(index));
+            let name = format!("{}.{}", diff.to.name.text, index.name.text);
+            self.push(sql, "alter", ("index", name));
+        }
         for index in &diff.to.indexes {
             if let Some((before, after)) = diff
                 .replaced_indexes

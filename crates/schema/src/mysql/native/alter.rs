@@ -195,6 +195,9 @@ impl Builder<'_> {
                 hazards::of_index(diff.from, primary),
             );
         }
+        for index in &diff.hidden_indexes {
+            clauses.push(self.printer.visibility(index), Vec::new());
+        }
         let replaced = diff.replaced_indexes.iter().map(|(_, after)| *after);
         let added = diff.added_indexes.iter().copied();
         // The server makes it together with its foreign key.
@@ -335,7 +338,7 @@ fn has_other_type(diff: &TableDiff<'_>, index: &Index) -> bool {
     is_changed || diff.has_remade(index)
 }
 
-/// Whether a foreign key stays that would miss this index, and another one takes its place.
+/// Whether something would miss this index between two statements: a foreign key, or a counter.
 fn is_needed(diff: &TableDiff<'_>, index: &Index) -> bool {
     let own = diff
         .to
@@ -346,5 +349,11 @@ fn is_needed(diff: &TableDiff<'_>, index: &Index) -> bool {
         let shared = index.parts.first().zip(other.parts.first());
         shared.is_some_and(|(one, other)| one.key == other.key)
     });
-    own || (has_other && index.kind == crate::mysql::model::IndexKind::Unique)
+    // A column that is numbered needs one in every statement.
+    let mut columns = index
+        .parts
+        .iter()
+        .filter_map(|part| diff.from.column(part.column()?));
+    let is_counted = columns.any(|column| column.is_auto_increment);
+    own || is_counted || (has_other && index.kind == crate::mysql::model::IndexKind::Unique)
 }
