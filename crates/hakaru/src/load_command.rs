@@ -4,11 +4,15 @@ pub(crate) mod args;
 mod find_max;
 mod settings;
 
+use std::fs::File;
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
+use std::time::{Duration, SystemTime};
 
 use findings::numbers;
 use load::{GoalResult, Measured};
 use load_report::View;
+use load_report::hdr_log::{HdrLog, V2DeflateSerializer};
 use load_report::rows::{self, Row};
 use recording::Nanos;
 
@@ -41,7 +45,7 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
         &settings.url,
         &settings.plan,
     ));
-    let (measured, rows) = measure(&settings, &stop)?;
+    let (measured, rows) = measure(&settings, args.hdr.as_deref(), &stop)?;
     let goals: Vec<GoalResult> = (settings.goals.iter())
         .map(|goal| goal.check(&measured))
         .collect();
@@ -64,11 +68,29 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
 }
 
 /// Runs the load with a line of progress each second.
-fn measure(settings: &Settings, stop: &AtomicBool) -> Result<(Measured, Vec<Row>), Failure> {
+fn measure(
+    settings: &Settings,
+    hdr: Option<&Path>,
+    stop: &AtomicBool,
+) -> Result<(Measured, Vec<Row>), Failure> {
     let plan = &settings.plan;
     let length = Nanos(SECOND * (plan.duration.0 / SECOND).div_ceil(ROWS_MAX).max(1));
     let (mut rows, mut progress) = (Vec::new(), Progress::new());
+    let unwritten = |error: std::io::Error| {
+        let path = hdr.unwrap_or(Path::new("")).display();
+        Failure::new(Exit::Failed, format!("cannot write {path}: {error}"))
+    };
+    let mut serializer = V2DeflateSerializer::new();
+    let mut file = hdr.map(File::create).transpose().map_err(unwritten)?;
+    let start = SystemTime::now() + Duration::from_nanos(plan.warmup.0);
+    let log = file
+        .as_mut()
+        .map(|file| HdrLog::begin(file, &mut serializer, start, length));
+    let mut log = log.transpose().map_err(unwritten)?;
+    let mut failed = None;
     let measured = load::measure(plan, &settings.scenario, stop, length, &mut |interval| {
+        let written = log.as_mut().map_or(Ok(()), |log| log.add(interval));
+        failed = failed.take().or(written.err());
         let row = Row::of(interval, length);
         progress.show(&line_of(&row));
         if interval.number >= 0 {
@@ -77,7 +99,10 @@ fn measure(settings: &Settings, stop: &AtomicBool) -> Result<(Measured, Vec<Row>
     });
     progress.clear();
     let measured = measured.map_err(|error| Failure::new(Exit::Failed, error))?;
-    Ok((measured, rows))
+    match failed {
+        Some(error) => Err(unwritten(error)),
+        None => Ok((measured, rows)),
+    }
 }
 
 fn line_of(row: &Row) -> String {

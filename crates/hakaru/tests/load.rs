@@ -138,6 +138,8 @@ fn flows_with_weights_and_rows_of_their_own() {
         "--json",
         "--series",
         "series.csv",
+        "--hdr",
+        "latency.hlog",
     ];
     let output = hakaru(folder.path(), &arguments);
     let err = String::from_utf8_lossy(&output.stderr);
@@ -149,6 +151,11 @@ fn flows_with_weights_and_rows_of_their_own() {
         "{} {}",
         count(0),
         count(1)
+    );
+    let log = std::fs::read_to_string(folder.path().join("latency.hlog")).expect("a file");
+    assert!(
+        log.contains("#[BaseTime: ") && log.contains("HISTFAAA"),
+        "{log}"
     );
     let series = std::fs::read_to_string(folder.path().join("series.csv")).expect("a file");
     assert!(

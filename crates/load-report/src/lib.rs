@@ -5,6 +5,7 @@
 //! [`json::document`].
 
 pub mod doubts;
+pub mod hdr_log;
 pub mod json;
 pub mod page;
 pub mod rows;

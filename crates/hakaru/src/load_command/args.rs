@@ -121,4 +121,8 @@ pub(crate) struct LoadArgs {
     /// Also write the figures of each second as CSV
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) series: Option<PathBuf>,
+
+    /// Also write the latencies as an HdrHistogram log (version 2), one histogram a second
+    #[arg(long, value_name = "FILE.hlog", conflicts_with = "find_max")]
+    pub(crate) hdr: Option<PathBuf>,
 }
