@@ -146,6 +146,16 @@ fn mysql_killed_after_each_statement() {
     killed_after_each_statement("HAKARU_TEST_MYSQL_URL", &[]);
 }
 
+#[test]
+fn postgres_killed_after_each_statement() {
+    killed_after_each_statement("HAKARU_TEST_POSTGRES_URL", &[]);
+}
+
+#[test]
+fn postgres_18_killed_after_each_statement_without_a_transaction() {
+    killed_after_each_statement("HAKARU_TEST_POSTGRES18_URL", &["--no-transaction"]);
+}
+
 /// The server goes in the middle of a run.
 fn left_by_the_server(variable: &str) -> Said {
     let folder = Folder::new();
@@ -172,4 +182,8 @@ fn a_server_that_goes_midway_is_named_with_what_is_done() {
         .ended(9)
         .has_err("run again when it is back")
         .has_err(" statements are done; run again to go on from there");
+    left_by_the_server("HAKARU_TEST_POSTGRES_URL")
+        .ended(9)
+        .has_err("run again when it is back")
+        .has_err("nothing was changed");
 }

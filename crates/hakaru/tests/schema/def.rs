@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use crate::program::{Folder, Said, feed, said};
+use crate::server::Scratch;
 
 /// A folder with the three names in it.
 fn folder() -> Folder {
@@ -115,7 +116,7 @@ fn a_file_can_stand_for_the_database() {
         "-- dry run --\nBEGIN;\nCREATE TABLE b (id integer);\nCOMMIT;\n"
     );
     let same = ["current.sql", "--file", "current.sql"];
-    for tool in ["mysqldef", "sqlite3def"] {
+    for tool in ["mysqldef", "psqldef", "sqlite3def"] {
         let said = run(&folder, tool, &same, "");
         assert_eq!(
             said.out, "-- Nothing is modified --\n",
@@ -174,4 +175,63 @@ fn the_names_replace_nothing_unasked() {
     assert_eq!(folder.read("psqldef"), "mine");
     links(&["--force"]).ended(0);
     assert!(std::fs::read_link(&path).is_ok());
+}
+
+/// A drop-in on a server: applied, then nothing to do, then exported to what gives nothing to do again.
+fn on_server(tool: &str, variable: &str, quote: &str) {
+    let folder = folder();
+    let scratch = Scratch::on(variable);
+    let (login, rest) = scratch
+        .url
+        .split_once("://")
+        .unwrap()
+        .1
+        .split_once('@')
+        .unwrap();
+    let (user, password) = login.split_once(':').unwrap();
+    let (address, database) = rest.split_once('/').unwrap();
+    let (host, port) = address.split_once(':').unwrap();
+    let ways = match tool {
+        "mysqldef" => ["-u", "-p", "-h", "-P"],
+        _ => ["-U", "-W", "-h", "-p"],
+    };
+    let login = [
+        ways[0], user, ways[1], password, ways[2], host, ways[3], port, database,
+    ];
+    let run = |more: &[&str], wanted: &str| run(&folder, tool, &[&login, more].concat(), wanted);
+    let first = "CREATE TABLE users (\n  id bigint NOT NULL PRIMARY KEY,\n  old int\n);\n";
+    let applied = run(&[], first).ended(0).out;
+    assert_eq!(applied, format!("-- Apply --\nBEGIN;\n{first}COMMIT;\n"));
+    assert_eq!(run(&[], first).ended(0).out, "-- Nothing is modified --\n");
+    let second = "CREATE TABLE users (\n  id bigint NOT NULL PRIMARY KEY\n);\n";
+    let dropped = format!("DROP COLUMN {quote}old{quote};\n");
+    let skipped = run(&["--check"], second).ended(2).out;
+    assert!(
+        skipped.contains("-- Skipped: ALTER TABLE") && skipped.contains(&dropped),
+        "{skipped}"
+    );
+    run(&["--enable-drop"], second).ended(0).has_out(&dropped);
+    let exported = run(&["--export"], "").ended(0).out;
+    assert_eq!(
+        run(&["--dry-run"], &exported).ended(0).out,
+        "-- Nothing is modified --\n"
+    );
+    let before = run(&["--dry-run", "--before-apply", "SELECT 1;"], first)
+        .ended(0)
+        .out;
+    assert!(
+        before.starts_with("-- dry run --\nBEGIN;\nSELECT 1;\nALTER TABLE"),
+        "{before}"
+    );
+}
+
+#[test]
+fn mysqldef_on_a_server() {
+    on_server("mysqldef", "HAKARU_TEST_MARIADB_URL", "`");
+    on_server("mysqldef", "HAKARU_TEST_MYSQL_URL", "`");
+}
+
+#[test]
+fn psqldef_on_a_server() {
+    on_server("psqldef", "HAKARU_TEST_POSTGRES_URL", "\"");
 }
