@@ -9,6 +9,11 @@ use ::postgres::{Client, Statement};
 use super::connect;
 use crate::DbError;
 
+/// One snapshot, names with their schemas, and no plans that suit other catalogues: the server knows nothing of the size of
+/// a `WITH`, so that it would compare each row of one with each of another, or compile what is executed once.
+const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL search_path = ''; \
+    SET LOCAL jit = off; SET LOCAL enable_nestloop = off";
+
 /// Begins every statement list: which schemas are ours, and what belongs to extensions.
 const OURS: &str = "
     WITH ours AS (SELECT oid, nspname FROM pg_namespace n
@@ -266,10 +271,9 @@ pub(super) fn export(
     client: &mut Client,
     prepared: &mut Vec<Statement>,
 ) -> Result<String, DbError> {
-    let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL search_path = ''; SET LOCAL jit = off";
     client
-        .batch_execute(begin)
-        .map_err(|error| connect::failed(&error, Some(begin)))?;
+        .batch_execute(BEGIN)
+        .map_err(|error| connect::failed(&error, Some(BEGIN)))?;
     let text = statements(client, prepared);
     let end = client
         .batch_execute("ROLLBACK")
