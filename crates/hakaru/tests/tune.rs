@@ -133,7 +133,18 @@ fn a_recorded_run_predicts_others() {
         text.contains("4 × 3") && text.contains("300/s due"),
         "{text}"
     );
+    capacity(&project);
     advice(&project);
+}
+
+/// 2 ms of the GVL a request, so 900 a second need two workers at least.
+fn capacity(project: &Project) {
+    let words = ["predict", "--rate", "900", "--json", "--goal"];
+    let held = project.json(0, &[&words[..], &["p95 < 5s"]].concat());
+    assert_eq!(held["goal"]["met"], true);
+    assert!(number(&held["predicted"]["workers"]) >= 2.0, "{held:#}");
+    let missed = project.json(3, &[&words[..], &["p50 < 1ms"]].concat());
+    assert_eq!(missed["goal"]["met"], false);
 }
 
 /// One line a thread, and the recommendation at the end.
