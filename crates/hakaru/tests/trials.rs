@@ -1,7 +1,7 @@
 //! `hakaru run`, then `hakaru try` on the unpatched chat: the index that a finding names is measured on a copy, and the
 //! chat's own database stays as it is, also after Ctrl-C and after `kill -9`.
 
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
@@ -24,6 +24,7 @@ const BRIEF: [&str; 6] = ["--blocks", "1", "--segment", "1s", "--warmup", "0s"];
 /// The chat in a folder of its own, on its own port and one database.
 struct Chat {
     folder: tempfile::TempDir,
+    port: u16,
     variable: Option<String>,
 }
 
@@ -32,7 +33,13 @@ impl Chat {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../apps/chat");
         std::fs::create_dir(folder.path().join("tmp")).expect("a folder");
-        let chat = Chat { folder, variable };
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let chat = Chat {
+            folder,
+            port: listener.local_addr().expect("an address").port(),
+            variable,
+        };
+        drop(listener);
         let copied = Command::new("cp")
             .arg("-r")
             .args([source, chat.path()])
@@ -42,10 +49,8 @@ impl Chat {
         for ending in ["db", "db-wal", "db-shm"] {
             let _ = std::fs::remove_file(chat.path().join(format!("chat.{ending}")));
         }
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-        let port = listener.local_addr().expect("an address").port();
         let config = std::fs::read_to_string(chat.path().join("hakaru.toml")).expect("a config");
-        let config = config.replace("9292", &port.to_string());
+        let config = config.replace("9292", &chat.port.to_string());
         std::fs::write(chat.path().join("hakaru.toml"), config).expect("it is written");
         chat
     }
@@ -80,7 +85,7 @@ impl Chat {
         serde_json::from_slice(&output.stdout).expect("JSON and nothing after it")
     }
 
-    /// Starts a trial that would take long, and waits until B has been started.
+    /// Starts a trial that would take long, and waits until B is up.
     fn start_long_trial(&self, finding: &str) -> Child {
         let log = self.path().join(".hakaru/compare-b.log");
         let _ = std::fs::remove_file(&log);
@@ -90,7 +95,9 @@ impl Chat {
             .stderr(Stdio::null())
             .spawn()
             .expect("hakaru runs");
-        wait_until("the start of B", || log.exists());
+        wait_until("the start of B", || {
+            log.exists() && TcpStream::connect(("127.0.0.1", self.port)).is_ok()
+        });
         child
     }
 
