@@ -21,6 +21,7 @@ const PEER: &str = "wrk";
 
 /// What was asked for, and how long it takes.
 struct Wanted {
+    brief: bool,
     rounds: usize,
     seconds: u32,
     connections: Vec<u32>,
@@ -35,6 +36,7 @@ impl Wanted {
             _ => return Err(format!("{arguments:?}: expected --brief or nothing")),
         };
         Ok(Wanted {
+            brief,
             rounds: if brief { 1 } else { 7 },
             seconds: if brief { 1 } else { 5 },
             connections: if brief { vec![50] } else { vec![1, 50, 1_000] },
@@ -83,7 +85,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
         met &= goals(&names, *connections, &runs);
     }
     drop(server);
-    met &= truth::run(wanted.seconds)?;
+    met &= truth::run(wanted.seconds, wanted.brief)?;
     Ok(met)
 }
 

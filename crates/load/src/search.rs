@@ -30,6 +30,8 @@ const LOOK: Nanos = Nanos(50_000_000);
 /// Parts of the time that a trial of the first, coarse kind takes, and one of the second.
 const COARSE: u64 = 60;
 const FINE: u64 = 15;
+/// The shortest trial, in looks: three quarters of them are measured, and fewer show no growth.
+const LOOKS_MIN: u64 = 16;
 
 /// One rate that was tried.
 #[derive(Clone, Debug)]
@@ -77,7 +79,7 @@ pub fn find_max(
         } else {
             FINE
         };
-        let length = Nanos((plan.duration.0 / part).max(2 * LOOK.0));
+        let length = Nanos((plan.duration.0 / part).max(LOOKS_MIN * LOOK.0));
         let over = begin.elapsed().as_nanos() as u64 + length.0 > plan.duration.0;
         if over || stop.load(Ordering::Relaxed) {
             break;

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::{child, tools};
@@ -15,13 +15,22 @@ const EXACTLY: Duration = Duration::from_millis(10);
 /// It stalls at the beginning of every second, for so long.
 const STALL: Duration = Duration::from_millis(500);
 const SECOND: Duration = Duration::from_secs(1);
+/// It has so many places, each taken for so long by an answer: 800 answers a second at most.
+const PLACES: usize = 4;
+const SERVICE: Duration = Duration::from_millis(5);
+const LIMIT: f64 = 800.0;
+/// The limit that is found may be off by this part.
+const LIMIT_PART_MAX: f64 = 0.03;
+/// Searches, all of which must be right, and the time of each.
+const SEARCHES: (u32, u32) = (10, 60);
+const SEARCHES_BRIEF: (u32, u32) = (1, 20);
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
 /// When an answer to what came at an instant may leave.
 type Leave = dyn Fn(Instant) -> Instant + Send + Sync;
 
 /// Runs the tables; whether all figures were true.
-pub(crate) fn run(seconds: u32) -> Result<bool, Box<dyn Error>> {
+pub(crate) fn run(seconds: u32, brief: bool) -> Result<bool, Box<dyn Error>> {
     println!("\ntruth, open loop from due");
     let exactly = serve(Arc::new(|came| came + EXACTLY))?;
     let begin = Instant::now();
@@ -36,6 +45,13 @@ pub(crate) fn run(seconds: u32) -> Result<bool, Box<dyn Error>> {
     let figures = load(stalls, 1_000, seconds.max(2))?;
     met &= say("500 ms stalls, p99", figures.p99, 490.0);
     met &= say("500 ms stalls, p99.9", figures.p99_9, 499.0);
+    let (searches, length) = if brief { SEARCHES_BRIEF } else { SEARCHES };
+    for _ in 0..searches {
+        // A server of its own for each, so that no search finds what another left behind.
+        let places = Mutex::new(vec![begin; PLACES]);
+        let few = serve(Arc::new(move |came| leave_place(&places, came)))?;
+        met &= search(few, length)?;
+    }
     Ok(met)
 }
 
@@ -64,6 +80,33 @@ fn load(address: SocketAddr, rate: u32, seconds: u32) -> Result<Figures, Box<dyn
         p99: at("p99"),
         p99_9: at("p99.9"),
     })
+}
+
+/// Searches the highest rate; whether it is the limit.
+fn search(address: SocketAddr, seconds: u32) -> Result<bool, Box<dyn Error>> {
+    let url = format!("http://{address}/");
+    let mut command = vec![tools::program().display().to_string()];
+    command.extend(["load", &url, "--json", "-d", &format!("{seconds}s")].map(str::to_owned));
+    command.extend(["--find-max", "p99 < 200ms, errors < 0.1%"].map(str::to_owned));
+    let json: serde_json::Value = serde_json::from_str(&child::run(&command)?.output)?;
+    let rate = json["max_rate"].as_f64().unwrap_or(0.0);
+    let good = (rate / LIMIT - 1.0).abs() <= LIMIT_PART_MAX;
+    let mark = if good { "met   " } else { "MISSED" };
+    println!("  {mark} highest rate of {PLACES} at a time: {rate:.1}, truth {LIMIT}");
+    Ok(good)
+}
+
+/// When an answer leaves the place that is free first. Computed, not slept up to, so that late wake-ups
+/// do not lower the limit.
+fn leave_place(places: &Mutex<Vec<Instant>>, came: Instant) -> Instant {
+    let mut places = places
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    let Some(first) = places.iter_mut().min() else {
+        return came;
+    };
+    *first = (*first).max(came) + SERVICE;
+    *first
 }
 
 fn leave_stall(begin: Instant, came: Instant) -> Instant {
