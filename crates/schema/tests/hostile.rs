@@ -183,3 +183,16 @@ fn no_shape_ends_the_stack() {
     });
     used.unwrap().join().unwrap();
 }
+
+#[test]
+fn a_table_that_cannot_be_read_is_never_passed_over() {
+    let text = format!("CREATE TABLE t (a int DEFAULT {}", "(".repeat(BYTES));
+    for product in PRODUCTS {
+        let source = Source {
+            name: "deep.sql".to_owned(),
+            text: text.clone(),
+        };
+        let read = schema::read(&[source], &Server::unknown(product));
+        assert!(read.is_err(), "{product:?}");
+    }
+}

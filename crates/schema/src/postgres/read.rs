@@ -168,11 +168,10 @@ impl<'a> Reader<'a> {
             return Ok(());
         }
         let Some(tree) = tree else { return Ok(()) };
-        let Some(node) = tree.root().children().next() else {
-            return Ok(());
-        };
+        let node = tree.root().children().next();
         if let Some((at, message)) = &tree.error {
-            if is_ours(node.kind()) {
+            // Without a node it is too deep to be parsed, whatever it is.
+            if node.is_none_or(|node| is_ours(node.kind())) {
                 let mut error = SyntaxError::at(source, piece.start + at, message.clone());
                 error.statement = text.to_owned();
                 return Err(error);
@@ -180,6 +179,7 @@ impl<'a> Reader<'a> {
             self.keep_opaque(piece, text);
             return Ok(());
         }
+        let Some(node) = node else { return Ok(()) };
         let rest = &source.text[piece.end..];
         let statement = Statement {
             node,
