@@ -113,6 +113,10 @@ pub(crate) fn prepare(api: &Api, module: Value, evaluate: impl Fn(&str)) {
     hooks::prepare(api);
     job::prepare(api);
     evaluate(RUBY_HALF);
+    if wanted.begin != Begin::Request {
+        // Stacks are all that is wanted: requests, statements and calls are left alone.
+        process::turn_off();
+    }
     match wanted.begin {
         Begin::Now => start(api, wanted),
         Begin::Told => timer::stand_by(),
@@ -164,8 +168,7 @@ fn start(api: &Api, wanted: Wanted) {
     if ON.swap(true, SeqCst) {
         return;
     }
-    // All hooks of the agent at once: a child of this process must add none.
-    crate::hooks::install(api);
+    // In a child of a process that has hooks none may be added; they live on there.
     if !HOOKED.swap(true, SeqCst) {
         hooks::install(api);
     }

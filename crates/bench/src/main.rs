@@ -8,6 +8,7 @@ mod apps;
 mod load;
 mod options;
 mod pairs;
+mod profile;
 mod program;
 mod schema;
 mod tune;
@@ -20,11 +21,12 @@ fn main() -> ExitCode {
     let ended = match arguments.first().map(String::as_str) {
         Some("agent") => agent::run(&arguments[1..]),
         Some("load") => load::run(&arguments[1..]),
+        Some("profile") => profile::run(&arguments[1..]),
         Some("schema") => schema::run(&arguments[1..]),
         Some("tune") => tune::run(&arguments[1..]),
         Some("whatif") => whatif::run(&arguments[1..]),
         other => Err(format!(
-            "no benchmark is called {:?}; there are `agent`, `load`, `schema`, `tune` and `whatif`",
+            "no benchmark is called {:?}; there are `agent`, `load`, `profile`, `schema`, `tune` and `whatif`",
             other.unwrap_or("")
         )
         .into()),

@@ -39,6 +39,11 @@ const BENCHES: &[Bench] = &[
         "the schema engine: comparing, hostile texts, reading servers",
         schema::run_bench,
     ),
+    (
+        "profile",
+        "what profiling costs by mode and rate, beside stackprof, and how true its shares are; --brief",
+        |arguments| program::run_with("profile", arguments, &[]),
+    ),
 ];
 
 pub(crate) fn task(arguments: &[String]) -> Outcome<()> {

@@ -59,10 +59,10 @@ end
 fn deep_recursion_keeps_its_weight_and_says_what_it_cut() {
     let place = Place::new(
         r#"
-def down(depth) = depth.zero? ? spin(0.02) : down(depth - 1)
+def down(depth) = depth.zero? ? spin(0.05) : down(depth - 1)
 def shallow = down(200)
 def deep = down(3000)
-20.times do
+30.times do
   timed("Object#shallow") { shallow }
   timed("(deeper)") { deep }
 end
