@@ -112,7 +112,8 @@ impl<'a> Builder<'a> {
             let cast = hazards::cast(&before.data_type, &column.data_type);
             let goes = cast == Cast::Explicit
                 || self.is_enum(&before.data_type)
-                || (cast != Cast::Free && !self.speller.is_sqldef());
+                || (!self.speller.is_sqldef()
+                    && (cast != Cast::Free || before.data_type.name != column.data_type.name));
             if had_default && goes && before.serial.is_none() {
                 let lock = vec![hazards::ACCESS_EXCLUSIVE];
                 self.alter_column(&to.name, column, "DROP DEFAULT", lock);
