@@ -28,7 +28,7 @@ pub(crate) struct Demand {
 pub(crate) struct Gain {
     /// Share of all time, 0 to 1.
     pub(crate) share: f64,
-    /// Such as `62% of all time (by its share of the GVL, held 97% of the time)`.
+    /// Such as `62% of all time, since the GVL is held 97% of it`.
     pub(crate) text: String,
 }
 
@@ -147,7 +147,7 @@ impl Demands {
             Scarce::Gvl(busy) => {
                 let share = share(saved.held_ms, self.all.held_ms);
                 let text = format!(
-                    "{} of all time (by its share of the GVL, held {} of the time)",
+                    "{} of all time, since the GVL is held {} of it",
                     percent(share),
                     percent(busy)
                 );
@@ -156,7 +156,7 @@ impl Demands {
             Scarce::Threads(busy) => {
                 let share = share(saved.sum(), self.all.sum());
                 let text = format!(
-                    "{} of all time (by its share of the threads, busy {} of the time)",
+                    "{} of all time, since the threads are busy {} of it",
                     percent(share),
                     percent(busy)
                 );
@@ -243,7 +243,7 @@ mod tests {
         };
         assert_eq!(
             demands(Scarce::Gvl(0.97)).gain(saved, 1.0).text,
-            "62% of all time (by its share of the GVL, held 97% of the time)"
+            "62% of all time, since the GVL is held 97% of it"
         );
         assert_eq!(
             demands(Scarce::Nothing).gain(saved, 1_000.0).text,

@@ -19,9 +19,9 @@ CACHED = Marshal.dump(DATA)
 
 run ->(env) do
   case env["PATH_INFO"]
-  when "/json" then 4.times { JSON.generate(JSON.parse(TEXT)) }
-  when "/marshal" then 6.times { Marshal.load(CACHED) }
-  when "/log" then 120.times { |i| LOG.info("line #{i}") }
+  when "/json" then 8.times { JSON.generate(JSON.parse(TEXT)) }
+  when "/marshal" then 9.times { Marshal.load(CACHED) }
+  when "/log" then 60.times { |i| LOG.info("line #{i}") }
   when "/collect" then GC.start
   end
   [200, { "cache-control" => "no-store" }, [env["PATH_INFO"]]]
