@@ -164,8 +164,8 @@ fn a_description_that_makes_no_sense_is_refused() {
         "expected a URL",
     );
     check(
-        &|spec| spec.base_url = "https://localhost".to_owned(),
-        "https",
+        &|spec| spec.base_url = "ftp://localhost".to_owned(),
+        "expected a URL",
     );
     check(
         &|spec| spec.flows[0].file = "flows/b.hurl".into(),
