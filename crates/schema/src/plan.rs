@@ -53,6 +53,26 @@ pub struct Statement {
     pub held_back: Option<HeldBack>,
 }
 
+impl Statement {
+    /// One that destroys nothing and needs no other.
+    pub(crate) fn plain(
+        sql: String,
+        verb: &'static str,
+        object: Object,
+        hazards: Vec<Hazard>,
+    ) -> Statement {
+        Statement {
+            sql,
+            object,
+            hazards,
+            verb,
+            destructive: false,
+            needs: Vec::new(),
+            held_back: None,
+        }
+    }
+}
+
 /// Why a statement is not applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HeldBack {

@@ -37,12 +37,11 @@ const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "wrk",
-        command: |task| {
-            let Task {
-                url,
-                connections,
-                seconds,
-            } = task;
+        command: |Task {
+                      url,
+                      connections,
+                      seconds,
+                  }| {
             words(&format!(
                 "wrk -t1 -c{connections} -d{seconds}s --latency {url}"
             ))
@@ -57,12 +56,11 @@ const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "ab",
-        command: |task| {
-            let Task {
-                url,
-                connections,
-                seconds,
-            } = task;
+        command: |Task {
+                      url,
+                      connections,
+                      seconds,
+                  }| {
             words(&format!(
                 "ab -q -k -c {connections} -t {seconds} -n 100000000 {url}"
             ))
@@ -77,12 +75,11 @@ const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "hey",
-        command: |task| {
-            let Task {
-                url,
-                connections,
-                seconds,
-            } = task;
+        command: |Task {
+                      url,
+                      connections,
+                      seconds,
+                  }| {
             words(&format!("hey -cpus 1 -c {connections} -z {seconds}s {url}"))
         },
         read: |text| {
@@ -96,12 +93,11 @@ const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "oha",
-        command: |task| {
-            let Task {
-                url,
-                connections,
-                seconds,
-            } = task;
+        command: |Task {
+                      url,
+                      connections,
+                      seconds,
+                  }| {
             words(&format!(
                 "oha --no-tui --output-format json -c {connections} -z {seconds}s {url}"
             ))

@@ -121,18 +121,10 @@ impl<'a> Writer<'a> {
     }
 
     fn push(&mut self, sql: String, verb: &'static str, object: (&'static str, String)) -> usize {
-        self.statements.push(Statement {
-            sql,
-            object: Object {
-                kind: object.0,
-                name: object.1,
-            },
-            hazards: vec![Hazard::NotTransactional],
-            verb,
-            destructive: false,
-            needs: Vec::new(),
-            held_back: None,
-        });
+        let (kind, name) = object;
+        let (object, hazards) = (Object { kind, name }, vec![Hazard::NotTransactional]);
+        self.statements
+            .push(Statement::plain(sql, verb, object, hazards));
         self.statements.len() - 1
     }
 

@@ -104,15 +104,9 @@ impl<'a> Builder<'a> {
         kind: &'static str,
         name: String,
     ) -> usize {
-        self.statements.push(Statement {
-            sql,
-            object: Object { kind, name },
-            hazards: vec![Hazard::NotTransactional],
-            verb,
-            destructive: false,
-            needs: Vec::new(),
-            held_back: None,
-        });
+        let (object, hazards) = (Object { kind, name }, vec![Hazard::NotTransactional]);
+        self.statements
+            .push(Statement::plain(sql, verb, object, hazards));
         self.statements.len() - 1
     }
 

@@ -78,15 +78,9 @@ impl<'a> Builder<'a> {
         kind: &'static str,
         name: String,
     ) -> usize {
-        self.statements.push(Statement {
-            sql,
-            object: Object { kind, name },
-            hazards: Vec::new(),
-            verb,
-            destructive: false,
-            needs: Vec::new(),
-            held_back: None,
-        });
+        let object = Object { kind, name };
+        self.statements
+            .push(Statement::plain(sql, verb, object, Vec::new()));
         self.statements.len() - 1
     }
 

@@ -81,15 +81,11 @@ struct Work<'a> {
 
 impl Work<'_> {
     fn push(&mut self, sql: String, kind: &'static str, name: String) {
-        self.renamed.statements.push(Statement {
-            sql,
-            object: Object { kind, name },
-            hazards: vec![Hazard::Lock("ACCESS EXCLUSIVE")],
-            verb: "rename",
-            destructive: false,
-            needs: Vec::new(),
-            held_back: None,
-        });
+        let object = Object { kind, name };
+        let hazards = vec![Hazard::Lock("ACCESS EXCLUSIVE")];
+        self.renamed
+            .statements
+            .push(Statement::plain(sql, "rename", object, hazards));
     }
 
     fn shown(&self, name: &Name) -> String {
