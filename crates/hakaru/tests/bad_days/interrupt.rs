@@ -163,7 +163,7 @@ fn while_the_app_stops() {
                run ->(env) { [200, {}, []] }\n";
     let project = Project::new(app);
     let target = format!(
-        "command = '{}'\nstop_timeout = '1s'",
+        "command = '{}'\nstop_timeout = '10s'",
         project.puma("-t 2:2")
     );
     project.configure(&target, "");
