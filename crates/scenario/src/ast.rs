@@ -2,6 +2,7 @@
 
 use crate::body::Body;
 use crate::filter::Filter;
+use crate::options::Options;
 use crate::predicate::Predicate;
 use crate::query::Query;
 use crate::template::Template;
@@ -63,15 +64,6 @@ pub(crate) enum Part {
         file: String,
         content_type: Option<String>,
     },
-}
-
-/// The `[Options]` that are run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Options {
-    /// Think time before the request.
-    pub(crate) delay_ms: Option<u64>,
-    /// How often the entry is run, one after the other.
-    pub(crate) repeat: Option<u32>,
 }
 
 /// What is demanded of an answer.

@@ -65,7 +65,12 @@ impl BaseUrl {
         format!("{}{}{}", self.scheme(), self.authority, self.prefix)
     }
 
-    fn scheme(&self) -> &'static str {
+    /// The URL without a path.
+    pub(crate) fn origin(&self) -> String {
+        format!("{}{}", self.scheme(), self.authority)
+    }
+
+    pub(crate) fn scheme(&self) -> &'static str {
         if self.tls { "https://" } else { "http://" }
     }
 

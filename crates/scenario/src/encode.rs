@@ -38,6 +38,11 @@ pub(crate) fn from_hex(text: &str) -> Option<Vec<u8>> {
     )
 }
 
+/// The bytes of hexadecimal digits with white space anywhere between them.
+pub(crate) fn from_hex_text(text: &str) -> Option<Vec<u8>> {
+    from_hex(&text.replace(char::is_whitespace, ""))
+}
+
 /// Appends 16 hexadecimal digits.
 pub(crate) fn push_hex_u64(number: u64, out: &mut Vec<u8>) {
     for shift in (0..16).rev() {
@@ -63,6 +68,15 @@ pub(crate) fn base64(bytes: &[u8]) -> String {
         }
     }
     text
+}
+
+/// In the alphabet for URLs, without padding (RFC 4648, section 5).
+pub(crate) fn base64_url_safe(bytes: &[u8]) -> String {
+    let plain = base64(bytes);
+    plain
+        .trim_end_matches('=')
+        .replace('+', "-")
+        .replace('/', "_")
 }
 
 /// The bytes of base64 text in either alphabet; white space is skipped, padding may be missing.
@@ -124,10 +138,26 @@ pub(crate) fn push_url_text(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
+/// Percent-encodes all but unreserved characters and `/`.
 pub(crate) fn url_encode(text: &str) -> String {
     let mut out = Vec::with_capacity(text.len());
-    push_url_component(text.as_bytes(), &mut out);
+    for (position, part) in text.split('/').enumerate() {
+        if position > 0 {
+            out.push(b'/');
+        }
+        push_url_component(part.as_bytes(), &mut out);
+    }
     String::from_utf8_lossy(&out).into_owned()
+}
+
+/// The value of a parameter in a URL's query, decoded; nothing when it is not there.
+pub(crate) fn url_query_param(url: &str, name: &str) -> Option<String> {
+    let query = url.split('#').next()?.split_once('?')?.1;
+    let plain = |text: &str| url_decode(&text.replace('+', " "));
+    query.split('&').find_map(|pair| {
+        let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+        (plain(key)? == name).then(|| plain(value))?
+    })
 }
 
 /// Undoes percent-encoding; `None` when a `%` lacks its digits or the bytes are not UTF-8.
@@ -157,50 +187,9 @@ pub(crate) fn html_escape(text: &str) -> String {
     out
 }
 
-/// Resolves numeric references and the named ones of XML; other names stay as they are.
+/// Resolves numeric references and all named ones of HTML; what is no reference stays as it is.
 pub(crate) fn html_unescape(text: &str) -> String {
-    const REFERENCE_BYTES_MAX: usize = 12;
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(start) = rest.find('&') {
-        out.push_str(&rest[..start]);
-        rest = &rest[start..];
-        let reference = rest
-            .find(';')
-            .filter(|end| *end <= REFERENCE_BYTES_MAX)
-            .and_then(|end| Some((html_character(&rest[1..end])?, end)));
-        match reference {
-            Some((character, end)) => {
-                out.push(character);
-                rest = &rest[end + 1..];
-            }
-            None => {
-                out.push('&');
-                rest = &rest[1..];
-            }
-        }
-    }
-    out.push_str(rest);
-    out
-}
-
-fn html_character(name: &str) -> Option<char> {
-    if let Some(number) = name.strip_prefix('#') {
-        let code = match number.strip_prefix(['x', 'X']) {
-            Some(digits) => u32::from_str_radix(digits, 16).ok()?,
-            None => number.parse().ok()?,
-        };
-        return char::from_u32(code);
-    }
-    match name {
-        "amp" => Some('&'),
-        "lt" => Some('<'),
-        "gt" => Some('>'),
-        "quot" => Some('"'),
-        "apos" => Some('\''),
-        "nbsp" => Some('\u{a0}'),
-        _ => None,
-    }
+    html_escape::decode_html_entities(text).into_owned()
 }
 
 #[cfg(test)]

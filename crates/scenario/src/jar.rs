@@ -3,6 +3,8 @@
 //! What a browser would do with them is followed as far as it can matter for one host over HTTP: names,
 //! values, paths, deletion. `Domain`, `Secure` and `SameSite` are ignored on purpose.
 
+use crate::date::Date;
+
 /// The cookies of one user.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Jar {
@@ -67,9 +69,12 @@ impl<'a> SetCookie<'a> {
             return seconds <= 0;
         }
         // Without a `Date` only the customary date of deletion, 1970, is past for sure.
-        const LONG_AGO: HttpDate = (1971, 0, 0, [0; 3]);
-        match self.attribute("expires").and_then(http_date) {
-            Some(expires) => expires <= now.and_then(http_date).unwrap_or(LONG_AGO),
+        const LONG_AGO_S: i64 = 365 * 24 * 3600;
+        match self.attribute("expires").and_then(Date::parse_http) {
+            Some(expires) => match now.and_then(Date::parse_http) {
+                Some(now) => expires <= now,
+                None => expires.unix_seconds() <= LONG_AGO_S,
+            },
             None => false,
         }
     }
@@ -131,31 +136,6 @@ fn default_path(request_path: &str) -> &str {
 fn path_belongs(path: &str, cookie_path: &str) -> bool {
     path.strip_prefix(cookie_path)
         .is_some_and(|rest| rest.is_empty() || cookie_path.ends_with('/') || rest.starts_with('/'))
-}
-
-/// Year, month, day, and the time of day.
-type HttpDate = (u32, u32, u32, [u32; 3]);
-
-/// A date such as `Thu, 01 Jan 1970 00:00:00 GMT`, also with dashes between its parts.
-fn http_date(text: &str) -> Option<HttpDate> {
-    const MONTHS: [&str; 12] = [
-        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ];
-    let (_, date) = text.split_once(',')?;
-    let mut parts = date.split([' ', '-']).filter(|part| !part.is_empty());
-    let day = parts.next()?.parse().ok()?;
-    let month = parts.next()?;
-    let month = MONTHS.iter().position(|name| *name == month)? as u32;
-    let year: u32 = parts.next()?.parse().ok()?;
-    let mut time = parts.next()?.split(':').map(|part| part.parse().ok());
-    let time = [time.next()??, time.next()??, time.next()??];
-    // Two digits mean 1970 to 2069 (RFC 6265, 5.1.1).
-    let year = match year {
-        0..=69 => year + 2000,
-        70..=99 => year + 1900,
-        _ => year,
-    };
-    Some((year, month, day, time))
 }
 
 #[cfg(test)]

@@ -4,8 +4,9 @@ use crate::answer::Answer;
 use crate::ast::{Assert, Capture, KeyValue, Response};
 use crate::body::{Body, Language};
 use crate::filter::Filter;
-use crate::query::Seen;
+use crate::follow::Trail;
 use crate::render::content;
+use crate::seen::Seen;
 use crate::step::{Expected, Step};
 use crate::value::Value;
 use crate::variables::Variables;
@@ -25,6 +26,7 @@ pub enum Verdict {
 pub(crate) fn judge(
     step: &Step,
     answer: &Answer<'_>,
+    trail: &Trail,
     variables: &mut Variables,
     scored: &mut Vec<(usize, f64)>,
 ) -> Verdict {
@@ -36,7 +38,13 @@ pub(crate) fn judge(
         };
     }
     let mut faults = Faults::first();
-    demands(step, answer, variables, scored, &mut faults);
+    demands(
+        step,
+        &Seen::new(answer, trail),
+        variables,
+        scored,
+        &mut faults,
+    );
     match faults.found.pop() {
         None => Verdict::Passed,
         Some(reason) => Verdict::CheckFailed(reason),
@@ -47,6 +55,7 @@ pub(crate) fn judge(
 pub(crate) fn faults(
     step: &Step,
     answer: &Answer<'_>,
+    trail: &Trail,
     variables: &mut Variables,
     scored: &mut Vec<(usize, f64)>,
 ) -> Vec<String> {
@@ -57,7 +66,13 @@ pub(crate) fn faults(
     faults
         .found
         .extend(status_fault(step.expected, answer.status));
-    demands(step, answer, variables, scored, &mut faults);
+    demands(
+        step,
+        &Seen::new(answer, trail),
+        variables,
+        scored,
+        &mut faults,
+    );
     faults.found
 }
 
@@ -96,7 +111,7 @@ fn status_fault(expected: Expected, status: u16) -> Option<String> {
 
 fn demands(
     step: &Step,
-    answer: &Answer<'_>,
+    seen: &Seen<'_>,
     variables: &mut Variables,
     scored: &mut Vec<(usize, f64)>,
     faults: &mut Faults,
@@ -104,23 +119,22 @@ fn demands(
     let Some(response) = &step.entry.response else {
         return;
     };
-    let seen = Seen::new(answer);
-    let further = faults.note(version(response, answer));
-    if !further || !captures(step, response, &seen, variables, scored, faults) {
+    let further = faults.note(version(response, seen.answer));
+    if !further || !captures(step, response, seen, variables, scored, faults) {
         return;
     }
     for header in &response.headers {
-        if !faults.note(header_demand(header, answer, variables)) {
+        if !faults.note(header_demand(header, seen.answer, variables)) {
             return;
         }
     }
     if let Some(body) = &response.body
-        && !faults.note(body_demand(body, step, &seen, variables))
+        && !faults.note(body_demand(body, step, seen, variables))
     {
         return;
     }
     for assert in &response.asserts {
-        if !faults.note(assert_demand(assert, &seen, variables)) {
+        if !faults.note(assert_demand(assert, step, seen, variables)) {
             return;
         }
     }
@@ -136,13 +150,17 @@ fn version(response: &Response, answer: &Answer<'_>) -> Result<(), String> {
 
 fn assert_demand(
     assert: &Assert,
+    step: &Step,
     seen: &Seen<'_>,
     variables: &mut Variables,
 ) -> Result<(), String> {
     let found = assert.query.find(seen, variables);
     let held = found
-        .and_then(|found| filtered(&assert.filters, found))
-        .and_then(|found| assert.predicate.holds(found.as_ref(), variables));
+        .and_then(|found| filtered(&assert.filters, found, variables))
+        .and_then(|found| {
+            let predicate = &assert.predicate;
+            predicate.holds(found.as_ref(), &step.files, variables)
+        });
     held.map_err(|why| format!("line {}: {}: {why}", assert.place.line, assert.query))
 }
 
@@ -175,7 +193,7 @@ fn captured(
     variables: &mut Variables,
 ) -> Result<Value, String> {
     let found = capture.query.find(seen, variables);
-    let found = found.and_then(|found| filtered(&capture.filters, found));
+    let found = found.and_then(|found| filtered(&capture.filters, found, variables));
     let (line, name) = (capture.place.line, &capture.name);
     match found {
         Ok(Some(value)) => Ok(value),
@@ -202,9 +220,13 @@ fn header_demand(
     Err(format!("expected header {name}: {wanted}, came {came}"))
 }
 
-fn filtered(filters: &[Filter], found: Option<Value>) -> Result<Option<Value>, String> {
+fn filtered(
+    filters: &[Filter],
+    found: Option<Value>,
+    variables: &mut Variables,
+) -> Result<Option<Value>, String> {
     match found {
-        Some(value) => Filter::apply_all(filters, value),
+        Some(value) => Filter::apply_all(filters, value, variables),
         None => Ok(None),
     }
 }
@@ -217,12 +239,13 @@ fn body_demand(
 ) -> Result<(), String> {
     let wanted = content(body, step, variables)?;
     let equal = match body {
-        Body::Json(_) | Body::Multiline(Language::Json, _) => {
+        Body::Json(_) | Body::GraphQl(_) | Body::Multiline(Language::Json, _) => {
             let wanted: serde_json::Value = serde_json::from_slice(&wanted)
                 .map_err(|error| format!("the expected body is not JSON: {error}"))?;
             *seen.json()? == wanted
         }
-        _ => seen.bytes()? == wanted,
+        Body::Bytes(_) | Body::File(_) => seen.bytes()? == wanted,
+        _ => seen.text()?.as_bytes() == wanted,
     };
     if equal {
         return Ok(());
@@ -231,6 +254,6 @@ fn body_demand(
         Ok(text) => Value::Text(text.to_owned()).shown(),
         Err(_) => Value::Bytes(bytes.to_vec()).shown(),
     };
-    let came = shown(seen.answer.body);
+    let came = shown(seen.bytes()?);
     Err(format!("expected the body {}, came {came}", shown(&wanted)))
 }

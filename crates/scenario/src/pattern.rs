@@ -1,5 +1,7 @@
-//! Regular expressions and JSONPath, compiled when the flow is read.
+//! Regular expressions and JSONPath, compiled when the flow is read. Those with expressions in them are
+//! compiled each time they are used.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use regex::Regex;
@@ -7,18 +9,27 @@ use serde_json_path::JsonPath;
 
 use crate::cursor::Cursor;
 use crate::error::Fault;
-use crate::template::{plain_quoted, print_quoted};
+use crate::template::{Expr, Template, print_quoted, print_quoted_template, quoted};
 use crate::value::Value;
+use crate::variables::Variables;
 
 /// A regular expression. Two are equal when their texts are.
 #[derive(Clone, Debug)]
-pub(crate) struct Pattern {
-    regex: Regex,
+pub(crate) enum Pattern {
+    Fixed(Regex),
+    Written(Template),
 }
 
 /// A JSONPath (RFC 9535).
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Path {
+    Fixed(FixedPath),
+    Written(Template),
+}
+
+/// A path that is known when the flow is read.
 #[derive(Clone, Debug)]
-pub(crate) struct Path {
+pub(crate) struct FixedPath {
     text: String,
     path: JsonPath,
     /// Whether it names at most one node, so that its result is that node and not a list.
@@ -27,44 +38,74 @@ pub(crate) struct Path {
 
 impl Pattern {
     pub(crate) fn new(text: &str) -> Result<Pattern, String> {
-        // The first line of the library's message only says that there is an error.
-        let regex = Regex::new(text).map_err(|error| {
-            let detail = error.to_string();
-            let detail = detail.lines().last().unwrap_or("").trim().to_owned();
-            format!("not a regular expression: {detail}")
-        })?;
-        Ok(Pattern { regex })
+        compile(text).map(Pattern::Fixed)
     }
 
     /// `"text"` or `/text/`.
     pub(crate) fn parse(cursor: &mut Cursor<'_>) -> Result<Pattern, Fault> {
         let start = cursor.at();
         let text = if cursor.take("/") {
-            slashed(cursor).ok_or_else(|| Fault::new(start, "this pattern has no closing `/`"))?
+            let text = slashed(cursor);
+            text.ok_or_else(|| Fault::new(start, "this pattern has no closing `/`"))?
         } else {
-            plain_quoted(cursor)?
+            let template = quoted(cursor)?;
+            match template.as_static() {
+                Some(text) => text.to_owned(),
+                None => return Ok(Pattern::Written(template)),
+            }
         };
         Pattern::new(&text).map_err(|message| Fault::new(start, message))
     }
 
-    pub(crate) fn is_match(&self, text: &str) -> bool {
-        self.regex.is_match(text)
+    pub(crate) fn exprs(&self) -> Vec<&Expr> {
+        match self {
+            Pattern::Fixed(_) => Vec::new(),
+            Pattern::Written(template) => template.exprs().collect(),
+        }
+    }
+
+    fn regex(&self, variables: &mut Variables) -> Result<Cow<'_, Regex>, String> {
+        match self {
+            Pattern::Fixed(regex) => Ok(Cow::Borrowed(regex)),
+            Pattern::Written(template) => compile(&template.render(variables)?).map(Cow::Owned),
+        }
+    }
+
+    pub(crate) fn is_match(&self, text: &str, variables: &mut Variables) -> Result<bool, String> {
+        Ok(self.regex(variables)?.is_match(text))
     }
 
     /// The first group of the first match; without groups, the match.
-    pub(crate) fn find(&self, text: &str) -> Option<String> {
-        let captures = self.regex.captures(text)?;
-        let found = if captures.len() > 1 {
-            captures.get(1)?
-        } else {
-            captures.get(0)?
-        };
-        Some(found.as_str().to_owned())
+    pub(crate) fn find(
+        &self,
+        text: &str,
+        variables: &mut Variables,
+    ) -> Result<Option<String>, String> {
+        let regex = self.regex(variables)?;
+        let found = regex.captures(text).and_then(|captures| {
+            let group = usize::from(captures.len() > 1);
+            captures.get(group).map(|found| found.as_str().to_owned())
+        });
+        Ok(found)
     }
 
-    pub(crate) fn replace(&self, text: &str, by: &str) -> String {
-        self.regex.replace_all(text, by).into_owned()
+    pub(crate) fn replace(
+        &self,
+        text: &str,
+        by: &str,
+        variables: &mut Variables,
+    ) -> Result<String, String> {
+        Ok(self.regex(variables)?.replace_all(text, by).into_owned())
     }
+}
+
+fn compile(text: &str) -> Result<Regex, String> {
+    // The first line of the library's message only says that there is an error.
+    Regex::new(text).map_err(|error| {
+        let detail = error.to_string();
+        let detail = detail.lines().last().unwrap_or("").trim().to_owned();
+        format!("not a regular expression: {detail}")
+    })
 }
 
 /// The text up to an unescaped `/`; `\/` stands for `/`, other escapes are the pattern's own.
@@ -87,19 +128,47 @@ impl Path {
     /// `"$.path"`.
     pub(crate) fn parse(cursor: &mut Cursor<'_>) -> Result<Path, Fault> {
         let start = cursor.at();
-        let text = plain_quoted(cursor)?;
-        let path = JsonPath::parse(&text)
-            .map_err(|error| Fault::new(start, format!("not a JSONPath (RFC 9535): {error}")))?;
-        let singular = is_singular(&text);
-        Ok(Path {
-            text,
-            path,
-            singular,
-        })
+        let template = quoted(cursor)?;
+        match template.as_static() {
+            None => Ok(Path::Written(template)),
+            Some(text) => FixedPath::new(text)
+                .map(Path::Fixed)
+                .map_err(|message| Fault::new(start, message)),
+        }
+    }
+
+    pub(crate) fn exprs(&self) -> Vec<&Expr> {
+        match self {
+            Path::Fixed(_) => Vec::new(),
+            Path::Written(template) => template.exprs().collect(),
+        }
     }
 
     /// The node, or the list of nodes when the path can name several.
-    pub(crate) fn find(&self, json: &serde_json::Value) -> Option<Value> {
+    pub(crate) fn find(
+        &self,
+        json: &serde_json::Value,
+        variables: &mut Variables,
+    ) -> Result<Option<Value>, String> {
+        match self {
+            Path::Fixed(path) => Ok(path.find(json)),
+            Path::Written(template) => Ok(FixedPath::new(&template.render(variables)?)?.find(json)),
+        }
+    }
+}
+
+impl FixedPath {
+    fn new(text: &str) -> Result<FixedPath, String> {
+        let path =
+            JsonPath::parse(text).map_err(|error| format!("not a JSONPath (RFC 9535): {error}"))?;
+        Ok(FixedPath {
+            text: text.to_owned(),
+            path,
+            singular: is_singular(text),
+        })
+    }
+
+    fn find(&self, json: &serde_json::Value) -> Option<Value> {
         let nodes = self.path.query(json);
         if self.singular {
             return nodes.first().map(Value::from_json);
@@ -130,11 +199,15 @@ fn is_singular(path: &str) -> bool {
 
 impl PartialEq for Pattern {
     fn eq(&self, other: &Self) -> bool {
-        self.regex.as_str() == other.regex.as_str()
+        match (self, other) {
+            (Pattern::Fixed(one), Pattern::Fixed(other)) => one.as_str() == other.as_str(),
+            (Pattern::Written(one), Pattern::Written(other)) => one == other,
+            _ => false,
+        }
     }
 }
 
-impl PartialEq for Path {
+impl PartialEq for FixedPath {
     fn eq(&self, other: &Self) -> bool {
         self.text == other.text
     }
@@ -143,13 +216,19 @@ impl PartialEq for Path {
 /// Within quotes, since there every character can be written.
 impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&print_quoted(self.regex.as_str()))
+        f.write_str(&match self {
+            Pattern::Fixed(regex) => print_quoted(regex.as_str()),
+            Pattern::Written(template) => print_quoted_template(template),
+        })
     }
 }
 
 impl fmt::Display for Path {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&print_quoted(&self.text))
+        f.write_str(&match self {
+            Path::Fixed(path) => print_quoted(&path.text),
+            Path::Written(template) => print_quoted_template(template),
+        })
     }
 }
 

@@ -1,13 +1,16 @@
 //! Predicates: what an assert demands of a value. One arm each in [`Predicate::parse`], `fmt` and
 //! [`Predicate::holds`] is all that a new one takes; those without an argument are rows of [`KINDS`].
 
-use std::fmt;
-use std::net::{Ipv4Addr, Ipv6Addr};
+mod fits;
 
+use std::fmt;
+
+use crate::body::{parse_bytes, parse_file, parse_multiline};
 use crate::cursor::Cursor;
 use crate::encode;
 use crate::error::Fault;
 use crate::pattern::Pattern;
+use crate::step::Files;
 use crate::template::{Expr, Style, Template, quoted};
 use crate::value::Value;
 use crate::variables::Variables;
@@ -48,11 +51,13 @@ pub(crate) enum Comparison {
 pub(crate) enum Kind {
     Boolean,
     Collection,
+    Date,
     Empty,
     Float,
     Integer,
     Ipv4,
     Ipv6,
+    IsoDate,
     List,
     Number,
     Object,
@@ -66,10 +71,13 @@ pub(crate) enum Operand {
     Value(Value),
     Text(Template),
     Expr(Expr),
+    /// The content of a file.
+    File(String),
 }
 
-/// By name; where one name begins another, the longer one comes first.
-const COMPARISONS: [(&str, Comparison); 10] = [
+/// By name; where one sign begins another, the longer one comes first. Of several names for one
+/// comparison the first is printed.
+const COMPARISONS: [(&str, Comparison); 16] = [
     ("==", Comparison::Equal),
     ("!=", Comparison::NotEqual),
     (">=", Comparison::GreaterOrEqual),
@@ -80,16 +88,24 @@ const COMPARISONS: [(&str, Comparison); 10] = [
     ("endsWith", Comparison::EndsWith),
     ("contains", Comparison::Contains),
     ("includes", Comparison::Includes),
+    ("equals", Comparison::Equal),
+    ("notEquals", Comparison::NotEqual),
+    ("greaterThan", Comparison::Greater),
+    ("greaterThanOrEquals", Comparison::GreaterOrEqual),
+    ("lessThan", Comparison::Less),
+    ("lessThanOrEquals", Comparison::LessOrEqual),
 ];
 
-const KINDS: [(&str, Kind); 12] = [
+const KINDS: [(&str, Kind); 14] = [
     ("isBoolean", Kind::Boolean),
     ("isCollection", Kind::Collection),
+    ("isDate", Kind::Date),
     ("isEmpty", Kind::Empty),
     ("isFloat", Kind::Float),
     ("isInteger", Kind::Integer),
     ("isIpv4", Kind::Ipv4),
     ("isIpv6", Kind::Ipv6),
+    ("isIsoDate", Kind::IsoDate),
     ("isList", Kind::List),
     ("isNumber", Kind::Number),
     ("isObject", Kind::Object),
@@ -108,9 +124,17 @@ impl Predicate {
     /// The expressions it compares with.
     pub(crate) fn exprs(&self) -> Vec<&Expr> {
         match &self.test {
-            Test::Compare(_, Operand::Text(template)) => template.exprs().collect(),
-            Test::Compare(_, Operand::Expr(expr)) => vec![expr],
+            Test::Compare(_, operand) => operand.exprs(),
+            Test::Matches(pattern) => pattern.exprs(),
             _ => Vec::new(),
+        }
+    }
+
+    /// The file it compares with.
+    pub(crate) fn file(&self) -> Option<&str> {
+        match &self.test {
+            Test::Compare(_, Operand::File(name)) => Some(name),
+            _ => None,
         }
     }
 
@@ -118,16 +142,19 @@ impl Predicate {
     pub(crate) fn holds(
         &self,
         value: Option<&Value>,
+        files: &Files,
         variables: &mut Variables,
     ) -> Result<(), String> {
         let passed = match (&self.test, value) {
             (Test::Exists, value) => value.is_some(),
             (_, None) => return Err(format!("expected {self}, but there is nothing")),
             (Test::Is(kind), Some(value)) => kind.fits(value),
-            (Test::Matches(pattern), Some(Value::Text(text))) => pattern.is_match(text),
+            (Test::Matches(pattern), Some(Value::Text(text))) => {
+                pattern.is_match(text, variables)?
+            }
             (Test::Matches(_), Some(_)) => false,
             (Test::Compare(comparison, operand), Some(value)) => {
-                let expected = operand.value(variables)?;
+                let expected = operand.value(files, variables)?;
                 comparison.fits(value, &expected)
             }
         };
@@ -141,13 +168,16 @@ impl Predicate {
 
 impl Test {
     fn parse(cursor: &mut Cursor<'_>) -> Result<Test, Fault> {
-        let found = COMPARISONS
-            .iter()
-            .find(|(token, _)| cursor.rest().starts_with(token));
-        if let Some((token, comparison)) = found {
-            cursor.take(token);
-            cursor.spaces();
-            return Ok(Test::Compare(*comparison, Operand::parse(cursor)?));
+        let is_sign = |token: &str| !token.starts_with(|c: char| c.is_ascii_alphabetic());
+        let comes = |cursor: &mut Cursor<'_>, token: &str| match is_sign(token) {
+            true => cursor.take(token),
+            false => cursor.take_word(token),
+        };
+        for (token, comparison) in COMPARISONS {
+            if comes(cursor, token) {
+                cursor.spaces();
+                return Ok(Test::Compare(comparison, Operand::parse(cursor)?));
+            }
         }
         let start = cursor.at();
         let name = cursor.word();
@@ -159,10 +189,6 @@ impl Test {
             "matches" => {
                 cursor.spaces();
                 Ok(Test::Matches(Pattern::parse(cursor)?))
-            }
-            "isDate" | "isIsoDate" => {
-                let message = format!("the predicate `{name}` is not run; use `matches`");
-                Err(Fault::new(start, message))
             }
             _ => Err(Fault::new(
                 start,
@@ -182,16 +208,19 @@ impl Operand {
         if rest.starts_with('"') {
             return Ok(Operand::Text(quoted(cursor)?));
         }
+        if rest.starts_with("```") {
+            return parse_multiline(cursor)?.into_operand(start);
+        }
         if cursor.take("`") {
             let template = Template::parse(cursor, Style::Backtick)?;
             cursor.expect("`")?;
             return Ok(Operand::Text(template));
         }
-        if let Some(bytes) = crate::body::parse_bytes(cursor)? {
+        if let Some(bytes) = parse_bytes(cursor)? {
             return Ok(Operand::Value(Value::Bytes(bytes)));
         }
-        if rest.starts_with("file,") || rest.starts_with("```") {
-            return Err(cursor.fault("this kind of value is not run in a predicate; use \"…\""));
+        if let Some(file) = parse_file(cursor)? {
+            return Ok(Operand::File(file));
         }
         let word = cursor.take_while(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '+' | '.'));
         number_or_name(word)
@@ -199,8 +228,20 @@ impl Operand {
             .ok_or_else(|| Fault::new(start, "expected a value: a number, \"text\", true, null…"))
     }
 
-    fn value(&self, variables: &mut Variables) -> Result<Value, String> {
+    pub(crate) fn exprs(&self) -> Vec<&Expr> {
         match self {
+            Operand::Text(template) => template.exprs().collect(),
+            Operand::Expr(expr) => vec![expr],
+            Operand::Value(_) | Operand::File(_) => Vec::new(),
+        }
+    }
+
+    pub(crate) fn value(&self, files: &Files, variables: &mut Variables) -> Result<Value, String> {
+        match self {
+            Operand::File(name) => match files.get(name) {
+                Some(bytes) => Ok(Value::Bytes(bytes.to_vec())),
+                None => Err(format!("{name} was not read")),
+            },
             Operand::Value(value) => Ok(value.clone()),
             Operand::Text(template) => template.render(variables).map(Value::Text),
             Operand::Expr(expr) => expr.value(variables),
@@ -208,7 +249,7 @@ impl Operand {
     }
 }
 
-fn number_or_name(word: &str) -> Option<Value> {
+pub(crate) fn number_or_name(word: &str) -> Option<Value> {
     match word {
         "true" => return Some(Value::Bool(true)),
         "false" => return Some(Value::Bool(false)),
@@ -225,90 +266,6 @@ fn number_or_name(word: &str) -> Option<Value> {
         Ok(integer) => Some(Value::Integer(integer)),
         Err(_) => word.parse().ok().map(Value::Float),
     }
-}
-
-impl Comparison {
-    fn fits(self, value: &Value, expected: &Value) -> bool {
-        use std::cmp::Ordering;
-        match self {
-            Comparison::Equal => value.same(expected),
-            Comparison::NotEqual => !value.same(expected),
-            Comparison::Greater => order(value, expected) == Some(Ordering::Greater),
-            Comparison::Less => order(value, expected) == Some(Ordering::Less),
-            Comparison::GreaterOrEqual => {
-                order(value, expected).is_some_and(|order| order != Ordering::Less)
-            }
-            Comparison::LessOrEqual => {
-                order(value, expected).is_some_and(|order| order != Ordering::Greater)
-            }
-            Comparison::StartsWith => both(value, expected, <[u8]>::starts_with),
-            Comparison::EndsWith => both(value, expected, <[u8]>::ends_with),
-            Comparison::Contains | Comparison::Includes => contains(value, expected),
-        }
-    }
-}
-
-fn order(value: &Value, expected: &Value) -> Option<std::cmp::Ordering> {
-    match (value, expected) {
-        (Value::Integer(a), Value::Integer(b)) => Some(a.cmp(b)),
-        (Value::Text(a), Value::Text(b)) => Some(a.cmp(b)),
-        (Value::Integer(_) | Value::Float(_), Value::Integer(_) | Value::Float(_)) => {
-            value.as_units()?.partial_cmp(&expected.as_units()?)
-        }
-        _ => None,
-    }
-}
-
-/// Whether two texts, or bytes, stand in `relation`.
-fn both(value: &Value, expected: &Value, relation: fn(&[u8], &[u8]) -> bool) -> bool {
-    match (value, expected) {
-        (Value::Text(a), Value::Text(b)) => relation(a.as_bytes(), b.as_bytes()),
-        (Value::Bytes(a), Value::Bytes(b)) => relation(a, b),
-        _ => false,
-    }
-}
-
-fn contains(value: &Value, expected: &Value) -> bool {
-    match (value, expected) {
-        (Value::List(items), expected) => items.iter().any(|item| item.same(expected)),
-        (Value::Text(text), Value::Text(part)) => text.contains(part.as_str()),
-        (Value::Bytes(bytes), Value::Bytes(part)) => {
-            part.is_empty() || bytes.windows(part.len()).any(|window| window == part)
-        }
-        _ => false,
-    }
-}
-
-impl Kind {
-    fn fits(self, value: &Value) -> bool {
-        match self {
-            Kind::Boolean => matches!(value, Value::Bool(_)),
-            Kind::Collection => {
-                matches!(value, Value::List(_) | Value::Object(_) | Value::Bytes(_))
-            }
-            Kind::Empty => value.size() == Some(0),
-            Kind::Float => matches!(value, Value::Float(_)),
-            Kind::Integer => matches!(value, Value::Integer(_)),
-            Kind::Ipv4 => text_is(value, |text| text.parse::<Ipv4Addr>().is_ok()),
-            Kind::Ipv6 => text_is(value, |text| text.parse::<Ipv6Addr>().is_ok()),
-            Kind::List => matches!(value, Value::List(_)),
-            Kind::Number => matches!(value, Value::Integer(_) | Value::Float(_)),
-            Kind::Object => matches!(value, Value::Object(_)),
-            Kind::Text => matches!(value, Value::Text(_)),
-            Kind::Uuid => text_is(value, is_uuid),
-        }
-    }
-}
-
-fn text_is(value: &Value, holds: impl Fn(&str) -> bool) -> bool {
-    matches!(value, Value::Text(text) if holds(text))
-}
-
-/// Five groups of 8, 4, 4, 4 and 12 hexadecimal digits.
-fn is_uuid(text: &str) -> bool {
-    let groups: Vec<&str> = text.split('-').collect();
-    groups.iter().map(|group| group.len()).eq([8, 4, 4, 4, 12])
-        && groups.concat().bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 impl fmt::Display for Predicate {
@@ -341,6 +298,9 @@ impl fmt::Display for Operand {
             Operand::Value(value) => value.fmt(f),
             Operand::Text(template) => write!(f, "\"{}\"", template.print(Style::Quoted)),
             Operand::Expr(expr) => expr.fmt(f),
+            Operand::File(name) => {
+                write!(f, "file,{};", Template::text(name).print(Style::FileName))
+            }
         }
     }
 }
@@ -354,7 +314,7 @@ mod tests {
         let parsed = Predicate::parse(&mut Cursor::new(predicate)).expect(predicate);
         let value =
             value.map(|json| Value::from_json(&serde_json::from_str(json).expect("test JSON")));
-        let held = parsed.holds(value.as_ref(), &mut Variables::default());
+        let held = parsed.holds(value.as_ref(), &Files::new(), &mut Variables::default());
         assert_eq!(
             held,
             expected.map_err(str::to_owned),
@@ -392,6 +352,13 @@ mod tests {
             ("\"x\"", "isString"),
             ("\"127.0.0.1\"", "isIpv4"),
             ("\"::1\"", "isIpv6"),
+            ("\"2023-01-23T18:25:43Z\"", "isIsoDate"),
+            ("1", "equals 1"),
+            ("1", "notEquals 2"),
+            ("2", "greaterThan 1"),
+            ("2", "greaterThanOrEquals 2"),
+            ("2", "lessThan 3"),
+            ("2", "not lessThanOrEquals 1"),
             ("\"123e4567-e89b-12d3-a456-426614174000\"", "isUuid"),
         ] {
             check(Some(value), predicate, Ok(()));

@@ -21,8 +21,7 @@ impl fmt::Display for Entry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{} {}", self.method, self.url.print(Style::Url))?;
         lines(f, &self.headers)?;
-        let options = crate::options::print(&self.options);
-        section(f, "Options", &options)?;
+        section(f, "Options", &self.options.lines)?;
         section(f, "BasicAuth", self.basic_auth.as_slice())?;
         section(f, "Query", &self.query)?;
         section(f, "Form", &self.form)?;

@@ -6,6 +6,7 @@ use crate::ast::{KeyValue, Part};
 use crate::base::BaseUrl;
 use crate::body::Body;
 use crate::encode::{base64, push_url_component, push_url_text};
+use crate::follow::Hop;
 use crate::step::{Fixed, Step, StepUrl};
 use crate::template::{Piece, Template};
 use crate::variables::Variables;
@@ -13,15 +14,28 @@ use crate::variables::Variables;
 /// Stands between the parts of a multipart body. Fixed, so that bodies can be rendered once.
 const BOUNDARY: &str = "----hakaru-8f1c2b6e4d7a4a53";
 
-/// Renders all of a request but what changes with every one: the id, the cookies, the blank line.
+/// Renders all of a request but what changes with every one: the id, the cookies, the blank line. With
+/// `hop`, the request that a redirect leads to.
 pub(crate) fn render(
     step: &Step,
     base: &BaseUrl,
+    hop: Option<&Hop>,
     variables: &mut Variables,
 ) -> Result<Fixed, String> {
-    let body = body(step, variables)?;
-    let url = url(step, base, variables)?;
-    let method = step.entry.method.as_str();
+    let with_body = hop.is_none_or(|hop| hop.keeps_body);
+    let body = match with_body {
+        true => Some(body(step, variables)?),
+        false => None,
+    };
+    let url = match hop {
+        None => url(step, base, variables)?,
+        Some(hop) => {
+            let mut url = Vec::with_capacity(hop.target.len());
+            push_url_text(hop.target.as_bytes(), &mut url);
+            url
+        }
+    };
+    let method = hop.map_or(step.entry.method.as_str(), |hop| hop.method.as_str());
     let path = &url[..url
         .iter()
         .position(|byte| *byte == b'?')
@@ -33,9 +47,15 @@ pub(crate) fn render(
     head.push(b' ');
     head.extend_from_slice(&url);
     head.extend_from_slice(b" HTTP/1.1\r\n");
-    headers(step, base, variables, &mut head)?;
-    content_headers(step, &body, &mut head);
-    Ok(Fixed { head, body, line })
+    headers(step, base, with_body, variables, &mut head)?;
+    if let Some(body) = &body {
+        content_headers(step, body, &mut head);
+    }
+    Ok(Fixed {
+        head,
+        body: body.unwrap_or_default(),
+        line,
+    })
 }
 
 /// Path and query.
@@ -91,6 +111,7 @@ fn push_pair(pair: &KeyValue, variables: &mut Variables, out: &mut Vec<u8>) -> R
 fn headers(
     step: &Step,
     base: &BaseUrl,
+    with_body: bool,
     variables: &mut Variables,
     head: &mut Vec<u8>,
 ) -> Result<(), String> {
@@ -108,27 +129,46 @@ fn headers(
     if !given("accept") {
         push_header(head, "Accept", "*/*")?;
     }
-    if let Some(user) = &step.entry.basic_auth {
-        let pair = format!(
-            "{}:{}",
-            user.key.render(variables)?,
-            user.value.render(variables)?
-        );
+    if step.entry.options.compressed(variables)? && !given("accept-encoding") {
+        push_header(head, "Accept-Encoding", "gzip, deflate")?;
+    }
+    if let Some(pair) = credentials(step, variables)? {
         push_header(
             head,
             "Authorization",
             &format!("Basic {}", base64(pair.as_bytes())),
         )?;
     }
-    for header in &step.entry.headers {
+    for header in given_headers(step) {
         let name = header.key.render(variables)?;
-        push_header(head, &name, &header.value.render(variables)?)?;
+        let of_body = ["content-type", "content-length", "content-encoding"]
+            .iter()
+            .any(|known| name.eq_ignore_ascii_case(known));
+        if with_body || !of_body {
+            push_header(head, &name, &header.value.render(variables)?)?;
+        }
     }
     Ok(())
 }
 
+/// The headers that the flow gives.
+fn given_headers(step: &Step) -> impl Iterator<Item = &KeyValue> {
+    let entry = &step.entry;
+    entry.headers.iter().chain(entry.options.headers())
+}
+
+/// `name:password` of basic authentication.
+fn credentials(step: &Step, variables: &mut Variables) -> Result<Option<String>, String> {
+    if let Some(user) = &step.entry.basic_auth {
+        let (name, password) = (user.key.render(variables)?, user.value.render(variables)?);
+        return Ok(Some(format!("{name}:{password}")));
+    }
+    let user = step.entry.options.user();
+    user.map(|user| user.render(variables)).transpose()
+}
+
 fn has_header(step: &Step, name: &str) -> bool {
-    step.entry.headers.iter().any(|header| {
+    given_headers(step).any(|header| {
         let given = header.key.as_static();
         given.is_some_and(|given| given.eq_ignore_ascii_case(name))
     })
@@ -200,6 +240,8 @@ pub(crate) fn content(
 ) -> Result<Vec<u8>, String> {
     match body {
         Body::Json(json) => Ok(json.render(variables)?.into_bytes()),
+        Body::GraphQl(graph) => Ok(graph.render(variables)?.into_bytes()),
+        Body::Xml(text) => Ok(text.clone().into_bytes()),
         Body::Multiline(_, template) | Body::Oneline(template) => {
             Ok(template.render(variables)?.into_bytes())
         }

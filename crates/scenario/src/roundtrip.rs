@@ -4,10 +4,11 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 
-use crate::ast::{Assert, Capture, Entry, FlowText, KeyValue, Options, Part, Place, Response};
-use crate::body::{Body, JsonPiece, JsonText, Language};
+use crate::ast::{Assert, Capture, Entry, FlowText, KeyValue, Part, Place, Response};
+use crate::body::{Body, GraphQl, JsonPiece, JsonText, Language};
 use crate::cursor::Cursor;
-use crate::filter::Filter;
+use crate::filter::{Filter, Plain, Textual};
+use crate::options::{Given, OptionLine, Options, Setting};
 use crate::pattern::{Path, Pattern};
 use crate::predicate::{Comparison, Kind, Operand, Predicate, Test};
 use crate::query::Query;
@@ -29,36 +30,60 @@ fn text() -> impl Strategy<Value = String> {
 }
 
 fn path() -> impl Strategy<Value = Path> {
-    prop_oneof![
+    let text = prop_oneof![
         Just("$"),
         Just("$.a[0].b"),
         Just("$..x"),
-        Just("$['a\"b', 'c']")
-    ]
-    .prop_map(|text| Path::parse(&mut Cursor::new(&print_quoted(text))).expect("a path"))
+        Just("$['a\"b', 'c']"),
+    ];
+    let fixed =
+        text.prop_map(|text| Path::parse(&mut Cursor::new(&print_quoted(text))).expect("a path"));
+    prop_oneof![4 => fixed, 1 => name().prop_map(|name| Path::Written(named(name)))]
+}
+
+/// A template of one expression.
+fn named(name: String) -> Template {
+    let expr = Expr {
+        source: Source::Variable(name),
+        filters: Vec::new(),
+    };
+    Template {
+        pieces: vec![Piece::Expr(expr)],
+    }
 }
 
 fn pattern() -> impl Strategy<Value = Pattern> {
-    prop_oneof![
+    let text = prop_oneof![
         Just("a+"),
         Just("^/x\\d\"#$"),
         Just("(?i)[\\w ]*"),
-        Just("{{")
+        Just("\\{\\{"),
+    ];
+    prop_oneof![
+        4 => text.prop_map(|text| Pattern::new(text).expect("a pattern")),
+        1 => name().prop_map(|name| Pattern::Written(named(name))),
     ]
-    .prop_filter_map("a pattern", |text| Pattern::new(text).ok())
 }
 
 fn filter() -> impl Strategy<Value = Filter> {
     prop_oneof![
-        Just(Filter::Count),
-        Just(Filter::ToInt),
-        Just(Filter::UrlEncode),
+        Just(Filter::Plain(Plain::Count)),
+        Just(Filter::Plain(Plain::ToInt)),
+        Just(Filter::Plain(Plain::Base64UrlSafeDecode)),
         any::<i16>().prop_map(|index| Filter::Nth(index.into())),
         path().prop_map(Filter::JsonPath),
         pattern().prop_map(Filter::Regex),
-        text().prop_map(Filter::Split),
-        (text(), text()).prop_map(|(from, to)| Filter::Replace(from, to)),
-        (pattern(), text()).prop_map(|(pattern, to)| Filter::ReplaceRegex(pattern, to)),
+        text_template().prop_map(|text| Filter::Textual(Textual::Split, text)),
+        text_template().prop_map(|text| Filter::Textual(Textual::DateFormat, text)),
+        (text_template(), text_template()).prop_map(|(from, to)| Filter::Replace(from, to)),
+        (pattern(), text_template()).prop_map(|(pattern, to)| Filter::ReplaceRegex(pattern, to)),
+    ]
+}
+
+fn text_template() -> impl Strategy<Value = Template> {
+    prop_oneof![
+        4 => text().prop_map(|text| Template::text(&text)),
+        1 => name().prop_map(named),
     ]
 }
 
@@ -70,6 +95,7 @@ fn expr() -> impl Strategy<Value = Expr> {
     let source = prop_oneof![
         4 => name().prop_map(Source::Variable),
         1 => Just(Source::NewUuid),
+        1 => Just(Source::NewDate),
     ];
     (source, vec(filter(), 0..2)).prop_map(|(source, filters)| Expr { source, filters })
 }
@@ -151,36 +177,80 @@ fn json() -> impl Strategy<Value = JsonText> {
             vec(inner, 0..3).prop_map(wrap("{ ", "}")),
         ]
     });
-    nested.prop_map(|pieces| {
-        let mut json = JsonText::default();
-        for piece in pieces {
-            match (json.pieces.last_mut(), piece) {
-                (Some(JsonPiece::Text(last)), JsonPiece::Text(text)) => last.push_str(&text),
-                (_, piece) => json.pieces.push(piece),
-            }
+    nested.prop_map(joined)
+}
+
+/// Pieces of JSON in their normal form: no text stands next to another.
+fn joined(pieces: Vec<JsonPiece>) -> JsonText {
+    let mut json = JsonText::default();
+    for piece in pieces {
+        match (json.pieces.last_mut(), piece) {
+            (Some(JsonPiece::Text(last)), JsonPiece::Text(text)) => last.push_str(&text),
+            (_, piece) => json.pieces.push(piece),
         }
-        json
-    })
+    }
+    json
 }
 
 fn body() -> impl Strategy<Value = Body> {
-    // A text between ``` can hold neither that nor what opens an expression; a section's name behind
-    // it would be read as a section.
-    let block = text().prop_map(|text| text.replace(['`', '{'], "") + "\n");
     let language = prop_oneof![
         Just(Language::Plain),
         Just(Language::Json),
-        Just(Language::Raw)
+        Just(Language::Xml)
     ];
+    let xml = prop_oneof![
+        Just("<a/>"),
+        Just("<?xml version=\"1.0\"?>\n<a b='>'>\n<!-- <c> --><d>{{x}}</d></a>")
+    ];
+    // White space at the end of a query means nothing and is not kept.
+    let query = template().prop_filter("a query", |query| match query.pieces.last() {
+        Some(Piece::Text(text)) => !text.ends_with(char::is_whitespace),
+        _ => true,
+    });
     prop_oneof![
         json().prop_map(Body::Json),
-        (language, block)
-            .prop_map(|(language, text)| Body::Multiline(language, Template::text(&text))),
+        xml.prop_map(|text| Body::Xml(text.to_owned())),
+        (language, template()).prop_map(|(language, text)| Body::Multiline(language, text)),
+        (query, option::of(json_object()))
+            .prop_map(|(query, variables)| Body::GraphQl(GraphQl { query, variables })),
         template().prop_map(Body::Oneline),
         vec(any::<u8>(), 0..9).prop_map(Body::Bytes),
         text()
             .prop_filter("a file", |name| !name.is_empty())
             .prop_map(Body::File),
+    ]
+}
+
+fn json_object() -> impl Strategy<Value = JsonText> {
+    json().prop_map(|json| {
+        let mut pieces = vec![JsonPiece::Text("{\"k\": ".to_owned())];
+        pieces.extend(json.pieces);
+        pieces.push(JsonPiece::Text("}".to_owned()));
+        joined(pieces)
+    })
+}
+
+fn setting() -> impl Strategy<Value = Setting> {
+    let expr = || {
+        name().prop_map(|name| Expr {
+            source: Source::Variable(name),
+            filters: Vec::new(),
+        })
+    };
+    prop_oneof![
+        any::<bool>().prop_map(|on| Setting::Compressed(Given::Fixed(on))),
+        (0_u64..3_600_000).prop_map(|delay| Setting::Delay(Given::Fixed(delay))),
+        expr().prop_map(|expr| Setting::Delay(Given::Expr(expr))),
+        pair().prop_map(Setting::Header),
+        any::<bool>().prop_map(|on| Setting::Location(Given::Fixed(on))),
+        option::of(0_u64..9).prop_map(|most| Setting::MaxRedirs(Given::Fixed(most))),
+        (1_u64..9).prop_map(|count| Setting::Repeat(Given::Fixed(count))),
+        expr().prop_map(|expr| Setting::Skip(Given::Expr(expr))),
+        template().prop_map(Setting::User),
+        (name(), template()).prop_map(|(name, text)| Setting::Variable(name, Operand::Text(text))),
+        (name(), any::<i64>()).prop_map(|(name, number)| {
+            Setting::Variable(name, Operand::Value(Value::Integer(number)))
+        }),
     ]
 }
 
@@ -190,9 +260,10 @@ fn query() -> impl Strategy<Value = Query> {
         Just(Query::Body),
         Just(Query::Sha256),
         Just(Query::Duration),
-        text().prop_map(Query::Header),
-        text().prop_map(Query::Cookie),
-        text().prop_map(Query::Variable),
+        Just(Query::Redirects),
+        text_template().prop_map(Query::Header),
+        text_template().prop_map(Query::Cookie),
+        text_template().prop_map(Query::Variable),
         path().prop_map(Query::JsonPath),
         pattern().prop_map(Query::Regex),
     ]
@@ -207,6 +278,9 @@ fn predicate() -> impl Strategy<Value = Predicate> {
         vec(any::<u8>(), 0..5).prop_map(|bytes| Operand::Value(Value::Bytes(bytes))),
         template().prop_map(Operand::Text),
         expr().prop_map(Operand::Expr),
+        text()
+            .prop_filter("a file", |name| !name.is_empty())
+            .prop_map(Operand::File),
     ];
     let comparison = prop_oneof![
         Just(Comparison::Equal),
@@ -220,7 +294,7 @@ fn predicate() -> impl Strategy<Value = Predicate> {
         pattern().prop_map(Test::Matches),
         Just(Test::Exists),
         Just(Test::Is(Kind::Empty)),
-        Just(Test::Is(Kind::Text)),
+        Just(Test::Is(Kind::IsoDate)),
     ];
     (any::<bool>(), test).prop_map(|(negated, test)| Predicate { negated, test })
 }
@@ -270,8 +344,11 @@ fn entry() -> impl Strategy<Value = Entry> {
             first => first.is_some(),
         }
     });
-    let options = (option::of(0_u64..3_600_000), option::of(1_u32..9))
-        .prop_map(|(delay_ms, repeat)| Options { delay_ms, repeat });
+    let line = setting().prop_map(|setting| OptionLine {
+        place: Place::default(),
+        setting,
+    });
+    let options = vec(line, 0..4).prop_map(|lines| Options { lines });
     (
         (
             prop_oneof![Just("GET"), Just("POST"), Just("DELETE")],

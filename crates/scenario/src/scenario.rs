@@ -6,20 +6,20 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::ast::{Entry, FlowText, Place, Response};
+use crate::ast::{Entry, FlowText, Response};
 use crate::base::BaseUrl;
 use crate::error::{ParseError, ScenarioError};
 use crate::feed::Feed;
+use crate::names::check_names;
 use crate::render::render;
 use crate::session::Session;
 use crate::spec::{FlowSpec, ScoreSpec, Spec};
 use crate::step::{Expected, Files, Step, StepUrl};
-use crate::template::{Expr, Source};
 use crate::value::Value;
 use crate::variables::Variables;
 
 /// Variables that every flow has: see the crate's documentation.
-const GENERATED: [&str; 4] = ["base_url", "iteration", "run", "user"];
+pub(crate) const GENERATED: [&str; 4] = ["base_url", "iteration", "run", "user"];
 
 /// Weights up to this sum are followed exactly; larger ones in proportion.
 const CYCLE_MAX: u64 = 10_000;
@@ -209,11 +209,12 @@ impl Scenario {
             }),
             needs_body: entry.needs_body(),
             scored: response.map(scored).unwrap_or_default(),
+            watches_url: entry.watches_url(),
             fixed: None,
             place: format!("{file}:{}", entry.place.line),
         };
         if step.url.template().exprs().next().is_none() && entry.request_exprs().is_empty() {
-            step.fixed = Some(render(&step, &self.base, &mut Variables::default())?);
+            step.fixed = Some(render(&step, &self.base, None, &mut Variables::default())?);
         }
         Ok(step)
     }
@@ -336,52 +337,4 @@ fn read_files(entry: &Entry, flow: &Path, read: &mut Reader<'_>) -> Result<Files
         };
     }
     Ok(files)
-}
-
-/// Refuses variables that would have no value when the entry is run, and notes what it captures.
-fn check_names<'a>(entry: &'a Entry, known: &mut HashSet<&'a str>) -> Result<(), (Place, String)> {
-    let parts = entry
-        .request_exprs()
-        .into_iter()
-        .chain(entry.cookie_exprs());
-    for expr in entry.url.exprs().chain(parts) {
-        check_name(expr, known).map_err(|message| (entry.place, message))?;
-    }
-    let Some(response) = &entry.response else {
-        return Ok(());
-    };
-    for capture in &response.captures {
-        if GENERATED.contains(&capture.name.as_str()) {
-            let message = format!(
-                "`{}` has a value of its own; choose another name",
-                capture.name
-            );
-            return Err((capture.place, message));
-        }
-        known.insert(&capture.name);
-    }
-    for pair in &response.headers {
-        for expr in pair.key.exprs().chain(pair.value.exprs()) {
-            check_name(expr, known).map_err(|message| (pair.place, message))?;
-        }
-    }
-    for assert in &response.asserts {
-        for expr in assert.predicate.exprs() {
-            check_name(expr, known).map_err(|message| (assert.place, message))?;
-        }
-    }
-    for expr in response.body.iter().flat_map(|body| body.exprs()) {
-        check_name(expr, known).map_err(|message| (response.place, message))?;
-    }
-    Ok(())
-}
-
-fn check_name(expr: &Expr, known: &HashSet<&str>) -> Result<(), String> {
-    match &expr.source {
-        Source::Variable(name) if !known.contains(name.as_str()) => Err(format!(
-            "the variable `{name}` has no value here; set it in the configuration, name it in a feed, \
-             or capture it in an entry above"
-        )),
-        _ => Ok(()),
-    }
 }

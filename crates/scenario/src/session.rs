@@ -1,11 +1,14 @@
 //! One run of a scenario: its users, and what they share.
 
+mod progress;
+
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 
 use crate::answer::Answer;
 use crate::feed::FreeRows;
+use crate::follow::Trail;
 use crate::jar::Jar;
 use crate::judge::{Verdict, faults, judge};
 use crate::render::{push_header, render};
@@ -35,8 +38,13 @@ pub struct User {
     variables: Variables,
     jar: Jar,
     at: Option<Position>,
+    /// Why the entry it stands at cannot be run.
+    fault: Option<String>,
+    trail: Trail,
     scored: Vec<(usize, f64)>,
     line: String,
+    /// The method of the last request.
+    method: String,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -44,7 +52,7 @@ struct Position {
     flow: usize,
     entry: usize,
     /// How often the entry is still to be run.
-    runs_left: u32,
+    runs_left: u64,
     row: Option<u32>,
 }
 
@@ -90,15 +98,27 @@ impl<'s> Session<'s> {
             variables: Variables::new(Arc::clone(&self.shared), seed),
             jar: Jar::default(),
             at: None,
+            fault: None,
+            trail: Trail::default(),
             scored: Vec::new(),
             line: String::new(),
+            method: String::new(),
         }
     }
 
     /// Think time before the user's next request, nanoseconds. Begins a new iteration when there is none.
     pub fn delay_ns(&self, user: &mut User) -> u64 {
-        let delay_ms = self.step(user).entry.options.delay_ms;
-        delay_ms.unwrap_or(0) * 1_000_000
+        let step = self.step(user);
+        if user.trail.has_next() {
+            return 0;
+        }
+        match step.entry.options.delay_ms(&mut user.variables) {
+            Ok(delay_ms) => delay_ms.unwrap_or(0) * 1_000_000,
+            Err(why) => {
+                user.fault.get_or_insert(why);
+                0
+            }
+        }
     }
 
     /// Whether the answer to the user's current request must be kept whole.
@@ -131,15 +151,28 @@ impl<'s> Session<'s> {
     {
         let step = self.step(user);
         let position = self.position(user);
+        if let Some(why) = &user.fault {
+            return Err(why.clone());
+        }
+        let hop = user.trail.take_next();
+        if hop.is_none() {
+            user.trail.clear();
+        }
         let rendered;
-        let fixed = match &step.fixed {
-            Some(fixed) => fixed,
-            None => {
-                rendered = render(step, &self.scenario.base, &mut user.variables)?;
+        let fixed = match (&step.fixed, &hop) {
+            (Some(fixed), None) => fixed,
+            (_, hop) => {
+                let base = &self.scenario.base;
+                rendered = render(step, base, hop.as_ref(), &mut user.variables)?;
                 &rendered
             }
         };
         user.line.clone_from(&fixed.line);
+        if step.watches_url {
+            let method = hop.as_ref().map_or(&step.entry.method, |hop| &hop.method);
+            user.method.clone_from(method);
+            user.trail.url = self.scenario.base.origin() + fixed.target();
+        }
         out.extend_from_slice(&fixed.head);
         if let Some(request_id) = request_id {
             out.extend_from_slice(b"Hakaru-Request: ");
@@ -153,7 +186,7 @@ impl<'s> Session<'s> {
         Ok(Prepared {
             step: position.step_number(),
             line: &user.line,
-            is_head: step.entry.method == "HEAD",
+            is_head: hop.map_or(step.entry.method == "HEAD", |hop| hop.method == "HEAD"),
         })
     }
 
@@ -163,7 +196,19 @@ impl<'s> Session<'s> {
         let step = self.step(user);
         user.scored.clear();
         self.take_cookies(user, answer);
-        let verdict = judge(step, answer, &mut user.variables, &mut user.scored);
+        let verdict = match self.follow(step, user, answer) {
+            Ok(true) => return Verdict::Passed,
+            Ok(false) => {
+                let User {
+                    trail,
+                    variables,
+                    scored,
+                    ..
+                } = user;
+                judge(step, answer, trail, variables, scored)
+            }
+            Err(why) => Verdict::CheckFailed(why),
+        };
         if verdict == Verdict::Passed {
             self.advance(user);
         } else {
@@ -177,7 +222,19 @@ impl<'s> Session<'s> {
         let step = self.step(user);
         user.scored.clear();
         self.take_cookies(user, answer);
-        let faults = faults(step, answer, &mut user.variables, &mut user.scored);
+        let faults = match self.follow(step, user, answer) {
+            Ok(true) => return Vec::new(),
+            Ok(false) => {
+                let User {
+                    trail,
+                    variables,
+                    scored,
+                    ..
+                } = user;
+                faults(step, answer, trail, variables, scored)
+            }
+            Err(why) => vec![why],
+        };
         match faults.is_empty() {
             true => self.advance(user),
             false => self.end_iteration(user),
@@ -188,88 +245,6 @@ impl<'s> Session<'s> {
     /// Ends the user's iteration: its request got no answer.
     pub fn give_up(&self, user: &mut User) {
         self.end_iteration(user);
-    }
-
-    fn take_cookies(&self, user: &mut User, answer: &Answer<'_>) {
-        let (_, path) = user.line.split_once(' ').unwrap_or(("", "/"));
-        for header in answer.values("set-cookie") {
-            let date = answer.values("date").next();
-            let date = date.and_then(|date| std::str::from_utf8(date).ok());
-            if let Ok(header) = std::str::from_utf8(header) {
-                user.jar.take(header, path, date);
-            }
-        }
-    }
-
-    fn step(&self, user: &mut User) -> &'s Step {
-        let position = self.position(user);
-        &self.scenario.flows[position.flow].steps[position.entry]
-    }
-
-    fn position(&self, user: &mut User) -> Position {
-        match user.at {
-            Some(position) => position,
-            None => self.begin_iteration(user),
-        }
-    }
-
-    fn begin_iteration(&self, user: &mut User) -> Position {
-        let iteration = self.iterations.fetch_add(1, Ordering::Relaxed);
-        let cycle = &self.scenario.cycle;
-        let turn = (iteration % cycle.len() as u64 + self.seed % cycle.len() as u64) as usize;
-        let flow = usize::from(cycle[turn % cycle.len()]);
-        let chosen = &self.scenario.flows[flow];
-        user.variables.begin_iteration(iteration, user.number);
-        let mut row = None;
-        if let Some(feed) = chosen.feed {
-            row = self.free_rows[feed].take();
-            let feed = &self.scenario.feeds[feed];
-            // More users than rows: refused before a load starts. Were it not, a row would be shared.
-            let used = row.unwrap_or((iteration % feed.rows.len() as u64) as u32);
-            for (name, value) in feed.names.iter().zip(&feed.rows[used as usize]) {
-                user.variables.set(name, value.clone());
-            }
-        }
-        let position = Position {
-            flow,
-            entry: 0,
-            runs_left: chosen.steps[0].entry.options.repeat.unwrap_or(1),
-            row,
-        };
-        user.at = Some(position);
-        position
-    }
-
-    fn advance(&self, user: &mut User) {
-        let Some(position) = &mut user.at else {
-            return;
-        };
-        if position.runs_left > 1 {
-            position.runs_left -= 1;
-            return;
-        }
-        position.entry += 1;
-        match self.scenario.flows[position.flow].steps.get(position.entry) {
-            Some(step) => position.runs_left = step.entry.options.repeat.unwrap_or(1),
-            None => self.end_iteration(user),
-        }
-    }
-
-    fn end_iteration(&self, user: &mut User) {
-        let Some(position) = user.at.take() else {
-            return;
-        };
-        if let (Some(feed), Some(row)) = (self.scenario.flows[position.flow].feed, position.row) {
-            self.free_rows[feed].give_back(row);
-        }
-        user.variables.clear();
-        user.jar.clear();
-    }
-}
-
-impl Position {
-    fn step_number(self) -> u32 {
-        (self.flow as u32) << 16 | self.entry as u32
     }
 }
 

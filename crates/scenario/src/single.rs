@@ -76,10 +76,11 @@ impl Scenario {
             expected: Expected::Success,
             needs_body: false,
             scored: Vec::new(),
+            watches_url: false,
             fixed: None,
             place: single.url.clone(),
         };
-        let fixed = render(&step, &base, &mut Variables::default());
+        let fixed = render(&step, &base, None, &mut Variables::default());
         step.fixed = Some(fixed.map_err(ScenarioError::Spec)?);
         let flow = Flow {
             name: single.url.clone(),

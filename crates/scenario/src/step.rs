@@ -6,6 +6,8 @@ use std::sync::Arc;
 use crate::ast::{Entry, Part};
 use crate::base::BaseUrl;
 use crate::body::Body;
+use crate::options::OptionLine;
+use crate::query::Query;
 use crate::template::{Expr, Piece, Source, Template};
 
 /// Files a flow names, by their name in the flow.
@@ -21,6 +23,8 @@ pub(crate) struct Step {
     pub(crate) needs_body: bool,
     /// Position in the score's captures of each of the entry's captures that gives points.
     pub(crate) scored: Vec<Option<usize>>,
+    /// Whether its URL is of interest: to a query, or to a redirect that is followed.
+    pub(crate) watches_url: bool,
     /// Head and body, when they hold no expressions.
     pub(crate) fixed: Option<Fixed>,
     /// Method and path without the query, expressions as written.
@@ -59,6 +63,15 @@ pub(crate) struct Fixed {
     pub(crate) body: Vec<u8>,
     /// Method and path without the query.
     pub(crate) line: String,
+}
+
+impl Fixed {
+    /// Path and query.
+    pub(crate) fn target(&self) -> &str {
+        let mut words = self.head.split(|byte| *byte == b' ');
+        let target = words.nth(1).unwrap_or_default();
+        std::str::from_utf8(target).unwrap_or("/")
+    }
 }
 
 impl StepUrl {
@@ -140,6 +153,12 @@ impl Entry {
             .iter()
             .flat_map(|template| template.exprs())
             .collect();
+        let options = self.options.lines.iter();
+        exprs.extend(
+            options
+                .filter(|line| line.is_of_request())
+                .flat_map(OptionLine::exprs),
+        );
         if let Some(body) = &self.body {
             exprs.extend(body.exprs());
         }
@@ -169,7 +188,21 @@ impl Entry {
                 names.push(file);
             }
         }
+        let asserts = self.response.iter().flat_map(|response| &response.asserts);
+        names.extend(asserts.filter_map(|assert| assert.predicate.file()));
         names
+    }
+
+    /// Whether its URL, or the way there, is of interest.
+    pub(crate) fn watches_url(&self) -> bool {
+        let asks = |query: &Query| matches!(query, Query::Url | Query::Redirects);
+        self.options.may_follow()
+            || self.response.as_ref().is_some_and(|response| {
+                let mut captures = response.captures.iter();
+                let mut asserts = response.asserts.iter();
+                captures.any(|capture| asks(&capture.query))
+                    || asserts.any(|assert| asks(&assert.query))
+            })
     }
 
     pub(crate) fn needs_body(&self) -> bool {

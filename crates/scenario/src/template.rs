@@ -3,10 +3,12 @@
 use std::fmt::{self, Write};
 
 use crate::cursor::Cursor;
+use crate::date::Date;
 use crate::error::Fault;
 use crate::filter::Filter;
 use crate::value::Value;
 use crate::variables::Variables;
+use crate::vocabulary::{WordKind, refusal};
 
 /// A text with expressions in it. Neighbouring pieces are never both text, and no text is empty.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -32,6 +34,7 @@ pub(crate) struct Expr {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Source {
     Variable(String),
+    NewDate,
     NewUuid,
 }
 
@@ -172,14 +175,12 @@ impl Expr {
         let name_at = cursor.at();
         let source = match cursor.word() {
             "" => return Err(cursor.fault("expected the name of a variable after `{{`")),
+            "newDate" => Source::NewDate,
             "newUuid" => Source::NewUuid,
-            "newDate" | "getEnv" => {
-                return Err(Fault::new(
-                    name_at,
-                    "this function is not run; set a variable in the configuration instead",
-                ));
-            }
-            name => Source::Variable(name.to_owned()),
+            name => match refusal(WordKind::Function, name) {
+                Some(why) => return Err(Fault::new(name_at, format!("the function {why}"))),
+                None => Source::Variable(name.to_owned()),
+            },
         };
         let filters = Filter::parse_all(cursor)?;
         cursor.spaces();
@@ -192,6 +193,7 @@ impl Expr {
     /// Its value now.
     pub(crate) fn value(&self, variables: &mut Variables) -> Result<Value, String> {
         let value = match &self.source {
+            Source::NewDate => Value::Date(Date::now()),
             Source::NewUuid => Value::Text(variables.new_uuid()),
             Source::Variable(name) => variables
                 .get(name)
@@ -201,7 +203,7 @@ impl Expr {
         if self.filters.is_empty() {
             return Ok(value);
         }
-        Filter::apply_all(&self.filters, value)?
+        Filter::apply_all(&self.filters, value, variables)?
             .ok_or_else(|| format!("the filters of {self} leave nothing"))
     }
 }
@@ -210,6 +212,7 @@ impl fmt::Display for Expr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.source {
             Source::Variable(name) => write!(f, "{{{{{name}")?,
+            Source::NewDate => f.write_str("{{newDate")?,
             Source::NewUuid => f.write_str("{{newUuid")?,
         }
         for filter in &self.filters {
@@ -220,7 +223,7 @@ impl fmt::Display for Expr {
 }
 
 /// The character after a backslash.
-fn escape(cursor: &mut Cursor<'_>) -> Result<char, Fault> {
+pub(crate) fn escape(cursor: &mut Cursor<'_>) -> Result<char, Fault> {
     let start = cursor.at();
     cursor.expect("\\")?;
     match cursor.next() {
@@ -282,15 +285,6 @@ fn push_escaped(character: char, out: &mut String) {
     }
 }
 
-/// A text in `"` that may not hold expressions, such as the name in `header "Location"`.
-pub(crate) fn plain_quoted(cursor: &mut Cursor<'_>) -> Result<String, Fault> {
-    let start = cursor.at();
-    match quoted(cursor)?.as_static() {
-        Some(text) => Ok(text.to_owned()),
-        None => Err(Fault::new(start, "a template is not run in this place")),
-    }
-}
-
 /// A template in `"`.
 pub(crate) fn quoted(cursor: &mut Cursor<'_>) -> Result<Template, Fault> {
     let start = cursor.at();
@@ -306,5 +300,10 @@ pub(crate) fn quoted(cursor: &mut Cursor<'_>) -> Result<Template, Fault> {
 
 /// Prints a text in `"`.
 pub(crate) fn print_quoted(text: &str) -> String {
-    format!("\"{}\"", Template::text(text).print(Style::Quoted))
+    print_quoted_template(&Template::text(text))
+}
+
+/// Prints a template in `"`.
+pub(crate) fn print_quoted_template(template: &Template) -> String {
+    format!("\"{}\"", template.print(Style::Quoted))
 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::date::Date;
+
 /// A value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
@@ -17,6 +19,8 @@ pub enum Value {
     Text(String),
     /// Bytes that need not be text.
     Bytes(Vec<u8>),
+    /// An instant of the calendar.
+    Date(Date),
     /// An ordered collection.
     List(Vec<Value>),
     /// A collection by name.
@@ -55,6 +59,7 @@ impl Value {
             Value::Float(_) => "float",
             Value::Text(_) => "string",
             Value::Bytes(_) => "bytes",
+            Value::Date(_) => "date",
             Value::List(_) => "list",
             Value::Object(_) => "object",
         }
@@ -125,6 +130,7 @@ impl Value {
             Value::Float(number) => (*number).into(),
             Value::Text(text) => text.as_str().into(),
             Value::Bytes(bytes) => crate::encode::hex(bytes).into(),
+            Value::Date(date) => date.to_string().into(),
             Value::List(items) => items.iter().map(Value::to_json).collect(),
             Value::Object(members) => members
                 .iter()
@@ -160,6 +166,7 @@ impl fmt::Display for Value {
             Value::Float(number) => number.fmt(f),
             Value::Text(text) => f.write_str(text),
             Value::Bytes(bytes) => f.write_str(&crate::encode::hex(bytes)),
+            Value::Date(date) => date.fmt(f),
             Value::List(_) | Value::Object(_) => write!(f, "{}", self.to_json()),
         }
     }

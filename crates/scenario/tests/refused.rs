@@ -51,10 +51,15 @@ fn grammar_that_is_not_run_is_refused() {
     check("GET /a b\n", "1:8", "end of the line");
     check("HTTP 200\n", "1:1", "no request before it");
     check("CONNECT a:1\n", "1:1", "CONNECT");
-    check("GET /a\n[Options]\nretry: 3\n", "3:1", "option is not run");
+    check("GET /a\n[Options]\nretry: 3\n", "3:1", "`retry` is not run");
     check("GET /a\n[Options]\ndelay: soon\n", "3:8", "delay");
     check("GET /a\n[Options]\nrepeat: 0\n", "3:9", "1 or more");
-    check("GET /a\n[Options]\nrepeat: {{n}}\n", "3:9", "template");
+    check(
+        "GET /a\n[Options]\nrepeat: {{n}}\n",
+        "3:1",
+        "`n` has no value",
+    );
+    check("GET /a\n[Options]\nfaster: 1\n", "3:1", "not known");
     check("GET /a\n[Unknown]\n", "2:1", "`[Unknown]`");
     check("GET /a\n[Captures]\n", "2:1", "not run in this place");
     check("GET /a\nHTTP/2 200\n", "2:1", "HTTP/1.1");
@@ -65,14 +70,9 @@ fn grammar_that_is_not_run_is_refused() {
         "`xpath` is not run",
     );
     check(
-        "GET /a\nHTTP 200\n[Asserts]\nbody toDate \"%Y\" exists\n",
+        "GET /a\nHTTP 200\n[Asserts]\nbody xpath \"//a\" exists\n",
         "4:6",
-        "`toDate` is not run",
-    );
-    check(
-        "GET /a\nHTTP 200\n[Asserts]\nbody isDate\n",
-        "4:6",
-        "`isDate` is not run",
+        "`xpath` is not run",
     );
     check("GET /a\nHTTP 200\n[Asserts]\nstatus\n", "4:7", "predicate");
     check(
@@ -95,10 +95,10 @@ fn grammar_that_is_not_run_is_refused() {
         "4:1",
         "expected `name: query`",
     );
-    check("POST /a\n<a/>\n", "2:1", "XML");
+    check("POST /a\n<a>\n", "2:1", "XML does not end");
     check("POST /a\n{\"a\": }\n", "2:7", "JSON value");
     check("POST /a\n{\"a\": 1\n", "3:1", "`}`");
-    check("POST /a\n```graphql\n```\n", "2:4", "not run");
+    check("POST /a\n```yaml\n```\n", "2:4", "not run");
     check("POST /a\n```\nx\n", "2:1", "no closing");
     check("POST /a\nhex,abc;\n", "2:1", "encoded bytes");
     check(

@@ -69,8 +69,8 @@ fn requests_are_rendered() {
     );
     check(
         "PUT /j\n{\"n\": {{id}}, \"s\": \"{{base_url urlEncode}}\", \"l\": [1, true]}\n",
-        "PUT /app/j HTTP/1.1\nContent-Type: application/json\nContent-Length: 68\n#\n\n\
-         {\"n\": 7, \"s\": \"http%3A%2F%2Flocalhost%3A5000%2Fapp\", \"l\": [1, true]}",
+        "PUT /app/j HTTP/1.1\nContent-Type: application/json\nContent-Length: 62\n#\n\n\
+         {\"n\": 7, \"s\": \"http%3A//localhost%3A5000/app\", \"l\": [1, true]}",
     );
     check(
         "POST /t\nContent-Type: text/x\n```\nline {{id}}\nlast\n```\n",

@@ -1,0 +1,185 @@
+//! Redirects: where an answer leads, and what is asked there.
+//!
+//! A redirect that is followed is a request of its own, with its own times. Only within the base URL's
+//! host: the load goes nowhere else.
+
+use crate::answer::Answer;
+use crate::base::BaseUrl;
+use crate::value::Value;
+
+/// The way that the requests of one entry took.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Trail {
+    /// The URL asked last.
+    pub(crate) url: String,
+    /// Status, and the URL led to, of each redirect that was followed.
+    followed: Vec<(u16, String)>,
+    /// The request that the last redirect leads to, until it is sent.
+    next: Option<Hop>,
+}
+
+/// A request that a redirect leads to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Hop {
+    pub(crate) method: String,
+    /// Path and query.
+    pub(crate) target: String,
+    /// Whether the entry's body is sent again.
+    pub(crate) keeps_body: bool,
+}
+
+impl Trail {
+    /// Begins the next entry.
+    pub(crate) fn clear(&mut self) {
+        self.url.clear();
+        self.followed.clear();
+        self.next = None;
+    }
+
+    /// Takes the request that is to be made because of a redirect.
+    pub(crate) fn take_next(&mut self) -> Option<Hop> {
+        self.next.take()
+    }
+
+    pub(crate) fn has_next(&self) -> bool {
+        self.next.is_some()
+    }
+
+    /// The redirects as a value, for the query `redirects`.
+    pub(crate) fn redirects(&self) -> Value {
+        let redirect = |(status, url): &(u16, String)| {
+            Value::Object(vec![
+                ("status".to_owned(), Value::Integer(i64::from(*status))),
+                ("location".to_owned(), Value::Text(url.clone())),
+            ])
+        };
+        Value::List(self.followed.iter().map(redirect).collect())
+    }
+
+    /// Follows the answer to `method`, when it is a redirect; whether it is one. The error says why it
+    /// cannot be followed.
+    pub(crate) fn follow(
+        &mut self,
+        answer: &Answer<'_>,
+        method: &str,
+        base: &BaseUrl,
+        most: u64,
+    ) -> Result<bool, String> {
+        let Some(location) = location(answer) else {
+            return Ok(false);
+        };
+        if self.followed.len() as u64 >= most {
+            return Err(format!(
+                "more than {most} redirects; the last leads to {location}"
+            ));
+        }
+        let target = resolve(base, &self.url, location)?;
+        // As browsers and curl do: what is asked for anew is asked for by GET (RFC 9110, 15.4).
+        let keeps = matches!(answer.status, 307 | 308)
+            || matches!(method, "GET" | "HEAD")
+            || (answer.status != 303 && method != "POST");
+        self.followed
+            .push((answer.status, format!("{}{target}", base.origin())));
+        self.next = Some(Hop {
+            method: if keeps { method } else { "GET" }.to_owned(),
+            target,
+            keeps_body: keeps,
+        });
+        Ok(true)
+    }
+}
+
+/// Where the answer leads, when it is a redirect.
+fn location<'a>(answer: &Answer<'a>) -> Option<&'a str> {
+    let redirects = matches!(answer.status, 301 | 302 | 303 | 307 | 308);
+    let location = answer.values("location").next().filter(|_| redirects)?;
+    std::str::from_utf8(location).ok()
+}
+
+/// Path and query of `location`, seen from `url` (RFC 3986, section 5).
+fn resolve(base: &BaseUrl, url: &str, location: &str) -> Result<String, String> {
+    let location = location.split('#').next().unwrap_or("");
+    let elsewhere = || {
+        format!(
+            "the redirect to {location} leads elsewhere than {}",
+            base.url()
+        )
+    };
+    let has_scheme = location
+        .split(['/', '?'])
+        .next()
+        .is_some_and(|first| first.contains(':'));
+    if has_scheme || location.starts_with("//") {
+        let whole = match location.starts_with("//") {
+            true => format!("{}:{location}", base.scheme().trim_end_matches("://")),
+            false => location.to_owned(),
+        };
+        let rest = base.strip(&whole).ok_or_else(elsewhere)?;
+        let slash = if rest.starts_with('/') { "" } else { "/" };
+        return Ok(format!("{slash}{rest}"));
+    }
+    let current = base.strip(url).unwrap_or("/");
+    let path = current.split('?').next().unwrap_or("/");
+    let (to, query) = match location.find('?') {
+        Some(at) => location.split_at(at),
+        None => (location, ""),
+    };
+    let joined = match to {
+        "" => return Ok(format!("{path}{query}")),
+        absolute if absolute.starts_with('/') => absolute.to_owned(),
+        relative => {
+            let folder = path.rfind('/').map_or("/", |slash| &path[..=slash]);
+            format!("{folder}{relative}")
+        }
+    };
+    Ok(format!("{}{query}", without_dots(&joined)))
+}
+
+/// A path without `.` and `..` (RFC 3986, 5.2.4).
+fn without_dots(path: &str) -> String {
+    let mut kept: Vec<&str> = Vec::new();
+    let segments: Vec<&str> = path.split('/').skip(1).collect();
+    for (position, segment) in segments.iter().enumerate() {
+        let last = position + 1 == segments.len();
+        match *segment {
+            "." | ".." => {
+                if *segment == ".." {
+                    kept.pop();
+                }
+                if last {
+                    kept.push("");
+                }
+            }
+            other => kept.push(other),
+        }
+    }
+    format!("/{}", kept.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn locations_are_resolved() {
+        let base = BaseUrl::parse("http://localhost:5000/app").expect("a URL");
+        for (location, expected) in [
+            ("/x?y=1", Some("/x?y=1")),
+            ("http://localhost:5000/x#top", Some("/x")),
+            ("http://localhost:5000", Some("/")),
+            ("//localhost:5000/x", Some("/x")),
+            ("c", Some("/app/a/c")),
+            ("../c?d", Some("/app/c?d")),
+            ("../../../..", Some("/")),
+            ("./", Some("/app/a/")),
+            ("?p=2", Some("/app/a/b?p=2")),
+            ("c?u=http://x/", Some("/app/a/c?u=http://x/")),
+            ("http://example.org/", None),
+            ("//example.org/", None),
+            ("mailto:a@b", None),
+        ] {
+            let found = resolve(&base, "http://localhost:5000/app/a/b?q", location).ok();
+            assert_eq!(found.as_deref(), expected, "{location}");
+        }
+    }
+}

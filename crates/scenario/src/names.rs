@@ -1,0 +1,92 @@
+//! Whether every variable that an entry names has a value when the entry is run.
+
+use std::collections::HashSet;
+
+use crate::ast::{Entry, Place, Response};
+use crate::filter::Filter;
+use crate::options::Setting;
+use crate::query::Query;
+use crate::scenario::GENERATED;
+use crate::template::{Expr, Source};
+
+/// Refuses variables that would have no value when the entry is run, and notes what it captures and sets.
+pub(crate) fn check_names<'a>(
+    entry: &'a Entry,
+    known: &mut HashSet<&'a str>,
+) -> Result<(), (Place, String)> {
+    for line in &entry.options.lines {
+        for expr in line.exprs() {
+            check_name(expr, known).map_err(|message| (line.place, message))?;
+        }
+        if let Setting::Variable(name, _) = &line.setting {
+            own(name).map_err(|message| (line.place, message))?;
+            known.insert(name);
+        }
+    }
+    let parts = entry.request_exprs().into_iter();
+    for expr in entry.url.exprs().chain(parts).chain(entry.cookie_exprs()) {
+        check_name(expr, known).map_err(|message| (entry.place, message))?;
+    }
+    match &entry.response {
+        Some(response) => check_response(response, known),
+        None => Ok(()),
+    }
+}
+
+fn check_response<'a>(
+    response: &'a Response,
+    known: &mut HashSet<&'a str>,
+) -> Result<(), (Place, String)> {
+    for capture in &response.captures {
+        own(&capture.name).map_err(|message| (capture.place, message))?;
+        for expr in found_by(&capture.query, &capture.filters) {
+            check_name(expr, known).map_err(|message| (capture.place, message))?;
+        }
+        known.insert(&capture.name);
+    }
+    for pair in &response.headers {
+        for expr in pair.key.exprs().chain(pair.value.exprs()) {
+            check_name(expr, known).map_err(|message| (pair.place, message))?;
+        }
+    }
+    for assert in &response.asserts {
+        let exprs = found_by(&assert.query, &assert.filters);
+        for expr in exprs.chain(assert.predicate.exprs()) {
+            check_name(expr, known).map_err(|message| (assert.place, message))?;
+        }
+    }
+    for expr in response.body.iter().flat_map(|body| body.exprs()) {
+        check_name(expr, known).map_err(|message| (response.place, message))?;
+    }
+    Ok(())
+}
+
+/// The expressions in the arguments of a query and its filters.
+fn found_by<'a>(query: &'a Query, filters: &'a [Filter]) -> impl Iterator<Item = &'a Expr> {
+    let filters = filters.iter().flat_map(Filter::exprs);
+    query.exprs().into_iter().chain(filters)
+}
+
+/// Whether a flow may give a variable of that name its value.
+fn own(name: &str) -> Result<(), String> {
+    match GENERATED.contains(&name) {
+        true => Err(format!(
+            "`{name}` has a value of its own; choose another name"
+        )),
+        false => Ok(()),
+    }
+}
+
+/// Whether an expression, its filters' arguments included, has a value.
+fn check_name(expr: &Expr, known: &HashSet<&str>) -> Result<(), String> {
+    for inner in expr.filters.iter().flat_map(Filter::exprs) {
+        check_name(inner, known)?;
+    }
+    match &expr.source {
+        Source::Variable(name) if !known.contains(name.as_str()) => Err(format!(
+            "the variable `{name}` has no value here; set it in the configuration, name it in a feed, \
+             or capture it in an entry above"
+        )),
+        _ => Ok(()),
+    }
+}

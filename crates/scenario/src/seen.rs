@@ -1,0 +1,127 @@
+//! An answer with what queries have found out about it so far, so that it is decompressed, decoded and
+//! parsed at most once.
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::io::Read;
+
+use encoding_rs::Encoding;
+use flate2::read::{MultiGzDecoder, ZlibDecoder};
+
+use crate::answer::Answer;
+use crate::follow::Trail;
+
+/// Largest body after decompression; a few bytes can stand for gigabytes.
+const DECODED_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// An answer that is looked at.
+pub(crate) struct Seen<'a> {
+    pub(crate) answer: &'a Answer<'a>,
+    pub(crate) trail: &'a Trail,
+    bytes: OnceCell<Result<Cow<'a, [u8]>, String>>,
+    /// The text of a body in another charset than UTF-8; none for one that is text as it is.
+    text: OnceCell<Result<Option<String>, String>>,
+    json: OnceCell<Result<serde_json::Value, String>>,
+}
+
+impl<'a> Seen<'a> {
+    pub(crate) fn new(answer: &'a Answer<'a>, trail: &'a Trail) -> Self {
+        Seen {
+            answer,
+            trail,
+            bytes: OnceCell::new(),
+            text: OnceCell::new(),
+            json: OnceCell::new(),
+        }
+    }
+
+    /// The body, decompressed.
+    pub(crate) fn bytes(&self) -> Result<&[u8], String> {
+        let bytes = self.bytes.get_or_init(|| decompressed(self.answer));
+        bytes.as_deref().map_err(Clone::clone)
+    }
+
+    /// The body as text, by the charset that its `Content-Type` names.
+    pub(crate) fn text(&self) -> Result<&str, String> {
+        let bytes = self.bytes()?;
+        let text = self.text.get_or_init(|| {
+            let label = self.answer.values("content-type").find_map(charset);
+            let label = label.filter(|label| !label.eq_ignore_ascii_case("utf-8"));
+            label.map(|label| decoded(bytes, &label)).transpose()
+        });
+        match text {
+            Ok(Some(text)) => Ok(text),
+            Ok(None) => std::str::from_utf8(bytes).map_err(|_| "the body is not UTF-8".to_owned()),
+            Err(why) => Err(why.clone()),
+        }
+    }
+
+    pub(crate) fn json(&self) -> Result<&serde_json::Value, String> {
+        let parsed = self.json.get_or_init(|| {
+            let bytes = self.bytes()?;
+            serde_json::from_slice(bytes).map_err(|error| {
+                let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(60)]);
+                format!("the body is not JSON: {error}; it begins with {shown:?}")
+            })
+        });
+        parsed.as_ref().map_err(Clone::clone)
+    }
+}
+
+/// The text that `bytes` are in the encoding called `label` (Encoding Standard).
+pub(crate) fn decoded(bytes: &[u8], label: &str) -> Result<String, String> {
+    let Some(encoding) = Encoding::for_label(label.as_bytes()) else {
+        return Err(format!("the charset `{label}` is not known"));
+    };
+    let (text, _, faulty) = encoding.decode(bytes);
+    match faulty {
+        true => Err(format!("the bytes are not text in `{label}`")),
+        false => Ok(text.into_owned()),
+    }
+}
+
+/// The charset that a `Content-Type` names.
+fn charset(content_type: &[u8]) -> Option<String> {
+    let content_type = std::str::from_utf8(content_type).ok()?;
+    let mut parameters = content_type.split(';').skip(1);
+    parameters.find_map(|parameter| {
+        let (name, value) = parameter.split_once('=')?;
+        let named = name.trim().eq_ignore_ascii_case("charset");
+        named.then(|| value.trim().trim_matches('"').to_owned())
+    })
+}
+
+/// The body without the codings of `Content-Encoding`, the last of which was put on last.
+fn decompressed<'a>(answer: &Answer<'a>) -> Result<Cow<'a, [u8]>, String> {
+    let mut body = Cow::Borrowed(answer.body);
+    let named: Vec<&[u8]> = answer.values("content-encoding").collect();
+    let codings = named.iter().flat_map(|value| value.split(|b| *b == b','));
+    let codings: Vec<&[u8]> = codings.map(<[u8]>::trim_ascii).collect();
+    for coding in codings.into_iter().rev() {
+        let name = String::from_utf8_lossy(coding).to_ascii_lowercase();
+        body = match name.as_str() {
+            "" | "identity" => body,
+            "gzip" | "x-gzip" => inflated(MultiGzDecoder::new(&*body), &name)?,
+            "deflate" => inflated(ZlibDecoder::new(&*body), &name)?,
+            _ => {
+                return Err(format!(
+                    "the body is compressed ({name}); ask for gzip or deflate, or leave \
+                     Accept-Encoding out of the request"
+                ));
+            }
+        };
+    }
+    Ok(body)
+}
+
+fn inflated<'a>(decoder: impl Read, name: &str) -> Result<Cow<'a, [u8]>, String> {
+    let mut bytes = Vec::new();
+    let read = decoder.take(DECODED_BYTES_MAX + 1).read_to_end(&mut bytes);
+    match read {
+        Ok(_) if bytes.len() as u64 > DECODED_BYTES_MAX => {
+            Err("the decompressed body is larger than the limit of 64 MiB".to_owned())
+        }
+        Ok(_) => Ok(Cow::Owned(bytes)),
+        Err(error) => Err(format!("the body is not {name}: {error}")),
+    }
+}

@@ -1,0 +1,156 @@
+//! Where a user stands: from entry to entry, and from iteration to iteration.
+
+use std::sync::atomic::Ordering;
+
+use super::{Position, Session, User};
+use crate::answer::Answer;
+use crate::step::Step;
+
+impl<'s> Session<'s> {
+    pub(super) fn step(&self, user: &mut User) -> &'s Step {
+        let position = self.position(user);
+        &self.scenario.flows[position.flow].steps[position.entry]
+    }
+
+    pub(super) fn position(&self, user: &mut User) -> Position {
+        match user.at {
+            Some(position) => position,
+            None => self.begin_iteration(user),
+        }
+    }
+
+    pub(super) fn take_cookies(&self, user: &mut User, answer: &Answer<'_>) {
+        let (_, path) = user.line.split_once(' ').unwrap_or(("", "/"));
+        for header in answer.values("set-cookie") {
+            let date = answer.values("date").next();
+            let date = date.and_then(|date| std::str::from_utf8(date).ok());
+            if let Ok(header) = std::str::from_utf8(header) {
+                user.jar.take(header, path, date);
+            }
+        }
+    }
+
+    /// Follows the answer when it is a redirect and the entry says so; whether there is one more request
+    /// to make for the entry.
+    pub(super) fn follow(
+        &self,
+        step: &Step,
+        user: &mut User,
+        answer: &Answer<'_>,
+    ) -> Result<bool, String> {
+        if !step.entry.options.may_follow() {
+            return Ok(false);
+        }
+        match step.entry.options.redirects_max(&mut user.variables)? {
+            None => Ok(false),
+            Some(most) => {
+                let base = &self.scenario.base;
+                user.trail.follow(answer, &user.method, base, most)
+            }
+        }
+    }
+
+    fn begin_iteration(&self, user: &mut User) -> Position {
+        let iteration = self.iterations.fetch_add(1, Ordering::Relaxed);
+        let cycle = &self.scenario.cycle;
+        let turn = (iteration % cycle.len() as u64 + self.seed % cycle.len() as u64) as usize;
+        let flow = usize::from(cycle[turn % cycle.len()]);
+        let chosen = &self.scenario.flows[flow];
+        user.variables.begin_iteration(iteration, user.number);
+        let mut row = None;
+        if let Some(feed) = chosen.feed {
+            row = self.free_rows[feed].take();
+            let feed = &self.scenario.feeds[feed];
+            // More users than rows: refused before a load starts. Were it not, a row would be shared.
+            let used = row.unwrap_or((iteration % feed.rows.len() as u64) as u32);
+            for (name, value) in feed.names.iter().zip(&feed.rows[used as usize]) {
+                user.variables.set(name, value.clone());
+            }
+        }
+        let begun = Position {
+            flow,
+            entry: 0,
+            runs_left: 1,
+            row,
+        };
+        let position = self.settle(user, begun).unwrap_or_else(|last| {
+            user.fault = Some("every entry of the flow is skipped".to_owned());
+            last
+        });
+        user.at = Some(position);
+        position
+    }
+
+    /// Moves the user on, when the entry it stands at has been run.
+    pub(super) fn advance(&self, user: &mut User) {
+        let Some(position) = &mut user.at else {
+            return;
+        };
+        if position.runs_left > 1 {
+            position.runs_left -= 1;
+            return;
+        }
+        let next = Position {
+            entry: position.entry + 1,
+            ..*position
+        };
+        match self.settle(user, next) {
+            Ok(position) => user.at = Some(position),
+            Err(_) => self.end_iteration(user),
+        }
+    }
+
+    /// The first entry from `position` on that is not skipped, with its variables set; the last one as an
+    /// error when there is none.
+    fn settle(&self, user: &mut User, mut position: Position) -> Result<Position, Position> {
+        let steps = &self.scenario.flows[position.flow].steps;
+        while let Some(step) = steps.get(position.entry) {
+            match enter(step, user) {
+                Ok(0) => position.entry += 1,
+                Ok(runs) => {
+                    position.runs_left = runs;
+                    return Ok(position);
+                }
+                Err(why) => {
+                    position.runs_left = 1;
+                    user.fault = Some(why);
+                    return Ok(position);
+                }
+            }
+        }
+        position.entry = steps.len() - 1;
+        Err(position)
+    }
+
+    pub(super) fn end_iteration(&self, user: &mut User) {
+        user.fault = None;
+        user.trail.clear();
+        let Some(position) = user.at.take() else {
+            return;
+        };
+        if let (Some(feed), Some(row)) = (self.scenario.flows[position.flow].feed, position.row) {
+            self.free_rows[feed].give_back(row);
+        }
+        user.variables.clear();
+        user.jar.clear();
+    }
+}
+
+/// Comes to an entry: sets its variables; how often it is to be run, 0 when it is skipped.
+fn enter(step: &Step, user: &mut User) -> Result<u64, String> {
+    let options = &step.entry.options;
+    if options.lines.is_empty() {
+        return Ok(1);
+    }
+    options.set_variables(&mut user.variables)?;
+    match options.skips(&mut user.variables)? {
+        true => Ok(0),
+        false => options.repeat(&mut user.variables),
+    }
+}
+
+impl Position {
+    pub(super) fn step_number(self) -> u32 {
+        (self.flow as u32) << 16 | self.entry as u32
+    }
+}
