@@ -10,6 +10,7 @@
 
 mod bench;
 mod demo;
+mod experiment;
 mod run;
 mod servers;
 mod setup;
@@ -33,6 +34,8 @@ const USAGE: &str = "usage: cargo xtask TASK
   bless          write the expected outputs of snapshot tests anew; read the diff before you commit
   web            builds the HTML page from web/ (needs Node 20.19) into crates/report/assets
   bench [NAME]   benchmarks against which claims are checked; without a name lists them
+  experiment [NAME]
+             published experience, repeated; writes its figures into docs/experiments/
   demo [--db mariadb] [--yes] [flags of `hakaru run`]
              the chat app under load, and its report";
 
@@ -51,6 +54,7 @@ fn main() -> ExitCode {
         "with-servers" => test::with_servers(rest),
         "web" => web::task(),
         "bench" => bench::task(rest),
+        "experiment" => experiment::task(rest),
         "demo" => demo::task(rest),
         "help" | "--help" | "-h" => {
             println!("{USAGE}");

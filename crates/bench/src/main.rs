@@ -5,12 +5,16 @@
 
 mod agent;
 mod apps;
+mod experiment;
+mod honesty;
 mod load;
 mod options;
 mod pairs;
 mod profile;
 mod program;
 mod schema;
+mod steps;
+mod trying;
 mod tune;
 mod whatif;
 
@@ -20,13 +24,16 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let ended = match arguments.first().map(String::as_str) {
         Some("agent") => agent::run(&arguments[1..]),
+        Some("experiment") => experiment::run(&arguments[1..]),
+        Some("honesty") => honesty::run(&arguments[1..]),
         Some("load") => load::run(&arguments[1..]),
         Some("profile") => profile::run(&arguments[1..]),
         Some("schema") => schema::run(&arguments[1..]),
+        Some("try") => trying::run(&arguments[1..]),
         Some("tune") => tune::run(&arguments[1..]),
         Some("whatif") => whatif::run(&arguments[1..]),
         other => Err(format!(
-            "no benchmark is called {:?}; there are `agent`, `load`, `profile`, `schema`, `tune` and `whatif`",
+            "no benchmark is called {:?}; there are `agent`, `experiment`, `honesty`, `load`, `profile`, `schema`, `try`, `tune` and `whatif`",
             other.unwrap_or("")
         )
         .into()),

@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Connections of every load.
 pub(crate) const CONNECTIONS: u32 = 20;
@@ -18,7 +18,6 @@ pub(crate) struct Project {
     rackup: String,
     port: u16,
     env: Vec<(String, String)>,
-    _temporary: tempfile::TempDir,
 }
 
 /// How hard and how long.
@@ -30,6 +29,13 @@ pub(crate) struct Load {
     pub(crate) warmup: f64,
 }
 
+impl Load {
+    /// Seconds from its first request to its last.
+    pub(crate) fn whole(&self) -> f64 {
+        self.warmup + self.seconds
+    }
+}
+
 /// What a run measured, or a prediction says.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Figures {
@@ -39,36 +45,28 @@ pub(crate) struct Figures {
 }
 
 impl Project {
-    /// Of `app` (`io`, `cpu`, `mixed`, or `chat`: on MariaDB, with all its solutions).
-    pub(crate) fn new(app: &str) -> Result<Project, Box<dyn Error>> {
+    /// Of `app` in a folder below `parent`: `io`, `cpu`, `mixed`; `chat` on MariaDB with all its solutions, or unsolved:
+    /// `chat-sqlite`, `chat-mariadb`. A folder that is there already is taken as it is, with its runs.
+    pub(crate) fn new(app: &str, parent: &Path) -> Result<Project, Box<dyn Error>> {
         let program = std::env::var_os("HAKARU_BENCH_PROGRAM")
             .ok_or("HAKARU_BENCH_PROGRAM is not set; run it as `cargo xtask bench`")?;
-        let temporary = tempfile::Builder::new().prefix("hakaru-bench-").tempdir()?;
-        let name = if app == "chat" {
-            "chat"
-        } else {
-            "three-servers"
-        };
-        let source = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("../../apps")
-            .join(name);
-        done(
-            Command::new("cp")
-                .arg("-r")
-                .args([&source, &temporary.path().to_owned()]),
-        )?;
-        let folder = temporary.path().join(name);
-        let _ = std::fs::remove_dir_all(folder.join(".hakaru"));
-        let (mut env, mut config, mut rackup) =
-            (Vec::new(), format!("{app}.toml"), format!("{app}.ru"));
-        if app == "chat" {
-            let url = std::env::var("HAKARU_BENCH_MARIADB_URL").map_err(
-                |_| "HAKARU_BENCH_MARIADB_URL is not set; run it as `cargo xtask bench`",
-            )?;
-            env.push(("DATABASE_URL".to_owned(), url));
-            (config, rackup) = ("hakaru.toml".to_owned(), "config.ru".to_owned());
-            solve(&folder)?;
+        let is_chat = app.starts_with("chat");
+        let name = if is_chat { "chat" } else { "three-servers" };
+        let folder = parent.join(app);
+        if !folder.exists() {
+            copy(name, &folder)?;
+            if app == "chat" {
+                solve(&folder)?;
+            }
         }
+        let (mut config, mut rackup) = (format!("{app}.toml"), format!("{app}.ru"));
+        if is_chat {
+            (config, rackup) = ("hakaru.toml".to_owned(), "config.ru".to_owned());
+        }
+        let env = match is_chat && app != "chat-sqlite" {
+            true => vec![("DATABASE_URL".to_owned(), mariadb_url()?)],
+            false => Vec::new(),
+        };
         Ok(Project {
             program: program.into(),
             folder,
@@ -76,8 +74,16 @@ impl Project {
             rackup,
             port: TcpListener::bind("127.0.0.1:0")?.local_addr()?.port(),
             env,
-            _temporary: temporary,
         })
+    }
+
+    /// Where the app's data is.
+    pub(crate) fn database(&self) -> String {
+        let told = self.env.iter().find(|(name, _)| name == "DATABASE_URL");
+        told.map_or_else(
+            || format!("sqlite:{}", self.folder.join("chat.db").display()),
+            |(_, url)| url.clone(),
+        )
     }
 
     fn json(&self, words: &[String], command: &[String]) -> Result<Value, Box<dyn Error>> {
@@ -178,6 +184,21 @@ impl Project {
         figures(&self.json(&words, &[])?["predicted"])
     }
 
+    /// Runs the program by the app's own configuration, but on a free port; answers what was printed.
+    pub(crate) fn hakaru(&self, command: &str, flags: &[&str]) -> Result<Value, Box<dyn Error>> {
+        let config = std::fs::read_to_string(self.folder.join(&self.config))?;
+        let here = format!("port-{}.toml", self.port);
+        // The example apps all ask for Rack's own port.
+        let config = config.replace("9292", &self.port.to_string());
+        std::fs::write(self.folder.join(&here), config)?;
+        let words = [command].into_iter().chain(flags.iter().copied());
+        let words = words.chain(["--config", &here]);
+        let words: Vec<String> = words.map(str::to_owned).collect();
+        let printed = self.json(&words, &[]);
+        std::fs::remove_file(self.folder.join(&here))?;
+        printed
+    }
+
     /// Tunes from the setting 1 × 5 within that time; answers what it printed.
     pub(crate) fn tune(&self, budget: f64, threads_max: u32) -> Result<Value, Box<dyn Error>> {
         let mut words = vec!["tune".to_owned()];
@@ -191,7 +212,15 @@ impl Project {
     }
 }
 
-fn figures(value: &Value) -> Result<Figures, Box<dyn Error>> {
+impl Figures {
+    /// As a step keeps them.
+    pub(crate) fn kept(&self) -> Value {
+        json!({"rps": self.rps, "latency_ms": {"p50": self.p50, "p95": self.p95}})
+    }
+}
+
+/// Out of a run, a prediction, or a kept step.
+pub(crate) fn figures(value: &Value) -> Result<Figures, Box<dyn Error>> {
     let number = |value: &Value, name: &str| {
         value[name]
             .as_f64()
@@ -203,6 +232,23 @@ fn figures(value: &Value) -> Result<Figures, Box<dyn Error>> {
         p50: number(latency, "p50")?,
         p95: number(latency, "p95")?,
     })
+}
+
+fn mariadb_url() -> Result<String, Box<dyn Error>> {
+    let url = std::env::var("HAKARU_BENCH_MARIADB_URL");
+    Ok(url.map_err(|_| "HAKARU_BENCH_MARIADB_URL is not set; run it as `cargo xtask bench`")?)
+}
+
+/// A copy of an example app without its runs.
+pub(crate) fn copy(name: &str, folder: &Path) -> Result<(), Box<dyn Error>> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../apps");
+    done(
+        Command::new("cp")
+            .arg("-r")
+            .args([&source.join(name), folder]),
+    )?;
+    let _ = std::fs::remove_dir_all(folder.join(".hakaru"));
+    Ok(())
 }
 
 /// Applies the chat's solutions in their order.
@@ -223,7 +269,8 @@ fn solve(folder: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn done(command: &mut Command) -> Result<(), Box<dyn Error>> {
+/// Runs it; what it said is the error.
+pub(crate) fn done(command: &mut Command) -> Result<(), Box<dyn Error>> {
     let output = command.output()?;
     if output.status.success() {
         return Ok(());

@@ -2,14 +2,17 @@
 //!
 //! For each app: (1) tune from 1 × 5 with a tenth of the grid's time, (2) measure every cell of the grid, (3) compare
 //! tune's pick with the grid's winner in fresh interleaved ABBA blocks. Asked: the 95 % interval of the loss in
-//! throughput stays below 3 %.
+//! throughput stays below 3 %. Each of these is a step that is kept ([`Steps`]).
 
 use std::error::Error;
 use std::time::Instant;
 
+use serde_json::{Value, json};
+
 use crate::options::{list, value};
-use crate::pairs::{Pair, estimate};
+use crate::pairs::{Estimate, Pair, estimate};
 use crate::program::{Load, Project};
+use crate::steps::Steps;
 
 const LOSS_MAX: f64 = 0.03;
 const TIME_SHARE_MAX: f64 = 0.1;
@@ -17,100 +20,152 @@ const TIME_SHARE_MAX: f64 = 0.1;
 const BOOT: f64 = 1.5;
 const WORKERS: u32 = 2;
 
-struct Options {
-    threads_max: u32,
-    cell: Load,
-    /// ABBA blocks of the final comparison.
-    blocks: u32,
-}
-
 /// Runs it; whether the bounds are held for every app.
 pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
-    let apps: Vec<String> = list(arguments, "apps", "io,cpu,mixed")?;
-    let options = Options {
-        threads_max: value(arguments, "threads-max", 16)?,
-        cell: Load {
-            rate: None,
-            seconds: value(arguments, "seconds", 20.0)?,
-            warmup: value(arguments, "warmup", 3.0)?,
-        },
-        blocks: value(arguments, "blocks", 6)?,
-    };
+    let mut steps = Steps::open("tune", arguments)?;
+    let apps: Vec<String> = list(arguments, "app", "io,cpu,mixed")?;
     let mut held = true;
     for app in &apps {
-        held &= of_app(app, &options)?;
+        let mut measured = App {
+            name: app,
+            project: Project::new(app, steps.folder())?,
+            threads_max: value(arguments, "threads-max", 16)?,
+            load: Load {
+                rate: None,
+                seconds: value(arguments, "seconds", 20.0)?,
+                warmup: value(arguments, "warmup", 3.0)?,
+            },
+            blocks: value(arguments, "blocks", 6)?,
+            steps: &mut steps,
+        };
+        held &= measured.is_held()?;
     }
     Ok(held)
 }
 
-fn of_app(app: &str, options: &Options) -> Result<bool, Box<dyn Error>> {
-    let project = Project::new(app)?;
-    let cells = f64::from(WORKERS * options.threads_max);
-    let whole = cells * (options.cell.seconds + options.cell.warmup + BOOT);
-    let tuned = project.tune(TIME_SHARE_MAX * whole, options.threads_max)?;
-    let number = |name: &str| {
-        tuned["recommended"][name]
-            .as_u64()
-            .ok_or("nothing is recommended")
-    };
-    let pick = (number("workers")? as u32, number("threads")? as u32);
-    let took = tuned["measuring_s"].as_f64().ok_or("no measuring_s")?;
-    let begin = Instant::now();
-    let winner = winner(&project, options)?;
-    let grid = begin.elapsed().as_secs_f64();
-    let loss = loss(&project, pick, winner, options)?;
-    let (low, high) = (loss.0 * 100.0, loss.1 * 100.0);
-    println!(
-        "{app}: tune picks {} × {} in {took:.0} s, {:.1}% of the grid's {grid:.0} s (asked: {:.0}%); the grid picks {} × {}; \
-         loss {low:.1}% to {high:.1}% (asked: below {:.0}%)",
-        pick.0,
-        pick.1,
-        took / grid * 100.0,
-        TIME_SHARE_MAX * 100.0,
-        winner.0,
-        winner.1,
-        LOSS_MAX * 100.0
-    );
-    Ok(loss.1 < LOSS_MAX && took <= TIME_SHARE_MAX * grid)
+/// Workers and threads.
+type Cell = (u32, u32);
+
+struct App<'a> {
+    name: &'a str,
+    project: Project,
+    threads_max: u32,
+    load: Load,
+    /// ABBA blocks of the final comparison.
+    blocks: u32,
+    steps: &'a mut Steps,
 }
 
-/// The cell with most requests a second.
-fn winner(project: &Project, options: &Options) -> Result<(u32, u32), Box<dyn Error>> {
-    let mut best = ((0, 0), 0.0);
-    for workers in 1..=WORKERS {
-        for threads in 1..=options.threads_max {
-            let (_, seen) = project.run(workers, threads, options.cell)?;
-            println!("  {workers} × {threads:<2} {:>9.1} requests/s", seen.rps);
-            if seen.rps > best.1 {
-                best = ((workers, threads), seen.rps);
+/// The cell with most requests a second, and what finding it took.
+struct Grid {
+    winner: Cell,
+    took_s: f64,
+}
+
+impl App<'_> {
+    fn is_held(&mut self) -> Result<bool, Box<dyn Error>> {
+        let (pick, took_s) = self.tuned()?;
+        let grid = self.grid()?;
+        let share = took_s / grid.took_s;
+        let loss = self.loss(pick, grid.winner)?;
+        println!(
+            "{}: tune picks {} × {} in {took_s:.0} s, {:.1}% of the grid's {:.0} s (asked: {:.0}%); the grid picks {} × {}; \
+             loss {:.1}% to {:.1}% (asked: below {:.0}%)",
+            self.name,
+            pick.0,
+            pick.1,
+            share * 100.0,
+            grid.took_s,
+            TIME_SHARE_MAX * 100.0,
+            grid.winner.0,
+            grid.winner.1,
+            loss.low * 100.0,
+            loss.high * 100.0,
+            LOSS_MAX * 100.0
+        );
+        Ok(loss.high < LOSS_MAX && share <= TIME_SHARE_MAX)
+    }
+
+    /// The same step for the same settings only.
+    fn key(&self, what: &str) -> String {
+        let Load {
+            seconds, warmup, ..
+        } = self.load;
+        format!("{} {what} {seconds} s after {warmup} s", self.name)
+    }
+
+    fn tuned(&mut self) -> Result<(Cell, f64), Box<dyn Error>> {
+        let cells = f64::from(WORKERS * self.threads_max);
+        let budget = TIME_SHARE_MAX * cells * (self.load.whole() + BOOT);
+        let key = self.key(&format!("tuned within {budget:.0} s"));
+        let (project, threads_max) = (&self.project, self.threads_max);
+        let tuned = (self.steps).take(&key, budget, || project.tune(budget, threads_max))?;
+        let number = |name: &str| {
+            let number = tuned["recommended"][name].as_u64();
+            number.ok_or("nothing is recommended")
+        };
+        let pick = (number("workers")? as u32, number("threads")? as u32);
+        let took_s = tuned["measuring_s"].as_f64().ok_or("no measuring_s")?;
+        Ok((pick, took_s))
+    }
+
+    fn grid(&mut self) -> Result<Grid, Box<dyn Error>> {
+        let (mut best, mut took_s) = (((0, 0), 0.0), 0.0);
+        for workers in 1..=WORKERS {
+            for threads in 1..=self.threads_max {
+                let cell = (workers, threads);
+                let key = self.key(&format!("{workers} × {threads}"));
+                let (project, load) = (&self.project, self.load);
+                let seen = (self.steps).take(&key, load.whole() + BOOT, || {
+                    let begin = Instant::now();
+                    let rps = project.run(workers, threads, load)?.1.rps;
+                    Ok(json!({"rps": rps, "took_s": begin.elapsed().as_secs_f64()}))
+                })?;
+                let rps = number(&seen["rps"])?;
+                println!("  {workers} × {threads:<2} {rps:>9.1} requests/s");
+                took_s += number(&seen["took_s"])?;
+                if rps > best.1 {
+                    best = (cell, rps);
+                }
             }
         }
+        Ok(Grid {
+            winner: best.0,
+            took_s,
+        })
     }
-    Ok(best.0)
+
+    /// What the pick loses; nothing when it is the winner.
+    fn loss(&mut self, pick: Cell, winner: Cell) -> Result<Estimate, Box<dyn Error>> {
+        if pick == winner {
+            return Ok(Estimate {
+                median: 0.0,
+                low: 0.0,
+                high: 0.0,
+            });
+        }
+        let mut blocks = Vec::new();
+        for block in 1..=self.blocks {
+            let key = self.key(&format!("block {block} of {winner:?} and {pick:?}"));
+            let (project, load) = (&self.project, self.load);
+            let seen = (self.steps).take(&key, 4.0 * (load.whole() + BOOT), || {
+                let rps = |cell: Cell| -> Result<f64, Box<dyn Error>> {
+                    Ok(project.run(cell.0, cell.1, load)?.1.rps)
+                };
+                let [first, second, third, fourth] =
+                    [rps(winner)?, rps(pick)?, rps(pick)?, rps(winner)?];
+                Ok(json!({"winner": (first + fourth) / 2.0, "pick": (second + third) / 2.0}))
+            })?;
+            blocks.push(vec![Pair {
+                a: number(&seen["winner"])?,
+                b: number(&seen["pick"])?,
+            }]);
+        }
+        let estimate = estimate(&blocks, |pair| 1.0 - pair.b / pair.a);
+        Ok(estimate.ok_or("no block was measured")?)
+    }
 }
 
-/// The ends of the 95 % interval of what the pick loses; nothing when it is the winner.
-fn loss(
-    project: &Project,
-    pick: (u32, u32),
-    winner: (u32, u32),
-    options: &Options,
-) -> Result<(f64, f64), Box<dyn Error>> {
-    if pick == winner {
-        return Ok((0.0, 0.0));
-    }
-    let rps = |cell: (u32, u32)| -> Result<f64, Box<dyn Error>> {
-        Ok(project.run(cell.0, cell.1, options.cell)?.1.rps)
-    };
-    let mut blocks = Vec::new();
-    for _ in 0..options.blocks {
-        let [first, second, third, fourth] = [rps(winner)?, rps(pick)?, rps(pick)?, rps(winner)?];
-        blocks.push(vec![Pair {
-            a: (first + fourth) / 2.0,
-            b: (second + third) / 2.0,
-        }]);
-    }
-    let estimate =
-        estimate(&blocks, |pair| 1.0 - pair.b / pair.a).ok_or("no block was measured")?;
-    Ok((estimate.low, estimate.high))
+fn number(value: &Value) -> Result<f64, Box<dyn Error>> {
+    Ok(value.as_f64().ok_or("a kept step lacks a number")?)
 }

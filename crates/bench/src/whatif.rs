@@ -2,14 +2,17 @@
 //!
 //! Each app is recorded once with one worker and five threads under a closed load. Every other setting is predicted from
 //! that and measured: closed for throughput, p50 and p95, and open at 60 % of the predicted capacity for p50 and
-//! p95. The bounds are for all of these errors together, and for each app.
+//! p95. The bounds are for all of these errors together, and for each app. What was measured is kept ([`Steps`]), so that
+//! a changed model can be judged by it without measuring anew.
 
 use std::error::Error;
 
+use serde_json::{Value, json};
 use stats::median;
 
 use crate::options::{list, value};
-use crate::program::{Figures, Load, Project};
+use crate::program::{Figures, Load, Project, figures};
+use crate::steps::Steps;
 
 /// Asked of the median of the absolute errors, and of the worst.
 const MEDIAN_MAX: f64 = 0.10;
@@ -18,6 +21,8 @@ const WORST_MAX: f64 = 0.25;
 const OPEN_SHARE: f64 = 0.6;
 /// The recorded setting.
 const RECORDED: (u32, u32) = (1, 5);
+/// Seconds that a boot and the end of a run take beside the load, roughly.
+const BESIDE: f64 = 4.0;
 
 struct Row {
     what: &'static str,
@@ -33,7 +38,8 @@ impl Row {
 
 /// Runs it; whether the bounds are held.
 pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
-    let apps: Vec<String> = list(arguments, "apps", "io,cpu,mixed,chat")?;
+    let mut steps = Steps::open("whatif", arguments)?;
+    let apps: Vec<String> = list(arguments, "app", "io,cpu,mixed,chat")?;
     let threads: Vec<u32> = list(arguments, "threads", "1,2,3,5,8,16")?;
     let workers: Vec<u32> = list(arguments, "workers", "1,2")?;
     let load = Load {
@@ -44,23 +50,11 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
     let mut all = Vec::new();
     println!("app    W × T  load     figure  predicted   measured   error");
     for app in &apps {
-        let project = Project::new(app)?;
-        let longer = Load {
-            seconds: 2.0 * load.seconds,
-            ..load
-        };
-        let (recorded, _) = project.run(RECORDED.0, RECORDED.1, longer)?;
+        let mut measured = App::new(app, load, &mut steps)?;
         let mut errors = Vec::new();
         for workers in &workers {
             for threads in &threads {
-                let cell = Cell {
-                    app,
-                    project: &project,
-                    recorded,
-                    workers: *workers,
-                    threads: *threads,
-                };
-                errors.extend(cell.compare(load)?);
+                errors.extend(measured.compare((*workers, *threads))?);
             }
         }
         say(app, &errors);
@@ -70,42 +64,80 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
     Ok(summary(&all).is_some_and(|(median, worst)| median <= MEDIAN_MAX && worst <= WORST_MAX))
 }
 
-struct Cell<'a> {
-    app: &'a str,
-    project: &'a Project,
+struct App<'a> {
+    name: &'a str,
+    project: Project,
+    /// The run from which all is predicted.
     recorded: i64,
-    workers: u32,
-    threads: u32,
+    load: Load,
+    steps: &'a mut Steps,
 }
 
-impl Cell<'_> {
-    fn compare(&self, load: Load) -> Result<Vec<f64>, Box<dyn Error>> {
-        let closed = self.predict(None)?;
-        let (_, measured) = self.project.run(self.workers, self.threads, load)?;
-        let mut errors = self.show("closed", rows(&closed, &measured, true));
-        let rate = OPEN_SHARE * closed.rps;
-        let open = self.predict(Some(rate))?;
-        let load = Load {
-            rate: Some(rate),
+impl<'a> App<'a> {
+    fn new(name: &'a str, load: Load, steps: &'a mut Steps) -> Result<App<'a>, Box<dyn Error>> {
+        let project = Project::new(name, steps.folder())?;
+        let longer = Load {
+            seconds: 2.0 * load.seconds,
             ..load
         };
-        let (_, measured) = self.project.run(self.workers, self.threads, load)?;
-        errors.extend(self.show("open", rows(&open, &measured, false)));
+        let key = format!("{name} recorded {longer:?}");
+        let recorded = steps.take(&key, longer.whole() + BESIDE, || {
+            let (number, seen) = project.run(RECORDED.0, RECORDED.1, longer)?;
+            Ok(json!({"run": number, "figures": seen.kept()}))
+        })?;
+        Ok(App {
+            name,
+            project,
+            recorded: recorded["run"].as_i64().ok_or("no run is kept")?,
+            load,
+            steps,
+        })
+    }
+
+    /// The errors of one setting.
+    fn compare(&mut self, cell: (u32, u32)) -> Result<Vec<f64>, Box<dyn Error>> {
+        let closed = self.predict(cell, None)?;
+        let measured = figures(&self.measure(cell, "closed", self.load)?)?;
+        let mut errors = self.show(cell, "closed", rows(&closed, &measured, true));
+        let load = Load {
+            rate: Some(OPEN_SHARE * closed.rps),
+            ..self.load
+        };
+        let kept = self.measure(cell, "open", load)?;
+        // A better model has another capacity; what was measured had this rate.
+        let open = self.predict(cell, kept["rate"].as_f64())?;
+        errors.extend(self.show(cell, "open", rows(&open, &figures(&kept)?, false)));
         Ok(errors)
     }
 
-    fn predict(&self, rate: Option<f64>) -> Result<Figures, Box<dyn Error>> {
-        self.project
-            .predict(self.recorded, self.workers, self.threads, rate)
+    fn measure(
+        &mut self,
+        (workers, threads): (u32, u32),
+        what: &str,
+        load: Load,
+    ) -> Result<Value, Box<dyn Error>> {
+        let key = format!(
+            "{} {workers} × {threads} {what} {} s after {} s",
+            self.name, load.seconds, load.warmup
+        );
+        let project = &self.project;
+        self.steps.take(&key, load.whole() + BESIDE, || {
+            let (_, seen) = project.run(workers, threads, load)?;
+            let mut kept = seen.kept();
+            kept["rate"] = json!(load.rate);
+            Ok(kept)
+        })
     }
 
-    fn show(&self, load: &str, rows: Vec<Row>) -> Vec<f64> {
+    fn predict(&self, cell: (u32, u32), rate: Option<f64>) -> Result<Figures, Box<dyn Error>> {
+        self.project.predict(self.recorded, cell.0, cell.1, rate)
+    }
+
+    fn show(&self, (workers, threads): (u32, u32), load: &str, rows: Vec<Row>) -> Vec<f64> {
         for row in &rows {
             println!(
-                "{:<6} {} × {:<2} {load:<8} {:<6}{:>11.2}{:>11.2}{:>+7.1}%",
-                self.app,
-                self.workers,
-                self.threads,
+                "{:<6} {workers} × {threads:<2} {load:<8} {:<6}{:>11.2}{:>11.2}{:>+7.1}%",
+                self.name,
                 row.what,
                 row.predicted,
                 row.measured,

@@ -8,7 +8,6 @@
 pub(crate) mod copies;
 pub(crate) mod experiment;
 pub(crate) mod scratch;
-pub(crate) mod segment;
 pub(crate) mod sides;
 pub(crate) mod trial;
 

@@ -19,6 +19,7 @@ mod profile;
 mod revision;
 mod run;
 mod schema;
+mod segment;
 mod settings;
 mod signals;
 mod sweep;

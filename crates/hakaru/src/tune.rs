@@ -6,31 +6,33 @@
 
 mod block;
 mod knobs;
+mod race;
+mod runtime;
+mod workers;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use load::Plan;
 use recording::Nanos;
 use report::tuned::{Ended, Tuned};
-use scenario::Scenario;
 use whatif::goal::Figures;
-use whatif::search::{Aim, Better, Candidate, Cell, Search, Step};
+use whatif::search::{Aim, Better, Candidate, Cell, Extra, Search};
 use whatif::{HandOut, Load, Model, Setup};
 
 use crate::cli::{RunArgs, TuneArgs};
 use crate::exit::{Exit, Failure};
+use crate::segment::Length;
 use crate::settings::Settings;
 use crate::{config, predict, run, signals, talk};
-use block::NoBlock;
+use knobs::Server;
+use race::Race;
 
 /// Requests simulated for each cell of the grid.
 const GRID_REPLAYED: u32 = 8_000;
 /// The recording is so many blocks long: all predictions hang on it.
 const RECORDED_BLOCKS: u32 = 2;
-
 /// Tunes, prints, and says how the program ends.
 pub(crate) fn tune(args: &TuneArgs) -> Result<Exit, Failure> {
     if args.advise {
@@ -40,10 +42,8 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<Exit, Failure> {
     let settings = settings(args)?;
     let stop = signals::watch()
         .map_err(|error| Failure::new(Exit::Failed, format!("cannot watch for Ctrl-C: {error}")))?;
-    let scenario = run::read_scenario(&settings)?;
     let from = model(args, &settings, &stop)?;
     let model = &from.model;
-    only_puma(model)?;
     let present = Cell {
         workers: model.recorded.workers,
         threads: model.recorded.threads,
@@ -55,18 +55,21 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<Exit, Failure> {
             Load::Open { .. } => Better::Memory,
         },
     };
-    let mut race = Race {
-        search: Search::new(aim, present, grid(args, model)),
-        broken: Vec::new(),
-        settings: &settings,
-        scenario: &scenario,
-        plan: plan(args, &settings),
-        deadline: begin + args.budget,
-        stop: &stop,
+    let mut search = Search::new(aim, present, grid(args, model));
+    let length = Length {
+        warmup: args.warmup,
+        measured: args.block,
+        seed: settings.plan.seed,
     };
+    let server = Server::of(model.recorded.hand_out);
+    let mut race = Race::new(&settings, server, length, begin + args.budget, &stop);
     // Held for the length of the race; the recording had a claim of its own.
     let claimed = run::claim(&settings, &mut Vec::new())?;
-    let ended = race.run()?;
+    let (mut ended, broken) = race.cells(&mut search)?;
+    let extras = match args.knobs {
+        true => extras(&mut race, &search, &mut ended)?,
+        false => Vec::new(),
+    };
     drop(claimed);
     let tuned = Tuned {
         run: from.number,
@@ -74,8 +77,10 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<Exit, Failure> {
         model,
         aim,
         present,
-        search: &race.search,
-        broken: &race.broken,
+        search: &search,
+        broken: &broken,
+        extras: &extras,
+        redone: race.redone,
         ended,
         measuring: begin.elapsed(),
         budget: args.budget,
@@ -90,6 +95,28 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<Exit, Failure> {
         _ if tuned.goal_met() => Exit::Ok,
         _ => Exit::EXPECTATION_MISSED,
     })
+}
+
+/// Settings of the runtime on the best cell, where the race came to an end of its own.
+fn extras(race: &mut Race<'_>, search: &Search, ended: &mut Ended) -> Result<Vec<Extra>, Failure> {
+    let Some(outcome) = search
+        .outcome()
+        .filter(|_| matches!(ended, Ended::Search(_)))
+    else {
+        return Ok(Vec::new());
+    };
+    let names = race.runtime_settings();
+    talk::say(&format!(
+        "racing {} settings of the runtime on {} × {}",
+        names.len(),
+        outcome.best.cell.workers,
+        outcome.best.cell.threads
+    ));
+    let (extras, early) = race.extras(outcome.best.cell, &names)?;
+    if early == Some(Ended::Interrupted) {
+        *ended = Ended::Interrupted;
+    }
+    Ok(extras.outcomes())
 }
 
 /// `--advise`: from a recorded run alone.
@@ -195,22 +222,16 @@ fn under(mut model: Model, settings: &Settings) -> Model {
     model
 }
 
-/// The blocks' load: that of the recording, shorter.
-fn plan(args: &TuneArgs, settings: &Settings) -> Plan {
-    let nanos = |length: Duration| Nanos(length.as_nanos() as u64);
-    Plan {
-        warmup: nanos(args.warmup),
-        duration: nanos(args.block),
-        ..settings.plan.clone()
-    }
-}
-
 /// Every cell with its prediction; the present one is among them whatever the limits are.
 fn grid(args: &TuneArgs, model: &Model) -> Vec<Candidate> {
     let recorded = &model.recorded;
     let workers_max = args.workers_max.unwrap_or(recorded.cores).max(1);
+    let threads_max = match Server::of(recorded.hand_out) {
+        Server::Puma => args.threads_max,
+        Server::Unicorn => 1,
+    };
     let mut cells: Vec<Cell> = (1..=workers_max)
-        .flat_map(|workers| (1..=args.threads_max).map(move |threads| Cell { workers, threads }))
+        .flat_map(|workers| (1..=threads_max).map(move |threads| Cell { workers, threads }))
         .collect();
     let present = Cell {
         workers: recorded.workers,
@@ -235,62 +256,4 @@ fn grid(args: &TuneArgs, model: &Model) -> Vec<Candidate> {
         }
     };
     cells.into_iter().map(candidate).collect()
-}
-
-struct Race<'a> {
-    search: Search,
-    broken: Vec<(Cell, String)>,
-    settings: &'a Settings,
-    scenario: &'a Scenario,
-    plan: Plan,
-    deadline: Instant,
-    stop: &'a Arc<AtomicBool>,
-}
-
-impl Race<'_> {
-    /// Measures until it is known which is best.
-    fn run(&mut self) -> Result<Ended, Failure> {
-        let mut longest = Duration::from_nanos((self.plan.warmup + self.plan.duration).0);
-        loop {
-            let cell = match self.search.step() {
-                Step::Done(ending) => return Ok(Ended::Search(ending)),
-                Step::Measure(cell) => cell,
-            };
-            let begin = Instant::now();
-            if begin + longest > self.deadline {
-                return Ok(Ended::Budget);
-            }
-            match block::measure(self.settings, self.scenario, &self.plan, cell, self.stop) {
-                Ok(block) => {
-                    self.say(
-                        cell,
-                        &format!(
-                            "{:.1} requests/s, p95 {:.1} ms",
-                            block.figures.rps, block.figures.p95
-                        ),
-                    );
-                    self.search.add(Some(block.figures), block.memory_bytes);
-                }
-                Err(NoBlock::Interrupted) => return Ok(Ended::Interrupted),
-                Err(NoBlock::Failed(failure)) => return Err(failure),
-                Err(NoBlock::Broken(why)) => {
-                    self.say(cell, &format!("does not work: {why}"));
-                    self.broken.push((cell, why));
-                    self.search.add(None, 0);
-                }
-            }
-            longest = longest.max(begin.elapsed());
-        }
-    }
-
-    fn say(&self, cell: Cell, what: &str) {
-        let left = self.deadline.saturating_duration_since(Instant::now());
-        talk::say(&format!(
-            "round {}: {} × {}: {what}; {:.0} s of the budget left",
-            self.search.rounds(),
-            cell.workers,
-            cell.threads,
-            left.as_secs_f64()
-        ));
-    }
 }

@@ -190,6 +190,7 @@ fn tuning_names_what_it_measured_and_changes_nothing() {
     let tuned = project.json(0, &words);
     assert_eq!(tuned["format"], "hakaru-tune");
     assert_eq!(tuned["goal_met"], true);
+    assert_eq!(tuned["recommended"]["goal_figure"]["metric"], "p50");
     let recommended = &tuned["recommended"];
     assert_eq!(recommended["measured"], true);
     assert!(
@@ -290,6 +291,22 @@ fn unicorn_is_seen_from_inside_and_predicted() {
     let predicted = project.json(0, &["predict", "--workers", "1", "--json"]);
     let (one, two) = (number(&predicted["predicted"]["rps"]), number(&run["rps"]));
     assert!(one <= 125.0 && one < 0.8 * two, "{one} {two}");
+    unicorn_is_tuned(&project);
+}
+
+/// One worker gives 125 requests a second at most, so others are tried and one of them is better.
+fn unicorn_is_tuned(project: &Project) {
+    let words = ["--run", "LAST", "--workers-max", "3", "--budget", "40s"];
+    let tuned = project.json(0, &[&SHORT[..], &words].concat());
+    let recommended = &tuned["recommended"];
+    assert!(number(&recommended["workers"]) >= 2.0, "{tuned:#}");
+    assert_eq!(recommended["threads"], 1);
+    assert_eq!(recommended["flags"], Value::Null);
+    assert_eq!(recommended["measured"], true);
+    let measured = tuned["measured"].as_array().expect("what was measured");
+    assert!(measured.len() >= 2, "{tuned:#}");
+    assert_eq!(tuned["broken"], Value::Array(Vec::new()));
+    assert!(is_empty_of(project.folder.path(), "unicorn"));
 }
 
 /// Whether no process of that name works in the folder any more.

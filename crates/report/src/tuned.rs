@@ -5,9 +5,9 @@ mod page;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use whatif::Model;
-use whatif::goal::Figures;
-use whatif::search::{Aim, Candidate, Cell, Effect, Ending, Outcome, Search};
+use whatif::goal::{Figures, Goal};
+use whatif::search::{Aim, Candidate, Cell, Effect, Ending, Extra, Outcome, Search, Spread};
+use whatif::{HandOut, Model};
 
 /// How a race ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +37,10 @@ pub struct Tuned<'a> {
     pub search: &'a Search,
     /// Settings that do not work, and why.
     pub broken: &'a [(Cell, String)],
+    /// Settings of the runtime that were raced on the best one.
+    pub extras: &'a [Extra],
+    /// Blocks that were measured again because others used the cores.
+    pub redone: usize,
     /// How it ended.
     pub ended: Ended,
     /// Time from the start to the end, recording, boots and warm-ups included.
@@ -82,11 +86,13 @@ impl Tuned<'_> {
             "goal_met": self.goal_met(),
             "ended": self.ended_word(),
             "present": { "workers": self.present.workers, "threads": self.present.threads },
-            "recommended": outcome.as_ref().map(recommended_json),
+            "recommended": outcome.as_ref().map(|outcome| self.recommended_json(outcome)),
             "effect": outcome.and_then(|outcome| outcome.effect).map(effect_json),
             "predicted": predicted,
             "measured": measured,
             "broken": broken,
+            "runtime": self.extras.iter().map(extra_json).collect::<Vec<_>>(),
+            "blocks_redone": self.redone,
             "replay_error": self.model.error(),
             "measuring_s": self.measuring.as_secs_f64(),
             "budget_s": self.budget.as_secs_f64(),
@@ -100,6 +106,27 @@ impl Tuned<'_> {
         let blocks: Vec<Value> = known.measured.iter().map(figures_json).collect();
         value["blocks"] = Value::Array(blocks);
         value
+    }
+
+    fn recommended_json(&self, outcome: &Outcome) -> Value {
+        let cell = outcome.best.cell;
+        let mut value = cell_json(&outcome.best, &outcome.figures);
+        value["measured"] = (!outcome.best.measured.is_empty()).into();
+        value["goal_figure"] = (self.aim.goal.zip(outcome.goal_figure))
+            .map(|(goal, spread)| goal_json(goal, spread))
+            .into();
+        value["flags"] = (!self.is_unicorn()).then(|| page::flags(cell)).into();
+        value["env"] = json!({
+            "WEB_CONCURRENCY": if self.is_unicorn() { cell.workers } else { page::web_concurrency(cell) },
+            "RAILS_MAX_THREADS": cell.threads,
+        });
+        value["database_pool_min"] = cell.threads.into();
+        value
+    }
+
+    /// Its workers have one thread each, and its command takes no number of them.
+    fn is_unicorn(&self) -> bool {
+        self.model.recorded.hand_out == HandOut::Shared
     }
 
     fn ended_word(&self) -> &'static str {
@@ -135,16 +162,14 @@ fn cell_json(known: &Candidate, figures: &Figures) -> Value {
     value
 }
 
-fn recommended_json(outcome: &Outcome) -> Value {
-    let mut value = cell_json(&outcome.best, &outcome.figures);
-    value["measured"] = (!outcome.best.measured.is_empty()).into();
-    value["flags"] = page::flags(outcome.best.cell).into();
-    value["env"] = json!({
-        "WEB_CONCURRENCY": page::web_concurrency(outcome.best.cell),
-        "RAILS_MAX_THREADS": outcome.best.cell.threads,
-    });
-    value["database_pool_min"] = outcome.best.cell.threads.into();
-    value
+/// Milliseconds, or requests a second.
+fn goal_json(goal: Goal, spread: Spread) -> Value {
+    json!({
+        "metric": goal.metric.to_string(),
+        "value": spread.mean,
+        "low": finite(spread.low),
+        "high": finite(spread.high),
+    })
 }
 
 fn effect_json(effect: Effect) -> Value {
@@ -152,6 +177,16 @@ fn effect_json(effect: Effect) -> Value {
         "rps_ratio": effect.ratio,
         "low": finite(effect.low),
         "high": finite(effect.high),
+    })
+}
+
+fn extra_json(extra: &Extra) -> Value {
+    json!({
+        "setting": extra.name,
+        "effect": extra.effect.map(effect_json),
+        "memory_ratio": extra.memory_ratio,
+        "blocks": extra.blocks,
+        "better": extra.is_better(),
     })
 }
 

@@ -13,12 +13,15 @@
 //!
 //! Pure: the caller measures. [`Search::step`] says what, [`Search::add`] takes the result.
 
+mod extras;
 mod noise;
 #[cfg(test)]
 mod tests;
 
 use crate::goal::{Figures, Goal};
 use noise::Noise;
+
+pub use extras::{Extra, Extras};
 
 /// A setting that could be better by less is not worth another round: the aim is to lose less than that.
 pub const MARGIN: f64 = 0.03;
@@ -111,6 +114,19 @@ pub struct Outcome {
     pub goal_met: bool,
     /// Throughput relative to the present setting with its 95 % interval, where both were measured.
     pub effect: Option<Effect>,
+    /// The goal's figure of the best with its 95 % interval, where it was measured.
+    pub goal_figure: Option<Spread>,
+}
+
+/// A figure with the ends of its interval; without an upper end where every cell was measured only once.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spread {
+    /// Geometric mean over the blocks; in the figure's unit.
+    pub mean: f64,
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
 }
 
 /// A ratio with the ends of its interval.
@@ -224,6 +240,10 @@ impl Search {
             figures,
             goal_met: self.aim.goal.is_none_or(|goal| goal.held_by(&figures)),
             effect: self.effect(best),
+            goal_figure: self.aim.goal.and_then(|goal| {
+                let noise = Noise::in_metric(&self.candidates, goal.metric);
+                noise.spread(&self.candidates[best])
+            }),
         })
     }
 

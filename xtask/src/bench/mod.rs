@@ -2,9 +2,8 @@
 
 mod agent;
 mod load;
-mod program;
+pub(crate) mod program;
 mod schema;
-mod tune;
 mod whatif;
 
 use crate::run::Outcome;
@@ -26,13 +25,23 @@ const BENCHES: &[Bench] = &[
     ),
     (
         "whatif",
-        "how far predictions of other workers and threads are from what is measured",
+        "how far predictions of other workers and threads are from what is measured; --app NAME, --for SECONDS",
         whatif::run_bench,
     ),
     (
         "tune",
-        "what tune loses against an exhaustive grid, and what it saves",
-        tune::run_bench,
+        "what tune loses against an exhaustive grid, and what it saves; --app NAME, --for SECONDS",
+        |arguments| program::run_with("tune", arguments, &[]),
+    ),
+    (
+        "honesty",
+        "what compare claims of equals, and of 5 % more CPU; --for SECONDS does it in pieces",
+        |arguments| program::run_with("honesty", arguments, &[]),
+    ),
+    (
+        "try",
+        "run and try on the unsolved chat with all data, to a verdict; --on DATABASE, --budget SECONDS",
+        whatif::run_try,
     ),
     (
         "schema",

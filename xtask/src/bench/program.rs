@@ -3,7 +3,7 @@
 use crate::run::{Outcome, cargo, run, target_folder};
 
 /// Builds the program optimised and runs the benchmark with it.
-pub(super) fn run_with(name: &str, arguments: &[String], env: &[(&str, &str)]) -> Outcome<()> {
+pub(crate) fn run_with(name: &str, arguments: &[String], env: &[(&str, &str)]) -> Outcome<()> {
     run(&mut cargo(&["build", "--release", "--package", "hakaru"]))?;
     let mut command = cargo(&[
         "run",
@@ -20,6 +20,7 @@ pub(super) fn run_with(name: &str, arguments: &[String], env: &[(&str, &str)]) -
             "HAKARU_BENCH_PROGRAM",
             target_folder().join("release/hakaru"),
         )
+        .env("HAKARU_BENCH_KEPT", target_folder().join("bench"))
         .envs(env.iter().copied());
     run(&mut command)
 }

@@ -118,6 +118,10 @@ pub(crate) struct TuneArgs {
     #[arg(long, default_value_t = 16, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     pub(crate) threads_max: u32,
 
+    /// Then also race settings of the runtime on the best number of workers and threads: malloc, garbage collection, JIT
+    #[arg(long, conflicts_with = "advise")]
+    pub(crate) knobs: bool,
+
     /// Start from this run instead of recording one: LAST, or its number
     #[arg(long, value_name = "RUN")]
     pub(crate) run: Option<String>,

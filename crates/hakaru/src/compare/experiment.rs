@@ -11,12 +11,11 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use recording::Nanos;
 use report::comparison::{self as page, Ending, MeasuredBlock};
 use stats::comparison::{Block, Comparison, Measured, Next};
-use stats::median;
 
 use super::scratch::Schemas;
-use super::segment::{self, Length, Segment, Trouble, Up};
 use super::sides::{Label, Sides};
 use crate::exit::Exit;
+use crate::segment::{self, Length, Segment, Trouble, Up, Usual};
 use crate::signals;
 use crate::talk::{self, Progress};
 
@@ -25,9 +24,6 @@ use shape::{Shape, Trial};
 
 /// The measured part of the trial boots, where none is asked for.
 const TRIAL: Duration = Duration::from_secs(5);
-/// Share of the cores that others may take, above what they usually take here, until a block is measured again. Found
-/// by weighing.
-const DISTURBED: f64 = 0.05;
 
 /// A comparison at work.
 pub(crate) struct Experiment<'a> {
@@ -41,7 +37,7 @@ pub(crate) struct Experiment<'a> {
     progress: Progress,
     seen: [Seen; 2],
     measured: Vec<MeasuredBlock>,
-    disturbed: Vec<f64>,
+    usual: Usual,
     redone: usize,
     generator: f64,
     notes: Vec<String>,
@@ -75,7 +71,7 @@ impl<'a> Experiment<'a> {
             progress: Progress::new(),
             seen: [Seen::default(), Seen::default()],
             measured: Vec::new(),
-            disturbed: Vec::new(),
+            usual: Usual::default(),
             redone: 0,
             generator: 0.0,
             notes: Vec::new(),
@@ -142,8 +138,7 @@ impl<'a> Experiment<'a> {
                 warmup.as_secs_f64()
             ));
         }
-        self.disturbed
-            .extend(segments.iter().map(|segment| segment.disturbed));
+        (self.usual).learn(segments.iter().map(|segment| segment.disturbed));
         let trial = Trial {
             rps: segments.iter().map(|one| one.rps).fold(f64::MAX, f64::min),
             warmup,
@@ -171,7 +166,8 @@ impl<'a> Experiment<'a> {
             };
             let segments = self.block(number, shape, length)?;
             let silent = segments.iter().find(|(_, one)| one.latency.is_empty());
-            let is_disturbed = self.is_disturbed(&segments) || silent.is_some();
+            let shares: Vec<f64> = segments.iter().map(|(_, one)| one.disturbed).collect();
+            let is_disturbed = self.usual.is_disturbed(&shares) || silent.is_some();
             if is_disturbed && self.redone < redone_max {
                 self.redone += 1;
                 continue;
@@ -216,14 +212,14 @@ impl<'a> Experiment<'a> {
         if signals::raised(self.stop) {
             return Err(Trouble::interrupted());
         }
-        let side = self.sides.side(label);
         if self.sides.is_live {
             return self.live_segment(label, length);
         }
-        segment::reset(side, self.stop)?;
+        let side = self.sides.side(label).subject();
+        segment::reset(&side, self.stop)?;
         (self.schemas.prepare(label)).map_err(|why| Trouble::failed(Exit::Failed, why))?;
-        let mut up = segment::start(side, self.stop)?;
-        let measured = segment::load(side, &mut up, length, self.stop);
+        let mut up = segment::start(&side, self.stop)?;
+        let measured = segment::load(&side, &mut up, length, None, self.stop);
         let left = up.running.stop().left;
         if !left.is_empty() {
             self.notes.push(format!(
@@ -234,16 +230,16 @@ impl<'a> Experiment<'a> {
     }
 
     fn live_segment(&mut self, label: Label, length: Length) -> Result<Segment, Trouble> {
-        let side = self.sides.side(label);
+        let side = self.sides.side(label).subject();
         let index = label.index();
         let mut up = match self.up[index].take() {
             Some(up) => up,
             None => {
-                segment::reset(side, self.stop)?;
-                segment::start(side, self.stop)?
+                segment::reset(&side, self.stop)?;
+                segment::start(&side, self.stop)?
             }
         };
-        let measured = segment::load(side, &mut up, length, self.stop);
+        let measured = segment::load(&side, &mut up, length, None, self.stop);
         self.up[index] = Some(up);
         measured
     }
@@ -257,15 +253,6 @@ impl<'a> Experiment<'a> {
                 length.as_secs_f64()
             ),
         )
-    }
-
-    /// Whether others took clearly more of the cores than they usually take here.
-    fn is_disturbed(&mut self, segments: &[(Label, Segment)]) -> bool {
-        let usual = median(&self.disturbed).unwrap_or(0.0);
-        let shares = segments.iter().map(|(_, segment)| segment.disturbed);
-        let most = shares.clone().fold(0.0, f64::max);
-        self.disturbed.extend(shares);
-        most > DISTURBED + 2.0 * usual
     }
 
     /// From a block's measurements to what statistics and the page need of them.

@@ -9,6 +9,7 @@ use super::copies::{self, Copied};
 use crate::cli::{CompareArgs, HowArgs, RunArgs};
 use crate::config;
 use crate::exit::{Exit, Failure};
+use crate::segment::Subject;
 use crate::settings::Settings;
 
 /// Which side.
@@ -149,6 +150,16 @@ impl Sides {
 }
 
 impl Side {
+    /// As it is measured.
+    pub(crate) fn subject(&self) -> Subject<'_> {
+        Subject {
+            settings: &self.settings,
+            name: format!("{} ({})", self.label, self.name),
+            log: format!("compare-{}.log", self.label).to_lowercase(),
+            places: None,
+        }
+    }
+
     /// Applies a patch to a copy of its folder; to its worktree, when it has one already.
     pub(crate) fn patch(&mut self, patch: &Path) -> Result<(), Failure> {
         if self.copied.is_none() {

@@ -1,14 +1,35 @@
 //! How a command is told its numbers of workers and threads.
 
 use target::{CommandLine, Spec};
+use whatif::HandOut;
 use whatif::search::Cell;
+
+/// Servers that can be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Server {
+    Puma,
+    /// One thread a worker, whose number is set by signals after the start.
+    Unicorn,
+}
+
+impl Server {
+    /// By how requests were handed out when it was recorded.
+    pub(crate) fn of(hand_out: HandOut) -> Server {
+        match hand_out {
+            HandOut::Shared => Server::Unicorn,
+            HandOut::PumaInline | HandOut::PumaReactor => Server::Puma,
+        }
+    }
+}
 
 /// The spec with that cell: flags where the command names Puma, whose flags win over its config file; and the
 /// variables that Puma, Rails' `config/puma.rb` and its `database.yml` read.
-pub(crate) fn with_cell(spec: &Spec, cell: Cell) -> Spec {
+pub(crate) fn with_cell(spec: &Spec, server: Server, cell: Cell) -> Spec {
     let mut spec = spec.clone();
-    spec.command = command(&spec.command, cell);
-    for (name, value) in environment(cell) {
+    if server == Server::Puma {
+        spec.command = command(&spec.command, cell);
+    }
+    for (name, value) in environment(server, cell) {
         spec.env.retain(|(known, _)| known != name);
         spec.env.push((name.to_owned(), value));
     }
@@ -29,8 +50,10 @@ pub(crate) fn flags(cell: Cell) -> [String; 4] {
 }
 
 /// Variables, for commands that take no flags, and for the pool of connections to the database.
-pub(crate) fn environment(cell: Cell) -> [(&'static str, String); 4] {
-    let workers = if cell.workers > 1 { cell.workers } else { 0 };
+pub(crate) fn environment(server: Server, cell: Cell) -> [(&'static str, String); 4] {
+    // To Puma none is a worker without a master; Unicorn's configurations want at least one.
+    let is_single = server == Server::Puma && cell.workers <= 1;
+    let workers = if is_single { 0 } else { cell.workers };
     [
         ("RAILS_MAX_THREADS", cell.threads.to_string()),
         ("PUMA_MAX_THREADS", cell.threads.to_string()),
@@ -64,7 +87,7 @@ mod tests {
         let mut spec = Spec::new(command, url);
         spec.env = vec![("RAILS_MAX_THREADS".into(), "5".into())];
         let (workers, threads) = cell;
-        let spec = with_cell(&spec, Cell { workers, threads });
+        let spec = with_cell(&spec, Server::Puma, Cell { workers, threads });
         assert_eq!(spec.command.to_string(), expected);
         let told: Vec<&String> = (spec.env.iter())
             .filter(|(name, _)| name == "RAILS_MAX_THREADS")
@@ -89,5 +112,22 @@ mod tests {
         let argv = CommandLine::Argv(["bin/puma", "-C", "a b"].map(str::to_owned).to_vec());
         check(argv, (2, 1), "bin/puma -C a b -w 2 -t 1:1");
         check(shell("bin/rails server"), (2, 3), "bin/rails server");
+    }
+
+    #[test]
+    fn unicorn_is_told_by_a_variable_and_signals() {
+        let url = Endpoint::parse("http://127.0.0.1:9292").expect("an address");
+        let line = "unicorn -c puma/unicorn.rb";
+        let spec = Spec::new(CommandLine::Shell(line.to_owned()), url);
+        let cell = Cell {
+            workers: 1,
+            threads: 1,
+        };
+        let spec = with_cell(&spec, Server::Unicorn, cell);
+        assert_eq!(spec.command.to_string(), line);
+        assert!(
+            spec.env
+                .contains(&("WEB_CONCURRENCY".to_owned(), "1".to_owned()))
+        );
     }
 }

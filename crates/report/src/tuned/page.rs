@@ -1,7 +1,7 @@
 //! The page of `hakaru tune`.
 
-use whatif::goal::Figures;
-use whatif::search::{Candidate, Cell, Ending, Outcome};
+use whatif::goal::{Figures, Metric};
+use whatif::search::{Candidate, Cell, Effect, Ending, Outcome};
 
 use super::{Ended, Tuned};
 use crate::forecast::{load_words, memory};
@@ -20,6 +20,7 @@ impl Tuned<'_> {
                 text.push_str(&format!("{line}\n"));
             }
         }
+        text.push_str(&self.runtime());
         text
     }
 
@@ -75,7 +76,7 @@ impl Tuned<'_> {
             return "no setting works; the reasons are above".to_owned();
         };
         let cell = times(outcome.best.cell);
-        let figures = said(&outcome.figures);
+        let figures = said(&outcome.figures) + &self.goal_interval(&outcome);
         let found = match (self.aim.goal, outcome.best.measured.is_empty()) {
             (_, true) => format!("nothing was measured; predicted best is {cell}: {figures}"),
             (None, _) => format!("best is {cell}: {figures}"),
@@ -83,6 +84,24 @@ impl Tuned<'_> {
             (Some(goal), _) => format!("nothing holds {goal}; nearest is {cell}: {figures}"),
         };
         format!("{found}; {}", self.how_it_ended())
+    }
+
+    /// Where the goal's figure lies, behind the figures.
+    fn goal_interval(&self, outcome: &Outcome) -> String {
+        let (Some(goal), Some(spread)) = (self.aim.goal, outcome.goal_figure) else {
+            return String::new();
+        };
+        let shown = |value: f64| match (value.is_finite(), goal.metric) {
+            (false, _) => "?".to_owned(),
+            (true, Metric::Rps) => numbers::plain(value),
+            (true, _) => numbers::duration_ms(value),
+        };
+        format!(
+            " ({} with 95% between {} and {})",
+            goal.metric,
+            shown(spread.low),
+            shown(spread.high)
+        )
     }
 
     fn how_it_ended(&self) -> String {
@@ -110,32 +129,49 @@ impl Tuned<'_> {
         if cell == self.present {
             return vec!["change nothing: that is the present setting".to_owned()];
         }
-        let workers = web_concurrency(cell);
-        let threads = cell.threads;
-        let mut lines = vec![
-            "to change (nothing was changed)".to_owned(),
-            format!("  command        puma {}", flags(cell)),
-            format!("  or puma.rb     workers {workers}; threads {threads}, {threads}"),
-            format!("  or variables   WEB_CONCURRENCY={workers} RAILS_MAX_THREADS={threads}"),
-            format!("  database.yml   pool: {threads} or more, for each worker"),
-        ];
+        let mut lines = vec!["to change (nothing was changed)".to_owned()];
+        lines.extend(match self.is_unicorn() {
+            true => vec![format!(
+                "  unicorn.rb     worker_processes {}",
+                cell.workers
+            )],
+            false => puma_lines(cell),
+        });
         if let Some(effect) = outcome.effect {
-            let end = |ratio: f64| {
-                if ratio.is_finite() {
-                    format!("{ratio:.2}")
-                } else {
-                    "?".to_owned()
-                }
-            };
             lines.push(format!(
-                "expected: {:.2}× the requests/s of now (95% interval {}–{})",
+                "expected: {:.2}× the requests/s of now (95% interval {})",
                 effect.ratio,
-                end(effect.low),
-                end(effect.high)
+                between(effect)
             ));
         }
         lines.extend(self.memory_change(outcome));
         lines
+    }
+
+    /// Settings of the runtime, each beside the best cell without it.
+    fn runtime(&self) -> String {
+        if self.extras.is_empty() {
+            return String::new();
+        }
+        let mut text =
+            "\nof the runtime, each alone beside it    requests/s    95% interval    memory\n"
+                .to_owned();
+        for extra in self.extras {
+            let (effect, interval) = extra
+                .effect
+                .map_or(("does not work".to_owned(), String::new()), |effect| {
+                    (format!("{:.2}×", effect.ratio), between(effect))
+                });
+            let memory = extra
+                .memory_ratio
+                .map_or(String::new(), |ratio| format!("{ratio:.2}×"));
+            let mark = if extra.is_better() { "  set it" } else { "" };
+            text.push_str(&format!(
+                "  {}\n  {effect:>48}{interval:>16}{memory:>10}{mark}\n",
+                extra.name
+            ));
+        }
+        text
     }
 
     fn memory_change(&self, outcome: &Outcome) -> Option<String> {
@@ -143,6 +179,24 @@ impl Tuned<'_> {
         let (now, then) = (present.memory_bytes, outcome.best.memory_bytes);
         (now > 0 && then > 0).then(|| format!("memory: {} → {}", memory(now), memory(then)))
     }
+}
+
+fn between(effect: Effect) -> String {
+    let end = |ratio: f64| match ratio.is_finite() {
+        true => format!("{ratio:.2}"),
+        false => "?".to_owned(),
+    };
+    format!("{}–{}", end(effect.low), end(effect.high))
+}
+
+fn puma_lines(cell: Cell) -> Vec<String> {
+    let (workers, threads) = (web_concurrency(cell), cell.threads);
+    vec![
+        format!("  command        puma {}", flags(cell)),
+        format!("  or puma.rb     workers {workers}; threads {threads}, {threads}"),
+        format!("  or variables   WEB_CONCURRENCY={workers} RAILS_MAX_THREADS={threads}"),
+        format!("  database.yml   pool: {threads} or more, for each worker"),
+    ]
 }
 
 fn said(figures: &Figures) -> String {

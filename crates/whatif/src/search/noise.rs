@@ -1,7 +1,7 @@
 //! How sure a difference between two cells is, from few rounds.
 
-use super::Candidate;
-use crate::goal::Figures;
+use super::{Candidate, Spread};
+use crate::goal::{Figures, Metric};
 
 /// Two-sided 95 % quantiles of Student's t by degrees of freedom, from 1; beyond the last it is nearly constant.
 const T95: [f64; 12] = [
@@ -10,8 +10,9 @@ const T95: [f64; 12] = [
 /// Blocks of one host never agree better than that, as a logarithm: two alike by chance must not end a race.
 const NOISE_MIN: f64 = 0.005;
 
-/// The noise of a block's throughput, as a logarithm, over all cells.
+/// The noise of one figure of a block, as a logarithm, over all cells.
 pub(super) struct Noise {
+    metric: Metric,
     deviation: f64,
     freedom: usize,
 }
@@ -25,14 +26,19 @@ pub(super) struct Advantage {
 }
 
 impl Noise {
-    /// Of all cells that were measured more than once.
+    /// Of throughput.
     pub(super) fn of(candidates: &[Candidate]) -> Noise {
+        Noise::in_metric(candidates, Metric::Rps)
+    }
+
+    /// Of all cells that were measured more than once.
+    pub(super) fn in_metric(candidates: &[Candidate], metric: Metric) -> Noise {
         let (mut squares, mut freedom) = (0.0, 0);
         for candidate in candidates {
             let logs: Vec<f64> = candidate
                 .measured
                 .iter()
-                .map(|seen| seen.rps.ln())
+                .map(|seen| log_of(seen, metric))
                 .collect();
             if let Some(mean) = stats::mean(&logs) {
                 squares += logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>();
@@ -41,6 +47,7 @@ impl Noise {
         }
         let deviation = (squares / freedom.max(1) as f64).sqrt();
         Noise {
+            metric,
             deviation: deviation.max(NOISE_MIN),
             freedom,
         }
@@ -49,21 +56,39 @@ impl Noise {
     /// Of `a` over `b`, both measured.
     pub(super) fn advantage(&self, a: &Candidate, b: &Candidate) -> Advantage {
         let log = |candidate: &Candidate| {
-            geometric_mean(&candidate.measured).map_or(0.0, |mean| mean.rps.ln())
+            geometric_mean(&candidate.measured).map_or(0.0, |mean| log_of(&mean, self.metric))
         };
         let mean = log(a) - log(b);
         let each = |candidate: &Candidate| 1.0 / candidate.measured.len().max(1) as f64;
-        let t = match self.freedom {
-            0 => f64::INFINITY,
-            freedom => T95[freedom.min(T95.len()) - 1],
-        };
-        let reach = t * self.deviation * (each(a) + each(b)).sqrt();
+        let reach = self.t() * self.deviation * (each(a) + each(b)).sqrt();
         Advantage {
             mean,
             low: mean - reach,
             high: mean + reach,
         }
     }
+
+    /// Where a cell's figure lies; `None` when it was not measured.
+    pub(super) fn spread(&self, candidate: &Candidate) -> Option<Spread> {
+        let mean = geometric_mean(&candidate.measured)?.get(self.metric);
+        let reach = self.t() * self.deviation / (candidate.measured.len() as f64).sqrt();
+        Some(Spread {
+            mean,
+            low: mean * (-reach).exp(),
+            high: mean * reach.exp(),
+        })
+    }
+
+    fn t(&self) -> f64 {
+        match self.freedom {
+            0 => f64::INFINITY,
+            freedom => T95[freedom.min(T95.len()) - 1],
+        }
+    }
+}
+
+fn log_of(figures: &Figures, metric: Metric) -> f64 {
+    figures.get(metric).max(f64::MIN_POSITIVE).ln()
 }
 
 /// Of each figure; `None` without a block. Zeros count as very little.

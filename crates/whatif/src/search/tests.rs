@@ -159,6 +159,19 @@ fn the_effect_has_its_interval() {
 }
 
 #[test]
+fn the_goals_figure_has_its_interval() {
+    let mut held = 0;
+    for seed in 0..100 {
+        let (search, _, _) = run(throughput(Some("p95 < 45ms")), 0.02, seed, &[]);
+        let outcome = search.outcome().unwrap();
+        let real = truth(outcome.best.cell).p95;
+        let spread = outcome.goal_figure.unwrap();
+        held += u32::from(spread.low <= real && real <= spread.high);
+    }
+    assert!(held >= 85, "{held} of 100 intervals hold the truth");
+}
+
+#[test]
 fn nothing_measured_gives_the_prediction() {
     let search = Search::new(throughput(None), PRESENT, grid());
     let outcome = search.outcome().unwrap();

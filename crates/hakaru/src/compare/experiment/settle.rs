@@ -6,7 +6,7 @@ use recording::Exchange;
 use stats::median;
 use stats::warmup::settling;
 
-use super::super::segment::Segment;
+use crate::segment::Segment;
 
 /// Requests that make a point of the series.
 const REQUESTS_A_POINT: usize = 10;

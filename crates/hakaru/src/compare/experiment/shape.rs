@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use stats::comparison::{BLOCKS_MIN, Comparison};
 
-use super::super::segment::Segment;
 use super::super::sides::usage;
 use crate::cli::HowArgs;
 use crate::config;
 use crate::exit::Failure;
+use crate::segment::Segment;
 
 const BUDGET_DEFAULT: Duration = Duration::from_secs(300);
 /// Blocks that a budget is spread over. More would be spent on boots, fewer tell less.

@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use capture::Rings;
 use load::Plan;
 
-use super::super::segment::{nanos, reset};
 use super::super::sides::Side;
 use crate::exit::{Exit, Failure};
 use crate::run::places::Places;
+use crate::segment::{Trouble, nanos, reset};
 use crate::{run, signals, talk};
 
 /// Time for the first request that asks the database.
@@ -24,14 +24,14 @@ pub(super) fn address(side: &Side, stop: &Arc<AtomicBool>) -> Result<Option<Stri
     talk::say("starting the app once to learn where its database is");
     let mut settings = side.settings.clone();
     settings.agent = true;
-    let failure = |trouble: super::super::segment::Trouble| match trouble.ending {
+    let failure = |trouble: Trouble| match trouble.ending {
         report::comparison::Ending::Failed(why) => Failure::new(trouble.exit, why),
         _ => Failure::new(
             Exit::Interrupted,
             "interrupted before anything was measured",
         ),
     };
-    reset(side, stop).map_err(failure)?;
+    reset(&side.subject(), stop).map_err(failure)?;
     let places = Places::new(&settings, &mut Vec::new())?;
     let Some(spec) = &mut settings.start else {
         return Ok(None);

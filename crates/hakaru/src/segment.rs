@@ -1,22 +1,38 @@
-//! One measurement: an app is started, loaded, watched from outside, and stopped.
+//! One measurement of `compare`, `try` and `tune`: an app is started, loaded, watched from outside, and stopped.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use capture::HostSampler;
+use capture::{HostSampler, Rings};
 use load::{LoadResult, Plan};
 use recording::{Exchange, HostSample, Nanos, Outcome, ProcessRole};
 use report::comparison::Ending;
 use scenario::Scenario;
 use target::{Running, TargetError};
 
-use super::sides::Side;
 use crate::exit::Exit;
+use crate::run::places::Places;
+use crate::settings::Settings;
 use crate::{run, signals};
 
 /// Share of failed requests from which a comparison means nothing: failing is often fast.
 const FAILED_SHARE_MAX: f64 = findings::FAILED_SHARE_LOUD;
+
+/// Share of the cores that others may take, above what they usually take here, until a measurement is made again. Found
+/// by weighing.
+const DISTURBED: f64 = 0.05;
+
+/// What is measured.
+pub(crate) struct Subject<'a> {
+    pub(crate) settings: &'a Settings,
+    /// For messages, such as `B (puma -t 3:3)`.
+    pub(crate) name: String,
+    /// The file in the project's folder that its output goes to.
+    pub(crate) log: String,
+    /// Where the agent's rings are, when it is watched from inside too.
+    pub(crate) places: Option<&'a Places>,
+}
 
 /// How long and with which random choices to load.
 #[derive(Clone, Copy, Debug)]
@@ -39,8 +55,8 @@ pub(crate) struct Segment {
     pub(crate) start_s: Option<f64>,
     /// Answered in the window, per second.
     pub(crate) rps: f64,
-    /// Due → answered, ascending. Empty when nothing was answered in time, on a host that had no time for it, or by an app
-    /// that takes longer.
+    /// Due → answered, ascending; of requests that were never answered, how long they had waited at the end. Empty when nothing
+    /// was answered in time, on a host that had no time for it, or by an app that takes longer.
     pub(crate) latency: Vec<Nanos>,
     /// Requests due in the window that failed.
     pub(crate) failed: u64,
@@ -76,62 +92,66 @@ impl Trouble {
         }
     }
 
-    fn target(side: &Side, error: TargetError) -> Trouble {
+    fn target(subject: &Subject<'_>, error: TargetError) -> Trouble {
         match error {
             TargetError::Interrupted => Trouble::interrupted(),
             error => Trouble::failed(
                 Exit::TargetFailed,
-                format!("{} ({}) did not start: {error}", side.label, side.name),
+                format!("{} did not start: {error}", subject.name),
             ),
         }
     }
 }
 
 /// Puts the data into its known state.
-pub(crate) fn reset(side: &Side, stop: &AtomicBool) -> Result<(), Trouble> {
-    let settings = &side.settings;
+pub(crate) fn reset(subject: &Subject<'_>, stop: &AtomicBool) -> Result<(), Trouble> {
+    let settings = subject.settings;
     let (Some(spec), Some((command, limit))) = (&settings.start, &settings.before) else {
         return Ok(());
     };
-    target::run_before(spec, command, *limit, stop).map_err(|error| Trouble::target(side, error))
+    target::run_before(spec, command, *limit, stop).map_err(|error| Trouble::target(subject, error))
 }
 
 /// Starts the app, or takes the one that runs.
-pub(crate) fn start(side: &Side, stop: &AtomicBool) -> Result<Up, Trouble> {
+pub(crate) fn start(subject: &Subject<'_>, stop: &AtomicBool) -> Result<Up, Trouble> {
     let begin = Instant::now();
-    let settings = &side.settings;
+    let settings = subject.settings;
     let running = match &settings.start {
         Some(spec) => {
             let mut spec = spec.clone();
-            let log = format!("compare-{}.log", side.label).to_lowercase();
             let folder = settings.project.join(store::FOLDER);
-            spec.log = folder.is_dir().then(|| folder.join(log));
+            spec.log = folder.is_dir().then(|| folder.join(&subject.log));
+            if let Some(places) = subject.places {
+                spec.agent = places.agent();
+                spec.remove_when_killed.extend(places.private_folders());
+            }
             target::start(&spec, stop)
         }
         None => target::attach(&settings.endpoint, run::ATTACH_TIMEOUT, stop),
     };
-    let running = running.map_err(|error| Trouble::target(side, error))?;
+    let running = running.map_err(|error| Trouble::target(subject, error))?;
     let start_s = (!running.is_attached()).then(|| begin.elapsed().as_secs_f64());
     Ok(Up { running, start_s })
 }
 
-/// Loads an app that is up.
+/// Loads an app that is up. `rings` are emptied meanwhile.
 pub(crate) fn load(
-    side: &Side,
+    subject: &Subject<'_>,
     up: &mut Up,
     length: Length,
+    rings: Option<&mut Rings>,
     stop: &Arc<AtomicBool>,
 ) -> Result<Segment, Trouble> {
     // Read anew each time: a new run token, since nothing may collide with what an earlier measurement posted.
-    let scenario = run::read_scenario(&side.settings)
+    let scenario = run::read_scenario(subject.settings)
         .map_err(|failure| Trouble::failed(failure.exit, failure.message))?;
     let plan = Plan {
         warmup: nanos(length.warmup),
         duration: nanos(length.measured),
         seed: length.seed,
-        ..side.settings.plan.clone()
+        ..subject.settings.plan.clone()
     };
-    let mut watched = Watched::new(&up.running, length.warmup);
+    let mut watched = Watched::new(&up.running, length.warmup, rings);
     let result = watched.load(&plan, &scenario, &mut up.running, stop);
     let died = up.running.exited().filter(|_| !up.running.is_attached());
     if let Some(status) = died {
@@ -140,8 +160,8 @@ pub(crate) fn load(
         return Err(Trouble::failed(
             Exit::TargetDied,
             format!(
-                "{} ({}) died under load ({status}); its last line: {last}",
-                side.label, side.name
+                "{} died under load ({status}); its last line: {last}",
+                subject.name
             ),
         ));
     }
@@ -149,11 +169,12 @@ pub(crate) fn load(
         return Err(Trouble::interrupted());
     }
     let result = result.map_err(|error| Trouble::failed(Exit::Failed, error.to_string()))?;
-    watched.segment(side, up.start_s, result)
+    watched.segment(subject, up.start_s, result)
 }
 
 /// A measurement while it goes on.
-struct Watched {
+struct Watched<'a> {
+    rings: Option<&'a mut Rings>,
     begin: Instant,
     warmup: Duration,
     sampler: HostSampler,
@@ -161,8 +182,8 @@ struct Watched {
     exchanges: Vec<Exchange>,
 }
 
-impl Watched {
-    fn new(running: &Running, warmup: Duration) -> Watched {
+impl<'a> Watched<'a> {
+    fn new(running: &Running, warmup: Duration, rings: Option<&'a mut Rings>) -> Watched<'a> {
         let mut roles = vec![(std::process::id(), ProcessRole::Generator)];
         roles.extend(
             running
@@ -173,6 +194,7 @@ impl Watched {
         let servers = capture::processes_named(&["mariadbd", "mysqld", "postgres"]);
         roles.extend(servers.into_iter().map(|pid| (pid, ProcessRole::Database)));
         Watched {
+            rings,
             begin: Instant::now(),
             warmup,
             sampler: HostSampler::new(&roles),
@@ -195,6 +217,10 @@ impl Watched {
         }
         load::run(plan, scenario, &over, &mut |batch| {
             self.exchanges.extend(batch.exchanges);
+            if let Some(rings) = &mut self.rings {
+                // They must not fill up, and they tell what the server says of itself.
+                rings.poll();
+            }
             if self.first.is_none() && self.begin.elapsed() >= self.warmup {
                 self.first = self.sampler.sample().ok();
             }
@@ -207,7 +233,7 @@ impl Watched {
 
     fn segment(
         mut self,
-        side: &Side,
+        subject: &Subject<'_>,
         start_s: Option<f64>,
         result: LoadResult,
     ) -> Result<Segment, Trouble> {
@@ -216,11 +242,20 @@ impl Watched {
         let due = self.exchanges.iter().filter(within);
         let answered = due
             .clone()
-            .filter(|exchange| exchange.outcome.was_answered());
-        let mut latency: Vec<Nanos> = answered
+            .filter(|exchange| exchange.outcome.was_answered())
+            .count();
+        // Leaving out those that wait in vain would make an overloaded app look fast.
+        let mut latency: Vec<Nanos> = due
+            .clone()
+            .filter(|exchange| {
+                exchange.outcome.was_answered() || exchange.outcome == Outcome::Unanswered
+            })
             .map(|exchange| exchange.answered.since(exchange.due))
             .collect();
         latency.sort_unstable();
+        if answered == 0 {
+            latency.clear();
+        }
         let fine = [Outcome::Ok, Outcome::Unanswered];
         let failed = due
             .clone()
@@ -228,14 +263,14 @@ impl Watched {
             .count();
         let requests = due.count();
         if failed as f64 > FAILED_SHARE_MAX * requests as f64 {
-            return Err(failing(side, failed, requests, &result));
+            return Err(failing(subject, failed, requests, &result));
         }
         let seconds = window.length().as_secs_f64();
         let last = self.sampler.sample().ok();
         let samples = self.first.as_ref().zip(last.as_ref());
         Ok(Segment {
             start_s,
-            rps: latency.len() as f64 / seconds,
+            rps: answered as f64 / seconds,
             latency,
             failed: failed as u64,
             memory: samples.map(|(first, last)| [memory(first), memory(last)]),
@@ -247,7 +282,7 @@ impl Watched {
     }
 }
 
-fn failing(side: &Side, failed: usize, requests: usize, result: &LoadResult) -> Trouble {
+fn failing(subject: &Subject<'_>, failed: usize, requests: usize, result: &LoadResult) -> Trouble {
     let example = result.failures.first().map_or_else(
         || "no example was kept".to_owned(),
         |failure| {
@@ -262,8 +297,8 @@ fn failing(side: &Side, failed: usize, requests: usize, result: &LoadResult) -> 
     Trouble::failed(
         Exit::RequestsFailed,
         format!(
-            "{} ({}) fails {failed} of {requests} requests ({example})",
-            side.label, side.name
+            "{} fails {failed} of {requests} requests ({example})",
+            subject.name
         ),
     )
 }
@@ -302,6 +337,47 @@ fn disturbed(first: &HostSample, last: &HostSample) -> f64 {
     }
 }
 
+/// What others usually take of the cores on this host.
+#[derive(Default)]
+pub(crate) struct Usual {
+    seen: Vec<f64>,
+}
+
+impl Usual {
+    /// Takes the shares of some measurements; says whether others took clearly more in one of them than usual. The first
+    /// ones say what is usual.
+    pub(crate) fn is_disturbed(&mut self, shares: &[f64]) -> bool {
+        let usual = stats::median(&self.seen);
+        let most = shares.iter().copied().fold(0.0, f64::max);
+        self.seen.extend(shares);
+        usual.is_some_and(|usual| most > DISTURBED + 2.0 * usual)
+    }
+
+    /// Takes those of a trial, by which nothing is judged.
+    pub(crate) fn learn(&mut self, shares: impl IntoIterator<Item = f64>) {
+        self.seen.extend(shares);
+    }
+}
+
 pub(crate) fn nanos(length: Duration) -> Nanos {
     Nanos(u64::try_from(length.as_nanos()).unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_usual_disturbs_nothing() {
+        let check = |before: &[f64], share: f64, expected: bool| {
+            let mut usual = Usual::default();
+            usual.learn(before.iter().copied());
+            assert_eq!(usual.is_disturbed(&[share]), expected, "{before:?} {share}");
+        };
+        check(&[], 0.5, false);
+        check(&[0.0, 0.0], 0.04, false);
+        check(&[0.0, 0.0], 0.06, true);
+        check(&[0.2, 0.1, 0.2], 0.4, false);
+        check(&[0.2, 0.1, 0.2], 0.5, true);
+    }
 }

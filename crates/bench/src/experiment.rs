@@ -1,0 +1,21 @@
+//! Published experience, repeated on the example apps: one file each, each with a report in `docs/experiments/`.
+
+mod blog;
+mod jit;
+mod rails;
+mod report;
+
+use std::error::Error;
+
+/// Runs the one that the first argument names; whether the published shape was seen.
+pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
+    match arguments.first().map(String::as_str) {
+        Some("blog") => blog::run(&arguments[1..]),
+        Some("jit") => jit::run(&arguments[1..]),
+        other => Err(format!(
+            "no experiment is called {:?}; there are `blog` and `jit`",
+            other.unwrap_or("")
+        )
+        .into()),
+    }
+}

@@ -1,0 +1,101 @@
+//! The same Rails app without and with Ruby's JIT compiler, in interleaved blocks: `hakaru compare` with one variable more.
+
+use std::error::Error;
+use std::fmt::Write as _;
+use std::process::Command;
+
+use serde_json::Value;
+
+use super::rails::{Blog, Start};
+use super::report;
+use crate::options::value;
+use crate::steps::Steps;
+
+/// Ratios of times without and with an early JIT, as published for a Rails app: at p50 and at p100.
+const PUBLISHED: [(&str, f64); 2] = [("p50", 1.18), ("p100", 1.37)];
+const CONNECTIONS: u32 = 2;
+
+/// Runs it. The shape depends on the compiler, so none is asked for.
+pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
+    let mut steps = Steps::open("experiment-jit", arguments)?;
+    let budget_s: u32 = value(arguments, "budget", 300)?;
+    let flag: String = value(arguments, "flag", best_flag().to_owned())?;
+    let blog = Blog::new(steps.folder())?;
+    let command = format!("bundle exec puma -t 1:1 -b tcp://127.0.0.1:{}", blog.port);
+    let env = [("RAILS_ENV", "production"), ("RAILS_MAX_THREADS", "1")];
+    let start = Start {
+        command: &command,
+        port: blog.port,
+        env: &env,
+        connections: CONNECTIONS,
+    };
+    let budget = format!("{budget_s}s");
+    let variable = format!("RUBYOPT={flag}");
+    let key = format!("{flag} within {budget}");
+    let compared = steps.take(&key, f64::from(budget_s), || {
+        blog.hakaru(
+            &start,
+            &["compare", "--env-b", &variable, "--budget", &budget],
+        )
+    })?;
+    if compared["ended"] == "failed" {
+        return Err(format!("the comparison failed: {}", compared["verdict"]).into());
+    }
+    report::write("jit", &table(&compared, &flag)?)?;
+    Ok(true)
+}
+
+/// The compiler that production uses, where this Ruby has it.
+fn best_flag() -> &'static str {
+    let has_yjit = Command::new("ruby").args(["--yjit", "-e", ""]).output();
+    match has_yjit.is_ok_and(|output| output.status.success()) {
+        true => "--yjit",
+        false => "--rjit",
+    }
+}
+
+fn table(compared: &Value, flag: &str) -> Result<String, Box<dyn Error>> {
+    let mut text = format!(
+        "{}; {}; `{flag}`. {} blocks in {:.0} s, noise floor of the host ±{:.1} %.\n\n\
+         | | without | with | without / with | 95 % interval | | published |\n|---|--:|--:|--:|--:|---|--:|\n",
+        report::host(),
+        report::version("ruby", "--version"),
+        compared["blocks"],
+        compared["measuring_s"].as_f64().unwrap_or(f64::NAN),
+        compared["noise_floor"].as_f64().unwrap_or(f64::NAN) * 100.0,
+    );
+    for row in compared["rows"].as_array().ok_or("no rows")? {
+        let metric = row["metric"].as_str().ok_or("a row without a name")?;
+        let figure = |key: &str| row[key].as_f64().unwrap_or(f64::NAN);
+        let published = PUBLISHED.iter().find(|(name, _)| *name == metric);
+        let published = published.map_or(String::new(), |(_, ratio)| format!("{ratio}x"));
+        let unit = if metric == "rps" { "" } else { " ms" };
+        writeln!(
+            text,
+            "| {metric}{unit} | {:.2} | {:.2} | {:.2}x | {:.2}–{:.2} | {} | {published} |",
+            figure("a"),
+            figure("b"),
+            1.0 / figure("ratio"),
+            1.0 / figure("high"),
+            1.0 / figure("low"),
+            row["verdict"].as_str().unwrap_or_default(),
+        )?;
+    }
+    for (name, key, scale) in [
+        ("start s", "start_s", 1.0),
+        ("settled after s", "warmup_s", 1.0),
+        ("memory MiB", "memory_bytes", 1.0 / f64::from(1 << 20)),
+    ] {
+        let side = |side: &str| {
+            let value = compared[side][key].as_f64();
+            value.map_or("?".to_owned(), |value| format!("{:.1}", value * scale))
+        };
+        writeln!(text, "| {name} | {} | {} | | | | |", side("a"), side("b"))?;
+    }
+    writeln!(
+        text,
+        "\n{}",
+        compared["verdict"].as_str().unwrap_or_default()
+    )?;
+    Ok(text)
+}

@@ -1,0 +1,145 @@
+//! What `hakaru compare` claims of real apps whose difference is known: none, or 5 % more CPU for each request.
+//!
+//! Each comparison is one step that is kept ([`Steps`]). Asked: of ten comparisons of equals at most two claim any difference
+//! in any row; of ten with the difference planted at least nine find it, each within five minutes.
+
+use std::error::Error;
+
+use serde_json::{Value, json};
+
+use crate::options::value;
+use crate::program::Project;
+use crate::steps::Steps;
+
+const OF_EACH: u32 = 10;
+const CLAIMED_MAX: u32 = 2;
+const FOUND_MIN: u32 = 9;
+/// CPU of a request as the app is, and with the planted difference; milliseconds.
+const CPU_MS: [&str; 2] = ["5", "5.25"];
+
+/// What is compared with the app as it is.
+#[derive(Clone, Copy)]
+enum Kind {
+    Equal,
+    Planted,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Kind::Equal => "equal",
+            Kind::Planted => "planted",
+        }
+    }
+
+    fn cpu_ms(self) -> &'static str {
+        CPU_MS[self as usize]
+    }
+
+    /// Whether the comparison said what this kind is counted for: any difference at all, or that B is slower and in
+    /// nothing faster.
+    fn is_counted(self, seen: &Value) -> bool {
+        let says = |verdict: &str| {
+            let verdicts = seen["verdicts"].as_array().into_iter().flatten();
+            verdicts.into_iter().any(|said| said == verdict)
+        };
+        match self {
+            Kind::Equal => says("slower") || says("faster"),
+            Kind::Planted => says("slower") && !says("faster"),
+        }
+    }
+}
+
+/// Runs it; whether the bounds are held.
+pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
+    let mut steps = Steps::open("honesty", arguments)?;
+    let of_each = value(arguments, "of-each", OF_EACH)?;
+    let budget_s: u32 = value(arguments, "budget", 300)?;
+    let project = Project::new("cpu", steps.folder())?;
+    let claimed = counted(&mut steps, &project, Kind::Equal, of_each, budget_s)?;
+    println!("equal: {claimed} of {of_each} claim a difference (asked: at most {CLAIMED_MAX})");
+    let found = counted(&mut steps, &project, Kind::Planted, of_each, budget_s)?;
+    println!("planted 5 %: {found} of {of_each} find it (asked: at least {FOUND_MIN})");
+    Ok(claimed <= CLAIMED_MAX && found >= FOUND_MIN)
+}
+
+/// Compares so often, and says how many comparisons count.
+fn counted(
+    steps: &mut Steps,
+    project: &Project,
+    kind: Kind,
+    of_each: u32,
+    budget_s: u32,
+) -> Result<u32, Box<dyn Error>> {
+    let mut count = 0;
+    for number in 1..=of_each {
+        let key = format!("{} {number} within {budget_s} s", kind.name());
+        let seen = steps.take(&key, f64::from(budget_s), || {
+            let [a, b] = [Kind::Equal.cpu_ms(), kind.cpu_ms()].map(|ms| format!("CPU_MS={ms}"));
+            let seed = number.to_string();
+            let budget = format!("{budget_s}s");
+            let words = [
+                ["--env-a", &a],
+                ["--env-b", &b],
+                ["--budget", &budget],
+                ["--seed", &seed],
+            ];
+            told(&project.hakaru("compare", &words.concat())?)
+        })?;
+        count += u32::from(kind.is_counted(&seen));
+        println!(
+            "{} {number}: {} blocks in {:.0} s, noise floor {}, {}",
+            kind.name(),
+            seen["blocks"],
+            seen["measuring_s"].as_f64().unwrap_or(f64::NAN),
+            percent(&seen["noise_floor"]),
+            seen["verdict"].as_str().unwrap_or("no verdict")
+        );
+    }
+    Ok(count)
+}
+
+/// What is kept of a comparison.
+fn told(comparison: &Value) -> Result<Value, Box<dyn Error>> {
+    if comparison["ended"] == "failed" {
+        return Err(format!("a comparison failed: {}", comparison["verdict"]).into());
+    }
+    let rows = comparison["rows"].as_array().ok_or("no rows")?;
+    let verdicts: Vec<&Value> = rows.iter().map(|row| &row["verdict"]).collect();
+    let kept = ["blocks", "measuring_s", "noise_floor", "verdict"]
+        .map(|key| (key.to_owned(), comparison[key].clone()));
+    let mut kept = Value::Object(kept.into_iter().collect());
+    kept["verdicts"] = json!(verdicts);
+    Ok(kept)
+}
+
+fn percent(share: &Value) -> String {
+    let share = share.as_f64();
+    share.map_or("unknown".to_owned(), |share| {
+        format!("±{:.1}%", share * 100.0)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_claim_about_equals_counts_and_only_a_right_one_about_the_planted() {
+        let check = |kind: Kind, verdicts: &[&str], expected: bool| {
+            let seen = json!({ "verdicts": verdicts });
+            assert_eq!(
+                kind.is_counted(&seen),
+                expected,
+                "{} {verdicts:?}",
+                kind.name()
+            );
+        };
+        check(Kind::Equal, &["same", "unclear"], false);
+        check(Kind::Equal, &["same", "faster"], true);
+        check(Kind::Equal, &["slower", "same"], true);
+        check(Kind::Planted, &["slower", "unclear"], true);
+        check(Kind::Planted, &["slower", "faster"], false);
+        check(Kind::Planted, &["same", "same"], false);
+    }
+}

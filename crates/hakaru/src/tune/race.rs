@@ -1,0 +1,174 @@
+//! Measures what a search asks for, block by block, until it knows, the budget is out, or Ctrl-C.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use report::tuned::Ended;
+use whatif::search::{Cell, Extras, Search, Step};
+
+use super::block::{self, Block, NoBlock, Wanted};
+use super::knobs::Server;
+use super::runtime;
+use crate::exit::Failure;
+use crate::segment::{Length, Usual};
+use crate::settings::Settings;
+use crate::talk;
+
+/// Most blocks that are measured again: on a host that others use all the time, the budget is better spent otherwise.
+const REDONE_MAX: usize = 3;
+
+/// A race at work.
+pub(crate) struct Race<'a> {
+    settings: &'a Settings,
+    server: Server,
+    length: Length,
+    usual: Usual,
+    /// Blocks that were measured again.
+    pub(crate) redone: usize,
+    /// What the longest block has taken.
+    longest: Duration,
+    deadline: Instant,
+    stop: &'a Arc<AtomicBool>,
+}
+
+/// What became of a block.
+enum Got {
+    Block(Block),
+    /// The setting does not work, and why.
+    Broken(String),
+    /// No more blocks.
+    Over(Ended),
+}
+
+impl<'a> Race<'a> {
+    pub(crate) fn new(
+        settings: &'a Settings,
+        server: Server,
+        length: Length,
+        deadline: Instant,
+        stop: &'a Arc<AtomicBool>,
+    ) -> Race<'a> {
+        Race {
+            settings,
+            server,
+            length,
+            usual: Usual::default(),
+            redone: 0,
+            longest: length.warmup + length.measured,
+            deadline,
+            stop,
+        }
+    }
+
+    /// Races cells until it is known which is best. Answers why it ended, with the cells that do not work.
+    pub(crate) fn cells(
+        &mut self,
+        search: &mut Search,
+    ) -> Result<(Ended, Vec<(Cell, String)>), Failure> {
+        let mut broken = Vec::new();
+        loop {
+            let cell = match search.step() {
+                Step::Done(ending) => return Ok((Ended::Search(ending), broken)),
+                Step::Measure(cell) => cell,
+            };
+            let name = format!(
+                "round {}: {} × {}",
+                search.rounds(),
+                cell.workers,
+                cell.threads
+            );
+            match self.measure(cell, None, search.rounds(), &name)? {
+                Got::Block(block) => search.add(Some(block.figures), block.memory_bytes),
+                Got::Broken(why) => {
+                    broken.push((cell, why));
+                    search.add(None, 0);
+                }
+                Got::Over(ended) => return Ok((ended, broken)),
+            }
+        }
+    }
+
+    /// Settings of the runtime that can be tried with this app.
+    pub(crate) fn runtime_settings(&self) -> Vec<String> {
+        let start = self.settings.start.as_ref();
+        start.map_or_else(Vec::new, runtime::settings)
+    }
+
+    /// Races settings of the runtime on one cell. Answers what ended it early.
+    pub(crate) fn extras(
+        &mut self,
+        cell: Cell,
+        names: &[String],
+    ) -> Result<(Extras, Option<Ended>), Failure> {
+        let mut extras = Extras::new(cell, names.to_vec());
+        let mut blocks = 0;
+        while let Some(setting) = extras.step() {
+            let setting = setting.map(|index| names[index].as_str());
+            let name = setting.unwrap_or("as it is");
+            match self.measure(cell, setting, blocks / (names.len() + 1), name)? {
+                Got::Block(block) => extras.add(Some(block.figures), block.memory_bytes),
+                Got::Broken(_) => extras.add(None, 0),
+                Got::Over(ended) => return Ok((extras, Some(ended))),
+            }
+            blocks += 1;
+        }
+        Ok((extras, None))
+    }
+
+    /// One block; what others disturbed is measured again.
+    fn measure(
+        &mut self,
+        cell: Cell,
+        runtime: Option<&str>,
+        round: usize,
+        name: &str,
+    ) -> Result<Got, Failure> {
+        loop {
+            let begin = Instant::now();
+            if begin + self.longest > self.deadline {
+                return Ok(Got::Over(Ended::Budget));
+            }
+            let wanted = Wanted {
+                server: self.server,
+                cell,
+                runtime,
+                // All settings of a round meet the same random choices.
+                length: Length {
+                    seed: self.length.seed.wrapping_add(round as u64),
+                    ..self.length
+                },
+            };
+            let block = match block::measure(self.settings, wanted, self.stop) {
+                Ok(block) => block,
+                Err(NoBlock::Interrupted) => return Ok(Got::Over(Ended::Interrupted)),
+                Err(NoBlock::Failed(failure)) => return Err(failure),
+                Err(NoBlock::Broken(why)) => {
+                    self.say(name, &format!("does not work: {why}"));
+                    return Ok(Got::Broken(why));
+                }
+            };
+            self.longest = self.longest.max(begin.elapsed());
+            if self.usual.is_disturbed(&[block.disturbed]) && self.redone < REDONE_MAX {
+                self.redone += 1;
+                let share = block.disturbed * 100.0;
+                self.say(
+                    name,
+                    &format!("others took {share:.0}% of the cores; measured again"),
+                );
+                continue;
+            }
+            let (rps, p95) = (block.figures.rps, block.figures.p95);
+            self.say(name, &format!("{rps:.1} requests/s, p95 {p95:.1} ms"));
+            return Ok(Got::Block(block));
+        }
+    }
+
+    fn say(&self, name: &str, what: &str) {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        talk::say(&format!(
+            "{name}: {what}; {:.0} s of the budget left",
+            left.as_secs_f64()
+        ));
+    }
+}
