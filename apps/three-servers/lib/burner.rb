@@ -9,10 +9,9 @@ class Burner
 
   attr_reader :rounds_a_ms
 
+  # With ROUNDS_A_MS several starts do the same work, also on a host that was slow during one of them.
   def initialize
-    SAMPLES.times { sample } # a JIT and the caches get their share first
-    # The median: a sample that was interrupted or shared its core must not count.
-    @rounds_a_ms = SAMPLE_ROUNDS / Array.new(SAMPLES) { sample }.sort[SAMPLES / 2]
+    @rounds_a_ms = Float(ENV.fetch("ROUNDS_A_MS") { calibrated })
   end
 
   def burn(milliseconds) = spin((milliseconds * @rounds_a_ms).round)
@@ -20,6 +19,12 @@ class Burner
   def self.cpu_ms = Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID, :float_millisecond)
 
   private
+
+  def calibrated
+    SAMPLES.times { sample } # a JIT and the caches get their share first
+    # The median: a sample that was interrupted or shared its core must not count.
+    SAMPLE_ROUNDS / Array.new(SAMPLES) { sample }.sort[SAMPLES / 2]
+  end
 
   def sample
     started = Burner.cpu_ms

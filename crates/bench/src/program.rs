@@ -63,9 +63,10 @@ impl Project {
         if is_chat {
             (config, rackup) = ("hakaru.toml".to_owned(), "config.ru".to_owned());
         }
-        let env = match is_chat && app != "chat-sqlite" {
-            true => vec![("DATABASE_URL".to_owned(), mariadb_url()?)],
-            false => Vec::new(),
+        let env = match app {
+            "chat-sqlite" => Vec::new(),
+            _ if is_chat => vec![("DATABASE_URL".to_owned(), mariadb_url()?)],
+            _ => vec![("ROUNDS_A_MS".to_owned(), rounds(&folder)?)],
         };
         Ok(Project {
             program: program.into(),
@@ -232,6 +233,19 @@ pub(crate) fn figures(value: &Value) -> Result<Figures, Box<dyn Error>> {
         p50: number(latency, "p50")?,
         p95: number(latency, "p95")?,
     })
+}
+
+/// How much work a ms of CPU is, found once: a host that is slow while an app starts would give it less to do.
+fn rounds(folder: &Path) -> Result<String, Box<dyn Error>> {
+    let kept = folder.join("rounds");
+    if !kept.exists() {
+        let script = "print Burner.new.rounds_a_ms";
+        let mut ruby = Command::new("ruby");
+        ruby.args(["-r./lib/burner", "-e", script])
+            .current_dir(folder);
+        std::fs::write(&kept, ruby.output()?.stdout)?;
+    }
+    Ok(std::fs::read_to_string(&kept)?)
 }
 
 fn mariadb_url() -> Result<String, Box<dyn Error>> {

@@ -21,6 +21,9 @@ const WORST_MAX: f64 = 0.25;
 const OPEN_SHARE: f64 = 0.6;
 /// The recorded setting.
 const RECORDED: (u32, u32) = (1, 5);
+/// So many times the predicted p95 is measured, at most so many seconds.
+const P95S: f64 = 4.0;
+const SECONDS_MAX: f64 = 60.0;
 /// Seconds that a boot and the end of a run take beside the load, roughly.
 const BESIDE: f64 = 4.0;
 
@@ -97,7 +100,7 @@ impl<'a> App<'a> {
     /// The errors of one setting.
     fn compare(&mut self, cell: (u32, u32)) -> Result<Vec<f64>, Box<dyn Error>> {
         let closed = self.predict(cell, None)?;
-        let measured = figures(&self.measure(cell, "closed", self.load)?)?;
+        let measured = figures(&self.measure(cell, "closed", self.long_enough(&closed))?)?;
         let mut errors = self.show(cell, "closed", rows(&closed, &measured, true));
         let load = Load {
             rate: Some(OPEN_SHARE * closed.rps),
@@ -108,6 +111,18 @@ impl<'a> App<'a> {
         let open = self.predict(cell, kept["rate"].as_f64())?;
         errors.extend(self.show(cell, "open", rows(&open, &figures(&kept)?, false)));
         Ok(errors)
+    }
+
+    /// A run that is hardly longer than a request takes sees no steady state: with Puma 6 each connection waits for all
+    /// others once in ten requests, and before the first time it has not.
+    fn long_enough(&self, predicted: &Figures) -> Load {
+        // Whole seconds, so that a model that is changed a little finds what was measured.
+        let p95 = (predicted.p95 / 1e3).round();
+        Load {
+            warmup: self.load.warmup.max(p95),
+            seconds: self.load.seconds.max(P95S * p95).min(SECONDS_MAX),
+            ..self.load
+        }
     }
 
     fn measure(

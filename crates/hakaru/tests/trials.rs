@@ -133,10 +133,12 @@ impl Chat {
         let mut left: Vec<String> = folders
             .map(|entry| entry.path().display().to_string())
             .collect();
-        if self.variable.is_some() {
-            let databases = self
-                .database()
-                .query("SHOW DATABASES LIKE 'hakaru\\_scratch%'");
+        if let Some(url) = &self.variable {
+            let asked = match url.starts_with("postgres") {
+                true => "SELECT datname FROM pg_database WHERE datname LIKE 'hakaru\\_scratch%'",
+                false => "SHOW DATABASES LIKE 'hakaru\\_scratch%'",
+            };
+            let databases = self.database().query(asked);
             left.extend(
                 databases
                     .unwrap_or_default()
@@ -222,6 +224,25 @@ fn check(variable: Option<String>) {
             .is_some_and(|text| text.contains(INDEX)),
         "{journal:#}"
     );
+}
+
+/// The copy of a whole database is what differs there; what comes after an interruption does not.
+#[test]
+fn an_index_is_tried_on_a_scratch_database_of_postgres() {
+    let _alone = ALONE
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner());
+    let url = std::env::var("HAKARU_TEST_POSTGRES_URL")
+        .expect("HAKARU_TEST_POSTGRES_URL is set; bin/test starts the servers that tests need");
+    let chat = Chat::new(Some(url));
+    let finding = number(&chat.json(&["run", "--json", "--duration", "8s"], &[0]));
+    let before = chat.state();
+    let tried = chat.json(&[&["try", &finding, "--json"], &BRIEF[..]].concat(), &[12]);
+    assert_eq!(tried["blocks"], 1, "{tried:#}");
+    let afterwards = tried["tried"]["afterwards"].as_str().expect("a sentence");
+    assert!(afterwards.contains("on a copy"), "{afterwards}");
+    assert_eq!(chat.state(), before);
+    assert_eq!(chat.leftovers(), [""; 0]);
 }
 
 #[test]

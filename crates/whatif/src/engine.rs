@@ -89,6 +89,8 @@ struct Thread {
     inline: u32,
     /// The connection was ended with the last answer.
     ended: bool,
+    /// It has closed that connection and waits for the GVL again.
+    closing: bool,
     /// Counts waits for a next request.
     turn: u32,
     stretches: Range<usize>,

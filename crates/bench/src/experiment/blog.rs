@@ -148,10 +148,11 @@ fn command(blog: &Blog, server: Server) -> Result<(String, u16), Box<dyn Error>>
             fs::create_dir_all(&folder)?;
             let config = folder.join("nginx.conf");
             fs::write(&config, proxy(&folder.display().to_string(), front, port))?;
+            // nginx answers 502 until Unicorn listens, which would be the first thing it is asked.
             let line = format!(
-                "nginx -c {} 2>nginx/start.log & exec {}",
+                "{} & until bash -c \"exec 3<>/dev/tcp/127.0.0.1/{port}\" 2>/dev/null; do sleep 0.1; done; exec nginx -c {} 2>nginx/start.log",
+                unicorn(blog, workers)?,
                 config.display(),
-                unicorn(blog, workers)?
             );
             Ok((line, front))
         }
@@ -165,7 +166,8 @@ fn unicorn(blog: &Blog, workers: usize) -> Result<String, Box<dyn Error>> {
     );
     let name = format!("unicorn-{workers}.rb");
     fs::write(blog.folder.join(&name), config)?;
-    Ok(format!("unicorn -c {name} config.ru"))
+    // Without it Unicorn adds middleware for development of its own.
+    Ok(format!("unicorn -E none -c {name} config.ru"))
 }
 
 /// Keeps every answer for a minute, whatever the app says of it: Rails says that it is private.

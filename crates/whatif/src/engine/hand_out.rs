@@ -144,7 +144,7 @@ impl Engine<'_> {
         }
     }
 
-    fn take_next(&mut self, thread: usize) {
+    pub(super) fn take_next(&mut self, thread: usize) {
         let worker = self.actors[thread].worker;
         let shared = self.setup.hand_out == HandOut::Shared;
         let next = if shared {
@@ -181,7 +181,11 @@ impl Engine<'_> {
                 self.give_to_reactor(thread);
                 self.take_next(thread);
             }
-            HandOut::PumaInline if self.threads[thread].ended => self.take_next(thread),
+            HandOut::PumaInline if self.threads[thread].ended => {
+                // Ruby closes a socket without the GVL (`maygvl_close` in its io.c), and then has to wait for it anew.
+                self.threads[thread].closing = true;
+                self.want_gvl(thread, DISPATCH.0 as f64);
+            }
             HandOut::PumaInline => {
                 self.threads[thread].inline += 1;
                 let others = !self.workers[worker].todo.is_empty();

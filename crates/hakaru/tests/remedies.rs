@@ -1,0 +1,226 @@
+//! `hakaru try` and `hakaru compare --schema-b` on small apps of their own: an index that is kept, a schema, threads, a patch.
+
+use std::net::TcpListener;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+use std::sync::Mutex;
+
+use serde_json::Value;
+
+/// One at a time: each measures, and there may be but two cores.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// Reads one of 20,000 rows by a column without an index.
+const READS: &str = r#"
+require "sqlite3"
+
+run ->(_env) do
+  base = Thread.current.thread_variable_get(:base)
+  Thread.current.thread_variable_set(:base, base = SQLite3::Database.new("things.db")) unless base
+  rows = base.execute("SELECT name FROM thing WHERE owner = ?", [rand(1..20_000)])
+  [200, { "content-type" => "text/plain" }, [rows.size.to_s]]
+end
+"#;
+
+const SEED: &str = r#"
+require "sqlite3"
+base = SQLite3::Database.new("things.db")
+base.execute("CREATE TABLE thing (id INTEGER PRIMARY KEY, owner INTEGER NOT NULL, name TEXT NOT NULL)")
+base.execute("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+              INSERT INTO thing SELECT i, i, printf('thing %060d', i) FROM n")
+"#;
+
+const SCHEMA: &str =
+    "CREATE TABLE thing (id INTEGER PRIMARY KEY, owner INTEGER NOT NULL, name TEXT NOT NULL);\n";
+const INDEX: &str = "CREATE INDEX thing_by_owner ON thing (owner);\n";
+
+/// 2 ms of CPU and 6 ms of sleep: about four threads are best.
+const WAITS: &str = r#"
+def cpu = Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID, :float_millisecond)
+
+run ->(_env) do
+  stop = cpu + 2
+  nil while cpu < stop
+  sleep 0.006
+  [200, { "content-type" => "text/plain" }, ["ok"]]
+end
+"#;
+
+/// One block, which claims nothing.
+const BRIEF: [&str; 7] = [
+    "--json",
+    "--blocks",
+    "1",
+    "--segment",
+    "1s",
+    "--warmup",
+    "200ms",
+];
+/// The fewest from which something is claimed.
+const CLAIMING: [&str; 7] = [
+    "--json",
+    "--blocks",
+    "6",
+    "--segment",
+    "500ms",
+    "--warmup",
+    "200ms",
+];
+
+struct Project {
+    folder: tempfile::TempDir,
+}
+
+impl Project {
+    fn new(app: &str, threads: u32) -> Project {
+        let project = Project {
+            folder: tempfile::tempdir().expect("a temporary folder"),
+        };
+        let port = TcpListener::bind("127.0.0.1:0")
+            .and_then(|listener| listener.local_addr())
+            .expect("a free port")
+            .port();
+        std::fs::create_dir(project.folder.path().join("app")).expect("a folder");
+        std::fs::create_dir(project.folder.path().join("tmp")).expect("a folder");
+        project.write("config.ru", app);
+        project.write(
+            "hakaru.toml",
+            &format!(
+                "[target]\ncommand = \"puma -t {threads}:{threads} -b tcp://127.0.0.1:{port} config.ru\"\n\
+                 url = \"http://127.0.0.1:{port}/\"\nenv = {{ RACK_ENV = \"production\" }}\n\
+                 [load]\nconnections = 8\nduration = \"3s\"\nwarmup = \"500ms\"\n"
+            ),
+        );
+        project
+    }
+
+    fn with_things() -> Project {
+        let project = Project::new(READS, 3);
+        let mut seed = Command::new("ruby");
+        let seeded = seed.args(["-e", SEED]).current_dir(project.path()).status();
+        assert!(seeded.expect("ruby runs").success());
+        project
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.path().join("app")
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.path().join(name), text).expect("it is written");
+    }
+
+    fn hakaru(&self, code: i32, words: &[&str]) -> Output {
+        let output = Command::new(env!("CARGO_BIN_EXE_hakaru"))
+            .args(words)
+            .current_dir(self.path())
+            .env("TMPDIR", self.folder.path().join("tmp"))
+            .env_remove("DATABASE_URL")
+            .output()
+            .expect("hakaru runs");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{words:?}: {said}");
+        output
+    }
+
+    fn json(&self, code: i32, words: &[&str]) -> Value {
+        let output = self.hakaru(code, words);
+        serde_json::from_slice(&output.stdout).expect("JSON and nothing after it")
+    }
+
+    /// The number of the finding whose remedy begins so, of a run made now.
+    fn finding(&self, remedy: &str) -> String {
+        let run = self.json(0, &["run", "--json"]);
+        let findings = run["findings"].as_array().expect("findings");
+        let wanted = findings.iter().find(|finding| {
+            let exact = finding["remedy"]["exact"].as_str();
+            exact.is_some_and(|exact| exact.starts_with(remedy))
+        });
+        wanted.unwrap_or_else(|| panic!("no remedy is {remedy}: {findings:#?}"))["number"]
+            .to_string()
+    }
+
+    /// The schema as SQLite tells it, and how many rows there are.
+    fn state(&self) -> (String, String) {
+        let address = format!("sqlite:{}", self.path().join("things.db").display());
+        let opened = schema_db::scratch::open(&address);
+        let mut database = opened.unwrap_or_else(|error| panic!("{}", error.message));
+        let schema = database.export();
+        let rows = database.query("SELECT count(*) FROM thing");
+        let message = |error: schema_db::DbError| -> String { panic!("{}", error.message) };
+        (
+            schema.unwrap_or_else(message),
+            format!("{:?}", rows.map_err(message)),
+        )
+    }
+
+    fn leftovers(&self) -> usize {
+        let folder = std::fs::read_dir(self.folder.path().join("tmp"));
+        folder.expect("a folder").count()
+    }
+}
+
+fn alone() -> std::sync::MutexGuard<'static, ()> {
+    ALONE
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+fn ratio(compared: &Value, metric: &str) -> f64 {
+    let rows = compared["rows"].as_array().expect("rows");
+    let row = rows.iter().find(|row| row["metric"] == metric);
+    row.expect("the row")["ratio"].as_f64().expect("a ratio")
+}
+
+#[test]
+fn an_index_that_proves_faster_is_kept_where_that_is_asked() {
+    let _alone = alone();
+    let project = Project::with_things();
+    let before = project.state();
+    let finding = project.finding("CREATE INDEX");
+    let words = [&["try", &finding, "--keep"], &CLAIMING[..]].concat();
+    let tried = project.json(0, &words);
+    assert_eq!(tried["decision"], "faster", "{tried:#}");
+    assert_eq!(tried["tried"]["is_kept"], true, "{tried:#}");
+    let after = project.state();
+    assert!(after.0.contains("CREATE INDEX") && !before.0.contains("CREATE INDEX"));
+    assert_eq!(after.1, before.1);
+    assert_eq!(project.leftovers(), 0);
+    let again = project.hakaru(2, &["try", &finding]);
+    let said = String::from_utf8_lossy(&again.stderr);
+    assert!(said.contains("is there already"), "{said}");
+}
+
+#[test]
+fn a_schema_is_compared_on_a_copy() {
+    let _alone = alone();
+    let project = Project::with_things();
+    let before = project.state();
+    project.write("new.sql", &[SCHEMA, INDEX].concat());
+    let words = [&["compare", "--schema-b", "new.sql"], &BRIEF[..]].concat();
+    let compared = project.json(12, &words);
+    assert!(ratio(&compared, "p50") < 0.8, "{compared:#}");
+    assert_eq!(compared["b"]["name"], "with new.sql");
+    assert_eq!(project.state(), before);
+    assert_eq!(project.leftovers(), 0);
+}
+
+#[test]
+fn threads_and_patches_are_tried() {
+    let _alone = alone();
+    let project = Project::new(WAITS, 1);
+    let finding = project.finding("-t ");
+    let tried = project.json(12, &[&["try", &finding], &BRIEF[..]].concat());
+    assert!(ratio(&tried, "rps") > 1.5, "{tried:#}");
+    let afterwards = tried["tried"]["afterwards"].as_str().expect("a sentence");
+    assert!(afterwards.contains("start Puma with -t "), "{afterwards}");
+    let patch = "--- a/config.ru\n+++ b/config.ru\n@@ -4,6 +4,6 @@\n run ->(_env) do\n   stop = cpu + 2\n   nil while cpu < stop\n-  sleep 0.006\n+  sleep 0.060\n   [200, { \"content-type\" => \"text/plain\" }, [\"ok\"]]\n end\n";
+    project.write("fix.diff", patch);
+    let words = ["try", &finding, "--patch", "fix.diff"];
+    let tried = project.json(12, &[&words[..], &BRIEF[..]].concat());
+    assert!(ratio(&tried, "rps") < 0.3, "{tried:#}");
+    assert_eq!(tried["b"]["name"], "with fix.diff");
+    let app = std::fs::read_to_string(project.path().join("config.ru"));
+    assert_eq!(app.expect("the app"), WAITS);
+    assert_eq!(project.leftovers(), 0);
+}
