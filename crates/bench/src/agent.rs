@@ -1,14 +1,15 @@
 //! What the agent costs: a Rack app with and without it, in ABBA blocks over several fresh boots.
 //!
 //! Both servers run at the same time on one core, and only one of them has requests at any moment. Four blocks in
-//! the order A B B A, or in every other boot B A A B, make a pair, so that a drift of the host meets both alike. The unit is the boot: the layout
-//! of memory alone moves a boot by a percent or two, which is all that is to be measured; so there are many, and
-//! a case without the agent on either side shows how much is noise.
+//! the order A B B A, or in every other boot B A A B, make a pair, so that a drift of the host meets both alike. The
+//! unit is two boots, one of each order: the layout of memory alone moves a boot by a percent or two, which is all
+//! that is to be measured; so there are many, and a case without the agent on either side shows how much is noise.
 
 use std::error::Error;
 use std::ops::{RangeBounds, RangeFull};
 
 use crate::apps::{App, Block, stay_on_client_core};
+use crate::options;
 use crate::pairs::{Estimate, Pair, estimate};
 
 /// The app that does nothing, and the one that waits for 10 ms.
@@ -30,7 +31,7 @@ struct Case {
 
 const CASES: [Case; 4] = [
     Case {
-        name: "noise: no agent on either side, hello, puma -t 5:5",
+        name: "noise: no agent on either side, puma -t 5:5",
         agent: false,
         flags: &["-t", "5:5"],
         config: HELLO,
@@ -69,6 +70,7 @@ const CASES: [Case; 4] = [
 
 /// How long everything takes.
 struct Size {
+    /// Even: every other one has the other order.
     boots: usize,
     pairs_a_boot: usize,
     block_s: f64,
@@ -77,32 +79,34 @@ struct Size {
 /// Short blocks: on a shared host the speed of a core drifts by a tenth from one second to the next, and
 /// only what lies next to each other in time can be compared. A tenth of a second is a thousand requests.
 const FULL: Size = Size {
-    boots: 24,
-    pairs_a_boot: 8,
+    boots: 64,
+    pairs_a_boot: 4,
     block_s: 0.1,
 };
 
 /// For the test that keeps this from rotting.
 const BRIEF: Size = Size {
-    boots: 1,
+    boots: 2,
     pairs_a_boot: 1,
     block_s: 0.1,
 };
 
-/// Caches, connections and the JIT-free interpreter settle within a second of load.
-const WARMUP_S: f64 = 1.0;
+/// Caches, connections and the JIT-free interpreter settle within half a second of load: thousands of requests.
+const WARMUP_S: f64 = 0.5;
 
-/// Answers whether every bound held. `--brief` only shows that it runs.
+/// Answers whether every bound held. `--brief` only shows that it runs; `--case TEXT` takes the cases with that text
+/// in their names.
 pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
     let brief = arguments.iter().any(|argument| argument == "--brief");
     let size = if brief { BRIEF } else { FULL };
+    let wanted: String = options::value(arguments, "case", String::new())?;
     stay_on_client_core()?;
     println!(
         "agent: {} boots × {} ABBA of {} s blocks; server on one core, generator on the other",
         size.boots, size.pairs_a_boot, size.block_s
     );
     let mut held = true;
-    for case in &CASES {
+    for case in CASES.iter().filter(|case| case.name.contains(&wanted)) {
         held &= report(case, &measure(case, &size)?) || brief;
     }
     Ok(held)
@@ -138,15 +142,24 @@ fn measure(case: &Case, size: &Size) -> Result<Vec<Vec<[Block; 4]>>, Box<dyn Err
         .collect()
 }
 
-/// The blocks as pairs of one of their measurements.
+/// The blocks as pairs of one of their measurements, two boots together: the app that booted first and the one that
+/// booted second differ by percents, and only the mean of both orders is free of that. (A median over boots of
+/// either order lies anywhere between the two.)
 fn pairs(boots: &[Vec<[Block; 4]>], of: fn(&Block) -> f64) -> Vec<Vec<Pair>> {
     let pair = |[a1, b1, b2, a2]: &[Block; 4]| Pair {
         a: f64::midpoint(of(a1), of(a2)),
         b: f64::midpoint(of(b1), of(b2)),
     };
+    let both = |(one, other): (&[Block; 4], &[Block; 4])| {
+        let (one, other) = (pair(one), pair(other));
+        Pair {
+            a: f64::midpoint(one.a, other.a),
+            b: f64::midpoint(one.b, other.b),
+        }
+    };
     boots
-        .iter()
-        .map(|blocks| blocks.iter().map(pair).collect())
+        .chunks_exact(2)
+        .map(|boots| boots[0].iter().zip(&boots[1]).map(both).collect())
         .collect()
 }
 

@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use ::load::{Plan, run};
-use capture::{Rings, unpack_agent};
+use capture::{Rings, step_back, unpack_agent};
 use recording::Nanos;
 use scenario::Scenario;
 use target::{Agent, CommandLine, Endpoint, Running, Spec};
@@ -136,6 +136,7 @@ impl Reader {
         let stop = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&stop);
         let thread = std::thread::spawn(move || {
+            step_back();
             let mut rings = Rings::new(folder.path());
             while !seen.load(Ordering::Relaxed) {
                 rings.poll();

@@ -14,4 +14,4 @@ pub use explain::{ExplainError, ExplainLimits, Explained, SkipReason, explain};
 pub use host::{HostError, HostSampler};
 pub use processes::processes_named;
 pub use profile::{Counted, ProfileCollector, Site};
-pub use rings::{Polled, Rings, ServerFacts};
+pub use rings::{Polled, Rings, ServerFacts, step_back};

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use capture::{
     DatabaseWatch, ExplainError, HostSampler, ProfileCollector, Rings, WatchTimes, Watched,
+    step_back,
 };
 use load::Batch;
 use recording::format::{Chunk, Summary};
@@ -138,6 +139,7 @@ struct State {
 
 impl State {
     fn record(mut self, batches: &Receiver<Batch>) -> Recorded {
+        step_back();
         let mut kept_at = Instant::now();
         self.sample_host();
         loop {
