@@ -169,6 +169,19 @@ fn report(case: &Case, boots: &[Vec<[Block; 4]>]) -> bool {
         pairs(boots, |block| block.rps),
     );
     println!("{}", case.name);
+    let busy = pairs(boots, |block| block.busy);
+    line::<RangeFull>(
+        "server's share of its core, side A",
+        &busy,
+        |pair| pair.a,
+        None,
+    );
+    line::<RangeFull>(
+        "server's share of its core, side B",
+        &busy,
+        |pair| pair.b,
+        None,
+    );
     line::<RangeFull>("CPU a request on side A, µs", &cpu, |pair| pair.a, None);
     let added = line(
         "added CPU a request on side B, µs",

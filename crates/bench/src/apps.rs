@@ -40,6 +40,8 @@ pub(crate) struct Block {
     pub(crate) cpu_us: f64,
     /// Requests a second.
     pub(crate) rps: f64,
+    /// Share of a core that the server's processes were on.
+    pub(crate) busy: f64,
 }
 
 /// Keeps this thread and those it starts on the client's core.
@@ -107,6 +109,7 @@ impl App {
         Ok(Block {
             cpu_us: cpu_ns as f64 / 1e3 / answered as f64,
             rps: answered as f64 / result.window.length().as_secs_f64(),
+            busy: cpu_ns as f64 / 1e9 / result.window.length().as_secs_f64(),
         })
     }
 
