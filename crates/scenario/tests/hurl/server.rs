@@ -1,0 +1,145 @@
+//! A server that answers what it is asked to answer.
+//!
+//! `/answer?status=…&type=…&header=Name: value&body=…&hex=…&coding=gzip` answers just that; any other path
+//! answers with JSON that says how it was asked: `method`, `target`, `headers` by name, `body`.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::time::Duration;
+
+use flate2::Compression;
+use flate2::write::{GzEncoder, ZlibEncoder};
+
+struct Request {
+    method: String,
+    target: String,
+    headers: BTreeMap<String, String>,
+    body: Vec<u8>,
+}
+
+#[derive(Default)]
+struct Reply {
+    status: Option<String>,
+    headers: String,
+    body: Vec<u8>,
+}
+
+/// Starts a server that lives as long as the process; where it answers.
+pub(crate) fn start() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = listener.local_addr().expect("an address");
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            // A client that goes away in between is no concern of the server.
+            let _ = serve(stream);
+        }
+    });
+    format!("http://{address}")
+}
+
+fn serve(mut stream: TcpStream) -> io::Result<()> {
+    stream.set_read_timeout(Some(Duration::from_secs(10)))?;
+    let request = read(&stream)?;
+    let reply = match request.target.strip_prefix("/answer") {
+        Some(query) => asked_for(query.trim_start_matches('?'))?,
+        None => echo(&request),
+    };
+    let status = reply.status.as_deref().unwrap_or("200");
+    let length = reply.body.len();
+    let head = format!(
+        "HTTP/1.1 {status} X\r\nConnection: close\r\nContent-Length: {length}\r\n{}\r\n",
+        reply.headers
+    );
+    stream.write_all(head.as_bytes())?;
+    stream.write_all(&reply.body)
+}
+
+fn read(stream: &TcpStream) -> io::Result<Request> {
+    let mut reader = BufReader::new(stream);
+    let mut line = String::new();
+    reader.read_line(&mut line)?;
+    let mut words = line.split(' ').map(str::to_owned);
+    let (method, target) = (words.next(), words.next());
+    let mut headers = BTreeMap::new();
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line)?;
+        let Some((name, value)) = line.trim_end().split_once(": ") else {
+            break;
+        };
+        headers.insert(name.to_ascii_lowercase(), value.to_owned());
+    }
+    let length = headers.get("content-length");
+    let mut body = vec![0; length.map_or(0, |length| length.parse().unwrap_or(0))];
+    reader.read_exact(&mut body)?;
+    Ok(Request {
+        method: method.unwrap_or_default(),
+        target: target.unwrap_or_default(),
+        headers,
+        body,
+    })
+}
+
+fn echo(request: &Request) -> Reply {
+    let body = serde_json::json!({
+        "method": request.method,
+        "target": request.target,
+        "headers": request.headers,
+        "body": String::from_utf8_lossy(&request.body),
+    });
+    Reply {
+        headers: "Content-Type: application/json\r\n".to_owned(),
+        body: body.to_string().into_bytes(),
+        ..Reply::default()
+    }
+}
+
+fn asked_for(query: &str) -> io::Result<Reply> {
+    let mut reply = Reply::default();
+    let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+    for (name, value) in pairs {
+        let bytes = percent_decoded(value);
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        match name {
+            "status" => reply.status = Some(text),
+            "type" => reply.headers += &format!("Content-Type: {text}\r\n"),
+            "header" => reply.headers += &format!("{text}\r\n"),
+            "body" => reply.body = bytes,
+            "hex" => reply.body = bytes_of(&text),
+            "coding" => {
+                reply.headers += &format!("Content-Encoding: {text}\r\n");
+                reply.body = compressed(&text, &reply.body)?;
+            }
+            other => panic!("a case asks the server for `{other}`"),
+        }
+    }
+    Ok(reply)
+}
+
+fn compressed(coding: &str, body: &[u8]) -> io::Result<Vec<u8>> {
+    if coding == "deflate" {
+        let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
+        encoder.write_all(body)?;
+        return encoder.finish();
+    }
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(body)?;
+    encoder.finish()
+}
+
+fn percent_decoded(text: &str) -> Vec<u8> {
+    let mut parts = text.split('%');
+    let mut bytes = parts.next().unwrap_or("").as_bytes().to_vec();
+    for part in parts {
+        let (code, rest) = part.split_at(2);
+        bytes.extend(bytes_of(code));
+        bytes.extend(rest.as_bytes());
+    }
+    bytes
+}
+
+fn bytes_of(digits: &str) -> Vec<u8> {
+    let pair = |at| u8::from_str_radix(&digits[at..at + 2], 16).expect("two digits");
+    (0..digits.len()).step_by(2).map(pair).collect()
+}
