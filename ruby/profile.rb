@@ -29,6 +29,7 @@ module HakaruAgent
       def at_the_end
         HakaruAgent.quietly do
           Counted.tell
+          RuntimeFacts.tell
           Native.profile_stop
         end
       end

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 /// Everything the agent is made of, from the workspace's root.
-const SOURCES: [&str; 8] = [
+const SOURCES: [&str; 9] = [
     "crates/agent",
     "crates/ring/src",
     "crates/ring/Cargo.toml",
@@ -14,6 +14,7 @@ const SOURCES: [&str; 8] = [
     "crates/sql-digest/Cargo.toml",
     "ruby/agent.rb",
     "ruby/profile.rb",
+    "ruby/runtime_facts.rb",
     "Cargo.lock",
 ];
 

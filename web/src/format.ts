@@ -148,6 +148,107 @@ export interface Run {
   host: { cores: number; same_host: boolean };
   how_sure: { about: string; says: string }[];
   troubles: { what: string; remedy: string }[];
+  profile: RunProfile | null;
+}
+
+export type State = "running" | "gvl_wait" | "gc" | "sql" | "http" | "lock" | "pool" | "sleep" | "other_io";
+export type IndexIntoFrames = number;
+export type IndexIntoStates = number;
+export type IndexIntoNodes = number;
+
+/** Nodes in depth-first order, heavier siblings first; node 0 is the root. */
+export interface FlameGraph {
+  name: string;
+  requests: number | null;
+  depth: number[];
+  frame: IndexIntoFrames[];
+  /** Node, state, weight, and so on: what a node holds without those below it. */
+  own: number[];
+  /** Of the earlier of two profiles, likewise. */
+  before?: number[];
+  /** Bytes of each entry in `own`, in profiles of objects. */
+  bytes?: number[];
+}
+
+/** Method, file, line of the definition, whose code. */
+export type FlameFrame = [name: string, file: string, line: number, origin: number];
+
+export interface Flame {
+  unit: "us" | "objects" | "samples";
+  states: State[];
+  origins: string[];
+  frames: FlameFrame[];
+  graphs: FlameGraph[];
+}
+
+export interface Sampling {
+  samples: number;
+  interval_us: number;
+  cost: { cpu_share: Share; dropped: number };
+  notes: string[];
+  runtime: Record<string, number>;
+}
+
+/** A slow request; milliseconds since it was due. */
+export interface Exemplar {
+  route: string;
+  line: string;
+  status: number;
+  pid: number;
+  sent_ms: Milliseconds;
+  start_ms: Milliseconds;
+  end_ms: Milliseconds;
+  answered_ms: Milliseconds;
+  parts: [State, Milliseconds][];
+  bursts: [State, Milliseconds][];
+  sql: { digest: string; site: string; count: number; time_ms: Milliseconds }[];
+  /** State, start, length, stack with the outermost frame first. */
+  samples: [IndexIntoStates, Milliseconds, Milliseconds, IndexIntoFrames[]][];
+}
+
+export interface RunProfile extends Sampling {
+  exemplars: Exemplar[];
+  flame: Flame;
+}
+
+export interface ProfileHead extends Sampling {
+  command: string;
+  mode: string;
+  duration_s: number;
+  threads: number;
+}
+
+export interface Profile extends ProfileHead {
+  format: "hakaru-profile";
+  version: number;
+  number: number | null;
+  counted: {
+    method: string;
+    calls: number;
+    repeats: number;
+    missed: number;
+    callers: { caller: string; calls: number; repeats: number }[];
+  } | null;
+  flame: Flame;
+}
+
+export interface ProfileDiff {
+  format: "hakaru-profile-diff";
+  version: number;
+  before: ProfileHead;
+  after: ProfileHead;
+  changes: {
+    frame: string;
+    file: string;
+    line: number;
+    before: { share: Share; self_share: Share };
+    after: { share: Share; self_share: Share };
+    change: Share;
+    low: Share;
+    high: Share;
+    sure: boolean;
+  }[];
+  flame: Flame;
 }
 
 export interface SweepStep {
@@ -240,4 +341,4 @@ export interface Compare {
   tried: { run: number; number: number; title: string; remedy: string; afterwards: string } | null;
 }
 
-export type Document = Run | Sweep | Log | Compare;
+export type Document = Run | Sweep | Log | Compare | Profile | ProfileDiff;

@@ -81,7 +81,10 @@ static COST: AtomicU64 = AtomicU64::new(0);
 static DROPPED: AtomicU64 = AtomicU64::new(0);
 static UNSEEN: AtomicU64 = AtomicU64::new(0);
 
-const RUBY_HALF: &str = include_str!("../../../ruby/profile.rb");
+const RUBY_HALF: &str = concat!(
+    include_str!("../../../ruby/profile.rb"),
+    include_str!("../../../ruby/runtime_facts.rb")
+);
 
 /// Reads what is wanted, and starts if that is to be at once. From the start of the agent.
 pub(crate) fn prepare(api: &Api, module: Value, evaluate: impl Fn(&str)) {
@@ -97,11 +100,12 @@ pub(crate) fn prepare(api: &Api, module: Value, evaluate: impl Fn(&str)) {
     }
     // SAFETY: the handler only touches atomics and slots, on the only thread there is.
     unsafe { libc::pthread_atfork(None, None, Some(after_fork_in_child)) };
-    let functions: [(&CStr, *const c_void, c_int); 4] = [
+    let functions: [(&CStr, *const c_void, c_int); 5] = [
         (c"profile_start", native_start as *const c_void, 0),
         (c"profile_stop", native_stop as *const c_void, 0),
         (c"profile_forked", native_forked as *const c_void, 0),
         (c"profile_counted", count::counted as *const c_void, 2),
+        (c"profile_fact", count::fact as *const c_void, 2),
     ];
     for (name, function, arguments) in functions {
         (api.rb_define_singleton_method)(module, name.as_ptr(), function, arguments);
@@ -208,7 +212,6 @@ fn stop(api: &Api) {
 
 /// Begins as a command from outside asked: mode, interval and length. From the job.
 fn start_told(api: &Api, [mode, interval, length]: [u64; 3]) {
-    timer::end_after(length);
     let mode = match mode {
         0 => Mode::Cpu,
         1 => Mode::Wall,
@@ -222,6 +225,8 @@ fn start_told(api: &Api, [mode, interval, length]: [u64; 3]) {
             begin: Begin::Told,
         },
     );
+    // From the start, or the length that is told would miss what the start took.
+    timer::end_after(length);
 }
 
 /// Ends as the command said, and waits for the next. From the job.

@@ -13,6 +13,7 @@ pub struct ProfileCollector {
     samples: Vec<(u32, SampleRecord)>,
     totals: BTreeMap<u32, Vec<ProfileTotals>>,
     counted: Counted,
+    facts: BTreeMap<String, f64>,
 }
 
 /// Calls of a counted method.
@@ -53,6 +54,7 @@ impl ProfileCollector {
             ProfileRecord::Sample(sample) => self.samples.push((pid, sample)),
             ProfileRecord::Totals(totals) => self.add_totals(pid, totals),
             ProfileRecord::Counted(line) => self.add_counted(&line),
+            ProfileRecord::Fact(line) => self.add_fact(&line),
         }
     }
 
@@ -101,6 +103,22 @@ impl ProfileCollector {
         }
     }
 
+    /// What all processes told is added up, but for shares, of which the largest stands for all.
+    fn add_fact(&mut self, line: &str) {
+        let Some((name, value)) = line.split_once('\t') else {
+            return;
+        };
+        let Ok(value) = value.parse::<f64>() else {
+            return;
+        };
+        let sum = self.facts.entry(name.to_owned()).or_default();
+        if name.ends_with("_share") {
+            *sum = sum.max(value);
+        } else {
+            *sum += value;
+        }
+    }
+
     /// The profile of all processes together, in that mode and at that interval (nanoseconds), and the
     /// counted calls.
     pub fn end(mut self, mode: &str, interval: u64) -> (Profile, Counted) {
@@ -123,6 +141,8 @@ impl ProfileCollector {
             .chain(self.samples.iter().map(|(_, sample)| sample.at))
             .min()
             .unwrap_or(0);
+        profile.begun = begin;
+        profile.facts = std::mem::take(&mut self.facts).into_iter().collect();
         let mut known: HashMap<(u64, Seen), (StackId, State)> = HashMap::new();
         for (pid, sample) in &self.samples {
             let key = (sample.stack, sample.seen);
@@ -301,6 +321,26 @@ mod tests {
         assert_eq!(
             profile.notes,
             ["process 5: slowed down to 2500 Hz to stay within 1 % of a core"]
+        );
+    }
+
+    #[test]
+    fn facts_of_several_processes_are_added_but_for_shares() {
+        let mut collector = ProfileCollector::default();
+        for line in [
+            "gc_ms\t3",
+            "gc_ms\t4.5",
+            "jit_ratio_share\t0.9",
+            "jit_ratio_share\t0.5",
+            "odd",
+        ] {
+            collector.add(1, ProfileRecord::Fact(line.to_owned()));
+        }
+        let (profile, _) = collector.end("wall", 1);
+        let told = |name: &str, value| (name.to_owned(), value);
+        assert_eq!(
+            profile.facts,
+            [told("gc_ms", 7.5), told("jit_ratio_share", 0.9)]
         );
     }
 

@@ -86,7 +86,10 @@ pub(crate) fn show(
         None => {}
     }
     match outputs.html {
-        Some(path) => write_html(path, &report::html::run(&view)),
+        Some(path) => {
+            let profile = number.and_then(|number| crate::profile::of_run(number, recording));
+            write_html(path, &report::html::run(&view, profile))
+        }
         None => Ok(()),
     }
 }

@@ -6,7 +6,7 @@ mod kept;
 mod requests;
 mod take;
 
-pub(crate) use requests::{RUN_RATE, keep_of_run};
+pub(crate) use requests::{RUN_RATE, keep_of_run, of_run};
 
 use report::profile::ProfileView;
 use stacks::Profile;
@@ -39,12 +39,15 @@ fn show(args: &ShowArgs) -> Result<Exit, Failure> {
         profile: &found.profile,
         counted: None,
     };
+    if let Some(path) = &args.html {
+        crate::page::write_html(path, &report::profile::to_html(&view))?;
+    }
     if let Some(name) = &args.around {
         let around = report::profile::around(&found.profile, name);
         talk::data(&around.map_err(|error| Failure::new(Exit::Usage, error))?);
     } else if args.json {
         talk::data(&report::profile::json(&view));
-    } else {
+    } else if args.html.is_none() {
         talk::data(&report::profile::page(&view));
     }
     Ok(Exit::Ok)
@@ -54,11 +57,15 @@ fn diff(args: &DiffArgs) -> Result<Exit, Failure> {
     let before = filtered(&args.before, &args.filter)?.profile;
     let after = filtered(&args.after, &args.filter)?.profile;
     let diff = stacks::diff(&before, &after);
-    talk::data(&if args.json {
-        report::profile::difference_json(&before, &after, &diff)
-    } else {
-        report::profile::difference(&before, &after, &diff)
-    });
+    if let Some(path) = &args.html {
+        let page = report::profile::difference_to_html(&before, &after, &diff);
+        crate::page::write_html(path, &page)?;
+    }
+    if args.json {
+        talk::data(&report::profile::difference_json(&before, &after, &diff));
+    } else if args.html.is_none() {
+        talk::data(&report::profile::difference(&before, &after, &diff));
+    }
     Ok(Exit::Ok)
 }
 

@@ -4,16 +4,20 @@
 //! the template's script draws. Its policy (Content-Security-Policy) lets only that script run and
 //! nothing be fetched. Where scripts do not run, the terminal page is shown instead.
 
+use serde_json::Value;
+
 use crate::{View, json, terminal};
 
 const TEMPLATE: &str = include_str!("../assets/report.html");
 const TEXT_PLACE: &str = "<!--HAKARU_TEXT-->";
 const JSON_PLACE: &str = "/*HAKARU_JSON*/";
 
-/// The page of a run.
-pub fn run(view: &View<'_>) -> String {
+/// The page of a run, with what [`crate::profile::of_run`] says of its profile if it has one.
+pub fn run(view: &View<'_>, profile: Option<Value>) -> String {
+    let mut document = json::value(view);
+    document["profile"] = profile.unwrap_or_default();
     page(
-        &json::compact(view),
+        &document.to_string(),
         &terminal::run(view, terminal::Style::default()),
     )
 }
@@ -44,5 +48,7 @@ fn escape_text(text: &str) -> String {
 
 #[cfg(test)]
 mod browser;
+#[cfg(test)]
+mod profile_tests;
 #[cfg(test)]
 mod tests;

@@ -17,9 +17,9 @@ pub fn run(view: &View<'_>) -> String {
     text
 }
 
-/// The same on one line, for embedding.
-pub(crate) fn compact(view: &View<'_>) -> String {
-    serde_json::to_string(&document(view)).expect("maps have text keys and nothing else can fail")
+/// The same as a value, for embedding.
+pub(crate) fn value(view: &View<'_>) -> serde_json::Value {
+    serde_json::to_value(document(view)).expect("maps have text keys and nothing else can fail")
 }
 
 fn document(view: &View<'_>) -> v1::Run {

@@ -1,11 +1,17 @@
-//! A profile as JSON and as a page of text; the difference of two likewise.
+//! A profile as JSON, as a page of text and as HTML; the difference of two likewise; what a run's page
+//! holds of its profile.
 
+mod document;
 mod flame;
+mod graph;
+mod of_run;
 mod page;
 
 use serde_json::{Map, Value, json};
 use stacks::{Diff, Profile, Row, Unit};
 
+pub use document::{difference_to_html, to_html};
+pub use of_run::of_run;
 pub use page::{around, difference, page};
 
 /// Rows in the JSON's tables: beyond that a method holds less than can be told from nothing.
@@ -81,6 +87,7 @@ pub fn json(view: &ProfileView<'_>) -> String {
             "dropped": profile.cost.dropped,
         },
         "notes": profile.notes,
+        "runtime": runtime(profile),
     });
     if let Some(counted) = view.counted {
         document["counted"] = counted_json(counted);
@@ -123,6 +130,15 @@ pub fn difference_json(before: &Profile, after: &Profile, diff: &Diff) -> String
         "frames": frames,
     });
     format!("{document}\n")
+}
+
+/// What the runtime told of itself, by name.
+fn runtime(profile: &Profile) -> Value {
+    let facts = profile.facts.iter();
+    let told: Map<String, Value> = facts
+        .map(|(name, value)| (name.clone(), json!(value)))
+        .collect();
+    Value::Object(told)
 }
 
 fn row(profile: &Profile, row: &Row) -> Value {

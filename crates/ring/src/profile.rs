@@ -29,6 +29,8 @@ pub enum ProfileRecord {
     Totals(ProfileTotals),
     /// Calls of a counted method: lines with caller, calls and repeats, with tabs between.
     Counted(String),
+    /// Something the runtime tells of itself at the end: a name with its unit, a tab, a number.
+    Fact(String),
 }
 
 /// What a thread was seen doing.
@@ -90,6 +92,7 @@ const KIND_STACK: u16 = 101;
 const KIND_SAMPLE: u16 = 102;
 const KIND_TOTALS: u16 = 103;
 const KIND_COUNTED: u16 = 104;
+const KIND_FACT: u16 = 105;
 
 impl ProfileRecord {
     /// Writes it into `out`, emptied first, and answers its kind.
@@ -148,6 +151,10 @@ impl ProfileRecord {
                 out.extend_from_slice(lines.as_bytes());
                 KIND_COUNTED
             }
+            ProfileRecord::Fact(line) => {
+                out.extend_from_slice(line.as_bytes());
+                KIND_FACT
+            }
         }
     }
 
@@ -185,6 +192,7 @@ impl ProfileRecord {
                 }))
             }
             KIND_COUNTED => Some(ProfileRecord::Counted(bytes.rest_as_text())),
+            KIND_FACT => Some(ProfileRecord::Fact(bytes.rest_as_text())),
             _ => None,
         }
     }
@@ -224,7 +232,7 @@ mod tests {
             Record::decode(kind, &bytes),
             Some(Record::Profile(record.clone()))
         );
-        if !matches!(record, ProfileRecord::Counted(_)) {
+        if !matches!(record, ProfileRecord::Counted(_) | ProfileRecord::Fact(_)) {
             assert_eq!(Record::decode(kind, &bytes[..7]), None);
         }
     }
@@ -259,6 +267,7 @@ mod tests {
             interval: 5,
             unseen: 6,
         }));
+        check(ProfileRecord::Fact("gc_major_count\t3".to_owned()));
         check(ProfileRecord::Counted("a.rb:3 in run\t5\t2".to_owned()));
     }
 }

@@ -14,7 +14,7 @@ use crate::profile::{
 };
 
 /// The version that [`Profile::encode`] writes.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 const MAGIC: &[u8; 8] = b"HAKARUPF";
 
@@ -57,9 +57,14 @@ impl Profile {
         put_text(out, &self.command);
         put(out, self.interval);
         put(out, self.duration);
+        put(out, self.begun);
         put(out, self.cost.cpu_share.to_bits());
         put(out, self.cost.dropped);
         put_all(out, &self.notes, |out, note| put_text(out, note));
+        put_all(out, &self.facts, |out, (name, value)| {
+            put_text(out, name);
+            put(out, value.to_bits());
+        });
         put_all(out, self.frames(), |out, frame| {
             put_text(out, &frame.name);
             put_text(out, &frame.file);
@@ -96,7 +101,7 @@ impl Profile {
             .iter()
             .rev()
             .fold(0, |number, byte| number << 8 | u32::from(*byte));
-        if version != VERSION {
+        if !(1..=VERSION).contains(&version) {
             return Err(FormatError::Version(version));
         }
         let mut body = Vec::new();
@@ -104,7 +109,7 @@ impl Profile {
             .take(BYTES_MAX)
             .read_to_end(&mut body)
             .map_err(|_| FormatError::Damaged("it cannot be unpacked"))?;
-        read(&mut Bytes(&body)).ok_or(FormatError::Damaged(
+        read(&mut Bytes(&body), version).ok_or(FormatError::Damaged(
             "it ends early or names what is not there",
         ))
     }
@@ -121,23 +126,8 @@ fn put_sample(out: &mut Vec<u8>, sample: &Sample) {
     put(out, sample.request);
 }
 
-fn read(bytes: &mut Bytes<'_>) -> Option<Profile> {
-    const UNITS: [Unit; 3] = [Unit::Nanos, Unit::Objects, Unit::Samples];
-    let mut profile = Profile {
-        unit: *UNITS.get(bytes.number()? as usize)?,
-        mode: bytes.text()?,
-        command: bytes.text()?,
-        interval: bytes.number()?,
-        duration: bytes.number()?,
-        cost: Cost {
-            cpu_share: f64::from_bits(bytes.number()?),
-            dropped: bytes.number()?,
-        },
-        ..Profile::default()
-    };
-    for _ in 0..bytes.count()? {
-        profile.notes.push(bytes.text()?);
-    }
+fn read(bytes: &mut Bytes<'_>, version: u32) -> Option<Profile> {
+    let mut profile = read_head(bytes, version)?;
     let mut frames = Vec::new();
     for _ in 0..bytes.count()? {
         frames.push(profile.frame_id(Frame {
@@ -176,6 +166,35 @@ fn read(bytes: &mut Bytes<'_>) -> Option<Profile> {
             at: bytes.number()?,
             request: bytes.number()?,
         });
+    }
+    Some(profile)
+}
+
+/// Everything before the frames.
+fn read_head(bytes: &mut Bytes<'_>, version: u32) -> Option<Profile> {
+    const UNITS: [Unit; 3] = [Unit::Nanos, Unit::Objects, Unit::Samples];
+    let mut profile = Profile {
+        unit: *UNITS.get(bytes.number()? as usize)?,
+        mode: bytes.text()?,
+        command: bytes.text()?,
+        interval: bytes.number()?,
+        duration: bytes.number()?,
+        // The first version did not tell.
+        begun: if version > 1 { bytes.number()? } else { 0 },
+        cost: Cost {
+            cpu_share: f64::from_bits(bytes.number()?),
+            dropped: bytes.number()?,
+        },
+        ..Profile::default()
+    };
+    for _ in 0..bytes.count()? {
+        profile.notes.push(bytes.text()?);
+    }
+    if version > 1 {
+        for _ in 0..bytes.count()? {
+            let fact = (bytes.text()?, f64::from_bits(bytes.number()?));
+            profile.facts.push(fact);
+        }
     }
     Some(profile)
 }
@@ -243,8 +262,11 @@ mod tests {
     use super::*;
     use crate::profile::tests::profile;
 
-    /// Written by the first version, and never again.
-    const FIXTURE: &[u8] = include_bytes!("../fixtures/v1.profile");
+    /// Each written by its version, and never again.
+    const FIXTURES: [&[u8]; 2] = [
+        include_bytes!("../fixtures/v1.profile"),
+        include_bytes!("../fixtures/v2.profile"),
+    ];
 
     fn sample_profile() -> Profile {
         let mut sample = profile("main;a;b 3\nmain;c 1");
@@ -255,6 +277,8 @@ mod tests {
             dropped: 2,
         };
         sample.notes = vec!["slowed down to 500 Hz".to_owned()];
+        sample.begun = 7_000_000_000;
+        sample.facts = vec![("gc_major_count".to_owned(), 3.0)];
         sample.samples[1].state = State::Pool;
         sample.samples[2].request = u64::MAX;
         sample
@@ -267,8 +291,11 @@ mod tests {
     }
 
     #[test]
-    fn the_first_version_is_read() {
-        assert_eq!(Profile::decode(FIXTURE), Ok(sample_profile()));
+    fn every_version_is_read() {
+        let mut first = sample_profile();
+        (first.begun, first.facts) = (0, Vec::new());
+        assert_eq!(Profile::decode(FIXTURES[0]), Ok(first));
+        assert_eq!(Profile::decode(FIXTURES[1]), Ok(sample_profile()));
     }
 
     #[test]

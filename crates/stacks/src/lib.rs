@@ -2,7 +2,7 @@
 //!
 //! A [`Profile`] holds what was seen: frames, stacks made of them, and samples, each a stack with a state
 //! and a weight. Everything else is computed from it: [`table`] (inclusive and self), [`callers`] and
-//! [`callees`], [`Tree`] (what a flame graph draws), [`diff`] with bounds, [`filter`]s that make another
+//! [`callees`], [`Tree`] and [`Flame`] (what a flame graph draws), [`diff`] with bounds, [`filter`]s that make another
 //! profile, and the formats of [`export`] and [`import`]. [`Profile::encode`] is the form that is kept on
 //! disk.
 //!
@@ -16,8 +16,10 @@ mod around;
 mod diff;
 pub mod export;
 pub mod filter;
+mod flame;
 mod format;
 pub mod import;
+mod origin;
 mod profile;
 mod state;
 mod table;
@@ -25,7 +27,9 @@ mod tree;
 
 pub use around::{callees, callers};
 pub use diff::{Changed, Diff, diff};
+pub use flame::{Flame, Own};
 pub use format::{FormatError, VERSION};
+pub use origin::Origin;
 pub use profile::{
     Cost, Frame, FrameId, Location, Names, Profile, Sample, StackId, State, ThreadId, ThreadOf,
     Unit,

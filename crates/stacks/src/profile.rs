@@ -150,10 +150,14 @@ pub struct Profile {
     pub interval: u64,
     /// Nanoseconds from the first to the last moment that was watched.
     pub duration: u64,
+    /// The host's monotonic clock at the start, nanoseconds; 0 when unknown.
+    pub begun: u64,
     /// What it cost.
     pub cost: Cost,
     /// What was done differently from what was asked, one sentence each.
     pub notes: Vec<String>,
+    /// What the runtime told of itself meanwhile, names with their unit: `gc_major_count`, `code_bytes`.
+    pub facts: Vec<(String, f64)>,
     /// The samples, as they came.
     pub samples: Vec<Sample>,
     /// What their ids stand for.
@@ -256,8 +260,10 @@ impl Profile {
             command: self.command.clone(),
             interval: self.interval,
             duration: self.duration,
+            begun: self.begun,
             cost: self.cost,
             notes: self.notes.clone(),
+            facts: self.facts.clone(),
             ..Profile::default()
         }
     }

@@ -50,21 +50,41 @@ impl Store {
             RunRef::Last => None,
             RunRef::Number(number) => Some(number),
         };
+        self.one_profile(
+            "number = coalesce(?1, (SELECT max(number) FROM profile))",
+            number,
+        )
+    }
+
+    /// The last profile that was taken in that run, if any.
+    ///
+    /// # Errors
+    /// When the database is damaged.
+    pub fn profile_of_run(&self, run: i64) -> Result<Option<StoredProfile>, StoreError> {
+        self.one_profile(
+            "number = (SELECT max(number) FROM profile WHERE run = ?1)",
+            Some(run),
+        )
+    }
+
+    fn one_profile(
+        &self,
+        condition: &str,
+        number: Option<i64>,
+    ) -> Result<Option<StoredProfile>, StoreError> {
+        let query = format!(
+            "SELECT number, started_at_unix_ms, command, data, run FROM profile WHERE {condition}"
+        );
         self.database
-            .query_row(
-                "SELECT number, started_at_unix_ms, command, data, run FROM profile
-                 WHERE number = coalesce(?1, (SELECT max(number) FROM profile))",
-                [number],
-                |row| {
-                    Ok(StoredProfile {
-                        number: row.get(0)?,
-                        run: row.get(4)?,
-                        started_at_unix_ms: row.get(1)?,
-                        command: row.get(2)?,
-                        data: row.get(3)?,
-                    })
-                },
-            )
+            .query_row(&query, [number], |row| {
+                Ok(StoredProfile {
+                    number: row.get(0)?,
+                    run: row.get(4)?,
+                    started_at_unix_ms: row.get(1)?,
+                    command: row.get(2)?,
+                    data: row.get(3)?,
+                })
+            })
             .optional()
             .map_err(|error| StoreError::sqlite(&self.path(), 0, error))
     }

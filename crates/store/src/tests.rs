@@ -369,4 +369,7 @@ fn profiles_are_kept_under_numbers_of_their_own() {
         (1000, "ruby a.rb")
     );
     assert_eq!(store.profile(RunRef::Number(9)).unwrap(), None);
+    let of_run = store.profile_of_run(7).unwrap().expect("kept");
+    assert_eq!((of_run.number, of_run.run), (2, Some(7)));
+    assert_eq!(store.profile_of_run(8).unwrap(), None);
 }

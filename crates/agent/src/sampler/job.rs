@@ -412,10 +412,10 @@ fn tell_totals(now: u64, at_the_end: bool) {
     desk.push(&ProfileRecord::Totals(totals));
 }
 
-/// Tells what a counted method did.
-pub(super) fn tell_counted(lines: String) {
+/// Tells what the Ruby half has found.
+pub(super) fn tell_record(record: &ProfileRecord) {
     if let Some(desk) = desk() {
-        desk.push(&ProfileRecord::Counted(lines));
+        desk.push(record);
     }
 }
 

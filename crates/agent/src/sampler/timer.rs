@@ -32,7 +32,7 @@ static UNTIL: AtomicU64 = AtomicU64::new(0);
 /// CPU time of the timer thread.
 static OWN_COST: AtomicU64 = AtomicU64::new(0);
 
-/// The sampling that is about to start ends by itself after so many nanoseconds.
+/// The sampling that has just started ends by itself after so many nanoseconds.
 pub(super) fn end_after(length: u64) {
     UNTIL.store(monotonic_ns().saturating_add(length), SeqCst);
 }

@@ -48,7 +48,7 @@ pub(super) fn attach(args: &ProfileArgs) -> Result<Exit, Failure> {
     }
     let (mut profile, counted) = collector.end(args.mode.name(), take::interval(args));
     profile.command = format!("process {pid}");
-    take::show(args, &rings, &profile, &counted);
+    take::show(args, &rings, &profile, &counted)?;
     Ok(if signals::raised(&stop) {
         Exit::Interrupted
     } else {

@@ -15,6 +15,7 @@ Examples:
   hakaru profile -- ruby slow.rb                       run it, print the top, keep the profile
   hakaru profile --mode alloc -- ruby slow.rb          which lines make objects
   hakaru profile --count 'Spec.new' -- ruby slow.rb    exact calls by caller, and repeated arguments
+  hakaru profile --html out.html -- ruby slow.rb       and an HTML page with the flame graph
   hakaru profile diff 1 2                              what got wider, what narrower
   hakaru profile export LAST --format speedscope       for speedscope.app; also firefox, pprof, collapsed
   hakaru profile --standby -- puma                     nothing yet; then, from another terminal:
@@ -52,6 +53,10 @@ pub(crate) struct ProfileArgs {
     #[arg(long)]
     pub(crate) json: bool,
 
+    /// Write an HTML page with the flame graph; it needs no network
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+
     /// The command
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
@@ -77,6 +82,10 @@ pub(crate) struct ShowArgs {
     #[arg(long)]
     pub(crate) json: bool,
 
+    /// Write an HTML page with the flame graph; it needs no network
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+
     /// Who calls the methods whose name contains this, and what they call
     #[arg(long, value_name = "NAME", conflicts_with = "json")]
     pub(crate) around: Option<String>,
@@ -98,6 +107,10 @@ pub(crate) struct DiffArgs {
     /// Print JSON on standard output, and nothing after it
     #[arg(long)]
     pub(crate) json: bool,
+
+    /// Write an HTML page with the flame graph of both; it needs no network
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
 
     #[command(flatten)]
     pub(crate) filter: FilterArgs,

@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use capture::ProfileCollector;
+use recording::Recording;
 use stacks::Profile;
 use store::{RunRef, Store};
 
@@ -33,6 +34,26 @@ pub(crate) fn keep_of_run(settings: &Settings, run: Option<i64>, collector: Prof
             "the stacks of run {run} are kept as profile {number}; `hakaru profile show {number}` shows them, \
              `--route` those of one route"
         ));
+    }
+}
+
+/// What the page of a run shows of its profile; none when none was taken, or is not to be had.
+pub(crate) fn of_run(run: i64, recording: &Recording) -> Option<serde_json::Value> {
+    let kept = crate::log::open().and_then(|store| {
+        let kept = store.profile_of_run(run);
+        let kept = kept.map_err(|error| Failure::new(Exit::Failed, error))?;
+        let read = kept.map(|kept| Profile::decode(&kept.data)).transpose();
+        read.map_err(|error| Failure::new(Exit::Failed, error))
+    });
+    match kept {
+        Ok(profile) => Some(report::profile::of_run(recording, &profile?)),
+        Err(failure) => {
+            talk::say(&format!(
+                "the page goes without the run's profile: {}",
+                failure.message
+            ));
+            None
+        }
     }
 }
 

@@ -42,7 +42,7 @@ pub(super) fn take(args: &ProfileArgs) -> Result<Exit, Failure> {
     }
     let (mut profile, counted) = collector.end(args.mode.name(), interval(args));
     profile.command = args.command.join(" ");
-    show(args, &rings, &profile, &counted);
+    show(args, &rings, &profile, &counted)?;
     Ok(exit_of(status, &stop))
 }
 
@@ -65,7 +65,12 @@ pub(super) fn interval(args: &ProfileArgs) -> u64 {
 }
 
 /// Keeps and prints a profile.
-pub(super) fn show(args: &ProfileArgs, rings: &Rings, profile: &Profile, counted: &Counted) {
+pub(super) fn show(
+    args: &ProfileArgs,
+    rings: &Rings,
+    profile: &Profile,
+    counted: &Counted,
+) -> Result<(), Failure> {
     for process in rings.processes() {
         for trouble in &process.troubles {
             talk::say(&format!("process {}: {trouble}", process.pid));
@@ -93,6 +98,10 @@ pub(super) fn show(args: &ProfileArgs, rings: &Rings, profile: &Profile, counted
     } else {
         report::profile::page(&view)
     });
+    match &args.html {
+        Some(path) => crate::page::write_html(path, &report::profile::to_html(&view)),
+        None => Ok(()),
+    }
 }
 
 fn spawn(args: &ProfileArgs, places: &places::Inside) -> Result<Child, Failure> {

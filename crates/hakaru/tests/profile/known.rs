@@ -87,6 +87,22 @@ told("objects", GC.stat(:total_allocated_objects) - before)
 "#,
     );
     let seen = place.profile(&["--mode", "alloc"]);
+    let fact = |name: &str| seen.json["runtime"][name].as_f64().unwrap_or_default();
+    assert!(
+        fact("gc_minor_count") >= 1.0 && fact("gc_allocated_count") > 200_000.0,
+        "{}",
+        seen.json["runtime"]
+    );
+    assert!(
+        fact("rss_bytes") > 5e6 && fact("threads_count") >= 1.0,
+        "{}",
+        seen.json["runtime"]
+    );
+    assert!(
+        fact("code_bytes") > 1e6 && fact("code_large_pages_count") >= 1.0,
+        "{}",
+        seen.json["runtime"]
+    );
     let objects = seen.row("inclusive", "Object#making", "objects");
     let truth = seen.truth("objects");
     assert!((objects / truth - 1.0).abs() < 0.05, "{objects} of {truth}");

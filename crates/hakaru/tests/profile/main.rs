@@ -2,6 +2,7 @@
 
 mod kept;
 mod known;
+mod of_run;
 mod resolver;
 mod safety;
 mod support;

@@ -10,7 +10,7 @@ use crate::journal::{Journal, Line};
 use crate::samples::Sample;
 use crate::sweep::{Ended, Step, Sweep};
 
-const HOSTILE: &str =
+pub(super) const HOSTILE: &str =
     "</script><script>alert(1)</script><!-- </noscript> <!--HAKARU_TEXT--> /*HAKARU_JSON*/";
 
 /// The document between the marks of the template.
@@ -25,7 +25,7 @@ fn nothing_recorded_ends_its_element() {
     let mut sample = Sample::chat();
     sample.findings[0].title = HOSTILE.to_owned();
     sample.breakdown.sql[0].digest = HOSTILE.to_owned();
-    let page = run(&sample.view());
+    let page = run(&sample.view(), None);
     let value: Value = serde_json::from_str(embedded(&page)).unwrap();
     assert_eq!(value["findings"][0]["title"], HOSTILE);
     assert_eq!(value["sql"][0]["digest"], HOSTILE);
@@ -37,7 +37,7 @@ fn nothing_recorded_ends_its_element() {
 
 #[test]
 fn the_text_stands_in_where_scripts_do_not_run() {
-    let page = run(&Sample::chat().view());
+    let page = run(&Sample::chat().view(), None);
     let text = page.split_once("<noscript>").unwrap().1;
     let text = text.split_once("</noscript>").unwrap().0;
     assert!(
@@ -59,12 +59,12 @@ fn the_template_is_small_and_needs_no_network() {
     }
 }
 
-struct Written {
+pub(super) struct Written {
     _folder: TempDir,
-    path: PathBuf,
+    pub(super) path: PathBuf,
 }
 
-fn written(page: &str) -> Written {
+pub(super) fn written(page: &str) -> Written {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("page.html");
     fs::write(&path, page).unwrap();
@@ -88,11 +88,11 @@ fn stretched() -> Sample {
     sample
 }
 
-const SECTIONS: [&str; 8] = [
+pub(super) const SECTIONS: [&str; 8] = [
     "verdict", "findings", "balance", "latency", "seconds", "sql", "failures", "sure",
 ];
 
-fn check_looks(browser: &mut Browser, page: &str, sections: &str) {
+pub(super) fn check_looks(browser: &mut Browser, page: &str, sections: &str) {
     let page = written(page);
     for (width, scheme, media) in [
         (360, "light", "screen"),
@@ -127,7 +127,11 @@ fn check_looks(browser: &mut Browser, page: &str, sections: &str) {
 fn the_page_fits_every_screen_and_complains_of_nothing() {
     let mut browser = Browser::start();
     for sample in [Sample::chat(), stretched(), Sample::default()] {
-        check_looks(&mut browser, &run(&sample.view()), &SECTIONS.join(","));
+        check_looks(
+            &mut browser,
+            &run(&sample.view(), None),
+            &SECTIONS.join(","),
+        );
     }
 }
 
@@ -176,7 +180,7 @@ fn the_page_can_be_used() {
         scheme: "light",
         media: "screen",
     };
-    browser.open(&written(&run(&Sample::chat().view())).path, look);
+    browser.open(&written(&run(&Sample::chat().view(), None)).path, look);
     let mut check = |question: &str, expected: Value| {
         assert_eq!(browser.ask(question), expected, "{question}");
     };

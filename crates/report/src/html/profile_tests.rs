@@ -1,0 +1,249 @@
+//! The pages with flame graphs, in a browser.
+
+use recording::{Burst, BurstKind, Handled, Nanos, Parts, SqlUse};
+use serde_json::Value;
+use stacks::Profile;
+
+use super::browser::{Browser, Look};
+use super::tests::{HOSTILE, SECTIONS, check_looks, written};
+use crate::profile::{CountedView, ProfileView, difference_to_html, of_run, to_html};
+use crate::samples::Sample;
+
+const DESKTOP: Look = Look {
+    width: 1280,
+    scheme: "light",
+    media: "screen",
+};
+
+fn collapsed(text: &str) -> Profile {
+    let read = stacks::import::read(text.as_bytes());
+    read.expect("collapsed stacks").profile
+}
+
+/// Stacks with long and hostile names, a deep one, and several states.
+fn stretched() -> Profile {
+    let long = "Long::Name#".to_owned() + &"x1234567".repeat(30);
+    let deep: Vec<String> = (0..400).map(|depth| format!("down{depth}")).collect();
+    let mut profile = collapsed(&format!(
+        "main;a 700\nmain;{long} 200\nmain;{} 50\n{} 100",
+        HOSTILE.replace(';', ""),
+        deep.join(";")
+    ));
+    for (index, sample) in profile.samples.iter_mut().enumerate() {
+        sample.state = stacks::State::ALL[index % 9];
+    }
+    profile.notes = vec![HOSTILE.to_owned()];
+    profile.facts = vec![("code_bytes".to_owned(), 3e6), ("gc_ms".to_owned(), 12.5)];
+    profile
+}
+
+fn page_of(profile: &Profile) -> String {
+    let counted = CountedView {
+        method: "Spec.new".to_owned(),
+        sites: vec![("a.rb:3 in run".to_owned(), 8, 6)],
+        missed: 1,
+    };
+    to_html(&ProfileView {
+        number: Some(4),
+        profile,
+        counted: Some(&counted),
+    })
+}
+
+#[test]
+fn pages_with_flame_graphs_fit_every_screen_and_complain_of_nothing() {
+    let mut browser = Browser::start();
+    let profile = stretched();
+    check_looks(&mut browser, &page_of(&profile), "profile,calls");
+    let empty = Profile::default();
+    check_looks(&mut browser, &page_of(&empty), "profile,calls");
+    let after = collapsed("main;a 200\nmain;b 300");
+    let page = difference_to_html(&profile, &after, &stacks::diff(&profile, &after));
+    check_looks(&mut browser, &page, "difference,changes");
+}
+
+#[test]
+fn a_runs_page_shows_its_routes_and_slowest_requests() {
+    let mut browser = Browser::start();
+    let (sample, profile) = profiled();
+    let told = of_run(&sample.recording, &profile);
+    assert_eq!(told["flame"]["graphs"][1]["name"], "GET /message");
+    assert_eq!(told["exemplars"].as_array().map(Vec::len), Some(3));
+    let page = super::run(&sample.view(), Some(told));
+    let sections = SECTIONS.join(",").replace("sql", "stacks,sql");
+    check_looks(&mut browser, &page, &sections);
+    browser.open(&written(&page).path, DESKTOP);
+    let pieces = "document.querySelectorAll('#stacks article .line button').length";
+    assert!(browser.ask(pieces).as_u64().is_some_and(|count| count > 0));
+    browser.ask("document.querySelector('#stacks article .line button').click()");
+    settle(&mut browser);
+    let stack = browser.ask("document.querySelector('#stacks article ol').textContent");
+    assert_eq!(stack, "Kernel#sleepObject#handle");
+}
+
+/// A run of which the app told ten requests of one route, each with a sleep in its samples.
+fn profiled() -> (Sample, Profile) {
+    let mut sample = Sample::chat();
+    let recording = &mut sample.recording;
+    let route = recording.texts.keep("GET /message");
+    let mut profile = collapsed("handle 1");
+    let thread = profile.samples[0].thread;
+    profile.samples.clear();
+    profile.unit = stacks::Unit::Nanos;
+    let stack: Vec<stacks::Location> = ["Kernel#sleep", "Object#handle"]
+        .map(|name| stacks::Frame {
+            name: name.to_owned(),
+            ..stacks::Frame::default()
+        })
+        .map(|frame| stacks::Location {
+            frame: profile.frame_id(frame),
+            line: 0,
+        })
+        .to_vec();
+    let stack = profile.stack_id(&stack);
+    profile.begun = recording.exchanges[0].due.monotonic_nanos();
+    for exchange in &recording.exchanges[..10] {
+        let start = exchange.sent + Nanos(1_000_000);
+        let end = start + Nanos(60_000_000);
+        recording.handled.push(Handled {
+            id: exchange.id,
+            start,
+            end,
+            route,
+            bursts: vec![Burst {
+                kind: BurstKind::Sleep,
+                length: Nanos(50_000_000),
+            }],
+            parts: Parts {
+                sleep: Nanos(50_000_000),
+                running: Nanos(10_000_000),
+                ..Parts::default()
+            },
+            sql: vec![SqlUse {
+                digest: route,
+                count: 3,
+                ..SqlUse::default()
+            }],
+            ..Handled::default()
+        });
+        profile.samples.push(stacks::Sample {
+            stack,
+            thread,
+            state: stacks::State::Sleep,
+            weight: 50_000_000,
+            bytes: 0,
+            count: 1,
+            at: end.monotonic_nanos() - profile.begun,
+            request: exchange.id.0,
+        });
+    }
+    (sample, profile)
+}
+
+fn settle(browser: &mut Browser) {
+    browser.ask("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))");
+}
+
+/// What stands under the graph of the profile's page.
+fn details(browser: &mut Browser) -> String {
+    settle(browser);
+    let text = browser.ask("document.querySelector('.details').innerText");
+    text.as_str().unwrap_or_default().replace('\n', " ")
+}
+
+fn press(browser: &mut Browser, key: &str) {
+    browser.ask(&format!(
+        "document.querySelector('[role=application]').dispatchEvent(
+            new KeyboardEvent('keydown', {{ key: '{key}', bubbles: true, cancelable: true }}))"
+    ));
+}
+
+#[test]
+fn the_graph_is_walked_searched_and_turned_round() {
+    let mut browser = Browser::start();
+    let profile = collapsed("main;work;digits 600\nmain;work;table 300\nmain;rest;digits 100");
+    browser.open(&written(&page_of(&profile)).path, DESKTOP);
+    assert!(details(&mut browser).starts_with("1,000 samples in all."));
+    for key in ["ArrowDown", "ArrowDown", "Enter"] {
+        press(&mut browser, key);
+    }
+    let text = details(&mut browser);
+    assert!(
+        text.starts_with("work no Ruby file 900 samples (90.0%), own 0 samples (0%)"),
+        "{text}"
+    );
+    press(&mut browser, "Backspace");
+    assert!(details(&mut browser).starts_with("main"));
+
+    // The middle of the third row is the widest call of the second.
+    let click = "(() => {
+        const graph = document.querySelector('[role=application]');
+        const place = graph.getBoundingClientRect();
+        const at = { clientX: place.left + place.width / 2, clientY: place.top + 2.5 * 20, bubbles: true };
+        graph.dispatchEvent(new MouseEvent('click', at));
+    })()";
+    press(&mut browser, "Escape");
+    settle(&mut browser);
+    browser.ask(click);
+    assert!(details(&mut browser).starts_with("work"));
+
+    browser.ask(
+        "(() => { const input = document.querySelector('input[type=search]');
+           input.value = 'DIGITS'; input.dispatchEvent(new Event('input')); })()",
+    );
+    settle(&mut browser);
+    assert_eq!(
+        browser.ask("document.querySelector('.found').textContent"),
+        "70.0% of all"
+    );
+
+    browser.ask("[...document.querySelectorAll('.tools button')].find((one) => one.textContent === 'Turned round').click()");
+    settle(&mut browser);
+    press(&mut browser, "ArrowDown");
+    assert!(details(&mut browser).starts_with("digits"));
+    browser.ask("[...document.querySelectorAll('.details button')].find((one) => one.textContent === 'Who calls it').click()");
+    settle(&mut browser);
+    for key in ["ArrowDown", "ArrowDown"] {
+        press(&mut browser, key);
+    }
+    let text = details(&mut browser);
+    assert!(
+        text.starts_with("work no Ruby file 600 samples (85.7%)"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_million_samples_are_a_small_page() {
+    let mut profile = collapsed("main;a 1");
+    let one = profile.samples[0];
+    profile.samples.clear();
+    for branch in 0..40_000u32 {
+        let stack: Vec<stacks::Location> = (0..8)
+            .map(|depth| stacks::Location {
+                frame: profile.frame_id(stacks::Frame {
+                    name: format!("Some::Class{}#method_{}", branch >> depth, depth),
+                    file: format!("/app/lib/some/class{}.rb", branch >> depth),
+                    line: depth,
+                }),
+                line: depth,
+            })
+            .collect();
+        let stack = profile.stack_id(&stack);
+        let seen = stacks::Sample { stack, ..one };
+        profile.samples.extend(std::iter::repeat_n(seen, 25));
+    }
+    assert_eq!(profile.observations(), 1_000_000);
+    let page = page_of(&profile);
+    assert!(page.len() < 6 << 20, "{} bytes", page.len());
+    let mut browser = Browser::start();
+    browser.open(&written(&page).path, DESKTOP);
+    assert!(details(&mut browser).contains("1,000,000 samples in all"));
+    press(&mut browser, "ArrowDown");
+    assert!(!details(&mut browser).is_empty());
+    assert_eq!(browser.complaints(), [""; 0]);
+    assert_eq!(
+        browser.ask("document.querySelectorAll('canvas').length"),
+        Value::from(1)
+    );
+}

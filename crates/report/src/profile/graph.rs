@@ -1,0 +1,106 @@
+//! Flame graphs as the page draws them: columns of numbers, frames kept once for all graphs.
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+use stacks::{Flame, Frame, Origin, Profile, State, Unit};
+
+/// Graphs of one document, and the frames they share.
+pub(super) struct Graphs {
+    unit: Unit,
+    frames: Vec<Value>,
+    ids: HashMap<Frame, usize>,
+    origins: Vec<String>,
+    graphs: Vec<Value>,
+}
+
+impl Graphs {
+    pub(super) fn new(profile: &Profile) -> Graphs {
+        Graphs {
+            unit: profile.unit,
+            frames: Vec::new(),
+            ids: HashMap::new(),
+            origins: Vec::new(),
+            graphs: Vec::new(),
+        }
+    }
+
+    /// Adds a graph of that name; of how many requests, where it is of some.
+    pub(super) fn add(&mut self, name: &str, requests: Option<usize>, flame: &Flame) {
+        // The root names none.
+        let frame: Vec<usize> = (flame.frame.iter().enumerate())
+            .map(|(node, frame)| match node {
+                0 => 0,
+                _ => self.frame(&flame.frames[*frame as usize]),
+            })
+            .collect();
+        let weights = |earlier: bool| -> Vec<u64> {
+            let all = flame.own.iter().filter(|own| own.earlier == earlier);
+            all.flat_map(|own| {
+                [
+                    u64::from(own.node),
+                    own.state as u64,
+                    self.scaled(own.weight),
+                ]
+            })
+            .collect()
+        };
+        let mut graph = json!({
+            "name": name,
+            "requests": requests,
+            "depth": flame.depth,
+            "frame": frame,
+            "own": weights(false),
+        });
+        if flame.own.iter().any(|own| own.earlier) {
+            graph["before"] = json!(weights(true));
+        }
+        if self.unit == Unit::Objects {
+            let bytes: Vec<u64> = (flame.own.iter())
+                .filter(|own| !own.earlier)
+                .map(|own| own.bytes)
+                .collect();
+            graph["bytes"] = json!(bytes);
+        }
+        self.graphs.push(graph);
+    }
+
+    /// The number of a frame in the document.
+    pub(super) fn frame(&mut self, frame: &Frame) -> usize {
+        if let Some(known) = self.ids.get(frame) {
+            return *known;
+        }
+        let name = Origin::of(frame).name();
+        let known = self.origins.iter().position(|origin| origin == name);
+        let origin = known.unwrap_or_else(|| {
+            self.origins.push(name.to_owned());
+            self.origins.len() - 1
+        });
+        self.frames
+            .push(json!([frame.name, frame.file, frame.line, origin]));
+        self.ids.insert(frame.clone(), self.frames.len() - 1);
+        self.frames.len() - 1
+    }
+
+    pub(super) fn end(self) -> Value {
+        json!({
+            "unit": match self.unit {
+                Unit::Nanos => "us",
+                Unit::Objects => "objects",
+                Unit::Samples => "samples",
+            },
+            "states": State::ALL.map(State::name),
+            "origins": self.origins,
+            "frames": self.frames,
+            "graphs": self.graphs,
+        })
+    }
+
+    /// Whole microseconds: a thousandth of the shortest interval is nothing, and half the digits.
+    fn scaled(&self, weight: u64) -> u64 {
+        match self.unit {
+            Unit::Nanos => (weight + 500) / 1000,
+            _ => weight,
+        }
+    }
+}
