@@ -1,5 +1,6 @@
 //! `hakaru profile` on programs whose answer is known, and on programs that do what profilers fear.
 
+mod clicker;
 mod kept;
 mod known;
 mod of_run;

@@ -1,0 +1,104 @@
+//! `apps/clicker`: after a game over WebSockets the profile names the digits of big numbers and the table of
+//! powers; with the solution both are gone.
+
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::support::Place;
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn app() -> Place {
+    let place = Place::new("");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../apps/clicker/.");
+    let copied = Command::new("cp")
+        .arg("-r")
+        .args([source.as_path(), place.folder.path()])
+        .status();
+    assert!(copied.expect("cp runs").success());
+    place
+}
+
+/// Waits until the server takes connections.
+fn wait_for(port: u16, server: &mut Child) {
+    let deadline = Instant::now() + PATIENCE;
+    while TcpStream::connect(("127.0.0.1", port)).is_err() {
+        assert!(Instant::now() < deadline, "puma does not answer");
+        assert_eq!(server.try_wait().expect("asked"), None, "puma has ended");
+        std::thread::yield_now();
+    }
+}
+
+/// The profile of a game of that many seconds, and how many messages it had.
+fn play(place: &Place) -> (Value, u64) {
+    let folder = place.folder.path();
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("its number").port();
+    drop(listener);
+    let listen = format!("tcp://127.0.0.1:{port}");
+    let mut server = Command::new(env!("CARGO_BIN_EXE_hakaru"))
+        .args([
+            "profile", "--json", "--", "puma", "-t", "3:3", "-b", &listen,
+        ])
+        .args(["--pidfile", "puma.pid"])
+        .current_dir(folder)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("hakaru runs");
+    wait_for(port, &mut server);
+    let game = Command::new("ruby")
+        .args(["play.rb", "127.0.0.1", &port.to_string(), "3"])
+        .current_dir(folder)
+        .output()
+        .expect("ruby runs");
+    let pid = std::fs::read_to_string(folder.join("puma.pid")).expect("puma tells its number");
+    let ended = Command::new("kill").args(["-INT", pid.trim()]).status();
+    assert!(ended.expect("kill runs").success());
+    let output = server.wait_with_output().expect("it ends");
+    let said = String::from_utf8_lossy(&game.stdout).into_owned();
+    assert!(
+        game.status.success(),
+        "{said}{}",
+        String::from_utf8_lossy(&game.stderr)
+    );
+    let answered = said.split(' ').next().and_then(|word| word.parse().ok());
+    let json = serde_json::from_slice(&output.stdout).expect("JSON");
+    (json, answered.expect("the game counts its messages"))
+}
+
+/// The share of the process's running time that a method takes with all it calls.
+fn share_of_running(json: &Value, table: &str, method: &str) -> f64 {
+    let rows = json[table].as_array().expect("a table").iter();
+    let ms: f64 = rows
+        .filter(|row| row["frame"] == method)
+        .map(|row| row["ms"].as_f64().unwrap_or_default())
+        .sum();
+    ms / json["states"]["running"]["ms"].as_f64().unwrap_or(f64::MAX)
+}
+
+#[test]
+fn the_profile_names_the_digits_and_the_table_of_powers() {
+    let place = app();
+    let (json, slow) = play(&place);
+    let digits = share_of_running(&json, "self", "Integer#to_s");
+    let table = share_of_running(&json, "inclusive", "Clicker::Item#power_table");
+    assert!(
+        digits > 0.15 && table > 0.15,
+        "digits {digits}, table {table}"
+    );
+    assert!(digits + table > 0.6, "digits {digits}, table {table}");
+    let patched = Command::new("patch")
+        .args(["-s", "-p1", "-i", "solutions/01-tables-and-digits.patch"])
+        .current_dir(place.folder.path())
+        .status();
+    assert!(patched.expect("patch runs").success());
+    let (json, fast) = play(&place);
+    let table = share_of_running(&json, "inclusive", "Clicker::Item#power_table");
+    assert!(table < 0.05, "the table still takes {table}");
+    assert!(fast > 2 * slow, "{slow} messages before, {fast} after");
+}
