@@ -210,7 +210,7 @@ impl Drop for NoServices {
 
 /// Packages that the release with a new enough Ruby has, and an older one may not.
 fn newer_packages(missing: &Missing) -> Vec<String> {
-    [missing.ruby_packages.clone(), missing.node_packages.clone()].concat()
+    [missing.ruby_packages.clone(), missing.tool_packages.clone()].concat()
 }
 
 /// `apt-get`, seeing the staged source as well when one is given.
@@ -312,8 +312,8 @@ fn by_hand(missing: &Missing, why: &str) -> String {
         let gems = ruby::gems_of(&missing.ruby_packages).join(", ");
         wanted.push(format!("Ruby 3.2 or later with the gems {gems}"));
     }
-    if !missing.node_packages.is_empty() {
-        wanted.push("Node 20.19 or later with npm".to_owned());
+    if !missing.tool_packages.is_empty() {
+        wanted.push("Node 20.19 or later with npm, and Go 1.24 or later".to_owned());
     }
     if missing.ruby31 {
         wanted.push("Debian's apt-get and dpkg-deb, to unpack Ruby 3.1".to_owned());

@@ -12,8 +12,9 @@ mod ruby31;
 
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::process::Command;
 
-use crate::run::{Outcome, can_ask, find_program};
+use crate::run::{Outcome, can_ask, capture, find_program};
 use crate::servers;
 use roots::Root;
 use ruby::{Found, Library};
@@ -42,8 +43,8 @@ pub(crate) struct Missing {
     pub(crate) packages: Vec<String>,
     /// Ruby's Debian packages.
     pub(crate) ruby_packages: Vec<String>,
-    /// Node's Debian packages, from the release that has the Ruby.
-    pub(crate) node_packages: Vec<String>,
+    /// Debian's packages of Node and Go, from the release that has the Ruby.
+    pub(crate) tool_packages: Vec<String>,
     /// Gems for a Ruby that is not Debian's.
     pub(crate) gems: Vec<String>,
     /// The unpacked Ruby 3.1.
@@ -122,6 +123,18 @@ pub(crate) fn ruby31() -> Option<PathBuf> {
     ruby31::is_there().then(ruby31::wrapper)
 }
 
+/// Whether there is a Go that builds pprof: `dev/viewers/go.mod` names tools, which 1.24 was the first to know.
+fn has_go() -> bool {
+    const MINOR_MIN: u32 = 24;
+    // `go version go1.24.4 linux/amd64`
+    let told = capture(Command::new("go").arg("version")).unwrap_or_default();
+    let version = told.split_whitespace().nth(2).unwrap_or_default();
+    let minor = version
+        .strip_prefix("go1.")
+        .and_then(|rest| rest.split('.').next());
+    minor.and_then(|minor| minor.parse::<u32>().ok()) >= Some(MINOR_MIN)
+}
+
 fn look(options: &Options) -> Missing {
     let test = options.purpose == Purpose::Test;
     let libraries = libraries(options);
@@ -145,7 +158,10 @@ fn look(options: &Options) -> Missing {
         missing.packages.push("chromium".to_owned());
     }
     if test && !crate::web::has_node() {
-        missing.node_packages = ["nodejs", "npm"].map(str::to_owned).to_vec();
+        missing.tool_packages = ["nodejs", "npm"].map(str::to_owned).to_vec();
+    }
+    if test && !has_go() {
+        missing.tool_packages.push("golang-go".to_owned());
     }
     missing.ruby31 = test && !ruby31::is_there();
     if test {

@@ -7,3 +7,4 @@ mod of_run;
 mod resolver;
 mod safety;
 mod support;
+mod viewers;
