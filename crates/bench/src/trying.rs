@@ -92,14 +92,13 @@ fn say(database: &str, tried: &Value) -> bool {
         if is_unchanged { "as it was" } else { "CHANGED" }
     );
     for row in tried["rows"].as_array().into_iter().flatten() {
-        let figure = |key: &str| row[key].as_f64().unwrap_or(f64::NAN);
-        println!(
-            "  {:<5} {:.2}x ({:.2}–{:.2})",
-            row["metric"].as_str().unwrap_or_default(),
-            figure("ratio"),
-            figure("low"),
-            figure("high")
-        );
+        // Too few blocks give no interval.
+        let [ratio, low, high] = ["ratio", "low", "high"].map(|key| {
+            let value = row[key].as_f64();
+            value.map_or("?".to_owned(), |value| format!("{value:.2}"))
+        });
+        let metric = row["metric"].as_str().unwrap_or_default();
+        println!("  {metric:<5} {ratio}x ({low}–{high})");
     }
     is_unchanged && tried["decision"] == "faster"
 }

@@ -30,6 +30,8 @@ struct Step {
     environment: &'static str,
     server: Server,
     gc: bool,
+    /// The finding whose remedy is the next step.
+    finding: Option<&'static str>,
 }
 
 #[derive(Clone, Copy)]
@@ -45,6 +47,11 @@ fn steps(cores: usize) -> [Step; 6] {
         environment,
         server,
         gc,
+        finding: match name {
+            "development mode" => Some("development-mode"),
+            "classes cached" => Some("answers-equal"),
+            _ => None,
+        },
     };
     let unicorn = |workers| Server::Unicorn { workers };
     let cached = Server::BehindNginx { workers: cores };
@@ -112,25 +119,28 @@ fn measure(blog: &Blog, step: &Step, seconds: f64) -> Result<Value, Box<dyn Erro
     if run["errors"] != 0 || run["checks_failed"] != 0 {
         return Err(format!("{}: requests failed: {}", step.name, run["failures"]).into());
     }
-    let headers = matches!(step.server, Server::Puma) && step.environment == "production";
+    let finding = match step.finding {
+        Some(id) => finding(blog, &start, id)?,
+        None => Value::Null,
+    };
     Ok(json!({
         "rps": run["rps"],
         "p50": run["latency_ms"]["p50"],
         "p95": run["latency_ms"]["p95"],
-        "finding": if headers { finding(blog, &start)? } else { Value::Null },
+        "finding": finding,
     }))
 }
 
-/// What a run with the agent says of the page's answers.
-fn finding(blog: &Blog, start: &Start<'_>) -> Result<Value, Box<dyn Error>> {
-    let run = blog.hakaru(start, &["run", "--duration", "5s", "--warmup", "2s"])?;
+/// What a run with the agent says of it, in a sentence.
+fn finding(blog: &Blog, start: &Start<'_>, id: &str) -> Result<Value, Box<dyn Error>> {
+    let run = blog.hakaru(start, &["run", "--duration", "8s", "--warmup", "2s"])?;
     let findings = run["findings"].as_array().ok_or("a run without findings")?;
-    let about_cache = |finding: &&Value| {
-        let id = finding["id"].as_str().unwrap_or_default();
-        id.contains("cach")
-    };
-    let found = findings.iter().find(about_cache);
-    Ok(found.map_or(Value::Null, |finding| finding["title"].clone()))
+    let found = findings.iter().find(|finding| finding["id"] == id);
+    let title = found.and_then(|finding| finding["title"].as_str());
+    Ok(Value::String(match title {
+        Some(title) => format!("`hakaru run` says: “{title}” (`{id}`)."),
+        None => format!("`hakaru run` does not find `{id}`."),
+    }))
 }
 
 /// The line that starts it, and where it then answers.
@@ -195,8 +205,12 @@ fn table(seen: &[(&'static str, Value)]) -> Result<String, Box<dyn Error>> {
     );
     let (mut before, mut published_before): (Option<f64>, Option<f64>) = (None, None);
     for ((name, value), published) in seen.iter().zip(PUBLISHED) {
-        let figure = |key: &str| value[key].as_f64().ok_or("a step lacks a figure");
-        let rps = figure("rps")?;
+        let rps = value["rps"].as_f64().ok_or("a step lacks its throughput")?;
+        // A percentile that too few requests carry is none.
+        let latency = |key: &str| {
+            let value = value[key].as_f64();
+            value.map_or("–".to_owned(), |ms| format!("{ms:.1}"))
+        };
         let times = |now: f64, before: Option<f64>| {
             before.map_or(String::new(), |before| format!("{:.2}", now / before))
         };
@@ -206,16 +220,17 @@ fn table(seen: &[(&'static str, Value)]) -> Result<String, Box<dyn Error>> {
         };
         writeln!(
             text,
-            "| {name} | {rps:.1} | {} | {:.1} | {:.1} | {shown} | {ratio} |",
+            "| {name} | {rps:.1} | {} | {} | {} | {shown} | {ratio} |",
             times(rps, before),
-            figure("p50")?,
-            figure("p95")?,
+            latency("p50"),
+            latency("p95"),
         )?;
         (before, published_before) = (Some(rps), published);
     }
-    let finding = seen.iter().find_map(|(_, value)| value["finding"].as_str());
-    let finding = finding.map_or("No finding speaks of caching.".to_owned(), |title| {
-        format!("`hakaru run` says before the last step: “{title}”.")
-    });
-    Ok(format!("{text}\n{finding}\n"))
+    for (name, value) in seen {
+        if let Some(finding) = value["finding"].as_str() {
+            writeln!(text, "\nAt “{name}” {finding}")?;
+        }
+    }
+    Ok(text)
 }
