@@ -8,7 +8,7 @@
 use std::error::Error;
 use std::ops::{RangeBounds, RangeFull};
 
-use crate::apps::{App, Block, stay_on_client_core};
+use crate::apps::{App, Block, Inside, stay_on_client_core};
 use crate::options;
 use crate::pairs::{Estimate, Pair, estimate};
 
@@ -117,9 +117,12 @@ fn measure(case: &Case, size: &Size) -> Result<Vec<Vec<[Block; 4]>>, Box<dyn Err
         .map(|boot| {
             // What comes first would otherwise always be A: the first process to boot, the first to be loaded.
             let a_first = boot.is_multiple_of(2);
-            let agents = [!a_first && case.agent, a_first && case.agent];
-            let first = App::boot(case.flags, case.config, agents[0])?;
-            let second = App::boot(case.flags, case.config, agents[1])?;
+            let inside = |agent: bool| match agent && case.agent {
+                true => Inside::Agent,
+                false => Inside::Nothing,
+            };
+            let first = App::boot(case.flags, case.config, inside(!a_first))?;
+            let second = App::boot(case.flags, case.config, inside(a_first))?;
             let block = |app: &App, seconds| app.block(case.connections, seconds);
             block(&first, WARMUP_S)?;
             block(&second, WARMUP_S)?;

@@ -44,6 +44,16 @@ pub(crate) struct Block {
     pub(crate) busy: f64,
 }
 
+/// What runs inside the app.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Inside {
+    Nothing,
+    /// The agent, as in a run without profile.
+    Agent,
+    /// The sampler alone, in that mode at that rate, as in `hakaru profile`.
+    Sampler(&'static str, u32),
+}
+
 /// Keeps this thread and those it starts on the client's core.
 pub(crate) fn stay_on_client_core() -> Result<(), Box<dyn Error>> {
     let mut cores = rustix::thread::CpuSet::new();
@@ -53,7 +63,11 @@ pub(crate) fn stay_on_client_core() -> Result<(), Box<dyn Error>> {
 
 impl App {
     /// Boots Puma with `flags` on the Rack app in `config`.
-    pub(crate) fn boot(flags: &[&str], config: &str, agent: bool) -> Result<App, Box<dyn Error>> {
+    pub(crate) fn boot(
+        flags: &[&str],
+        config: &str,
+        inside: Inside,
+    ) -> Result<App, Box<dyn Error>> {
         let folder = tempfile::Builder::new().prefix("hakaru-bench-").tempdir()?;
         fs::write(folder.path().join("config.ru"), config)?;
         let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
@@ -69,10 +83,16 @@ impl App {
         let rings = tempfile::Builder::new()
             .prefix("hakaru-bench-rings-")
             .tempdir_in("/dev/shm")?;
+        let agent = !matches!(inside, Inside::Nothing);
         if agent {
+            let mut env = vec![("HAKARU_RING_DIR".to_owned(), rings.path().into())];
+            if let Inside::Sampler(mode, rate) = inside {
+                let asked = format!("{mode} {rate} now");
+                env.push(("HAKARU_PROFILE".to_owned(), asked.into()));
+            }
             spec.agent = Some(Agent {
                 library: unpack_agent(&folder.path().join("agent"))?,
-                env: vec![("HAKARU_RING_DIR".to_owned(), rings.path().into())],
+                env,
             });
         }
         let running = target::start(&spec, &AtomicBool::new(false))?;

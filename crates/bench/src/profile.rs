@@ -5,6 +5,8 @@
 //! method took by its own clock. Each round runs all variants, in every other round in the reverse order; the ratio
 //! to the bare program of the same round is the unit.
 
+mod rack;
+
 use std::error::Error;
 use std::fs;
 use std::path::Path;
@@ -17,6 +19,8 @@ use stats::{median, percentile_interval};
 struct Program {
     name: &'static str,
     text: &'static str,
+    /// Least throughput under the modes wall and cpu, as a share of that without; `None` where it is not bound.
+    ratio_min: Option<f64>,
 }
 
 /// Each runs `unit` a fixed number of times; `Object#measured` is part of it.
@@ -24,15 +28,18 @@ const PROGRAMS: [Program; 3] = [
     Program {
         name: "loop",
         text: "def measured = 30_000.times { |i| i * 2 }\ndef other = 20_000.times { |i| i + 1 }\n",
+        ratio_min: Some(0.99),
     },
     Program {
         name: "calls, strings and sorting",
         text: "N = Array.new(3000) { rand }\ndef measured = N.sort\ndef other = 2000.times { |i| i.to_s }\n",
+        ratio_min: None,
     },
     Program {
         name: "threads that sleep",
         text: "def measured = 4.times.map { Thread.new { 5.times { sleep 0.0003 } } }.each(&:join)\n\
                def other = 10_000.times { |i| i + 1 }\n",
+        ratio_min: None,
     },
 ];
 
@@ -101,13 +108,12 @@ const BRIEF: Size = Size {
     units: 60,
 };
 
-/// Prints one table a program. `--brief` only shows that it runs.
+/// Prints one table a program, then the Rack app; answers whether every bound held. `--brief` only shows that it
+/// runs, `--only loop` (or `rack`, or the name's first word) runs a part.
 pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
-    let size = if arguments.iter().any(|argument| argument == "--brief") {
-        BRIEF
-    } else {
-        FULL
-    };
+    let brief = arguments.iter().any(|argument| argument == "--brief");
+    let size = if brief { BRIEF } else { FULL };
+    let only: String = crate::options::value(arguments, "only", String::new())?;
     let has_stackprof = Command::new("ruby")
         .args(["-rstackprof", "-e", "0"])
         .stderr(Stdio::null())
@@ -116,17 +122,24 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
     if !has_stackprof {
         println!("stackprof is not there: apt-get install ruby-stackprof brings it; left out");
     }
-    for program in &PROGRAMS {
+    let mut held = true;
+    for program in PROGRAMS
+        .iter()
+        .filter(|program| program.name.starts_with(&only))
+    {
         println!(
             "\n{}: throughput as a ratio to the bare program, median and 95 % interval",
             program.name
         );
-        measure(program, &size, has_stackprof)?;
+        held &= measure(program, &size, has_stackprof)?;
     }
-    Ok(true)
+    if "rack".starts_with(&only) {
+        held &= rack::run(brief, has_stackprof)?;
+    }
+    Ok(held || brief)
 }
 
-fn measure(program: &Program, size: &Size, has_stackprof: bool) -> Result<(), Box<dyn Error>> {
+fn measure(program: &Program, size: &Size, has_stackprof: bool) -> Result<bool, Box<dyn Error>> {
     let mut all: Vec<Vec<Measured>> = VARIANTS.iter().map(|_| Vec::new()).collect();
     for round in 0..size.rounds {
         let mut order: Vec<usize> = (0..VARIANTS.len()).collect();
@@ -140,6 +153,7 @@ fn measure(program: &Program, size: &Size, has_stackprof: bool) -> Result<(), Bo
             }
         }
     }
+    let mut held = true;
     for (index, variant) in VARIANTS.iter().enumerate().skip(1) {
         let ratios: Vec<f64> = all[index]
             .iter()
@@ -162,12 +176,25 @@ fn measure(program: &Program, size: &Size, has_stackprof: bool) -> Result<(), Bo
         let error = median(&errors).map_or_else(String::new, |error| {
             format!("   error {:.1} points", error * 100.0)
         });
+        let asked = program
+            .ratio_min
+            .filter(|_| matches!(variant, Variant::Ours("wall" | "cpu", _)));
+        held &= asked.is_none_or(|least| ratio >= least);
         println!(
-            "  {:18} {ratio:.3} {interval:15} {samples:>6} samples{error}",
-            name(*variant)
+            "  {:18} {ratio:.3} {interval:15} {samples:>6} samples{error}{}",
+            name(*variant),
+            verdict(ratio, asked)
         );
     }
-    Ok(())
+    Ok(held)
+}
+
+/// What was asked of a ratio, and whether it is so.
+fn verdict(ratio: f64, asked: Option<f64>) -> String {
+    asked.map_or_else(String::new, |least| {
+        let met = if ratio >= least { "met" } else { "MISSED" };
+        format!("   asked ≥ {least}: {met}")
+    })
 }
 
 fn name(variant: Variant) -> String {
