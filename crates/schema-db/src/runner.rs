@@ -11,7 +11,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
 
 use schema::{
-    Allowed, Hazard, Note, Object, Plan, PlanError, PlanOptions, Schema, Server, Source,
+    Allowed, Hazard, Loaded, Note, Object, Plan, PlanError, PlanOptions, Schema, Server, Source,
     SyntaxError,
 };
 
@@ -134,10 +134,29 @@ pub fn read(
     server: &Server,
     settings: &Settings<'_>,
 ) -> Result<(Schema, Vec<Note>), RunError> {
-    let mut loaded = schema::read(texts, server)?;
+    Ok(kept(schema::read(texts, server)?, settings))
+}
+
+/// The schemas in two lists of texts, which are read at the same time, and the notes on both.
+///
+/// # Errors
+/// The first place that is no SQL.
+pub fn read_both(
+    texts: (&[Source], &[Source]),
+    server: &Server,
+    settings: &Settings<'_>,
+) -> Result<(Schema, Schema, Vec<Note>), RunError> {
+    let (from, to) = schema::read_both(texts, server)?;
+    let (from, mut notes) = kept(from, settings);
+    let (to, others) = kept(to, settings);
+    notes.extend(others);
+    Ok((from, to, notes))
+}
+
+fn kept(mut loaded: Loaded, settings: &Settings<'_>) -> (Schema, Vec<Note>) {
     let keep = |object: &Object| !journal::is_journal(object) && (settings.keep)(object);
     loaded.schema.retain(&keep);
-    Ok((loaded.schema, loaded.notes))
+    (loaded.schema, loaded.notes)
 }
 
 /// The way from one schema to the other. `database` is asked how it would store the second one, if settings say so;

@@ -87,12 +87,20 @@ impl std::error::Error for PlanError {}
 /// The first place in what has to be understood (a table, an index …) that is not SQL of this dialect. What is not
 /// known at all is kept as it is and noted.
 pub fn read(sources: &[Source], server: &Server) -> Result<Loaded, SyntaxError> {
+    read_on(cores(), sources, server)
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+fn read_on(cores: usize, sources: &[Source], server: &Server) -> Result<Loaded, SyntaxError> {
     match server.dialect() {
         Dialect::Mysql => mysql::read(sources, server).map(|(schema, notes)| Loaded {
             schema: Schema::Mysql(schema),
             notes,
         }),
-        Dialect::Postgres => postgres::read(sources, server).map(|(schema, notes)| Loaded {
+        Dialect::Postgres => postgres::read(sources, server, cores).map(|(schema, notes)| Loaded {
             schema: Schema::Postgres(schema),
             notes,
         }),
@@ -101,6 +109,30 @@ pub fn read(sources: &[Source], server: &Server) -> Result<Loaded, SyntaxError> 
             notes,
         }),
     }
+}
+
+/// Reads two schemas as [`read()`] does, at the same time.
+///
+/// # Errors
+/// Those of the first, else those of the second.
+pub fn read_both(
+    (from, to): (&[Source], &[Source]),
+    server: &Server,
+) -> Result<(Loaded, Loaded), SyntaxError> {
+    // Each has its share, so that none waits for the other's threads.
+    let cores = (cores() / 2).max(1);
+    std::thread::scope(|scope| {
+        let other = std::thread::Builder::new();
+        let other = other.spawn_scoped(scope, || read_on(cores, to, server));
+        let from = read_on(cores, from, server);
+        let to = match other.map(|other| other.join()) {
+            Ok(Ok(to)) => to,
+            Ok(Err(panic)) => std::panic::resume_unwind(panic),
+            // No room for a thread.
+            Err(_) => read_on(cores, to, server),
+        };
+        Ok((from?, to?))
+    })
 }
 
 /// The statements that lead from one schema to the other, in an order that can be executed.

@@ -24,6 +24,7 @@ mod read;
 mod renames;
 mod render;
 mod split;
+mod trigger_order;
 
 use std::collections::HashMap;
 
@@ -49,7 +50,7 @@ pub struct Schema {
 /// Reads SQL texts.
 ///
 /// # Errors
-/// See [`crate::read`].
+/// See [`crate::read()`].
 pub fn read(sources: &[Source], server: &Server) -> Result<(Schema, Vec<Note>), SyntaxError> {
     let mut schema = Schema {
         is_mariadb: server.product == crate::Product::MariaDb,
@@ -63,7 +64,7 @@ pub fn read(sources: &[Source], server: &Server) -> Result<(Schema, Vec<Note>), 
     Ok((schema, notes))
 }
 
-/// See [`crate::plan`].
+/// See [`crate::plan()`].
 ///
 /// # Errors
 /// When a rename cannot be what was meant.

@@ -35,18 +35,22 @@ const AFTER_OPAQUE: [&str; 7] = [
     "privilege",
 ];
 
-/// Reads SQL texts.
+/// Reads SQL texts on so many cores.
 ///
 /// # Errors
-/// See [`crate::read`].
-pub fn read(sources: &[Source], server: &Server) -> Result<(Schema, Vec<Note>), SyntaxError> {
-    read::read(sources, server)
+/// See [`crate::read()`].
+pub fn read(
+    sources: &[Source],
+    server: &Server,
+    cores: usize,
+) -> Result<(Schema, Vec<Note>), SyntaxError> {
+    read::read(sources, server, cores)
 }
 
-/// See [`crate::plan`].
+/// See [`crate::plan()`].
 ///
 /// # Errors
-/// See [`crate::plan`].
+/// See [`crate::plan()`].
 pub fn plan(from: &Schema, to: &Schema, options: &PlanOptions) -> Result<Plan, PlanError> {
     diff::plan(from, to, options)
 }

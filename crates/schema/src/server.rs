@@ -46,6 +46,8 @@ pub struct Server {
     pub default_schema: Option<String>,
     /// The database's own name (MySQL): `name.table` is then the same as `table`.
     pub database: Option<String>,
+    /// The role that owns what nobody said an owner of: the connected one (PostgreSQL).
+    pub role: Option<String>,
 }
 
 impl Server {
@@ -59,6 +61,7 @@ impl Server {
             lower_case_tables: false,
             default_schema: None,
             database: None,
+            role: None,
         }
     }
 

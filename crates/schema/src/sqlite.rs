@@ -39,7 +39,7 @@ pub struct Schema {
 /// Reads SQL texts.
 ///
 /// # Errors
-/// See [`crate::read`].
+/// See [`crate::read()`].
 pub fn read(sources: &[Source], _server: &Server) -> Result<(Schema, Vec<Note>), SyntaxError> {
     let (mut schema, mut notes) = (Schema::default(), Vec::new());
     for source in sources {
@@ -48,10 +48,10 @@ pub fn read(sources: &[Source], _server: &Server) -> Result<(Schema, Vec<Note>),
     Ok((schema, notes))
 }
 
-/// See [`crate::plan`].
+/// See [`crate::plan()`].
 ///
 /// # Errors
-/// See [`crate::plan`].
+/// See [`crate::plan()`].
 pub fn plan(from: &Schema, to: &Schema, options: &PlanOptions) -> Result<Plan, PlanError> {
     diff::plan(from, to, options)
 }

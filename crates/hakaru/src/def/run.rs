@@ -119,13 +119,20 @@ impl Run<'_> {
     fn show(&self, mut current: Current, wanted: &[Source]) -> Result<Ended, String> {
         let keep = |object: &Object| self.scope.keeps(object);
         let settings = self.settings(&keep);
-        let from = current.read(&settings)?;
-        let mut wanted = self.wanted(wanted, &current.server(), &settings)?;
         let plan = match &mut current {
             Current::Server(database) => {
+                let (from, _) = runner::current(database.as_mut(), &settings)
+                    .map_err(|error| of_run(&error))?;
+                let mut wanted = self.wanted(wanted, &database.server().clone(), &settings)?;
                 runner::plan(&from, &mut wanted, Some(database.as_mut()), &settings)
             }
-            Current::File(..) => runner::plan(&from, &mut wanted, None, &settings),
+            Current::File(text, server) => {
+                let texts = (std::slice::from_ref(text), wanted);
+                let read = runner::read_both(texts, server, &settings);
+                let (from, mut wanted, notes) = read.map_err(|error| of_run(&error))?;
+                say_notes(&notes);
+                runner::plan(&from, &mut wanted, None, &settings)
+            }
         };
         let mut plan = plan.map_err(|error| of_run(&error))?;
         self.finish(&mut plan);

@@ -42,8 +42,18 @@ pub(super) fn compare(args: &CompareArgs) -> Result<Compared, Failure> {
     let (mut here, mut there) = (place.connect(access)?, to.connect(access)?);
     let server = server(here.as_deref(), there.as_deref(), [&place, &to], &args.how)?;
     let settings = args.how.settings(&server);
-    let from = read(here.as_deref_mut(), &place, &server, &settings)?;
-    let mut wanted = read(there.as_deref_mut(), &to, &server, &settings)?;
+    let (from, mut wanted) = if here.is_none() && there.is_none() {
+        let texts = (place.texts()?, to.texts()?);
+        let read = runner::read_both((&texts.0, &texts.1), &server, &settings);
+        let (from, wanted, notes) = read.map_err(|error| of_run(&error))?;
+        say_notes(&notes);
+        (from, wanted)
+    } else {
+        (
+            read(here.as_deref_mut(), &place, &server, &settings)?,
+            read(there.as_deref_mut(), &to, &server, &settings)?,
+        )
+    };
     let plan = match &mut here {
         Some(database) => runner::plan(&from, &mut wanted, Some(database.as_mut()), &settings),
         None => runner::plan(&from, &mut wanted, None, &settings),

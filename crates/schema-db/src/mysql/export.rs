@@ -40,6 +40,8 @@ enum Kind {
 struct Object {
     kind: Kind,
     name: String,
+    /// Which of its table's triggers for the same event it is; 0 for what is none.
+    order: u32,
 }
 
 pub(super) fn export(
@@ -144,7 +146,7 @@ fn fingerprint(connection: &mut Conn, server: &Server) -> Result<String, DbError
     };
     let queries = [
         tables,
-        "SELECT COUNT(*), SUM(CRC32(CONCAT_WS('|', TRIGGER_NAME, CREATED, ACTION_STATEMENT)))
+        "SELECT COUNT(*), SUM(CRC32(CONCAT_WS('|', TRIGGER_NAME, CREATED, ACTION_ORDER, ACTION_STATEMENT)))
          FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = DATABASE()",
         "SELECT COUNT(*), SUM(CRC32(CONCAT_WS('|', EVENT_NAME, LAST_ALTERED, STATUS)))
          FROM information_schema.EVENTS WHERE EVENT_SCHEMA = DATABASE()",
@@ -163,12 +165,12 @@ fn fingerprint(connection: &mut Conn, server: &Server) -> Result<String, DbError
     Ok(all)
 }
 
-/// In the order in which an empty server takes them, by name within a kind.
+/// In the order in which an empty server takes them, by name within a kind, triggers as they run.
 fn objects(connection: &mut Conn) -> Result<Vec<Object>, DbError> {
-    let sql = "SELECT TABLE_NAME, TABLE_TYPE FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()
-        UNION ALL SELECT TRIGGER_NAME, 'TRIGGER' FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = DATABASE()
-        UNION ALL SELECT EVENT_NAME, 'EVENT' FROM information_schema.EVENTS WHERE EVENT_SCHEMA = DATABASE()
-        UNION ALL SELECT ROUTINE_NAME, ROUTINE_TYPE FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = DATABASE()";
+    let sql = "SELECT TABLE_NAME, TABLE_TYPE, 0 FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()
+        UNION ALL SELECT TRIGGER_NAME, 'TRIGGER', ACTION_ORDER FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = DATABASE()
+        UNION ALL SELECT EVENT_NAME, 'EVENT', 0 FROM information_schema.EVENTS WHERE EVENT_SCHEMA = DATABASE()
+        UNION ALL SELECT ROUTINE_NAME, ROUTINE_TYPE, 0 FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = DATABASE()";
     let mut objects = Vec::new();
     for row in rows(connection, sql)? {
         let mut values = super::texts(row).into_iter().flatten();
@@ -185,9 +187,11 @@ fn objects(connection: &mut Conn) -> Result<Vec<Object>, DbError> {
             kind if kind.ends_with("TABLE") || kind == "SYSTEM VERSIONED" => Kind::Table,
             _ => continue,
         };
-        objects.push(Object { kind, name });
+        let order = values.next().and_then(|order| order.parse().ok());
+        let order = order.unwrap_or_default();
+        objects.push(Object { kind, name, order });
     }
-    objects.sort_by(|a, b| (a.kind as u8, &a.name).cmp(&(b.kind as u8, &b.name)));
+    objects.sort_by(|a, b| (a.kind as u8, a.order, &a.name).cmp(&(b.kind as u8, b.order, &b.name)));
     Ok(objects)
 }
 

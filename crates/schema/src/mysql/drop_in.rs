@@ -25,7 +25,7 @@ struct Writer<'a> {
     dropped_indexes: HashSet<(String, String)>,
 }
 
-/// See [`crate::plan`].
+/// See [`crate::plan()`].
 pub(super) fn plan(from: &Schema, to: &Schema, options: &PlanOptions) -> Vec<Statement> {
     let mut writer = Writer {
         from,

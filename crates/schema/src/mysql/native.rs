@@ -29,7 +29,7 @@ pub(super) struct Builder<'a> {
     pub statements: Vec<Statement>,
 }
 
-/// See [`crate::plan`].
+/// See [`crate::plan()`].
 pub(super) fn plan(from: &Schema, to: &Schema, options: &PlanOptions) -> Vec<Statement> {
     let mut builder = Builder {
         from,

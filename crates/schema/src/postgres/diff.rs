@@ -70,7 +70,7 @@ pub(super) enum Part {
     Default(Name, String),
 }
 
-/// See [`crate::plan`].
+/// See [`crate::plan()`].
 pub(super) fn plan(from: &Schema, to: &Schema, options: &PlanOptions) -> Result<Plan, PlanError> {
     let speller = Speller::new(options, &to.default_schema);
     let same = Same {

@@ -37,7 +37,7 @@ pub(crate) struct Meta {
     pub(crate) source: Option<String>,
     pub(crate) comment: Option<String>,
     pub(crate) renamed_from: Option<String>,
-    pub(crate) owner: Option<Owner>,
+    pub(crate) owner: Option<Box<Owner>>,
 }
 
 #[derive(Clone, Debug)]
@@ -160,7 +160,8 @@ pub(crate) struct Column {
     pub(crate) not_null_said: bool,
     pub(crate) default: Option<Sql>,
     pub(crate) generated: Option<Generated>,
-    pub(crate) identity: Option<Identity>,
+    /// Boxed, as few columns have one and schemas have many columns.
+    pub(crate) identity: Option<Box<Identity>>,
     pub(crate) collation: Option<String>,
     pub(crate) storage: Option<String>,
     pub(crate) compression: Option<String>,

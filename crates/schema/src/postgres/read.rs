@@ -59,12 +59,16 @@ const SETTINGS: &[&str] = &[
 ];
 
 /// Fewer statements are parsed before a thread has started.
-const WORTH_THREADS: usize = 200;
+const WORTH_THREADS: usize = 100;
 
-/// Reads all sources into one model.
+/// Statements that are parsed before they are read: enough for threads, and not so many that their trees fill the memory.
+const PIECES_AT_ONCE: usize = 512;
+
+/// Reads all sources into one model; large ones are parsed on so many cores.
 pub(crate) fn read(
     sources: &[Source],
     server: &Server,
+    cores: usize,
 ) -> Result<(Schema, Vec<Note>), SyntaxError> {
     let default_schema = server
         .default_schema
@@ -82,6 +86,7 @@ pub(crate) fn read(
         source: None,
         line: 1,
         note_offset: 0,
+        cores,
     };
     for source in sources {
         reader.read_source(source)?;
@@ -104,6 +109,7 @@ pub(crate) struct Reader<'a> {
     /// Line of `note_offset`, so that lines are counted once.
     line: usize,
     note_offset: usize,
+    cores: usize,
 }
 
 /// A statement while it is read.
@@ -130,13 +136,15 @@ impl<'a> Reader<'a> {
         self.source = Some(source);
         self.line = 1;
         self.note_offset = 0;
-        let pieces = split::pieces(&source.text);
-        let trees = parsed(&source.text, &pieces);
-        for (piece, tree) in pieces.into_iter().zip(trees) {
-            match piece.kind {
-                PieceKind::Client => self.note(piece, NoteKind::Setting),
-                PieceKind::Data => {}
-                PieceKind::Statement => self.read_piece(source, piece, tree)?,
+        let at_once = if self.cores > 1 { PIECES_AT_ONCE } else { 1 };
+        for pieces in split::pieces(&source.text).chunks(at_once) {
+            let trees = parsed(&source.text, pieces, self.cores);
+            for (piece, tree) in pieces.iter().zip(trees) {
+                match piece.kind {
+                    PieceKind::Client => self.note(*piece, NoteKind::Setting),
+                    PieceKind::Data => {}
+                    PieceKind::Statement => self.read_piece(source, *piece, tree)?,
+                }
             }
         }
         Ok(())
@@ -283,8 +291,8 @@ impl<'a> Reader<'a> {
 }
 
 /// The trees of all statements that have one. Parsing is most of the work of reading, and no statement's depends on
-/// another's, so that large texts are parsed on all cores.
-fn parsed<'t>(text: &'t str, pieces: &[Piece]) -> Vec<Option<Tree<'t>>> {
+/// another's, so that large texts are parsed on several cores.
+fn parsed<'t>(text: &'t str, pieces: &[Piece], cores: usize) -> Vec<Option<Tree<'t>>> {
     let parse = |piece: &Piece| {
         let text = &text[piece.start..piece.end];
         let word = first_word(text);
@@ -293,7 +301,6 @@ fn parsed<'t>(text: &'t str, pieces: &[Piece]) -> Vec<Option<Tree<'t>>> {
             && !SETTINGS.contains(&word.as_str());
         is_parsed.then(|| Tree::parse(text))
     };
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
     if pieces.len() < WORTH_THREADS || cores == 1 {
         return pieces.iter().map(parse).collect();
     }

@@ -17,6 +17,10 @@ const OPERATORS_MAX: usize = 4_000;
 /// Room for both, by experiment with many times as much to spare. Only what is touched becomes memory.
 const STACK_BYTES: usize = 256 << 20;
 
+/// Levels that any thread's stack has room for; nearly every statement has fewer, and starting a thread takes longer than
+/// parsing it.
+const LEVELS_ANYWHERE: usize = 24;
+
 /// A parsed text.
 pub(crate) struct Tree<'t> {
     text: &'t str,
@@ -46,25 +50,21 @@ impl<'t> Tree<'t> {
     /// Parses a text of any number of statements.
     pub(crate) fn parse(text: &'t str) -> Tree<'t> {
         let lexed = LexedStr::new(text);
-        if let Some(offset) = too_deep(text, &lexed) {
-            let mut empty = Tree::parse("");
-            empty.error = Some((offset, "this is nested too deep".to_owned()));
-            return empty;
-        }
-        let input = lexed.to_input();
-        let output = thread::scope(|scope| {
-            let parse = || EntryPoint::SourceFile.parse(&input);
-            let thread = thread::Builder::new().stack_size(STACK_BYTES);
-            let parsed = thread
-                .spawn_scoped(scope, parse)
-                .map(|thread| thread.join());
-            match parsed {
-                Ok(Ok(output)) => output,
-                Ok(Err(panic)) => std::panic::resume_unwind(panic),
-                // No room for a thread: the stack that is there has to do.
-                Err(_) => parse(),
+        let levels = match levels(text, &lexed) {
+            Ok(levels) => levels,
+            Err(offset) => {
+                let mut empty = Tree::parse("");
+                empty.error = Some((offset, "this is nested too deep".to_owned()));
+                return empty;
             }
-        });
+        };
+        let input = lexed.to_input();
+        let parse = || EntryPoint::SourceFile.parse(&input);
+        let output = if levels <= LEVELS_ANYWHERE {
+            parse()
+        } else {
+            with_room(parse)
+        };
         let mut tree = Tree {
             text,
             items: Vec::with_capacity(text.len() / 3),
@@ -128,44 +128,100 @@ impl<'t> Tree<'t> {
     }
 }
 
-/// Where the parser would go deeper than it may: inside brackets and CASE, in rows of operators, and in joins whose conditions
-/// come later.
-fn too_deep(text: &str, lexed: &LexedStr<'_>) -> Option<usize> {
+/// Calls where the stack has room; where there is none for another thread, the stack that is there has to do.
+fn with_room<T: Send>(work: impl Fn() -> T + Sync) -> T {
+    thread::scope(|scope| {
+        let thread = thread::Builder::new().stack_size(STACK_BYTES);
+        match thread
+            .spawn_scoped(scope, &work)
+            .map(|thread| thread.join())
+        {
+            Ok(Ok(result)) => result,
+            Ok(Err(panic)) => std::panic::resume_unwind(panic),
+            Err(_) => work(),
+        }
+    })
+}
+
+/// How deep the parser would go at most: inside brackets and CASE, in rows of operators, and in joins whose conditions come
+/// later. `Err` is the place where that is deeper than it may.
+fn levels(text: &str, lexed: &LexedStr<'_>) -> Result<usize, usize> {
     let (mut depth, mut operators, mut joins) = (0_usize, 0_usize, 0_usize);
+    let (mut depth_most, mut operators_most, mut others) = (0, 0, 0);
     let (mut index, mut end) = (0, 0);
     while end < text.len() {
         let range = lexed.text_range(index);
         (index, end) = (index + 1, range.end);
         let token = &text[range.clone()];
-        let is = |word: &str| token.eq_ignore_ascii_case(word);
-        let is_between = token.starts_with("--") || token.starts_with("/*");
-        if is_between || token.starts_with(char::is_whitespace) {
-            continue;
-        }
-        match token {
-            "(" | "[" => depth += 1,
-            ")" | "]" => depth = depth.saturating_sub(1),
-            ";" => (depth, joins) = (0, 0),
-            _ if is("JOIN") => joins += 1,
-            _ if is("ON") || is("USING") => joins = joins.saturating_sub(1),
-            _ if is("CASE") => depth += 1,
-            _ if is("END") => depth = depth.saturating_sub(1),
+        match token.as_bytes() {
+            [b'(' | b'[', ..] => depth += 1,
+            [b')' | b']', ..] => depth = depth.saturating_sub(1),
+            [b';', ..] => (depth, joins) = (0, 0),
+            [b'-', b'-', ..] | [b'/', b'*', ..] => continue,
+            [
+                b'=' | b'<' | b'>' | b'|' | b'&' | b'!' | b'@' | b'#' | b'~' | b'+' | b'-' | b'*'
+                | b'/' | b'%' | b'^' | b'?',
+                ..,
+            ] => operators += 1,
+            [first, _, ..] if first.is_ascii_alphabetic() => match Word::of(token) {
+                Some(Word::Join) => joins += 1,
+                Some(Word::On) => joins = joins.saturating_sub(1),
+                Some(Word::Case) => depth += 1,
+                Some(Word::End) => depth = depth.saturating_sub(1),
+                Some(Word::Not) => operators += 1,
+                Some(Word::And) => operators = 0,
+                Some(Word::Again) => others += 1,
+                None => {}
+            },
             _ => {}
         }
-        if is("NOT")
-            || token.starts_with([
-                '=', '<', '>', '|', '&', '!', '@', '#', '~', '+', '-', '*', '/', '%', '^', '?',
-            ])
-        {
-            operators += 1;
-        } else if matches!(token, "," | ";" | "(" | ")") || is("AND") || is("OR") {
+        if matches!(token, "," | ";" | "(" | ")") {
             operators = 0;
         }
+        depth_most = depth_most.max(depth + joins);
+        operators_most = operators_most.max(operators);
         if depth.max(joins) > NESTING_MAX || operators > OPERATORS_MAX {
-            return Some(range.start);
+            return Err(range.start);
         }
     }
-    None
+    Ok(depth_most + operators_most + others)
+}
+
+/// Words that open a level, or close one.
+#[derive(Clone, Copy)]
+enum Word {
+    Join,
+    /// Also `USING`.
+    On,
+    Case,
+    End,
+    Not,
+    /// Also `OR`.
+    And,
+    /// What another statement or query may follow in the same one: `UNION`, `WITH`, `EXPLAIN` and the like.
+    Again,
+}
+
+impl Word {
+    fn of(token: &str) -> Option<Word> {
+        let is = |word: &str| token.eq_ignore_ascii_case(word);
+        match token.len() {
+            2 if is("ON") => Some(Word::On),
+            2 if is("OR") => Some(Word::And),
+            3 if is("END") => Some(Word::End),
+            3 if is("NOT") => Some(Word::Not),
+            3 if is("AND") => Some(Word::And),
+            4 if is("JOIN") => Some(Word::Join),
+            4 if is("CASE") => Some(Word::Case),
+            5 if is("USING") => Some(Word::On),
+            4 if is("WITH") => Some(Word::Again),
+            5 if is("UNION") => Some(Word::Again),
+            6 if is("EXCEPT") || is("CREATE") => Some(Word::Again),
+            7 if is("EXPLAIN") || is("PREPARE") => Some(Word::Again),
+            9 if is("INTERSECT") => Some(Word::Again),
+            _ => None,
+        }
+    }
 }
 
 impl<'t> Node<'t> {

@@ -27,7 +27,7 @@ pub(super) struct Builder<'a> {
     pub(super) renamed: Vec<Rename>,
 }
 
-/// See [`crate::plan`].
+/// See [`crate::plan()`].
 pub(super) fn plan(from: &Schema, to: &Schema, options: &PlanOptions) -> Result<Plan, PlanError> {
     let mut from = from.clone();
     let renamed = renames::apply(&mut from, to)?;

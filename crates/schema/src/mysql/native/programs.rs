@@ -4,7 +4,7 @@ use super::Builder;
 use crate::Hazard;
 use crate::mysql::lex::backticked;
 use crate::mysql::model::{Event, Opaque, Trigger, View};
-use crate::mysql::order;
+use crate::mysql::{order, trigger_order};
 
 impl Builder<'_> {
     /// A drop of something without rows.
@@ -88,9 +88,11 @@ impl Builder<'_> {
     }
 
     pub(super) fn triggers(&mut self) {
+        let misplaced = trigger_order::misplaced(&self.from.triggers, &self.to.triggers);
         for trigger in &self.to.triggers {
+            let is_misplaced = misplaced.contains(&trigger.name.text.as_str());
             match self.from.trigger(&trigger.name.text) {
-                Some(before) if before.is_same(trigger) => continue,
+                Some(before) if before.is_same(trigger) && !is_misplaced => continue,
                 Some(_) => {
                     self.drop_program("trigger", &trigger.name.text, true);
                 }

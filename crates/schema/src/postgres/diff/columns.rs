@@ -1,5 +1,7 @@
 //! Columns of a table that stays.
 
+use std::collections::HashMap;
+
 use super::{Builder, Part};
 use crate::Hazard;
 use crate::postgres::hazards::{self, Cast};
@@ -9,13 +11,28 @@ use crate::postgres::name::Name;
 impl<'a> Builder<'a> {
     pub(super) fn columns(&mut self, from: &'a Table, to: &'a Table) {
         self.clear_the_way(from, to);
+        let mut dropped: HashMap<&str, usize> = HashMap::new();
+        // A column's type cannot be changed while another one is computed from it.
+        if !self.retyped(from, to).is_empty() {
+            for column in to.columns.values() {
+                if let Some(before) = from.columns.get(&column.name)
+                    && self.is_recomputed(from, to, before, column)
+                {
+                    let at = self.drop_column(&to.name, before, column.generated.is_none());
+                    dropped.insert(&column.name, at);
+                }
+            }
+        }
         for column in to.columns.values() {
             match from.columns.get(&column.name) {
                 Some(before) if !self.is_recomputed(from, to, before, column) => {
                     self.change_column(from, to, before, column);
                 }
                 Some(before) => {
-                    let needs = self.drop_column(&to.name, before, column.generated.is_none());
+                    let needs = match dropped.get(column.name.as_str()) {
+                        Some(at) => *at,
+                        None => self.drop_column(&to.name, before, column.generated.is_none()),
+                    };
                     let at = self.add_column(to, column);
                     self.statements[at].needs.push(needs);
                 }
@@ -90,7 +107,9 @@ impl<'a> Builder<'a> {
             .and_then(|stored| stored.columns.get(&column.name));
         let mut same_default = self.same.default(before, column)
             || stored.is_some_and(|stored| self.same.default(before, stored));
-        if self.is_gone(&Part::Default(to.name.clone(), column.name.clone())) {
+        // Most plans take nothing out of the way, and have many columns.
+        let has_gone = !self.gone.is_empty();
+        if has_gone && self.is_gone(&Part::Default(to.name.clone(), column.name.clone())) {
             had_default = false;
             same_default = column.default.is_none();
         }

@@ -102,6 +102,11 @@ impl<'a> Builder<'a> {
         );
         for column in table.columns.values() {
             let found = before.and_then(|before| before.columns.get(&column.name));
+            if column.meta.comment.is_none()
+                && found.is_none_or(|found| found.meta.comment.is_none())
+            {
+                continue;
+            }
             let found = found.filter(|_| {
                 !self
                     .fresh

@@ -5,11 +5,11 @@ use std::collections::HashSet;
 use super::tables::is_late;
 use super::views::sorted;
 use super::{Builder, Part};
-use crate::Hazard;
 use crate::postgres::hazards;
 use crate::postgres::model::{ConstraintKind, Function, Table, TypeKind};
 use crate::postgres::name::Name;
 use crate::postgres::split;
+use crate::{Hazard, Statement};
 
 impl<'a> Builder<'a> {
     pub(super) fn drops(&mut self) {
@@ -188,11 +188,14 @@ impl<'a> Builder<'a> {
                 .filter(|index| index.parent.is_none())
             {
                 let part = Part::Index(table.name.clone(), index.name.clone());
-                let was_renamed = self.statements.iter().any(|statement| {
+                let was_renamed = |statement: &Statement| {
                     (statement.verb, statement.object.kind) == ("rename", "index")
                         && statement.object.name == index.name
-                });
-                if !wanted.indexes.contains(&index.name) && !self.is_gone(&part) && !was_renamed {
+                };
+                if !wanted.indexes.contains(&index.name)
+                    && !self.is_gone(&part)
+                    && !self.statements.iter().any(was_renamed)
+                {
                     self.drop_index(&table.name, &index.name, true);
                 }
             }

@@ -273,11 +273,14 @@ impl<'a> Builder<'a> {
                 .map(|sequence| &sequence.meta);
             pairs.push((&sequence.name, "SEQUENCE", &sequence.meta, before));
         }
+        let connected = self.options.server.as_ref();
+        let connected = connected.and_then(|server| server.role.as_ref());
         for (name, kind, wanted, before) in pairs {
             let Some(owner) = &wanted.owner else { continue };
             let had = before
                 .and_then(|before| before.owner.as_ref())
-                .map(|owner| &owner.role);
+                .map(|owner| &owner.role)
+                .or(connected);
             if had == Some(&owner.role) || !self.options.managed_roles.contains(&owner.role) {
                 continue;
             }

@@ -55,6 +55,7 @@ impl<'a> Builder<'a> {
         if columns.is_empty() && whole.is_empty() {
             return;
         }
+        self.clear_foreign_policies(&columns);
         let hit = self.views_that(|names, shows_all| {
             whole.iter().any(|name| names.contains(*name))
                 || columns.iter().any(|(table, column)| {

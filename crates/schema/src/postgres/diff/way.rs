@@ -1,5 +1,7 @@
 //! What is in the way of a column that changes: it goes before and is made again with the rest.
 
+use std::collections::HashSet;
+
 use super::{Builder, Part};
 use crate::postgres::hazards::{self, Cast};
 use crate::postgres::model::{Column, Constraint, ConstraintKind, Index, Meta, Table};
@@ -153,6 +155,25 @@ impl<'a> Builder<'a> {
                 self.drop_policy(&from.name, &policy.name, false);
                 self.gone
                     .insert(Part::Policy(from.name.clone(), policy.name.clone()));
+            }
+        }
+    }
+
+    /// Policies that look into another table, at a column of it (both by name) that changes.
+    pub(super) fn clear_foreign_policies(&mut self, changing: &[(&str, &str)]) {
+        for table in self.from.tables.values() {
+            for policy in table.policies.values() {
+                let expressions = policy.using.iter().chain(&policy.check);
+                let names: HashSet<String> = expressions
+                    .flat_map(|expression| split::names(&expression.0))
+                    .collect();
+                let is_hit = changing.iter().any(|(other, column)| {
+                    *other != table.name.name && names.contains(*other) && names.contains(*column)
+                });
+                let part = Part::Policy(table.name.clone(), policy.name.clone());
+                if is_hit && self.gone.insert(part) {
+                    self.drop_policy(&table.name, &policy.name, false);
+                }
             }
         }
     }

@@ -263,7 +263,7 @@ fn alter_column(table: &mut Table, action: Node<'_>) -> Read {
                 .map(|name| name.text().to_lowercase())
         }
         K::ADD_GENERATED => {
-            column.identity = Some(identity_in(change));
+            column.identity = Some(Box::new(identity_in(change)));
             column.not_null = true;
         }
         K::DROP_IDENTITY => column.identity = None,

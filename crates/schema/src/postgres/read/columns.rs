@@ -123,7 +123,7 @@ pub(super) fn default_in(node: Node<'_>) -> Option<Sql> {
 
 fn generated(column: &mut Column, node: Node<'_>) {
     if let Some(identity) = node.child(K::GENERATED_IDENTITY) {
-        column.identity = Some(identity_in(identity));
+        column.identity = Some(Box::new(identity_in(identity)));
         column.not_null = true;
         return;
     }

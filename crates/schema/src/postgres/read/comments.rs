@@ -217,10 +217,10 @@ impl Reader<'_> {
                 .map(|table| &mut table.meta),
         };
         let meta = meta.ok_or(Trouble::Opaque)?;
-        meta.owner = Some(Owner {
+        meta.owner = Some(Box::new(Owner {
             role,
             source: statement.text.to_owned(),
-        });
+        }));
         Ok(())
     }
 
