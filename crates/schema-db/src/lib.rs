@@ -11,6 +11,7 @@ pub mod scratch;
 pub mod secrets;
 pub mod source;
 pub mod sqlite;
+pub mod tls;
 
 use schema::Server;
 

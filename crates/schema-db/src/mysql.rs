@@ -14,7 +14,8 @@ use ::mysql::prelude::Queryable;
 use ::mysql::{Conn, Opts, OptsBuilder, Value};
 use schema::{Server, Version};
 
-use crate::{Database, DbError, DbErrorKind};
+use crate::tls::Tls;
+use crate::{Database, DbError, DbErrorKind, secrets};
 
 /// Longest wait for a server to take a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -40,6 +41,8 @@ pub struct MysqlAddress {
     pub database: String,
     /// Whether the password may be sent in clear text when the server asks for that.
     pub cleartext_plugin: bool,
+    /// Whether and how to speak TLS; a Unix socket needs none.
+    pub tls: Tls,
 }
 
 /// Leaves the password out.
@@ -69,13 +72,15 @@ impl Default for MysqlAddress {
             password: None,
             database: String::new(),
             cleartext_plugin: false,
+            tls: Tls::default(),
         }
     }
 }
 
 impl MysqlAddress {
     /// Reads `mysql://user:password@host:port/database`, also with `mariadb://`, `mysql2://` or `trilogy://` in front and
-    /// with `?socket=/path` behind; other settings behind the `?` belong to frameworks and are passed over.
+    /// with `?socket=/path`, `ssl-mode`, `ssl-ca`, `ssl-cert` and `ssl-key` behind; other settings behind the `?` belong to
+    /// frameworks and are passed over.
     ///
     /// # Errors
     /// When it is no such address; the message does not repeat it, since it may hold a password.
@@ -92,10 +97,18 @@ impl MysqlAddress {
         }
         let (rest, settings) = rest.split_once('?').unwrap_or((rest, ""));
         let options = Opts::from_url(&format!("mysql:{rest}")).map_err(|_| wrong())?;
-        let socket = settings
-            .split('&')
-            .find_map(|pair| pair.strip_prefix("socket="))
-            .map(|path| path.replace("%2F", "/").replace("%2f", "/"));
+        let (mut socket, mut tls) = (None, Tls::default());
+        for (key, value) in settings.split('&').filter_map(|pair| pair.split_once('=')) {
+            let value = secrets::unescaped(value);
+            tls.take_mysql(key, &value).map_err(|message| DbError {
+                kind: DbErrorKind::Unsupported,
+                message,
+                sql: None,
+            })?;
+            if key == "socket" {
+                socket = Some(value);
+            }
+        }
         let default = MysqlAddress::default();
         Ok(MysqlAddress {
             host: options.get_ip_or_hostname().into_owned(),
@@ -105,6 +118,7 @@ impl MysqlAddress {
             password: options.get_pass().map(str::to_owned),
             database: options.get_db_name().ok_or_else(wrong)?.to_owned(),
             cleartext_plugin: false,
+            tls,
         })
     }
 
@@ -137,10 +151,11 @@ pub struct Mysql {
 /// # Errors
 /// Unreachable, refused, no such database, or a version that is not supported.
 pub fn connect(address: &MysqlAddress) -> Result<Mysql, DbError> {
-    let mut connection = connection::open(address)?;
-    let server = connection::describe(&mut connection, address)?;
+    let mut address = address.clone();
+    let mut connection = connection::open_first(&mut address)?;
+    let server = connection::describe(&mut connection, &address)?;
     Ok(Mysql {
-        address: address.clone(),
+        address,
         server,
         connection,
         readers: export::READERS,

@@ -9,7 +9,7 @@ use std::time::Duration;
 use ::postgres::{Client, SimpleQueryMessage};
 use schema::Server;
 
-pub use connect::{PostgresAddress, SslMode, connect};
+pub use connect::{PostgresAddress, connect};
 
 use crate::{Database, DbError};
 

@@ -7,6 +7,8 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use crate::tls::Tls;
+
 /// What an option file says about connecting; `None` where it is silent.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct ClientOptions {
@@ -14,6 +16,8 @@ pub struct ClientOptions {
     pub user: Option<String>,
     /// `password`.
     pub password: Option<String>,
+    /// `ssl-mode`, `ssl-ca` and so on.
+    pub tls: Tls,
 }
 
 /// Reads the sections of an option file (`~/.my.cnf`) that concern every client; later lines win, as for the clients.
@@ -29,7 +33,8 @@ pub fn client_options(text: &str) -> ClientOptions {
             match key.trim() {
                 "user" => options.user = Some(option_value(value)),
                 "password" => options.password = Some(option_value(value)),
-                _ => {}
+                // What another client's mode means is not ours to refuse.
+                key => drop(options.tls.take_mysql(key, &option_value(value))),
             }
         }
     }
@@ -113,7 +118,7 @@ impl Login {
 }
 
 /// `%41` is `A`.
-fn unescaped(text: &str) -> String {
+pub(crate) fn unescaped(text: &str) -> String {
     let mut bytes = Vec::new();
     let mut rest = text.as_bytes();
     while let [first, tail @ ..] = rest {

@@ -4,9 +4,10 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use schema_db::mysql::MysqlAddress;
-use schema_db::postgres::{PostgresAddress, SslMode};
+use schema_db::postgres::PostgresAddress;
 use schema_db::secrets::Login;
-use schema_db::{Database, DbError, DbErrorKind};
+use schema_db::tls::{Tls, TlsMode};
+use schema_db::{Database, DbError};
 
 use super::Tool;
 use super::config::Config;
@@ -31,11 +32,6 @@ pub(super) fn open(
 }
 
 fn mysql(flags: &Flags, config: &Config) -> Result<Box<dyn Database>, DbError> {
-    let needs_tls =
-        |mode: &String| ["required", "custom"].contains(&mode.to_ascii_lowercase().as_str());
-    if flags.ssl_mode.as_ref().is_some_and(needs_tls) || flags.ssl_ca.is_some() {
-        return Err(no_tls("--ssl-mode=DISABLED"));
-    }
     let default = MysqlAddress::default();
     let options = place::my_cnf();
     let mut address = MysqlAddress {
@@ -46,6 +42,7 @@ fn mysql(flags: &Flags, config: &Config) -> Result<Box<dyn Database>, DbError> {
         password: None,
         database: flags.database.clone(),
         cleartext_plugin: flags.cleartext_plugin,
+        tls: mysql_tls(flags).or(options.tls),
     };
     address.password = if flags.asks_password {
         Some(prompt::password(&address.to_string())?)
@@ -64,8 +61,6 @@ fn mysql(flags: &Flags, config: &Config) -> Result<Box<dyn Database>, DbError> {
 
 fn postgres(flags: &Flags) -> Result<Box<dyn Database>, DbError> {
     let host = flags.host.clone().unwrap_or_else(|| "127.0.0.1".to_owned());
-    let sslmode = env::var("PGSSLMODE").ok();
-    let sslmode = sslmode.as_deref().and_then(SslMode::parse);
     let login = Login {
         host: match Path::new(&host).is_absolute() {
             true => "localhost".to_owned(),
@@ -91,17 +86,28 @@ fn postgres(flags: &Flags) -> Result<Box<dyn Database>, DbError> {
         user: Some(login.user),
         password,
         dbname: Some(login.database),
-        sslmode,
+        tls: place::libpq_tls()?,
     })?;
     Ok(Box::new(database))
 }
 
-fn no_tls(instead: &str) -> DbError {
-    DbError {
-        kind: DbErrorKind::Unsupported,
-        message: format!(
-            "this program speaks no TLS to MySQL yet; use a Unix socket or a tunnel, and {instead}"
-        ),
-        sql: None,
+/// As sqldef means its modes: REQUIRED trusts whom everybody trusts, CUSTOM the file's authorities, and both look at the
+/// host's name.
+fn mysql_tls(flags: &Flags) -> Tls {
+    let mode = flags
+        .ssl_mode
+        .as_ref()
+        .map(|mode| mode.to_ascii_lowercase());
+    let authorities = flags.ssl_ca.as_ref().map(PathBuf::from);
+    let mode = match (mode.as_deref(), &authorities) {
+        (Some("disabled"), _) => Some(TlsMode::Off),
+        (Some("required" | "custom"), _) | (_, Some(_)) => Some(TlsMode::Host),
+        (Some("preferred"), None) => Some(TlsMode::Preferred),
+        _ => None,
+    };
+    Tls {
+        mode,
+        authorities,
+        ..Tls::default()
     }
 }

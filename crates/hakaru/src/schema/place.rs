@@ -8,6 +8,7 @@ use schema::Source;
 use schema_db::mysql::MysqlAddress;
 use schema_db::postgres::PostgresAddress;
 use schema_db::secrets::{self, ClientOptions, Login, Private};
+use schema_db::tls::Tls;
 use schema_db::{Database, DbError, DbErrorKind, source};
 
 use super::prompt;
@@ -119,6 +120,7 @@ fn boxed<D: Database + 'static>(opened: Result<D, DbError>) -> Connected {
 fn mysql(url: &str, access: Access) -> Connected {
     let mut address = MysqlAddress::from_url(url)?;
     let options = my_cnf();
+    address.tls = address.tls.or(options.tls);
     if let (false, Some(user)) = (authority(url).contains('@'), options.user) {
         address.user = user;
     }
@@ -145,6 +147,10 @@ fn postgres(url: &str, access: Access) -> Connected {
     let login = Login::from_postgres_url(url);
     let mut address = PostgresAddress {
         url: Some(url.to_owned()),
+        tls: match url.contains("sslmode=") {
+            true => Tls::default(),
+            false => libpq_tls()?,
+        },
         ..PostgresAddress::default()
     };
     if access.prompt {
@@ -154,6 +160,26 @@ fn postgres(url: &str, access: Access) -> Connected {
         address.password = env::var("PGPASSWORD").ok().or_else(|| pgpass(&login));
     }
     boxed(schema_db::postgres::connect(&address))
+}
+
+/// What libpq's environment says about TLS.
+pub(crate) fn libpq_tls() -> Result<Tls, DbError> {
+    let mut tls = Tls::default();
+    for (variable, key) in [
+        ("PGSSLMODE", "sslmode"),
+        ("PGSSLROOTCERT", "sslrootcert"),
+        ("PGSSLCERT", "sslcert"),
+        ("PGSSLKEY", "sslkey"),
+    ] {
+        if let Some(value) = env::var(variable).ok().filter(|value| !value.is_empty()) {
+            tls.take_libpq(key, &value).map_err(|message| DbError {
+                kind: DbErrorKind::Unsupported,
+                message,
+                sql: None,
+            })?;
+        }
+    }
+    Ok(tls)
 }
 
 /// What the password file has for somebody.

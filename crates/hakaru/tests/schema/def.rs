@@ -235,3 +235,46 @@ fn mysqldef_on_a_server() {
 fn psqldef_on_a_server() {
     on_server("psqldef", "HAKARU_TEST_POSTGRES_URL", "\"");
 }
+
+#[test]
+fn tls_is_asked_for_by_sqldefs_flags() {
+    let folder = folder();
+    let address = |scratch: &Scratch| {
+        let (_, rest) = scratch.url.rsplit_once('@').unwrap();
+        let (host, database) = rest.split_once('/').unwrap();
+        let port = host.rsplit_once(':').unwrap().1.to_owned();
+        (port, database.to_owned())
+    };
+    let mysqldef = |scratch: &Scratch, flags: &[&str]| {
+        let (port, database) = address(scratch);
+        let login = ["-uhakaru", "-phakaru", "-P", &port, &database, "--export"];
+        run(&folder, "mysqldef", &[&login, flags].concat(), "")
+    };
+    // This one speaks no TLS, the newer one shows a certificate that nobody signed.
+    let (plain, secure) = (
+        Scratch::on("HAKARU_TEST_MARIADB_URL"),
+        Scratch::on("HAKARU_TEST_MARIADB118_URL"),
+    );
+    mysqldef(&plain, &["--ssl-mode=PREFERRED"]).ended(0);
+    mysqldef(&plain, &["--ssl-mode=REQUIRED"])
+        .ended(1)
+        .has_err("speaks no TLS");
+    mysqldef(&secure, &["--ssl-mode=preferred"]).ended(0);
+    mysqldef(&secure, &["--ssl-mode=REQUIRED"])
+        .ended(1)
+        .has_err("certificate");
+    mysqldef(&secure, &["--ssl-ca=missing.pem"])
+        .ended(1)
+        .has_err("missing.pem");
+    let postgres = Scratch::on("HAKARU_TEST_POSTGRES_URL");
+    let (port, database) = address(&postgres);
+    for (mode, words) in [
+        ("verify-full", "TLS"),
+        ("maybe", "sslmode=maybe is not known"),
+    ] {
+        let mut command = Command::new(folder.path().join("psqldef"));
+        command.args(["-U", "hakaru", "-p", &port, &database, "--export"]);
+        command.env("PGSSLMODE", mode).env("HOME", folder.path());
+        said(&command.output().unwrap()).ended(1).has_err(words);
+    }
+}

@@ -61,11 +61,15 @@ impl Scratch {
             .collect()
     }
 
-    /// The same database behind another address.
+    /// The same database behind another address, without TLS: what is in between reads along.
     pub fn url_at(&self, address: &str) -> String {
         let (before, rest) = self.url.rsplit_once('@').unwrap();
         let (_, database) = rest.split_once('/').unwrap();
-        format!("{before}@{address}/{database}")
+        let plain = match before.starts_with("postgres") {
+            true => "sslmode=disable",
+            false => "ssl-mode=DISABLED",
+        };
+        format!("{before}@{address}/{database}?{plain}")
     }
 
     fn address(&self) -> String {

@@ -7,18 +7,58 @@ use ::mysql::prelude::Queryable;
 use schema::{Product, Server, Version};
 
 use super::{MysqlAddress, OLDEST_MARIADB, OLDEST_MYSQL, error};
+use crate::tls::TlsMode;
 use crate::{DbError, DbErrorKind};
 
 /// Longest name that `GET_LOCK` takes.
 const LOCK_NAME_MAX: usize = 64;
 
 pub(super) fn open(address: &MysqlAddress) -> Result<Conn, DbError> {
-    let mut connection =
-        Conn::new(address.options()).map_err(|error| error::connecting(error, address))?;
+    if let Some(file) = &address.tls.authorities
+        && let Err(error) = std::fs::metadata(file)
+    {
+        return Err(DbError {
+            kind: DbErrorKind::Unsupported,
+            message: format!(
+                "cannot read the certificates in {}: {error}",
+                file.display()
+            ),
+            sql: None,
+        });
+    }
+    let mut connection = connected(address).map_err(|error| error::connecting(error, address))?;
     connection
         .query_drop("SET NAMES utf8mb4")
         .map_err(|error| error::connecting(error, address))?;
     Ok(connection)
+}
+
+/// The first connection. Where TLS is only preferred and cannot be had, the others need not try.
+pub(super) fn open_first(address: &mut MysqlAddress) -> Result<Conn, DbError> {
+    let mut connection = open(address)?;
+    let cipher: Option<(String, String)> = connection
+        .query_first("SHOW SESSION STATUS LIKE 'Ssl_cipher'")
+        .map_err(|error| error::connecting(error, address))?;
+    if cipher.is_none_or(|(_, cipher)| cipher.is_empty())
+        && address.tls.resolved() == TlsMode::Preferred
+    {
+        address.tls.mode = Some(TlsMode::Off);
+    }
+    Ok(connection)
+}
+
+/// With TLS where it is asked for; where it is only preferred, without it when the server or the handshake fails.
+fn connected(address: &MysqlAddress) -> Result<Conn, ::mysql::Error> {
+    let settings = address.tls.mysql().filter(|_| address.socket.is_none());
+    let Some(settings) = settings else {
+        return Conn::new(address.options());
+    };
+    let secured = Conn::new(address.options().ssl_opts(settings));
+    let is_preferred = address.tls.resolved() == TlsMode::Preferred;
+    match secured {
+        Err(error) if is_preferred && error::may_be_tls(&error) => Conn::new(address.options()),
+        secured => secured,
+    }
 }
 
 pub(super) fn describe(connection: &mut Conn, address: &MysqlAddress) -> Result<Server, DbError> {

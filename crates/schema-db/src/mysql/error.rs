@@ -8,7 +8,7 @@ use crate::{DbError, DbErrorKind};
 /// An error of connecting.
 pub(super) fn connecting(error: Error, address: &MysqlAddress) -> DbError {
     let kind = match &error {
-        Error::IoError(_) | Error::DriverError(_) => DbErrorKind::Unreachable,
+        Error::IoError(_) | Error::DriverError(_) | Error::TlsError(_) => DbErrorKind::Unreachable,
         _ => kind(&error),
     };
     let said = words(error);
@@ -21,6 +21,15 @@ pub(super) fn connecting(error: Error, address: &MysqlAddress) -> DbError {
         kind,
         message,
         sql: None,
+    }
+}
+
+/// Whether the connection may have failed for TLS: not where nobody answered, or where the server said what it minds.
+pub(super) fn may_be_tls(error: &Error) -> bool {
+    match error {
+        Error::DriverError(DriverError::CouldNotConnect(_)) | Error::MySqlError(_) => false,
+        Error::DriverError(error) => matches!(error, DriverError::TlsNotSupported),
+        _ => true,
     }
 }
 
@@ -37,6 +46,9 @@ fn words(error: Error) -> String {
     match error {
         Error::MySqlError(error) => format!("{} (error {})", error.message, error.code),
         Error::DriverError(DriverError::CouldNotConnect(Some((_, reason, _)))) => reason,
+        Error::DriverError(DriverError::TlsNotSupported) => {
+            "the server speaks no TLS; DISABLED as the TLS mode connects without".to_owned()
+        }
         other => other.to_string(),
     }
 }

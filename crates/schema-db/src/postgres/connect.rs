@@ -3,12 +3,15 @@
 use std::error::Error as _;
 use std::time::Duration;
 
-use ::postgres::config::SslMode as ClientSslMode;
+use ::postgres::config::{Host, SslMode as ClientSslMode};
 use ::postgres::error::SqlState;
-use ::postgres::{Config, Error, NoTls};
+use ::postgres::{Client, Config, Error, NoTls};
 use schema::{Product, Server, Version};
 
 use super::Postgres;
+use crate::secrets::unescaped;
+use crate::tls::postgres::Connector;
+use crate::tls::{Tls, TlsMode};
 use crate::{DbError, DbErrorKind};
 
 /// Older servers lack catalogue columns that the export reads.
@@ -32,31 +35,8 @@ pub struct PostgresAddress {
     pub password: Option<String>,
     /// Database.
     pub dbname: Option<String>,
-    /// Whether to speak TLS.
-    pub sslmode: Option<SslMode>,
-}
-
-/// `sslmode` of libpq.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SslMode {
-    /// `disable`.
-    Disable,
-    /// `allow` and `prefer`: without, since this program has no TLS of its own yet.
-    Prefer,
-    /// `require` and the stricter ones.
-    Require,
-}
-
-impl SslMode {
-    /// The mode of that name, as in `PGSSLMODE`.
-    pub fn parse(name: &str) -> Option<SslMode> {
-        match name {
-            "disable" => Some(SslMode::Disable),
-            "allow" | "prefer" => Some(SslMode::Prefer),
-            "require" | "verify-ca" | "verify-full" => Some(SslMode::Require),
-            _ => None,
-        }
-    }
+    /// Whether and how to speak TLS; what it does not say is taken from `url`.
+    pub tls: Tls,
 }
 
 /// Connects to a database.
@@ -65,14 +45,11 @@ impl SslMode {
 /// When the address cannot be read, nobody answers, the user is refused, the database is missing, or the server is
 /// older than 14.
 pub fn connect(address: &PostgresAddress) -> Result<Postgres, DbError> {
-    let config = config(address)?;
-    let mut client = config
-        .connect(NoTls)
-        .map_err(|error| failed(&error, None))?;
+    let mut client = client(address)?;
     let row = client
         .query_one(
             "SELECT current_setting('server_version_num')::int4, coalesce(current_schema(), 'public')::text, \
-             (SELECT datcollate::text FROM pg_catalog.pg_database WHERE datname = current_database())",
+             (SELECT datcollate::text FROM pg_catalog.pg_database WHERE datname = current_database()), current_user::text",
             &[],
         )
         .map_err(|error| failed(&error, None))?;
@@ -100,15 +77,83 @@ pub fn connect(address: &PostgresAddress) -> Result<Postgres, DbError> {
             version: Some(version),
             collation: row.get(2),
             default_schema: Some(row.get(1)),
+            role: Some(row.get(3)),
             ..Server::unknown(Product::Postgres)
         },
     })
 }
 
-fn config(address: &PostgresAddress) -> Result<Config, DbError> {
+/// With TLS where it is asked for; where it is only preferred, without it when the handshake fails.
+fn client(address: &PostgresAddress) -> Result<Client, DbError> {
+    let (url, from_url) = match &address.url {
+        Some(url) => without_tls(url).map_err(unsupported)?,
+        None => (String::new(), Tls::default()),
+    };
+    let tls = address.tls.clone().or(from_url);
+    let mut config = config(address, &url)?;
+    let is_socket = matches!(config.get_hosts().first(), Some(Host::Unix(_)));
+    let mode = tls.resolved();
+    if mode == TlsMode::Off || is_socket {
+        config.ssl_mode(ClientSslMode::Disable);
+        return config.connect(NoTls).map_err(|error| failed(&error, None));
+    }
+    config.ssl_mode(match mode {
+        TlsMode::Preferred => ClientSslMode::Prefer,
+        _ => ClientSslMode::Require,
+    });
+    let connector = Connector::new(&tls).map_err(unsupported)?;
+    match config.connect(connector) {
+        Err(error) if mode == TlsMode::Preferred && is_tls(&error) => {
+            config.ssl_mode(ClientSslMode::Disable);
+            config.connect(NoTls).map_err(|error| failed(&error, None))
+        }
+        connected => connected.map_err(|error| failed(&error, None)),
+    }
+}
+
+fn unsupported(message: String) -> DbError {
+    DbError {
+        kind: DbErrorKind::Unsupported,
+        message,
+        sql: None,
+    }
+}
+
+/// The driver has no words for its kinds of errors but those it prints.
+fn is_tls(error: &Error) -> bool {
+    error.to_string().contains("TLS")
+}
+
+/// The address without libpq's settings of TLS, of which the driver knows only some, and those settings.
+fn without_tls(url: &str) -> Result<(String, Tls), String> {
+    let mut tls = Tls::default();
+    let mut kept = Vec::new();
+    let (base, settings, between) = match url.split_once("://") {
+        Some(_) => {
+            let (base, settings) = url.split_once('?').unwrap_or((url, ""));
+            (base, settings.split('&').collect::<Vec<_>>(), "&")
+        }
+        None => ("", url.split_whitespace().collect(), " "),
+    };
+    for setting in settings.into_iter().filter(|setting| !setting.is_empty()) {
+        let (key, value) = setting.split_once('=').unwrap_or((setting, ""));
+        if !tls.take_libpq(key, &unescaped(value))? {
+            kept.push(setting);
+        }
+    }
+    let kept = kept.join(between);
+    let url = match (base.is_empty(), kept.is_empty()) {
+        (true, _) => kept,
+        (false, true) => base.to_owned(),
+        (false, false) => format!("{base}?{kept}"),
+    };
+    Ok((url, tls))
+}
+
+fn config(address: &PostgresAddress, url: &str) -> Result<Config, DbError> {
     let mut config = match &address.url {
         None => Config::new(),
-        Some(url) => url.parse::<Config>().map_err(|error| DbError {
+        Some(_) => url.parse::<Config>().map_err(|error| DbError {
             kind: DbErrorKind::Unreachable,
             // The text of the URL may hold a password, so it is not repeated.
             message: format!(
@@ -135,12 +180,6 @@ fn config(address: &PostgresAddress) -> Result<Config, DbError> {
     if let Some(dbname) = &address.dbname {
         config.dbname(dbname);
     }
-    match address.sslmode {
-        Some(SslMode::Disable) => drop(config.ssl_mode(ClientSslMode::Disable)),
-        Some(SslMode::Prefer) => drop(config.ssl_mode(ClientSslMode::Prefer)),
-        Some(SslMode::Require) => drop(config.ssl_mode(ClientSslMode::Require)),
-        None => {}
-    }
     Ok(config)
 }
 
@@ -164,13 +203,12 @@ fn set_host(config: &mut Config, address: &PostgresAddress) {
         config.dbname(dbname);
     }
     config
-        .ssl_mode(fresh.get_ssl_mode())
         .application_name("hakaru")
         .connect_timeout(CONNECT_TIMEOUT);
     match (&address.host, from_url) {
         (Some(host), _) => drop(config.host(host)),
-        (None, Some(::postgres::config::Host::Tcp(host))) => drop(config.host(&host)),
-        (None, Some(::postgres::config::Host::Unix(folder))) => drop(config.host_path(folder)),
+        (None, Some(Host::Tcp(host))) => drop(config.host(&host)),
+        (None, Some(Host::Unix(folder))) => drop(config.host_path(folder)),
         (None, None) => drop(config.host("127.0.0.1")),
     }
     if let Some(port) = address.port.or(port_from_url) {
@@ -192,9 +230,13 @@ pub(super) fn failed(error: &Error, sql: Option<&str>) -> DbError {
             let cause = error
                 .source()
                 .map_or_else(|| error.to_string(), ToString::to_string);
+            let cause = match is_tls(error) {
+                true => format!("TLS with the server failed: {cause}"),
+                false => cause,
+            };
             let kind = match error.is_closed() {
                 true => DbErrorKind::Gone,
-                false if cause.contains("TLS") => DbErrorKind::Unsupported,
+                false if is_tls(error) => DbErrorKind::Unsupported,
                 false if sql.is_some() => DbErrorKind::Gone,
                 false if cause.contains("password") => DbErrorKind::Denied,
                 false => DbErrorKind::Unreachable,
@@ -218,5 +260,34 @@ fn kind_of(code: &SqlState) -> DbErrorKind {
         "53100" => DbErrorKind::DiskFull,
         "57P01" | "57P02" | "57P03" | "08000" | "08003" | "08006" => DbErrorKind::Gone,
         _ => DbErrorKind::Refused,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_of_tls_are_taken_out_of_an_address() {
+        let check = |url: &str, kept: &str, mode: Option<TlsMode>, authorities: Option<&str>| {
+            let (found, tls) = without_tls(url).unwrap();
+            assert_eq!(found, kept, "{url}");
+            assert_eq!(tls.mode, mode, "{url}");
+            assert_eq!(tls.authorities, authorities.map(Into::into), "{url}");
+        };
+        check("postgres://me@db/app", "postgres://me@db/app", None, None);
+        check(
+            "postgres://me@db/app?sslmode=verify-full&connect_timeout=3&sslrootcert=%2Fca.pem",
+            "postgres://me@db/app?connect_timeout=3",
+            Some(TlsMode::Host),
+            Some("/ca.pem"),
+        );
+        check(
+            "host=db sslmode=require user=me",
+            "host=db user=me",
+            Some(TlsMode::Required),
+            None,
+        );
+        assert!(without_tls("postgres://db/app?sslmode=maybe").is_err());
     }
 }

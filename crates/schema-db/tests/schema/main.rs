@@ -15,3 +15,4 @@ mod pairs;
 mod postgres;
 mod real;
 mod sqlite;
+mod tls;
