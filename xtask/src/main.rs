@@ -30,6 +30,8 @@ const USAGE: &str = "usage: cargo xtask TASK
   ci             the same, without questions
   with-servers COMMAND…
              runs a command with the test servers and their addresses in its environment
+  schema-pairs [SEEDS]
+             random pairs of schemas on every test server: as many as said, or those of the seeds A..B (500)
   tidy           rules that no compiler checks
   bless          write the expected outputs of snapshot tests anew; read the diff before you commit
   web            builds the HTML page from web/ (needs Node 20.19) into crates/report/assets
@@ -52,6 +54,7 @@ fn main() -> ExitCode {
         "tidy" => tidy::task(),
         "bless" => test::bless(),
         "with-servers" => test::with_servers(rest),
+        "schema-pairs" => test::schema_pairs(rest),
         "web" => web::task(),
         "bench" => bench::task(rest),
         "experiment" => experiment::task(rest),

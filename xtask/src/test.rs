@@ -84,6 +84,31 @@ pub(crate) fn with_servers(arguments: &[String]) -> Outcome<()> {
     run(&mut command)
 }
 
+/// The long run of what every test run tries with few pairs.
+pub(crate) fn schema_pairs(arguments: &[String]) -> Outcome<()> {
+    let seeds = match arguments {
+        [] => "500",
+        [seeds] => seeds,
+        _ => return Err("schema-pairs takes one number, or two with .. between".to_owned()),
+    };
+    let variable = format!("HAKARU_SCHEMA_PAIRS={seeds}");
+    let words = [
+        "env",
+        &variable,
+        "cargo",
+        "test",
+        "--package",
+        "hakaru-schema-db",
+        "--test",
+        "schema",
+        "random_pairs",
+        "--no-fail-fast",
+        "--",
+        "--nocapture",
+    ];
+    with_servers(&words.map(str::to_owned))
+}
+
 fn test_workspace(servers: &Servers, tally: &mut Tally) {
     let mut command = cargo(&["test", "--workspace", "--no-fail-fast"]);
     servers.name_in(&mut command);

@@ -94,6 +94,17 @@ pub fn there_and_back(bench: &dyn Bench, current: &str, desired: &str) -> Result
     Ok(())
 }
 
+/// Pairs beside the corpus' cases: each is reached there and back.
+pub fn features<'a>(bench: &dyn Bench, pairs: impl Iterator<Item = (&'a str, &'a str)>) {
+    let mut wrong = Vec::new();
+    for (from, to) in pairs {
+        if let Err(message) = there_and_back(bench, from, to) {
+            wrong.push(format!("{from}\nto {to}\n{message}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
 /// What passed must be no exception, what failed must be one.
 fn judge(file: &str, results: &[(&str, Result<(), String>)], exceptions: &[Exception]) {
     let listed = |id: &str| exceptions.iter().any(|(listed, _)| *listed == id);

@@ -296,13 +296,8 @@ fn random_pairs_on_mysql() {
 fn features_on(variable: &str, product: Product) {
     let bench = OnServer::new(variable);
     let applies = |feature: &&features::Feature| feature.product.is_none_or(|only| only == product);
-    let mut wrong = Vec::new();
-    for feature in features::FEATURES.iter().filter(applies) {
-        if let Err(message) = cases::there_and_back(&bench, feature.from, feature.to) {
-            wrong.push(format!("{}\nto {}\n{message}", feature.from, feature.to));
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+    let pairs = features::FEATURES.iter().filter(applies);
+    cases::features(&bench, pairs.map(|feature| (feature.from, feature.to)));
 }
 
 #[test]

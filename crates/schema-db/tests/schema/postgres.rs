@@ -1,6 +1,7 @@
 //! PostgreSQL 15 and 18.
 
 mod catalogue;
+mod features;
 mod pairs;
 mod real;
 
@@ -299,6 +300,14 @@ fn the_drop_in_spelling_is_sqldefs() {
 #[test]
 fn real_schemas_are_read_whole_and_reached() {
     real::files(&unknown(), "HAKARU_TEST_POSTGRES18_URL");
+}
+
+#[test]
+fn features_are_reached_there_and_back() {
+    for variable in ["HAKARU_TEST_POSTGRES_URL", "HAKARU_TEST_POSTGRES18_URL"] {
+        let bench = Databases::new(variable, None);
+        cases::features(&bench, features::FEATURES.into_iter());
+    }
 }
 
 #[test]

@@ -25,7 +25,15 @@ const fn on(product: Product, from: &'static str, to: &'static str) -> Feature {
     }
 }
 
-pub(super) const FEATURES: [Feature; 24] = [
+pub(super) const FEATURES: [Feature; 25] = [
+    // Triggers of one event, in another order.
+    both(
+        "CREATE TABLE t (a int); CREATE TRIGGER x BEFORE INSERT ON t FOR EACH ROW SET NEW.a = 1; \
+         CREATE TRIGGER y BEFORE INSERT ON t FOR EACH ROW SET NEW.a = 2;",
+        "CREATE TABLE t (a int); CREATE TRIGGER y BEFORE INSERT ON t FOR EACH ROW SET NEW.a = 2; \
+         CREATE TRIGGER x BEFORE INSERT ON t FOR EACH ROW SET NEW.a = 1; \
+         CREATE TRIGGER z BEFORE INSERT ON t FOR EACH ROW PRECEDES x SET NEW.a = 3;",
+    ),
     both(
         "CREATE TABLE t (a varchar(20), b varchar(40) COLLATE utf8mb4_bin) DEFAULT CHARSET=latin1 COMMENT='one'",
         "CREATE TABLE t (a varchar(20), b varchar(40)) DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin COMMENT='it''s two; or not'",

@@ -2,7 +2,7 @@
 
 use fastrand::Rng;
 
-use crate::pairs::{Pair, ROWS};
+use crate::pairs::{Filled, Pair};
 
 /// The first is in every schema: others refer to it.
 const TABLES: [&str; 4] = ["alpha", "beta", "gamma", "the delta"];
@@ -30,34 +30,26 @@ struct Column {
 pub(super) fn pair(seed: u64) -> Pair {
     let mut random = Rng::with_seed(seed);
     let (from, to) = (schema(&mut random), schema(&mut random));
-    let mut pair = Pair {
-        from: text(&from),
-        to: text(&to),
-        rows: Vec::new(),
-        survivors: Vec::new(),
+    // Numbers may be stored as text afterwards; what they say must stay.
+    Pair::new(
+        (text(&from), text(&to)),
+        (&filled(&from), &filled(&to)),
+        |row| row.to_string(),
+        |column| format!("{column} + 0e0"),
+    )
+}
+
+/// What is filled with rows.
+fn filled(tables: &[Table]) -> Vec<Filled> {
+    let one = |table: &Table| Filled {
+        name: quoted(table.name),
+        columns: table
+            .columns
+            .iter()
+            .map(|column| (quoted(column.name), column.is_generated))
+            .collect(),
     };
-    for table in &from {
-        pair.rows.extend((1..=ROWS).map(|row| insert(table, row)));
-        let Some(after) = to.iter().find(|after| after.name == table.name) else {
-            continue;
-        };
-        let stays = |column: &&Column| {
-            let mut others = after.columns.iter();
-            !column.is_generated
-                && others.any(|other| other.name == column.name && !other.is_generated)
-        };
-        // Numbers may be stored as text afterwards; what they say must stay.
-        let kept = table.columns.iter().filter(stays);
-        let shown: Vec<String> = std::iter::once("`id` + 0e0".to_owned())
-            .chain(kept.map(|column| format!("{} + 0e0", quoted(column.name))))
-            .collect();
-        pair.survivors.push(format!(
-            "SELECT {} FROM {} ORDER BY id",
-            shown.join(", "),
-            quoted(table.name)
-        ));
-    }
-    pair
+    tables.iter().map(one).collect()
 }
 
 fn quoted(name: &str) -> String {
@@ -258,18 +250,4 @@ fn text(tables: &[Table]) -> String {
         )
     };
     tables.iter().map(one).collect()
-}
-
-/// Values that every type takes and every constraint lets through: the row's own number.
-fn insert(table: &Table, row: usize) -> String {
-    let plain = table.columns.iter().filter(|column| !column.is_generated);
-    let names: Vec<String> = std::iter::once("id".to_owned())
-        .chain(plain.map(|column| quoted(column.name)))
-        .collect();
-    let values = vec![row.to_string(); names.len()].join(", ");
-    format!(
-        "INSERT INTO {} ({}) VALUES ({values})",
-        quoted(table.name),
-        names.join(", ")
-    )
 }

@@ -2,7 +2,7 @@
 
 use fastrand::Rng;
 
-use crate::pairs::{Pair, ROWS};
+use crate::pairs::{Filled, Pair, ROWS};
 
 const TABLES: [&str; 4] = ["alpha", "beta", "gamma", "the delta"];
 const COLUMNS: [&str; 6] = ["a", "b", "c", "d", "the e", "select"];
@@ -53,37 +53,31 @@ pub(super) fn pair(seed: u64) -> Pair {
         };
         parent.is_none_or(is_old)
     });
-    let mut pair = Pair {
-        from: text(&from),
-        to: text(&to),
-        rows: Vec::new(),
-        survivors: Vec::new(),
-    };
+    // The type may change; what the value says must stay.
+    let mut pair = Pair::new(
+        (text(&from), text(&to)),
+        (&filled(&from.tables), &filled(&to.tables)),
+        |row| format!("'{row}'"),
+        |column| format!("{column}::text::numeric::integer"),
+    );
     // Tables refer to each other in both directions, so that no order of filling them would do.
     pair.rows
-        .push("SET session_replication_role = replica".to_owned());
-    for table in &from.tables {
-        pair.rows.extend((1..=ROWS).map(|row| insert(table, row)));
-        let Some(after) = to.tables.iter().find(|after| after.name == table.name) else {
-            continue;
-        };
-        let stays = |column: &&Column| {
-            let mut others = after.columns.iter();
-            !column.is_generated
-                && others.any(|other| other.name == column.name && !other.is_generated)
-        };
-        // The type may change; what the value says must stay.
-        let kept = table.columns.iter().filter(stays);
-        let shown = kept.map(|column| format!("{}::text::numeric::integer", quoted(column.name)));
-        let shown: Vec<String> = std::iter::once("id".to_owned()).chain(shown).collect();
-        pair.survivors.push(format!(
-            "SELECT {} FROM {} ORDER BY id",
-            shown.join(", "),
-            quoted(table.name)
-        ));
-    }
+        .insert(0, "SET session_replication_role = replica".to_owned());
     pair.rows.push("RESET session_replication_role".to_owned());
     pair
+}
+
+/// What is filled with rows.
+fn filled(tables: &[Table]) -> Vec<Filled> {
+    let one = |table: &Table| Filled {
+        name: quoted(table.name),
+        columns: table
+            .columns
+            .iter()
+            .map(|column| (quoted(column.name), column.is_generated))
+            .collect(),
+    };
+    tables.iter().map(one).collect()
 }
 
 fn quoted(name: &str) -> String {
@@ -280,18 +274,4 @@ fn text(schema: &Schema) -> String {
     let around = schema.tables.iter().flat_map(|table| &table.around);
     text.extend(around.chain(&schema.after).map(|sql| format!("{sql};\n")));
     text
-}
-
-/// Values that every type takes and every constraint lets through: the row's own number.
-fn insert(table: &Table, row: usize) -> String {
-    let plain = table.columns.iter().filter(|column| !column.is_generated);
-    let names: Vec<String> = std::iter::once("id".to_owned())
-        .chain(plain.map(|column| quoted(column.name)))
-        .collect();
-    let values = vec![format!("'{row}'"); names.len()].join(", ");
-    format!(
-        "INSERT INTO {} ({}) VALUES ({values})",
-        quoted(table.name),
-        names.join(", ")
-    )
 }

@@ -2,7 +2,7 @@
 
 use fastrand::Rng;
 
-use crate::pairs::{Pair, ROWS};
+use crate::pairs::{Filled, Pair};
 
 const TABLES: [&str; 4] = ["alpha", "beta", "gamma", "the delta"];
 const COLUMNS: [&str; 6] = ["a", "b", "c", "d", "the e", "select"];
@@ -27,44 +27,26 @@ struct Column {
 pub(super) fn pair(seed: u64) -> Pair {
     let mut random = Rng::with_seed(seed);
     let (from, to) = (schema(&mut random), schema(&mut random));
-    let mut pair = Pair {
-        from: text(&from),
-        to: text(&to),
-        rows: Vec::new(),
-        survivors: Vec::new(),
-    };
-    for table in &from {
-        for row in 1..=ROWS {
-            pair.rows.push(insert(table, row));
-        }
-        let Some(after) = to.iter().find(|after| after.name == table.name) else {
-            continue;
-        };
-        let stays = |column: &&Column| {
-            let mut others = after.columns.iter();
-            !column.is_generated
-                && others.any(|other| other.name == column.name && !other.is_generated)
-        };
-        let columns: Vec<String> = std::iter::once("id".to_owned())
-            .chain(
-                table
-                    .columns
-                    .iter()
-                    .filter(stays)
-                    .map(|column| quoted(column.name)),
-            )
-            .collect();
-        // Numbers may be stored as text afterwards; what they say must stay.
-        let shown = columns
+    // Numbers may be stored as text afterwards; what they say must stay.
+    Pair::new(
+        (text(&from), text(&to)),
+        (&filled(&from), &filled(&to)),
+        |row| row.to_string(),
+        |column| format!("CAST({column} AS TEXT)"),
+    )
+}
+
+/// What is filled with rows.
+fn filled(tables: &[Table]) -> Vec<Filled> {
+    let one = |table: &Table| Filled {
+        name: quoted(table.name),
+        columns: table
+            .columns
             .iter()
-            .map(|column| format!("CAST({column} AS TEXT)"));
-        let shown = shown.collect::<Vec<_>>().join(", ");
-        pair.survivors.push(format!(
-            "SELECT {shown} FROM {} ORDER BY id",
-            quoted(table.name)
-        ));
-    }
-    pair
+            .map(|column| (quoted(column.name), column.is_generated))
+            .collect(),
+    };
+    tables.iter().map(one).collect()
 }
 
 fn quoted(name: &str) -> String {
@@ -191,18 +173,4 @@ fn text(tables: &[Table]) -> String {
         )
     };
     tables.iter().map(one).collect()
-}
-
-/// Values that every type takes and every constraint lets through, its row's own number.
-fn insert(table: &Table, row: usize) -> String {
-    let plain = table.columns.iter().filter(|column| !column.is_generated);
-    let names: Vec<String> = std::iter::once("id".to_owned())
-        .chain(plain.map(|column| quoted(column.name)))
-        .collect();
-    let values = vec![row.to_string(); names.len()].join(", ");
-    format!(
-        "INSERT INTO {} ({}) VALUES ({values})",
-        quoted(table.name),
-        names.join(", ")
-    )
 }
