@@ -228,19 +228,23 @@ fn check(variable: Option<String>) {
 
 /// The copy of a whole database is what differs there; what comes after an interruption does not.
 #[test]
-fn an_index_is_tried_on_a_scratch_database_of_postgres() {
+fn a_schema_is_compared_on_a_scratch_database_of_postgres() {
     let _alone = ALONE
         .lock()
         .unwrap_or_else(|poisoned| poisoned.into_inner());
     let url = std::env::var("HAKARU_TEST_POSTGRES_URL")
         .expect("HAKARU_TEST_POSTGRES_URL is set; bin/test starts the servers that tests need");
     let chat = Chat::new(Some(url));
-    let finding = number(&chat.json(&["run", "--json", "--duration", "8s"], &[0]));
+    chat.json(&["run", "--json", "--duration", "2s"], &[0]);
     let before = chat.state();
-    let tried = chat.json(&[&["try", &finding, "--json"], &BRIEF[..]].concat(), &[12]);
-    assert_eq!(tried["blocks"], 1, "{tried:#}");
-    let afterwards = tried["tried"]["afterwards"].as_str().expect("a sentence");
-    assert!(afterwards.contains("on a copy"), "{afterwards}");
+    let index = format!("\nCREATE INDEX {INDEX} ON message (channel_id, id);\n");
+    let schema = [before.0.as_str(), &index].concat();
+    std::fs::write(chat.path().join("new.sql"), schema).expect("it is written");
+    let words = ["compare", "--schema-b", "new.sql", "--json"];
+    let compared = chat.json(&[&words[..], &BRIEF[..]].concat(), &[12]);
+    assert_eq!(compared["blocks"], 1, "{compared:#}");
+    assert_eq!(compared["b"]["name"], "with new.sql");
+    assert!(compared["b"]["requests"].as_u64() > Some(0), "{compared:#}");
     assert_eq!(chat.state(), before);
     assert_eq!(chat.leftovers(), [""; 0]);
 }

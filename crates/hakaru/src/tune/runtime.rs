@@ -59,13 +59,14 @@ fn value(spec: &Spec, name: &str) -> Option<String> {
         .or_else(|| std::env::var(name).ok())
 }
 
-/// Whether the Ruby that the app's folder would start has it, and it is not on already.
+/// Whether the Ruby that the app's folder would start has it, and it is not on already. A Ruby that was built without it only
+/// warns.
 fn has_yjit(spec: &Spec) -> bool {
     if value(spec, "RUBYOPT").is_some_and(|options| options.contains("jit")) {
         return false;
     }
     let mut ruby = Command::new("ruby");
-    ruby.args(["--yjit", "-e", ""])
+    ruby.args(["--yjit", "-e", "exit RubyVM::YJIT.enabled?"])
         .current_dir(&spec.directory)
         .envs(spec.env.iter().map(|(name, value)| (name, value)))
         .stdin(Stdio::null())
