@@ -8,12 +8,14 @@ import (
 	"unsafe"
 )
 
-// How many rounds of a fixed computation a millisecond of CPU takes, found at boot.
+// How many rounds of a fixed computation a millisecond of CPU takes, found at boot: what a step of burning is made of.
 type burner struct{ roundsAMs float64 }
 
 const (
 	sampleRounds = 200_000
 	samples      = 41
+	// As far as it may burn too much.
+	stepMs = 0.02
 )
 
 func newBurner() burner {
@@ -30,12 +32,15 @@ func newBurner() burner {
 	return burner{sampleRounds / lengths[samples/2]}
 }
 
-// Returns the CPU it took, in milliseconds. The goroutine stays on one thread meanwhile: that one's clock is read.
+// Burns that much by the clock of its thread, on which the goroutine stays meanwhile, and returns the CPU it took, in
+// milliseconds.
 func (b burner) burn(milliseconds float64) float64 {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	started := threadCPUMs()
-	spin(int(milliseconds * b.roundsAMs))
+	for threadCPUMs() < started+milliseconds {
+		spin(int(stepMs * b.roundsAMs))
+	}
 	return threadCPUMs() - started
 }
 

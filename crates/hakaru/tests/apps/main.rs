@@ -1,0 +1,5 @@
+//! The example apps under load: what was planted is the first finding, and nothing else is found.
+
+mod planted;
+mod support;
+mod three_servers;

@@ -1,0 +1,122 @@
+//! Runs a copy of an example app, and looks at what was found.
+
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+
+use serde_json::Value;
+
+/// One at a time: each measures, and there may be but two cores.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// What is run, and how.
+pub(crate) struct Run<'a> {
+    pub(crate) app: &'a str,
+    /// The port in its configuration, which becomes a free one.
+    pub(crate) port: &'a str,
+    pub(crate) config: &'a str,
+    /// Flags of `hakaru run`.
+    pub(crate) flags: &'a [&'a str],
+    /// The database that the app is told of.
+    pub(crate) database: Option<&'a str>,
+    /// A flow in place of the app's own.
+    pub(crate) flow: Option<&'a str>,
+}
+
+/// A copy of an app in a folder of its own, its configuration on a free port.
+fn copy_of(run: &Run<'_>, folder: &Path) -> PathBuf {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../apps")
+        .join(run.app);
+    let copied = Command::new("cp")
+        .arg("-r")
+        .args([&source, &folder.join(run.app)])
+        .status();
+    assert!(copied.expect("cp runs").success());
+    let project = folder.join(run.app);
+    let _ = std::fs::remove_dir_all(project.join(".hakaru"));
+    let port = TcpListener::bind("127.0.0.1:0")
+        .and_then(|listener| listener.local_addr())
+        .expect("a free port")
+        .port();
+    let config = project.join(run.config);
+    let text = std::fs::read_to_string(&config).expect("the app's configuration");
+    assert!(text.contains(run.port));
+    std::fs::write(&config, text.replace(run.port, &port.to_string()))
+        .expect("the configuration is written");
+    project
+}
+
+impl Run<'_> {
+    /// The JSON of a run in which requests may have failed.
+    pub(crate) fn json(&self) -> Value {
+        let _alone = ALONE
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner());
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let project = copy_of(self, folder.path());
+        let mut hakaru = Command::new(env!("CARGO_BIN_EXE_hakaru"));
+        hakaru
+            .args(["run", "--json", "--config", self.config])
+            .args(self.flags)
+            .current_dir(&project)
+            .env_remove("DATABASE_URL");
+        if let Some(url) = self.database {
+            hakaru.env("DATABASE_URL", url);
+        }
+        if let Some(flow) = self.flow {
+            std::fs::write(project.join("strict.hurl"), flow).expect("the flow is written");
+            hakaru.args(["--flow", "strict.hurl"]);
+        }
+        let output = hakaru.output().expect("hakaru runs");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            [Some(0), Some(4)].contains(&output.status.code()),
+            "{stderr}"
+        );
+        serde_json::from_slice(&output.stdout).expect("JSON and nothing after it")
+    }
+
+    /// The JSON of a run in which none failed.
+    pub(crate) fn ok(&self) -> Value {
+        let json = self.json();
+        assert_eq!(json["errors"], 0, "{}", json["failures"]);
+        assert_eq!(json["checks_failed"], 0, "{}", json["failures"]);
+        json
+    }
+}
+
+/// What is to be fixed, without doubts about the numbers of a busy host.
+pub(crate) fn to_fix(json: &Value) -> Vec<&Value> {
+    const DOUBTS: [&str; 7] = [
+        "host-busy",
+        "generator-busy",
+        "generator-late",
+        "few-samples",
+        "warming-up",
+        "drifting",
+        "agent-missing",
+    ];
+    let all = json["findings"].as_array().expect("findings");
+    all.iter()
+        .filter(|finding| !DOUBTS.contains(&finding["id"].as_str().expect("an id")))
+        .collect()
+}
+
+/// The first finding is planted, and so is every other that is above low.
+pub(crate) fn check_only(json: &Value, planted: &[&str]) {
+    let found = to_fix(json);
+    let first = found.first().unwrap_or_else(|| panic!("nothing is found"));
+    assert!(
+        planted.contains(&first["id"].as_str().expect("an id")),
+        "{found:#?}"
+    );
+    for finding in &found {
+        let id = finding["id"].as_str().expect("an id");
+        assert!(
+            planted.contains(&id) || finding["confidence"] == "low",
+            "{finding:#}"
+        );
+    }
+}

@@ -1,0 +1,181 @@
+//! Handlers whose parts are known: what is measured of them, and the threads that each wants.
+
+use serde_json::Value;
+
+use crate::support::{Run, check_only, to_fix};
+
+/// How far a part may be from what is configured.
+const TOLERANCE: f64 = 0.05;
+/// A request that shares its core with another program takes longer than it is told to: such a measurement is
+/// taken again. On a host with a core to spare the first one holds.
+const ATTEMPTS: usize = 3;
+/// One client, so that nothing waits for anything else.
+const ALONE: [&str; 6] = [
+    "--connections",
+    "1",
+    "--duration",
+    "2500ms",
+    "--warmup",
+    "500ms",
+];
+
+fn three_servers<'a>(config: &'a str, flags: &'a [&'a str], database: Option<&'a str>) -> Run<'a> {
+    Run {
+        app: "three-servers",
+        port: "9292",
+        config,
+        flags,
+        database,
+        flow: None,
+    }
+}
+
+fn database(variable: &str) -> String {
+    std::env::var(variable)
+        .unwrap_or_else(|_| panic!("{variable} is not set; bin/test starts the servers"))
+}
+
+/// Measures until it is near enough to what is wanted, or too often.
+fn until_near(attempt: impl Fn() -> Result<(), String>) {
+    let outcomes = (0..ATTEMPTS).map(|_| attempt());
+    let mut missed = Vec::new();
+    for outcome in outcomes {
+        match outcome {
+            Ok(()) => return,
+            Err(message) => missed.push(message),
+        }
+    }
+    panic!("{missed:#?}");
+}
+
+fn near(name: &str, measured: f64, configured: f64) -> Result<(), String> {
+    let off = measured / configured - 1.0;
+    (off.abs() <= TOLERANCE)
+        .then_some(())
+        .ok_or_else(|| format!("{name} is {measured:.3} ms where {configured} ms are configured"))
+}
+
+/// Whether others took the cores; then a thread that has waited long enough still waits for one.
+fn is_busy(json: &Value) -> bool {
+    let findings = json["findings"].as_array().expect("findings");
+    findings.iter().any(|finding| finding["id"] == "host-busy")
+}
+
+/// What Hakaru sees inside, at one client: milliseconds of CPU, and of waiting by the name that waiting has.
+fn check_inside(config: &str, url: Option<&str>, cpu: f64, (wait, wait_ms): (&str, f64)) {
+    until_near(|| {
+        let json = three_servers(config, &ALONE, url).ok();
+        let balance = &json["routes"][0]["balance_ms"];
+        let part = |name: &str| balance[name].as_f64().expect("a term");
+        if cpu > 0.0 {
+            near("cpu", part("cpu"), cpu)?;
+        }
+        if wait_ms > 0.0 && !(is_busy(&json) && part(wait) > wait_ms) {
+            near(wait, part(wait), wait_ms)?;
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn the_parts_of_a_request_are_those_that_are_configured() {
+    check_inside("io.toml", None, 0.0, ("sleep", 50.0));
+    check_inside("cpu.toml", None, 5.0, ("sleep", 0.0));
+    check_inside("mixed.toml", None, 3.0, ("sleep", 7.0));
+}
+
+#[test]
+fn a_wait_in_a_database_is_sql_of_that_length() {
+    for variable in ["HAKARU_TEST_MARIADB_URL", "HAKARU_TEST_POSTGRES_URL"] {
+        check_inside("io.toml", Some(&database(variable)), 0.0, ("sql", 50.0));
+    }
+}
+
+/// What the server says of itself in its answers. Each is checked, and more than half must be near: then their
+/// median is.
+fn check_itself(config: &str, url: Option<&str>, (part, configured): (&str, f64)) {
+    let (low, high) = (
+        configured * (1.0 - TOLERANCE),
+        configured * (1.0 + TOLERANCE),
+    );
+    let query = format!("regex /{part} (\\d+\\.\\d+) ms/ toFloat");
+    let flow = format!(
+        "GET {{{{base_url}}}}/\nHTTP 200\n[Asserts]\n{query} >= {low:.3}\n{query} <= {high:.3}\n"
+    );
+    until_near(|| {
+        let json = Run {
+            flow: Some(&flow),
+            ..three_servers(config, &ALONE, url)
+        }
+        .json();
+        assert_eq!(json["errors"], 0, "{}", json["failures"]);
+        let count = |name: &str| json[name].as_u64().expect("a count");
+        let (far, all) = (count("checks_failed"), count("requests"));
+        let reasons = || format!("{far} of {all} answers: {}", json["failures"][0]["reason"]);
+        (all > 0 && far * 2 < all).then_some(()).ok_or_else(reasons)
+    });
+}
+
+#[test]
+fn ruby_and_go_burn_and_wait_alike() {
+    let mariadb = database("HAKARU_TEST_MARIADB_URL");
+    let postgres = database("HAKARU_TEST_POSTGRES_URL");
+    for config in ["cpu.toml", "go-cpu.toml"] {
+        check_itself(config, None, ("cpu", 5.0));
+    }
+    for config in ["io.toml", "go-io.toml"] {
+        for url in [None, Some(mariadb.as_str()), Some(postgres.as_str())] {
+            check_itself(config, url, ("wait", 50.0));
+        }
+    }
+}
+
+/// The threads that the advice names.
+fn recommended(json: &Value) -> u32 {
+    let found = to_fix(json);
+    let threads = found
+        .iter()
+        .find(|finding| finding["id"] == "threads")
+        .unwrap_or_else(|| panic!("no advice on threads: {found:#?}"));
+    let text = threads["remedy"].to_string();
+    let (_, rest) = text.split_once("-t ").expect("an exact remedy");
+    let number: String = rest.chars().take_while(char::is_ascii_digit).collect();
+    number.parse().expect("a number of threads")
+}
+
+/// The threads that are recommended where these findings are planted.
+fn under_load(config: &str, database: Option<&str>, planted: &[&str]) -> u32 {
+    let json = three_servers(config, &["--duration", "8s"], database).ok();
+    check_only(&json, planted);
+    recommended(&json)
+}
+
+// What a handler waits for is a timer, told by `sleep`; what it computes is all that one GVL can take while another
+// core is idle, told by `workers`. Each is planted in those handlers only that have it.
+
+#[test]
+fn a_server_that_only_waits_wants_many_threads() {
+    assert!(under_load("io.toml", None, &["threads", "sleep"]) >= 10);
+}
+
+#[test]
+fn a_server_that_waits_in_a_database_wants_many_threads_and_nothing_of_the_database() {
+    let mariadb = database("HAKARU_TEST_MARIADB_URL");
+    assert!(under_load("io.toml", Some(&mariadb), &["threads"]) >= 10);
+}
+
+#[test]
+fn a_server_that_only_computes_wants_one_thread() {
+    assert_eq!(under_load("cpu.toml", None, &["threads", "workers"]), 1);
+}
+
+#[test]
+fn a_server_that_does_both_wants_three_or_four_threads() {
+    until_near(|| {
+        let threads = under_load("mixed.toml", None, &["threads", "sleep", "workers"]);
+        let right = (3..=4).contains(&threads);
+        right
+            .then_some(())
+            .ok_or_else(|| format!("{threads} threads"))
+    });
+}
