@@ -46,7 +46,9 @@ fn check(port_written: &str, prepare: impl FnOnce(&Path), paths: &[&str]) {
     let flow = std::fs::read_to_string(path.join("flows/first.hurl")).expect("a flow");
     for wanted in paths {
         assert!(
-            flow.contains(&format!("GET {{{{base_url}}}}{wanted}\n")),
+            flow.contains(&format!(
+                "GET {{{{base_url}}}}{wanted}\nAccept-Encoding: gzip\n"
+            )),
             "{flow}"
         );
     }

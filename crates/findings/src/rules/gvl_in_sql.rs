@@ -135,7 +135,12 @@ fn finding(context: &Context<'_>, waits: &[Held<'_>]) -> Option<Finding> {
         remedy: remedy(&target.database),
         estimated_gain: format!("{}: in all {} in which every thread stands still", gain.text, ms(held_ms)),
         gain_share: gain.share,
-        confidence: Confidence::High,
+        // Where others take the cores, what is not on one may wait for one.
+        confidence: if context.host_is_shared() {
+            Confidence::Low
+        } else {
+            Confidence::High
+        },
     })
 }
 

@@ -9,8 +9,8 @@ use crate::numbers;
 use crate::text::title;
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
-/// Shorter runs show the heap on its way to its size.
-const SECONDS_MIN: f64 = 20.0;
+/// Shorter runs show the heap on its way to its size. A run of the default length, 20 s, is long enough.
+const SECONDS_MIN: f64 = 15.0;
 /// Growth in the second half, below which it may be the allocator's grain.
 const GROWN_BYTES_MIN: f64 = 16.0 * 1024.0 * 1024.0;
 /// … and relative to what the process had.

@@ -288,7 +288,12 @@ fn too_few(context: &Context<'_>, plan: &Plan, queued: f64, gain: f64) -> Findin
     Finding {
         rule: "threads",
         title: title(&format!(
-            "{threads} threads are exhausted: requests queue {}; {r} would serve {} times as many",
+            "{} exhausted: requests queue {}; {r} would serve {} times as many",
+            if threads == 1 {
+                "the one thread is".to_owned()
+            } else {
+                format!("{threads} threads are")
+            },
             ms(queued),
             times(1.0 + gain),
         )),

@@ -17,6 +17,10 @@ const BODY_BYTES_MIN: f64 = 1_400.0;
 const RESPOND_SHARE_MIN: f64 = 0.2;
 /// … and so long.
 const RESPOND_MS_MIN: f64 = 0.5;
+const COMPRESS: &str =
+    "let the proxy in front compress, at a low level; files beforehand (gzip_static)";
+/// What shows first whether the app compresses already.
+const OFFER: &str = "offer it in the flows (Accept-Encoding: gzip; checks see bodies decompressed)";
 /// What compression leaves of text: between a third and a tenth.
 const LEFT: f64 = 0.3;
 
@@ -71,13 +75,19 @@ fn is_text(answers: &Answers) -> bool {
 }
 
 fn plain(answered: &[(&RouteBalance, &Answers)]) -> Option<Finding> {
-    let large = answered.iter().filter(|(route, answers)| {
-        let offered = answers.offered_compression * 2 > answers.seen;
-        offered
-            && answers.content_encoding.is_none()
-            && is_text(answers)
-            && route.body_bytes >= BODY_BYTES_MIN
-    });
+    let large: Vec<_> = answered
+        .iter()
+        .filter(|(route, answers)| {
+            answers.content_encoding.is_none()
+                && is_text(answers)
+                && route.body_bytes >= BODY_BYTES_MIN
+        })
+        .collect();
+    let offered =
+        |(_, answers): &(&RouteBalance, &Answers)| answers.offered_compression * 2 > answers.seen;
+    // What was offered and not taken is known; of the rest it is not known what the app would do.
+    let known = large.iter().any(|one| offered(one));
+    let large = large.into_iter().filter(|one| offered(one) == known);
     let bytes = |route: &RouteBalance| route.body_bytes * route.answered as f64;
     let total: f64 = large.clone().map(|(route, _)| bytes(route)).sum();
     let (most, answers) = large.max_by(|a, b| bytes(a.0).total_cmp(&bytes(b.0)))?;
@@ -93,13 +103,18 @@ fn plain(answered: &[(&RouteBalance, &Answers)]) -> Option<Finding> {
             .to_owned(),
         evidence: vec![
             format!(
-                "{}; clients offered to take it compressed",
-                answers.content_type.as_deref().unwrap_or("no type")
+                "{}; {}",
+                answers.content_type.as_deref().unwrap_or("no type"),
+                if known {
+                    "clients offered to take it compressed"
+                } else {
+                    "no flow offered to take it compressed, as browsers do: whether the app would is not known"
+                }
             ),
             format!("{} of such text in all", numbers::bytes(total as u64)),
         ],
         remedy: Remedy {
-            text: "let the proxy in front compress, at a low level; files beforehand (gzip_static)".to_owned(),
+            text: if known { COMPRESS.to_owned() } else { format!("{OFFER}; then {COMPRESS}") },
             exact: Some("gzip on; gzip_comp_level 1; gzip_proxied any; gzip_types text/css application/json application/javascript image/svg+xml;".to_owned()),
             safety: Safety::Careful,
         },
@@ -108,7 +123,7 @@ fn plain(answered: &[(&RouteBalance, &Answers)]) -> Option<Finding> {
             numbers::bytes((total * (1.0 - LEFT)) as u64)
         ),
         gain_share: 0.0,
-        confidence: Confidence::Medium,
+        confidence: if known { Confidence::Medium } else { Confidence::Low },
     })
 }
 

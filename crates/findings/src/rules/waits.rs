@@ -34,9 +34,9 @@ fn finding(context: &Context<'_>, act: &ActSum<'_>) -> Finding {
     let route = context.route_of(act);
     let each = ms(act.each_ms());
     let does = match (sleeps, act.what) {
-        (true, _) => format!("sleeps {each}"),
-        (false, "") => format!("waits {each}"),
-        (false, what) => format!("waits {each} for {what}"),
+        (true, _) => format!("sleeps {each} a request"),
+        (false, "") => format!("waits {each} a request"),
+        (false, what) => format!("waits {each} a request for {what}"),
     };
     let mut evidence = vec![format!(
         "{} in {} requests, {} in all, while the thread served nobody",
@@ -53,7 +53,7 @@ fn finding(context: &Context<'_>, act: &ActSum<'_>) -> Finding {
     });
     Finding {
         rule: if sleeps { "sleep" } else { "wait" },
-        title: title(&format!("{route} {does} a request at {}", place(Some(act.site)))),
+        title: title(&format!("{route} {does} at {}", place(Some(act.site)))),
         route: route.to_owned(),
         why: "a thread that waits holds its place, its memory and often its database connection, and others \
               queue behind it"

@@ -48,8 +48,17 @@ fn room(context: &Context<'_>) -> Option<Room> {
         held,
         idle,
         workers: workers as u32,
-        factor: (workers / now).min(by_cores),
+        factor: (workers / now).min(by_cores).min(without_waiting(context)),
     })
+}
+
+/// How many times as much the same clients would be served if no request waited for a thread or for the GVL: whoever
+/// waits for nothing sends no more when there are more workers.
+fn without_waiting(context: &Context<'_>) -> f64 {
+    let overall = &context.breakdown.overall;
+    let waits = overall.balance.queue + overall.balance.gvl_wait;
+    let rest = (overall.seen_mean_ms - waits).max(f64::MIN_POSITIVE);
+    overall.seen_mean_ms / rest
 }
 
 fn finding(context: &Context<'_>, room: &Room) -> Finding {

@@ -46,7 +46,7 @@ fn other_waits_are_less_certain() {
     let finding = &findings[0];
     assert_eq!(
         finding.title,
-        "GET /fetch waits 2.00 ms for a subprocess a request at app.rb:145"
+        "GET /fetch waits 2.00 ms a request for a subprocess at app.rb:145"
     );
     assert_eq!(finding.confidence, Confidence::Medium);
     requests()

@@ -51,8 +51,12 @@ fn waiting_for_another_service_is_said() {
 
 /// 9 ms with the GVL a request, one after the other, on two cores of which `busy` are in use.
 fn one_busy_worker(busy: f64) -> Run {
+    one_worker(busy, 30.0)
+}
+
+fn one_worker(busy: f64, queue: f64) -> Run {
     let work = Work {
-        queue: 30.0,
+        queue,
         running: 9.0,
         ..Work::default()
     };
@@ -87,4 +91,6 @@ fn more_workers_are_advised_where_cores_are_idle() {
     assert!(spoken(one_busy_worker(1.95)).is_none(), "no core is idle");
     let two = one_busy_worker(1.1).with(|r| r.meta.target.workers = 2);
     assert!(spoken(two).is_none(), "a worker a core is there");
+    let alone = one_worker(1.1, 0.2);
+    assert!(spoken(alone).is_none(), "no request waits for another");
 }

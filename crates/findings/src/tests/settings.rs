@@ -251,9 +251,11 @@ fn connections_that_are_closed_and_bodies_that_are_plain_or_dear() {
     answering(|facts| facts.closed = 10, 100, 0.0).check(&[]);
     answering(|facts| facts.closed = 100, 100, 0.0).check(&["keep-alive-off"]);
     let offered = |facts: &mut AnswerFacts| facts.offered_compression = 100;
-    answering(offered, 50_000, 0.0).check(&["compression-missing"]);
+    let asked = answering(offered, 50_000, 0.0).check(&["compression-missing"]);
+    assert_eq!(asked[0].confidence, Confidence::Medium);
     answering(offered, 500, 0.0).check(&[]);
-    answering(|_| {}, 50_000, 0.0).check(&[]);
+    let unasked = answering(|_| {}, 50_000, 0.0).check(&["compression-missing"]);
+    assert_eq!(unasked[0].confidence, Confidence::Low);
     let packed = |facts: &mut AnswerFacts| facts.content_encoding = TextId(1);
     answering(packed, 50_000, 0.0).check(&[]);
     answering(packed, 50_000, 3.0).check(&["compression-cpu"]);

@@ -45,10 +45,11 @@ pub(crate) fn config(app: &App, flow: &str) -> String {
 /// A flow that asks for each path once. An entry without a stated answer accepts every status below 500.
 pub(crate) fn flow(app: &App) -> String {
     let mut text = "# A first flow: one request after another. State what each must answer, such as `HTTP 200`,\n\
-                    # as soon as you know; until then every answer but a server error will do.\n"
+                    # as soon as you know; until then every answer but a server error will do.\n\
+                    # Accept-Encoding lets the app compress, as it does for a browser; checks see the body decompressed.\n"
         .to_owned();
     for path in &app.paths {
-        text += &format!("\nGET {{{{base_url}}}}{path}\n");
+        text += &format!("\nGET {{{{base_url}}}}{path}\nAccept-Encoding: gzip\n");
     }
     text
 }
