@@ -33,6 +33,9 @@ export interface Second {
 export interface ProcessSecond {
   pid: number;
   cpu_cores: number;
+  rss_bytes: number;
+  pss_bytes: number | null;
+  gc_major: number | null;
   gc_share: Share | null;
 }
 

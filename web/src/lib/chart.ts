@@ -9,6 +9,8 @@ export interface ChartLine {
 
 export interface ChartMark {
   x: number;
+  /** One character. */
+  sign: string;
 }
 
 export interface ChartWish {
@@ -82,13 +84,11 @@ function drawMarks(plot: uPlot, marks: ChartMark[], colour: string): void {
   const { ctx, bbox } = plot;
   ctx.save();
   ctx.fillStyle = colour;
+  ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
+  ctx.textAlign = "center";
+  ctx.textBaseline = "top";
   for (const mark of marks) {
-    const x = plot.valToPos(mark.x, "x", true);
-    ctx.beginPath();
-    ctx.moveTo(x - 5, bbox.top);
-    ctx.lineTo(x + 5, bbox.top);
-    ctx.lineTo(x, bbox.top + 8);
-    ctx.fill();
+    ctx.fillText(mark.sign, plot.valToPos(mark.x, "x", true), bbox.top);
   }
   ctx.restore();
 }

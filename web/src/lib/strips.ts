@@ -9,16 +9,34 @@ export interface Line {
 
 export interface Strip {
   title: string;
-  unit: "" | "/s" | "ms" | "cores" | "%";
+  unit: "" | "/s" | "ms" | "cores" | "%" | "MiB";
   /** Powers of ten upright, for values that differ by more than a picture can show. */
   log?: boolean;
   lines: Line[];
 }
 
+/** Something that happened in a second. */
 export interface Mark {
   at_s: number;
-  what: string;
+  kind: "failed" | "workers" | "collected";
 }
+
+/** How each mark looks and what it means, in the order in which they are explained. */
+export const MARKS: Record<Mark["kind"], { sign: string; meaning: string }> = {
+  failed: { sign: "▼", meaning: "requests failed" },
+  workers: { sign: "■", meaning: "a worker came or went" },
+  collected: { sign: "●", meaning: "a major garbage collection" },
+};
+
+/** The explanation of those that are there. */
+export function explained(marks: Mark[]): string {
+  const there = (kind: string) => marks.some((mark) => mark.kind === kind);
+  const kinds = Object.entries(MARKS).filter(([kind]) => there(kind));
+  return kinds.map(([, mark]) => `${mark.sign} ${mark.meaning}`).join(", ");
+}
+
+/** Collections in more seconds than this share are no event; their strip shows them. */
+const COLLECTED_SHARE_MAX = 0.25;
 
 /** Strips that have something to show. */
 export function strips(seconds: Second[], processes: Process[]): Strip[] {
@@ -30,6 +48,11 @@ export function strips(seconds: Second[], processes: Process[]): Strip[] {
   const cores = (role: Role) => (second: Second) => {
     const used = second.processes.filter((process) => roles.get(process.pid) === role);
     return used.length > 0 ? used.reduce((sum, process) => sum + process.cpu_cores, 0) : null;
+  };
+  const memory = (role: Role) => (second: Second) => {
+    const used = second.processes.filter((process) => roles.get(process.pid) === role);
+    const bytes = used.reduce((sum, process) => sum + (process.pss_bytes ?? process.rss_bytes), 0);
+    return used.length > 0 ? bytes / 2 ** 20 : null;
   };
   const all: Strip[] = [
     { title: "Requests answered", unit: "/s", lines: [line("answered", (second) => second.answered)] },
@@ -69,6 +92,7 @@ export function strips(seconds: Second[], processes: Process[]): Strip[] {
         line("requests waiting for one", (second) => second.backlog),
       ],
     },
+    { title: "Memory", unit: "MiB", lines: [line("app", memory("app")), line("database", memory("database"))] },
     {
       title: "Garbage collection, % of the time of the process that collects most",
       unit: "%",
@@ -89,9 +113,23 @@ function withoutEmptyLines(strip: Strip): Strip {
   return { ...strip, lines };
 }
 
-/** Seconds in which something went wrong. */
-export function marks(seconds: Second[]): Mark[] {
-  return seconds
-    .filter((second) => second.errors + second.checks_failed > 0)
-    .map((second) => ({ at_s: second.at_s, what: "failed requests" }));
+/** What happened, second by second. */
+export function marks(seconds: Second[], processes: Process[]): Mark[] {
+  const workers = new Set(processes.filter((process) => process.role === "app").map((process) => process.pid));
+  const failed = seconds.filter((second) => second.errors + second.checks_failed > 0);
+  const changed = seconds.filter((second, index) => {
+    const before = seconds[index - 1];
+    const watched = before !== undefined && before.processes.length > 0 && second.processes.length > 0;
+    return watched && alive(before, workers) !== alive(second, workers);
+  });
+  const collected = seconds.filter((second) => second.processes.some((process) => (process.gc_major ?? 0) > 0));
+  const rare = collected.length <= COLLECTED_SHARE_MAX * seconds.length ? collected : [];
+  const of = (kind: Mark["kind"], those: Second[]) => those.map((second): Mark => ({ at_s: second.at_s, kind }));
+  return [...of("failed", failed), ...of("workers", changed), ...of("collected", rare)];
+}
+
+/** The app's processes of a second. */
+function alive(second: Second, workers: Set<number>): string {
+  const pids = second.processes.map((process) => process.pid).filter((pid) => workers.has(pid));
+  return pids.sort((a, b) => a - b).join(" ");
 }
