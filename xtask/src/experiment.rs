@@ -13,6 +13,10 @@ const EXPERIMENTS: &[(&str, &str)] = &[
         "jit",
         "Rails without and with Ruby's JIT compiler; --flag, --budget SECONDS",
     ),
+    (
+        "three-servers",
+        "Ruby and Go under more and more connections, beside published curves; --kinds",
+    ),
 ];
 
 pub(crate) fn task(arguments: &[String]) -> Outcome<()> {

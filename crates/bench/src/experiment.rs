@@ -4,6 +4,7 @@ mod blog;
 mod jit;
 mod rails;
 mod report;
+mod three_servers;
 
 use std::error::Error;
 
@@ -12,8 +13,9 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
     match arguments.first().map(String::as_str) {
         Some("blog") => blog::run(&arguments[1..]),
         Some("jit") => jit::run(&arguments[1..]),
+        Some("three-servers") => three_servers::run(&arguments[1..]),
         other => Err(format!(
-            "no experiment is called {:?}; there are `blog` and `jit`",
+            "no experiment is called {:?}; there are `blog`, `jit` and `three-servers`",
             other.unwrap_or("")
         )
         .into()),

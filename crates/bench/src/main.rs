@@ -5,14 +5,18 @@
 
 mod agent;
 mod apps;
+mod copy;
 mod experiment;
 mod honesty;
 mod load;
+mod machine;
 mod options;
 mod pairs;
+mod plot;
 mod profile;
 mod program;
 mod schema;
+mod solutions;
 mod steps;
 mod trying;
 mod tune;
@@ -29,11 +33,13 @@ fn main() -> ExitCode {
         Some("load") => load::run(&arguments[1..]),
         Some("profile") => profile::run(&arguments[1..]),
         Some("schema") => schema::run(&arguments[1..]),
+        Some("solutions") => solutions::run(&arguments[1..]),
         Some("try") => trying::run(&arguments[1..]),
         Some("tune") => tune::run(&arguments[1..]),
         Some("whatif") => whatif::run(&arguments[1..]),
         other => Err(format!(
-            "no benchmark is called {:?}; there are `agent`, `experiment`, `honesty`, `load`, `profile`, `schema`, `try`, `tune` and `whatif`",
+            "no benchmark is called {:?}; there are `agent`, `experiment`, `honesty`, `load`, `profile`, `schema`, `solutions`, \
+             `try`, `tune` and `whatif`",
             other.unwrap_or("")
         )
         .into()),

@@ -248,7 +248,8 @@ fn rounds(folder: &Path) -> Result<String, Box<dyn Error>> {
     Ok(std::fs::read_to_string(&kept)?)
 }
 
-fn mariadb_url() -> Result<String, Box<dyn Error>> {
+/// The empty database that the chat may fill.
+pub(crate) fn mariadb_url() -> Result<String, Box<dyn Error>> {
     let url = std::env::var("HAKARU_BENCH_MARIADB_URL");
     Ok(url.map_err(|_| "HAKARU_BENCH_MARIADB_URL is not set; run it as `cargo xtask bench`")?)
 }
@@ -267,20 +268,32 @@ pub(crate) fn copy(name: &str, folder: &Path) -> Result<(), Box<dyn Error>> {
 
 /// Applies the chat's solutions in their order.
 fn solve(folder: &Path) -> Result<(), Box<dyn Error>> {
-    let mut patches: Vec<PathBuf> = (std::fs::read_dir(folder.join("solutions"))?.flatten())
+    for patch in patches(folder)? {
+        apply(folder, &patch)?;
+    }
+    Ok(())
+}
+
+/// The solutions of an example app, in their order.
+pub(crate) fn patches(folder: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
+    let entries = std::fs::read_dir(folder.join("solutions"))?.flatten();
+    let mut patches: Vec<PathBuf> = entries
         .map(|entry| entry.path())
         .filter(|path| path.extension().is_some_and(|name| name == "patch"))
         .collect();
     patches.sort();
-    for patch in patches {
-        done(
-            Command::new("patch")
-                .current_dir(folder)
-                .args(["-s", "-p1", "-i"])
-                .arg(&patch),
-        )?;
-    }
-    Ok(())
+    Ok(patches)
+}
+
+/// Applies one of them.
+pub(crate) fn apply(folder: &Path, patch: &Path) -> Result<(), Box<dyn Error>> {
+    let mut command = Command::new("patch");
+    done(
+        command
+            .current_dir(folder)
+            .args(["-s", "-p1", "-i"])
+            .arg(patch),
+    )
 }
 
 /// Runs it; what it said is the error.

@@ -31,7 +31,7 @@ const fn solution(
     }
 }
 
-const SOLUTIONS: [Solution; 10] = [
+const SOLUTIONS: [Solution; 11] = [
     solution(
         "01-message-n-plus-one",
         Some(("n-plus-one", "GET /message")),
@@ -46,7 +46,10 @@ const SOLUTIONS: [Solution; 10] = [
         "05-fetch-pause",
         Some(("threads", "GET /fetch holds the threads")),
     ),
-    solution("06-one-picture", None),
+    solution(
+        "06-one-picture",
+        Some(("answers-equal", "GET /icons/:file")),
+    ),
     Solution {
         patch: "07-one-connection",
         on_sqlite: None,
@@ -54,7 +57,12 @@ const SOLUTIONS: [Solution; 10] = [
     },
     solution("08-needed-columns", Some(("wide-columns", "channel"))),
     solution("09-one-update", Some(("several-updates", "users"))),
+    // Its finding needs an idle core, which a host that does other work too has not.
     solution("10-two-workers", None),
+    solution(
+        "11-paging-by-key",
+        Some(("count-offset", "GET /history/:id")),
+    ),
 ];
 
 fn done(command: &mut Command) {

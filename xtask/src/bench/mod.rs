@@ -4,6 +4,7 @@ mod agent;
 mod load;
 pub(crate) mod program;
 mod schema;
+mod solutions;
 mod whatif;
 
 use crate::run::Outcome;
@@ -52,6 +53,11 @@ const BENCHES: &[Bench] = &[
         "profile",
         "what profiling costs by mode and rate, beside stackprof, and how true its shares are; --brief",
         |arguments| program::run_with("profile", arguments, &[]),
+    ),
+    (
+        "solutions",
+        "scores of the chat with each patch, three runs each, on SQLite and MariaDB; writes its page",
+        solutions::run_bench,
     ),
 ];
 

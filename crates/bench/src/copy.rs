@@ -1,0 +1,82 @@
+//! A copy of an example app, on which the program is run as a user runs it.
+
+use std::error::Error;
+use std::net::TcpListener;
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::program;
+
+/// The port in the configuration of every example that is measured here.
+const PORT: &str = "9292";
+
+/// It goes with its folder.
+pub(crate) struct Copy {
+    program: PathBuf,
+    pub(crate) folder: PathBuf,
+    env: Vec<(String, String)>,
+    _temporary: tempfile::TempDir,
+}
+
+impl Copy {
+    /// Of `apps/NAME`.
+    pub(crate) fn of(name: &str) -> Result<Copy, Box<dyn Error>> {
+        let program = std::env::var_os("HAKARU_BENCH_PROGRAM")
+            .ok_or("HAKARU_BENCH_PROGRAM is not set; run it as `cargo xtask bench`")?;
+        let temporary = tempfile::Builder::new().prefix("hakaru-bench-").tempdir()?;
+        let folder = temporary.path().join(name);
+        program::copy(name, &folder)?;
+        Ok(Copy {
+            program: program.into(),
+            folder,
+            env: Vec::new(),
+            _temporary: temporary,
+        })
+    }
+
+    /// Sets a variable for all that is run on it.
+    pub(crate) fn set(&mut self, name: &str, value: String) {
+        self.env.push((name.to_owned(), value));
+    }
+
+    /// Lets the app listen on a free port, by these configurations; answers the port.
+    pub(crate) fn move_port(&self, configs: &[&str]) -> Result<u16, Box<dyn Error>> {
+        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+        for config in configs {
+            let path = self.folder.join(config);
+            let text = std::fs::read_to_string(&path)?.replace(PORT, &port.to_string());
+            std::fs::write(&path, text)?;
+        }
+        Ok(port)
+    }
+
+    /// A program in its folder.
+    pub(crate) fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command
+            .current_dir(&self.folder)
+            .env_remove("DATABASE_URL")
+            .envs(self.env.iter().cloned());
+        command
+    }
+
+    /// What hakaru answers to these words, with the app's command behind them if it is another.
+    pub(crate) fn hakaru(
+        &self,
+        words: &[String],
+        command: &[String],
+    ) -> Result<Value, Box<dyn Error>> {
+        let mut hakaru = self.command(&self.program);
+        hakaru.args(words).arg("--json");
+        if !command.is_empty() {
+            hakaru.arg("--").args(command);
+        }
+        let output = hakaru.output()?;
+        serde_json::from_slice(&output.stdout).map_err(|error| {
+            let said = String::from_utf8_lossy(&output.stderr);
+            format!("hakaru {}: {error}: {said}", words.join(" ")).into()
+        })
+    }
+}
