@@ -187,7 +187,7 @@ fn the_page_can_be_used() {
     check("document.title", "Hakaru run 3".into());
     check(
         "document.querySelectorAll('.uplot canvas').length",
-        5.into(),
+        6.into(),
     );
     check(
         "getComputedStyle(document.body).backgroundColor === getComputedStyle(document.body).color",
