@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::cli::parse_duration;
 use crate::exit::{Exit, Failure};
-use crate::settings::{URL_DEFAULT, nanos, scenario_spec};
+use crate::settings::{URL_DEFAULT, flow_spec, nanos, scenario_spec};
 use crate::{config, talk};
 
 /// Flags as typed.
@@ -124,19 +124,25 @@ fn scenario(args: &CheckArgs) -> Result<Scenario, Failure> {
         .as_deref()
         .map(|csv| csv.split_once('=').unwrap_or(("", csv)));
     spec.feed_prefix = feed.map_or_else(String::new, |(prefix, _)| prefix.to_owned());
-    let known = |file: &PathBuf| {
-        let flows = &loaded.config.flows;
-        let flow = flows
-            .iter()
-            .find(|flow| loaded.folder.join(&flow.file) == folder.join(file));
-        flow.and_then(|flow| flow.feed.as_ref().map(|feed| loaded.folder.join(feed)))
+    let flow = |file: &PathBuf| {
+        let mut known = loaded.config.flows.iter();
+        let known = known.find(|flow| loaded.folder.join(&flow.file) == folder.join(file));
+        let known = known.map(|flow| flow_spec(flow, &loaded.folder));
+        let known = known.transpose()?.unwrap_or_default();
+        Ok(FlowSpec {
+            file: file.clone(),
+            weight: 1,
+            feed: feed.map(|(_, path)| path.into()).or(known.feed),
+            // To try a flow is to see what it says, not to wait.
+            think: None,
+            cache: known.cache,
+        })
     };
-    let flow = |file: &PathBuf| FlowSpec {
-        file: file.clone(),
-        weight: 1,
-        feed: feed.map_or_else(|| known(file), |(_, path)| Some(path.into())),
-    };
-    spec.flows = args.flows.iter().map(flow).collect();
+    spec.flows = args
+        .flows
+        .iter()
+        .map(flow)
+        .collect::<Result<_, Failure>>()?;
     for variable in &args.variables {
         let (name, value) = variable
             .split_once('=')

@@ -56,6 +56,18 @@ pub(crate) struct Load {
     pub(crate) timeout: Option<Duration>,
     pub(crate) generator_threads: Option<u32>,
     pub(crate) seed: Option<u64>,
+    pub(crate) level_up: Option<LevelUp>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LevelUp {
+    pub(crate) users: u32,
+    pub(crate) max: u32,
+    #[serde(default, deserialize_with = "duration")]
+    pub(crate) slow: Option<Duration>,
+    #[serde(default, deserialize_with = "duration")]
+    pub(crate) calm: Option<Duration>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -78,6 +90,10 @@ pub(crate) struct Flow {
     #[serde(default = "one")]
     pub(crate) weight: u32,
     pub(crate) feed: Option<PathBuf>,
+    /// As typed; [`scenario::ThinkTime::parse`] reads it.
+    pub(crate) think: Option<String>,
+    #[serde(default)]
+    pub(crate) cache: bool,
 }
 
 #[derive(Debug, Default, Deserialize)]

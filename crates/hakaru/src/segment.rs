@@ -146,6 +146,8 @@ pub(crate) fn load(
     let scenario = run::read_scenario(subject.settings)
         .map_err(|failure| Trouble::failed(failure.exit, failure.message))?;
     let plan = Plan {
+        // Both sides get the same load.
+        level_up: None,
         warmup: nanos(length.warmup),
         duration: nanos(length.measured),
         seed: length.seed,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use load::{Pace, Plan};
 use recording::Nanos;
-use scenario::{CapturePoints, FlowSpec, ScoreRule, ScoreSpec};
+use scenario::{CapturePoints, FlowSpec, ScoreRule, ScoreSpec, ThinkTime};
 use target::{CommandLine, Endpoint, Spec};
 
 use crate::cli::RunArgs;
@@ -22,6 +22,9 @@ const WARMUP_DEFAULT: Duration = Duration::from_secs(3);
 /// After the measured part, answers under way are waited for this long; what is then still open
 /// counts as unanswered, with at least its time so far.
 const DRAIN: Duration = Duration::from_secs(5);
+/// What the contest whose rule `level_up` follows takes for slow, and for calm.
+const LEVEL_SLOW_DEFAULT: Duration = Duration::from_secs(1);
+const LEVEL_CALM_DEFAULT: Duration = Duration::from_secs(5);
 const BEFORE_TIMEOUT_DEFAULT: Duration = Duration::from_secs(300);
 
 /// Everything that `run` needs to know.
@@ -203,6 +206,11 @@ fn plan(args: &RunArgs, config: &Config) -> Result<Plan, Failure> {
     let default = Plan::default();
     Ok(Plan {
         connections,
+        // A rate on the command line has the last word over what the file says of a closed load.
+        level_up: match (&pace, args.rate) {
+            (Pace::Constant { .. }, Some(_)) => None,
+            _ => level_up(config)?,
+        },
         pace,
         warmup: nanos(args.warmup.or(load.warmup).unwrap_or(WARMUP_DEFAULT)),
         duration: nanos(args.duration.or(load.duration).unwrap_or(DURATION_DEFAULT)),
@@ -216,6 +224,24 @@ fn plan(args: &RunArgs, config: &Config) -> Result<Plan, Failure> {
         answer_timeout: load.timeout.map_or(default.answer_timeout, nanos),
         ..default
     })
+}
+
+/// How a closed load rises, when the file says that it does.
+pub(crate) fn level_up(config: &Config) -> Result<Option<load::LevelUp>, Failure> {
+    let Some(level) = &config.load.level_up else {
+        return Ok(None);
+    };
+    if level.users == 0 || level.max == 0 {
+        return Err(usage(
+            "level_up: `users` come each second until there are `max`; give at least 1 of each",
+        ));
+    }
+    Ok(Some(load::LevelUp {
+        users: level.users,
+        users_max: level.max,
+        slow: nanos(level.slow.unwrap_or(LEVEL_SLOW_DEFAULT)),
+        calm: nanos(level.calm.unwrap_or(LEVEL_CALM_DEFAULT)),
+    }))
 }
 
 pub(crate) fn nanos(length: Duration) -> Nanos {
@@ -232,12 +258,8 @@ pub(crate) fn scenario_spec(
         config
             .flows
             .iter()
-            .map(|flow| FlowSpec {
-                file: folder.join(&flow.file),
-                weight: flow.weight,
-                feed: flow.feed.as_ref().map(|feed| folder.join(feed)),
-            })
-            .collect()
+            .map(|flow| flow_spec(flow, folder))
+            .collect::<Result<_, _>>()?
     } else {
         typed
             .iter()
@@ -254,7 +276,21 @@ pub(crate) fn scenario_spec(
     })
 }
 
-/// `FILE.hurl` or `FILE.hurl:WEIGHT`; its feed is the one that the config file gives it, if any.
+pub(crate) fn flow_spec(
+    flow: &crate::config::Flow,
+    folder: &std::path::Path,
+) -> Result<FlowSpec, Failure> {
+    let think = flow.think.as_deref().map(ThinkTime::parse);
+    Ok(FlowSpec {
+        file: folder.join(&flow.file),
+        weight: flow.weight,
+        feed: flow.feed.as_ref().map(|feed| folder.join(feed)),
+        think: think.transpose().map_err(usage)?,
+        cache: flow.cache,
+    })
+}
+
+/// `FILE.hurl` or `FILE.hurl:WEIGHT`; all else is what the config file says of it, if anything.
 pub(crate) fn typed_flow(
     text: &str,
     config: &Config,
@@ -275,10 +311,11 @@ pub(crate) fn typed_flow(
         .flows
         .iter()
         .find(|flow| flow.file == std::path::Path::new(file));
+    let known = known.map(|flow| flow_spec(flow, folder)).transpose()?;
     Ok(FlowSpec {
         file: folder.join(file),
         weight,
-        feed: known.and_then(|flow| flow.feed.as_ref().map(|feed| folder.join(feed))),
+        ..known.unwrap_or_default()
     })
 }
 

@@ -69,6 +69,7 @@ fn settings(args: &SweepArgs, connections: u32) -> Result<Settings, Failure> {
     let mut settings = Settings::resolve(&args.step(connections), loaded)?;
     // A rate of the config file would be the same whatever the connections are.
     settings.plan.pace = load::Pace::Closed;
+    settings.plan.level_up = None;
     Ok(settings)
 }
 

@@ -189,3 +189,30 @@ fn the_highest_rate_is_searched_within_the_time() {
     let page = check(&["load", &url, "-d", "1s", "--find-max", "p50 < 1us"], 3);
     assert!(page.contains("no rate passed"), "{page}");
 }
+
+#[test]
+fn without_an_answer_nothing_is_said_of_times_and_bodies() {
+    let closed = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://{}/", closed.local_addr().expect("the port"));
+    drop(closed);
+    let page = check(&["load", &url, "-c", "1", "-d", "150ms"], 4);
+    assert!(page.contains("connect failed"), "{page}");
+    assert!(!page.contains("B/s") && !page.contains("p50"), "{page}");
+}
+
+#[test]
+fn a_closed_load_rises_while_all_is_well() {
+    let rising = |status: &'static str, users: u64, code: i32| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let level = "[load]\nlevel_up = { users = 2, max = 4 }\n";
+        std::fs::write(folder.path().join("hakaru.toml"), level).expect("a file");
+        let url = format!("http://{}/", serve(status));
+        let flags = ["load", &url, "-c", "1", "-d", "3s", "--json"];
+        let output = hakaru(folder.path(), &flags);
+        assert_eq!(output.status.code(), Some(code), "{output:?}");
+        let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!(json["users"], users, "{json}");
+    };
+    rising("200 OK", 4, 0);
+    rising("500 Oops", 1, 4);
+}

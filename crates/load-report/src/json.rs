@@ -29,6 +29,7 @@ fn load<'a>(view: &View<'a>) -> v1::Load<'a> {
         requests: outcomes.all(),
         warmup_requests: figures.warmup,
         answered: outcomes.answered(),
+        users: measured.users,
         rps: measured.rps(),
         failed: outcomes.failed(),
         errors: errors(outcomes).collect(),

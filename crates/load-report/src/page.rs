@@ -38,10 +38,7 @@ pub fn summary(view: &View<'_>) -> String {
 /// What is being done, in one line.
 pub fn announcement(view_url: &str, plan: &load::Plan) -> String {
     let pace = match &plan.pace {
-        Pace::Closed => format!(
-            "{}, closed loop",
-            numbers::counted(plan.connections.into(), "connection")
-        ),
+        Pace::Closed => closed(plan),
         Pace::Constant { per_second } => open(&per_second.to_string(), plan),
         Pace::Scheduled(schedule) => open(&schedule.to_string(), plan),
     };
@@ -54,6 +51,18 @@ pub fn announcement(view_url: &str, plan: &load::Plan) -> String {
     };
     let duration = numbers::duration_ms(plan.duration.as_millis_f64());
     format!("{view_url}: {pace}, for {duration}{warmup}")
+}
+
+fn closed(plan: &load::Plan) -> String {
+    let connections = numbers::counted(plan.connections.into(), "connection");
+    match &plan.level_up {
+        None => format!("{connections}, closed loop"),
+        Some(level) => format!(
+            "{connections}, closed loop, {} more each second while all is well, up to {}",
+            numbers::count(level.users.into()),
+            numbers::count(level.users_max.into())
+        ),
+    }
 }
 
 fn open(rate: &str, plan: &load::Plan) -> String {
@@ -75,14 +84,22 @@ fn head(view: &View<'_>) -> Vec<String> {
         ));
     }
     let bytes = measured.figures.body_bytes as f64 / length.as_secs_f64().max(1e-9);
+    // Without an answer there is nothing to say of bodies.
+    let bodies = match outcomes.answered() {
+        0 => String::new(),
+        _ => format!("   {}B/s of bodies", numbers::plain(bytes)),
+    };
     lines.push(String::new());
     lines.push(format!(
-        "  {} requests/s   {}   {} failed   {}B/s of bodies",
+        "  {} requests/s   {}   {} failed{bodies}",
         numbers::plain(measured.rps()),
         numbers::counted(outcomes.all(), "request"),
         numbers::count(outcomes.failed()),
-        numbers::plain(bytes),
     ));
+    if view.plan.level_up.is_some() {
+        let users = numbers::counted(measured.users.into(), "user");
+        lines.push(format!("  {users} at the end"));
+    }
     let statuses: Vec<String> = (measured.figures.statuses.sorted().iter())
         .map(|(status, count)| format!("{status}: {}", numbers::count(*count)))
         .chain(
@@ -99,7 +116,7 @@ fn table(view: &View<'_>) -> Vec<String> {
     let heads: String = (QUANTILES.iter())
         .map(|(name, _)| format!("{name:>COLUMN$}"))
         .collect();
-    let mut lines = vec![String::new(), format!("  {:<9}{heads}", "")];
+    let mut lines = Vec::new();
     let mut row = |name: &str, histogram: &Histogram<u64>, meaning: &str| {
         if !histogram.is_empty() {
             let row = quantiles(histogram);
@@ -110,6 +127,10 @@ fn table(view: &View<'_>) -> Vec<String> {
     row("sent", &figures.service, "sent → answered");
     row("connect", &figures.connecting, "");
     row("tls", &figures.handshakes, "handshake");
+    // Columns of nothing need no heads.
+    if !lines.is_empty() {
+        lines.splice(0..0, [String::new(), format!("  {:<9}{heads}", "")]);
+    }
     lines
 }
 

@@ -15,6 +15,8 @@ pub(crate) struct Load<'a> {
     pub(crate) requests: u64,
     pub(crate) warmup_requests: u64,
     pub(crate) answered: u64,
+    /// Users there were at the end.
+    pub(crate) users: u32,
     pub(crate) rps: f64,
     pub(crate) failed: u64,
     pub(crate) errors: BTreeMap<&'static str, u64>,

@@ -258,6 +258,7 @@ mod tests {
             generator: Generator::default(),
             failures: Vec::new(),
             score: None,
+            users: 10,
             stopped: false,
         }
     }

@@ -15,6 +15,8 @@ use crate::tables::Tables;
 pub(crate) struct Share {
     pub(crate) cpu: Nanos,
     pub(crate) unsent: u64,
+    /// Users there were at the end.
+    pub(crate) users: u32,
     pub(crate) failures: Failures,
     pub(crate) tally: Tally,
     pub(crate) checks_failed: u64,

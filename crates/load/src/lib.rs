@@ -11,8 +11,9 @@
 //!   connection, or for a free user, is between the two. *Answered* is when the last byte had been read.
 //! - In an open load a tick takes a free user, or a new one up to the plan's connections; else it waits
 //!   and keeps its due time.
-//! - Nothing is retried and redirects are not followed. A closed load waits 100 ms after a refused
-//!   connection. What is still unanswered when the drain is over ends as `Unanswered`.
+//! - Nothing is retried. A redirect is followed where the flow says so, as a request of its own. A closed
+//!   load waits 100 ms after a refused connection, and rises where the plan says so. What is still
+//!   unanswered when the drain is over ends as `Unanswered`.
 //! - [`run`] hands exchanges over one by one, for a recording; [`measure`] adds them up in histograms, in a
 //!   memory that does not grow with their number.
 //!
@@ -27,6 +28,7 @@ mod figures;
 mod goal;
 mod http1;
 mod ledger;
+mod level;
 mod measure;
 mod notes;
 mod once;
@@ -44,6 +46,7 @@ mod worker;
 
 pub use figures::{Figures, Interval, Outcomes, Statuses, StepFigures};
 pub use goal::{Goal, GoalResult};
+pub use level::LevelUp;
 pub use measure::{Measured, measure};
 pub use once::{Checked, check_once};
 pub use outcome::{Batch, LoadError, LoadResult};

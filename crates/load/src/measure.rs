@@ -26,6 +26,8 @@ pub struct Measured {
     pub failures: Vec<Failure>,
     /// Points, when the scenario has a rule.
     pub score: Option<Score>,
+    /// Users there were at the end: connections that were opened, or were to be.
+    pub users: u32,
     /// Whether `stop` ended it before its time.
     pub stopped: bool,
 }
@@ -79,6 +81,7 @@ fn measured(plan: &Plan, scenario: &Scenario, planned: Window, total: Share) -> 
             unsent: total.unsent,
         },
         failures: total.failures.into_vec(),
+        users: total.users,
         stopped: total.stopped_at.is_some(),
     }
 }

@@ -4,6 +4,7 @@ use recording::Nanos;
 use scenario::Scenario;
 
 use crate::LoadError;
+use crate::level::LevelUp;
 use crate::schedule::Schedule;
 use crate::stream::Via;
 use crate::tls::Trust;
@@ -13,6 +14,8 @@ use crate::tls::Trust;
 pub struct Plan {
     /// Connections of a closed load, one user each; the upper limit of them in an open one.
     pub connections: u32,
+    /// Whether a closed load rises.
+    pub level_up: Option<LevelUp>,
     /// When requests are due.
     pub pace: Pace,
     /// Length of the warm-up; its exchanges are delivered, but lie before [`crate::LoadResult::window`].
@@ -70,6 +73,7 @@ impl Default for Plan {
     fn default() -> Plan {
         Plan {
             connections: 10,
+            level_up: None,
             pace: Pace::Closed,
             warmup: Nanos::ZERO,
             duration: Nanos(10_000_000_000),
@@ -88,6 +92,12 @@ impl Default for Plan {
 }
 
 impl Plan {
+    /// The most connections that there can be.
+    pub(crate) fn connections_max(&self) -> u32 {
+        let users_max = self.level_up.map_or(0, |level| level.users_max);
+        self.connections.max(users_max)
+    }
+
     /// Whether it can be run with that scenario; what [`crate::run`] asks first.
     ///
     /// # Errors
@@ -105,11 +115,15 @@ impl Plan {
             return wrong("the duration of the load is zero".to_owned());
         }
         plan.pace.schedule().map_err(LoadError::Plan)?;
+        if plan.level_up.is_some() && plan.pace != Pace::Closed {
+            let what = "level_up adds users to a closed load; leave it or the rate out";
+            return wrong(what.to_owned());
+        }
         match scenario.feed_rows_min() {
-            Some(rows) if rows < plan.connections as usize => wrong(format!(
+            Some(rows) if rows < plan.connections_max() as usize => wrong(format!(
                 "a feed has {rows} rows for {} connections, and each user needs a row of its own; \
              add rows or take fewer connections",
-                plan.connections
+                plan.connections_max()
             )),
             _ => Ok(()),
         }

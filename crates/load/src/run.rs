@@ -10,6 +10,7 @@ use scenario::Scenario;
 
 use crate::clock;
 use crate::ledger::{Book, Share};
+use crate::level::Level;
 use crate::notes::Notes;
 use crate::outcome::{Batch, LoadError, LoadResult};
 use crate::plan::Plan;
@@ -112,6 +113,7 @@ pub(crate) fn run_threads<M: Send>(
     if !plan.keep_alive {
         session.add_header("Connection: close");
     }
+    let level = plan.level_up.map(Level::new);
     let times = Times::from_now(plan);
     let threads = plan.threads;
     let (sender, receiver) = sync_channel(threads as usize * MESSAGES_WAITING_MAX);
@@ -127,9 +129,14 @@ pub(crate) fn run_threads<M: Send>(
         schedule: schedule.as_ref(),
         number,
         connections: share_of(plan.connections, threads, number),
+        connections_max: share_of(plan.connections_max(), threads, number),
         connection_first: (0..number)
-            .map(|before| share_of(plan.connections, threads, before))
+            .map(|before| share_of(plan.connections_max(), threads, before))
             .sum(),
+        level: level.as_ref(),
+        level_share: level
+            .as_ref()
+            .map_or(0, |level| share_of(level.plan.users, threads, number)),
         // Spread over all bits, so that runs started shortly after each other differ too.
         id_base: times
             .start
@@ -197,6 +204,7 @@ fn merge(shares: impl Iterator<Item = io::Result<Share>>) -> io::Result<Share> {
         let share = share?;
         total.cpu += share.cpu;
         total.unsent += share.unsent;
+        total.users += share.users;
         total.checks_failed += share.checks_failed;
         total.failures.merge(share.failures);
         total.tally.merge(&share.tally);

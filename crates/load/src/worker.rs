@@ -23,6 +23,7 @@ use crate::clock;
 use crate::connection::{Connection, Phase, Reading};
 use crate::http1::Limits;
 use crate::ledger::{Book, Ledger, Share};
+use crate::level::Level;
 use crate::plan::Plan;
 use crate::schedule::{Pacer, Schedule};
 use crate::stream::Address;
@@ -37,6 +38,8 @@ const EVENTS: usize = 256;
 const SLEEP_MAX: Duration = Duration::from_millis(20);
 /// How often requests in flight are looked through for those to give up.
 const SWEEP: Nanos = Nanos(10_000_000);
+/// How often a load rises.
+const LEVEL_EVERY: Nanos = Nanos(1_000_000_000);
 /// The part of a request id that counts; above it stand the bits of the run.
 pub(crate) const ID_COUNT_MASK: u64 = (1 << 40) - 1;
 const TIMER: Token = Token(usize::MAX);
@@ -56,8 +59,14 @@ pub(crate) struct Task<'a> {
     pub(crate) schedule: Option<&'a Schedule>,
     /// Which of the threads this is, counted from zero.
     pub(crate) number: u32,
-    /// The connections it may open.
+    /// The connections it begins with in a closed load.
     pub(crate) connections: u32,
+    /// The connections it may open.
+    pub(crate) connections_max: u32,
+    /// `None`: a load that does not rise.
+    pub(crate) level: Option<&'a Level>,
+    /// Users that come here each second when it rises.
+    pub(crate) level_share: u32,
     /// The number of the first of them.
     pub(crate) connection_first: u32,
     /// High bits of all request ids of this run.
@@ -81,6 +90,8 @@ pub(crate) struct Worker<'a> {
     read_buffer: Vec<u8>,
     ledger: Ledger<'a>,
     sweep_at: Timestamp,
+    /// When the load may rise next.
+    level_at: Timestamp,
     cpu_at_start: Option<Nanos>,
     sending: bool,
 }
@@ -94,6 +105,7 @@ impl<'a> Worker<'a> {
         Ok(Worker {
             pacer: task.schedule.map(pacer),
             sweep_at: task.start,
+            level_at: task.start + LEVEL_EVERY,
             ledger: Ledger::new(task.scenario, task.window, book),
             task,
             poll,
@@ -131,6 +143,7 @@ impl<'a> Worker<'a> {
             }
             self.work_off(now);
             self.sweep(now);
+            self.level_up(now);
             self.ledger.deliver_if_due(now, self.in_flight);
             self.set_timer()?;
             match self.poll.poll(&mut events, Some(SLEEP_MAX)) {
@@ -206,7 +219,7 @@ impl<'a> Worker<'a> {
     }
 
     fn free_connection(&mut self) -> Option<usize> {
-        let room = self.connections.len() < self.task.connections as usize;
+        let room = self.connections.len() < self.task.connections_max as usize;
         match self.idle.pop() {
             None if room => Some(self.add_connection()),
             found => found,
@@ -349,11 +362,30 @@ impl<'a> Worker<'a> {
         }
     }
 
+    /// Lets users come while nothing goes wrong.
+    fn level_up(&mut self, now: Timestamp) {
+        let Some(level) = self.task.level else {
+            return;
+        };
+        while self.sending && now >= self.level_at {
+            self.level_at = self.level_at + LEVEL_EVERY;
+            let room = self.task.connections_max - self.connections.len() as u32;
+            let users = match level.is_calm(now) {
+                true => self.task.level_share.min(room),
+                false => 0,
+            };
+            for _ in 0..users {
+                let index = self.add_connection();
+                self.next_of(index, now);
+            }
+        }
+    }
+
     fn set_timer(&mut self) -> io::Result<()> {
         let wakeup = self.wakeups.peek().map(|Reverse((at, _))| *at);
         // A tick that waits for a user needs no timer: the user's freedom wakes it.
         let users =
-            !self.idle.is_empty() || self.connections.len() < self.task.connections as usize;
+            !self.idle.is_empty() || self.connections.len() < self.task.connections_max as usize;
         let tick = self.tick_due().filter(|_| users && self.sending);
         match wakeup.into_iter().chain(tick).min() {
             Some(at) => self.timer.wake_at(at),
@@ -364,6 +396,7 @@ impl<'a> Worker<'a> {
     /// Records what was not answered.
     fn finish(&mut self) {
         let now = clock::now();
+        self.ledger.share.users = self.connections.len() as u32;
         for index in 0..self.connections.len() {
             if self.connections[index].phase != Phase::Free {
                 self.leave_unanswered(index, now);

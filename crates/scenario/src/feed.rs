@@ -1,12 +1,15 @@
-//! Feeds: rows of variables from a CSV file, each used by one iteration at a time.
+//! Feeds: rows of variables from a CSV or JSON file, each used by one iteration at a time.
 
 use std::collections::VecDeque;
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
+
+use serde_json::Value as Json;
 
 use crate::parse::is_variable_name;
 use crate::value::Value;
 
-/// The rows of one CSV file.
+/// The rows of one file.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Feed {
     pub(crate) names: Vec<String>,
@@ -20,9 +23,76 @@ pub(crate) struct FreeRows {
 }
 
 impl Feed {
+    /// Parses the text of the file `path`, whose extension tells what it is. The error says the line.
+    pub(crate) fn of_file(path: &Path, text: &str) -> Result<Feed, String> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        match extension {
+            Some("json") => Feed::parse_json(text),
+            Some("jsonl" | "ndjson") => Feed::parse_json_lines(text),
+            _ => Feed::parse(text),
+        }
+    }
+
+    /// A list of objects.
+    fn parse_json(text: &str) -> Result<Feed, String> {
+        let rows: Vec<Json> = serde_json::from_str(text)
+            .map_err(|error| format!("{}: expected a list of objects: {error}", error.line()))?;
+        let numbered = rows.into_iter().enumerate();
+        Feed::of_objects(numbered.map(|(position, row)| (format!("item {position}"), row)))
+    }
+
+    /// An object on each line; blank lines are left out.
+    fn parse_json_lines(text: &str) -> Result<Feed, String> {
+        let mut rows = Vec::new();
+        for (position, line) in text.lines().enumerate() {
+            let number = position + 1;
+            if !line.trim().is_empty() {
+                let row: Json = serde_json::from_str(line)
+                    .map_err(|error| format!("{number}: not JSON: {error}"))?;
+                rows.push((number.to_string(), row));
+            }
+        }
+        Feed::of_objects(rows.into_iter())
+    }
+
+    /// Rows of objects that all have the names of the first.
+    fn of_objects(rows: impl Iterator<Item = (String, Json)>) -> Result<Feed, String> {
+        let mut feed = Feed {
+            names: Vec::new(),
+            rows: Vec::new(),
+        };
+        for (place, row) in rows {
+            let Json::Object(members) = row else {
+                return Err(format!("{place}: expected an object"));
+            };
+            if feed.rows.is_empty() {
+                feed.names = members.keys().cloned().collect();
+                if let Some(name) = feed.names.iter().find(|name| !is_variable_name(name)) {
+                    return Err(format!(
+                        "{place}: `{name}` cannot be the name of a variable"
+                    ));
+                }
+            }
+            let values = feed.names.iter().map(|name| members.get(name));
+            let values: Option<Vec<Value>> =
+                values.map(|value| value.map(Value::from_json)).collect();
+            match values.filter(|values| values.len() == members.len()) {
+                Some(values) => feed.rows.push(values),
+                None => {
+                    let names = feed.names.join(", ");
+                    return Err(format!("{place}: expected the names {names}"));
+                }
+            }
+        }
+        match feed.rows.is_empty() {
+            true => Err("1: expected at least one object".to_owned()),
+            false => Ok(feed),
+        }
+    }
+
     /// Parses CSV (RFC 4180): a header line with the names of variables, then rows. The error says the line.
     pub(crate) fn parse(text: &str) -> Result<Feed, String> {
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mut records = records(text)?.into_iter();
         let Some((_, names)) = records.next() else {
             return Err("1: expected a header line with the names of variables".to_owned());
@@ -151,6 +221,39 @@ mod tests {
             Err("1: expected a header line with the names of variables"),
         );
         check("a\n1\n\"x\n", Err("3: a quoted field has no end"));
+    }
+
+    #[test]
+    fn rows_are_read_from_json() {
+        let check = |file: &str, text: &str, expected: Result<Vec<Vec<Value>>, &str>| {
+            let feed = Feed::of_file(Path::new(file), text);
+            let rows = feed.map(|feed| feed.rows);
+            assert_eq!(rows, expected.map_err(str::to_owned), "{text}");
+        };
+        let text = |text: &str| Value::Text(text.to_owned());
+        let list = Value::List(vec![Value::Integer(1)]);
+        check(
+            "a.json",
+            "[{\"a\": \"007\", \"b\": [1]}, {\"b\": [1], \"a\": \"x\"}]",
+            Ok(vec![vec![text("007"), list.clone()], vec![text("x"), list]]),
+        );
+        check(
+            "a.jsonl",
+            "{\"a\": 1}\n\n{\"a\": 2}\n",
+            Ok(vec![vec![Value::Integer(1)], vec![Value::Integer(2)]]),
+        );
+        check("a.json", "[1]", Err("item 0: expected an object"));
+        check("a.json", "[]", Err("1: expected at least one object"));
+        check(
+            "a.jsonl",
+            "{\"a\": 1}\n{\"b\": 2}",
+            Err("2: expected the names a"),
+        );
+        check(
+            "a.json",
+            "[{\"a b\": 1}]",
+            Err("item 0: `a b` cannot be the name of a variable"),
+        );
     }
 
     #[test]

@@ -2,25 +2,27 @@
 //!
 //! Flows are Hurl text, parsed by hand after the documented grammar; what that grammar has and is not
 //! run here is an error with file, line, column and a caret before anything starts. No socket is ever
-//! opened, and files are read by [`Scenario::read_files`] alone.
+//! opened, and files are read by [`Scenario::read_files`] alone. Clocks are read for `newDate`, the filters
+//! that count days, and the age of what a user's cache keeps.
 //!
 //! Start reading at [`Spec`] (what a user asks for), then [`Scenario`] (ready to run), then [`Session`]
 //! (one run: users render requests and have their answers judged).
 //!
 //! # What differs from running the same file with `hurl`
 //! - A URL may begin with `/` or `{{base_url}}`: both mean the base URL. It may not lead elsewhere.
-//! - Every iteration of a flow begins without cookies and captures. Redirects are not followed: a flow
-//!   states them. A failed check ends the iteration.
+//! - Every iteration of a flow begins without cookies and captures. A failed check ends the iteration.
+//! - Redirects are followed where `[Options] location` says so, each as a request of its own.
 //! - An entry without a stated answer accepts every status below 500.
 //! - `[Options] delay` is think time: the request is due when it has passed.
 //! - Variables every flow has: `{{base_url}}`; `{{iteration}}`, counted from 0 over all users of a run;
 //!   `{{user}}`, the virtual user's number; `{{run}}`, a short text that differs from run to run.
-//!   `{{newUuid}}` is a new random UUID each time it stands somewhere.
+//!   `{{newUuid}}` is a new random UUID each time it stands somewhere, `{{newDate}}` the wall clock.
 
 mod answer;
 mod ast;
 mod base;
 mod body;
+mod cache;
 mod cursor;
 mod date;
 mod encode;
@@ -48,6 +50,7 @@ mod single;
 mod spec;
 mod step;
 mod template;
+mod think;
 mod value;
 mod variables;
 mod vocabulary;
@@ -63,6 +66,7 @@ pub use score::{PointsLine, Tally};
 pub use session::{Prepared, Session, User};
 pub use single::Single;
 pub use spec::{CapturePoints, FlowSpec, ScoreRule, ScoreSpec, Spec};
+pub use think::ThinkTime;
 pub use value::Value;
 pub use variables::Variables;
 pub use vocabulary::{Word, WordKind, vocabulary};

@@ -167,7 +167,7 @@ fn credentials(step: &Step, variables: &mut Variables) -> Result<Option<String>,
     user.map(|user| user.render(variables)).transpose()
 }
 
-fn has_header(step: &Step, name: &str) -> bool {
+pub(crate) fn has_header(step: &Step, name: &str) -> bool {
     given_headers(step).any(|header| {
         let given = header.key.as_static();
         given.is_some_and(|given| given.eq_ignore_ascii_case(name))

@@ -15,6 +15,7 @@ use crate::render::render;
 use crate::session::Session;
 use crate::spec::{FlowSpec, ScoreSpec, Spec};
 use crate::step::{Expected, Files, Step, StepUrl};
+use crate::think::ThinkTime;
 use crate::value::Value;
 use crate::variables::Variables;
 
@@ -54,6 +55,8 @@ pub(crate) struct Flow {
     pub(crate) name: String,
     pub(crate) steps: Vec<Step>,
     pub(crate) feed: Option<usize>,
+    pub(crate) think: Option<ThinkTime>,
+    pub(crate) cache: bool,
 }
 
 /// Reads a file for [`Scenario::build`].
@@ -90,7 +93,7 @@ impl Scenario {
                 Some(path) => Some(scenario.feed(path, spec, &mut feeds, read)?),
                 None => None,
             };
-            let flow = scenario.flow(&flow.file, feed, read)?;
+            let flow = scenario.flow(flow, feed, read)?;
             scenario.flows.push(flow);
         }
         scenario.feed_rows_min = scenario.feeds.iter().map(|feed| feed.rows.len()).min();
@@ -149,7 +152,7 @@ impl Scenario {
             return Ok(position);
         }
         let text = read_text(path, read)?;
-        let mut feed = Feed::parse(&text)
+        let mut feed = Feed::of_file(path, &text)
             .map_err(|why| ScenarioError::Spec(format!("{}:{why}", path.display())))?;
         if !spec.feed_prefix.is_empty() {
             let prefixed = |name: &String| format!("{}_{name}", spec.feed_prefix);
@@ -162,10 +165,11 @@ impl Scenario {
 
     fn flow(
         &self,
-        path: &Path,
+        spec: &FlowSpec,
         feed: Option<usize>,
         read: &mut Reader<'_>,
     ) -> Result<Flow, ScenarioError> {
+        let path = spec.file.as_path();
         let name = path.display().to_string();
         let text = read_text(path, read)?;
         let parsed = FlowText::parse(&name, &text)?;
@@ -185,7 +189,13 @@ impl Scenario {
             let step = self.step(&name, entry, files);
             steps.push(step.map_err(|message| fail(entry.place, message))?);
         }
-        Ok(Flow { name, steps, feed })
+        Ok(Flow {
+            name,
+            steps,
+            feed,
+            think: spec.think,
+            cache: spec.cache,
+        })
     }
 
     fn step(&self, file: &str, entry: &Entry, files: Files) -> Result<Step, String> {

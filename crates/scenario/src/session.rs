@@ -1,12 +1,15 @@
 //! One run of a scenario: its users, and what they share.
 
+mod caching;
 mod progress;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::time::Instant;
 
 use crate::answer::Answer;
+use crate::cache::Cache;
 use crate::feed::FreeRows;
 use crate::follow::Trail;
 use crate::jar::Jar;
@@ -29,6 +32,8 @@ pub struct Session<'s> {
     free_rows: Vec<FreeRows>,
     /// Header lines that every request has in this run.
     extra: Vec<u8>,
+    /// From when the age of kept answers is counted.
+    began: Instant,
 }
 
 /// One virtual user: variables, cookies, and where in which flow it is.
@@ -45,6 +50,9 @@ pub struct User {
     line: String,
     /// The method of the last request.
     method: String,
+    cache: Cache,
+    /// Path and query of the last request, when its answer may be kept; empty otherwise.
+    target: String,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +62,8 @@ struct Position {
     /// How often the entry is still to be run.
     runs_left: u64,
     row: Option<u32>,
+    /// Whether the iteration has made a request.
+    has_sent: bool,
 }
 
 /// A request that has been rendered.
@@ -80,6 +90,7 @@ impl<'s> Session<'s> {
                 .map(|feed| FreeRows::all(feed.rows.len()))
                 .collect(),
             extra: Vec::new(),
+            began: Instant::now(),
         }
     }
 
@@ -103,6 +114,8 @@ impl<'s> Session<'s> {
             scored: Vec::new(),
             line: String::new(),
             method: String::new(),
+            cache: Cache::default(),
+            target: String::new(),
         }
     }
 
@@ -113,7 +126,11 @@ impl<'s> Session<'s> {
             return 0;
         }
         match step.entry.options.delay_ms(&mut user.variables) {
-            Ok(delay_ms) => delay_ms.unwrap_or(0) * 1_000_000,
+            Ok(Some(delay_ms)) => delay_ms * 1_000_000,
+            Ok(None) => {
+                let think = self.flow(user).think;
+                think.map_or(0, |think| user.variables.think_ns(think))
+            }
             Err(why) => {
                 user.fault.get_or_insert(why);
                 0
@@ -123,7 +140,9 @@ impl<'s> Session<'s> {
 
     /// Whether the answer to the user's current request must be kept whole.
     pub fn needs_body(&self, user: &mut User) -> bool {
-        self.step(user).needs_body
+        let step = self.step(user);
+        // Another entry may ask for the same, look into its body, and find it kept.
+        step.needs_body || self.is_cached(user, step)
     }
 
     /// File and line of the user's current entry.
@@ -174,6 +193,11 @@ impl<'s> Session<'s> {
             user.trail.url = self.scenario.base.origin() + fixed.target();
         }
         out.extend_from_slice(&fixed.head);
+        user.target.clear();
+        if hop.is_none() && self.is_cached(user, step) {
+            user.target.push_str(fixed.target());
+            out.extend_from_slice(user.cache.conditions(&user.target));
+        }
         if let Some(request_id) = request_id {
             out.extend_from_slice(b"Hakaru-Request: ");
             crate::encode::push_hex_u64(request_id, out);
@@ -196,6 +220,9 @@ impl<'s> Session<'s> {
         let step = self.step(user);
         user.scored.clear();
         self.take_cookies(user, answer);
+        let kept = self.take_into_cache(user, answer);
+        let kept = kept.as_ref().map(|kept| kept.answer(answer.duration_ns));
+        let answer = kept.as_ref().unwrap_or(answer);
         let verdict = match self.follow(step, user, answer) {
             Ok(true) => return Verdict::Passed,
             Ok(false) => {
@@ -222,6 +249,9 @@ impl<'s> Session<'s> {
         let step = self.step(user);
         user.scored.clear();
         self.take_cookies(user, answer);
+        let kept = self.take_into_cache(user, answer);
+        let kept = kept.as_ref().map(|kept| kept.answer(answer.duration_ns));
+        let answer = kept.as_ref().unwrap_or(answer);
         let faults = match self.follow(step, user, answer) {
             Ok(true) => return Vec::new(),
             Ok(false) => {

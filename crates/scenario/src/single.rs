@@ -86,6 +86,8 @@ impl Scenario {
             name: single.url.clone(),
             steps: vec![step],
             feed: None,
+            think: None,
+            cache: false,
         };
         Ok(Scenario {
             base,

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::think::ThinkTime;
+
 /// What clients do, before any file is read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
@@ -28,8 +30,14 @@ pub struct FlowSpec {
     pub file: PathBuf,
     /// How often it is chosen, in proportion to the other flows' weights. At least 1.
     pub weight: u32,
-    /// A CSV file whose header line names variables and whose rows give their values, one row an iteration.
+    /// A file that gives each iteration the values of a row: CSV whose header line names the variables, or
+    /// JSON (`.json`, `.jsonl`, `.ndjson`), a list or lines of objects with the same names.
     pub feed: Option<PathBuf>,
+    /// How long a user waits before each request that has no delay of its own.
+    pub think: Option<ThinkTime>,
+    /// Whether a user keeps answers as a browser does: what is fresh is not asked for, what has a
+    /// validator is asked for on condition.
+    pub cache: bool,
 }
 
 /// The rule that turns exchanges into points.

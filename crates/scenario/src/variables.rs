@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::think::ThinkTime;
 use crate::value::Value;
 
 /// The variables of one user: those of the whole scenario, and above them those of the iteration.
@@ -61,6 +62,11 @@ impl Variables {
     /// Forgets what belongs to an iteration.
     pub(crate) fn clear(&mut self) {
         self.own.clear();
+    }
+
+    /// One think time, nanoseconds.
+    pub(crate) fn think_ns(&mut self, think: ThinkTime) -> u64 {
+        think.draw_ns(&mut self.random)
     }
 
     /// A random UUID of version 4.

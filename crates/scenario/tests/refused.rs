@@ -11,6 +11,7 @@ fn build(flow: &str, change: impl Fn(&mut Spec)) -> Result<Scenario, String> {
             file: "flows/a.hurl".into(),
             weight: 1,
             feed: None,
+            ..FlowSpec::default()
         }],
         ..Spec::default()
     };

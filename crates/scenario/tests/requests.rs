@@ -2,23 +2,30 @@
 
 use std::path::Path;
 
-use scenario::{Answer, FlowSpec, HeaderSpan, Scenario, Spec, User, Verdict};
+use scenario::{Answer, FlowSpec, HeaderSpan, Scenario, Session, Spec, ThinkTime, User, Verdict};
 
 fn scenario(flows: &[(&str, u32)]) -> Scenario {
+    changed(flows, |_| {})
+}
+
+/// The same with all flows changed.
+fn changed(flows: &[(&str, u32)], change: impl Fn(&mut FlowSpec)) -> Scenario {
     let file = |number: usize| format!("flows/{number}.hurl");
-    let spec = Spec {
+    let mut spec = Spec {
         base_url: "http://localhost:5000/app".to_owned(),
         flows: (0..flows.len())
             .map(|number| FlowSpec {
                 file: file(number).into(),
                 weight: flows[number].1,
                 feed: Some("users.csv".into()),
+                ..FlowSpec::default()
             })
             .collect(),
         variables: vec![("id".to_owned(), "7".to_owned())],
         run_token: "r1".to_owned(),
         ..Spec::default()
     };
+    spec.flows.iter_mut().for_each(change);
     let mut read = |path: &Path| match path.to_str() {
         Some("flows/cat.png") => Ok(b"\x89PNG".to_vec()),
         Some("users.csv") => Ok(b"name,password\na,x y\nb,\"q\"\"\"\n".to_vec()),
@@ -120,7 +127,7 @@ fn captured_urls_lead_to_the_same_host() {
             .render(&mut user, Some(1), &mut Vec::new())
             .expect("a request");
         let head = format!("Location: {location}\n");
-        assert_eq!(judge(&scenario, &mut user, 303, &head, ""), Verdict::Passed);
+        assert_eq!(judge(&session, &mut user, 303, &head, ""), Verdict::Passed);
         let rendered = session.render(&mut user, Some(2), &mut Vec::new());
         let line = rendered
             .as_ref()
@@ -145,7 +152,7 @@ fn a_value_cannot_smuggle_a_header() {
     assert!(rendered.expect_err("refused").contains("cannot be sent"));
 }
 
-fn judge(scenario: &Scenario, user: &mut User, status: u16, head: &str, body: &str) -> Verdict {
+fn judge(session: &Session<'_>, user: &mut User, status: u16, head: &str, body: &str) -> Verdict {
     let mut headers = Vec::new();
     let mut start = 0;
     for line in head.split_inclusive('\n') {
@@ -165,7 +172,7 @@ fn judge(scenario: &Scenario, user: &mut User, status: u16, head: &str, body: &s
         body: body.as_bytes(),
         duration_ns: 5_000_000,
     };
-    scenario.session(0).judge(user, &answer)
+    session.judge(user, &answer)
 }
 
 /// The verdict on an answer with a header and a body, for the demands behind `HTTP`.
@@ -178,7 +185,7 @@ fn verdict(demands: &str, status: u16, body: &str) -> Verdict {
         .expect("a request");
     let head =
         "Content-Type: text/html\nSet-Cookie: s=1; Path=/; HttpOnly; Max-Age=60\nX: 1\nX: 2\n";
-    judge(&scenario, &mut user, status, head, body)
+    judge(&session, &mut user, status, head, body)
 }
 
 #[test]
@@ -301,8 +308,69 @@ fn repeated_entries_and_delays() {
             .render(&mut user, Some(1), &mut Vec::new())
             .expect("a request");
         seen.push((prepared.line.to_owned(), prepared.step, delay));
-        assert_eq!(judge(&scenario, &mut user, 200, "", ""), Verdict::Passed);
+        assert_eq!(judge(&session, &mut user, 200, "", ""), Verdict::Passed);
     }
     let a = || ("GET /app/a".to_owned(), 0, 1_000_000_000);
     assert_eq!(seen, [a(), a(), ("GET /app/b".to_owned(), 1, 0), a()]);
+}
+
+#[test]
+fn users_think_before_requests_that_have_no_delay_of_their_own() {
+    let flow = "GET /a\n\nGET /b\n[Options]\ndelay: 5ms\n";
+    let scenario = changed(&[(flow, 1)], |flow| {
+        flow.think = Some(ThinkTime::Constant { ms: 300 });
+    });
+    let session = scenario.session(0);
+    let mut user = session.user(0);
+    for expected_ms in [300, 5, 300] {
+        assert_eq!(session.delay_ns(&mut user), expected_ms * 1_000_000);
+        let rendered = session.render(&mut user, None, &mut Vec::new());
+        rendered.expect("a request");
+        judge(&session, &mut user, 200, "", "");
+    }
+}
+
+/// The head of the user's next request, and the verdict on the answer to it.
+fn exchange(session: &Session<'_>, user: &mut User, answer: (u16, &str, &str)) -> String {
+    let mut out = Vec::new();
+    session.render(user, None, &mut out).expect("a request");
+    let (status, head, body) = answer;
+    assert_eq!(judge(session, user, status, head, body), Verdict::Passed);
+    String::from_utf8(out).expect("text")
+}
+
+#[test]
+fn a_user_with_a_cache_asks_as_a_browser_does() {
+    let flow = "GET /page\nHTTP 200\n\nGET /logo\nHTTP 200\n[Captures]\nlogo: body\n\n\
+                GET /style?{{logo}}\nHTTP 200\n[Asserts]\nbody == \"css\"\n\nGET /news\nHTTP 200\n";
+    let scenario = changed(&[(flow, 1)], |flow| flow.cache = true);
+    let session = scenario.session(0);
+    let mut user = session.user(0);
+    let asked = |request: &str, line: &str, condition: Option<&str>| {
+        assert!(
+            request.starts_with(&format!("GET /app{line} HTTP")),
+            "{request}"
+        );
+        let found = request.lines().find(|line| line.starts_with("If-"));
+        assert_eq!(found, condition, "{request}");
+    };
+    let page = (200, "ETag: \"p\"\nCache-Control: max-age=60\n", "page");
+    let logo = (200, "Cache-Control: public, max-age=60\n", "v1");
+    let style = (200, "Last-Modified: Thu, 20 Nov 2025 09:00:00 GMT\n", "css");
+    let news = (200, "Cache-Control: no-store\nETag: \"n\"\n", "news");
+    asked(&exchange(&session, &mut user, page), "/page", None);
+    asked(&exchange(&session, &mut user, logo), "/logo", None);
+    asked(&exchange(&session, &mut user, style), "/style?v1", None);
+    asked(&exchange(&session, &mut user, news), "/news", None);
+    // The page is always asked for, the logo is fresh and still captured, "not modified" stands for the style.
+    let unchanged = (304, "", "");
+    let page = exchange(&session, &mut user, unchanged);
+    asked(&page, "/page", Some("If-None-Match: \"p\""));
+    let style = exchange(&session, &mut user, unchanged);
+    let since = "If-Modified-Since: Thu, 20 Nov 2025 09:00:00 GMT";
+    asked(&style, "/style?v1", Some(since));
+    asked(&exchange(&session, &mut user, news), "/news", None);
+    // Another user has kept nothing.
+    let mut other = session.user(1);
+    asked(&exchange(&session, &mut other, logo), "/page", None);
 }

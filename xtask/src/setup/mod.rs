@@ -157,6 +157,12 @@ fn look(options: &Options) -> Missing {
     if test && find_program("chromium").is_none() {
         missing.packages.push("chromium".to_owned());
     }
+    // The load generator is tested against servers that people run.
+    for (program, package) in [("go", "golang-go"), ("nginx", "nginx")] {
+        if test && find_program(program).is_none() {
+            missing.packages.push(package.to_owned());
+        }
+    }
     if test && !crate::web::has_node() {
         missing.tool_packages = ["nodejs", "npm"].map(str::to_owned).to_vec();
     }

@@ -8,9 +8,9 @@ use recording::Nanos;
 use scenario::{Scenario, Single};
 
 use super::args::LoadArgs;
-use crate::config::Loaded;
+use crate::config::{Config, Loaded};
 use crate::exit::{Exit, Failure};
-use crate::settings::{nanos, scenario_spec, typed_flow};
+use crate::settings::{level_up, nanos, scenario_spec, typed_flow};
 
 const CONNECTIONS_DEFAULT: u32 = 50;
 /// In an open load connections are opened as they are needed; this many that are needed at once mean
@@ -47,7 +47,7 @@ impl Settings {
             (true, false) if loaded.config.flows.is_empty() => one_request(args, &url)?,
             _ => flows(args, loaded, &url)?,
         };
-        let plan = plan(args)?;
+        let plan = plan(args, &loaded.config)?;
         plan.check(&scenario).map_err(usage)?;
         let goals = match &args.find_max {
             Some(goals) => Goal::parse_all(goals),
@@ -124,7 +124,7 @@ fn flows(args: &LoadArgs, loaded: &Loaded, url: &str) -> Result<Scenario, Failur
     Scenario::read_files(&spec).map_err(usage)
 }
 
-fn plan(args: &LoadArgs) -> Result<Plan, Failure> {
+fn plan(args: &LoadArgs, config: &Config) -> Result<Plan, Failure> {
     let arrivals = match (args.poisson, args.burst) {
         (true, _) => Arrivals::Poisson,
         (false, Some(size)) => Arrivals::Bursts(size),
@@ -156,6 +156,11 @@ fn plan(args: &LoadArgs) -> Result<Plan, Failure> {
     let default = Plan::default();
     Ok(Plan {
         connections,
+        // What is typed as an open load, or as a search, is none that rises.
+        level_up: match schedule.is_some() || args.find_max.is_some() {
+            true => None,
+            false => level_up(config)?,
+        },
         pace: schedule.map_or(Pace::Closed, Pace::Scheduled),
         warmup: args.warmup.map_or(Nanos::ZERO, nanos),
         duration,

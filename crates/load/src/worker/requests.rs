@@ -36,6 +36,8 @@ impl Worker<'_> {
             self.send(index);
             return;
         }
+        // What it knows of the last answer is none of a request that may never be sent.
+        connection.reader.expect(false, 0, false);
         let now = clock::now();
         connection.request.wished = now;
         connection.request.deadline = now + self.task.plan.connect_timeout;
@@ -63,6 +65,7 @@ impl Worker<'_> {
         let prepared = match session.render(user, id, out) {
             Ok(prepared) => prepared,
             Err(why) => {
+                connection.reader.expect(false, 0, false);
                 self.fail(index, Outcome::CheckFailed, &format!("not sent: {why}"));
                 return;
             }
@@ -165,6 +168,10 @@ impl Worker<'_> {
         connection.phase = Phase::Free;
         connection.free_since = answered;
         self.in_flight -= 1;
+        if let Some(level) = self.task.level {
+            let service = answered.since(connection.request.sent);
+            level.note(outcome == Outcome::Ok, service, answered);
+        }
         self.ledger.record(connection, answered, outcome);
     }
 }

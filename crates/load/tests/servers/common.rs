@@ -76,6 +76,7 @@ pub fn flow(address: SocketAddr, text: &str, score: ScoreSpec) -> Scenario {
             file: "test.hurl".into(),
             weight: 1,
             feed: None,
+            ..FlowSpec::default()
         }],
         score,
         run_token: "run".to_owned(),

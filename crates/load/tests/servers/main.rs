@@ -4,5 +4,6 @@ mod bad_servers;
 mod common;
 mod limits;
 mod loads;
+mod real;
 mod sums;
 mod tls;

@@ -4,12 +4,19 @@ use std::sync::atomic::Ordering;
 
 use super::{Position, Session, User};
 use crate::answer::Answer;
+use crate::scenario::Flow;
 use crate::step::Step;
 
 impl<'s> Session<'s> {
     pub(super) fn step(&self, user: &mut User) -> &'s Step {
         let position = self.position(user);
         &self.scenario.flows[position.flow].steps[position.entry]
+    }
+
+    /// The flow that the user is in.
+    pub(super) fn flow(&self, user: &mut User) -> &'s Flow {
+        let position = self.position(user);
+        &self.scenario.flows[position.flow]
     }
 
     pub(super) fn position(&self, user: &mut User) -> Position {
@@ -72,6 +79,7 @@ impl<'s> Session<'s> {
             entry: 0,
             runs_left: 1,
             row,
+            has_sent: false,
         };
         let position = self.settle(user, begun).unwrap_or_else(|last| {
             user.fault = Some("every entry of the flow is skipped".to_owned());
@@ -86,6 +94,7 @@ impl<'s> Session<'s> {
         let Some(position) = &mut user.at else {
             return;
         };
+        position.has_sent = true;
         if position.runs_left > 1 {
             position.runs_left -= 1;
             return;
@@ -107,6 +116,7 @@ impl<'s> Session<'s> {
         while let Some(step) = steps.get(position.entry) {
             match enter(step, user) {
                 Ok(0) => position.entry += 1,
+                Ok(_) if self.is_fresh(user, position) => position.entry += 1,
                 Ok(runs) => {
                     position.runs_left = runs;
                     return Ok(position);

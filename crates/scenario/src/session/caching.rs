@@ -1,0 +1,71 @@
+//! What a user with `cache = true` does not ask for, or asks for on condition.
+
+use std::sync::Arc;
+
+use super::{Position, Session, User};
+use crate::answer::Answer;
+use crate::cache::Stored;
+use crate::judge::{Verdict, judge};
+use crate::render::{has_header, render};
+use crate::step::Step;
+
+impl Session<'_> {
+    /// Whether the answer to the user's current entry may be kept.
+    pub(super) fn is_cached(&self, user: &mut User, step: &Step) -> bool {
+        // A flow that states conditions itself means the answer to them.
+        let conditional = ["if-none-match", "if-modified-since"];
+        let own = || conditional.iter().any(|name| has_header(step, name));
+        self.flow(user).cache && step.entry.method == "GET" && !own()
+    }
+
+    /// Keeps the answer to the user's last request, if it may be kept; for "not modified" gives the answer
+    /// that it stands for.
+    pub(super) fn take_into_cache(
+        &self,
+        user: &mut User,
+        answer: &Answer<'_>,
+    ) -> Option<Arc<Stored>> {
+        if user.target.is_empty() {
+            return None;
+        }
+        let now_ns = self.now_ns();
+        user.cache.take(&user.target, answer, now_ns)
+    }
+
+    /// Whether the entry at `position` is answered by what the user has kept, so that no request is made.
+    /// Its captures are taken then. The first request of an iteration is always made, as of a page that is
+    /// loaded anew, so that every iteration has one.
+    pub(super) fn is_fresh(&self, user: &mut User, position: Position) -> bool {
+        let flow = &self.scenario.flows[position.flow];
+        let step = &flow.steps[position.entry];
+        if !flow.cache || !position.has_sent || step.entry.method != "GET" {
+            return false;
+        }
+        let rendered;
+        let fixed = match &step.fixed {
+            Some(fixed) => fixed,
+            None => match render(step, &self.scenario.base, None, &mut user.variables) {
+                Ok(made) => {
+                    rendered = made;
+                    &rendered
+                }
+                // The request says what is wrong with it when its turn comes.
+                Err(_) => return false,
+            },
+        };
+        let Some(kept) = user.cache.fresh(fixed.target(), self.now_ns()) else {
+            return false;
+        };
+        user.trail.clear();
+        if step.watches_url {
+            user.trail.url = self.scenario.base.origin() + fixed.target();
+        }
+        let mut no_points = Vec::new();
+        let (trail, variables) = (&user.trail, &mut user.variables);
+        judge(step, &kept.answer(0), trail, variables, &mut no_points) == Verdict::Passed
+    }
+
+    fn now_ns(&self) -> u64 {
+        self.began.elapsed().as_nanos() as u64
+    }
+}
