@@ -109,10 +109,11 @@ const BRIEF: Size = Size {
 };
 
 /// Prints one table a program, then the Rack app; answers whether every bound held. `--brief` only shows that it
-/// runs, `--only loop` (or `rack`, or the name's first word) runs a part.
+/// runs, `--only loop` (or `rack`, or the name's first word) runs a part, `--rounds N` that many rounds.
 pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
     let brief = arguments.iter().any(|argument| argument == "--brief");
-    let size = if brief { BRIEF } else { FULL };
+    let mut size = if brief { BRIEF } else { FULL };
+    size.rounds = crate::options::value(arguments, "rounds", size.rounds)?;
     let only: String = crate::options::value(arguments, "only", String::new())?;
     let has_stackprof = Command::new("ruby")
         .args(["-rstackprof", "-e", "0"])
@@ -134,7 +135,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
         held &= measure(program, &size, has_stackprof)?;
     }
     if "rack".starts_with(&only) {
-        held &= rack::run(brief, has_stackprof)?;
+        held &= rack::run(brief, size.rounds, has_stackprof)?;
     }
     Ok(held || brief)
 }
