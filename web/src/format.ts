@@ -101,7 +101,7 @@ export interface Finding {
 
 export interface Failure {
   outcome: string;
-  line: string;
+  line?: string;
   place: string;
   reason: string;
   request: string;
@@ -344,4 +344,49 @@ export interface Compare {
   tried: { run: number; number: number; title: string; remedy: string; afterwards: string } | null;
 }
 
-export type Document = Run | Sweep | Log | Compare | Profile | ProfileDiff;
+export interface LoadTimes {
+  count: number;
+  mean: Milliseconds | null;
+  p50: Milliseconds | null;
+  p90: Milliseconds | null;
+  p95: Milliseconds | null;
+  p99: Milliseconds | null;
+  "p99.9": Milliseconds | null;
+  max: Milliseconds | null;
+}
+
+export interface LoadSecond {
+  at_s: number;
+  rps: number;
+  failed: number;
+  p50_ms: Milliseconds | null;
+  p90_ms: Milliseconds | null;
+  p99_ms: Milliseconds | null;
+  generator_cores: number;
+}
+
+export interface Load {
+  format: "hakaru-load";
+  version: number;
+  url: string;
+  load: { pace: string; connections: number };
+  stopped: boolean;
+  seconds: number;
+  requests: number;
+  rps: number;
+  failed: number;
+  errors: Record<string, number>;
+  statuses: Record<string, number>;
+  latency_ms: LoadTimes;
+  sent_latency_ms: LoadTimes;
+  connect_ms: LoadTimes;
+  tls_handshake_ms: LoadTimes;
+  generator: { engine: string; threads: number; cpu_share: Share; lateness_ms: LoadTimes; unsent: number };
+  expectations: { expected: string; came: string | null; held: boolean }[];
+  doubts: string[];
+  steps: { line: string; place: string; requests: number; failed: number; latency_ms: LoadTimes }[];
+  failures: Failure[];
+  series: LoadSecond[];
+}
+
+export type Document = Load | Run | Sweep | Log | Compare | Profile | ProfileDiff;

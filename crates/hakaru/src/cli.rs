@@ -33,7 +33,7 @@ pub(crate) enum Command {
     /// Run flows once and show each exchange with each failed check
     Check(CheckArgs),
     /// Send requests to a URL and say how much it can take and how late the answers are
-    Load(LoadArgs),
+    Load(Box<LoadArgs>),
     /// Which lines burn CPU, wait, allocate: run a Ruby program and look at all its threads' stacks
     Profile(ProfileArgs),
     /// Run the app under more and more connections until it takes no more

@@ -2,6 +2,7 @@
 
 pub(crate) mod args;
 mod find_max;
+mod screen;
 mod settings;
 
 use std::fs::File;
@@ -13,6 +14,7 @@ use findings::numbers;
 use load::{GoalResult, Measured};
 use load_report::View;
 use load_report::hdr_log::{HdrLog, V2DeflateSerializer};
+use load_report::live::Live;
 use load_report::rows::{self, Row};
 use recording::Nanos;
 
@@ -21,6 +23,7 @@ use crate::page::write_html;
 use crate::talk::{self, Progress};
 use crate::{config, signals};
 use args::LoadArgs;
+use screen::Screen;
 use settings::Settings;
 
 /// Rows that a run may leave; a longer one has longer stretches.
@@ -64,10 +67,17 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
     if let Some(path) = &args.series {
         write_html(path, &rows::csv(&rows))?;
     }
+    if let Some(path) = &args.html {
+        let (json, text) = (
+            load_report::json::document(&view),
+            load_report::page::summary(&view),
+        );
+        write_html(path, &report::html::page(&json, &text))?;
+    }
     Ok(exit(&settings, &measured, &goals))
 }
 
-/// Runs the load with a line of progress each second.
+/// Runs the load with the live page on a terminal, or a line of progress where there is no room for it.
 fn measure(
     settings: &Settings,
     hdr: Option<&Path>,
@@ -75,7 +85,9 @@ fn measure(
 ) -> Result<(Measured, Vec<Row>), Failure> {
     let plan = &settings.plan;
     let length = Nanos(SECOND * (plan.duration.0 / SECOND).div_ceil(ROWS_MAX).max(1));
-    let (mut rows, mut progress) = (Vec::new(), Progress::new());
+    let mut rows = Vec::new();
+    let mut screen = Screen::open(Live::new(&settings.url, plan, plan.engine));
+    let mut progress = Progress::new();
     let unwritten = |error: std::io::Error| {
         let path = hdr.unwrap_or(Path::new("")).display();
         Failure::new(Exit::Failed, format!("cannot write {path}: {error}"))
@@ -92,11 +104,15 @@ fn measure(
         let written = log.as_mut().map_or(Ok(()), |log| log.add(interval));
         failed = failed.take().or(written.err());
         let row = Row::of(interval, length);
-        progress.show(&line_of(&row));
+        match &mut screen {
+            Some(screen) => screen.add(interval, length),
+            None => progress.show(&line_of(&row)),
+        }
         if interval.number >= 0 {
             rows.push(row);
         }
     });
+    drop(screen);
     progress.clear();
     let measured = measured.map_err(|error| Failure::new(Exit::Failed, error))?;
     match failed {

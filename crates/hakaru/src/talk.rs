@@ -69,5 +69,10 @@ impl Drop for Progress {
 
 /// Whether the page may use colour: a terminal, and nobody has set `NO_COLOR` (no-color.org).
 pub(crate) fn colour() -> bool {
-    io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+    colour_on(&io::stdout())
+}
+
+/// As [`colour`], for another stream.
+pub(crate) fn colour_on(stream: &impl IsTerminal) -> bool {
+    stream.is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }

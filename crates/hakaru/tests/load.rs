@@ -186,7 +186,7 @@ fn the_highest_rate_is_searched_within_the_time() {
         "{text}"
     );
     assert_eq!(json["trials"][0]["rate"], 50.0);
-    let page = check(&["load", &url, "-d", "1s", "--find-max", "p50 < 1us"], 3);
+    let page = check(&["load", &url, "-d", "2s", "--find-max", "p50 < 1us"], 3);
     assert!(page.contains("no rate passed"), "{page}");
 }
 
@@ -215,4 +215,67 @@ fn a_closed_load_rises_while_all_is_well() {
     };
     rising("200 OK", 4, 0);
     rising("500 Oops", 1, 4);
+}
+
+#[test]
+fn a_terminal_shows_the_live_page_and_gets_its_screen_back() {
+    let url = format!("http://{}/", serve("200 OK"));
+    let program = env!("CARGO_BIN_EXE_hakaru");
+    // `script` gives its command a terminal; what comes from it is everything that was drawn.
+    let on_terminal = |rows: u32| {
+        let load = format!("{program} load {url} -c 2 -d 1200ms");
+        let output = Command::new("script")
+            .args([
+                "-qefc",
+                &format!("stty rows {rows} cols 100 && {load}"),
+                "/dev/null",
+            ])
+            .env("NO_COLOR", "1")
+            .output()
+            .expect("script, which Debian has in bsdutils");
+        assert!(output.status.success());
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let (enter, leave) = ("\x1b[?1049h", "\x1b[?1049l");
+    let drawn = on_terminal(24);
+    let (_, live) = drawn.split_once(enter).expect("a screen of its own");
+    let (live, summary) = live.split_once(leave).expect("the old screen again");
+    // Single words, since blanks that stand there already are not drawn.
+    for part in ["latency", "answers", "generator", "under"] {
+        assert!(live.contains(part), "{part:?} is missing in {live:?}");
+    }
+    assert!(
+        !live.contains("\x1b[0;3"),
+        "colour in spite of NO_COLOR: {live:?}"
+    );
+    assert!(
+        summary.contains("requests/s") && summary.contains("GENERATOR"),
+        "{summary:?}"
+    );
+    // No room for curves: a line of progress instead.
+    let drawn = on_terminal(5);
+    assert!(
+        !drawn.contains(enter) && drawn.contains("GENERATOR"),
+        "{drawn:?}"
+    );
+    let folder = tempfile::tempdir().expect("a folder");
+    let piped = hakaru(folder.path(), &["load", &url, "-c", "2", "-d", "100ms"]);
+    assert!(!String::from_utf8_lossy(&piped.stderr).contains('\x1b'));
+}
+
+#[test]
+fn the_page_and_the_engine_that_is_asked_for() {
+    let url = format!("http://{}/", serve("200 OK"));
+    let folder = tempfile::tempdir().expect("a folder");
+    for engine in ["epoll", "io_uring"] {
+        let page = folder.path().join("load.html").display().to_string();
+        let flags = ["--engine", engine, "--json", "--html", &page];
+        let text = check(&[&["load", &url, "-d", "100ms"][..], &flags].concat(), 0);
+        let json: serde_json::Value = serde_json::from_str(&text).expect("one document");
+        assert_eq!(json["generator"]["engine"], engine);
+        let html = std::fs::read_to_string(&page).expect("the page");
+        assert!(html.contains("\"hakaru-load\"") && html.contains("GENERATOR"));
+    }
+    let message = check(&["load", &url, "--engine", "kqueue"], 2);
+    assert!(message.contains("auto, epoll and io_uring"), "{message}");
 }

@@ -5,7 +5,7 @@ use load::{Measured, Pace};
 use crate::{View, quantile_ms};
 
 /// A generator this busy answers late itself; found by watching its lateness grow near saturation.
-const SHARE_BUSY: f64 = 0.85;
+pub(crate) const SHARE_BUSY: f64 = 0.85;
 /// Below this many requests, the tail is an anecdote: p99 of 1,000 rests on ten.
 const REQUESTS_FEW: u64 = 1_000;
 /// Own delay above this part of the median latency colours it.

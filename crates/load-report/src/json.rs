@@ -40,6 +40,7 @@ fn load<'a>(view: &View<'a>) -> v1::Load<'a> {
         connect_ms: times(&figures.connecting, 0),
         tls_handshake_ms: times(&figures.handshakes, 0),
         generator: v1::Generator {
+            engine: measured.engine.name(),
             threads: measured.generator.threads,
             cpu_s: measured.generator.cpu.as_secs_f64(),
             cpu_share: measured.generator_share(),

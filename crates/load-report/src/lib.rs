@@ -7,6 +7,7 @@
 pub mod doubts;
 pub mod hdr_log;
 pub mod json;
+pub mod live;
 pub mod page;
 pub mod rows;
 pub mod search;

@@ -197,7 +197,8 @@ fn generator(view: &View<'_>) -> String {
     let measured = view.measured;
     let late = numbers::duration_ms_or_unknown(quantile_ms(&measured.figures.lateness, 0.99));
     format!(
-        "{} of {} used, sent late by {late} at p99, {} due and not sent",
+        "{}, {} of {} used, sent late by {late} at p99, {} due and not sent",
+        measured.engine,
         numbers::share(measured.generator_share()),
         numbers::counted(measured.generator.threads.into(), "thread"),
         numbers::count(measured.generator.unsent),

@@ -66,6 +66,7 @@ pub(crate) struct Times {
 
 #[derive(Serialize)]
 pub(crate) struct Generator {
+    pub(crate) engine: &'static str,
     pub(crate) threads: u32,
     pub(crate) cpu_s: f64,
     pub(crate) cpu_share: f64,

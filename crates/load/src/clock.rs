@@ -1,18 +1,85 @@
 //! The clocks of a load.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fs;
+
 use recording::{Nanos, Timestamp};
+use rustix::thread::gettid;
 use rustix::time::{ClockId, Timespec, clock_gettime};
+
+/// Length of a tick in `/proc/<pid>/stat`, fixed in what the kernel shows to programs.
+const TICK: Nanos = Nanos(10_000_000);
+
+thread_local! {
+    /// CPU of this thread's kernel workers by their number. What one used still counts when it is gone.
+    static WORKERS: RefCell<BTreeMap<String, Nanos>> = const { RefCell::new(BTreeMap::new()) };
+}
 
 /// Now, on the clock that the agent inside the app uses too.
 pub(crate) fn now() -> Timestamp {
     Timestamp::from_monotonic_nanos(nanos(clock_gettime(ClockId::Monotonic)))
 }
 
-/// CPU time of the calling thread since it started.
+/// CPU time of the calling thread since it started, with that of the workers that the kernel started for
+/// its io_uring, if any.
 pub(crate) fn thread_cpu() -> Nanos {
-    Nanos(nanos(clock_gettime(ClockId::ThreadCPUTime)))
+    let own = Nanos(nanos(clock_gettime(ClockId::ThreadCPUTime)));
+    own + WORKERS.with_borrow_mut(|workers| {
+        look_at_workers(workers);
+        workers.values().copied().sum()
+    })
+}
+
+/// They are threads of this process, named after the thread that they work for.
+fn look_at_workers(known: &mut BTreeMap<String, Nanos>) {
+    let name = format!("iou-wrk-{}", gettid().as_raw_pid());
+    let tasks = fs::read_dir("/proc/self/task")
+        .into_iter()
+        .flatten()
+        .flatten();
+    for task in tasks {
+        let Ok(stat) = fs::read_to_string(task.path().join("stat")) else {
+            continue;
+        };
+        if let Some(cpu) = worker_cpu(&stat, &name) {
+            known.insert(task.file_name().to_string_lossy().into_owned(), cpu);
+        }
+    }
+}
+
+/// CPU by the line of a task that has this name.
+fn worker_cpu(stat: &str, name: &str) -> Option<Nanos> {
+    let (head, fields) = stat.rsplit_once(')')?;
+    let (_, own) = head.split_once('(')?;
+    if own != name {
+        return None;
+    }
+    // Behind the name stand the fields from the third on; user and system time are the 14th and 15th.
+    let mut times = fields.split_whitespace().skip(11);
+    let mut ticks = || times.next()?.parse::<u64>().ok();
+    Some(Nanos((ticks()? + ticks()?) * TICK.0))
 }
 
 fn nanos(time: Timespec) -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn workers_of_this_thread_are_known_by_their_name() {
+        let line = "12 (iou-wrk-7) S 1 2 3 4 5 6 7 8 9 10 3 4 0 0 20 0 1 0 5";
+        assert_eq!(worker_cpu(line, "iou-wrk-7"), Some(Nanos(70_000_000)));
+        assert_eq!(worker_cpu(line, "iou-wrk-77"), None);
+        assert_eq!(worker_cpu("12 (iou-wrk-7) S 1", "iou-wrk-7"), None);
+    }
+
+    #[test]
+    fn cpu_time_never_falls() {
+        let before = thread_cpu();
+        assert!(thread_cpu() >= before);
+    }
 }

@@ -2,11 +2,11 @@
 
 use std::io::{self, Read, Write};
 
-use mio::{Registry, Token};
 use recording::{RequestId, TextId, Timestamp};
 use scenario::User;
 
 use crate::http1::{AnswerReader, Limits};
+use crate::poller::Poller;
 use crate::stream::{Address, Stream};
 use crate::tls::TlsClient;
 
@@ -88,15 +88,15 @@ impl Connection {
         self.stream.is_some()
     }
 
-    /// Begins to connect; an event under `token` tells when that is done.
+    /// Begins to connect; what happens is told under `index`.
     pub(crate) fn connect(
         &mut self,
         address: &Address,
         tls: Option<&TlsClient>,
-        registry: &Registry,
-        token: Token,
+        poller: &Poller,
+        index: usize,
     ) -> io::Result<()> {
-        self.stream = Some(Stream::connect(address, tls, registry, token)?);
+        self.stream = Some(Stream::connect(address, tls, poller, index)?);
         Ok(())
     }
 
@@ -168,7 +168,7 @@ impl Connection {
             let Some(stream) = &mut self.stream else {
                 return Reading::Closed;
             };
-            let drains = !stream.is_tls();
+            let drains = stream.tells_its_end();
             let bytes = match stream.read(buffer) {
                 Ok(0) if self.reader.close() => {
                     self.close();
@@ -186,6 +186,7 @@ impl Connection {
             if self.phase != Phase::InFlight {
                 return Reading::Bad("the server sent something without being asked");
             }
+            let half_closed = half_closed || stream.has_ended();
             match self.reader.feed(&buffer[..bytes]) {
                 Err(bad) => return Reading::Bad(bad.0),
                 Ok(taken) if self.reader.is_complete() => {

@@ -232,7 +232,8 @@ impl Outcomes {
         chosen.map(|outcome| self.of(outcome)).sum()
     }
 
-    pub(crate) fn add(&mut self, outcome: Outcome) {
+    /// Counts a request.
+    pub fn add(&mut self, outcome: Outcome) {
         self.0[outcome as usize] += 1;
     }
 
@@ -252,7 +253,7 @@ impl Statuses {
     }
 
     /// Counts an answer; status 0 is none.
-    fn add(&mut self, status: u16) {
+    pub fn add(&mut self, status: u16) {
         self.add_many(status, u64::from(status > 0));
     }
 

@@ -8,12 +8,15 @@ use crate::connection::Connection;
 use crate::failures::{Failed, Failures};
 use crate::figures::{Ended, Figures};
 use crate::notes::Notes;
+use crate::poller::Engine;
 use crate::tables::Tables;
 
 /// What a worker leaves.
 #[derive(Debug, Default)]
 pub(crate) struct Share {
     pub(crate) cpu: Nanos,
+    /// Epoll or io_uring.
+    pub(crate) engine: Engine,
     pub(crate) unsent: u64,
     /// Users there were at the end.
     pub(crate) users: u32,

@@ -10,6 +10,7 @@ use crate::figures::{Figures, Interval};
 use crate::ledger::{Book, Share};
 use crate::outcome::LoadError;
 use crate::plan::Plan;
+use crate::poller::Engine;
 use crate::run::{Job, run_threads, score};
 use crate::tables::Tables;
 
@@ -18,6 +19,8 @@ use crate::tables::Tables;
 pub struct Measured {
     /// The measured part, by due time. It ends early when the load was stopped.
     pub window: Window,
+    /// What carried it: epoll or io_uring.
+    pub engine: Engine,
     /// The sums of all requests that were due in the window.
     pub figures: Figures,
     /// CPU of the load's threads within the window, and requests that were due there and never sent.
@@ -71,6 +74,7 @@ fn measured(plan: &Plan, scenario: &Scenario, planned: Window, total: Share) -> 
             start: planned.start,
             end: end.max(planned.start),
         },
+        engine: total.engine,
         score: score(scenario, &total),
         figures: total
             .figures

@@ -5,6 +5,7 @@ use scenario::Scenario;
 
 use crate::LoadError;
 use crate::level::LevelUp;
+use crate::poller::Engine;
 use crate::schedule::Schedule;
 use crate::stream::Via;
 use crate::tls::Trust;
@@ -42,6 +43,8 @@ pub struct Plan {
     pub via: Option<Via>,
     /// Whom to trust where the base URL is `https`.
     pub trust: Trust,
+    /// What carries it.
+    pub engine: Engine,
 }
 
 /// When requests are due.
@@ -87,6 +90,7 @@ impl Default for Plan {
             keep_alive: true,
             via: None,
             trust: Trust::default(),
+            engine: Engine::default(),
         }
     }
 }

@@ -109,6 +109,7 @@ pub(crate) fn run_threads<M: Send>(
     let schedule = plan.pace.schedule().map_err(LoadError::Plan)?;
     let address = Address::find(scenario.base_url(), plan.via.as_ref())?;
     let tls = tls_of(scenario, plan)?;
+    let engine = plan.engine.resolve()?;
     let mut session = scenario.session(plan.seed);
     if !plan.keep_alive {
         session.add_header("Connection: close");
@@ -119,6 +120,7 @@ pub(crate) fn run_threads<M: Send>(
     let (sender, receiver) = sync_channel(threads as usize * MESSAGES_WAITING_MAX);
     let task = |number: u32| Task {
         plan,
+        engine,
         scenario,
         session: &session,
         address: &address,
@@ -144,12 +146,12 @@ pub(crate) fn run_threads<M: Send>(
             .wrapping_mul(0x9e37_79b9_7f4a_7c15)
             & !ID_COUNT_MASK,
     };
-    let workers: Vec<Worker<'_>> = (0..threads)
-        .map(|number| Worker::new(task(number), book(&times, sender.clone())))
-        .collect::<io::Result<_>>()
-        .map_err(system("make an event loop"))?;
+    let jobs: Vec<(Task<'_>, Book)> = (0..threads)
+        .map(|number| (task(number), book(&times, sender.clone())))
+        .collect();
     drop(sender);
-    let total = run_workers(workers, receiver, sink)?;
+    let mut total = run_workers(jobs, receiver, sink)?;
+    total.engine = engine;
     Ok((times, total))
 }
 
@@ -165,16 +167,16 @@ fn system(what: &'static str) -> impl Fn(io::Error) -> LoadError {
 }
 
 fn run_workers<M: Send>(
-    workers: Vec<Worker<'_>>,
+    jobs: Vec<(Task<'_>, Book)>,
     messages: impl IntoIterator<Item = M>,
     sink: &mut dyn FnMut(M),
 ) -> Result<Share, LoadError> {
     std::thread::scope(|scope| {
         let mut handles = Vec::new();
         let mut failed = None;
-        for worker in workers {
+        for (task, book) in jobs {
             let thread = std::thread::Builder::new().name("hakaru-load".to_owned());
-            match thread.spawn_scoped(scope, move || worker.run()) {
+            match thread.spawn_scoped(scope, move || Worker::new(task, book)?.run()) {
                 Ok(handle) => handles.push(handle),
                 Err(error) => failed = Some(error),
             }

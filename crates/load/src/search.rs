@@ -1,6 +1,6 @@
 //! The highest rate at which goals hold: doubling, then halving the gap, then repeats at both ends.
 //!
-//! A rate is tried by an open load. It passes when every goal held, nothing was left unsent, and the
+//! At first the server is warmed up until its latency has reached a plateau. A rate is tried by an open load. It passes when every goal held, nothing was left unsent, and the
 //! requests under way did not become more and more: near the limit a queue grows so slowly that no
 //! percentile of a short trial shows it, but its slope does.
 
@@ -30,6 +30,12 @@ const LOOK: Nanos = Nanos(50_000_000);
 /// Parts of the time that a trial of the first, coarse kind takes, and one of the second.
 const COARSE: u64 = 60;
 const FINE: u64 = 15;
+/// Each look of the warm-up takes this part of the time, and all together take at most that one.
+const WARMUP_PART: u64 = 100;
+const WARMUP_SHARE: u64 = 10;
+const WARMUP_CONNECTIONS: u32 = 8;
+/// Two medians that differ by no more than this part of them are a plateau.
+const SETTLED_PART: f64 = 0.05;
 /// The shortest trial, in looks: three quarters of them are measured, and fewer show no growth.
 const LOOKS_MIN: u64 = 16;
 
@@ -70,6 +76,7 @@ pub fn find_max(
     sink: &mut dyn FnMut(&Trial),
 ) -> Result<Found, LoadError> {
     let begin = Instant::now();
+    warm_up(plan, scenario, stop, begin)?;
     let mut votes = Votes::default();
     let mut trials = Vec::new();
     let mut next = votes.next();
@@ -99,6 +106,38 @@ pub fn find_max(
         sure: next.is_none(),
         trials,
     })
+}
+
+/// Loads the server a little until its median latency has settled, so that what it does once only (starting
+/// workers, compiling, filling caches) is in no trial.
+fn warm_up(
+    plan: &Plan,
+    scenario: &Scenario,
+    stop: &AtomicBool,
+    begin: Instant,
+) -> Result<(), LoadError> {
+    let limit = plan.duration.0 / WARMUP_SHARE;
+    let plan = Plan {
+        pace: Pace::Closed,
+        connections: plan.connections.min(WARMUP_CONNECTIONS.max(plan.threads)),
+        warmup: Nanos::ZERO,
+        duration: Nanos((plan.duration.0 / WARMUP_PART).max(1)),
+        ..plan.clone()
+    };
+    let mut before = None;
+    while (begin.elapsed().as_nanos() as u64) < limit {
+        let measured = measure(&plan, scenario, stop, plan.duration, &mut |_| {})?;
+        let median = measured.figures.latency.value_at_quantile(0.5);
+        if measured.stopped || has_settled(before, median) {
+            break;
+        }
+        before = Some(median);
+    }
+    Ok(())
+}
+
+fn has_settled(before: Option<u64>, now: u64) -> bool {
+    before.is_some_and(|before| before.abs_diff(now) as f64 <= before as f64 * SETTLED_PART)
 }
 
 /// Tries a rate: a quarter of the time to settle, the rest measured.
@@ -300,6 +339,14 @@ mod tests {
                 "trial {wrong} wrong: {passed} to {failed}"
             );
         }
+    }
+
+    #[test]
+    fn a_plateau_is_two_medians_that_are_alike() {
+        assert!(!has_settled(None, 100));
+        assert!(!has_settled(Some(200), 100));
+        assert!(has_settled(Some(100), 104));
+        assert!(has_settled(Some(0), 0));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream as BlockingTcp, ToSocketAddrs};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream as BlockingUnix;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -13,7 +14,9 @@ use rustls::{ClientConnection, StreamOwned};
 use scenario::BaseUrl;
 
 use crate::outcome::LoadError;
+use crate::poller::Poller;
 use crate::tls::{self, TlsClient};
+use crate::uring::{Lane, Uring};
 
 /// Longest wait for an address to prove that it answers.
 const ADDRESS_TRY: Duration = Duration::from_millis(500);
@@ -110,59 +113,48 @@ fn resolve(host: &str, port: u16) -> Result<SocketAddr, LoadError> {
 /// A stream that never blocks.
 #[derive(Debug)]
 pub(crate) struct Stream {
-    socket: Socket,
+    channel: Channel,
     tls: Option<Box<ClientConnection>>,
 }
 
+/// A socket, and its place on a ring when it is used through io_uring.
 #[derive(Debug)]
-enum Socket {
+pub(crate) struct Channel {
+    /// There until it is dropped.
+    socket: Option<Socket>,
+    lane: Option<Lane>,
+    /// Whether an answer comes before anything else is written.
+    takes_turns: bool,
+}
+
+#[derive(Debug)]
+pub(crate) enum Socket {
     Tcp(TcpStream),
     Unix(UnixStream),
 }
 
 impl Stream {
-    /// Begins to connect; an event under `token` tells when that is done.
+    /// Begins to connect; what happens is told under `index`.
     pub(crate) fn connect(
         address: &Address,
         tls: Option<&TlsClient>,
-        registry: &Registry,
-        token: Token,
+        poller: &Poller,
+        index: usize,
     ) -> io::Result<Stream> {
         let tls = tls.map(TlsClient::session).transpose()?.map(Box::new);
-        // Registered once and for all directions: edge-triggered, nothing needs to be changed later.
-        let directions = Interest::READABLE | Interest::WRITABLE;
-        let socket = match address {
-            Address::Tcp(address) => {
-                let mut stream = TcpStream::connect(*address)?;
-                registry.register(&mut stream, token, directions)?;
-                Socket::Tcp(stream)
-            }
-            Address::Unix(path) => {
-                let mut stream = UnixStream::connect(path)?;
-                registry.register(&mut stream, token, directions)?;
-                Socket::Unix(stream)
-            }
-        };
-        Ok(Stream { socket, tls })
+        let mut channel = poller.connect(address, index)?;
+        channel.takes_turns = tls.is_none();
+        Ok(Stream { channel, tls })
     }
 
     /// Whether the connection that was begun stands now; TLS comes behind that.
     pub(crate) fn is_connected(&self) -> io::Result<bool> {
-        let (error, peer) = match &self.socket {
-            Socket::Tcp(stream) => (stream.take_error()?, stream.peer_addr().map(drop)),
-            Socket::Unix(stream) => (stream.take_error()?, stream.peer_addr().map(drop)),
-        };
-        match (error, peer) {
-            (Some(error), _) => Err(error),
-            (None, Ok(())) => {
-                if let Socket::Tcp(stream) = &self.socket {
-                    stream.set_nodelay(true)?;
-                }
-                Ok(true)
-            }
-            (None, Err(error)) if error.kind() == io::ErrorKind::NotConnected => Ok(false),
-            (None, Err(error)) => Err(error),
-        }
+        self.channel.is_connected()
+    }
+
+    /// Whether a read that does not fill its buffer has emptied the socket.
+    pub(crate) fn tells_its_end(&self) -> bool {
+        self.tls.is_none()
     }
 
     /// Whether there is TLS on it.
@@ -173,24 +165,29 @@ impl Stream {
     /// Goes on with the TLS handshake, if there is TLS; whether nothing of it is left to do.
     pub(crate) fn shake_hands(&mut self) -> io::Result<bool> {
         match &mut self.tls {
-            Some(session) => tls::shake_hands(session, &mut self.socket),
+            Some(session) => tls::shake_hands(session, &mut self.channel),
             None => Ok(true),
         }
     }
 
     /// Whether bytes that were written wait for the socket to take them.
     pub(crate) fn holds_back(&self) -> bool {
-        self.tls
-            .as_ref()
-            .is_some_and(|session| session.wants_write())
+        let session = self.tls.as_ref();
+        session.is_some_and(|session| session.wants_write())
+            || self.channel.lane.as_ref().is_some_and(Lane::holds_back)
+    }
+
+    /// Whether the other side is known to have closed, so that nothing new will come.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.channel.lane.as_ref().is_some_and(Lane::has_ended)
     }
 }
 
 impl Read for Stream {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match &mut self.tls {
-            Some(session) => tls::read(session, &mut self.socket, buffer),
-            None => self.socket.read(buffer),
+            Some(session) => tls::read(session, &mut self.channel, buffer),
+            None => self.channel.read(buffer),
         }
     }
 }
@@ -198,38 +195,138 @@ impl Read for Stream {
 impl Write for Stream {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.tls {
-            Some(session) => tls::write(session, &mut self.socket, bytes),
-            None => self.socket.write(bytes),
+            Some(session) => tls::write(session, &mut self.channel, bytes),
+            None => self.channel.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match &mut self.tls {
-            Some(session) => tls::flush(session, &mut self.socket),
+            Some(session) => tls::flush(session, &mut self.channel),
             None => Ok(()),
         }
     }
 }
 
-impl Read for Socket {
+impl Channel {
+    /// A socket that begins to connect, registered once and for all directions: edge-triggered, nothing
+    /// needs to be changed later.
+    pub(crate) fn epoll(
+        address: &Address,
+        registry: &Registry,
+        token: Token,
+    ) -> io::Result<Channel> {
+        let directions = Interest::READABLE | Interest::WRITABLE;
+        let mut socket = Socket::connect(address)?;
+        match &mut socket {
+            Socket::Tcp(stream) => registry.register(stream, token, directions)?,
+            Socket::Unix(stream) => registry.register(stream, token, directions)?,
+        }
+        Ok(Channel::of(socket, None))
+    }
+
+    /// A socket that begins to connect, used through a ring.
+    pub(crate) fn uring(address: &Address, uring: &Uring, index: usize) -> io::Result<Channel> {
+        let socket = Socket::connect(address)?;
+        let lane = uring.lane(&socket, index)?;
+        Ok(Channel::of(socket, Some(lane)))
+    }
+
+    fn of(socket: Socket, lane: Option<Lane>) -> Channel {
+        Channel {
+            socket: Some(socket),
+            lane,
+            takes_turns: false,
+        }
+    }
+
+    fn socket(&self) -> io::Result<&Socket> {
+        self.socket
+            .as_ref()
+            .ok_or(io::ErrorKind::NotConnected.into())
+    }
+
+    fn is_connected(&self) -> io::Result<bool> {
+        let socket = self.socket()?;
+        if !socket.is_connected()? {
+            return Ok(false);
+        }
+        if let Some(lane) = &self.lane {
+            // A ring waits by itself, unless the socket says that nobody should.
+            rustix::io::ioctl_fionbio(socket, false)?;
+            lane.listen()?;
+        }
+        Ok(true)
+    }
+}
+
+impl Read for Channel {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Socket::Tcp(stream) => stream.read(buffer),
-            Socket::Unix(stream) => stream.read(buffer),
+        match (&mut self.socket, &self.lane) {
+            (_, Some(lane)) => lane.read(buffer),
+            (Some(Socket::Tcp(stream)), None) => stream.read(buffer),
+            (Some(Socket::Unix(stream)), None) => stream.read(buffer),
+            (None, None) => Err(io::ErrorKind::NotConnected.into()),
         }
     }
 }
 
-impl Write for Socket {
+impl Write for Channel {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Socket::Tcp(stream) => stream.write(bytes),
-            Socket::Unix(stream) => stream.write(bytes),
+        match (&mut self.socket, &self.lane) {
+            (_, Some(lane)) => lane.write(bytes, self.takes_turns),
+            (Some(Socket::Tcp(stream)), None) => stream.write(bytes),
+            (Some(Socket::Unix(stream)), None) => stream.write(bytes),
+            (None, None) => Err(io::ErrorKind::NotConnected.into()),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+impl Drop for Channel {
+    fn drop(&mut self) {
+        if let (Some(lane), Some(socket)) = (&self.lane, self.socket.take()) {
+            lane.retire(socket);
+        }
+    }
+}
+
+impl Socket {
+    fn connect(address: &Address) -> io::Result<Socket> {
+        match address {
+            Address::Tcp(address) => TcpStream::connect(*address).map(Socket::Tcp),
+            Address::Unix(path) => UnixStream::connect(path).map(Socket::Unix),
+        }
+    }
+
+    fn is_connected(&self) -> io::Result<bool> {
+        let (error, peer) = match self {
+            Socket::Tcp(stream) => (stream.take_error()?, stream.peer_addr().map(drop)),
+            Socket::Unix(stream) => (stream.take_error()?, stream.peer_addr().map(drop)),
+        };
+        match (error, peer) {
+            (Some(error), _) => Err(error),
+            (None, Ok(())) => {
+                if let Socket::Tcp(stream) = self {
+                    stream.set_nodelay(true)?;
+                }
+                Ok(true)
+            }
+            (None, Err(error)) if error.kind() == io::ErrorKind::NotConnected => Ok(false),
+            (None, Err(error)) => Err(error),
+        }
+    }
+}
+
+impl AsFd for Socket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Socket::Tcp(stream) => stream.as_fd(),
+            Socket::Unix(stream) => stream.as_fd(),
+        }
     }
 }
 

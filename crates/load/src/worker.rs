@@ -12,10 +12,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
-use mio::event::Event;
-use mio::{Events, Poll, Token};
 use recording::{Nanos, Outcome, Timestamp, Window};
 use scenario::{Scenario, Session};
 
@@ -25,28 +22,35 @@ use crate::http1::Limits;
 use crate::ledger::{Book, Ledger, Share};
 use crate::level::Level;
 use crate::plan::Plan;
+use crate::poller::{Engine, Gather, Poller, Ready};
 use crate::schedule::{Pacer, Schedule};
 use crate::stream::Address;
-use crate::timer::Timer;
 use crate::tls::TlsClient;
 
 /// Bytes one read may bring; found by experiment not to matter between 16 and 256 KiB.
 const READ_BYTES: usize = 64 * 1024;
-/// Events handled in one turn of the loop.
-const EVENTS: usize = 256;
-/// Longest sleep of the loop, so that a stop is noticed soon.
-const SLEEP_MAX: Duration = Duration::from_millis(20);
 /// How often requests in flight are looked through for those to give up.
 const SWEEP: Nanos = Nanos(10_000_000);
 /// How often a load rises.
 const LEVEL_EVERY: Nanos = Nanos(1_000_000_000);
+/// Answers that are at most so far apart are waited for together, where at least so many are under way: one
+/// part of them, for at most a part of their mean latency and never longer than this. Found by experiment:
+/// at 1,000 connections waits of 50, 100, 200 and 500 µs gave 1.4, 1.5, 1.6 and 1.8 × the answers a CPU second.
+const DENSE: Nanos = Nanos(50_000);
+const GATHER_FROM: usize = 16;
+const GATHER_SHARE: usize = 4;
+const GATHER_PART: u64 = 16;
+const GATHER_MAX: Nanos = Nanos(250_000);
+/// An answer's weight in the running mean of the time from sent to answered.
+const MEAN_PART: u64 = 64;
 /// The part of a request id that counts; above it stand the bits of the run.
 pub(crate) const ID_COUNT_MASK: u64 = (1 << 40) - 1;
-const TIMER: Token = Token(usize::MAX);
 
 /// What a worker is given.
 pub(crate) struct Task<'a> {
     pub(crate) plan: &'a Plan,
+    /// Epoll or io_uring.
+    pub(crate) engine: Engine,
     pub(crate) scenario: &'a Scenario,
     pub(crate) session: &'a Session<'a>,
     pub(crate) address: &'a Address,
@@ -76,8 +80,7 @@ pub(crate) struct Task<'a> {
 /// The event loop's state.
 pub(crate) struct Worker<'a> {
     task: Task<'a>,
-    poll: Poll,
-    timer: Timer,
+    poller: Poller,
     connections: Vec<Connection>,
     /// Free connections of an open load; the one used last comes first, so that few stay warm.
     idle: Vec<usize>,
@@ -86,6 +89,8 @@ pub(crate) struct Worker<'a> {
     /// `None`: a closed load.
     pacer: Option<Pacer<'a>>,
     in_flight: usize,
+    /// Running mean of sent → answered.
+    service_mean: Nanos,
     sent_count: u64,
     read_buffer: Vec<u8>,
     ledger: Ledger<'a>,
@@ -97,9 +102,8 @@ pub(crate) struct Worker<'a> {
 }
 
 impl<'a> Worker<'a> {
+    /// To be called on the thread that will run it.
     pub(crate) fn new(task: Task<'a>, book: Book) -> io::Result<Worker<'a>> {
-        let poll = Poll::new()?;
-        let timer = Timer::new(poll.registry(), TIMER)?;
         let plan = task.plan;
         let pacer = |schedule| Pacer::new(schedule, task.number, plan.threads, plan.seed);
         Ok(Worker {
@@ -107,13 +111,13 @@ impl<'a> Worker<'a> {
             sweep_at: task.start,
             level_at: task.start + LEVEL_EVERY,
             ledger: Ledger::new(task.scenario, task.window, book),
+            poller: Poller::new(task.engine)?,
             task,
-            poll,
-            timer,
             connections: Vec::new(),
             idle: Vec::new(),
             wakeups: BinaryHeap::new(),
             in_flight: 0,
+            service_mean: Nanos::ZERO,
             sent_count: 0,
             read_buffer: vec![0; READ_BYTES],
             cpu_at_start: None,
@@ -123,7 +127,7 @@ impl<'a> Worker<'a> {
 
     /// Runs to the end of the plan.
     pub(crate) fn run(mut self) -> io::Result<Share> {
-        let mut events = Events::with_capacity(EVENTS);
+        let mut ready = Vec::new();
         if self.pacer.is_none() {
             for _ in 0..self.task.connections {
                 let index = self.add_connection();
@@ -145,15 +149,10 @@ impl<'a> Worker<'a> {
             self.sweep(now);
             self.level_up(now);
             self.ledger.deliver_if_due(now, self.in_flight);
-            self.set_timer()?;
-            match self.poll.poll(&mut events, Some(SLEEP_MAX)) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                other => other?,
-            }
-            for event in &events {
-                if event.token() != TIMER {
-                    self.on_event(event);
-                }
+            self.poller
+                .wait(self.wake_at(), self.gather(), &mut ready)?;
+            for event in ready.drain(..) {
+                self.on_event(event);
             }
         }
         self.finish();
@@ -256,8 +255,8 @@ impl<'a> Worker<'a> {
         }
     }
 
-    fn on_event(&mut self, event: &Event) {
-        let index = event.token().0;
+    fn on_event(&mut self, event: Ready) {
+        let index = event.index;
         let connection = &mut self.connections[index];
         if !connection.is_open() {
             return;
@@ -266,13 +265,13 @@ impl<'a> Worker<'a> {
             return;
         }
         let connection = &mut self.connections[index];
-        if event.is_writable() && connection.phase == Phase::InFlight && !connection.is_written() {
+        if event.writable && connection.phase == Phase::InFlight && !connection.is_written() {
             // An error shows when reading too. A server may refuse a body before it has all of it, and
             // then its answer is there to be read.
             let _ = connection.write();
         }
-        if event.is_readable() || event.is_read_closed() || event.is_error() {
-            self.on_readable(index, event.is_read_closed());
+        if event.readable {
+            self.on_readable(index, event.ended);
         }
     }
 
@@ -381,16 +380,31 @@ impl<'a> Worker<'a> {
         }
     }
 
-    fn set_timer(&mut self) -> io::Result<()> {
+    /// Whether answers are waited for together: in a closed load where they come so densely that each would
+    /// wake the thread out of a short sleep. An answer is noticed later by a small part of its latency then.
+    fn gather(&self) -> Option<Gather> {
+        let mean = self.service_mean.0;
+        let dense = mean < self.in_flight as u64 * DENSE.0;
+        // Think times that are over are not kept waiting.
+        let closed = self.pacer.is_none() && self.wakeups.is_empty();
+        if !closed || !dense || self.in_flight < GATHER_FROM {
+            return None;
+        }
+        let wait = Nanos((mean / GATHER_PART).min(GATHER_MAX.0));
+        Some(Gather {
+            count: self.in_flight / GATHER_SHARE,
+            micros: (wait.0 / 1_000) as u32,
+        })
+    }
+
+    /// When it has to wake without anything happening.
+    fn wake_at(&self) -> Option<Timestamp> {
         let wakeup = self.wakeups.peek().map(|Reverse((at, _))| *at);
         // A tick that waits for a user needs no timer: the user's freedom wakes it.
         let users =
             !self.idle.is_empty() || self.connections.len() < self.task.connections_max as usize;
         let tick = self.tick_due().filter(|_| users && self.sending);
-        match wakeup.into_iter().chain(tick).min() {
-            Some(at) => self.timer.wake_at(at),
-            None => Ok(()),
-        }
+        wakeup.into_iter().chain(tick).min()
     }
 
     /// Records what was not answered.

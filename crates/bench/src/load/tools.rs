@@ -32,7 +32,12 @@ pub(crate) struct Tool {
 const TOOLS: &[Tool] = &[
     Tool {
         name: EPOLL,
-        command: hakaru,
+        command: |task| hakaru(task, "epoll"),
+        read: read_hakaru,
+    },
+    Tool {
+        name: URING,
+        command: |task| hakaru(task, "io_uring"),
         read: read_hakaru,
     },
     Tool {
@@ -106,10 +111,25 @@ const TOOLS: &[Tool] = &[
     },
 ];
 
-/// Those that are here; our own always.
+/// Those that are here; our own always, on each engine that the kernel allows.
 pub(crate) fn installed() -> Vec<&'static Tool> {
-    let is_here = |tool: &&Tool| tool.name == EPOLL || in_path(tool.name);
+    let is_here = |tool: &&Tool| match tool.name {
+        EPOLL => true,
+        URING => has_uring(),
+        name => in_path(name),
+    };
     TOOLS.iter().filter(is_here).collect()
+}
+
+/// Our engines that the kernel allows, as typed.
+pub(crate) fn engines() -> impl Iterator<Item = &'static str> {
+    ["epoll", "io_uring"]
+        .into_iter()
+        .filter(|engine| *engine == "epoll" || has_uring())
+}
+
+fn has_uring() -> bool {
+    load::Engine::IoUring.resolve().is_ok()
 }
 
 fn in_path(name: &str) -> bool {
@@ -129,7 +149,7 @@ fn words(text: &str) -> Vec<String> {
     text.split(' ').map(str::to_owned).collect()
 }
 
-fn hakaru(task: &Task<'_>) -> Vec<String> {
+fn hakaru(task: &Task<'_>, engine: &str) -> Vec<String> {
     let Task {
         url,
         connections,
@@ -137,7 +157,7 @@ fn hakaru(task: &Task<'_>) -> Vec<String> {
     } = task;
     let mut command = vec![program().display().to_string()];
     command.extend(words(&format!(
-        "load {url} -c {connections} -d {seconds}s --json"
+        "load {url} --engine {engine} -c {connections} -d {seconds}s --json"
     )));
     command
 }

@@ -58,7 +58,7 @@ pub(crate) fn run(seconds: u32, brief: bool) -> Result<bool, Box<dyn Error>> {
 fn say(what: &str, came: Option<f64>, truth: f64) -> bool {
     let good = came.is_some_and(|came| (came / truth - 1.0).abs() <= PART_MAX);
     let came = came.map_or_else(|| "unknown".to_owned(), |came| format!("{came:.2} ms"));
-    let mark = if good { "met   " } else { "MISSED" };
+    let mark = super::mark(good);
     println!("  {mark} {what}: {came}, truth {truth} ms");
     good
 }
@@ -91,7 +91,7 @@ fn search(address: SocketAddr, seconds: u32) -> Result<bool, Box<dyn Error>> {
     let json: serde_json::Value = serde_json::from_str(&child::run(&command)?.output)?;
     let rate = json["max_rate"].as_f64().unwrap_or(0.0);
     let good = (rate / LIMIT - 1.0).abs() <= LIMIT_PART_MAX;
-    let mark = if good { "met   " } else { "MISSED" };
+    let mark = super::mark(good);
     println!("  {mark} highest rate of {PLACES} at a time: {rate:.1}, truth {LIMIT}");
     Ok(good)
 }

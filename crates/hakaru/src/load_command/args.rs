@@ -49,6 +49,10 @@ pub(crate) struct LoadArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) threads: u32,
 
+    /// What carries the load: epoll, io_uring, or auto for io_uring where the kernel allows it
+    #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = load::Engine::parse)]
+    pub(crate) engine: load::Engine,
+
     /// Open load: requests due a second: 2000, 100..2000/60s, or stages such as 100/10s,100..2000/1m
     #[arg(long, value_name = "RATE")]
     pub(crate) rate: Option<String>,
@@ -117,6 +121,10 @@ pub(crate) struct LoadArgs {
     /// Print JSON on standard output, and nothing after it
     #[arg(long)]
     pub(crate) json: bool,
+
+    /// Also write the report as one HTML file
+    #[arg(long, value_name = "FILE.html", conflicts_with = "find_max")]
+    pub(crate) html: Option<PathBuf>,
 
     /// Also write the figures of each second as CSV
     #[arg(long, value_name = "FILE.csv")]

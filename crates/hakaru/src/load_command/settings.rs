@@ -179,6 +179,7 @@ fn plan(args: &LoadArgs, config: &Config) -> Result<Plan, Failure> {
             authorities: args.ca.clone(),
             insecure: args.insecure,
         },
+        engine: args.engine.resolve().map_err(usage)?,
         ..default
     })
 }

@@ -2,11 +2,10 @@
 
 use std::cmp::Reverse;
 
-use mio::Token;
 use recording::{Nanos, Outcome, RequestId, TextId, Timestamp};
 use scenario::Verdict;
 
-use super::{ID_COUNT_MASK, Worker};
+use super::{ID_COUNT_MASK, MEAN_PART, Worker};
 use crate::clock;
 use crate::connection::{Phase, Request};
 
@@ -41,10 +40,8 @@ impl Worker<'_> {
         let now = clock::now();
         connection.request.wished = now;
         connection.request.deadline = now + self.task.plan.connect_timeout;
-        let registry = self.poll.registry();
-        if let Err(error) =
-            connection.connect(self.task.address, self.task.tls, registry, Token(index))
-        {
+        let (address, tls) = (self.task.address, self.task.tls);
+        if let Err(error) = connection.connect(address, tls, &self.poller, index) {
             self.fail(
                 index,
                 Outcome::ConnectFailed,
@@ -168,10 +165,12 @@ impl Worker<'_> {
         connection.phase = Phase::Free;
         connection.free_since = answered;
         self.in_flight -= 1;
+        let service = answered.since(connection.request.sent);
         if let Some(level) = self.task.level {
-            let service = answered.since(connection.request.sent);
             level.note(outcome == Outcome::Ok, service, answered);
         }
+        self.service_mean =
+            Nanos(self.service_mean.0 / MEAN_PART * (MEAN_PART - 1) + service.0 / MEAN_PART);
         self.ledger.record(connection, answered, outcome);
     }
 }

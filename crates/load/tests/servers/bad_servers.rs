@@ -3,13 +3,16 @@
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
-use crate::common::{answer, load, millis, ok, plan, read_request, serve, serve_answers, single};
-use load::{Pace, Plan};
+use crate::common::{
+    answer, load, millis, ok, on_each_engine, plan, read_request, serve, serve_answers, single,
+};
+use load::{Engine, Pace, Plan};
 use recording::{Exchange, Outcome};
 
-/// Runs a load against a server that handles each connection with `handle`; all exchanges that ended
-/// otherwise than unanswered must have this outcome and reason.
+/// Runs a load on each engine against a server that handles each connection with `handle`; all exchanges
+/// that ended otherwise than unanswered must have this outcome and reason.
 fn check(
     change: impl Fn(&mut Plan),
     handle: impl Fn(TcpStream) + Send + Sync + 'static,
@@ -18,25 +21,28 @@ fn check(
 ) -> Vec<Exchange> {
     let mut plan = plan(2);
     change(&mut plan);
-    let (exchanges, _, result) = load(&plan, &single(serve(handle)));
-    assert!(!exchanges.is_empty());
-    for exchange in &exchanges {
-        let expected = [outcome, Outcome::Unanswered];
-        assert!(
-            expected.contains(&exchange.outcome),
-            "{exchange:?} {:?}",
-            result.failures
-        );
-        assert!(exchange.due <= exchange.sent && exchange.sent <= exchange.answered);
-    }
-    if outcome != Outcome::Ok {
-        let failure = result.failures.first().expect("an example");
-        assert_eq!(
-            (failure.outcome, failure.reason.as_str()),
-            (outcome, reason)
-        );
-    }
-    exchanges
+    let scenario = single(serve(handle));
+    let each = on_each_engine(&plan).flat_map(|plan| {
+        let (exchanges, _, result) = load(&plan, &scenario);
+        assert!(!exchanges.is_empty());
+        for exchange in &exchanges {
+            let expected = [outcome, Outcome::Unanswered];
+            assert!(
+                expected.contains(&exchange.outcome),
+                "{} {exchange:?} {:?}",
+                plan.engine,
+                result.failures
+            );
+            assert!(exchange.due <= exchange.sent && exchange.sent <= exchange.answered);
+        }
+        if outcome != Outcome::Ok {
+            let failure = result.failures.first().expect("an example");
+            let told = (failure.outcome, failure.reason.as_str());
+            assert_eq!(told, (outcome, reason), "{}", plan.engine);
+        }
+        exchanges
+    });
+    each.collect()
 }
 
 /// Answers each request with these bytes and closes when told to.
@@ -150,13 +156,17 @@ fn resets() {
         // Closing with bytes unread makes the kernel send a reset.
         let _ = stream.read(&mut [0; 5]);
     };
-    let (exchanges, _, result) = load(&plan(2), &single(serve(handle)));
-    let known = [Outcome::Disconnected, Outcome::Unanswered];
-    assert!(
-        exchanges.iter().all(|e| known.contains(&e.outcome)),
-        "{:?}",
-        result.failures
-    );
+    let scenario = single(serve(handle));
+    for plan in on_each_engine(&plan(2)) {
+        let (exchanges, _, result) = load(&plan, &scenario);
+        let known = [Outcome::Disconnected, Outcome::Unanswered];
+        assert!(
+            exchanges.iter().all(|e| known.contains(&e.outcome)),
+            "{} {:?}",
+            plan.engine,
+            result.failures
+        );
+    }
 }
 
 #[test]
@@ -177,14 +187,15 @@ fn silence_to_the_end_is_unanswered() {
         ..plan(3)
     };
     let handle = |mut stream: TcpStream| while read_request(&mut stream).is_some() {};
-    let (exchanges, _, result) = load(&plan, &single(serve(handle)));
-    assert_eq!(exchanges.len(), 3);
-    for exchange in &exchanges {
-        assert_eq!(
-            (exchange.outcome, exchange.status),
-            (Outcome::Unanswered, 0)
-        );
-        assert!(exchange.answered >= result.window.end);
+    let scenario = single(serve(handle));
+    for plan in on_each_engine(&plan) {
+        let (exchanges, _, result) = load(&plan, &scenario);
+        assert_eq!(exchanges.len(), 3);
+        for exchange in &exchanges {
+            let seen = (exchange.outcome, exchange.status);
+            assert_eq!(seen, (Outcome::Unanswered, 0), "{}", plan.engine);
+            assert!(exchange.answered >= result.window.end);
+        }
     }
 }
 
@@ -230,12 +241,13 @@ fn connections_that_end_with_each_answer() {
 #[test]
 fn answers_larger_than_any_buffer() {
     let large = "x".repeat(3_000_000);
-    let (exchanges, _, _) = load(&plan(2), &single(serve_answers(move |_| ok(&large))));
-    assert!(
-        exchanges
-            .iter()
-            .all(|e| (e.outcome, e.body_bytes) == (Outcome::Ok, 3_000_000))
-    );
+    let scenario = single(serve_answers(move |_| ok(&large)));
+    for plan in on_each_engine(&plan(2)) {
+        let (exchanges, _, result) = load(&plan, &scenario);
+        let whole = |e: &Exchange| (e.outcome, e.body_bytes) == (Outcome::Ok, 3_000_000);
+        let all = exchanges.len() > 1 && exchanges.iter().all(whole);
+        assert!(all, "{} {:?}", plan.engine, result.failures);
+    }
 }
 
 #[test]
@@ -243,29 +255,22 @@ fn nobody_listens() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = listener.local_addr().expect("the port");
     drop(listener);
-    let (exchanges, texts, result) = load(&plan(3), &single(address));
-    assert!(
-        exchanges
-            .iter()
-            .all(|e| e.outcome == Outcome::ConnectFailed)
-    );
-    assert!(
-        exchanges
-            .iter()
-            .all(|e| texts.get(e.line) == Some("GET /path"))
-    );
-    assert!(
-        (3..=9).contains(&exchanges.len()),
-        "{} failures in 150 ms",
-        exchanges.len()
-    );
-    assert!(result.failures[0].reason.starts_with("no connection: "));
-    let open = Plan {
-        pace: Pace::Constant { per_second: 200.0 },
-        ..plan(3)
-    };
-    let (exchanges, _, result) = load(&open, &single(address));
-    assert_eq!(exchanges.len() as u64 + result.generator.unsent, 30);
+    for plan in on_each_engine(&plan(3)) {
+        let (exchanges, texts, result) = load(&plan, &single(address));
+        let refused = |e: &Exchange| {
+            e.outcome == Outcome::ConnectFailed && texts.get(e.line) == Some("GET /path")
+        };
+        assert!(exchanges.iter().all(refused), "{exchanges:?}");
+        let count = exchanges.len();
+        assert!((3..=9).contains(&count), "{count} failures in 150 ms");
+        assert!(result.failures[0].reason.starts_with("no connection: "));
+        let open = Plan {
+            pace: Pace::Constant { per_second: 200.0 },
+            ..plan
+        };
+        let (exchanges, _, result) = load(&open, &single(address));
+        assert_eq!(exchanges.len() as u64 + result.generator.unsent, 30);
+    }
 }
 
 #[test]
@@ -279,16 +284,18 @@ fn a_server_that_goes_away_between_requests() {
         }
         let _ = stream.shutdown(Shutdown::Both);
     };
-    let (exchanges, _, _) = load(&plan(1), &single(serve(handle)));
-    assert!(
-        exchanges
+    let scenario = single(serve(handle));
+    for plan in on_each_engine(&plan(1)) {
+        let (exchanges, _, _) = load(&plan, &scenario);
+        let good = exchanges
             .iter()
             .filter(|e| e.outcome == Outcome::Ok)
-            .count()
-            > 4
-    );
-    let known = [Outcome::Ok, Outcome::Disconnected, Outcome::Unanswered];
-    assert!(exchanges.iter().all(|e| known.contains(&e.outcome)));
+            .count();
+        // Two of a connection: more than that need a new one.
+        assert!(good > 2, "{}", plan.engine);
+        let known = [Outcome::Ok, Outcome::Disconnected, Outcome::Unanswered];
+        assert!(exchanges.iter().all(|e| known.contains(&e.outcome)));
+    }
 }
 
 #[test]
@@ -301,18 +308,100 @@ fn a_stop_in_the_middle_of_silence_is_heeded() {
         ..plan(2)
     };
     let scenario = single(serve(handle));
-    let stop = AtomicBool::new(false);
-    let (result, count) = std::thread::scope(|scope| {
-        let running = scope.spawn(|| {
-            let mut count = 0;
-            let result = load::run(&plan, &scenario, &stop, &mut |batch| {
-                count += batch.exchanges.len()
+    for plan in on_each_engine(&plan) {
+        let stop = AtomicBool::new(false);
+        let (result, count) = std::thread::scope(|scope| {
+            let running = scope.spawn(|| {
+                let mut count = 0;
+                let result = load::run(&plan, &scenario, &stop, &mut |batch| {
+                    count += batch.exchanges.len()
+                });
+                (result, count)
             });
-            (result, count)
+            stop.store(true, Ordering::Relaxed);
+            running.join().expect("no panic")
         });
-        stop.store(true, Ordering::Relaxed);
-        running.join().expect("no panic")
-    });
-    assert!(result.expect("a result").stopped);
-    assert!(count <= 2);
+        assert!(result.expect("a result").stopped);
+        assert!(count <= 2);
+    }
+}
+
+#[test]
+fn answers_that_come_slowly_are_given_up_in_time() {
+    let limit = |plan: &mut Plan| plan.answer_timeout = millis(30);
+    let handle = |mut stream: TcpStream| {
+        while read_request(&mut stream).is_some() {
+            // Whatever comes: the whole answer would take a second.
+            let begun = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n");
+            let mut slowly = begun.is_ok();
+            while slowly {
+                std::thread::sleep(Duration::from_millis(1));
+                slowly = stream.write_all(b"x").is_ok();
+            }
+        }
+    };
+    let reason = "no complete answer within the limit";
+    check(limit, handle, Outcome::TimedOut, reason);
+}
+
+#[test]
+fn half_closed_connections() {
+    // Ends its side after the head; the client must not wait for a body that cannot come.
+    let handle = |mut stream: TcpStream| {
+        if read_request(&mut stream).is_some() {
+            let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n");
+            let _ = stream.shutdown(Shutdown::Write);
+            // The client's end is awaited, so that nothing but the half close is seen.
+            let _ = stream.read(&mut [0; 64]);
+        }
+    };
+    let reason = "closed before the answer was complete";
+    check(|_| {}, handle, Outcome::Disconnected, reason);
+    // A whole answer and the end of its side at once: the answer counts, and a new connection is made.
+    let handle = |mut stream: TcpStream| {
+        if read_request(&mut stream).is_some() {
+            let _ = stream.write_all(&ok("bye"));
+            let _ = stream.shutdown(Shutdown::Write);
+            let _ = stream.read(&mut [0; 64]);
+        }
+    };
+    let scenario = single(serve(handle));
+    for plan in on_each_engine(&plan(1)) {
+        let (exchanges, _, _) = load(&plan, &scenario);
+        let known = [Outcome::Ok, Outcome::Disconnected, Outcome::Unanswered];
+        assert!(exchanges.iter().all(|e| known.contains(&e.outcome)));
+        assert!(
+            exchanges
+                .iter()
+                .filter(|e| e.outcome == Outcome::Ok)
+                .count()
+                > 4
+        );
+    }
+}
+
+#[test]
+fn requests_larger_than_any_buffer() {
+    let echo = serve_answers(|request| ok(&request.len().to_string()));
+    let single = scenario::Single {
+        url: format!("http://{echo}/"),
+        method: "POST".to_owned(),
+        headers: Vec::new(),
+        body: vec![b'x'; 2_000_000],
+    };
+    let scenario = scenario::Scenario::request(&single).expect("a request");
+    for plan in on_each_engine(&plan(2)) {
+        let (exchanges, _, result) = load(&plan, &scenario);
+        let good = exchanges
+            .iter()
+            .filter(|e| e.outcome == Outcome::Ok)
+            .count();
+        assert!(good > 1, "{} {:?}", plan.engine, result.failures);
+    }
+}
+
+#[test]
+fn an_engine_that_is_not_there_is_refused_by_name() {
+    assert_eq!(Engine::parse("io_uring"), Ok(Engine::IoUring));
+    assert!(Engine::parse("kqueue").is_err_and(|why| why.contains("auto, epoll and io_uring")));
 }

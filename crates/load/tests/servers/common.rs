@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use load::{Batch, LoadResult, Plan, run};
+use load::{Batch, Engine, LoadResult, Plan, run};
 use recording::{Exchange, Nanos, Texts};
 use scenario::{FlowSpec, Scenario, ScoreSpec, Spec};
 
@@ -103,6 +103,17 @@ pub fn plan(connections: u32) -> Plan {
         answer_timeout: millis(2_000),
         ..Plan::default()
     }
+}
+
+/// The plan on each engine, one after the other.
+pub fn on_each_engine(plan: &Plan) -> impl Iterator<Item = Plan> + use<> {
+    let plan = plan.clone();
+    [Engine::Epoll, Engine::IoUring]
+        .into_iter()
+        .map(move |engine| Plan {
+            engine,
+            ..plan.clone()
+        })
 }
 
 pub fn millis(millis: u64) -> Nanos {

@@ -3,7 +3,9 @@
 use std::os::unix::net::UnixListener;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use crate::common::{answer, millis, ok, plan, read_request, serve, serve_answers, single};
+use crate::common::{
+    answer, millis, ok, on_each_engine, plan, read_request, serve, serve_answers, single,
+};
 use load::{Arrivals, Interval, Measured, Pace, Plan, Schedule, Via, measure};
 use recording::{Nanos, Outcome};
 use scenario::Scenario;
@@ -69,18 +71,20 @@ fn an_open_load_sends_what_is_due_and_counts_silence_as_at_least() {
         connections: 20,
         ..plan(20)
     };
-    let (measured, _) = measured(&plan, &single(address));
-    let figures = &measured.figures;
-    // 150 ms at a mean of 200 a second are 30 requests; 20 users wait for an answer, 10 are never sent.
-    assert_eq!(figures.outcomes.of(Outcome::Unanswered), 20);
-    assert_eq!(measured.generator.unsent, 10);
-    assert_eq!(figures.in_time, 0);
-    assert_eq!(figures.latency.len(), 20);
-    assert!(
-        figures.latency.min() >= 50_000_000,
-        "{}",
-        figures.latency.min()
-    );
+    for plan in on_each_engine(&plan) {
+        let (measured, _) = measured(&plan, &single(address));
+        let figures = &measured.figures;
+        // 150 ms at a mean of 200 a second are 30 requests; 20 users wait for an answer, 10 are never sent.
+        assert_eq!(figures.outcomes.of(Outcome::Unanswered), 20);
+        assert_eq!(measured.generator.unsent, 10);
+        assert_eq!(figures.in_time, 0);
+        assert_eq!(figures.latency.len(), 20);
+        assert!(
+            figures.latency.min() >= 50_000_000,
+            "{}",
+            figures.latency.min()
+        );
+    }
 }
 
 #[test]
@@ -108,11 +112,13 @@ fn a_connection_for_each_request() {
         keep_alive: false,
         ..plan(2)
     };
-    let (measured, _) = measured(&plan, &single(address));
-    let outcomes = &measured.figures.outcomes;
-    assert!(outcomes.of(Outcome::Ok) > 2, "{:?}", measured.failures);
-    assert_eq!(outcomes.failed(), 0, "{:?}", measured.failures);
-    assert!(measured.figures.connecting.len() >= outcomes.of(Outcome::Ok));
+    for plan in on_each_engine(&plan) {
+        let (measured, _) = measured(&plan, &single(address));
+        let outcomes = &measured.figures.outcomes;
+        assert!(outcomes.of(Outcome::Ok) > 2, "{:?}", measured.failures);
+        assert_eq!(outcomes.failed(), 0, "{:?}", measured.failures);
+        assert!(measured.figures.connecting.len() >= outcomes.of(Outcome::Ok));
+    }
 }
 
 #[test]
@@ -135,14 +141,12 @@ fn a_unix_socket() {
         ..plan(3)
     };
     let scenario = Scenario::single("http://app.local/").expect("a URL");
-    let (measured, _) = measured(&plan, &scenario);
-    assert!(measured.figures.outcomes.of(Outcome::Ok) > 3);
-    assert_eq!(
-        measured.figures.outcomes.failed(),
-        0,
-        "{:?}",
-        measured.failures
-    );
+    for plan in on_each_engine(&plan) {
+        let (measured, _) = measured(&plan, &scenario);
+        let outcomes = &measured.figures.outcomes;
+        assert!(outcomes.of(Outcome::Ok) > 3, "{}", plan.engine);
+        assert_eq!(outcomes.failed(), 0, "{:?}", measured.failures);
+    }
 }
 
 #[test]

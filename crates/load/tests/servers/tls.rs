@@ -10,7 +10,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{HandshakeKind, ServerConfig, ServerConnection, StreamOwned};
 
-use crate::common::{millis, ok, plan, serve};
+use crate::common::{millis, ok, on_each_engine, plan, serve};
 use load::{Checked, Measured, Plan, Trust, Via, check_once, measure};
 use recording::Outcome;
 use scenario::Scenario;
@@ -106,20 +106,25 @@ fn check(trust: Trust, url: impl Fn(SocketAddr) -> String, failure: Option<&str>
         via: Some(Via::parse(&address.to_string()).expect("an address")),
         ..plan(3)
     };
-    let measured = load(&plan, &url(address));
-    let outcomes = &measured.figures.outcomes;
-    match failure {
-        None => {
-            assert_eq!(outcomes.failed(), 0, "{:?}", measured.failures);
+    for plan in on_each_engine(&plan) {
+        let measured = load(&plan, &url(address));
+        let outcomes = &measured.figures.outcomes;
+        let Some(part) = failure else {
+            assert_eq!(
+                outcomes.failed(),
+                0,
+                "{} {:?}",
+                plan.engine,
+                measured.failures
+            );
             assert!(outcomes.of(Outcome::Ok) > 3);
             assert_eq!(measured.figures.handshakes.len(), 3);
             assert_eq!(measured.figures.body_bytes, 5 * outcomes.of(Outcome::Ok));
-        }
-        Some(part) => {
-            assert_eq!(outcomes.failed(), outcomes.of(Outcome::ConnectFailed));
-            let reason = &measured.failures[0].reason;
-            assert!(reason.contains(part), "{reason}");
-        }
+            continue;
+        };
+        assert_eq!(outcomes.failed(), outcomes.of(Outcome::ConnectFailed));
+        let reason = &measured.failures[0].reason;
+        assert!(reason.contains(part), "{} {reason}", plan.engine);
     }
 }
 
@@ -151,17 +156,14 @@ fn a_new_connection_resumes_the_session_of_an_old_one() {
         keep_alive: false,
         ..plan(1)
     };
-    let measured = load(&plan, "https://app.test/");
-    assert_eq!(
-        measured.figures.outcomes.failed(),
-        0,
-        "{:?}",
-        measured.failures
-    );
-    assert!(
-        seen.resumed.load(Ordering::Relaxed) > 0,
-        "no session was resumed"
-    );
+    for plan in on_each_engine(&plan) {
+        let before = seen.resumed.load(Ordering::Relaxed);
+        let measured = load(&plan, "https://app.test/");
+        let failed = measured.figures.outcomes.failed();
+        assert_eq!(failed, 0, "{} {:?}", plan.engine, measured.failures);
+        let resumed = seen.resumed.load(Ordering::Relaxed) - before;
+        assert!(resumed > 0, "no session was resumed");
+    }
     let names = seen.names.lock().unwrap();
     assert!(
         names.iter().all(|name| name.as_deref() == Some("app.test")),
@@ -175,23 +177,28 @@ fn large_answers_and_a_server_that_speaks_no_tls() {
     let (address, _) = serve_tls(usize::MAX, large);
     let trust = trusting();
     let tls = Plan { trust, ..plan(2) };
-    let measured = load(&tls, &format!("https://{address}/"));
-    let outcomes = &measured.figures.outcomes;
-    assert_eq!(outcomes.failed(), 0, "{:?}", measured.failures);
-    let answered = outcomes.of(Outcome::Ok);
-    assert!(answered > 0 && measured.figures.body_bytes >= answered * 500_000);
     let plain = serve(|mut stream| {
         let _ = stream.read(&mut [0; 1024]);
         let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n");
     });
-    let measured = load(&tls, &format!("https://{plain}/"));
-    let outcomes = &measured.figures.outcomes;
-    assert!(
-        outcomes.of(Outcome::ConnectFailed) > 0,
-        "{:?}",
-        measured.failures
-    );
-    assert_eq!(outcomes.failed(), outcomes.of(Outcome::ConnectFailed));
+    for tls in on_each_engine(&tls) {
+        let measured = load(&tls, &format!("https://{address}/"));
+        let outcomes = &measured.figures.outcomes;
+        assert_eq!(
+            outcomes.failed(),
+            0,
+            "{} {:?}",
+            tls.engine,
+            measured.failures
+        );
+        let answered = outcomes.of(Outcome::Ok);
+        assert!(answered > 0 && measured.figures.body_bytes >= answered * 500_000);
+        let measured = load(&tls, &format!("https://{plain}/"));
+        let outcomes = &measured.figures.outcomes;
+        let refused = outcomes.of(Outcome::ConnectFailed);
+        assert!(refused > 0, "{} {:?}", tls.engine, measured.failures);
+        assert_eq!(outcomes.failed(), refused);
+    }
 }
 
 #[test]

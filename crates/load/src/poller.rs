@@ -1,0 +1,179 @@
+//! What a worker waits with: edge-triggered epoll, or io_uring. Both tell of sockets in the same words, so
+//! that the worker does not know which it is.
+
+use std::fmt;
+use std::io;
+use std::num::NonZeroU64;
+use std::time::Duration;
+
+use mio::{Events, Poll, Token};
+use recording::Timestamp;
+use rustix::thread::set_current_timer_slack;
+
+use crate::LoadError;
+use crate::clock;
+use crate::stream::{Address, Channel};
+use crate::timer::Timer;
+use crate::uring::{self, Uring};
+
+/// Events handled in one turn of the loop.
+const EVENTS: usize = 256;
+/// Longest sleep of the loop, so that a stop is noticed soon.
+const SLEEP_MAX: Duration = Duration::from_millis(20);
+const TIMER: Token = Token(usize::MAX);
+
+/// The kernel's interface that carries a load.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Engine {
+    /// io_uring where the kernel allows it, else epoll.
+    Auto,
+    /// Edge-triggered epoll.
+    #[default]
+    Epoll,
+    /// io_uring, of Linux 6.1 or later; often forbidden in containers.
+    IoUring,
+}
+
+impl Engine {
+    /// Its name as typed.
+    pub fn name(self) -> &'static str {
+        match self {
+            Engine::Auto => "auto",
+            Engine::Epoll => "epoll",
+            Engine::IoUring => "io_uring",
+        }
+    }
+
+    /// Reads `auto`, `epoll` or `io_uring`. The error is a sentence.
+    pub fn parse(text: &str) -> Result<Engine, String> {
+        let all = [Engine::Auto, Engine::Epoll, Engine::IoUring];
+        let found = all.into_iter().find(|engine| engine.name() == text);
+        found.ok_or_else(|| format!("`{text}` is no engine; there are auto, epoll and io_uring"))
+    }
+
+    /// Which of the two it is here.
+    ///
+    /// # Errors
+    /// [`LoadError::Plan`] when io_uring is asked for and cannot be used.
+    pub fn resolve(self) -> Result<Engine, LoadError> {
+        match (self, self == Engine::Epoll || uring::try_out().is_ok()) {
+            (Engine::Epoll, _) | (Engine::Auto, false) => Ok(Engine::Epoll),
+            (_, true) => Ok(Engine::IoUring),
+            (Engine::IoUring, false) => Err(LoadError::Plan(format!(
+                "io_uring cannot be used here ({}); it needs Linux 6.1, and a container may forbid it; \
+                 try --engine epoll",
+                uring::try_out()
+                    .err()
+                    .map_or_else(String::new, |error| error.to_string())
+            ))),
+        }
+    }
+}
+
+impl fmt::Display for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Something happened to a connection's socket.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ready {
+    /// The number that it was opened under.
+    pub(crate) index: usize,
+    /// There is something to read: bytes, the end, or an error.
+    pub(crate) readable: bool,
+    pub(crate) writable: bool,
+    /// Nothing comes behind what is there to read.
+    pub(crate) ended: bool,
+}
+
+/// How many events are waited for together, and for how long at most. Being woken costs the most of all that
+/// a generator does beside the kernel's TCP, and the server's core pays for it too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Gather {
+    pub(crate) count: usize,
+    pub(crate) micros: u32,
+}
+
+/// Waits for sockets and for instants.
+pub(crate) enum Poller {
+    Epoll {
+        poll: Poll,
+        events: Events,
+        timer: Timer,
+        /// Events of the last wait.
+        last: usize,
+    },
+    Uring(Uring),
+}
+
+impl Poller {
+    /// One for the calling thread.
+    pub(crate) fn new(engine: Engine) -> io::Result<Poller> {
+        // By default the kernel may be 50 µs late with the end of a wait.
+        set_current_timer_slack(NonZeroU64::new(1))?;
+        if engine == Engine::IoUring {
+            return Uring::new().map(Poller::Uring);
+        }
+        let poll = Poll::new()?;
+        let timer = Timer::new(poll.registry(), TIMER)?;
+        Ok(Poller::Epoll {
+            poll,
+            events: Events::with_capacity(EVENTS),
+            timer,
+            last: 0,
+        })
+    }
+
+    /// Begins to connect; what happens is told under `index`.
+    pub(crate) fn connect(&self, address: &Address, index: usize) -> io::Result<Channel> {
+        match self {
+            Poller::Epoll { poll, .. } => Channel::epoll(address, poll.registry(), Token(index)),
+            Poller::Uring(uring) => Channel::uring(address, uring, index),
+        }
+    }
+
+    /// Waits until something happens, until `at`, or for a short time, and adds what happened to `ready`. With
+    /// `gather` several things are waited for.
+    pub(crate) fn wait(
+        &mut self,
+        at: Option<Timestamp>,
+        gather: Option<Gather>,
+        ready: &mut Vec<Ready>,
+    ) -> io::Result<()> {
+        match self {
+            Poller::Epoll {
+                poll,
+                events,
+                timer,
+                last,
+            } => {
+                // Where many came they came without a pause.
+                if let Some(gather) = gather.filter(|gather| *last < gather.count) {
+                    std::thread::sleep(Duration::from_micros(gather.micros.into()));
+                }
+                if let Some(at) = at {
+                    timer.wake_at(at)?;
+                }
+                match poll.poll(events, Some(SLEEP_MAX)) {
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(()),
+                    other => other?,
+                }
+                *last = events.iter().count();
+                let told = events.iter().filter(|event| event.token() != TIMER);
+                ready.extend(told.map(|event| Ready {
+                    index: event.token().0,
+                    readable: event.is_readable() || event.is_read_closed() || event.is_error(),
+                    writable: event.is_writable(),
+                    ended: event.is_read_closed(),
+                }));
+                Ok(())
+            }
+            Poller::Uring(uring) => {
+                let left = at.map(|at| Duration::from_nanos(at.since(clock::now()).0));
+                uring.wait(left.unwrap_or(SLEEP_MAX).min(SLEEP_MAX), gather, ready)
+            }
+        }
+    }
+}
