@@ -102,8 +102,6 @@ pub(crate) enum Poller {
         poll: Poll,
         events: Events,
         timer: Timer,
-        /// Events of the last wait.
-        last: usize,
     },
     Uring(Uring),
 }
@@ -122,7 +120,6 @@ impl Poller {
             poll,
             events: Events::with_capacity(EVENTS),
             timer,
-            last: 0,
         })
     }
 
@@ -135,7 +132,8 @@ impl Poller {
     }
 
     /// Waits until something happens, until `at`, or for a short time, and adds what happened to `ready`. With
-    /// `gather` several things are waited for.
+    /// `gather` several things are waited for where the kernel can do that: epoll could only sleep, and would be late
+    /// with what has come meanwhile.
     pub(crate) fn wait(
         &mut self,
         at: Option<Timestamp>,
@@ -147,12 +145,7 @@ impl Poller {
                 poll,
                 events,
                 timer,
-                last,
             } => {
-                // Where many came they came without a pause.
-                if let Some(gather) = gather.filter(|gather| *last < gather.count) {
-                    std::thread::sleep(Duration::from_micros(gather.micros.into()));
-                }
                 if let Some(at) = at {
                     timer.wake_at(at)?;
                 }
@@ -160,7 +153,6 @@ impl Poller {
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(()),
                     other => other?,
                 }
-                *last = events.iter().count();
                 let told = events.iter().filter(|event| event.token() != TIMER);
                 ready.extend(told.map(|event| Ready {
                     index: event.token().0,
