@@ -416,7 +416,8 @@ proptest! {
         prop_assert!(seen.threads_busy <= 1.0 + 1e-9);
         prop_assert!(seen.latency_p50 <= seen.latency_p95 && seen.latency_p95 <= seen.latency_p99);
         prop_assert!(seen.rps > 0.0 && seen.rps.is_finite());
-        prop_assert!(seen.rps <= 1.05 * bound::rps_max(&workload, &setup), "{seen:?}");
+        // By chance 3,000 random arrivals come faster than their rate: five standard deviations are 9 %.
+        prop_assert!(seen.rps <= 1.1 * bound::rps_max(&workload, &setup), "{seen:?}");
         let means = workload.means();
         let generator = setup.costs.generator.0 as f64;
         let dispatch = 4.0 * DISPATCH.0 as f64;
