@@ -10,7 +10,7 @@ use std::ops::{RangeBounds, RangeFull};
 
 use crate::apps::{App, Block, Inside, stay_on_client_core};
 use crate::options;
-use crate::pairs::{Estimate, Pair, estimate};
+use crate::pairs::{Estimate, Pair, both_orders, estimate};
 
 /// The app that does nothing, and the one that waits for 10 ms.
 const HELLO: &str = "run ->(env) { [200, {}, ['hello']] }";
@@ -145,25 +145,17 @@ fn measure(case: &Case, size: &Size) -> Result<Vec<Vec<[Block; 4]>>, Box<dyn Err
         .collect()
 }
 
-/// The blocks as pairs of one of their measurements, two boots together: the app that booted first and the one that
-/// booted second differ by percents, and only the mean of both orders is free of that. (A median over boots of
-/// either order lies anywhere between the two.)
+/// The blocks as pairs of one of their measurements, the two orders of booting together.
 fn pairs(boots: &[Vec<[Block; 4]>], of: fn(&Block) -> f64) -> Vec<Vec<Pair>> {
     let pair = |[a1, b1, b2, a2]: &[Block; 4]| Pair {
         a: f64::midpoint(of(a1), of(a2)),
         b: f64::midpoint(of(b1), of(b2)),
     };
-    let both = |(one, other): (&[Block; 4], &[Block; 4])| {
-        let (one, other) = (pair(one), pair(other));
-        Pair {
-            a: f64::midpoint(one.a, other.a),
-            b: f64::midpoint(one.b, other.b),
-        }
-    };
-    boots
-        .chunks_exact(2)
-        .map(|boots| boots[0].iter().zip(&boots[1]).map(both).collect())
-        .collect()
+    let boots: Vec<Vec<Pair>> = boots
+        .iter()
+        .map(|blocks| blocks.iter().map(pair).collect())
+        .collect();
+    both_orders(&boots)
 }
 
 fn report(case: &Case, boots: &[Vec<[Block; 4]>]) -> bool {

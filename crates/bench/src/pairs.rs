@@ -11,6 +11,26 @@ pub(crate) struct Pair {
     pub(crate) b: f64,
 }
 
+impl Pair {
+    fn mean(&self, other: &Pair) -> Pair {
+        Pair {
+            a: f64::midpoint(self.a, other.a),
+            b: f64::midpoint(self.b, other.b),
+        }
+    }
+}
+
+/// Two boots after each other, one of each order, as one. The app that booted first and the one that booted second
+/// differ by percents, and only the mean of both orders is free of that: a median over boots of either order lies
+/// anywhere between the two. The last of an odd number stays alone.
+pub(crate) fn both_orders(boots: &[Vec<Pair>]) -> Vec<Vec<Pair>> {
+    let both = |boots: &[Vec<Pair>]| match boots {
+        [one, other] => one.iter().zip(other).map(|(a, b)| a.mean(b)).collect(),
+        alone => alone.concat(),
+    };
+    boots.chunks(2).map(both).collect()
+}
+
 /// A median with its 95 % interval.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Estimate {
@@ -71,6 +91,14 @@ mod tests {
         let estimate = estimate(&boots, |pair| pair.b).expect("pairs");
         assert!(estimate.low <= estimate.median && estimate.median <= estimate.high);
         assert!(estimate.high - estimate.low >= 2.0);
+    }
+
+    #[test]
+    fn what_the_order_does_is_gone() {
+        let boot = |b: f64| vec![Pair { a: 1.0, b }];
+        let units = both_orders(&[boot(1.5), boot(0.5), boot(1.2)]);
+        let seen: Vec<f64> = units.iter().flatten().map(|pair| pair.b).collect();
+        assert_eq!(seen, [1.0, 1.2]);
     }
 
     #[test]

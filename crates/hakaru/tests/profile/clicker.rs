@@ -2,7 +2,6 @@
 //! powers; with the solution both are gone.
 
 use std::net::{TcpListener, TcpStream};
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -11,17 +10,6 @@ use serde_json::Value;
 use crate::support::Place;
 
 const PATIENCE: Duration = Duration::from_secs(60);
-
-fn app() -> Place {
-    let place = Place::new("");
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../apps/clicker/.");
-    let copied = Command::new("cp")
-        .arg("-r")
-        .args([source.as_path(), place.folder.path()])
-        .status();
-    assert!(copied.expect("cp runs").success());
-    place
-}
 
 /// Waits until the server takes connections.
 fn wait_for(port: u16, server: &mut Child) {
@@ -83,7 +71,7 @@ fn share_of_running(json: &Value, table: &str, method: &str) -> f64 {
 
 #[test]
 fn the_profile_names_the_digits_and_the_table_of_powers() {
-    let place = app();
+    let place = Place::of_app("clicker");
     let (json, slow) = play(&place);
     let digits = share_of_running(&json, "self", "Integer#to_s");
     let table = share_of_running(&json, "inclusive", "Clicker::Item#power_table");

@@ -1,22 +1,10 @@
 //! `apps/resolver`: the profile leads to the constructor, counting says why, the difference shows it gone.
 
-use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
 
 use crate::support::Place;
-
-fn app() -> Place {
-    let place = Place::new("");
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../apps/resolver/.");
-    let copied = Command::new("cp")
-        .arg("-r")
-        .args([source.as_path(), place.folder.path()])
-        .status();
-    assert!(copied.expect("cp runs").success());
-    place
-}
 
 fn json(place: &Place, arguments: &[&str]) -> (Value, String) {
     let output = place.hakaru(arguments);
@@ -40,7 +28,7 @@ fn told(talk: &str) -> (u64, u64) {
 
 #[test]
 fn the_constructor_is_found_counted_and_seen_to_be_gone() {
-    let place = app();
+    let place = Place::of_app("resolver");
     let (before, _) = json(&place, &["profile", "--json", "--", "ruby", "resolve.rb"]);
     let rows = before["inclusive"].as_array().expect("a table").iter();
     let constructor = rows

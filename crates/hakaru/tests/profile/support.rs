@@ -57,6 +57,18 @@ impl Place {
         }
     }
 
+    /// A copy of an example app.
+    pub(crate) fn of_app(name: &str) -> Place {
+        let place = Place::new("");
+        let apps = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../apps");
+        let copied = Command::new("cp")
+            .arg("-r")
+            .args([&apps.join(name).join("."), place.folder.path()])
+            .status();
+        assert!(copied.expect("cp runs").success());
+        place
+    }
+
     /// Runs `hakaru` with these arguments in the program's folder.
     pub(crate) fn hakaru(&self, arguments: &[&str]) -> Output {
         hakaru(self.folder.path(), arguments)

@@ -36,6 +36,22 @@ pub struct Filled {
     pub columns: Vec<(String, bool)>,
 }
 
+impl Filled {
+    /// Of a table's name and its columns', each with whether it is computed; `quoted` is the dialect's way to write a name.
+    pub fn new<'a>(
+        quoted: fn(&str) -> String,
+        name: &str,
+        columns: impl Iterator<Item = (&'a str, bool)>,
+    ) -> Filled {
+        Filled {
+            name: quoted(name),
+            columns: columns
+                .map(|(name, computed)| (quoted(name), computed))
+                .collect(),
+        }
+    }
+}
+
 impl Pair {
     /// Rows that all tables of the first schema get, and queries for what both schemas have room for. `value` is a row's number
     /// as a value that every type takes; `shown` is a column as it says the same before and after a change of its type.

@@ -41,13 +41,10 @@ pub(super) fn pair(seed: u64) -> Pair {
 
 /// What is filled with rows.
 fn filled(tables: &[Table]) -> Vec<Filled> {
-    let one = |table: &Table| Filled {
-        name: quoted(table.name),
-        columns: table
-            .columns
-            .iter()
-            .map(|column| (quoted(column.name), column.is_generated))
-            .collect(),
+    let one = |table: &Table| {
+        let columns = table.columns.iter();
+        let columns = columns.map(|column| (column.name, column.is_generated));
+        Filled::new(quoted, table.name, columns)
     };
     tables.iter().map(one).collect()
 }
