@@ -132,8 +132,7 @@ impl Poller {
     }
 
     /// Waits until something happens, until `at`, or for a short time, and adds what happened to `ready`. With
-    /// `gather` several things are waited for where the kernel can do that: epoll could only sleep, and would be late
-    /// with what has come meanwhile.
+    /// `gather` several things are waited for: io_uring counts them, epoll can only sleep for the whole time.
     pub(crate) fn wait(
         &mut self,
         at: Option<Timestamp>,
@@ -148,6 +147,9 @@ impl Poller {
             } => {
                 if let Some(at) = at {
                     timer.wake_at(at)?;
+                }
+                if let Some(gather) = gather {
+                    std::thread::sleep(Duration::from_micros(u64::from(gather.micros)));
                 }
                 match poll.poll(events, Some(SLEEP_MAX)) {
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(()),
