@@ -5,11 +5,13 @@
 //! [`plan`] applies the old names that comments tell (`renames`), compares (`diff`) and writes statements in our order
 //! (`native`) or in sqldef's (`drop_in`).
 //!
-//! Expressions are compared in a canonical form (`expr`), queries and bodies token by token: how a server stores a view
-//! is only known to the server ([`Schema::adopt`]). Routines are compared by their bodies, sequences by their names.
+//! Expressions and the queries of plain views are compared in a canonical form (`expr`), other queries and bodies token by
+//! token: how a server stores those is only known to the server ([`Schema::adopt`]). Routines are compared by their bodies,
+//! sequences by their names.
 
 mod cursor;
 mod diff;
+mod dormant;
 mod drop_in;
 mod expr;
 mod fold;
@@ -17,6 +19,7 @@ mod hazards;
 mod lex;
 mod model;
 mod native;
+mod needs;
 mod normal;
 mod order;
 mod parse;
@@ -30,6 +33,8 @@ use std::collections::HashMap;
 
 use crate::{Note, Object, Plan, PlanError, PlanOptions, Server, Source, Style, SyntaxError};
 use model::{Event, Name, Opaque, Table, Trigger, View};
+
+pub use dormant::dormant;
 
 /// The schema of one database.
 #[derive(Clone, Debug, Default)]
@@ -173,7 +178,6 @@ impl Schema {
         for view in &mut self.views {
             if let Some(stored) = stored.view(&view.name.text) {
                 view.body.norm.clone_from(&stored.body.norm);
-                view.columns.clone_from(&stored.columns);
             }
         }
         for trigger in &mut self.triggers {
@@ -264,6 +268,7 @@ impl Table {
                 .filter(|_| is_paired)
             {
                 partition.norm.clone_from(&known.norm);
+                partition.values.clone_from(&known.values);
             }
         }
     }

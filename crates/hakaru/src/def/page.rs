@@ -1,9 +1,10 @@
 //! What the drop-in names print, letter for letter as sqldef does.
 
-use schema::{Plan, Statement};
+use schema::{Note, NoteKind, Plan, Statement};
 use schema_db::apply::Step;
 
 use super::Tool;
+use crate::talk;
 
 pub(super) const NOTHING: &str = "-- Nothing is modified --\n";
 pub(super) const EMPTY: &str = "-- No table exists --\n";
@@ -12,6 +13,17 @@ pub(super) const EMPTY: &str = "-- No table exists --\n";
 pub(super) const DRY_RUN: &str = "-- dry run --\n";
 /// The head of a plan that is carried out.
 pub(super) const APPLY: &str = "-- Apply --\n";
+
+/// What was not understood is told as by `hakaru schema`; of an old spelling sqldef says so, without the place.
+pub(super) fn say_notes(notes: Vec<Note>) {
+    let (deprecated, others): (Vec<Note>, Vec<Note>) = notes
+        .into_iter()
+        .partition(|note| note.kind == NoteKind::Deprecated);
+    for note in deprecated {
+        talk::say(&format!("-- WARNING: {}", note.text));
+    }
+    crate::schema::say_notes(&others);
+}
 
 /// A plan in sqldef's order: what a transaction takes, then the rest.
 pub(super) struct Script {

@@ -14,7 +14,7 @@ use super::flags::{Flags, Mode};
 use super::page::{self, Script};
 use super::scope::Scope;
 use super::{Ended, Tool, server};
-use crate::schema::{of_server, say_notes};
+use crate::schema::of_server;
 use crate::talk;
 
 /// How long another run may take; sqldef knows of no other and would run at the same time.
@@ -130,7 +130,7 @@ impl Run<'_> {
                 let texts = (std::slice::from_ref(text), wanted);
                 let read = runner::read_both(texts, server, &settings);
                 let (from, mut wanted, notes) = read.map_err(|error| of_run(&error))?;
-                say_notes(&notes);
+                page::say_notes(notes);
                 runner::plan(&from, &mut wanted, None, &settings)
             }
         };
@@ -205,7 +205,7 @@ impl Run<'_> {
     ) -> Result<Schema, String> {
         let read = runner::read(texts, server, settings);
         let (wanted, notes) = read.map_err(|error| of_run(&error))?;
-        say_notes(&notes);
+        page::say_notes(notes);
         Ok(wanted)
     }
 

@@ -127,6 +127,20 @@ fn a_file_can_stand_for_the_database() {
 }
 
 #[test]
+fn the_old_spelling_of_a_rename_is_warned_about() {
+    let folder = folder();
+    folder.write("current.sql", "CREATE TABLE t (a int);");
+    for (tool, quote) in [("mysqldef", "`"), ("psqldef", "\""), ("sqlite3def", "\"")] {
+        let wanted = "CREATE TABLE t (\n  b int -- @rename from=a\n);\n";
+        let said = run(&folder, tool, &["current.sql"], wanted).ended(0);
+        let warning = "-- WARNING: @rename is deprecated. Please use @renamed instead.\n";
+        assert!(said.err.contains(warning), "{tool}: {}", said.err);
+        let name = format!("{quote}b{quote}");
+        assert!(said.out.contains(&name), "{tool}: {}", said.out);
+    }
+}
+
+#[test]
 fn mistakes_end_with_1_and_are_named() {
     let folder = folder();
     let sqlite3def =

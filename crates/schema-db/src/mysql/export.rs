@@ -70,7 +70,7 @@ pub(super) fn export(
     })
 }
 
-/// Executes the statements in a database of their own and reads that.
+/// Executes the statements in a database of their own, where events do nothing, and reads that.
 pub(super) fn read_back(
     address: &MysqlAddress,
     server: &Server,
@@ -78,7 +78,12 @@ pub(super) fn read_back(
     statements: &[String],
 ) -> Result<String, DbError> {
     let mut owner = connection::open(address)?;
-    let name = format!("hakaru_scratch_{}", std::process::id());
+    // Processes on two machines, or in two containers, may have the same number.
+    let name = format!(
+        "hakaru_scratch_{}_{}",
+        std::process::id(),
+        owner.connection_id()
+    );
     let charset = server.charset.as_deref().unwrap_or("utf8mb4");
     let collation = match &server.collation {
         Some(collation) => format!(" COLLATE {collation}"),
@@ -107,7 +112,7 @@ fn fill_and_export(
 ) -> Result<String, DbError> {
     run(owner, &format!("USE `{}`", scratch.database))?;
     for statement in statements {
-        run(owner, statement)?;
+        run(owner, &schema::mysql::dormant(statement))?;
     }
     export(scratch, server, readers)
 }

@@ -293,6 +293,46 @@ fn random_pairs_on_mysql() {
     crate::pairs::run(&OnServer::new("HAKARU_TEST_MYSQL_URL"), &pairs::pair);
 }
 
+fn views_on(variable: &str) {
+    let bench = OnServer::new(variable);
+    let mut scratch = bench.empty();
+    let server = scratch.database().server().clone();
+    let desired = crate::bench::load(features::VIEWS, &server).unwrap();
+    let statements = desired.statements();
+    crate::bench::run(&mut *scratch, statements.iter().map(String::as_str)).unwrap();
+    let plan = crate::bench::plan_to(&mut *scratch, &desired).unwrap();
+    assert_eq!(crate::bench::spelled(&plan), "");
+}
+
+#[test]
+fn views_are_recognised_on_mariadb() {
+    views_on("HAKARU_TEST_MARIADB_URL");
+}
+
+#[test]
+fn views_are_recognised_on_the_newer_mariadb() {
+    views_on("HAKARU_TEST_MARIADB118_URL");
+}
+
+#[test]
+fn views_are_recognised_on_mysql() {
+    views_on("HAKARU_TEST_MYSQL_URL");
+}
+
+#[test]
+fn events_do_nothing_where_a_schema_is_tried_out() {
+    for variable in ["HAKARU_TEST_MARIADB_URL", "HAKARU_TEST_MYSQL_URL"] {
+        let bench = OnServer::new(variable);
+        let mut scratch = bench.empty();
+        let event = "CREATE EVENT e ON SCHEDULE EVERY 1 SECOND DO DELETE FROM other.precious";
+        let read = scratch.database().read_back(&[event.to_owned()]).unwrap();
+        assert!(
+            read.contains(" DISABLE ") && !read.contains(" ENABLE "),
+            "{read}"
+        );
+    }
+}
+
 fn features_on(variable: &str, product: Product) {
     let bench = OnServer::new(variable);
     let applies = |feature: &&features::Feature| feature.product.is_none_or(|only| only == product);

@@ -1,5 +1,7 @@
 //! What differs between two tables, before anybody writes statements of it.
 
+mod partitions;
+
 use super::model::{Check, Column, ForeignKey, Index, Name, Partition, Partitioning, Table};
 
 /// Where a column goes.
@@ -239,98 +241,6 @@ impl<'a> TableDiff<'a> {
             .map(|(check, _)| check)
             .collect();
     }
-
-    fn partitions(&mut self) {
-        let (before, after) = match (&self.from.partitioning, &self.to.partitioning) {
-            (None, None) => return,
-            (Some(_), None) => return self.partitions.push(PartitionStep::Remove),
-            (None, Some(after)) => return self.partitions.push(PartitionStep::By(after)),
-            (Some(before), Some(after)) => (before, after),
-        };
-        let has_same_list = before.is_same_list(after);
-        if before.norm == after.norm && has_same_list {
-            return;
-        }
-        if before.norm != after.norm || !after.has_bounds {
-            return self.partitions.push(PartitionStep::By(after));
-        }
-        match after.is_range {
-            true => self.ranges(before, after),
-            false => self.lists(before, after),
-        }
-    }
-
-    /// Those that are alike at the start stay; at the end too. What lies between becomes what is to be there.
-    fn ranges(&mut self, before: &'a Partitioning, after: &'a Partitioning) {
-        let (old, new) = (&before.partitions, &after.partitions);
-        let start = old
-            .iter()
-            .zip(new)
-            .take_while(|(old, new)| old.is_same(new))
-            .count();
-        let ends = old[start..].iter().rev().zip(new[start..].iter().rev());
-        let end = ends.take_while(|(old, new)| old.is_same(new)).count();
-        let gone: Vec<&Partition> = old[start..old.len() - end].iter().collect();
-        let come: Vec<&Partition> = new[start..new.len() - end].iter().collect();
-        let step = match (gone.is_empty(), come.is_empty()) {
-            (true, true) => return,
-            (false, true) => PartitionStep::Drop(gone),
-            (true, false) if end == 0 => PartitionStep::Add(come),
-            (true, false) => {
-                // The next one above has to give room.
-                let above = &old[start];
-                PartitionStep::Reorganize(vec![above], come.into_iter().chain([above]).collect())
-            }
-            (false, false) => return self.exchange(gone, come),
-        };
-        self.partitions.push(step);
-    }
-
-    /// A reorganisation keeps all rows, so the last bound may not come down; where it does, rows above it go first.
-    fn exchange(&mut self, gone: Vec<&'a Partition>, come: Vec<&'a Partition>) {
-        let has_same_end = match (gone.last(), come.last()) {
-            (Some(gone), Some(come)) => gone.norm == come.norm,
-            _ => false,
-        };
-        if has_same_end {
-            return self.partitions.push(PartitionStep::Reorganize(gone, come));
-        }
-        let (kept, lost): (Vec<_>, Vec<_>) = gone
-            .into_iter()
-            .partition(|old| come.iter().any(|new| new.norm == old.norm));
-        if !lost.is_empty() && kept.len() == come.len() {
-            self.partitions.push(PartitionStep::Drop(lost));
-            self.partitions.push(PartitionStep::Reorganize(kept, come));
-        } else if let Some(after) = &self.to.partitioning {
-            self.partitions.push(PartitionStep::By(after));
-        }
-    }
-
-    fn lists(&mut self, before: &'a Partitioning, after: &'a Partitioning) {
-        let (old, new) = (&before.partitions, &after.partitions);
-        let named =
-            |list: &'a [Partition], name: &Name| list.iter().find(|known| known.name.is(name));
-        let gone: Vec<&Partition> = old
-            .iter()
-            .filter(|old| named(new, &old.name).is_none())
-            .collect();
-        let come: Vec<&Partition> = new
-            .iter()
-            .filter(|new| named(old, &new.name).is_none())
-            .collect();
-        let is_changed =
-            |old: &Partition| named(new, &old.name).is_some_and(|new| !old.is_same(new));
-        if old.iter().any(is_changed) {
-            // Values may move between all of them: made anew, rows without a place make it fail, not vanish.
-            return self.partitions.push(PartitionStep::By(after));
-        }
-        if !gone.is_empty() {
-            self.partitions.push(PartitionStep::Drop(gone));
-        }
-        if !come.is_empty() {
-            self.partitions.push(PartitionStep::Add(come));
-        }
-    }
 }
 
 /// Servers name what has no name.
@@ -420,26 +330,5 @@ impl Index {
         self.was.is_none()
             && self.is_invisible != other.is_invisible
             && self.norm[..plain(self)] == other.norm[..plain(other)]
-    }
-}
-
-impl Partition {
-    fn is_same(&self, other: &Partition) -> bool {
-        self.name.is(&other.name) && self.norm == other.norm
-    }
-}
-
-impl Partitioning {
-    /// Servers name partitions of which only the number was given, so such a list says no more than its length.
-    fn is_same_list(&self, other: &Partitioning) -> bool {
-        if !self.has_bounds && (self.partitions.is_empty() || other.partitions.is_empty()) {
-            return true;
-        }
-        self.partitions.len() == other.partitions.len()
-            && self
-                .partitions
-                .iter()
-                .zip(&other.partitions)
-                .all(|(one, other)| one.is_same(other))
     }
 }

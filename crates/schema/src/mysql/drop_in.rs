@@ -1,5 +1,7 @@
 //! Plans as sqldef spells and orders them: one change a statement, in the order of the wanted texts, drops at the end.
 
+mod indexes;
+mod partitions;
 mod programs;
 mod table;
 

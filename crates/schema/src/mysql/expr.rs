@@ -1,13 +1,16 @@
 //! Expressions, queries and bodies: kept as written, compared in a canonical form.
 //!
 //! Servers store an expression as a tree and print it anew: MySQL with all parentheses, MariaDB with the needed ones.
-//! So [`tree`] reads one by operator precedence and prints it with all of them. What it does not know (subqueries, whole
-//! statements) is compared token by token.
+//! So [`tree`] reads one by operator precedence and prints it with all of them, and [`query`] does so for a view's query.
+//! What they do not know (subqueries, bodies) is compared token by token.
 
+mod keywords;
+mod query;
 mod tokens;
 mod tree;
 
 use super::lex::{Executes, Lexer, Token};
+use super::model::Name;
 use crate::{Product, Server};
 
 /// A stretch of SQL.
@@ -37,7 +40,26 @@ impl Expr {
         }
     }
 
-    /// A query, a body or another stretch of which only the tokens are compared; names of this database lose it.
+    /// A view's query; `columns` are the names that the view gives to its columns.
+    pub(super) fn query(tokens: &[Token<'_>], columns: &[Name], database: Option<&str>) -> Expr {
+        let norm = query::canonical(tokens, columns, database).unwrap_or_else(|| {
+            let names: Vec<String> = columns
+                .iter()
+                .map(|name| name.text.to_lowercase())
+                .collect();
+            format!(
+                "({}) {}",
+                names.join(", "),
+                tokens::canonical(tokens, database)
+            )
+        });
+        Expr {
+            text: text(tokens),
+            norm,
+        }
+    }
+
+    /// A body, a schedule or another stretch of which only the tokens are compared; names of this database lose it.
     pub(super) fn statement(tokens: &[Token<'_>], database: Option<&str>) -> Expr {
         Expr {
             text: text(tokens),
@@ -62,7 +84,7 @@ pub(super) fn drop_in_text(text: &str) -> String {
     drop_in(&lexed(text))
 }
 
-pub(super) use tokens::{drop_in, text, without_database};
+pub(super) use tokens::{drop_in, listed, text, without_database};
 
 /// The text with its words in capitals, strings apart.
 pub(super) fn upper_text(text: &str) -> String {

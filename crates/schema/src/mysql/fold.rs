@@ -1,14 +1,15 @@
 //! Changes folded into a table, as a server would carry them out.
 
-use super::model::{Column, Name, Options, Table};
-use super::parse::Item;
+use super::model::{Check, Column, Name, Options, Partition, Table};
 use super::parse::alter::{Action, Place};
+use super::parse::{Item, VERSIONING};
 
 impl Name {
     /// Columns and indexes are found whatever the case.
     pub(super) fn is(&self, other: &Name) -> bool {
+        let is_ascii = || self.text.is_ascii() && other.text.is_ascii();
         self.text.eq_ignore_ascii_case(&other.text)
-            || self.text.to_lowercase() == other.text.to_lowercase()
+            || (!is_ascii() && self.text.to_lowercase() == other.text.to_lowercase())
     }
 }
 
@@ -35,6 +36,9 @@ pub(super) fn fold(table: &mut Table, action: Action) -> Result<(), String> {
             column(table, &old)?;
             table.rename_column(&old, &new);
         }
+        Action::VisibleColumn(name, is_visible) => {
+            column(table, &name)?.is_invisible = !is_visible;
+        }
         Action::Options(options) => table.options.take(options),
         Action::Convert(options) => {
             for column in &mut table.columns {
@@ -49,7 +53,7 @@ pub(super) fn fold(table: &mut Table, action: Action) -> Result<(), String> {
     Ok(())
 }
 
-/// Changes of indexes, constraints and partitions: what is not there needs no change.
+/// Changes of indexes, constraints, partitions and options: what is not there needs no change.
 fn named(table: &mut Table, action: Action) {
     match action {
         Action::DropIndex(name) => table.indexes.retain(|index| !index.name.is(&name)),
@@ -96,9 +100,37 @@ fn named(table: &mut Table, action: Action) {
                     .retain(|partition| !is_gone(&partition.name));
             }
         }
+        Action::Reorganize(names, new) => {
+            if let Some(partitioning) = &mut table.partitioning {
+                reorganize(&mut partitioning.partitions, &names, new);
+            }
+        }
         Action::Unpartition => table.partitioning = None,
+        Action::Enforced(name, is_enforced) => {
+            let is_it =
+                |check: &&mut Check| check.name.as_ref().is_some_and(|known| known.is(&name));
+            if let Some(check) = table.checks.iter_mut().find(is_it) {
+                check.is_enforced = is_enforced;
+            }
+        }
+        Action::Unversion => table.options.others.retain(|(word, _)| word != VERSIONING),
+        Action::DropPeriod(name) => {
+            let begin = format!("PERIOD FOR {}", name.text).to_lowercase();
+            let is_it =
+                |period: &String| period.replace('`', "").to_lowercase().starts_with(&begin);
+            table.periods.retain(|period| !is_it(period));
+        }
         _ => {}
     }
+}
+
+/// New ones come where the first of the old ones was.
+fn reorganize(partitions: &mut Vec<Partition>, names: &[Name], new: Vec<Partition>) {
+    let is_gone = |partition: &Partition| names.iter().any(|name| name.is(&partition.name));
+    let first = partitions.iter().position(is_gone);
+    partitions.retain(|partition| !is_gone(partition));
+    let place = first.unwrap_or(partitions.len());
+    partitions.splice(place..place, new);
 }
 
 fn column<'t>(table: &'t mut Table, name: &Name) -> Result<&'t mut Column, String> {

@@ -1,7 +1,10 @@
 //! What the rows of a table can do to a change, with the query that finds them.
 
+use super::diff::{PartitionStep, TableDiff};
 use super::lex::backticked;
-use super::model::{Check, Column, ColumnNorm, ForeignKey, Index, IndexKind, Key, Name, Table};
+use super::model::{
+    Check, Column, ColumnNorm, ForeignKey, Index, IndexKind, Key, Name, Partitioning, Table,
+};
 use crate::Hazard;
 
 /// Others read meanwhile, but do not write.
@@ -161,6 +164,49 @@ pub(super) fn of_options(from: &Table, to: &Table) -> Vec<Hazard> {
     } else {
         Vec::new()
     }
+}
+
+/// Of partitions that rows are moved between.
+pub(super) fn of_partitions(diff: &TableDiff<'_>, step: &PartitionStep<'_>) -> Vec<Hazard> {
+    let is_short = match step {
+        PartitionStep::By(_) => true,
+        PartitionStep::Reorganize(from, to) => {
+            let mut values = from.iter().flat_map(|old| &old.values);
+            values.any(|value| !to.iter().any(|new| new.values.contains(value)))
+        }
+        PartitionStep::Remove | PartitionStep::Drop(_) | PartitionStep::Add(_) => false,
+    };
+    let name = &diff.to.name.text;
+    let mut hazards = vec![Hazard::Rewrite(format!("table {name} is written anew"))];
+    let outside = diff.to.partitioning.as_ref().and_then(outside);
+    if let Some(outside) = outside.filter(|_| is_short) {
+        hazards.push(Hazard::MayFail {
+            reason: format!("each row of {name} needs a partition"),
+            query: Some(format!(
+                "SELECT * FROM {} WHERE {outside}",
+                now(&diff.from.name, &diff.from.was)
+            )),
+        });
+    }
+    hazards
+}
+
+/// The condition of rows that no partition takes; `None` where each is taken, and where that cannot be told.
+fn outside(partitioning: &Partitioning) -> Option<String> {
+    let (key, last) = (&partitioning.key, partitioning.partitions.last()?);
+    if partitioning.is_range {
+        let bound = last.bound.as_ref()?;
+        return Some(format!("({key}) >= ({bound})"));
+    }
+    let is_listed = partitioning
+        .partitions
+        .iter()
+        .all(|one| !one.values.is_empty());
+    let values = partitioning.partitions.iter().flat_map(|one| &one.values);
+    let values: Vec<String> = values
+        .map(|value| format!("({key}) <=> {}", value.text))
+        .collect();
+    is_listed.then(|| format!("NOT ({})", values.join(" OR ")))
 }
 
 /// Why values may be lost, when they may.

@@ -1,8 +1,12 @@
 //! Tokens of MySQL's SQL, borrowed from the source. Comments are no tokens, but what a server would execute of them
 //! (`/*!50100 … */`) is, and rename comments are collected on the way.
 
+mod quote;
+
 use crate::rename::{Renamed, renamed_from};
 use crate::{Product, Server, Version};
+
+pub(super) use quote::{backticked, literal, unquoted};
 
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -285,85 +289,21 @@ impl<'a> Lexer<'a> {
     }
 
     fn op(&mut self) -> Kind {
-        const LONG: [&str; 11] = [
-            "<=>", "->>", "->", ":=", "||", "&&", "<<", ">>", "<=", ">=", "<>",
+        const LONG: [&str; 12] = [
+            "<=>", "->>", "->", ":=", "||", "&&", "<<", ">>", "<=", ">=", "<>", "!=",
         ];
-        let rest = &self.text[self.at..];
-        self.at += match LONG.iter().find(|op| rest.starts_with(**op)) {
-            Some(op) => op.len(),
-            None if rest.starts_with("!=") => 2,
-            None => 1,
-        };
+        // Most are parentheses and commas.
+        let begins_long = matches!(self.byte(0), b'<' | b'>' | b'-' | b':' | b'|' | b'&' | b'!');
+        let rest = &self.text.as_bytes()[self.at..];
+        let long = LONG.iter().filter(|_| begins_long);
+        let mut long = long.filter(|op| rest.starts_with(op.as_bytes()));
+        self.at += long.next().map_or(1, |op| op.len());
         Kind::Op
     }
 }
 
 fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$' || byte >= 0x80
-}
-
-/// What a quoted name or string means: quotes and escapes taken out.
-pub(super) fn unquoted(text: &str) -> String {
-    let mut letters = text.chars();
-    let Some(quote) = letters.next() else {
-        return String::new();
-    };
-    let inner = text
-        .get(1..text.len().saturating_sub(1))
-        .unwrap_or_default();
-    if quote == '`' {
-        return inner.replace("``", "`");
-    }
-    if !inner.contains([quote, '\\']) {
-        return inner.to_owned();
-    }
-    let mut plain = String::with_capacity(inner.len());
-    let mut letters = inner.chars();
-    while let Some(letter) = letters.next() {
-        match letter {
-            '\\' => match letters.next() {
-                Some('n') => plain.push('\n'),
-                Some('t') => plain.push('\t'),
-                Some('r') => plain.push('\r'),
-                Some('0') => plain.push('\0'),
-                Some('b') => plain.push('\u{8}'),
-                Some('Z') => plain.push('\u{1a}'),
-                // Escaped wildcards keep their backslash.
-                Some(wildcard @ ('%' | '_')) => plain.extend(['\\', wildcard]),
-                Some(other) => plain.push(other),
-                None => {}
-            },
-            letter if letter == quote => {
-                letters.next();
-                plain.push(quote);
-            }
-            letter => plain.push(letter),
-        }
-    }
-    plain
-}
-
-/// A string literal, as servers print them.
-pub(super) fn literal(plain: &str) -> String {
-    let mut text = String::with_capacity(plain.len() + 2);
-    text.push('\'');
-    for letter in plain.chars() {
-        match letter {
-            '\'' => text.push_str("''"),
-            '\\' => text.push_str("\\\\"),
-            '\n' => text.push_str("\\n"),
-            '\r' => text.push_str("\\r"),
-            '\0' => text.push_str("\\0"),
-            letter => text.push(letter),
-        }
-    }
-    text.push('\'');
-    text
-}
-
-/// A name in backticks.
-pub(super) fn backticked(name: &str) -> String {
-    format!("`{}`", name.replace('`', "``"))
 }
 
 #[cfg(test)]
@@ -406,14 +346,6 @@ mod tests {
         let sql = "a /*!50003 b */ /*!80016 c */ /*M!100100 d */ /*M!999999\\- e */ /*! f */";
         check(Product::Mysql, sql, &["a", "b", "c", "f"]);
         check(Product::MariaDb, sql, &["a", "b", "d", "f"]);
-    }
-
-    #[test]
-    fn quotes_come_off_and_on() {
-        assert_eq!(unquoted("'it''s \\\"here\\\\'"), "it's \"here\\");
-        assert_eq!(unquoted("`a``b`"), "a`b");
-        assert_eq!(literal("it's \\"), "'it''s \\\\'");
-        assert_eq!(backticked("a`b"), "`a``b`");
     }
 
     #[test]

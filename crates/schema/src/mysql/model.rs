@@ -1,7 +1,11 @@
 //! What a MySQL schema is made of. Beside what was written stands its normal form, filled in by [`super::normal`]:
 //! comparing looks at that, printing at what was written.
 
+mod programs;
+
 use super::expr::Expr;
+
+pub use programs::{Event, Opaque, Trigger, View};
 
 /// A name, and whether it was quoted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -68,6 +72,8 @@ pub struct TableNorm {
     pub row_format: Option<String>,
     /// All others, in order.
     pub others: Vec<String>,
+    /// Periods, the one of the table's own past apart.
+    pub periods: Vec<String>,
 }
 
 /// Options of a table.
@@ -282,14 +288,6 @@ impl Index {
         self.kind == IndexKind::Primary
     }
 
-    /// Names of the columns, in lower case; an expression has none.
-    pub fn columns(&self) -> impl Iterator<Item = Option<String>> {
-        self.parts.iter().map(|part| match &part.key {
-            Key::Column(name) => Some(name.text.to_lowercase()),
-            Key::Expr(_) => None,
-        })
-    }
-
     /// Whether its first columns are these, in this order and whole.
     pub fn covers(&self, columns: &[Name]) -> bool {
         let is_tree = matches!(
@@ -358,6 +356,8 @@ pub struct Partitioning {
     pub has_bounds: bool,
     /// Whether it is by RANGE.
     pub is_range: bool,
+    /// What rows are told apart by, as written: the columns or the expression in parentheses.
+    pub key: String,
     /// In order; empty when only their number is given.
     pub partitions: Vec<Partition>,
 }
@@ -373,86 +373,8 @@ pub struct Partition {
     pub norm: String,
     /// Whether it takes all above (`MAXVALUE`).
     pub is_max: bool,
-}
-
-/// A view.
-#[derive(Clone, Debug, Default)]
-pub struct View {
-    /// Its name.
-    pub name: Name,
-    /// What it was called before.
-    pub renamed_from: Option<String>,
-    /// The name on the server, where a plan gives it the one above.
-    pub was: Option<Name>,
-    /// In upper case; `UNDEFINED` when not written.
-    pub algorithm: String,
-    /// As printed; the creating user when `None`.
-    pub definer: Option<String>,
-    /// In upper case, when written.
-    pub security: Option<String>,
-    /// Names of the columns, canonical.
-    pub columns: Option<String>,
-    /// The query, with check option.
-    pub body: Expr,
-    /// Names in the query, in lower case and in order: tables and views are among them.
-    pub tables: Vec<String>,
-    /// The statement as written.
-    pub source: String,
-}
-
-/// A trigger.
-#[derive(Clone, Debug, Default)]
-pub struct Trigger {
-    /// Its name.
-    pub name: Name,
-    /// Name of its table.
-    pub table: Name,
-    /// As printed.
-    pub definer: Option<String>,
-    /// `BEFORE INSERT` and so on, in upper case.
-    pub event: String,
-    /// `FOLLOWS x`, which servers do not tell again.
-    pub order: String,
-    /// What it does.
-    pub body: Expr,
-    /// The statement as written.
-    pub source: String,
-}
-
-/// An event.
-#[derive(Clone, Debug, Default)]
-pub struct Event {
-    /// Its name.
-    pub name: Name,
-    /// As printed.
-    pub definer: Option<String>,
-    /// `EVERY …` or `AT …`.
-    pub schedule: Expr,
-    /// STARTS and ENDS.
-    pub bounds: Expr,
-    /// Whether a start was written; the server makes one otherwise.
-    pub has_start: bool,
-    /// `ON COMPLETION PRESERVE`
-    pub is_preserved: bool,
-    /// `ENABLE`, `DISABLE` or `DISABLE ON SLAVE`.
-    pub status: String,
-    /// `COMMENT`
-    pub comment: String,
-    /// What it does.
-    pub body: Expr,
-    /// The statement as written.
-    pub source: String,
-}
-
-/// A routine or a sequence, which is kept as it was written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Opaque {
-    /// `procedure`, `function` or `sequence`.
-    pub kind: &'static str,
-    /// Its name.
-    pub name: String,
-    /// What is compared of it.
-    pub norm: String,
-    /// As written.
-    pub text: String,
+    /// All that it takes (`VALUES IN`); none where it takes all the rest, and of other kinds.
+    pub values: Vec<Expr>,
+    /// What stands in parentheses behind `LESS THAN`; `None` where some of it is `MAXVALUE`.
+    pub bound: Option<String>,
 }

@@ -15,7 +15,7 @@ use super::diff::{ColumnStep, TableDiff};
 use super::lex::backticked;
 use super::model::{ForeignKey, Index, Name, Table};
 use super::render::Printer;
-use super::{Schema, hazards, order};
+use super::{Schema, hazards, needs, order};
 use crate::{Hazard, Object, PlanOptions, Statement};
 
 pub(super) use options::options;
@@ -254,7 +254,13 @@ impl<'a> Builder<'a> {
                 && statement.object.kind == "view"
                 && statement.object.name == table.name.text
         });
+        let keys = table.foreign_keys.iter();
+        let before = &self.statements[..created];
+        let needed: Vec<usize> = keys
+            .flat_map(|key| needs::of_key(before, table, key))
+            .collect();
         self.statements[created].needs.extend(in_the_way);
+        self.statements[created].needs.extend(needed);
     }
 
     fn add_foreign_keys(
@@ -263,23 +269,27 @@ impl<'a> Builder<'a> {
         retaken: &[Retaken<'a>],
         late: &[Retaken<'a>],
     ) {
-        let mut places: HashMap<&str, usize> = HashMap::new();
-        let mut of_table: Vec<(&Table, Vec<&ForeignKey>)> = Vec::new();
+        let mut places: HashMap<(&str, &[usize]), usize> = HashMap::new();
+        let mut of_table: Vec<(&Table, Vec<&ForeignKey>, &[usize])> = Vec::new();
         let added = diffs
             .iter()
             .flat_map(|diff| diff.added_keys.iter().map(|key| (diff.to, *key)));
-        let others = retaken
-            .iter()
-            .chain(late)
-            .map(|Retaken { table, key }| (*table, *key));
-        for (table, key) in added.chain(others) {
-            let place = *places.entry(&table.name.text).or_insert(of_table.len());
+        let of_retaken = |Retaken { table, key }: &Retaken<'a>| (*table, *key);
+        let new = added.chain(late.iter().map(of_retaken));
+        let new = new.map(|(table, key)| (table, key, needs::of_key(&self.statements, table, key)));
+        // What was taken away for a while comes again in any case.
+        let back = retaken.iter().map(of_retaken);
+        let back = back.map(|(table, key)| (table, key, Vec::new()));
+        let keys: Vec<(&Table, &ForeignKey, Vec<usize>)> = new.chain(back).collect();
+        for (table, key, needed) in &keys {
+            let group = (table.name.text.as_str(), needed.as_slice());
+            let place = *places.entry(group).or_insert(of_table.len());
             match of_table.get_mut(place) {
-                Some((_, keys)) => keys.push(key),
-                None => of_table.push((table, vec![key])),
+                Some((_, keys, _)) => keys.push(*key),
+                None => of_table.push((*table, vec![*key], needed.as_slice())),
             }
         }
-        for (table, keys) in of_table {
+        for (table, keys, needed) in of_table {
             let clauses: Vec<String> = keys
                 .iter()
                 .map(|key| format!("ADD {}", self.printer.foreign_key(key)))
@@ -295,7 +305,8 @@ impl<'a> Builder<'a> {
                 .filter(|_| !is_new)
                 .flat_map(|key| hazards::of_key(table, key));
             let name = format!("{}.{}", table.name.text, table.key_name(keys[0]).text);
-            self.push_with(sql, "add", ("constraint", name), hazards.collect());
+            let at = self.push_with(sql, "add", ("constraint", name), hazards.collect());
+            self.statements[at].needs.extend(needed);
         }
     }
 }

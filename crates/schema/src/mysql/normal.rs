@@ -5,6 +5,7 @@ mod keys;
 mod types;
 mod value;
 
+use super::lex::{literal, unquoted};
 use super::model::{Column, ColumnNorm, Table, TableNorm, Value};
 use crate::{Product, Server, Version};
 
@@ -54,14 +55,16 @@ pub(super) fn settle(table: &mut Table, server: &Server) {
     keys::imply(table);
     let texts = charset::Texts::of_table(&table.options, server, &rules);
     table.norm = table_norm(table, &texts);
-    let primary = keys::primary_columns(table);
+    let primary = table.primary();
     let norms: Vec<ColumnNorm> = table
         .columns
         .iter()
         .map(|column| {
             column_norm(
                 column,
-                primary.contains(&column.name.text.to_lowercase()),
+                primary.is_some_and(|primary| {
+                    primary.parts.iter().any(|part| part.is_of(&column.name))
+                }),
                 &texts,
                 &rules,
             )
@@ -85,23 +88,72 @@ fn checks_to_table(table: &mut Table) {
 
 fn table_norm(table: &Table, texts: &charset::Texts) -> TableNorm {
     let options = &table.options;
-    let mut others: Vec<String> = options
-        .others
-        .iter()
-        .map(|(word, value)| format!("{word}={}", value.replace(' ', "").to_lowercase()))
+    let others = options.others.iter();
+    let mut others: Vec<String> = others
+        .filter_map(|(word, value)| option_norm(word, value))
         .collect();
     others.sort();
     TableNorm {
-        engine: options
-            .engine
-            .clone()
-            .unwrap_or_else(|| "innodb".to_owned()),
+        engine: engine_norm(options.engine.as_deref()),
         charset: texts.charset.clone(),
         collation: texts.collation.clone(),
         comment: options.comment.clone().unwrap_or_default(),
         row_format: options.row_format.clone(),
         others,
+        periods: table
+            .periods
+            .iter()
+            .filter_map(|period| period_norm(period))
+            .collect(),
     }
+}
+
+/// `None` for the period of a table's own past, which comes and goes with its versions.
+pub(super) fn period_norm(period: &str) -> Option<String> {
+    let norm = period.replace([' ', '`'], "").to_lowercase();
+    (!norm.starts_with("periodforsystem_time(")).then_some(norm)
+}
+
+/// Servers print one of an engine's names.
+fn engine_norm(engine: Option<&str>) -> String {
+    let engine = match engine.unwrap_or("innodb") {
+        "innobase" => "innodb",
+        "merge" => "mrg_myisam",
+        "heap" => "memory",
+        "ndb" => "ndbcluster",
+        engine => engine,
+    };
+    engine.to_owned()
+}
+
+/// `None` for what goes without saying, and for what servers do not keep.
+fn option_norm(word: &str, value: &str) -> Option<String> {
+    let plain = value.replace([' ', '`'], "");
+    let value = match word {
+        // Case means something in names of tables and in what other programs read.
+        "UNION" | "CONNECTION" | "ENGINE_ATTRIBUTE" | "SECONDARY_ENGINE_ATTRIBUTE" => {
+            literal_norm(value).unwrap_or(plain)
+        }
+        _ => literal_norm(value).unwrap_or(plain).to_lowercase(),
+    };
+    let is_plain = matches!(
+        (word, value.as_str()),
+        ("UNION", "()")
+            | ("INSERT_METHOD", "no")
+            | ("TABLESPACE", "innodb_file_per_table")
+            | ("STORAGE", "memory" | "default")
+            | ("PASSWORD", _)
+            | ("CONNECTION" | "COMPRESSION" | "ENGINE_ATTRIBUTE", "''")
+            | ("SECONDARY_ENGINE_ATTRIBUTE", "''")
+            | ("SECONDARY_ENGINE", "null")
+    );
+    (!is_plain).then(|| format!("{word}={value}"))
+}
+
+/// A string in one spelling.
+fn literal_norm(value: &str) -> Option<String> {
+    let is_string = value.starts_with(['\'', '"']);
+    is_string.then(|| literal(&unquoted(value)))
 }
 
 fn column_norm(
@@ -146,10 +198,12 @@ fn column_norm(
             rest.push(word.to_owned());
         }
     }
-    rest.push(format!(
-        "COMMENT {}",
-        column.comment.as_deref().unwrap_or_default()
-    ));
+    rest.extend(
+        column
+            .comment
+            .as_ref()
+            .map(|comment| format!("COMMENT {comment}")),
+    );
     let stored = data_type.print();
     ColumnNorm {
         charset,
@@ -202,6 +256,7 @@ impl TableNorm {
             && self.comment == other.comment
             && self.row_format == other.row_format
             && self.others == other.others
+            && self.periods == other.periods
     }
 }
 

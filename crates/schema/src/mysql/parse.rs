@@ -13,7 +13,7 @@ use super::model::{Check, Column, ForeignKey, Index, Name};
 
 pub(super) use index::created as created_index;
 pub(super) use program::{event, head, trigger, view};
-pub(super) use table::{Created, table};
+pub(super) use table::{Created, VERSIONING, table};
 
 /// One thing between the parentheses of a table, or behind ADD.
 #[derive(Clone, Debug)]

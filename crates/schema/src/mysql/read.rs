@@ -46,16 +46,13 @@ pub(super) fn source(
         let (start, end) = statement.span();
         line += source.text[counted..start].matches('\n').count();
         counted = start;
-        for (_, renamed) in statement
-            .renames
-            .iter()
-            .filter(|(_, renamed)| renamed.is_deprecated)
-        {
+        let renames = statement.renames.iter();
+        for _ in renames.filter(|(_, renamed)| renamed.is_deprecated) {
             notes.push(Note {
                 source: source.name.clone(),
                 line,
                 kind: NoteKind::Deprecated,
-                text: format!("@rename from={} is written @renamed now", renamed.from),
+                text: "@rename is deprecated. Please use @renamed instead.".to_owned(),
             });
         }
         if let [first, ..] = statement.tokens.as_slice()

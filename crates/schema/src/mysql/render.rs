@@ -311,12 +311,19 @@ pub(super) fn options(table: &Table) -> Vec<String> {
         options
             .others
             .iter()
-            .map(|(word, value)| match value.is_empty() {
-                true => word.clone(),
-                false => format!("{word}={value}"),
-            }),
+            .map(|(word, value)| option(word, value)),
     );
     texts
+}
+
+/// An option with its value, if it has one.
+pub(super) fn option(word: &str, value: &str) -> String {
+    match (word, value) {
+        (word, "") => word.to_owned(),
+        // The grammar has no `=` here.
+        ("STORAGE", value) => format!("STORAGE {value}"),
+        (word, value) => format!("{word}={value}"),
+    }
 }
 
 /// `PARTITION BY …`

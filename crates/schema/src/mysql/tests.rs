@@ -1,3 +1,5 @@
+mod tables;
+
 use super::*;
 use crate::{Allowed, Hazard, NoteKind, Product, Statement, Version};
 
@@ -151,34 +153,27 @@ fn a_foreign_key_makes_room_for_its_columns() {
 }
 
 #[test]
-fn partitions_make_room_and_go() {
-    let table = |list: &str| format!("CREATE TABLE t (a int) PARTITION BY RANGE (a) ({list})");
-    let (one, two) = (
-        "PARTITION p1 VALUES LESS THAN (1)",
-        "PARTITION p2 VALUES LESS THAN (2)",
+fn what_needs_a_statement_that_is_held_back_is_held_back_too() {
+    let parent = "CREATE TABLE p (id int PRIMARY KEY)";
+    let child = |kind: &str, key: &str| format!("CREATE TABLE c (p {kind}, n int, KEY k (p){key})");
+    let from = format!("{parent}; {}", child("bigint", ""));
+    let to = format!(
+        "{parent}; {}; CREATE TABLE d (p int, m int, FOREIGN KEY (p) REFERENCES p (id))",
+        child("int", ", CONSTRAINT k FOREIGN KEY (p) REFERENCES p (id)")
     );
-    let max = "PARTITION pm VALUES LESS THAN MAXVALUE";
-    check(
-        &table(one),
-        &table(&format!("{one}, {two}")),
-        &["ALTER TABLE `t` ADD PARTITION (PARTITION p2 VALUES LESS THAN (2))"],
-    );
-    check(
-        &table(&format!("{one}, {max}")),
-        &table(&format!("{one}, {two}, {max}")),
-        &[
-            "ALTER TABLE `t` REORGANIZE PARTITION `pm` INTO (PARTITION p2 VALUES LESS THAN (2), PARTITION pm VALUES LESS THAN MAXVALUE)",
-        ],
-    );
-    check(
-        &table(&format!("{one}, {two}")),
-        &table(one),
-        &["ALTER TABLE `t` DROP PARTITION `p2`"],
-    );
-    check(
-        &table(one),
-        "CREATE TABLE t (a int)",
-        &["ALTER TABLE `t` REMOVE PARTITIONING"],
+    let mut plan = Plan {
+        statements: planned(&from, &to, Product::Mysql),
+    };
+    plan.hold_back(&Allowed::default());
+    let held: Vec<(&str, bool)> = plan
+        .statements
+        .iter()
+        .map(|step| (step.object.kind, step.held_back.is_some()))
+        .collect();
+    // The column may lose values, the foreign key does not fit without that, and the new table needs neither.
+    assert_eq!(
+        held,
+        [("column", true), ("table", false), ("constraint", true)]
     );
 }
 
@@ -330,5 +325,37 @@ fn mistakes_have_a_place() {
         };
         let error = read(&[source], &server(Product::Mysql)).unwrap_err();
         assert_eq!((error.line, error.column), (line, column), "{error}");
+    }
+}
+
+#[test]
+fn views_are_recognised_as_servers_print_them() {
+    let table = "CREATE TABLE users (id int, name varchar(20), parent int)";
+    let written = [
+        "CREATE VIEW v (a, b) AS SELECT id, upper(name) FROM app.users WHERE parent IS NOT NULL AND id IN (1, 2)",
+        "CREATE VIEW w AS SELECT u.name, p.name AS above FROM users u LEFT JOIN users p ON p.id = u.parent ORDER BY p.name DESC",
+    ];
+    let printed = [
+        (
+            Product::Mysql,
+            "CREATE ALGORITHM=UNDEFINED DEFINER=`root`@`localhost` SQL SECURITY DEFINER VIEW `v` (`a`,`b`) AS select `users`.`id` AS `id`,\
+             upper(`users`.`name`) AS `upper(name)` from `users` where ((`users`.`parent` is not null) and (`users`.`id` in (1,2)))",
+            "CREATE ALGORITHM=UNDEFINED DEFINER=`root`@`localhost` SQL SECURITY DEFINER VIEW `w` AS select `u`.`name` AS `name`,\
+             `p`.`name` AS `above` from (`users` `u` left join `users` `p` on((`p`.`id` = `u`.`parent`))) order by `p`.`name` desc",
+        ),
+        (
+            Product::MariaDb,
+            "CREATE ALGORITHM=UNDEFINED DEFINER=`root`@`localhost` SQL SECURITY DEFINER VIEW `v` AS select `users`.`id` AS `a`,\
+             ucase(`users`.`name`) AS `b` from `users` where `users`.`parent` is not null and `users`.`id` in (1,2)",
+            "CREATE ALGORITHM=UNDEFINED DEFINER=`root`@`localhost` SQL SECURITY DEFINER VIEW `w` AS select `u`.`name` AS `name`,\
+             `p`.`name` AS `above` from (`users` `u` left join `users` `p` on(`p`.`id` = `u`.`parent`)) order by `p`.`name` desc",
+        ),
+    ];
+    for (product, v, w) in printed {
+        same(
+            product,
+            &format!("{table};{};{}", written[0], written[1]),
+            &format!("{table};{v};{w}"),
+        );
     }
 }

@@ -25,6 +25,8 @@ pub(super) struct Builder<'a> {
     /// Views and triggers that `ALTER TABLE` must not see, dropped in advance.
     pub(super) dropped_early: HashSet<(&'static str, String)>,
     pub(super) renamed: Vec<Rename>,
+    /// Tables whose rewriting changes values and may be held back, with its first statement.
+    pub(super) lossy: Vec<(Name, usize)>,
 }
 
 /// See [`crate::plan()`].
@@ -39,6 +41,7 @@ pub(super) fn plan(from: &Schema, to: &Schema, options: &PlanOptions) -> Result<
         rebuilt: Vec::new(),
         dropped_early: HashSet::new(),
         renamed,
+        lossy: Vec::new(),
     };
     builder.everything();
     Ok(Plan {
@@ -246,6 +249,8 @@ impl<'a> Builder<'a> {
                 None => index.text.clone(),
             };
             let created = self.push(sql, "create", "index", index.name.text.clone());
+            let rebuilt = self.lossy_rebuild(&index.table.key());
+            self.statements[created].needs.extend(rebuilt);
             let is_on_rows = from.table(&index.table.key()).is_some();
             if is_on_rows {
                 self.statements[created].hazards = hazards::of_index(index);
@@ -271,7 +276,7 @@ impl<'a> Builder<'a> {
                 let old = old.filter(|old| to.whole(kind, old).is_none())?;
                 from.whole(kind, &old)
             });
-            let mut needed = None;
+            let (mut needed, mut rebuilt) = (None, self.rebuild_for(whole));
             match before {
                 Some(before) => {
                     let is_changed = self.is_changed(before, whole) || before.name.key() != key;
@@ -279,8 +284,12 @@ impl<'a> Builder<'a> {
                         continue;
                     }
                     if is_changed && !self.is_away(before) {
-                        self.drop_to_replace(before);
+                        let dropped = self.drop_to_replace(before);
+                        self.statements[dropped].needs.extend(rebuilt);
                     }
+                    // What was dropped in advance comes again in any case.
+                    let early = (kind.word(), before.name.key());
+                    rebuilt = rebuilt.filter(|_| !self.dropped_early.contains(&early));
                 }
                 None => needed = self.drop_namesake(&key),
             }
@@ -290,8 +299,26 @@ impl<'a> Builder<'a> {
                 kind.word(),
                 whole.name.text.clone(),
             );
-            self.statements[created].needs.extend(needed);
+            let needs = &mut self.statements[created].needs;
+            needs.extend(needed.into_iter().chain(rebuilt));
         }
+    }
+
+    /// The first statement of a rewriting of this table that may be held back.
+    pub(super) fn lossy_rebuild(&self, table: &str) -> Option<usize> {
+        let mut lossy = self.lossy.iter();
+        let found = lossy.find(|(name, _)| name.key() == table);
+        found.map(|(_, first)| *first)
+    }
+
+    /// The same for a table that a view or trigger is on, or names.
+    fn rebuild_for(&self, whole: &Whole) -> Option<usize> {
+        let on = whole.table.as_ref().map(Name::key);
+        let mut lossy = self.lossy.iter();
+        let found = lossy.find(|(name, _)| {
+            on.as_ref() == Some(&name.key()) || whole.pieces.contains(&piece_of_name(&name.text))
+        });
+        found.map(|(_, first)| *first)
     }
 
     /// Whether it was dropped in advance, or with what it is on.

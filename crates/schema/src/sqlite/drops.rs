@@ -175,6 +175,7 @@ impl<'a> Builder<'a> {
         let mut earlier: Vec<usize> = Vec::new();
         for column in &change.dropped {
             let in_the_way = self.naming(table, &column.name);
+            let rebuilt = self.lossy_rebuild(&table.key());
             let sql = format!(
                 "ALTER TABLE {} DROP COLUMN {}",
                 self.show(table),
@@ -190,6 +191,7 @@ impl<'a> Builder<'a> {
                 hazards::EXCLUSIVE,
             ];
             statement.needs = in_the_way;
+            statement.needs.extend(rebuilt);
             let needing = change.dropped.iter().zip(&earlier);
             let needing = needing.filter(|(other, _)| super::change::needs(other, column));
             statement.needs.extend(needing.map(|(_, at)| *at));

@@ -73,7 +73,7 @@ fn of_column(from: &Table, to: &Table, before: &Column, column: &Column) -> Vec<
         ));
     }
     let (old, new) = (affinity(&before.data_type), affinity(&column.data_type));
-    if old != new && new != Affinity::Blob && column.generated.is_none() {
+    if column.generated.is_none() && new.changes(old) {
         hazards.push(Hazard::LossyCast(format!(
             "values of {}.{} are converted from {} to {}",
             from.name.text,
@@ -203,6 +203,18 @@ fn affinity(data_type: &Pieces) -> Affinity {
 }
 
 impl Affinity {
+    /// Whether a value that was kept with another affinity may not be the same afterwards: `'007'` becomes 7, and a large whole
+    /// number loses its last digits as a real one.
+    fn changes(self, old: Affinity) -> bool {
+        match self {
+            Affinity::Integer | Affinity::Numeric => {
+                matches!(old, Affinity::Text | Affinity::Blob)
+            }
+            Affinity::Real => old != Affinity::Real,
+            Affinity::Text | Affinity::Blob => false,
+        }
+    }
+
     fn word(self) -> &'static str {
         match self {
             Affinity::Integer => "INTEGER",

@@ -9,6 +9,7 @@ use super::change::Change;
 use super::diff::Builder;
 use super::model::{Column, Table, quoted};
 use super::{hazards, render};
+use crate::Hazard;
 
 impl Builder<'_> {
     /// Writes the table anew; what was on it is made again as far as it stays or is dropped later.
@@ -20,25 +21,42 @@ impl Builder<'_> {
             .iter()
             .map(|column| render::kept_column(column, change.to.is_strict, &change.dropped))
             .collect();
-        self.rebuild_step(name, render::table_as(change.to, &new, &kept));
+        let first = self.rebuild_step(name, render::table_as(change.to, &new, &kept));
         self.rebuild_step(name, "PRAGMA foreign_keys = OFF".to_owned());
         if let Some(counter) = counter(change, &new) {
             self.rebuild_step(name, counter);
         }
         let copy = self.rebuild_step(name, copy(change, &new));
-        self.statements[copy].hazards = hazards::of_copy(change);
+        let is_lossy = |hazard: &Hazard| matches!(hazard, Hazard::LossyCast(_));
+        let (lossy, others): (Vec<Hazard>, Vec<Hazard>) =
+            hazards::of_copy(change).into_iter().partition(is_lossy);
+        self.statements[first].hazards = lossy;
+        self.statements[copy].hazards = others;
         self.rebuild_step(name, format!("DROP TABLE {}", quoted(name)));
         self.rebuild_step(name, "PRAGMA legacy_alter_table = ON".to_owned());
         let rename = format!("ALTER TABLE {} RENAME TO {}", quoted(&new), quoted(name));
         self.rebuild_step(name, rename);
         self.rebuild_step(name, "PRAGMA legacy_alter_table = OFF".to_owned());
         self.again_on(&change.to.name.key());
+        if !self.statements[first].hazards.is_empty() {
+            self.statements[first].destructive = true;
+            for step in &mut self.statements[first + 1..] {
+                step.needs.push(first);
+            }
+            self.lossy.push((change.to.name.clone(), first));
+        }
     }
 
-    /// To be the last statement of a plan with a rebuild.
+    /// To be the last statement of a plan with a rebuild; one for each that may be held back, so that none goes unchecked.
     pub(super) fn check_foreign_keys(&mut self) {
-        if let Some(name) = self.rebuilt.first().cloned() {
-            self.rebuild_step(&name, "PRAGMA foreign_key_check".to_owned());
+        let mut rebuilt = self.rebuilt.iter();
+        let sure = rebuilt.find(|name| self.lossy_rebuild(&name.to_ascii_lowercase()).is_none());
+        let sure = sure.map(|name| (name.clone(), None));
+        let lossy = self.lossy.iter();
+        let lossy = lossy.map(|(name, first)| (name.text.clone(), Some(*first)));
+        for (name, needed) in sure.into_iter().chain(lossy).collect::<Vec<_>>() {
+            let check = self.rebuild_step(&name, "PRAGMA foreign_key_check".to_owned());
+            self.statements[check].needs.extend(needed);
         }
     }
 

@@ -172,7 +172,7 @@ fn what_alter_cannot_do_rebuilds_the_table() {
 fn what_is_not_allowed_holds_back_nothing_else() {
     let mut plan = plan_of(
         "CREATE TABLE t (a, b); CREATE INDEX i ON t (b); CREATE VIEW v AS SELECT b FROM t; CREATE TABLE u (x)",
-        "CREATE TABLE t (a INTEGER); CREATE VIEW w AS SELECT a FROM t",
+        "CREATE TABLE t (a TEXT); CREATE VIEW w AS SELECT a FROM t",
     );
     plan.hold_back(&Allowed::default());
     let held: Vec<&str> = plan
@@ -201,6 +201,35 @@ fn what_is_not_allowed_holds_back_nothing_else() {
         .find(|each| each.sql.contains("DROP COLUMN"))
         .unwrap();
     assert!(last.held_back.is_some(), "its index is still there");
+}
+
+#[test]
+fn a_rewriting_that_changes_values_is_held_back_with_what_needs_it() {
+    let mut plan = plan_of(
+        "CREATE TABLE t (a TEXT, b); CREATE TABLE u (a INTEGER)",
+        "CREATE TABLE t (a INTEGER, c); CREATE INDEX i ON t (c); CREATE VIEW v AS SELECT c FROM t; CREATE TABLE u (a TEXT)",
+    );
+    plan.hold_back(&Allowed::default());
+    let applied: Vec<&str> = plan.applied().map(|step| step.sql.as_str()).collect();
+    // Whole numbers become texts without a loss.
+    assert_eq!(applied[0], "CREATE TABLE \"hakaru_new_u\" (a TEXT)");
+    assert!(
+        applied
+            .iter()
+            .all(|sql| !sql.contains("\"t\"") && !sql.contains(" t")),
+        "{applied:?}"
+    );
+    assert_eq!(applied.last(), Some(&"PRAGMA foreign_key_check"));
+    plan.hold_back(&Allowed {
+        all: false,
+        named: vec!["rebuild-table:t".to_owned()],
+    });
+    let held = plan
+        .statements
+        .iter()
+        .filter(|step| step.held_back.is_some());
+    let held: Vec<&str> = held.map(|step| step.sql.as_str()).collect();
+    assert_eq!(held, ["ALTER TABLE t DROP COLUMN b"]);
 }
 
 #[test]

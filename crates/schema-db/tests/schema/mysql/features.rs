@@ -25,7 +25,22 @@ const fn on(product: Product, from: &'static str, to: &'static str) -> Feature {
     }
 }
 
-pub(super) const FEATURES: [Feature; 25] = [
+/// Views whose text is what servers print of them, without being asked for it.
+pub(super) const VIEWS: &str = "
+    CREATE TABLE users (id int PRIMARY KEY, Name varchar(20), parent int, born date);
+    CREATE TABLE posts (id int PRIMARY KEY, user_id int, title varchar(40), price decimal(8,2));
+    CREATE VIEW plain AS SELECT id, Name FROM users;
+    CREATE VIEW renamed (`a b`, c) AS SELECT id AS x, coalesce(Name, 'none') FROM users AS u WHERE u.id > 0 AND NOT parent IS NULL;
+    CREATE VIEW joined AS SELECT u.id, p.title AS what, p.price * 2 + 1 AS price FROM users u INNER JOIN posts AS p ON p.user_id = u.id
+        LEFT OUTER JOIN users AS above ON above.id = u.parent WHERE p.title LIKE 'a%' AND u.id IN (1, 2, 3) ORDER BY u.id ASC, p.title DESC;
+    CREATE VIEW counted AS SELECT user_id, count(*) AS posts, sum(price) AS total FROM posts GROUP BY user_id HAVING count(*) > 1;
+    CREATE VIEW some AS SELECT DISTINCT title FROM posts WHERE price BETWEEN 1 AND 9 LIMIT 10 OFFSET 5;
+    CREATE VIEW kept AS SELECT id, CASE WHEN parent IS NULL THEN 'top' ELSE 'below' END AS place FROM users
+        WHERE born < '2000-01-01' WITH CHECK OPTION;
+    CREATE VIEW crossed AS SELECT users.id AS one, posts.id AS other FROM users, posts WHERE users.id <> posts.id OR users.id = 0;
+";
+
+pub(super) const FEATURES: &[Feature] = &[
     // Triggers of one event, in another order.
     both(
         "CREATE TABLE t (a int); CREATE TRIGGER x BEFORE INSERT ON t FOR EACH ROW SET NEW.a = 1; \
@@ -139,5 +154,69 @@ pub(super) const FEATURES: [Feature; 25] = [
         Product::MariaDb,
         "CREATE SEQUENCE s; CREATE TABLE t (a int) WITH SYSTEM VERSIONING",
         "CREATE SEQUENCE s; CREATE TABLE t (a int)",
+    ),
+    on(
+        Product::Mysql,
+        "CREATE TABLE t (id int PRIMARY KEY, a text, FULLTEXT KEY f (a) WITH PARSER ngram)",
+        "CREATE TABLE t (id int PRIMARY KEY, a text, FULLTEXT KEY f (a))",
+    ),
+    both(
+        "CREATE EVENT e ON SCHEDULE EVERY 1 WEEK STARTS '2031-01-01 00:00:00' ENDS '2032-01-01 00:00:00' ON COMPLETION PRESERVE \
+         DO SET @a = 1",
+        "CREATE EVENT e ON SCHEDULE AT '2031-01-01 00:00:00' ON COMPLETION NOT PRESERVE DISABLE COMMENT 'once' DO SET @a = 1",
+    ),
+    both(
+        "CREATE TABLE t (a int); CREATE SQL SECURITY INVOKER VIEW v AS SELECT a FROM t; CREATE ALGORITHM=TEMPTABLE VIEW w AS SELECT a FROM t",
+        "CREATE TABLE t (a int); CREATE SQL SECURITY DEFINER VIEW v AS SELECT a FROM t; CREATE ALGORITHM=MERGE VIEW w AS SELECT a FROM t",
+    ),
+    on(
+        Product::MariaDb,
+        "CREATE TABLE t (id int, a date NOT NULL, b date NOT NULL, PERIOD FOR p (a, b))",
+        "CREATE TABLE t (id int, a date NOT NULL, b date NOT NULL)",
+    ),
+    // Options that are taken back.
+    both(
+        "CREATE TABLE a (x int) ENGINE=MyISAM; CREATE TABLE b (x int) ENGINE=MyISAM; \
+         CREATE TABLE t (x int) ENGINE=MERGE UNION=(a, b) INSERT_METHOD=LAST",
+        "CREATE TABLE a (x int) ENGINE=MyISAM; CREATE TABLE b (x int) ENGINE=MyISAM; CREATE TABLE t (x int) ENGINE=MERGE",
+    ),
+    both(
+        "CREATE TABLE t (x int) CONNECTION='mysql://other/T'",
+        "CREATE TABLE t (x int)",
+    ),
+    both(
+        "CREATE TABLE t (x int) ENGINE=MyISAM AVG_ROW_LENGTH=10 CHECKSUM=1 DELAY_KEY_WRITE=1 MAX_ROWS=100 MIN_ROWS=10 PACK_KEYS=1",
+        "CREATE TABLE t (x int) ENGINE=MyISAM",
+    ),
+    both(
+        "CREATE TABLE t (x int) STATS_PERSISTENT=1 STATS_AUTO_RECALC=0 STATS_SAMPLE_PAGES=9 KEY_BLOCK_SIZE=8",
+        "CREATE TABLE t (x int)",
+    ),
+    on(
+        Product::Mysql,
+        "CREATE TABLE t (x int) TABLESPACE=innodb_system; CREATE TABLE u (x int) COMPRESSION='zlib' AUTOEXTEND_SIZE=4194304",
+        "CREATE TABLE t (x int); CREATE TABLE u (x int) TABLESPACE=innodb_file_per_table",
+    ),
+    on(
+        Product::MariaDb,
+        "CREATE TABLE t (x int) PAGE_COMPRESSED=1 PAGE_COMPRESSION_LEVEL=5; \
+         CREATE TABLE u (x int) ENGINE=Aria PAGE_CHECKSUM=1 TRANSACTIONAL=1",
+        "CREATE TABLE t (x int); CREATE TABLE u (x int) ENGINE=Aria",
+    ),
+    // Values that move between partitions, with a new name for one and one that goes between two others.
+    both(
+        "CREATE TABLE t (a int) PARTITION BY LIST (a) (PARTITION p VALUES IN (1, 2), PARTITION q VALUES IN (3), PARTITION r VALUES IN (4, NULL))",
+        "CREATE TABLE t (a int) PARTITION BY LIST (a) (PARTITION p VALUES IN (1), PARTITION s VALUES IN (3, 2), PARTITION r VALUES IN (4, NULL))",
+    ),
+    both(
+        "CREATE TABLE t (a int, b varchar(9)) PARTITION BY LIST COLUMNS (a, b) (PARTITION p VALUES IN ((1, 'x'), (2, 'y')), \
+         PARTITION q VALUES IN ((3, 'z')), PARTITION r VALUES IN ((4, 'a')))",
+        "CREATE TABLE t (a int, b varchar(9)) PARTITION BY LIST COLUMNS (a, b) (PARTITION p VALUES IN ((1, 'x')), \
+         PARTITION r VALUES IN ((4, 'a'), (2, 'y')), PARTITION s VALUES IN ((5, 'b')))",
+    ),
+    on(
+        Product::MariaDb,
+        "CREATE TABLE t (a int) PARTITION BY LIST (a) (PARTITION p VALUES IN (1, 2), PARTITION r DEFAULT)",
+        "CREATE TABLE t (a int) PARTITION BY LIST (a) (PARTITION p VALUES IN (1), PARTITION q VALUES IN (3), PARTITION r DEFAULT)",
     ),
 ];

@@ -144,7 +144,7 @@ fn options(random: &mut Rng) -> String {
     .to_owned()
 }
 
-/// All rows are in the first one, which is in every list.
+/// There is one for each row in every list.
 fn partitions(random: &mut Rng) -> String {
     [
         " PARTITION BY HASH (id) PARTITIONS 3",
@@ -154,7 +154,9 @@ fn partitions(random: &mut Rng) -> String {
          PARTITION pm VALUES LESS THAN MAXVALUE)",
         " PARTITION BY RANGE (id) (PARTITION p0 VALUES LESS THAN (10), PARTITION p1 VALUES LESS THAN (30))",
         " PARTITION BY LIST (id) (PARTITION p0 VALUES IN (1, 2, 3), PARTITION p1 VALUES IN (4))",
-    ][random.usize(..6)]
+        " PARTITION BY LIST (id) (PARTITION p0 VALUES IN (1), PARTITION p1 VALUES IN (4, 3), PARTITION p2 VALUES IN (2))",
+        " PARTITION BY LIST (id) (PARTITION q VALUES IN (4, 5), PARTITION p0 VALUES IN (3, 2, 1))",
+    ][random.usize(..8)]
     .to_owned()
 }
 

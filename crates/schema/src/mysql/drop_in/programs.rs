@@ -88,8 +88,8 @@ impl Writer<'_> {
             sql = format!("{sql} SQL SECURITY {security}");
         }
         sql = format!("{sql} VIEW {}", backticked(&view.name.text));
-        if let Some(columns) = &view.columns {
-            sql = format!("{sql} ({columns})");
+        if !view.columns.is_empty() {
+            sql = format!("{sql} ({})", self.printer.names(&view.columns));
         }
         self.push(format!("{sql} AS {}", view.body.drop_in()), "alter", name);
     }

@@ -2,11 +2,11 @@
 
 use super::Writer;
 use crate::Hazard;
-use crate::mysql::diff::{ColumnStep, PartitionStep, Place, TableDiff};
+use crate::mysql::diff::{ColumnStep, Place, TableDiff};
 use crate::mysql::hazards;
 use crate::mysql::lex::{backticked, literal};
 use crate::mysql::model::{Column, Index};
-use crate::mysql::{native, render};
+use crate::mysql::{native, needs};
 
 impl Writer<'_> {
     pub(super) fn alter(&mut self, diff: &TableDiff<'_>, all: &[TableDiff<'_>]) {
@@ -234,79 +234,6 @@ impl Writer<'_> {
         }
     }
 
-    fn indexes(&mut self, diff: &TableDiff<'_>, table: &str) {
-        for (before, after) in &diff.renamed_indexes {
-            if let Some(was) = &before.was {
-                let (was, name) = (self.printer.name(was), self.printer.name(&after.name));
-                let sql = format!("ALTER TABLE {table} RENAME INDEX {was} TO {name}");
-                self.push(
-                    sql,
-                    "rename",
-                    (
-                        "index",
-                        format!("{}.{}", diff.to.name.text, after.name.text),
-                    ),
-                );
-            }
-        }
-        for index in &diff.hidden_indexes {
-            let sql = format!("ALTER TABLE {table} {}", self.printer.visibility(index));
-            let name = format!("{}.{}", diff.to.name.text, index.name.text);
-            self.push(sql, "alter", ("index", name));
-        }
-        for index in &diff.to.indexes {
-            if let Some((before, after)) = diff
-                .replaced_indexes
-                .iter()
-                .find(|(_, after)| std::ptr::eq(*after, index))
-            {
-                if after.is_implied {
-                    continue;
-                }
-                self.drop_replaced(diff, before);
-                self.add_index(diff, table, after);
-            }
-            let is_new = diff
-                .added_indexes
-                .iter()
-                .any(|added| std::ptr::eq(*added, index));
-            if is_new && !index.is_implied && !comes_with_column(diff, index) {
-                self.add_index(diff, table, index);
-            }
-        }
-    }
-
-    /// An index that comes again.
-    fn drop_replaced(&mut self, diff: &TableDiff<'_>, before: &Index) {
-        let was = before.was.as_ref().unwrap_or(&before.name);
-        let key = (diff.to.name.text.clone(), was.text.clone());
-        if self.dropped_indexes.insert(key) {
-            let (owner, name) = (backticked(&diff.to.name.text), backticked(&was.text));
-            let object = ("index", format!("{}.{}", diff.to.name.text, was.text));
-            let lost = vec![Hazard::Drop(format!("index {}", was.text))];
-            self.push_with(
-                format!("ALTER TABLE {owner} DROP INDEX {name}"),
-                "drop",
-                object,
-                lost,
-            );
-        }
-    }
-
-    fn add_index(&mut self, diff: &TableDiff<'_>, table: &str, index: &Index) {
-        let sql = match &index.statement {
-            Some(statement) => statement.clone(),
-            None => format!("ALTER TABLE {table} ADD {}", self.printer.index(index)),
-        };
-        let name = format!("{}.{}", diff.to.name.text, index.name.text);
-        self.push_with(
-            sql,
-            "add",
-            ("index", name),
-            hazards::of_index(diff.from, index),
-        );
-    }
-
     fn checks(&mut self, diff: &TableDiff<'_>, table: &str) {
         for check in &diff.dropped_checks {
             let name = diff.from.check_name(check, self.to.is_mariadb);
@@ -345,7 +272,9 @@ impl Writer<'_> {
                 None => format!("ALTER TABLE {table} ADD {}", self.printer.foreign_key(key)),
             };
             let object = ("constraint", format!("{}.{}", diff.to.name.text, name.text));
-            self.push_with(sql, "add", object, hazards::of_key(diff.from, key));
+            let needed = needs::of_key(&self.statements, diff.to, key);
+            let at = self.push_with(sql, "add", object, hazards::of_key(diff.from, key));
+            self.statements[at].needs.extend(needed);
         }
     }
 
@@ -357,60 +286,10 @@ impl Writer<'_> {
         }
     }
 
-    fn add_partitions(&mut self, diff: &TableDiff<'_>, table: &str) {
-        let name = &diff.to.name.text;
-        for step in &diff.partitions {
-            let clauses: Vec<String> = match step {
-                PartitionStep::Drop(_) => continue,
-                PartitionStep::Add(added) => added
-                    .iter()
-                    .map(|added| format!("ADD PARTITION ({})", added.text))
-                    .collect(),
-                PartitionStep::Remove => vec!["REMOVE PARTITIONING".to_owned()],
-                PartitionStep::By(partitioning) => vec![render::partitions(partitioning)],
-                PartitionStep::Reorganize(from, to) => {
-                    let names: Vec<String> = from
-                        .iter()
-                        .map(|from| self.printer.name(&from.name))
-                        .collect();
-                    let texts: Vec<String> = to.iter().map(|to| to.text.clone()).collect();
-                    vec![format!(
-                        "REORGANIZE PARTITION {} INTO ({})",
-                        names.join(", "),
-                        texts.join(", ")
-                    )]
-                }
-            };
-            for clause in clauses {
-                self.push(
-                    format!("ALTER TABLE {table} {clause}"),
-                    "alter",
-                    ("table", name.clone()),
-                );
-            }
-        }
-    }
-
     /// What goes at the very end.
     pub(super) fn drop_parts(&mut self, diff: &TableDiff<'_>) {
         let table = self.printer.name(&diff.to.name);
-        for step in &diff.partitions {
-            let PartitionStep::Drop(gone) = step else {
-                continue;
-            };
-            for partition in gone {
-                let sql = format!(
-                    "ALTER TABLE {table} DROP PARTITION {}",
-                    self.printer.name(&partition.name)
-                );
-                let name = format!("{}.{}", diff.to.name.text, partition.name.text);
-                self.push_drop(
-                    sql,
-                    ("partition", name.clone()),
-                    Hazard::DataLoss(format!("rows of {name}")),
-                );
-            }
-        }
+        self.drop_late_partitions(diff, &table);
         for key in &diff.dropped_keys {
             self.drop_key(diff, &diff.from.key_name(key).text);
         }
@@ -443,15 +322,6 @@ impl Writer<'_> {
             Hazard::DataLoss(format!("values of {name}")),
         )
     }
-}
-
-/// A unique index that was written with a column which is added.
-fn comes_with_column(diff: &TableDiff<'_>, index: &Index) -> bool {
-    index.is_inline
-        && diff.columns.iter().any(|step| match step {
-            ColumnStep::Add(column, _) => index.parts.iter().any(|part| part.is_of(&column.name)),
-            _ => false,
-        })
 }
 
 fn is_unique_with_it(diff: &TableDiff<'_>, column: &Column) -> bool {

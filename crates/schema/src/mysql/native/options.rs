@@ -2,7 +2,10 @@
 
 use crate::mysql::diff::TableDiff;
 use crate::mysql::lex::literal;
-use crate::mysql::normal::is_alike;
+use crate::mysql::model::Table;
+use crate::mysql::normal::{is_alike, period_norm};
+use crate::mysql::parse::VERSIONING;
+use crate::mysql::render;
 
 /// Options that become other ones, one clause each.
 pub(in crate::mysql) fn options(diff: &TableDiff<'_>) -> Vec<String> {
@@ -41,31 +44,68 @@ pub(in crate::mysql) fn options(diff: &TableDiff<'_>) -> Vec<String> {
             .cloned()
     };
     for (word, value) in &diff.to.options.others {
-        if known(word, &from.others) != known(word, &to.others) {
+        let wanted = known(word, &to.others);
+        if wanted.is_some() && wanted != known(word, &from.others) {
             texts.push(match value.is_empty() {
                 true => format!("ADD {}", word.trim_start_matches("WITH ")),
-                false => format!("{word}={value}"),
+                false => render::option(word, value),
             });
         }
     }
-    for (word, _) in &diff.from.options.others {
-        if known(word, &to.others).is_none() {
-            texts.extend(without(word));
-        }
-    }
+    let gone = diff.from.options.others.iter();
+    let gone = gone.filter(|(word, _)| {
+        known(word, &from.others).is_some() && known(word, &to.others).is_none()
+    });
+    texts.extend(gone.map(|(word, _)| without(word)));
+    texts.extend(periods(diff));
     texts
 }
 
+/// Periods of the application that go and come.
+fn periods(diff: &TableDiff<'_>) -> Vec<String> {
+    let only = |here: &Table, there: &Table| -> Vec<String> {
+        let is_there = |period: &&String| {
+            period_norm(period).is_none_or(|norm| there.norm.periods.contains(&norm))
+        };
+        let periods = here.periods.iter();
+        periods
+            .filter(|period| !is_there(period))
+            .cloned()
+            .collect()
+    };
+    let gone = only(diff.from, diff.to).into_iter().map(|period| {
+        let name = period.split('(').next().unwrap_or_default();
+        format!("DROP {}", name.trim_end())
+    });
+    let come = only(diff.to, diff.from).into_iter();
+    gone.chain(come.map(|period| format!("ADD {period}")))
+        .collect()
+}
+
 /// What takes an option back.
-fn without(word: &str) -> Option<String> {
+fn without(word: &str) -> String {
     match word {
-        "WITH SYSTEM VERSIONING" => Some("DROP SYSTEM VERSIONING".to_owned()),
-        "STATS_PERSISTENT" | "STATS_AUTO_RECALC" | "STATS_SAMPLE_PAGES" | "PACK_KEYS" => {
-            Some(format!("{word}=DEFAULT"))
+        VERSIONING => "DROP SYSTEM VERSIONING".to_owned(),
+        "UNION" => "UNION=()".to_owned(),
+        "INSERT_METHOD" => "INSERT_METHOD=NO".to_owned(),
+        "TABLESPACE" => "TABLESPACE=innodb_file_per_table".to_owned(),
+        "STORAGE" => "STORAGE MEMORY".to_owned(),
+        "ENCRYPTION" => "ENCRYPTION='N'".to_owned(),
+        "SECONDARY_ENGINE" => "SECONDARY_ENGINE=NULL".to_owned(),
+        "COMPRESSION" | "CONNECTION" | "ENGINE_ATTRIBUTE" | "SECONDARY_ENGINE_ATTRIBUTE" => {
+            format!("{word}=''")
         }
-        "COMPRESSION" => Some("COMPRESSION=''".to_owned()),
-        "ENCRYPTION" => Some("ENCRYPTION='N'".to_owned()),
-        "TABLESPACE" | "UNION" | "CONNECTION" | "PASSWORD" | "STORAGE" | "INSERT_METHOD" => None,
-        word => Some(format!("{word}=0")),
+        "ENCRYPTED"
+        | "ENCRYPTION_KEY_ID"
+        | "IETF_QUOTES"
+        | "PACK_KEYS"
+        | "PAGE_CHECKSUM"
+        | "PAGE_COMPRESSED"
+        | "PAGE_COMPRESSION_LEVEL"
+        | "STATS_AUTO_RECALC"
+        | "STATS_PERSISTENT"
+        | "STATS_SAMPLE_PAGES"
+        | "TRANSACTIONAL" => format!("{word}=DEFAULT"),
+        word => format!("{word}=0"),
     }
 }

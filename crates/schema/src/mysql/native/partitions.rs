@@ -3,6 +3,7 @@
 use super::Builder;
 use crate::Hazard;
 use crate::mysql::diff::{PartitionStep, TableDiff};
+use crate::mysql::hazards;
 use crate::mysql::model::Partition;
 use crate::mysql::render;
 
@@ -35,13 +36,14 @@ impl Builder<'_> {
 
     pub(super) fn partitions(&mut self, diff: &TableDiff<'_>, table: &str, is_freed: bool) {
         let name = &diff.to.name.text;
-        let rewrite = || vec![Hazard::Rewrite(format!("table {name} is written anew"))];
+        let mut dropped = None;
         for step in &diff.partitions {
+            let rewrite = hazards::of_partitions(diff, step);
             let (clause, hazards, verb) = match step {
                 PartitionStep::Remove if is_freed => continue,
-                PartitionStep::Remove => ("REMOVE PARTITIONING".to_owned(), rewrite(), "alter"),
+                PartitionStep::Remove => ("REMOVE PARTITIONING".to_owned(), rewrite, "alter"),
                 PartitionStep::By(partitioning) => {
-                    (render::partitions(partitioning), rewrite(), "alter")
+                    (render::partitions(partitioning), rewrite, "alter")
                 }
                 PartitionStep::Add(added) => (
                     format!("ADD PARTITION ({})", texts(added)),
@@ -54,7 +56,7 @@ impl Builder<'_> {
                         names(self, from),
                         texts(to)
                     );
-                    (clause, rewrite(), "alter")
+                    (clause, rewrite, "alter")
                 }
                 PartitionStep::Drop(gone) => {
                     let lost = gone
@@ -71,12 +73,14 @@ impl Builder<'_> {
                 PartitionStep::Drop(gone) => ("partition", format!("{name}.{}", gone[0].name.text)),
                 _ => ("table", name.clone()),
             };
-            self.push_with(
-                format!("ALTER TABLE {table} {clause}"),
-                verb,
-                object,
-                hazards,
-            );
+            let sql = format!("ALTER TABLE {table} {clause}");
+            let at = self.push_with(sql, verb, object, hazards);
+            match step {
+                PartitionStep::Drop(_) => dropped = Some(at),
+                // Neighbours alone can be reorganised, which these may only be without it.
+                PartitionStep::Reorganize(..) => self.statements[at].needs.extend(dropped),
+                _ => {}
+            }
         }
     }
 }

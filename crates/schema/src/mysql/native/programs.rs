@@ -4,7 +4,7 @@ use super::Builder;
 use crate::Hazard;
 use crate::mysql::lex::backticked;
 use crate::mysql::model::{Event, Opaque, Trigger, View};
-use crate::mysql::{order, trigger_order};
+use crate::mysql::{needs, order, trigger_order};
 
 impl Builder<'_> {
     /// A drop of something without rows.
@@ -71,6 +71,7 @@ impl Builder<'_> {
                         && statement.object.name == *name
                 });
                 self.statements[created].needs.extend(in_the_way);
+                self.need_tables_of(created, view);
                 continue;
             };
             if let Some(was) = &before.was {
@@ -82,28 +83,35 @@ impl Builder<'_> {
                 self.push(sql, "rename", "view", was.text.clone());
             }
             if !before.is_same(view) {
-                self.push(replacing(&view.source), "alter", "view", name.clone());
+                let at = self.push(replacing(&view.source), "alter", "view", name.clone());
+                self.need_tables_of(at, view);
             }
         }
+    }
+
+    /// Of all names in the query those of tables and views count.
+    fn need_tables_of(&mut self, at: usize, view: &View) {
+        let names: Vec<&str> = view.tables.iter().map(String::as_str).collect();
+        let needed = needs::of_tables(&self.statements[..at], &names);
+        self.statements[at].needs.extend(needed);
     }
 
     pub(super) fn triggers(&mut self) {
         let misplaced = trigger_order::misplaced(&self.from.triggers, &self.to.triggers);
         for trigger in &self.to.triggers {
             let is_misplaced = misplaced.contains(&trigger.name.text.as_str());
+            let needed = needs::of_tables(&self.statements, &[trigger.table.text.as_str()]);
             match self.from.trigger(&trigger.name.text) {
                 Some(before) if before.is_same(trigger) && !is_misplaced => continue,
                 Some(_) => {
-                    self.drop_program("trigger", &trigger.name.text, true);
+                    let dropped = self.drop_program("trigger", &trigger.name.text, true);
+                    self.statements[dropped].needs.extend(&needed);
                 }
                 None => {}
             }
-            self.push(
-                trigger.source.clone(),
-                "create",
-                "trigger",
-                trigger.name.text.clone(),
-            );
+            let name = trigger.name.text.clone();
+            let created = self.push(trigger.source.clone(), "create", "trigger", name);
+            self.statements[created].needs.extend(needed);
         }
     }
 
@@ -199,7 +207,6 @@ impl View {
         };
         let algorithm = |view: &View| view.algorithm.clone();
         self.body == after.body
-            && self.columns == after.columns
             && security(self) == security(after)
             && algorithm(self) == algorithm(after)
             && is_same_definer(&self.definer, &after.definer)

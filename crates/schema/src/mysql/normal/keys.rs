@@ -101,12 +101,6 @@ fn of_key(key: &ForeignKey) -> Index {
     }
 }
 
-/// In lower case.
-pub(super) fn primary_columns(table: &Table) -> Vec<String> {
-    let primary = table.indexes.iter().find(|index| index.is_primary());
-    primary.map_or_else(Vec::new, |index| index.columns().flatten().collect())
-}
-
 /// Fills in what is compared of indexes.
 pub(super) fn norms(table: &mut Table, rules: &Rules) {
     let norms: Vec<String> = table

@@ -29,13 +29,22 @@ pub(crate) enum Action {
     RenameColumn(Name, Name),
     RenameIndex(Name, Name),
     Visible(Name, bool),
+    VisibleColumn(Name, bool),
+    /// Whether a check counts.
+    Enforced(Name, bool),
     Options(Options),
     /// Character set and collation of all its texts.
     Convert(Options),
     Partition(Partitioning),
     AddPartitions(Vec<Partition>),
     DropPartitions(Vec<Name>),
+    /// These become those.
+    Reorganize(Vec<Name>, Vec<Partition>),
     Unpartition,
+    /// `DROP SYSTEM VERSIONING`
+    Unversion,
+    /// `DROP PERIOD FOR` this.
+    DropPeriod(Name),
     /// What leaves no trace in a schema.
     Nothing,
 }
@@ -69,6 +78,10 @@ fn action(cursor: &mut Cursor<'_, '_>, actions: &mut Vec<Action>) -> Result<(), 
         actions.push(Action::DropPartitions(names));
         return Ok(());
     }
+    if begins_data(cursor) {
+        cursor.at += cursor.rest().len();
+        return Ok(());
+    }
     let action = if cursor.eat("DROP") {
         drop(cursor)?
     } else if cursor.eat("MODIFY") {
@@ -86,6 +99,8 @@ fn action(cursor: &mut Cursor<'_, '_>, actions: &mut Vec<Action>) -> Result<(), 
         altered(cursor)?
     } else if cursor.is_seq(&["PARTITION", "BY"]) {
         Action::Partition(partition::partitioning(cursor)?)
+    } else if cursor.eat_seq(&["REORGANIZE", "PARTITION"]) {
+        reorganize(cursor)?
     } else if cursor.eat_seq(&["REMOVE", "PARTITIONING"]) {
         Action::Unpartition
     } else if cursor.eat_seq(&["CONVERT", "TO"]) {
@@ -99,6 +114,25 @@ fn action(cursor: &mut Cursor<'_, '_>, actions: &mut Vec<Action>) -> Result<(), 
     Ok(())
 }
 
+/// Whether what follows is about rows alone, to the end of the statement.
+fn begins_data(cursor: &Cursor<'_, '_>) -> bool {
+    const PARTS: [&str; 9] = [
+        "ANALYZE", "CHECK", "DISCARD", "EXCHANGE", "IMPORT", "OPTIMIZE", "REBUILD", "REPAIR",
+        "TRUNCATE",
+    ];
+    let is_part = |next: &str| PARTS.iter().any(|word| cursor.is_seq(&[word, next]));
+    is_part("PARTITION") || is_part("TABLESPACE")
+}
+
+fn reorganize(cursor: &mut Cursor<'_, '_>) -> Result<Action, Fault> {
+    let mut names = vec![cursor.name()?];
+    while cursor.eat_op(",") {
+        names.push(cursor.name()?);
+    }
+    cursor.expect("INTO")?;
+    Ok(Action::Reorganize(names, partition::partitions(cursor)?))
+}
+
 fn add(cursor: &mut Cursor<'_, '_>, actions: &mut Vec<Action>) -> Result<(), Fault> {
     if cursor.eat("PARTITION") {
         cursor.eat_seq(&["IF", "NOT", "EXISTS"]);
@@ -106,6 +140,12 @@ fn add(cursor: &mut Cursor<'_, '_>, actions: &mut Vec<Action>) -> Result<(), Fau
             true => Action::AddPartitions(partition::partitions(cursor)?),
             false => return Err(cursor.fault("expected the partitions")),
         });
+        return Ok(());
+    }
+    if cursor.eat_seq(&["SYSTEM", "VERSIONING"]) {
+        let mut options = Options::default();
+        options.set(table::VERSIONING, String::new());
+        actions.push(Action::Options(options));
         return Ok(());
     }
     let is_column = cursor.eat("COLUMN");
@@ -170,7 +210,10 @@ fn drop(cursor: &mut Cursor<'_, '_>) -> Result<Action, Fault> {
         return cursor.name().map(Action::DropConstraint);
     }
     if cursor.eat_seq(&["SYSTEM", "VERSIONING"]) {
-        return Ok(Action::Nothing);
+        return Ok(Action::Unversion);
+    }
+    if cursor.eat_seq(&["PERIOD", "FOR"]) {
+        return cursor.name().map(Action::DropPeriod);
     }
     cursor.eat("COLUMN");
     is_exists(cursor);
@@ -205,7 +248,10 @@ fn altered(cursor: &mut Cursor<'_, '_>) -> Result<Action, Fault> {
         return Ok(Action::Visible(name, !is_hidden));
     }
     if cursor.eat("CHECK") || cursor.eat("CONSTRAINT") {
-        return Err(cursor.fault("altering a check is not understood; drop it and add it"));
+        let name = cursor.name()?;
+        let is_enforced = !cursor.eat("NOT");
+        cursor.expect("ENFORCED")?;
+        return Ok(Action::Enforced(name, is_enforced));
     }
     cursor.eat("COLUMN");
     let name = cursor.name()?;
@@ -213,6 +259,10 @@ fn altered(cursor: &mut Cursor<'_, '_>) -> Result<Action, Fault> {
         return Ok(Action::Default(name, None));
     }
     cursor.expect("SET")?;
+    if cursor.is_any(&["VISIBLE", "INVISIBLE"]) {
+        let is_visible = cursor.any()?.is("VISIBLE");
+        return Ok(Action::VisibleColumn(name, is_visible));
+    }
     cursor.expect("DEFAULT")?;
     Ok(Action::Default(name, Some(column::default(cursor)?)))
 }

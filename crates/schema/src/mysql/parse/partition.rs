@@ -1,7 +1,7 @@
 //! `PARTITION BY`.
 
 use crate::mysql::cursor::Cursor;
-use crate::mysql::expr;
+use crate::mysql::expr::{self, Expr};
 use crate::mysql::lex::{Fault, Token};
 use crate::mysql::model::{Partition, Partitioning};
 
@@ -17,7 +17,10 @@ pub(crate) fn partitioning(cursor: &mut Cursor<'_, '_>) -> Result<Partitioning, 
     };
     while !cursor.is_done() && !begins_list(cursor) {
         if cursor.is_op("(") {
-            cursor.parens()?;
+            let inside = cursor.parens()?;
+            if partitioning.key.is_empty() {
+                partitioning.key = expr::text(inside);
+            }
         } else {
             cursor.at += 1;
         }
@@ -69,13 +72,30 @@ fn partition(cursor: &mut Cursor<'_, '_>) -> Result<Partition, Fault> {
             cursor.at += 1;
         }
     }
-    let norm = partition_norm(cursor.since(body));
+    let body = cursor.since(body);
+    let norm = partition_norm(body);
+    let bound = behind(body, "THAN");
+    let has_bound = !bound.is_empty() && !bound.iter().any(|token| token.is("MAXVALUE"));
     Ok(Partition {
         name,
         text: expr::text(cursor.since(start)),
         is_max: norm.contains("less than maxvalue"),
+        values: expr::listed(behind(body, "IN"))
+            .into_iter()
+            .filter(|value| !value.iter().any(|token| token.is("DEFAULT")))
+            .map(Expr::new)
+            .collect(),
+        bound: has_bound.then(|| expr::text(bound)),
         norm,
     })
+}
+
+/// What stands in parentheses right behind this word.
+fn behind<'t, 'a>(tokens: &'t [Token<'a>], word: &str) -> &'t [Token<'a>] {
+    let place = tokens.iter().position(|token| token.is(word));
+    let rest = place.map_or(&tokens[..0], |at| &tokens[at + 1..]);
+    let mut cursor = Cursor::new(rest, 0);
+    cursor.parens().unwrap_or_default()
 }
 
 /// Without the engine, which is the table's, and without parentheses around MAXVALUE.

@@ -71,13 +71,11 @@ pub(crate) fn view(
         ..View::default()
     };
     if cursor.is_op("(") {
-        let names = cursor.names()?;
-        let names: Vec<String> = names.iter().map(|name| name.text.to_lowercase()).collect();
-        view.columns = Some(names.join(", "));
+        view.columns = cursor.names()?;
     }
     cursor.expect("AS")?;
     view.tables = mentioned(cursor.rest());
-    view.body = Expr::statement(cursor.rest(), database);
+    view.body = Expr::query(cursor.rest(), &view.columns, database);
     cursor.at += cursor.rest().len();
     Ok(view)
 }

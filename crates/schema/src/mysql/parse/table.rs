@@ -109,6 +109,9 @@ pub(crate) fn options(cursor: &mut Cursor<'_, '_>, options: &mut Options) -> Res
     Ok(())
 }
 
+/// The option of a table that keeps its past.
+pub(crate) const VERSIONING: &str = "WITH SYSTEM VERSIONING";
+
 /// Words that begin an option.
 const KNOWN: [&str; 44] = [
     "AUTOEXTEND_SIZE",
@@ -160,7 +163,7 @@ const KNOWN: [&str; 44] = [
 /// Whether there was one.
 pub(crate) fn option(cursor: &mut Cursor<'_, '_>, options: &mut Options) -> Result<bool, Fault> {
     if cursor.eat_seq(&["WITH", "SYSTEM", "VERSIONING"]) {
-        options.set("WITH SYSTEM VERSIONING", String::new());
+        options.set(VERSIONING, String::new());
         return Ok(true);
     }
     cursor.eat("DEFAULT");
@@ -211,7 +214,7 @@ pub(crate) fn option(cursor: &mut Cursor<'_, '_>, options: &mut Options) -> Resu
 }
 
 impl Options {
-    fn set(&mut self, word: &str, value: String) {
+    pub(in crate::mysql) fn set(&mut self, word: &str, value: String) {
         self.others.retain(|(known, _)| known != word);
         self.others.push((word.to_owned(), value));
     }

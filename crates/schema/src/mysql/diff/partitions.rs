@@ -1,0 +1,150 @@
+//! What differs between the partitions of two tables.
+
+use super::{PartitionStep, TableDiff};
+use crate::mysql::model::{Partition, Partitioning};
+
+impl<'a> TableDiff<'a> {
+    pub(super) fn partitions(&mut self) {
+        let (before, after) = match (&self.from.partitioning, &self.to.partitioning) {
+            (None, None) => return,
+            (Some(_), None) => return self.partitions.push(PartitionStep::Remove),
+            (None, Some(after)) => return self.partitions.push(PartitionStep::By(after)),
+            (Some(before), Some(after)) => (before, after),
+        };
+        let has_same_list = before.is_same_list(after);
+        if before.norm == after.norm && has_same_list {
+            return;
+        }
+        if before.norm != after.norm || !after.has_bounds {
+            return self.partitions.push(PartitionStep::By(after));
+        }
+        match after.is_range {
+            true => self.ranges(before, after),
+            false => self.lists(before, after),
+        }
+    }
+
+    /// Those that are alike at the start stay; at the end too. What lies between becomes what is to be there.
+    fn ranges(&mut self, before: &'a Partitioning, after: &'a Partitioning) {
+        let Between { gone, come, above } = Between::of(&before.all(), &after.all());
+        let step = match (gone.is_empty(), come.is_empty(), above) {
+            (true, true, _) => return,
+            (false, true, _) => PartitionStep::Drop(gone),
+            (true, false, None) => PartitionStep::Add(come),
+            // The next one above has to give room.
+            (true, false, Some(above)) => {
+                PartitionStep::Reorganize(vec![above], come.into_iter().chain([above]).collect())
+            }
+            (false, false, _) => return self.exchange(gone, come),
+        };
+        self.partitions.push(step);
+    }
+
+    /// A reorganisation keeps all rows, so the last bound may not come down; where it does, rows above it go first.
+    fn exchange(&mut self, gone: Vec<&'a Partition>, come: Vec<&'a Partition>) {
+        let has_same_end = match (gone.last(), come.last()) {
+            (Some(gone), Some(come)) => gone.norm == come.norm,
+            _ => false,
+        };
+        if has_same_end {
+            return self.partitions.push(PartitionStep::Reorganize(gone, come));
+        }
+        let (kept, lost): (Vec<_>, Vec<_>) = gone
+            .into_iter()
+            .partition(|old| come.iter().any(|new| new.norm == old.norm));
+        if !lost.is_empty() && kept.len() == come.len() {
+            self.partitions.push(PartitionStep::Drop(lost));
+            self.partitions.push(PartitionStep::Reorganize(kept, come));
+        } else if let Some(after) = &self.to.partitioning {
+            self.partitions.push(PartitionStep::By(after));
+        }
+    }
+
+    /// A partition goes with its rows when nobody takes one of its values, and comes when nobody had one. The others
+    /// between which values move are reorganised: a row without a place makes that fail, it does not vanish.
+    ///
+    /// The order of such partitions means nothing, but servers reorganise neighbours only.
+    fn lists(&mut self, before: &'a Partitioning, after: &'a Partitioning) {
+        let (old, mut new) = (before.all(), after.all());
+        if old.len() == new.len() && old.iter().all(|old| new.iter().any(|new| old.is_same(new))) {
+            return;
+        }
+        // Which rows a partition for all the rest gives up or takes is known to the server alone.
+        if old.iter().chain(&new).any(|one| one.values.is_empty()) {
+            return self.partitions.push(PartitionStep::By(after));
+        }
+        let is_of = |one: &Partition, others: &[&Partition]| {
+            let mut others = others.iter();
+            others.any(|other| other.name.is(&one.name) || one.shares_value(other))
+        };
+        new.sort_by_key(|new| {
+            let named = old.iter().position(|old| old.name.is(&new.name));
+            let place = named.or_else(|| old.iter().position(|old| old.shares_value(new)));
+            place.unwrap_or(old.len())
+        });
+        let (kept, lost): (Vec<_>, Vec<_>) = old.iter().copied().partition(|one| is_of(one, &new));
+        let (wanted, added): (Vec<_>, Vec<_>) =
+            new.iter().copied().partition(|one| is_of(one, &old));
+        let Between { gone, come, .. } = Between::of(&kept, &wanted);
+        if !lost.is_empty() {
+            self.partitions.push(PartitionStep::Drop(lost));
+        }
+        if !gone.is_empty() {
+            self.partitions.push(PartitionStep::Reorganize(gone, come));
+        }
+        if !added.is_empty() {
+            self.partitions.push(PartitionStep::Add(added));
+        }
+    }
+}
+
+/// What lies between those that are alike at the start and at the end.
+struct Between<'a> {
+    gone: Vec<&'a Partition>,
+    come: Vec<&'a Partition>,
+    /// The first that is alike at the end.
+    above: Option<&'a Partition>,
+}
+
+impl<'a> Between<'a> {
+    fn of(old: &[&'a Partition], new: &[&'a Partition]) -> Between<'a> {
+        let starts = old.iter().zip(new);
+        let start = starts.take_while(|(old, new)| old.is_same(new)).count();
+        let ends = old[start..].iter().rev().zip(new[start..].iter().rev());
+        let end = ends.take_while(|(old, new)| old.is_same(new)).count();
+        Between {
+            gone: old[start..old.len() - end].to_vec(),
+            come: new[start..new.len() - end].to_vec(),
+            above: old.get(old.len() - end).copied(),
+        }
+    }
+}
+
+impl Partition {
+    fn is_same(&self, other: &Partition) -> bool {
+        self.name.is(&other.name) && self.norm == other.norm
+    }
+
+    fn shares_value(&self, other: &Partition) -> bool {
+        self.values.iter().any(|value| other.values.contains(value))
+    }
+}
+
+impl Partitioning {
+    fn all(&self) -> Vec<&Partition> {
+        self.partitions.iter().collect()
+    }
+
+    /// Servers name partitions of which only the number was given, so such a list says no more than its length.
+    fn is_same_list(&self, other: &Partitioning) -> bool {
+        if !self.has_bounds && (self.partitions.is_empty() || other.partitions.is_empty()) {
+            return true;
+        }
+        self.partitions.len() == other.partitions.len()
+            && self
+                .partitions
+                .iter()
+                .zip(&other.partitions)
+                .all(|(one, other)| one.is_same(other))
+    }
+}

@@ -1,0 +1,48 @@
+//! Statements that may be held back, and without which another one would fail: it is held back with them.
+
+use super::model::{ForeignKey, Name, Table};
+use crate::Statement;
+
+/// Those that make the columns of a foreign key, here and there, what it takes.
+pub(super) fn of_key(statements: &[Statement], table: &Table, key: &ForeignKey) -> Vec<usize> {
+    let is_column = |owner: &Name, columns: &[Name], name: &str| {
+        let column = name.strip_prefix(owner.text.as_str());
+        let column = column.and_then(|rest| rest.strip_prefix('.'));
+        column.is_some_and(|column| columns.iter().any(|known| known.text == column))
+    };
+    let is_needed = |statement: &Statement| match statement.object.kind {
+        "column" => {
+            let name = &statement.object.name;
+            is_column(&table.name, &key.columns, name)
+                || is_column(&key.table, &key.references, name)
+        }
+        _ => is_of(
+            statement,
+            &[table.name.text.as_str(), key.table.text.as_str()],
+        ),
+    };
+    places(statements, &is_needed)
+}
+
+/// Those that make or change one of these tables and views.
+pub(super) fn of_tables(statements: &[Statement], names: &[&str]) -> Vec<usize> {
+    places(statements, &|statement| is_of(statement, names))
+}
+
+fn is_of(statement: &Statement, names: &[&str]) -> bool {
+    let object = &statement.object;
+    matches!(object.kind, "table" | "view")
+        && matches!(statement.verb, "create" | "alter")
+        && names
+            .iter()
+            .any(|name| name.eq_ignore_ascii_case(&object.name))
+}
+
+fn places(statements: &[Statement], is_needed: &dyn Fn(&Statement) -> bool) -> Vec<usize> {
+    let can_be_held = |statement: &Statement| statement.destructive || !statement.needs.is_empty();
+    let needed = statements.iter().enumerate();
+    needed
+        .filter(|(_, statement)| can_be_held(statement) && is_needed(statement))
+        .map(|(place, _)| place)
+        .collect()
+}

@@ -1,0 +1,230 @@
+//! What tables have beside columns and keys: options and partitions.
+
+use super::*;
+
+#[test]
+fn partitions_make_room_and_go() {
+    let table = |list: &str| format!("CREATE TABLE t (a int) PARTITION BY RANGE (a) ({list})");
+    let (one, two) = (
+        "PARTITION p1 VALUES LESS THAN (1)",
+        "PARTITION p2 VALUES LESS THAN (2)",
+    );
+    let max = "PARTITION pm VALUES LESS THAN MAXVALUE";
+    check(
+        &table(one),
+        &table(&format!("{one}, {two}")),
+        &["ALTER TABLE `t` ADD PARTITION (PARTITION p2 VALUES LESS THAN (2))"],
+    );
+    check(
+        &table(&format!("{one}, {max}")),
+        &table(&format!("{one}, {two}, {max}")),
+        &[
+            "ALTER TABLE `t` REORGANIZE PARTITION `pm` INTO (PARTITION p2 VALUES LESS THAN (2), PARTITION pm VALUES LESS THAN MAXVALUE)",
+        ],
+    );
+    check(
+        &table(&format!("{one}, {two}")),
+        &table(one),
+        &["ALTER TABLE `t` DROP PARTITION `p2`"],
+    );
+    check(
+        &table(one),
+        "CREATE TABLE t (a int)",
+        &["ALTER TABLE `t` REMOVE PARTITIONING"],
+    );
+}
+
+fn list(partitions: &[(&str, &str)]) -> String {
+    let texts = partitions
+        .iter()
+        .map(|(name, values)| format!("PARTITION {name} VALUES IN ({values})"));
+    let texts: Vec<String> = texts.collect();
+    format!(
+        "CREATE TABLE t (a int) PARTITION BY LIST (a) ({})",
+        texts.join(", ")
+    )
+}
+
+#[test]
+fn values_move_between_the_partitions_that_they_concern() {
+    let check = |from: &[(&str, &str)], to: &[(&str, &str)], expected: &[&str]| {
+        check(&list(from), &list(to), expected);
+    };
+    let three = [("p", "1, 2"), ("q", "3"), ("r", "4")];
+    check(
+        &three,
+        &[("p", "1"), ("q", "3, 2"), ("r", "4")],
+        &[
+            "ALTER TABLE `t` REORGANIZE PARTITION `p`, `q` INTO (PARTITION p VALUES IN (1), PARTITION q VALUES IN (3, 2))",
+        ],
+    );
+    // A new name for the same values is no loss.
+    check(
+        &three,
+        &[("p", "1, 2"), ("s", "3"), ("r", "4")],
+        &["ALTER TABLE `t` REORGANIZE PARTITION `q` INTO (PARTITION s VALUES IN (3))"],
+    );
+    check(
+        &three,
+        &[("p", "1, 2"), ("r", "4, 3")],
+        &["ALTER TABLE `t` REORGANIZE PARTITION `q`, `r` INTO (PARTITION r VALUES IN (4, 3))"],
+    );
+    // What goes lies between those that are to be neighbours.
+    check(
+        &three,
+        &[("p", "1"), ("r", "4, 2"), ("s", "5")],
+        &[
+            "ALTER TABLE `t` DROP PARTITION `q`",
+            "ALTER TABLE `t` REORGANIZE PARTITION `p`, `r` INTO (PARTITION p VALUES IN (1), PARTITION r VALUES IN (4, 2))",
+            "ALTER TABLE `t` ADD PARTITION (PARTITION s VALUES IN (5))",
+        ],
+    );
+    check(&three, &[("r", "4"), ("q", "3"), ("p", "1, 2")], &[]);
+}
+
+#[test]
+fn a_partition_that_is_in_the_way_holds_back_what_needs_its_place() {
+    let from = list(&[("p", "1, 2"), ("q", "3"), ("r", "4")]);
+    let to = list(&[("p", "1"), ("r", "4, 2")]);
+    let mut plan = Plan {
+        statements: planned(&from, &to, Product::Mysql),
+    };
+    plan.hold_back(&Allowed::default());
+    assert_eq!(plan.applied().count(), 0);
+}
+
+#[test]
+fn rows_without_a_partition_are_asked_for() {
+    let check = |from: &str, to: &str, expected: Option<&str>| {
+        let statements = planned(from, to, Product::Mysql);
+        let hazards = statements.iter().flat_map(|step| &step.hazards);
+        let queries: Vec<&str> = hazards
+            .filter_map(|hazard| match hazard {
+                Hazard::MayFail { query, .. } => query.as_deref(),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(queries, Vec::from_iter(expected), "{to}");
+    };
+    let plain = "CREATE TABLE t (a int)";
+    let two = [("p", "1, 2"), ("q", "NULL")];
+    check(
+        plain,
+        &list(&two),
+        Some("SELECT * FROM `t` WHERE NOT ((a) <=> 1 OR (a) <=> 2 OR (a) <=> NULL)"),
+    );
+    check(
+        &list(&two),
+        &list(&[("p", "1"), ("q", "NULL")]),
+        Some("SELECT * FROM `t` WHERE NOT ((a) <=> 1 OR (a) <=> NULL)"),
+    );
+    check(&list(&two), &list(&[("p", "1, 2, 3"), ("q", "NULL")]), None);
+    let range = |bound: &str| {
+        format!(
+            "CREATE TABLE t (a int) PARTITION BY RANGE (a + 1) (PARTITION p VALUES LESS THAN {bound})"
+        )
+    };
+    check(
+        plain,
+        &range("(10)"),
+        Some("SELECT * FROM `t` WHERE (a + 1) >= (10)"),
+    );
+    check(plain, &range("MAXVALUE"), None);
+}
+
+#[test]
+fn options_are_taken_back() {
+    let table = |options: &str| format!("CREATE TABLE t (a int) {options}");
+    for (options, back) in [
+        ("ENGINE=MERGE UNION=(x, y)", "ENGINE=innodb, UNION=()"),
+        ("INSERT_METHOD=LAST", "INSERT_METHOD=NO"),
+        ("TABLESPACE=fast", "TABLESPACE=innodb_file_per_table"),
+        ("CONNECTION='mysql://other/t'", "CONNECTION=''"),
+        ("STORAGE DISK", "STORAGE MEMORY"),
+        ("ENGINE_ATTRIBUTE='{}'", "ENGINE_ATTRIBUTE=''"),
+        ("STATS_PERSISTENT=1", "STATS_PERSISTENT=DEFAULT"),
+        ("AVG_ROW_LENGTH=9", "AVG_ROW_LENGTH=0"),
+    ] {
+        let expected = format!("ALTER TABLE `t` {back}");
+        check(&table(options), &table(""), &[expected.as_str()]);
+    }
+    let same = |one: &str, other: &str| same(Product::Mysql, &table(one), &table(other));
+    same(
+        "ENGINE=MERGE UNION=(x, y)",
+        "ENGINE=MRG_MyISAM UNION=(`x`,`y`)",
+    );
+    same(
+        "",
+        "UNION=() INSERT_METHOD=NO TABLESPACE=`innodb_file_per_table` PASSWORD='x'",
+    );
+    check(
+        &table("CONNECTION='a'"),
+        &table("CONNECTION='A'"),
+        &["ALTER TABLE `t` CONNECTION='A'"],
+    );
+}
+
+#[test]
+fn changes_in_a_text_are_folded_into_its_tables() {
+    let list =
+        |partitions: &str| format!("CREATE TABLE t (a int) PARTITION BY RANGE (a) ({partitions})");
+    let [low, high, top] = [
+        "p VALUES LESS THAN (5)",
+        "q VALUES LESS THAN (10)",
+        "r VALUES LESS THAN (20)",
+    ];
+    let reorganized = format!(
+        "{}; ALTER TABLE t REORGANIZE PARTITION q INTO (PARTITION {low}, PARTITION {high})",
+        list(&format!("PARTITION {high}, PARTITION {top}"))
+    );
+    let all = list(&format!(
+        "PARTITION {low}, PARTITION {high}, PARTITION {top}"
+    ));
+    same(Product::Mysql, &reorganized, &all);
+    let check = |product: Product, alter: &str, from: &str, to: &str| {
+        same(
+            product,
+            &format!("CREATE TABLE t ({from}); ALTER TABLE t {alter}"),
+            &format!("CREATE TABLE t ({to})"),
+        );
+    };
+    let plain = "a int, CONSTRAINT c CHECK (a > 0)";
+    for (alter, to) in [
+        (
+            "ALTER CHECK c NOT ENFORCED",
+            "a int, CONSTRAINT c CHECK (a > 0) NOT ENFORCED",
+        ),
+        (
+            "ALTER COLUMN a SET INVISIBLE",
+            "a int INVISIBLE, CONSTRAINT c CHECK (a > 0)",
+        ),
+        ("TRUNCATE PARTITION p, q", plain),
+        ("IMPORT TABLESPACE", plain),
+        (
+            "EXCHANGE PARTITION p WITH TABLE u WITHOUT VALIDATION",
+            plain,
+        ),
+    ] {
+        check(Product::Mysql, alter, plain, to);
+    }
+    let versioned = |rest: &str| format!("CREATE TABLE t (a int) {rest}");
+    let with = versioned("WITH SYSTEM VERSIONING");
+    same(
+        Product::MariaDb,
+        &format!("{}; ALTER TABLE t ADD SYSTEM VERSIONING", versioned("")),
+        &with,
+    );
+    same(
+        Product::MariaDb,
+        &format!("{with}; ALTER TABLE t DROP SYSTEM VERSIONING"),
+        &versioned(""),
+    );
+    let period =
+        "s timestamp(6) GENERATED ALWAYS AS ROW START, e timestamp(6) GENERATED ALWAYS AS ROW END";
+    check(
+        Product::MariaDb,
+        "DROP PERIOD FOR SYSTEM_TIME",
+        &format!("{period}, PERIOD FOR SYSTEM_TIME (s, e)"),
+        period,
+    );
+}
