@@ -113,20 +113,34 @@ impl Allowed {
 }
 
 impl Plan {
-    /// Holds back what destroys without permission, and whatever needs it.
+    /// Holds back what destroys without permission, and whatever needs it, be it before that or after.
     pub fn hold_back(&mut self, allowed: &Allowed) {
+        for statement in &mut self.statements {
+            statement.held_back = None;
+        }
+        // What is held back only grows, so that this ends.
+        while self.hold_back_more(allowed) {}
+    }
+
+    /// Whether anything was held back that was not.
+    fn hold_back_more(&mut self, allowed: &Allowed) -> bool {
+        let mut is_more = false;
         for index in 0..self.statements.len() {
             let statement = &self.statements[index];
-            let needed = statement
-                .needs
-                .iter()
-                .find(|needed| self.statements[**needed].held_back.is_some());
-            self.statements[index].held_back = match needed {
+            if statement.held_back.is_some() {
+                continue;
+            }
+            let mut needs = statement.needs.iter();
+            let needed = needs.find(|needed| self.statements[**needed].held_back.is_some());
+            let why = match needed {
                 Some(needed) => Some(HeldBack::Needs(*needed)),
                 None if !allowed.permits(statement) => Some(HeldBack::Destructive),
                 None => None,
             };
+            is_more |= why.is_some();
+            self.statements[index].held_back = why;
         }
+        is_more
     }
 
     /// The statements to be applied.

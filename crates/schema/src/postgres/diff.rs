@@ -13,9 +13,11 @@ mod enums;
 mod grants;
 mod identity;
 mod indexes;
+mod links;
 mod order;
 mod parts;
 mod renames;
+mod replace;
 mod routines;
 mod sequences;
 mod tables;
@@ -24,6 +26,8 @@ mod views;
 mod way;
 
 use std::collections::HashSet;
+
+use links::Retyped;
 
 use super::Schema;
 use super::model::{Index, Table};
@@ -56,6 +60,8 @@ pub(super) struct Builder<'a> {
     pub(super) remakes_functions: bool,
     /// Columns that got a new name; views that show them are made again.
     pub(super) renamed_columns: Vec<(Name, String)>,
+    /// Columns that get another type.
+    retyped: Vec<Retyped>,
 }
 
 /// An object that has no schema-wide place of its own, or a view or function.
@@ -92,6 +98,7 @@ pub(super) fn plan(from: &Schema, to: &Schema, options: &PlanOptions) -> Result<
         spaced: Vec::new(),
         remakes_functions: false,
         renamed_columns: renamed.columns,
+        retyped: Vec::new(),
     };
     builder.everything(renamed.statements);
     Ok(Plan {
@@ -119,6 +126,7 @@ impl<'a> Builder<'a> {
         self.grants();
         self.drops();
         self.mark_new_values();
+        self.link();
     }
 
     /// Adds a statement without hazards; its index.

@@ -1,10 +1,11 @@
 //! A map that remembers the order in which things came.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::hash::Hash;
 
 /// Values by key, in the order of their first coming.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct Listed<K, V> {
     slots: Vec<Option<(K, V)>>,
     index: HashMap<K, usize>,
@@ -16,6 +17,16 @@ impl<K, V> Default for Listed<K, V> {
             slots: Vec::new(),
             index: HashMap::new(),
         }
+    }
+}
+
+/// Without the index, whose order is not the same twice.
+impl<K: fmt::Debug, V: fmt::Debug> fmt::Debug for Listed<K, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let values = self.slots.iter().flatten();
+        f.debug_map()
+            .entries(values.map(|(key, value)| (key, value)))
+            .finish()
     }
 }
 

@@ -66,7 +66,7 @@ pub(crate) fn always_quote(name: &str) -> String {
 }
 
 /// Whether a word cannot be any name without quotes: reserved, or fit for only some kinds of names.
-fn is_keyword(name: &str) -> bool {
+pub(crate) fn is_keyword(name: &str) -> bool {
     KEYWORDS.binary_search(&name).is_ok()
 }
 
@@ -121,7 +121,7 @@ fn joined(first: &str, second: Option<&str>, label: &str) -> String {
 
 /// As `pg_get_keywords` of version 18 tells them, sorted; all but the unreserved ones.
 #[rustfmt::skip]
-const KEYWORDS: &[&str] = &[
+pub(crate) const KEYWORDS: &[&str] = &[
     "all", "analyse", "analyze", "and", "any", "array", "as", "asc", "asymmetric", "authorization", "between",
     "bigint", "binary", "bit", "boolean", "both", "case", "cast", "char", "character", "check", "coalesce",
     "collate", "collation", "column", "concurrently", "constraint", "create", "cross", "current_catalog",

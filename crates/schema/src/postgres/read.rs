@@ -8,7 +8,9 @@ mod finish;
 mod functions;
 mod grants;
 mod indexes;
+mod kinds;
 mod parts;
+mod plain;
 mod sequences;
 mod tables;
 mod triggers;
@@ -18,6 +20,9 @@ mod views;
 use std::collections::HashMap;
 
 use squawk_parser::SyntaxKind;
+
+use kinds::{first_word, is_data, is_drop, is_ours, is_setting, is_setting_call};
+use plain::Plain;
 
 pub(crate) use columns::is_type;
 pub(crate) use finish::next_value_of;
@@ -30,34 +35,6 @@ use super::split::{self, Piece, PieceKind};
 use super::tree::{Node, Tree};
 use crate::{Note, NoteKind, Server, Source, SyntaxError};
 
-/// Statements by their first word that hold or change rows, not the schema.
-const DATA: &[&str] = &[
-    "insert", "update", "delete", "copy", "select", "merge", "truncate", "values", "with", "table",
-];
-/// Statements that set up a session or tidy up.
-const SETTINGS: &[&str] = &[
-    "set",
-    "reset",
-    "begin",
-    "start",
-    "commit",
-    "end",
-    "rollback",
-    "savepoint",
-    "release",
-    "analyze",
-    "vacuum",
-    "show",
-    "lock",
-    "refresh",
-    "checkpoint",
-    "discard",
-    "notify",
-    "listen",
-    "cluster",
-    "reindex",
-];
-
 /// Fewer statements are parsed before a thread has started.
 const WORTH_THREADS: usize = 100;
 
@@ -66,6 +43,18 @@ const PIECES_AT_ONCE: usize = 512;
 
 /// Reads all sources into one model; large ones are parsed on so many cores.
 pub(crate) fn read(
+    sources: &[Source],
+    server: &Server,
+    cores: usize,
+) -> Result<(Schema, Vec<Note>), SyntaxError> {
+    read_with(plain::read, sources, server, cores)
+}
+
+/// Reads what statement and tail make the short way, where they do.
+type ShortWay = fn(&str, &str) -> Option<Plain>;
+
+fn read_with(
+    short_way: ShortWay,
     sources: &[Source],
     server: &Server,
     cores: usize,
@@ -86,6 +75,7 @@ pub(crate) fn read(
         source: None,
         line: 1,
         note_offset: 0,
+        short_way,
         cores,
     };
     for source in sources {
@@ -109,6 +99,7 @@ pub(crate) struct Reader<'a> {
     /// Line of `note_offset`, so that lines are counted once.
     line: usize,
     note_offset: usize,
+    short_way: ShortWay,
     cores: usize,
 }
 
@@ -138,12 +129,12 @@ impl<'a> Reader<'a> {
         self.note_offset = 0;
         let at_once = if self.cores > 1 { PIECES_AT_ONCE } else { 1 };
         for pieces in split::pieces(&source.text).chunks(at_once) {
-            let trees = parsed(&source.text, pieces, self.cores);
-            for (piece, tree) in pieces.iter().zip(trees) {
+            let parsed = parsed(&source.text, pieces, self.cores, self.short_way);
+            for (piece, parsed) in pieces.iter().zip(parsed) {
                 match piece.kind {
                     PieceKind::Client => self.note(*piece, NoteKind::Setting),
                     PieceKind::Data => {}
-                    PieceKind::Statement => self.read_piece(source, *piece, tree)?,
+                    PieceKind::Statement => self.read_piece(source, *piece, parsed)?,
                 }
             }
         }
@@ -154,14 +145,24 @@ impl<'a> Reader<'a> {
         &mut self,
         source: &'a Source,
         piece: Piece,
-        tree: Option<Tree<'_>>,
+        parsed: Parsed<'_>,
     ) -> Result<(), SyntaxError> {
         let text = &source.text[piece.start..piece.end];
+        let parsed = match parsed {
+            Parsed::Plain(plain) => {
+                if let Err(Trouble::Opaque) = self.read_plain(plain, text) {
+                    self.keep_opaque(piece, text);
+                }
+                return Ok(());
+            }
+            Parsed::Tree(tree) => Some(tree),
+            Parsed::Nothing => None,
+        };
         let word = first_word(text);
         if word == "set" || word == "select" {
             self.take_search_path(text);
         }
-        if DATA.contains(&word.as_str()) {
+        if is_data(&word) {
             self.schema.data_statements += 1;
             let kind = if is_setting_call(text) {
                 NoteKind::Setting
@@ -171,11 +172,11 @@ impl<'a> Reader<'a> {
             self.note(piece, kind);
             return Ok(());
         }
-        if SETTINGS.contains(&word.as_str()) {
+        if is_setting(&word) {
             self.note(piece, NoteKind::Setting);
             return Ok(());
         }
-        let Some(tree) = tree else { return Ok(()) };
+        let Some(tree) = parsed else { return Ok(()) };
         let node = tree.root().children().next();
         if let Some((at, message)) = &tree.error {
             // Without a node it is too deep to be parsed, whatever it is.
@@ -188,12 +189,11 @@ impl<'a> Reader<'a> {
             return Ok(());
         }
         let Some(node) = node else { return Ok(()) };
-        let rest = &source.text[piece.end..];
         let statement = Statement {
             node,
             text,
             tree: &tree,
-            tail: rest.lines().next().unwrap_or_default(),
+            tail: tail(&source.text, piece),
         };
         match self.read_statement(statement) {
             Ok(()) => Ok(()),
@@ -290,16 +290,35 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The trees of all statements that have one. Parsing is most of the work of reading, and no statement's depends on
-/// another's, so that large texts are parsed on several cores.
-fn parsed<'t>(text: &'t str, pieces: &[Piece], cores: usize) -> Vec<Option<Tree<'t>>> {
+/// What is made of a piece before its turn comes.
+enum Parsed<'t> {
+    Plain(Plain),
+    Tree(Tree<'t>),
+    /// What is no schema.
+    Nothing,
+}
+
+/// All pieces as far as they can be read without those before them. That is most of the work of reading, so that large
+/// texts are parsed on several cores.
+fn parsed<'t>(
+    text: &'t str,
+    pieces: &[Piece],
+    cores: usize,
+    short_way: ShortWay,
+) -> Vec<Parsed<'t>> {
     let parse = |piece: &Piece| {
-        let text = &text[piece.start..piece.end];
-        let word = first_word(text);
-        let is_parsed = piece.kind == PieceKind::Statement
-            && !DATA.contains(&word.as_str())
-            && !SETTINGS.contains(&word.as_str());
-        is_parsed.then(|| Tree::parse(text))
+        let statement = &text[piece.start..piece.end];
+        if piece.kind != PieceKind::Statement {
+            return Parsed::Nothing;
+        }
+        if let Some(plain) = short_way(statement, tail(text, *piece)) {
+            return Parsed::Plain(plain);
+        }
+        let word = first_word(statement);
+        if is_data(&word) || is_setting(&word) {
+            return Parsed::Nothing;
+        }
+        Parsed::Tree(Tree::parse(statement))
     };
     if pieces.len() < WORTH_THREADS || cores == 1 {
         return pieces.iter().map(parse).collect();
@@ -309,70 +328,16 @@ fn parsed<'t>(text: &'t str, pieces: &[Piece], cores: usize) -> Vec<Option<Tree<
         let workers: Vec<_> = chunks
             .map(|chunk| scope.spawn(move || chunk.iter().map(parse).collect::<Vec<_>>()))
             .collect();
-        let trees = workers.into_iter().flat_map(|worker| {
+        let parsed = workers.into_iter().flat_map(|worker| {
             worker
                 .join()
                 .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         });
-        trees.collect()
+        parsed.collect()
     })
 }
 
-fn first_word(text: &str) -> String {
-    let end = text
-        .find(|letter: char| !letter.is_ascii_alphabetic())
-        .unwrap_or(text.len());
-    text[..end].to_ascii_lowercase()
-}
-
-/// `SELECT pg_catalog.set_config(…)`, as dumps begin.
-fn is_setting_call(text: &str) -> bool {
-    text.get(..60.min(text.len()))
-        .is_some_and(|start| start.contains("set_config"))
-}
-
-/// Whether a statement has to be understood, so that an error in it is one.
-fn is_ours(kind: SyntaxKind) -> bool {
-    use SyntaxKind as K;
-    matches!(
-        kind,
-        K::CREATE_TABLE
-            | K::ALTER_TABLE
-            | K::CREATE_INDEX
-            | K::CREATE_VIEW
-            | K::CREATE_MATERIALIZED_VIEW
-            | K::CREATE_TYPE
-            | K::ALTER_TYPE
-            | K::CREATE_DOMAIN
-            | K::CREATE_SEQUENCE
-            | K::ALTER_SEQUENCE
-            | K::CREATE_FUNCTION
-            | K::CREATE_TRIGGER
-            | K::CREATE_POLICY
-            | K::CREATE_EXTENSION
-            | K::CREATE_SCHEMA
-            | K::COMMENT_ON
-            | K::GRANT
-            | K::REVOKE
-            | K::ERROR
-    )
-}
-
-fn is_drop(kind: SyntaxKind) -> bool {
-    use SyntaxKind as K;
-    matches!(
-        kind,
-        K::DROP_TABLE
-            | K::DROP_INDEX
-            | K::DROP_VIEW
-            | K::DROP_MATERIALIZED_VIEW
-            | K::DROP_TYPE
-            | K::DROP_DOMAIN
-            | K::DROP_SEQUENCE
-            | K::DROP_FUNCTION
-            | K::DROP_TRIGGER
-            | K::DROP_POLICY
-            | K::DROP_EXTENSION
-            | K::DROP_SCHEMA
-    )
+/// What follows a statement on its last line.
+fn tail(text: &str, piece: Piece) -> &str {
+    text[piece.end..].lines().next().unwrap_or_default()
 }

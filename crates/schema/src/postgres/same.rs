@@ -311,6 +311,9 @@ fn same_item(one: &IndexItem, other: &IndexItem, context: Context<'_>) -> bool {
 }
 
 fn same_collation(one: Option<&str>, other: Option<&str>, default_schema: &str) -> bool {
+    if one == other {
+        return true;
+    }
     let prefix = format!("{}.", quote(default_schema));
     let bare = |name: &str| {
         let name = name.strip_prefix("pg_catalog.").unwrap_or(name);

@@ -1,7 +1,7 @@
 //! What the corpus' cases leave out.
 
 /// Two texts, each of which is reached from the other.
-pub(super) const FEATURES: [(&str, &str); 9] = [
+pub(super) const FEATURES: [(&str, &str); 12] = [
     // A policy looks into another table, at a column that changes its type.
     (
         "CREATE TABLE members (id int, level int); CREATE TABLE notes (id int, level int); \
@@ -45,5 +45,25 @@ pub(super) const FEATURES: [(&str, &str); 9] = [
         "CREATE TABLE t (a int); ALTER TABLE t ENABLE ROW LEVEL SECURITY; CREATE POLICY p ON t FOR SELECT USING (a > 0);",
         "CREATE TABLE t (a int); ALTER TABLE t ENABLE ROW LEVEL SECURITY; ALTER TABLE t FORCE ROW LEVEL SECURITY; \
          CREATE POLICY p ON t AS RESTRICTIVE FOR UPDATE USING (a > 0) WITH CHECK (a > 1);",
+    ),
+    // What compares a column with values keeps the words of the column's former type unless it is made again.
+    (
+        "CREATE TABLE t (a text, b int, CONSTRAINT c CHECK (a IN ('1', '2')), CHECK (b IN (1, 2)), \
+         CONSTRAINT e EXCLUDE (b WITH =) WHERE (a IN ('1', '2'))); CREATE INDEX i ON t (b) WHERE a IN ('1', '2'); \
+         COMMENT ON CONSTRAINT c ON t IS 'few'; COMMENT ON INDEX i IS 'some';",
+        "CREATE TABLE t (a varchar(20), b bigint, CONSTRAINT c CHECK (a IN ('1', '2')), CHECK (b IN (1, 2)), \
+         CONSTRAINT e EXCLUDE (b WITH =) WHERE (a IN ('1', '2'))); CREATE INDEX i ON t (b) WHERE a IN ('1', '2'); \
+         COMMENT ON CONSTRAINT c ON t IS 'few'; COMMENT ON INDEX i IS 'some';",
+    ),
+    (
+        "CREATE DOMAIN amount AS int CHECK (VALUE > 0); CREATE TABLE t (a amount DEFAULT 1, b amount DEFAULT 2); \
+         CREATE VIEW v AS SELECT a FROM t; COMMENT ON DOMAIN amount IS 'how much';",
+        "CREATE DOMAIN amount AS numeric(10) CHECK (VALUE > 0); CREATE TABLE t (a amount DEFAULT 1, b amount DEFAULT 3); \
+         CREATE VIEW v AS SELECT a FROM t; COMMENT ON DOMAIN amount IS 'how much';",
+    ),
+    // The default goes with the value.
+    (
+        "CREATE TYPE kind AS ENUM ('a', 'b'); CREATE TABLE t (k kind DEFAULT 'b', l kind DEFAULT 'a');",
+        "CREATE TYPE kind AS ENUM ('a', 'c::d'); CREATE TABLE t (k kind DEFAULT 'c::d', l kind DEFAULT 'a');",
     ),
 ];

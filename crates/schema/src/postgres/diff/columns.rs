@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::links::Retyped;
 use super::{Builder, Part};
 use crate::Hazard;
 use crate::postgres::hazards::{self, Cast};
@@ -121,6 +122,7 @@ impl<'a> Builder<'a> {
                 vec![hazards::ACCESS_EXCLUSIVE],
             );
         }
+        let mut retype = None;
         self.end_serial(before, column, &to.name);
         if before.serial.is_some() && column.serial.is_none() {
             had_default = false;
@@ -139,8 +141,9 @@ impl<'a> Builder<'a> {
                 had_default = false;
                 same_default = column.default.is_none();
             }
-            self.change_type(to, before, column);
+            retype = Some(self.change_type(to, before, column));
         }
+        let first = self.statements.len();
         self.identity_before(before, column, &to.name);
         self.nullability(from, to, before, column);
         if !same_default {
@@ -149,6 +152,9 @@ impl<'a> Builder<'a> {
         self.identity_after(before, column, &to.name);
         self.begin_serial(before, column, &to.name);
         self.column_details(&to.name, Some(before), column);
+        for statement in &mut self.statements[first..] {
+            statement.needs.extend(retype);
+        }
     }
 
     pub(super) fn alter_column(
@@ -186,7 +192,7 @@ impl<'a> Builder<'a> {
         })
     }
 
-    fn change_type(&mut self, to: &Table, before: &Column, column: &Column) {
+    fn change_type(&mut self, to: &Table, before: &Column, column: &Column) -> usize {
         let data_type = self.speller.data_type(&column.data_type);
         let mut action = format!("TYPE {data_type}");
         match (&column.collation, &before.collation) {
@@ -228,6 +234,11 @@ impl<'a> Builder<'a> {
             .any(|hazard| matches!(hazard, Hazard::LossyCast(_)));
         // sqldef changes types without asking, and so do its commands.
         self.statements[at].destructive = is_lossy && !self.speller.is_sqldef();
+        self.retyped.push(Retyped {
+            at,
+            table: to.name.clone(),
+            column: column.name.clone(),
+        });
         if let (Some(sequence), Some(_)) = (&before.serial, &column.serial) {
             let integer = &column.data_type.name;
             let sql = format!(
@@ -244,6 +255,7 @@ impl<'a> Builder<'a> {
             );
             self.statements[sequence].needs.push(at);
         }
+        at
     }
 
     fn nullability(&mut self, from: &Table, to: &Table, before: &Column, column: &Column) {

@@ -32,7 +32,7 @@ impl<'a> Builder<'a> {
             let before = from
                 .types
                 .get(&found.name)
-                .filter(|_| !self.is_replaced_enum(&found.name));
+                .filter(|_| !self.is_replaced_type(&found.name));
             let target = format!("{word} {}", self.speller.name(&found.name));
             let shown = self.shown(&found.name);
             self.comment(&target, before.map(|found| &found.meta), &found.meta, shown);
@@ -102,9 +102,7 @@ impl<'a> Builder<'a> {
         );
         for column in table.columns.values() {
             let found = before.and_then(|before| before.columns.get(&column.name));
-            if column.meta.comment.is_none()
-                && found.is_none_or(|found| found.meta.comment.is_none())
-            {
+            if has_none(found.map(|found| &found.meta), &column.meta) {
                 continue;
             }
             let found = found.filter(|_| {
@@ -117,8 +115,11 @@ impl<'a> Builder<'a> {
             self.comment(&target, found.map(|found| &found.meta), &column.meta, shown);
         }
         for constraint in table.constraints.values() {
-            let part = Part::Constraint(table.name.clone(), constraint.name.clone());
             let found = before.and_then(|before| before.constraints.get(&constraint.name));
+            if has_none(found.map(|found| &found.meta), &constraint.meta) {
+                continue;
+            }
+            let part = Part::Constraint(table.name.clone(), constraint.name.clone());
             let found = found.filter(|_| !self.fresh.contains(&part));
             let target = format!(
                 "CONSTRAINT {} ON {name}",
@@ -156,6 +157,9 @@ impl<'a> Builder<'a> {
     }
 
     fn index_comment(&mut self, on: &Name, found: Option<&Index>, index: &Index) {
+        if has_none(found.map(|found| &found.meta), &index.meta) {
+            return;
+        }
         let part = Part::Index(on.clone(), index.name.clone());
         let found = found.filter(|_| !self.fresh.contains(&part));
         let target = format!("INDEX {}", self.speller.beside(on, &index.name));
@@ -220,4 +224,9 @@ impl<'a> Builder<'a> {
             }
         }
     }
+}
+
+/// Whether there was no comment and is none: of most objects, which need not even be named then.
+fn has_none(before: Option<&Meta>, wanted: &Meta) -> bool {
+    wanted.comment.is_none() && before.is_none_or(|before| before.comment.is_none())
 }

@@ -6,7 +6,8 @@ use super::tables::is_late;
 use super::views::sorted;
 use super::{Builder, Part};
 use crate::postgres::hazards;
-use crate::postgres::model::{ConstraintKind, Function, Table, TypeKind};
+use crate::postgres::listed::Listed;
+use crate::postgres::model::{ConstraintKind, Function, Table, Trigger, TypeKind};
 use crate::postgres::name::Name;
 use crate::postgres::split;
 use crate::{Hazard, Statement};
@@ -27,17 +28,13 @@ impl<'a> Builder<'a> {
 
     fn dropped_parts(&mut self) {
         let (from, to) = (self.from, self.to);
+        let none = Listed::default();
         for table in from.tables.values() {
-            let wanted = to.tables.get(&table.name);
-            for trigger in table.triggers.values() {
-                let part = Part::Trigger(table.name.clone(), trigger.name.clone());
-                let is_kept = match wanted {
-                    Some(wanted) => wanted.triggers.contains(&trigger.name),
-                    None => !self.speller.is_sqldef(),
-                };
-                if !is_kept && !self.is_gone(&part) && !self.created.contains(&table.name) {
-                    self.drop_trigger(&table.name, &trigger.name, true);
-                }
+            let wanted = to.tables.get(&table.name).map(|wanted| &wanted.triggers);
+            // sqldef says so also of triggers that go with their table.
+            let wanted = wanted.or(self.speller.is_sqldef().then_some(&none));
+            if let Some(wanted) = wanted.filter(|_| !self.created.contains(&table.name)) {
+                self.dropped_triggers(&table.name, &table.triggers, wanted);
             }
             let Some(wanted) = self.staying(table) else {
                 continue;
@@ -66,14 +63,22 @@ impl<'a> Builder<'a> {
             }
         }
         for view in from.views.values() {
-            let Some(wanted) = to.views.get(&view.name) else {
-                continue;
-            };
-            for trigger in view.triggers.values() {
-                let part = Part::Trigger(view.name.clone(), trigger.name.clone());
-                if !wanted.triggers.contains(&trigger.name) && !self.is_gone(&part) {
-                    self.drop_trigger(&view.name, &trigger.name, true);
-                }
+            if let Some(wanted) = to.views.get(&view.name) {
+                self.dropped_triggers(&view.name, &view.triggers, &wanted.triggers);
+            }
+        }
+    }
+
+    fn dropped_triggers(
+        &mut self,
+        on: &Name,
+        had: &Listed<String, Trigger>,
+        wanted: &Listed<String, Trigger>,
+    ) {
+        for trigger in had.values() {
+            let part = Part::Trigger(on.clone(), trigger.name.clone());
+            if !wanted.contains(&trigger.name) && !self.is_gone(&part) {
+                self.drop_trigger(on, &trigger.name, true);
             }
         }
     }

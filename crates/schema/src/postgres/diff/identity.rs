@@ -50,12 +50,8 @@ impl Builder<'_> {
         let Some(sequence) = before.serial.as_ref().filter(|_| column.serial.is_none()) else {
             return;
         };
-        self.alter_column(
-            table,
-            column,
-            "DROP DEFAULT",
-            vec![hazards::ACCESS_EXCLUSIVE],
-        );
+        let lock = vec![hazards::ACCESS_EXCLUSIVE];
+        let default = self.alter_column(table, column, "DROP DEFAULT", lock);
         let shown = self.shown(sequence);
         let sql = format!("DROP SEQUENCE {}", self.speller.name(sequence));
         let sql = if self.to.sequences.contains(sequence) {
@@ -66,13 +62,9 @@ impl Builder<'_> {
         } else {
             sql
         };
-        self.push_with(
-            sql,
-            "drop",
-            "sequence",
-            shown.clone(),
-            vec![Hazard::Drop(format!("sequence {shown}"))],
-        );
+        let hazards = vec![Hazard::Drop(format!("sequence {shown}"))];
+        let at = self.push_with(sql, "drop", "sequence", shown, hazards);
+        self.statements[at].needs.push(default);
     }
 
     pub(super) fn begin_serial(&mut self, before: &Column, column: &Column, table: &Name) {

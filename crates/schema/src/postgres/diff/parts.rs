@@ -3,7 +3,8 @@
 use super::{Builder, Part};
 use crate::Hazard;
 use crate::postgres::hazards;
-use crate::postgres::model::{Policy, Table, Trigger};
+use crate::postgres::listed::Listed;
+use crate::postgres::model::{Policy, Schema, Table, Trigger};
 use crate::postgres::name::Name;
 
 impl<'a> Builder<'a> {
@@ -18,23 +19,17 @@ impl<'a> Builder<'a> {
         }
         for table in to.tables.values() {
             let before = self.before(table);
-            for trigger in table.triggers.values() {
-                let found = before.and_then(|before| before.triggers.get(&trigger.name));
-                let stored = self
-                    .stored_table(&table.name)
-                    .and_then(|stored| stored.triggers.get(&trigger.name));
-                self.trigger(&table.name, found, trigger, stored);
-            }
+            let stored = self
+                .stored_table(&table.name)
+                .map(|stored| &stored.triggers);
+            let had = before.map(|before| &before.triggers);
+            self.triggers(&table.name, had, &table.triggers, stored);
             self.replica_identity(before, table);
         }
         for view in to.views.values() {
-            let before = self.from.views.get(&view.name);
-            for trigger in view.triggers.values() {
-                let found = before.and_then(|before| before.triggers.get(&trigger.name));
-                let stored = self.stored.and_then(|stored| stored.views.get(&view.name));
-                let stored = stored.and_then(|stored| stored.triggers.get(&trigger.name));
-                self.trigger(&view.name, found, trigger, stored);
-            }
+            let of = |schema: &'a Schema| schema.views.get(&view.name).map(|view| &view.triggers);
+            let (had, stored) = (of(self.from), self.stored.and_then(of));
+            self.triggers(&view.name, had, &view.triggers, stored);
         }
         self.sequence_owners();
     }
@@ -111,19 +106,42 @@ impl<'a> Builder<'a> {
     }
 
     pub(super) fn drop_policy(&mut self, table: &Name, name: &str, for_good: bool) -> usize {
+        self.drop_hook("policy", table, name, for_good)
+    }
+
+    pub(super) fn drop_trigger(&mut self, on: &Name, name: &str, for_good: bool) -> usize {
+        self.drop_hook("trigger", on, name, for_good)
+    }
+
+    fn drop_hook(&mut self, kind: &'static str, on: &Name, name: &str, for_good: bool) -> usize {
         let sql = format!(
-            "DROP POLICY {} ON {}",
+            "DROP {} {} ON {}",
+            kind.to_uppercase(),
             self.speller.ident(name),
-            self.speller.name(table)
+            self.speller.name(on)
         );
-        let shown = self.shown_part(table, name);
+        let shown = self.shown_part(on, name);
         let hazards = vec![
-            Hazard::Drop(format!("policy {shown}")),
+            Hazard::Drop(format!("{kind} {shown}")),
             hazards::ACCESS_EXCLUSIVE,
         ];
-        let at = self.push_with(sql, "drop", "policy", shown, hazards);
+        let at = self.push_with(sql, "drop", kind, shown, hazards);
         self.statements[at].destructive = for_good;
         at
+    }
+
+    fn triggers(
+        &mut self,
+        on: &Name,
+        had: Option<&Listed<String, Trigger>>,
+        wanted: &Listed<String, Trigger>,
+        stored: Option<&Listed<String, Trigger>>,
+    ) {
+        for trigger in wanted.values() {
+            let found = had.and_then(|had| had.get(&trigger.name));
+            let stored = stored.and_then(|stored| stored.get(&trigger.name));
+            self.trigger(on, found, trigger, stored);
+        }
     }
 
     fn trigger(
@@ -180,22 +198,6 @@ impl<'a> Builder<'a> {
                 vec![hazards::SHARE_ROW_EXCLUSIVE],
             );
         }
-    }
-
-    pub(super) fn drop_trigger(&mut self, on: &Name, name: &str, for_good: bool) -> usize {
-        let sql = format!(
-            "DROP TRIGGER {} ON {}",
-            self.speller.ident(name),
-            self.speller.name(on)
-        );
-        let shown = self.shown_part(on, name);
-        let hazards = vec![
-            Hazard::Drop(format!("trigger {shown}")),
-            hazards::ACCESS_EXCLUSIVE,
-        ];
-        let at = self.push_with(sql, "drop", "trigger", shown, hazards);
-        self.statements[at].destructive = for_good;
-        at
     }
 
     fn replica_identity(&mut self, before: Option<&Table>, table: &Table) {

@@ -1,11 +1,13 @@
 //! New names that comments tell, applied to a copy of the schema that is there, so that the rest compares alike.
 
+mod inside;
+
 use super::super::Schema;
-use super::super::model::{ConstraintKind, Sql, Table, TypeKind};
-use super::super::name::{Name, literal, quote};
+use super::super::model::{ConstraintKind, Table, TypeKind};
+use super::super::name::{Name, literal};
 use super::super::spell::Speller;
-use super::super::split;
 use crate::{Hazard, Object, PlanError, Statement};
+use inside::{rename_in, rename_in_table, replace};
 
 /// What applying gave.
 #[derive(Default)]
@@ -399,62 +401,4 @@ impl Work<'_> {
             self.indexes(&view.name);
         }
     }
-}
-
-fn rename_in_table(table: &mut Table, old: &str, new: &str) {
-    if let Some(column) = table.columns.rename(&old.to_owned(), new.to_owned()) {
-        new.clone_into(&mut column.name);
-    }
-    for column in table.columns.values_mut() {
-        if let Some(generated) = &mut column.generated {
-            replace(&mut generated.expression, old, new);
-        }
-    }
-    for constraint in table.constraints.values_mut() {
-        match &mut constraint.kind {
-            ConstraintKind::Primary(keys) | ConstraintKind::Unique(keys) => {
-                rename_in(&mut keys.columns, old, new);
-                rename_in(&mut keys.include, old, new);
-            }
-            ConstraintKind::Check(check) => replace(check, old, new),
-            _ => {}
-        }
-    }
-    for index in table.indexes.values_mut() {
-        rename_in(&mut index.include, old, new);
-        for item in &mut index.items {
-            match &mut item.column {
-                Some(column) if column == old => new.clone_into(column),
-                Some(_) => {}
-                None => replace(&mut item.expression, old, new),
-            }
-        }
-        if let Some(predicate) = &mut index.predicate {
-            replace(predicate, old, new);
-        }
-    }
-    for policy in table.policies.values_mut() {
-        for expression in policy.using.iter_mut().chain(policy.check.iter_mut()) {
-            replace(expression, old, new);
-        }
-    }
-    for trigger in table.triggers.values_mut() {
-        for (_, columns) in &mut trigger.events {
-            rename_in(columns, old, new);
-        }
-        if let Some(when) = &mut trigger.when {
-            replace(when, old, new);
-        }
-    }
-}
-
-fn rename_in(names: &mut [String], old: &str, new: &str) {
-    for name in names.iter_mut().filter(|name| *name == old) {
-        new.clone_into(name);
-    }
-}
-
-/// Puts one name in the place of another.
-fn replace(sql: &mut Sql, old: &str, new: &str) {
-    sql.0 = split::with_renamed(&sql.0, old, &quote(new));
 }

@@ -2,9 +2,11 @@
 
 use super::Builder;
 use super::enums::labels;
+use super::replace::type_word;
 use crate::Hazard;
-use crate::postgres::model::{Constraint, Domain, TypeKind, UserType};
+use crate::postgres::model::{Constraint, ConstraintKind, Domain, TypeKind, UserType};
 use crate::postgres::name::{Name, quote};
+use crate::postgres::split;
 
 impl<'a> Builder<'a> {
     pub(super) fn namespaces(&mut self) {
@@ -137,34 +139,29 @@ impl<'a> Builder<'a> {
             "domain"
         };
         match (from.types.get(&to.name).map(|found| &found.kind), &to.kind) {
-            (Some(TypeKind::Enum(one)), TypeKind::Enum(other)) => {
-                self.change_enum(&to.name, one, other)
-            }
+            (Some(TypeKind::Enum(one)), TypeKind::Enum(other)) => self.change_enum(to, one, other),
             (Some(TypeKind::Domain(one)), TypeKind::Domain(other))
-                if one.base.is_same(&other.base) =>
+                if !self.is_replaced_type(&to.name) =>
             {
                 self.change_domain(&to.name, one, other);
             }
+            (Some(before), _) if !self.columns_of_type(&to.name).is_empty() => {
+                self.replace_domain(before, to);
+            }
             (before, _) => {
+                let mut dropped = None;
                 if let Some(before) = before {
-                    let word = if matches!(before, TypeKind::Enum(_)) {
-                        "TYPE"
-                    } else {
-                        "DOMAIN"
-                    };
+                    let word = type_word(before);
                     let sql = format!("DROP {word} {}", self.speller.name(&to.name));
                     let shown = self.shown(&to.name);
-                    self.push_drop(
-                        sql,
-                        kind,
-                        shown,
-                        vec![Hazard::Drop(format!("type {}", to.name.name))],
-                    );
+                    let hazard = Hazard::Drop(format!("type {}", to.name.name));
+                    dropped = Some(self.push_drop(sql, kind, shown, vec![hazard]));
                 }
                 let source = to.meta.source.clone().filter(|_| self.speller.is_sqldef());
                 let sql = source.unwrap_or_else(|| self.speller.user_type(to));
                 let shown = self.shown(&to.name);
-                self.push(sql, "create", kind, shown);
+                let at = self.push(sql, "create", kind, shown);
+                self.statements[at].needs.extend(dropped);
             }
         }
     }
@@ -188,13 +185,8 @@ impl<'a> Builder<'a> {
         if from.not_null != to.not_null {
             let (word, hazards) = if to.not_null {
                 let reason = format!("no column of type {} may hold NULL", name.name);
-                (
-                    "SET NOT NULL",
-                    vec![Hazard::MayFail {
-                        reason,
-                        query: None,
-                    }],
-                )
+                let query = self.values_of_type(name, &|column| format!("{column} IS NULL"));
+                ("SET NOT NULL", vec![Hazard::MayFail { reason, query }])
             } else {
                 ("DROP NOT NULL", Vec::new())
             };
@@ -209,13 +201,13 @@ impl<'a> Builder<'a> {
                 (false, _) => format!("ADD CONSTRAINT {} {body}", self.speller.ident(&check.name)),
             };
             let reason = format!("every value of type {} must satisfy {body}", name.name);
-            actions.push((
-                action,
-                vec![Hazard::MayFail {
-                    reason,
-                    query: None,
-                }],
-            ));
+            let query = match &check.kind {
+                ConstraintKind::Check(check) => self.values_of_type(name, &|column| {
+                    format!("NOT ({})", split::with_renamed(&check.0, "value", column))
+                }),
+                _ => None,
+            };
+            actions.push((action, vec![Hazard::MayFail { reason, query }]));
         }
         for (action, hazards) in actions {
             let sql = format!("ALTER DOMAIN {} {action}", self.speller.name(name));

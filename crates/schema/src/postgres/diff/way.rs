@@ -4,7 +4,9 @@ use std::collections::HashSet;
 
 use super::{Builder, Part};
 use crate::postgres::hazards::{self, Cast};
-use crate::postgres::model::{Column, Constraint, ConstraintKind, Index, Meta, Table};
+use crate::postgres::model::{
+    Column, Constraint, ConstraintKind, Index, IndexItem, Meta, Sql, Table,
+};
 use crate::postgres::name::{Name, always_quote};
 use crate::postgres::split;
 
@@ -94,7 +96,12 @@ impl<'a> Builder<'a> {
             };
             let text = self.speller.index(&plain, &from.name, false);
             let names = split::names(&text);
-            if names.iter().any(|name| is_hard(name)) || (!is_kept && mentions(&text)) {
+            let is_reworded = index.parent.is_none()
+                && expressions(&index.items)
+                    .chain(index.predicate.as_ref())
+                    .any(|expression| self.is_reworded(from, to, expression));
+            let is_hit = is_reworded || names.iter().any(|name| is_hard(name));
+            if is_hit || (!is_kept && mentions(&text)) {
                 self.drop_index(&from.name, &index.name, false);
                 self.gone
                     .insert(Part::Index(from.name.clone(), index.name.clone()));
@@ -115,10 +122,7 @@ impl<'a> Builder<'a> {
     pub(super) fn clear_expressions(&mut self, from: &'a Table, mentions: &dyn Fn(&str) -> bool) {
         for index in from.indexes.values() {
             let part = Part::Index(from.name.clone(), index.name.clone());
-            let items = index.items.iter().filter(|item| item.column.is_none());
-            let mut expressions = items
-                .map(|item| &item.expression)
-                .chain(index.predicate.as_ref());
+            let mut expressions = expressions(&index.items).chain(index.predicate.as_ref());
             if expressions.any(|expression| mentions(&expression.0)) && self.gone.insert(part) {
                 self.drop_index(&from.name, &index.name, false);
             }
@@ -193,13 +197,16 @@ impl<'a> Builder<'a> {
                     .is_some_and(|wanted| self.same.constraint(constraint, wanted, &from.name));
                 let names = split::names(&check.0);
                 names.iter().any(|name| is_hard(name))
+                    || self.is_reworded(from, to, check)
                     || (!is_kept && names.iter().any(|name| self.is_retyped_in(from, to, name)))
             }
             ConstraintKind::Foreign(foreign) => foreign.columns.iter().any(|name| is_hard(name)),
-            ConstraintKind::Exclude(exclude) => exclude
-                .items
-                .iter()
-                .any(|(item, _)| item.column.as_deref().is_some_and(is_hard)),
+            ConstraintKind::Exclude(exclude) => {
+                let items = exclude.items.iter().map(|(item, _)| item);
+                let mut columns = items.clone().filter_map(|item| item.column.as_deref());
+                let mut expressions = expressions(items).chain(exclude.predicate.as_ref());
+                columns.any(is_hard) || expressions.any(|each| self.is_reworded(from, to, each))
+            }
             ConstraintKind::Primary(keys) | ConstraintKind::Unique(keys) => {
                 let is_dropped = |name: &String| {
                     matches!((from.columns.get(name), to.columns.get(name)), (Some(before), Some(column))
@@ -208,6 +215,19 @@ impl<'a> Builder<'a> {
                 keys.columns.iter().any(is_dropped)
             }
         }
+    }
+
+    /// Whether the server would find other words for an expression if it were told now. It carries over what it has with
+    /// the values' types as they were, so that only what is made again says the same as on a server that never knew
+    /// another type. It reads all rows in either case.
+    fn is_reworded(&self, from: &Table, to: &Table, expression: &Sql) -> bool {
+        if self.speller.is_sqldef() {
+            return false;
+        }
+        split::names(&expression.0).iter().any(|name| {
+            matches!((from.columns.get(name), to.columns.get(name)), (Some(before), Some(column))
+                if before.data_type.name != column.data_type.name)
+        })
     }
 
     pub(super) fn is_retyped_in(&self, from: &Table, to: &Table, name: &str) -> bool {
@@ -245,4 +265,12 @@ impl<'a> Builder<'a> {
             }
         }
     }
+}
+
+/// What indexes keep in order beside plain columns.
+fn expressions<'i>(
+    items: impl IntoIterator<Item = &'i IndexItem>,
+) -> impl Iterator<Item = &'i Sql> {
+    let items = items.into_iter().filter(|item| item.column.is_none());
+    items.map(|item| &item.expression)
 }

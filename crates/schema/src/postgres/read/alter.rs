@@ -3,7 +3,7 @@
 use squawk_parser::SyntaxKind as K;
 
 use super::columns::{collation, default_in, identity_in, type_in};
-use super::constraints::using_index;
+use super::constraints::{add_constraint, using_index};
 use super::parts::{number_in, options, word, word_in};
 use super::{Read, Reader, Statement, Trouble};
 use crate::postgres::model::{ConstraintKind, Keys, Sql, Table};
@@ -158,7 +158,7 @@ impl Reader<'_> {
                 (constraint.name, constraint.is_named) = (name.name, true);
             }
         }
-        self.add_constraint(table, constraint);
+        add_constraint(table, constraint);
         Ok(())
     }
 

@@ -2,6 +2,7 @@
 
 use squawk_parser::SyntaxKind as K;
 
+use super::constraints::add_constraint;
 use super::parts::{parts, sql, word};
 use super::sequences::sequence_options;
 use super::{Reader, Statement, Trouble};
@@ -94,7 +95,7 @@ impl Reader<'_> {
                 | K::REFERENCES_CONSTRAINT => {
                     column.not_null |= part.kind() == K::PRIMARY_KEY_CONSTRAINT;
                     let constraint = self.constraint(part, Some(&column.name))?;
-                    self.add_constraint(table, constraint);
+                    add_constraint(table, constraint);
                 }
                 _ => {}
             }
@@ -103,7 +104,7 @@ impl Reader<'_> {
     }
 }
 
-/// The expression of a default; `NULL` is none.
+/// The default that a node holds.
 pub(super) fn default_in(node: Node<'_>) -> Option<Sql> {
     let expression = node.children().find(|child| {
         !matches!(
@@ -113,7 +114,11 @@ pub(super) fn default_in(node: Node<'_>) -> Option<Sql> {
     })?;
     // An expression may be more than one child: take all of it.
     let last = node.children().last().unwrap_or(expression);
-    let text = expression.text_to(last);
+    default_of(expression.text_to(last))
+}
+
+/// A default as it is written; `NULL` is none.
+pub(super) fn default_of(text: &str) -> Option<Sql> {
     let is_null = text
         .get(..4)
         .is_some_and(|start| start.eq_ignore_ascii_case("null"));

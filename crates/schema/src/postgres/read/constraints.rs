@@ -82,23 +82,6 @@ impl Reader<'_> {
         })
     }
 
-    /// Puts a constraint into its table; one without a name waits under a number until all are known.
-    pub(super) fn add_constraint(&self, table: &mut Table, constraint: Constraint) {
-        if let ConstraintKind::Primary(keys) = &constraint.kind {
-            for column in &keys.columns {
-                if let Some(column) = table.columns.get_mut(column) {
-                    column.not_null = true;
-                }
-            }
-        }
-        let key = if constraint.is_named {
-            constraint.name.clone()
-        } else {
-            format!("\0{}", table.constraints.len())
-        };
-        table.constraints.insert(key, constraint);
-    }
-
     /// Names what has no name, as the server does when the statement is executed: checks first, then keys,
     /// foreign keys last.
     pub(super) fn name_constraints(&self, table: &mut Table) {
@@ -153,6 +136,23 @@ impl Reader<'_> {
         };
         made(relation, second.as_deref(), label, taken)
     }
+}
+
+/// Puts a constraint into its table; one without a name waits under a number until all are known.
+pub(super) fn add_constraint(table: &mut Table, constraint: Constraint) {
+    if let ConstraintKind::Primary(keys) = &constraint.kind {
+        for column in &keys.columns {
+            if let Some(column) = table.columns.get_mut(column) {
+                column.not_null = true;
+            }
+        }
+    }
+    let key = if constraint.is_named {
+        constraint.name.clone()
+    } else {
+        format!("\0{}", table.constraints.len())
+    };
+    table.constraints.insert(key, constraint);
 }
 
 fn joined<T: AsRef<str>>(columns: impl IntoIterator<Item = T>) -> String {

@@ -96,12 +96,9 @@ fn fold_serials(schema: &mut Schema) {
     let default_schema = schema.default_schema.clone();
     for table in schema.tables.values_mut() {
         for column in table.columns.values_mut() {
-            let made_name = Name::new(
-                table.name.schema.clone(),
-                made(&table.name.name, Some(&column.name), "seq", |_| false),
-            );
             if column.data_type.is_serial {
-                column.serial = Some(made_name);
+                let name = made(&table.name.name, Some(&column.name), "seq", |_| false);
+                column.serial = Some(Name::new(table.name.schema.clone(), name));
                 continue;
             }
             let is_integer = matches!(

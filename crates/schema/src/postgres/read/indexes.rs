@@ -56,6 +56,12 @@ impl Reader<'_> {
         if node.has(K::IF_NOT_EXISTS) && self.index_tables.contains_key(&name) {
             return Ok(());
         }
+        self.put_index(table, index)
+    }
+
+    /// Takes in an index that has its name.
+    pub(super) fn put_index(&mut self, table: Name, index: Index) -> Read {
+        let name = Name::new(table.schema.clone(), index.name.clone());
         let indexes = self.indexes_of(&table).ok_or(Trouble::Opaque)?;
         indexes.insert(index.name.clone(), index);
         self.index_tables.insert(name, table);

@@ -2,6 +2,7 @@
 
 use squawk_parser::SyntaxKind as K;
 
+use super::constraints::add_constraint;
 use super::parts::{options, parts, word};
 use super::{Read, Reader, Statement, Trouble};
 use crate::postgres::model::{Sql, Table};
@@ -34,11 +35,16 @@ impl Reader<'_> {
         if let Some(list) = columns {
             self.table_items(statement, &mut table, list)?;
         }
+        self.put_table(table);
+        Ok(())
+    }
+
+    /// Takes in a table whose items are all there.
+    pub(super) fn put_table(&mut self, mut table: Table) {
         self.name_constraints(&mut table);
         let name = table.name.clone();
         self.schema.tables.insert(name.clone(), table);
         self.require_key_columns(&name);
-        Ok(())
     }
 
     fn table_clause(&mut self, table: &mut Table, clause: Node<'_>) {
@@ -101,7 +107,7 @@ impl Reader<'_> {
                 _ => {
                     let mut constraint = self.constraint(*item, None)?;
                     constraint.meta.renamed_from = self.former(statement, item.start(), end);
-                    self.add_constraint(table, constraint);
+                    add_constraint(table, constraint);
                 }
             }
         }

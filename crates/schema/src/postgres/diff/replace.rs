@@ -1,0 +1,193 @@
+//! Types that are made anew in the place of another one, while columns have it.
+
+use super::enums::labels;
+use super::links::Retyped;
+use super::{Builder, Part};
+use crate::Hazard;
+use crate::postgres::hazards::{self, Cast};
+use crate::postgres::model::{Column, Table, TypeKind, UserType};
+use crate::postgres::name::{Name, quote};
+use crate::postgres::split;
+
+impl<'a> Builder<'a> {
+    /// Gives the old type another name, makes the new one, and gives its columns the new one. `word` is what the old one is.
+    /// The statement that begins it is what can be held back.
+    pub(super) fn replace_type(&mut self, to: &UserType, word: &str) -> usize {
+        let shown = self.shown(&to.name);
+        let old = Name::new(to.name.schema.clone(), format!("{}__old", to.name.name));
+        let sql = format!(
+            "ALTER {word} {} RENAME TO {}",
+            self.speller.name(&to.name),
+            self.speller.ident(&old.name)
+        );
+        let lock = vec![hazards::ACCESS_EXCLUSIVE];
+        let first = self.push_with(sql, "replace", "type", shown.clone(), lock);
+        let sql = self.speller.user_type(to);
+        let mut last = self.push(sql, "create", "type", shown.clone());
+        self.statements[last].needs.push(first);
+        for (table, column) in self.columns_of_type(&to.name) {
+            last = self.retype(table, column, &to.name, last);
+            self.retyped.push(Retyped {
+                at: first,
+                table: table.name.clone(),
+                column: column.name.clone(),
+            });
+        }
+        let sql = format!("DROP {word} {}", self.speller.name(&old));
+        let at = self.push(sql, "replace", "type", shown);
+        self.statements[at].needs.push(last);
+        first
+    }
+
+    /// A domain over another type, or of another kind than the type of that name.
+    pub(super) fn replace_domain(&mut self, before: &TypeKind, to: &UserType) {
+        let cast = match (before, &to.kind) {
+            (TypeKind::Domain(one), TypeKind::Domain(other)) => {
+                hazards::cast(&one.base, &other.base)
+            }
+            _ => Cast::Explicit,
+        };
+        let first = self.replace_type(to, type_word(before));
+        let statement = &mut self.statements[first];
+        (statement.verb, statement.object.kind) = ("alter", "domain");
+        if matches!(cast, Cast::Lossy | Cast::Explicit) {
+            let sentence = format!("values of type {} become others", to.name.name);
+            statement.hazards.push(Hazard::LossyCast(sentence));
+            statement.destructive = true;
+        }
+    }
+
+    fn retype(&mut self, table: &'a Table, column: &'a Column, name: &Name, needs: usize) -> usize {
+        let mut last = needs;
+        let mentions = |text: &str| split::names(text).contains(&column.name);
+        self.clear_hooks(table, &mentions);
+        self.clear_expressions(table, &mentions);
+        let ident = self.speller.ident(&column.name);
+        let array = if column.data_type.is_array { "[]" } else { "" };
+        let data_type = format!("{}{array}", self.speller.name(name));
+        let mut actions = Vec::new();
+        if column.default.is_some() {
+            actions.push(format!("ALTER COLUMN {ident} DROP DEFAULT"));
+        }
+        actions.push(format!(
+            "ALTER COLUMN {ident} TYPE {data_type} USING {ident}::text{array}::{data_type}"
+        ));
+        if let Some(default) = &column.default
+            && self.keeps_default(table, column)
+        {
+            let default = self.speller.default(default);
+            let plain = without_casts(&default);
+            actions.push(format!("ALTER COLUMN {ident} SET DEFAULT {plain}"));
+        }
+        for action in actions {
+            let sql = self.alter(&table.name, &action);
+            let shown = self.shown_part(&table.name, &column.name);
+            let rewrite = Hazard::Rewrite(format!("table {} is written anew", table.name.name));
+            let hazards = vec![hazards::ACCESS_EXCLUSIVE, rewrite];
+            let at = self.push_with(sql, "alter", "column", shown, hazards);
+            self.statements[at].needs.push(last);
+            last = at;
+        }
+        last
+    }
+
+    /// Whether a default is not another one afterwards, which is set with its column and may be of the new type only.
+    fn keeps_default(&self, table: &Table, column: &Column) -> bool {
+        let wanted = self.to.tables.get(&table.name);
+        let wanted = wanted.and_then(|wanted| wanted.columns.get(&column.name));
+        wanted.is_none_or(|wanted| self.same.default(column, wanted))
+    }
+
+    /// Columns that are there and have this type.
+    pub(super) fn columns_of_type(&self, name: &Name) -> Vec<(&'a Table, &'a Column)> {
+        let mut found = Vec::new();
+        for table in self.from.tables.values() {
+            for column in table.columns.values() {
+                let data_type = &column.data_type;
+                let schema = data_type.schema.as_ref();
+                if data_type.name == name.name && schema.is_none_or(|schema| *schema == name.schema)
+                {
+                    found.push((table, column));
+                }
+            }
+        }
+        found
+    }
+
+    /// Asks for the values of a type that meet a condition on their column; `None` where no column has the type.
+    pub(super) fn values_of_type(
+        &self,
+        name: &Name,
+        condition: &dyn Fn(&str) -> String,
+    ) -> Option<String> {
+        let columns = self.columns_of_type(name).into_iter();
+        let queries = columns
+            .filter(|(_, column)| !column.data_type.is_array)
+            .map(|(table, column)| {
+                let column = quote(&column.name);
+                let (table, condition) = (table.name.quoted(), condition(&column));
+                format!("SELECT {column}::text FROM {table} WHERE {condition}")
+            });
+        let queries: Vec<String> = queries.collect();
+        (!queries.is_empty()).then(|| queries.join(" UNION ALL "))
+    }
+
+    /// Whether a type is made anew in the other's place.
+    pub(super) fn is_replaced_type(&self, name: &Name) -> bool {
+        let kind = |found: &'a UserType| &found.kind;
+        match (
+            self.from.types.get(name).map(kind),
+            self.to.types.get(name).map(kind),
+        ) {
+            (Some(TypeKind::Enum(one)), Some(TypeKind::Enum(other))) => {
+                let (old, new) = (labels(one), labels(other));
+                let kept: Vec<&str> = new
+                    .iter()
+                    .copied()
+                    .filter(|label| old.contains(label))
+                    .collect();
+                kept != old
+            }
+            (Some(TypeKind::Domain(one)), Some(TypeKind::Domain(other))) => {
+                let (had, wanted) = (one.collation.as_deref(), other.collation.as_deref());
+                !one.base.is_same(&other.base) || !self.same.collation(had, wanted)
+            }
+            (Some(_), Some(_)) => true,
+            _ => false,
+        }
+    }
+
+    /// Whether a column's type is made anew, so that it must not be in use by a view meanwhile.
+    pub(super) fn has_replaced_type(&self, table: &Table, column: &Column) -> bool {
+        // Asked of every column, where most schemas have no such types.
+        if self.from.types.len() == 0 {
+            return false;
+        }
+        let schema = column
+            .data_type
+            .schema
+            .clone()
+            .unwrap_or_else(|| table.name.schema.clone());
+        let name = Name::new(schema, column.data_type.name.clone());
+        !self.is_gone(&Part::Column(table.name.clone(), column.name.clone()))
+            && self.is_replaced_type(&name)
+    }
+}
+
+/// What `ALTER` and `DROP` call a type.
+pub(super) fn type_word(kind: &TypeKind) -> &'static str {
+    match kind {
+        TypeKind::Enum(_) => "TYPE",
+        TypeKind::Domain(_) => "DOMAIN",
+    }
+}
+
+/// A value without the types that it is cast to.
+fn without_casts(mut default: &str) -> &str {
+    while let Some((value, data_type)) = default.rsplit_once("::")
+        && !data_type.contains(['\'', '(', ')'])
+    {
+        default = value;
+    }
+    default
+}

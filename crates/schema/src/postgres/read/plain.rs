@@ -1,0 +1,206 @@
+//! The short way from plain `CREATE TABLE` and `CREATE INDEX` statements to the model, without a syntax tree.
+//!
+//! Nearly all of a large schema is written in few forms, and the grammar of everything that SQL can say is most of what
+//! reading costs. Whatever is not surely one of these forms gives `None` here and goes the long way: comments, keywords in
+//! places where names can be, unusual operators, everything that may be wrong. What is understood is what the long way
+//! makes of the same text; the tests compare the two over the corpus and over broken variants of it.
+
+mod tokens;
+mod values;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+use super::columns::default_of;
+use super::constraints::add_constraint;
+use super::{Read, Reader};
+use crate::postgres::model::{
+    Column, Constraint, ConstraintKind, Identity, Index, IndexItem, Keys, Sql, Table,
+};
+use crate::postgres::name::fold;
+use tokens::{Kind, Tokens};
+
+/// What a plain statement makes. Parts of names are as they are written: what a name without a schema means is told by the
+/// statements before.
+pub(super) enum Plain {
+    Table(Vec<String>, Box<Table>),
+    /// With the name of its table.
+    Index(Vec<String>, Box<Index>),
+}
+
+/// Reads a statement; `tail` is what follows on its last line.
+pub(super) fn read(text: &str, tail: &str) -> Option<Plain> {
+    // The old name of what ends there.
+    if tail.contains("@rename") {
+        return None;
+    }
+    let mut tokens = Tokens::new(text);
+    tokens.need("create")?;
+    let plain = if tokens.eat("table") {
+        table(&mut tokens)?
+    } else {
+        index(&mut tokens)?
+    };
+    (tokens.kind() == Kind::End).then_some(plain)
+}
+
+impl Reader<'_> {
+    pub(super) fn read_plain(&mut self, plain: Plain, text: &str) -> Read {
+        let source = Some(text.to_owned());
+        match plain {
+            Plain::Table(name, mut table) => {
+                table.name = self.resolve(&name);
+                table.meta.source = source;
+                self.put_table(*table);
+                Ok(())
+            }
+            Plain::Index(table, mut index) => {
+                index.meta.source = source;
+                self.put_index(self.resolve(&table), *index)
+            }
+        }
+    }
+}
+
+fn table(tokens: &mut Tokens<'_>) -> Option<Plain> {
+    let name = tokens.path()?;
+    let mut table = Table::default();
+    tokens.list(|tokens| table_item(tokens, &mut table))?;
+    Some(Plain::Table(name, Box::new(table)))
+}
+
+fn table_item(tokens: &mut Tokens<'_>, table: &mut Table) -> Option<()> {
+    let name = if tokens.eat("constraint") {
+        Some(tokens.name()?)
+    } else {
+        None
+    };
+    let is_constraint = ["primary", "unique", "check"]
+        .iter()
+        .any(|word| tokens.is(word));
+    if name.is_none() && !is_constraint {
+        return column(tokens, table);
+    }
+    let mut constraint = Constraint::new(constraint_kind(tokens, None)?);
+    constraint.is_named = name.is_some();
+    constraint.name = name.unwrap_or_default();
+    add_constraint(table, constraint);
+    Some(())
+}
+
+/// What a constraint of a table, or of a column that is named, demands.
+fn constraint_kind(tokens: &mut Tokens<'_>, column: Option<&str>) -> Option<ConstraintKind> {
+    if tokens.eat("check") {
+        tokens.need_sign("(")?;
+        let start = tokens.start();
+        tokens.expression(0)?;
+        let check = Sql(tokens.since(start).to_owned());
+        tokens.need_sign(")")?;
+        return Some(ConstraintKind::Check(check));
+    }
+    let is_primary = tokens.eat("primary");
+    tokens.need(if is_primary { "key" } else { "unique" })?;
+    let mut keys = Keys::default();
+    match column {
+        Some(column) => keys.columns.push(column.to_owned()),
+        None => tokens.list(|tokens| {
+            keys.columns.push(tokens.column_name()?);
+            Some(())
+        })?,
+    }
+    Some(if is_primary {
+        ConstraintKind::Primary(keys)
+    } else {
+        ConstraintKind::Unique(keys)
+    })
+}
+
+fn column(tokens: &mut Tokens<'_>, table: &mut Table) -> Option<()> {
+    let mut column = Column {
+        name: tokens.column_name()?,
+        data_type: tokens.data_type()?,
+        ..Column::default()
+    };
+    column.not_null = column.data_type.is_serial;
+    while !tokens.is_sign(",") && !tokens.is_sign(")") {
+        if tokens.eat("not") {
+            tokens.need("null")?;
+            (column.not_null, column.not_null_said) = (true, true);
+        } else if tokens.eat("null") {
+            // As every column is that is not told otherwise.
+        } else if tokens.eat("default") {
+            let start = tokens.start();
+            tokens.expression(0)?;
+            column.default = default_of(tokens.since(start));
+        } else if tokens.eat("generated") {
+            column.identity = Some(Box::new(identity(tokens)?));
+            column.not_null = true;
+        } else {
+            let mut constraint = Constraint::new(constraint_kind(tokens, Some(&column.name))?);
+            column.not_null |= matches!(constraint.kind, ConstraintKind::Primary(_));
+            constraint.column = Some(column.name.clone());
+            add_constraint(table, constraint);
+        }
+    }
+    table.columns.insert(column.name.clone(), column);
+    Some(())
+}
+
+/// What follows `GENERATED` in a column that numbers its rows, without options.
+fn identity(tokens: &mut Tokens<'_>) -> Option<Identity> {
+    let always = tokens.eat("always");
+    if !always {
+        tokens.need("by")?;
+        tokens.need("default")?;
+    }
+    tokens.need("as")?;
+    tokens.need("identity")?;
+    Some(Identity {
+        always,
+        options: Default::default(),
+        written: String::new(),
+    })
+}
+
+fn index(tokens: &mut Tokens<'_>) -> Option<Plain> {
+    let unique = tokens.eat("unique");
+    tokens.need("index")?;
+    let name = tokens.name()?;
+    tokens.need("on")?;
+    let table = tokens.path()?;
+    let method = if tokens.eat("using") {
+        Some(tokens.name()?)
+    } else {
+        None
+    };
+    let mut index = Index {
+        name,
+        is_named: true,
+        unique,
+        method_said: method.is_some(),
+        method: method.unwrap_or_else(|| "btree".to_owned()),
+        ..Index::default()
+    };
+    tokens.list(|tokens| {
+        index.items.push(index_item(tokens)?);
+        Some(())
+    })?;
+    Some(Plain::Index(table, Box::new(index)))
+}
+
+fn index_item(tokens: &mut Tokens<'_>) -> Option<IndexItem> {
+    let written = tokens.current();
+    tokens.column_name()?;
+    let descending = tokens.eat("desc");
+    if !descending {
+        tokens.eat("asc");
+    }
+    Some(IndexItem {
+        column: Some(fold(written)),
+        expression: Sql(written.to_owned()),
+        descending,
+        nulls_first: descending,
+        ..IndexItem::default()
+    })
+}
