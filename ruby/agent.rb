@@ -232,6 +232,7 @@ module HakaruAgent
         facts = facts_of(config)
         server = server_name(config)
         Native.hello(server, server.bytesize, *facts, *costs)
+        Live.listen if defined?(Live)
       end
     end
 

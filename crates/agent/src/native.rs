@@ -21,6 +21,9 @@ use crate::{guarded, hooks, process, puma, ready, route, runtime, sampler, work}
 
 const RUBY_HALF: &str = include_str!("../../../ruby/agent.rb");
 
+/// Evaluated only where `HAKARU_LIVE` asks for it.
+const LIVE_HALF: &str = include_str!("../../../ruby/live.rb");
+
 /// Oldest Ruby with GVL events, and the oldest that the Ruby half is written for.
 const GVL_SINCE: [c_int; 2] = [3, 2];
 const RUBY_SINCE: [c_int; 2] = [3, 1];
@@ -53,6 +56,9 @@ pub(crate) fn start() {
     unsafe { libc::pthread_atfork(None, None, Some(process::after_fork_in_child)) };
     let module = define(api);
     evaluate(api, RUBY_HALF);
+    if std::env::var_os("HAKARU_LIVE").is_some() {
+        evaluate(api, LIVE_HALF);
+    }
     sampler::prepare(api, module, |ruby_half| evaluate(api, ruby_half));
 }
 

@@ -1,11 +1,12 @@
 //! `hakaru tune`: the best workers and threads, predicted from one recorded run and then raced.
 //!
 //! Order of events: (1) record the app as it is, or take a run that was kept, (2) predict the grid, (3) measure what
-//! [`whatif::search`] asks for in blocks of fresh boots, until it knows, the budget is out, or Ctrl-C, (4) say what
+//! [`whatif::search`] asks for in blocks, until it knows, the budget is out, or Ctrl-C, (4) say what
 //! to change. Nothing of the user's is changed.
 
 mod block;
 mod knobs;
+mod live;
 mod race;
 mod runtime;
 mod workers;
@@ -62,7 +63,9 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<Exit, Failure> {
         seed: settings.plan.seed,
     };
     let server = Server::of(model.recorded.hand_out);
-    let mut race = Race::new(&settings, server, length, begin + args.budget, &stop);
+    let threads_max = args.threads_max.max(present.threads);
+    let deadline = begin + args.budget;
+    let mut race = Race::new(&settings, server, length, threads_max, deadline, &stop);
     // Held for the length of the race; the recording had a claim of its own.
     let claimed = run::claim(&settings, &mut Vec::new())?;
     let (mut ended, broken) = race.cells(&mut search)?;
@@ -81,6 +84,7 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<Exit, Failure> {
         broken: &broken,
         extras: &extras,
         redone: race.redone,
+        boots: race.boots,
         ended,
         measuring: begin.elapsed(),
         budget: args.budget,

@@ -213,11 +213,17 @@ fn tuning_names_what_it_measured_and_changes_nothing() {
 fn a_goal_that_nothing_reaches_names_the_nearest() {
     let _alone = alone();
     let project = Project::new(PUMA);
-    let words = [&SHORT[..], &["--goal", "p50 < 1ms", "--budget", "60s"]].concat();
-    let tuned = project.json(3, &words);
+    let more = ["--goal", "p50 < 1ms", "--budget", "60s", "--workers-max", "1"];
+    let tuned = project.json(3, &[&SHORT[..], &more].concat());
     assert_eq!(tuned["goal_met"], false);
     assert_eq!(tuned["ended"], "goal missed");
     assert!(number(&tuned["recommended"]["latency_ms"]["p50"]) > 1.0);
+    // One worker each time, so a round needs one start.
+    let measured = tuned["measured"].as_array().expect("what was measured");
+    let blocks: usize = (measured.iter())
+        .map(|cell| cell["blocks"].as_array().expect("blocks").len())
+        .sum();
+    assert!(number(&tuned["boots"]) < blocks as f64, "{tuned:#}");
 }
 
 #[test]

@@ -41,6 +41,8 @@ pub struct Tuned<'a> {
     pub extras: &'a [Extra],
     /// Blocks that were measured again because others used the cores.
     pub redone: usize,
+    /// Starts of the app for the blocks; fewer than blocks where threads were changed in a running one.
+    pub boots: usize,
     /// How it ended.
     pub ended: Ended,
     /// Time from the start to the end, recording, boots and warm-ups included.
@@ -93,6 +95,7 @@ impl Tuned<'_> {
             "broken": broken,
             "runtime": self.extras.iter().map(extra_json).collect::<Vec<_>>(),
             "blocks_redone": self.redone,
+            "boots": self.boots,
             "replay_error": self.model.error(),
             "measuring_s": self.measuring.as_secs_f64(),
             "budget_s": self.budget.as_secs_f64(),

@@ -200,6 +200,9 @@ impl Search {
         }
         self.rounds += 1;
         self.round = self.racing.clone();
+        // Those that differ in threads alone come after each other: a running server can be brought from one to the next.
+        self.round
+            .sort_by_key(|index| self.candidates[*index].cell.workers);
         if self.rounds % 2 == 1 {
             self.round.reverse();
         }

@@ -3,4 +3,5 @@
 mod acts;
 mod agent;
 mod calls;
+mod live;
 mod support;

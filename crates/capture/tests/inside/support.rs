@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ pub const PATIENCE: Duration = Duration::from_secs(30);
 pub struct Puma {
     child: Child,
     pub port: u16,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
     pub rings: Rings,
     pub handled: Vec<Handled>,
     pub texts: Vec<(recording::TextId, String)>,
@@ -77,8 +77,12 @@ impl Puma {
             handled: Vec::new(),
             texts: Vec::new(),
             runtime: Vec::new(),
-            _folder: folder,
+            folder,
         }
+    }
+
+    pub fn rings_folder(&self) -> PathBuf {
+        self.folder.path().join("rings")
     }
 
     pub fn pid(&self) -> u32 {

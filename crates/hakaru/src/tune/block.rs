@@ -1,4 +1,5 @@
-//! One block of a race: a fresh boot of one setting, warmed up, loaded, stopped. The measuring itself is `segment`'s.
+//! One block of a race: a setting is booted, or a running Puma is brought to its threads; warmed up, loaded. The measuring
+//! itself is `segment`'s.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -6,15 +7,14 @@ use std::sync::atomic::AtomicBool;
 use capture::Rings;
 use recording::Nanos;
 use report::comparison::Ending;
-use target::Running;
 use whatif::goal::Figures;
 use whatif::search::Cell;
 
 use super::knobs::{self, Server};
-use super::{runtime, workers};
+use super::{live, runtime, workers};
 use crate::exit::{Exit, Failure};
 use crate::run::places::Places;
-use crate::segment::{self, Length, Segment, Subject, Trouble};
+use crate::segment::{self, Length, Segment, Subject, Trouble, Up};
 use crate::settings::Settings;
 
 /// What a block measured.
@@ -26,6 +26,8 @@ pub(crate) struct Block {
     pub(crate) memory_bytes: u64,
     /// Time of the cores that others took, as a share of all.
     pub(crate) disturbed: f64,
+    /// Whether the app was started for it.
+    pub(crate) booted: bool,
 }
 
 /// Why a block gave nothing.
@@ -46,60 +48,128 @@ pub(crate) struct Wanted<'a> {
     pub(crate) cell: Cell,
     /// Variables of the environment, such as `MALLOC_ARENA_MAX=2`.
     pub(crate) runtime: Option<&'a str>,
+    /// Most threads that the app may be brought to while it runs; `None` where it is to be started for each block.
+    pub(crate) live: Option<u32>,
     pub(crate) length: Length,
 }
 
-/// Measures it.
+/// An app that is up, and stays so for the next block where only its threads differ. It is stopped when it is dropped.
+pub(crate) struct App {
+    up: Up,
+    rings: Rings,
+    places: Places,
+    variant: Settings,
+    server: Server,
+    booted: Cell,
+    now: Cell,
+    live: bool,
+}
+
+/// Measures it, on the app that was kept where that can be.
 pub(crate) fn measure(
     settings: &Settings,
     wanted: Wanted<'_>,
+    kept: &mut Option<App>,
     stop: &Arc<AtomicBool>,
 ) -> Result<Block, NoBlock> {
-    let Wanted {
-        server,
-        cell,
-        length,
-        ..
-    } = wanted;
-    let mut variant = settings.clone();
-    variant.start = settings.start.as_ref().map(|spec| {
-        let spec = knobs::with_cell(spec, server, cell);
-        (wanted.runtime).map_or_else(|| spec.clone(), |setting| runtime::with(&spec, setting))
-    });
-    let places = Places::new(&variant, &mut Vec::new()).map_err(NoBlock::Failed)?;
-    let subject = Subject {
-        settings: &variant,
-        name: format!("the app with {} × {}", cell.workers, cell.threads),
-        log: "app.log".to_owned(),
-        places: Some(&places),
+    let changed = kept.take().and_then(|app| app.brought_to(wanted, stop));
+    let booted = changed.is_none();
+    let mut app = match changed {
+        Some(app) => app,
+        None => App::boot(settings, wanted, stop)?,
     };
-    let mut rings = Rings::new(places.rings());
-    segment::reset(&subject, stop)?;
-    let mut up = segment::start(&subject, stop)?;
-    if server == Server::Unicorn {
-        workers::bring_to(&up.running, cell.workers, stop)?;
-    }
-    let segment = segment::load(&subject, &mut up, length, Some(&mut rings), stop)?;
-    let runs = running(server, &rings, &up.running);
-    rings.poll();
-    up.running.stop();
-    is_as_asked(server, runs, cell)?;
-    figures(&segment).map_err(NoBlock::Broken)
+    let segment = app.load(wanted.length, stop)?;
+    is_as_asked(app.server, app.runs(), app.booted)?;
+    let block = figures(&segment, booted).map_err(NoBlock::Broken)?;
+    *kept = Some(app).filter(|app| app.live);
+    Ok(block)
 }
 
-/// What the server says it runs; of Unicorn, whose workers come and go by signals, what is there.
-fn running(server: Server, rings: &Rings, app: &Running) -> Option<Cell> {
-    let told = rings.server()?;
-    Some(match server {
-        Server::Puma => Cell {
-            workers: told.workers.max(1),
-            threads: told.threads,
-        },
-        Server::Unicorn => Cell {
-            workers: workers::count(app),
-            threads: 1,
-        },
-    })
+impl App {
+    fn boot(
+        settings: &Settings,
+        wanted: Wanted<'_>,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<App, NoBlock> {
+        let Wanted { server, cell, .. } = wanted;
+        let (variant, live) = variant(settings, wanted);
+        let places = Places::new(&variant, &mut Vec::new()).map_err(NoBlock::Failed)?;
+        let subject = subject(&variant, cell, &places);
+        segment::reset(&subject, stop)?;
+        let up = segment::start(&subject, stop)?;
+        if server == Server::Unicorn {
+            workers::bring_to(&up.running, cell.workers, stop)?;
+        }
+        Ok(App {
+            up,
+            rings: Rings::new(places.rings()),
+            places,
+            variant,
+            server,
+            booted: cell,
+            now: cell,
+            live,
+        })
+    }
+
+    /// With the wanted threads; `None` when it must be started anew.
+    fn brought_to(mut self, wanted: Wanted<'_>, stop: &AtomicBool) -> Option<App> {
+        let same = self.now.workers == wanted.cell.workers && wanted.live.is_some();
+        if !same || !live::bring_to(self.places.rings(), &self.up.running, wanted.cell, stop) {
+            return None;
+        }
+        self.now = wanted.cell;
+        Some(self)
+    }
+
+    fn load(&mut self, length: Length, stop: &Arc<AtomicBool>) -> Result<Segment, Trouble> {
+        let subject = subject(&self.variant, self.now, &self.places);
+        let segment = segment::load(&subject, &mut self.up, length, Some(&mut self.rings), stop)?;
+        self.rings.poll();
+        Ok(segment)
+    }
+
+    /// What the server said that it runs when it was started; of Unicorn, whose workers come and go by signals, what
+    /// is there.
+    fn runs(&self) -> Option<Cell> {
+        let told = self.rings.server()?;
+        Some(match self.server {
+            Server::Puma => Cell {
+                workers: told.workers.max(1),
+                threads: told.threads,
+            },
+            Server::Unicorn => Cell {
+                workers: workers::count(&self.up.running),
+                threads: 1,
+            },
+        })
+    }
+}
+
+/// The settings with that cell, and whether the app's threads can be changed while it runs.
+fn variant(settings: &Settings, wanted: Wanted<'_>) -> (Settings, bool) {
+    let Wanted { server, cell, .. } = wanted;
+    let mut variant = settings.clone();
+    let Some(spec) = &settings.start else {
+        return (variant, false);
+    };
+    let live = (wanted.live).and_then(|threads_max| knobs::live(spec, cell, threads_max));
+    let is_live = live.is_some();
+    let spec = live.unwrap_or_else(|| knobs::with_cell(spec, server, cell));
+    variant.start = Some(match wanted.runtime {
+        Some(setting) => runtime::with(&spec, setting),
+        None => spec,
+    });
+    (variant, is_live)
+}
+
+fn subject<'a>(variant: &'a Settings, cell: Cell, places: &'a Places) -> Subject<'a> {
+    Subject {
+        settings: variant,
+        name: format!("the app with {} × {}", cell.workers, cell.threads),
+        log: "app.log".to_owned(),
+        places: Some(places),
+    }
 }
 
 /// A command may ignore what it is told; then its figures would be another setting's.
@@ -132,7 +202,7 @@ fn is_as_asked(server: Server, runs: Option<Cell>, cell: Cell) -> Result<(), NoB
 }
 
 /// A sentence when nothing was answered.
-fn figures(segment: &Segment) -> Result<Block, String> {
+fn figures(segment: &Segment, booted: bool) -> Result<Block, String> {
     let latency = &segment.latency;
     let quantile = |q| stats::quantile(latency, q).map(|value: Nanos| value.as_millis_f64());
     let sum: Nanos = latency.iter().copied().sum();
@@ -149,6 +219,7 @@ fn figures(segment: &Segment) -> Result<Block, String> {
         },
         memory_bytes: segment.memory.map_or(0, |[_, last]| last),
         disturbed: segment.disturbed,
+        booted,
     })
 }
 

@@ -29,11 +29,31 @@ pub(crate) fn with_cell(spec: &Spec, server: Server, cell: Cell) -> Spec {
     if server == Server::Puma {
         spec.command = command(&spec.command, cell);
     }
-    for (name, value) in environment(server, cell) {
+    set(&mut spec, environment(server, cell));
+    spec
+}
+
+/// As [`with_cell`], of a Puma whose threads will be changed while it runs, up to `threads_max`: the variables allow for
+/// so many connections to the database. `None` where the command takes no flags, so that the variables are all it has.
+pub(crate) fn live(spec: &Spec, cell: Cell, threads_max: u32) -> Option<Spec> {
+    let mut spec = with_cell(spec, Server::Puma, cell);
+    if !names_puma(&spec.command) {
+        return None;
+    }
+    let most = Cell {
+        threads: threads_max.max(cell.threads),
+        ..cell
+    };
+    set(&mut spec, environment(Server::Puma, most));
+    spec.env.push(("HAKARU_LIVE".to_owned(), "1".to_owned()));
+    Some(spec)
+}
+
+fn set<const N: usize>(spec: &mut Spec, variables: [(&'static str, String); N]) {
+    for (name, value) in variables {
         spec.env.retain(|(known, _)| known != name);
         spec.env.push((name.to_owned(), value));
     }
-    spec
 }
 
 /// Flags of Puma. One worker is single mode: a master above it would only take memory.
@@ -63,16 +83,24 @@ pub(crate) fn environment(server: Server, cell: Cell) -> [(&'static str, String)
 }
 
 fn command(command: &CommandLine, cell: Cell) -> CommandLine {
-    let is_puma = |word: &str| word == "puma" || word.ends_with("/puma");
     let flags = flags(cell);
     match command {
-        CommandLine::Argv(words) if words.iter().any(|word| is_puma(word)) => {
+        other if !names_puma(other) => other.clone(),
+        CommandLine::Argv(words) => {
             CommandLine::Argv(words.iter().cloned().chain(flags).collect())
         }
-        CommandLine::Shell(line) if line.split_whitespace().any(is_puma) => {
+        CommandLine::Shell(line) => {
             CommandLine::Shell(format!("{} {}", line.trim(), flags.join(" ")))
         }
-        other => other.clone(),
+    }
+}
+
+/// Whether flags at its end are Puma's.
+fn names_puma(command: &CommandLine) -> bool {
+    let is_puma = |word: &str| word == "puma" || word.ends_with("/puma");
+    match command {
+        CommandLine::Argv(words) => words.iter().any(|word| is_puma(word)),
+        CommandLine::Shell(line) => line.split_whitespace().any(is_puma),
     }
 }
 
@@ -112,6 +140,24 @@ mod tests {
         let argv = CommandLine::Argv(["bin/puma", "-C", "a b"].map(str::to_owned).to_vec());
         check(argv, (2, 1), "bin/puma -C a b -w 2 -t 1:1");
         check(shell("bin/rails server"), (2, 3), "bin/rails server");
+    }
+
+    #[test]
+    fn a_running_puma_has_connections_for_all_threads_to_come() {
+        let url = Endpoint::parse("http://127.0.0.1:9292").expect("an address");
+        let live_of = |line: &str| {
+            let spec = Spec::new(CommandLine::Shell(line.to_owned()), url.clone());
+            let cell = Cell {
+                workers: 1,
+                threads: 3,
+            };
+            live(&spec, cell, 16)
+        };
+        let spec = live_of("puma").expect("it takes flags");
+        assert_eq!(spec.command.to_string(), "puma -w 0 -t 3:3");
+        let told = |name: &str, value: &str| spec.env.contains(&(name.to_owned(), value.to_owned()));
+        assert!(told("RAILS_MAX_THREADS", "16") && told("HAKARU_LIVE", "1"));
+        assert!(live_of("bin/rails server").is_none());
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use report::tuned::Ended;
 use whatif::search::{Cell, Extras, Search, Step};
 
-use super::block::{self, Block, NoBlock, Wanted};
+use super::block::{self, App, Block, NoBlock, Wanted};
 use super::knobs::Server;
 use super::runtime;
 use crate::exit::Failure;
@@ -23,9 +23,16 @@ pub(crate) struct Race<'a> {
     settings: &'a Settings,
     server: Server,
     length: Length,
+    /// Most threads that an app is brought to while it runs; `None`: each block has a boot of its own.
+    live: Option<u32>,
+    /// The app of the block before, and the round that it was started in.
+    kept: Option<App>,
+    round: usize,
     usual: Usual,
     /// Blocks that were measured again.
     pub(crate) redone: usize,
+    /// Starts of the app for blocks.
+    pub(crate) boots: usize,
     /// What the longest block has taken.
     longest: Duration,
     deadline: Instant,
@@ -42,19 +49,27 @@ enum Got {
 }
 
 impl<'a> Race<'a> {
+    /// `threads_max` is the most that any cell has.
     pub(crate) fn new(
         settings: &'a Settings,
         server: Server,
         length: Length,
+        threads_max: u32,
         deadline: Instant,
         stop: &'a Arc<AtomicBool>,
     ) -> Race<'a> {
+        // Data is brought into its known state while no app uses it.
+        let can_stay = server == Server::Puma && settings.before.is_none();
         Race {
             settings,
             server,
             length,
+            live: can_stay.then_some(threads_max),
+            kept: None,
+            round: 0,
             usual: Usual::default(),
             redone: 0,
+            boots: 0,
             longest: length.warmup + length.measured,
             deadline,
             stop,
@@ -101,6 +116,8 @@ impl<'a> Race<'a> {
         cell: Cell,
         names: &[String],
     ) -> Result<(Extras, Option<Ended>), Failure> {
+        // What is compared here is chosen at the start of a process.
+        (self.live, self.kept) = (None, None);
         let mut extras = Extras::new(cell, names.to_vec());
         let mut blocks = 0;
         while let Some(setting) = extras.step() {
@@ -116,7 +133,8 @@ impl<'a> Race<'a> {
         Ok((extras, None))
     }
 
-    /// One block; what others disturbed is measured again.
+    /// One block; what others disturbed is measured again. An app that can be changed stays up for the rest of its round: the
+    /// next one then meets a process that lies elsewhere in memory.
     fn measure(
         &mut self,
         cell: Cell,
@@ -124,6 +142,9 @@ impl<'a> Race<'a> {
         round: usize,
         name: &str,
     ) -> Result<Got, Failure> {
+        if self.round != round {
+            (self.round, self.kept) = (round, None);
+        }
         loop {
             let begin = Instant::now();
             if begin + self.longest > self.deadline {
@@ -133,13 +154,14 @@ impl<'a> Race<'a> {
                 server: self.server,
                 cell,
                 runtime,
+                live: self.live,
                 // All settings of a round meet the same random choices.
                 length: Length {
                     seed: self.length.seed.wrapping_add(round as u64),
                     ..self.length
                 },
             };
-            let block = match block::measure(self.settings, wanted, self.stop) {
+            let block = match block::measure(self.settings, wanted, &mut self.kept, self.stop) {
                 Ok(block) => block,
                 Err(NoBlock::Interrupted) => return Ok(Got::Over(Ended::Interrupted)),
                 Err(NoBlock::Failed(failure)) => return Err(failure),
@@ -148,6 +170,7 @@ impl<'a> Race<'a> {
                     return Ok(Got::Broken(why));
                 }
             };
+            self.boots += usize::from(block.booted);
             self.longest = self.longest.max(begin.elapsed());
             if self.usual.is_disturbed(&[block.disturbed]) && self.redone < REDONE_MAX {
                 self.redone += 1;

@@ -1,0 +1,42 @@
+//! Orders to the agents of a running Puma: how many threads it is to have. The other half is `ruby/live.rb`, which an app
+//! has inside when it is started with `HAKARU_LIVE` set.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
+
+/// A serving process that takes orders: it does so from its first request on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LiveProcess {
+    orders: PathBuf,
+}
+
+impl LiveProcess {
+    /// The process of that number whose agent makes its rings in `folder`; `None` when it takes no orders.
+    pub fn of(folder: &Path, pid: u32) -> Option<LiveProcess> {
+        let orders = folder.join(format!("{pid}.live"));
+        orders.exists().then_some(LiveProcess { orders })
+    }
+
+    /// Asks for so many threads. [`LiveProcess::threads`] tells when it has them.
+    ///
+    /// # Errors
+    /// When nobody reads orders there any more.
+    pub fn ask(&self, threads: u32) -> io::Result<()> {
+        // Without waiting for one who reads.
+        let mut orders = OpenOptions::new()
+            .write(true)
+            .custom_flags(OFlags::NONBLOCK.bits().cast_signed())
+            .open(&self.orders)?;
+        writeln!(orders, "{threads}")
+    }
+
+    /// The threads that it had after the last order it followed; `None` before.
+    pub fn threads(&self) -> Option<u32> {
+        let told = fs::read_to_string(self.orders.with_extension("threads"));
+        told.ok()?.parse().ok()
+    }
+}

@@ -1,0 +1,57 @@
+//! Threads of a running Puma, changed by orders.
+
+use std::time::Instant;
+
+use capture::LiveProcess;
+
+use crate::support::{PATIENCE, Puma};
+
+/// Tells its process and how many threads serve in it.
+const APP: &str = r#"
+run ->(_env) do
+  [200, {}, ["#{Process.pid} #{Thread.list.count { |thread| thread.name.to_s.match?(/ tp \d+/) }}"]]
+end
+"#;
+
+/// The process that answers, and its threads.
+fn served(puma: &Puma, id: u64) -> (u32, u32) {
+    let (status, body) = puma.connect().get("/", id).expect("an answer");
+    assert_eq!(status, 200);
+    let mut numbers = body.split(' ').map(|number| number.parse().expect("a number"));
+    let mut next = || numbers.next().expect("two numbers");
+    (next(), next())
+}
+
+fn check(flags: &[&str]) {
+    let puma = Puma::start_with(flags, APP, &[("HAKARU_LIVE", "1")]);
+    let (pid, threads) = served(&puma, 1);
+    assert_eq!(threads, 2);
+    let worker = LiveProcess::of(&puma.rings_folder(), pid).expect("it listens");
+    assert_eq!(worker.threads(), None);
+    for (id, wanted) in (2..).zip([5, 1, 1, 3]) {
+        worker.ask(wanted).expect("it reads");
+        let deadline = Instant::now() + PATIENCE;
+        while worker.threads() != Some(wanted) {
+            assert!(Instant::now() < deadline, "no {wanted} threads: {worker:?}");
+            std::thread::yield_now();
+        }
+        assert_eq!(served(&puma, id), (pid, wanted));
+    }
+}
+
+#[test]
+fn a_single_puma_gets_other_threads_while_it_runs() {
+    check(&["-t", "2:2"]);
+}
+
+#[test]
+fn a_worker_of_a_cluster_does_too() {
+    check(&["-w", "1", "-t", "2:2"]);
+}
+
+#[test]
+fn without_being_asked_for_nobody_listens() {
+    let puma = Puma::start(&["-t", "2:2"], APP);
+    let (pid, _) = served(&puma, 1);
+    assert_eq!(LiveProcess::of(&puma.rings_folder(), pid), None);
+}
