@@ -213,7 +213,14 @@ fn tuning_names_what_it_measured_and_changes_nothing() {
 fn a_goal_that_nothing_reaches_names_the_nearest() {
     let _alone = alone();
     let project = Project::new(PUMA);
-    let more = ["--goal", "p50 < 1ms", "--budget", "60s", "--workers-max", "1"];
+    let more = [
+        "--goal",
+        "p50 < 1ms",
+        "--budget",
+        "60s",
+        "--workers-max",
+        "1",
+    ];
     let tuned = project.json(3, &[&SHORT[..], &more].concat());
     assert_eq!(tuned["goal_met"], false);
     assert_eq!(tuned["ended"], "goal missed");

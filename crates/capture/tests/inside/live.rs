@@ -7,17 +7,19 @@ use capture::LiveProcess;
 use crate::support::{PATIENCE, Puma};
 
 /// Tells its process and how many threads serve in it.
-const APP: &str = r#"
+const APP: &str = r##"
 run ->(_env) do
   [200, {}, ["#{Process.pid} #{Thread.list.count { |thread| thread.name.to_s.match?(/ tp \d+/) }}"]]
 end
-"#;
+"##;
 
 /// The process that answers, and its threads.
 fn served(puma: &Puma, id: u64) -> (u32, u32) {
     let (status, body) = puma.connect().get("/", id).expect("an answer");
     assert_eq!(status, 200);
-    let mut numbers = body.split(' ').map(|number| number.parse().expect("a number"));
+    let mut numbers = body
+        .split(' ')
+        .map(|number| number.parse().expect("a number"));
     let mut next = || numbers.next().expect("two numbers");
     (next(), next())
 }

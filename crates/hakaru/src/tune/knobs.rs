@@ -86,9 +86,7 @@ fn command(command: &CommandLine, cell: Cell) -> CommandLine {
     let flags = flags(cell);
     match command {
         other if !names_puma(other) => other.clone(),
-        CommandLine::Argv(words) => {
-            CommandLine::Argv(words.iter().cloned().chain(flags).collect())
-        }
+        CommandLine::Argv(words) => CommandLine::Argv(words.iter().cloned().chain(flags).collect()),
         CommandLine::Shell(line) => {
             CommandLine::Shell(format!("{} {}", line.trim(), flags.join(" ")))
         }
@@ -155,7 +153,8 @@ mod tests {
         };
         let spec = live_of("puma").expect("it takes flags");
         assert_eq!(spec.command.to_string(), "puma -w 0 -t 3:3");
-        let told = |name: &str, value: &str| spec.env.contains(&(name.to_owned(), value.to_owned()));
+        let told =
+            |name: &str, value: &str| spec.env.contains(&(name.to_owned(), value.to_owned()));
         assert!(told("RAILS_MAX_THREADS", "16") && told("HAKARU_LIVE", "1"));
         assert!(live_of("bin/rails server").is_none());
     }

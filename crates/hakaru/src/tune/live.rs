@@ -21,7 +21,11 @@ pub(crate) fn bring_to(rings: &Path, app: &Running, cell: Cell, stop: &AtomicBoo
         .filter_map(|pid| LiveProcess::of(rings, pid))
         .collect();
     let all = workers.len() == cell.workers.max(1) as usize;
-    if !all || !workers.iter().all(|worker| worker.ask(cell.threads).is_ok()) {
+    if !all
+        || !workers
+            .iter()
+            .all(|worker| worker.ask(cell.threads).is_ok())
+    {
         return false;
     }
     let deadline = Instant::now() + LIMIT;
