@@ -67,6 +67,7 @@ fn cluster(lines: &[&str]) -> Vec<String> {
     let mut split: Vec<(&str, Vec<String>)> = lines
         .iter()
         .map(|line| {
+            let (line, _) = apart_from_message(line);
             let (method, path) = line.split_once(' ').unwrap_or(("", line));
             (method, path.split('/').map(str::to_owned).collect())
         })
@@ -103,8 +104,20 @@ fn cluster(lines: &[&str]) -> Vec<String> {
     }
     split
         .into_iter()
-        .map(|(method, path)| format!("{method} {}", path.join("/")).trim().to_owned())
+        .zip(lines)
+        .map(|((method, path), line)| {
+            let (_, message) = apart_from_message(line);
+            let route = format!("{method} {}{message}", path.join("/"));
+            route.trim().to_owned()
+        })
         .collect()
+}
+
+/// A line up to the end of its path, and what stands behind: of a message over a WebSocket its name, after a space.
+fn apart_from_message(line: &str) -> (&str, &str) {
+    let path = line.find(' ').map_or(0, |space| space + 1);
+    let end = line[path..].find(' ').map_or(line.len(), |space| path + space);
+    line.split_at(end)
 }
 
 /// Which of the values that one segment takes under one prefix are parameters.

@@ -1,6 +1,6 @@
 //! `hakaru check`: runs flows once, as functional tests, and shows each exchange.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::cli::parse_duration;
 use crate::exit::{Exit, Failure};
-use crate::settings::{URL_DEFAULT, flow_spec, nanos, scenario_spec};
+use crate::settings::{URL_DEFAULT, nanos, scenario_spec};
 use crate::{config, talk};
 
 /// Flags as typed.
@@ -21,11 +21,12 @@ use crate::{config, talk};
 Examples:
   hakaru check login.hurl
   hakaru check flows/*.hurl --url http://127.0.0.1:3000 --variable name=ana
+  hakaru check                              # all flows of hakaru.toml
 
 Exit codes: 0 every check held, 2 a flow cannot be used, 4 a check failed or an answer did not come.")]
 pub(crate) struct CheckArgs {
-    /// The flows, run in this order
-    #[arg(value_name = "FILE.hurl", required = true)]
+    /// The flows, run in this order [default: those of hakaru.toml]
+    #[arg(value_name = "FILE.hurl")]
     flows: Vec<PathBuf>,
 
     /// The base URL [default: `url` in hakaru.toml, or http://127.0.0.1:9292/]
@@ -124,25 +125,18 @@ fn scenario(args: &CheckArgs) -> Result<Scenario, Failure> {
         .as_deref()
         .map(|csv| csv.split_once('=').unwrap_or(("", csv)));
     spec.feed_prefix = feed.map_or_else(String::new, |(prefix, _)| prefix.to_owned());
-    let flow = |file: &PathBuf| {
-        let mut known = loaded.config.flows.iter();
-        let known = known.find(|flow| loaded.folder.join(&flow.file) == folder.join(file));
-        let known = known.map(|flow| flow_spec(flow, &loaded.folder));
-        let known = known.transpose()?.unwrap_or_default();
-        Ok(FlowSpec {
-            file: file.clone(),
-            weight: 1,
-            feed: feed.map(|(_, path)| path.into()).or(known.feed),
-            // To try a flow is to see what it says, not to wait.
-            think: None,
-            cache: known.cache,
-        })
-    };
-    spec.flows = args
-        .flows
-        .iter()
-        .map(flow)
-        .collect::<Result<_, Failure>>()?;
+    if !args.flows.is_empty() {
+        let typed = args.flows.iter().map(|file| known(file, &spec.flows, &folder));
+        spec.flows = typed.collect();
+    }
+    if spec.flows.is_empty() {
+        return Err(usage(
+            "which flow? try `hakaru check login.hurl`, or name flows in hakaru.toml",
+        ));
+    }
+    for flow in &mut spec.flows {
+        tried(flow, feed.map(|(_, path)| path.into()));
+    }
     for variable in &args.variables {
         let (name, value) = variable
             .split_once('=')
@@ -151,6 +145,31 @@ fn scenario(args: &CheckArgs) -> Result<Scenario, Failure> {
         spec.variables.push((name.to_owned(), value.to_owned()));
     }
     Scenario::read_files(&spec).map_err(usage)
+}
+
+/// A typed flow; what the config file says of it counts as well.
+fn known(file: &Path, flows: &[FlowSpec], folder: &Path) -> FlowSpec {
+    let same = |flow: &&FlowSpec| {
+        let known = flow.file.as_ref().map(|known| folder.join(known));
+        known == Some(folder.join(file))
+    };
+    FlowSpec {
+        file: Some(file.to_owned()),
+        ..flows.iter().find(same).cloned().unwrap_or_default()
+    }
+}
+
+/// Makes a flow one that is run once: to try it is to see what it says, not to wait.
+fn tried(flow: &mut FlowSpec, feed: Option<PathBuf>) {
+    flow.weight = 1;
+    flow.think = None;
+    flow.feed = feed.or(flow.feed.take());
+    if let Some(socket) = &mut flow.socket {
+        socket.rounds = 1;
+        for step in &mut socket.steps {
+            step.think = None;
+        }
+    }
 }
 
 fn shown(checked: &Checked, verbose: bool) -> String {
@@ -171,7 +190,7 @@ fn shown(checked: &Checked, verbose: bool) -> String {
     for fault in &checked.faults {
         text.push_str(&format!("        - {fault}\n"));
     }
-    if !good || verbose {
+    if !good || verbose || checked.is_message {
         text.push_str(&quoted(">", &checked.request));
         text.push_str(&quoted("<", &checked.response));
     }

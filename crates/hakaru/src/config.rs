@@ -1,5 +1,7 @@
 //! `hakaru.toml` as typed. Every key is documented in `docs/config.md`.
 
+pub(crate) mod step;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -86,7 +88,7 @@ pub(crate) struct Compare {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Flow {
-    pub(crate) file: PathBuf,
+    pub(crate) file: Option<PathBuf>,
     #[serde(default = "one")]
     pub(crate) weight: u32,
     pub(crate) feed: Option<PathBuf>,
@@ -94,6 +96,14 @@ pub(crate) struct Flow {
     pub(crate) think: Option<String>,
     #[serde(default)]
     pub(crate) cache: bool,
+    /// Where a WebSocket is opened when the file's requests are done.
+    pub(crate) connect: Option<String>,
+    #[serde(default)]
+    pub(crate) headers: BTreeMap<String, String>,
+    #[serde(default = "one_u64")]
+    pub(crate) rounds: u64,
+    #[serde(default, rename = "step")]
+    pub(crate) steps: Vec<step::Step>,
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -19,7 +19,7 @@ use load_report::rows::{self, Row};
 use recording::Nanos;
 
 use crate::exit::{Exit, Failure};
-use crate::page::write_html;
+use crate::page::{check_writable, write_html};
 use crate::talk::{self, Progress};
 use crate::{config, signals};
 use args::LoadArgs;
@@ -39,6 +39,9 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
         )
     })?;
     let settings = Settings::resolve(args, &config::load(None, &folder)?)?;
+    for path in args.html.iter().chain(&args.series) {
+        check_writable(path)?;
+    }
     let stop = signals::watch()
         .map_err(|error| Failure::new(Exit::Failed, format!("cannot watch for Ctrl-C: {error}")))?;
     if args.find_max.is_some() {

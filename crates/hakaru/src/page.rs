@@ -103,15 +103,27 @@ pub(crate) fn write_html(path: &Path, page: &str) -> Result<(), Failure> {
         .mode(0o600)
         .open(path)
         .and_then(|mut file| file.write_all(page.as_bytes()));
-    written.map_err(|error| {
-        let message = format!(
-            "cannot write {}: {error}; name a file in a folder that exists and has room",
-            path.display()
-        );
-        Failure::new(Exit::Failed, message)
-    })?;
+    written.map_err(|error| unwritable(path, &error))?;
     talk::say(&format!("wrote {}", path.display()));
     Ok(())
+}
+
+/// Makes sure that a file can be written when what is to stand in it has been measured.
+pub(crate) fn check_writable(path: &Path) -> Result<(), Failure> {
+    let mut options = OpenOptions::new();
+    let opened = options.append(true).create(true).mode(0o600).open(path);
+    match opened {
+        Ok(_) => Ok(()),
+        Err(error) => Err(unwritable(path, &error)),
+    }
+}
+
+fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
+    let message = format!(
+        "cannot write {}: {error}; name a file in a folder that exists and has room",
+        path.display()
+    );
+    Failure::new(Exit::Failed, message)
 }
 
 /// How the program ends after a run that was measured.

@@ -1,16 +1,20 @@
 //! What a run will do, resolved: the command line over the config file over defaults.
 
+mod flow;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
 use load::{Pace, Plan};
 use recording::Nanos;
-use scenario::{CapturePoints, FlowSpec, ScoreRule, ScoreSpec, ThinkTime};
+use scenario::{CapturePoints, ScoreRule, ScoreSpec};
 use target::{CommandLine, Endpoint, Spec};
 
 use crate::cli::RunArgs;
 use crate::config::{Config, FILE_NAME, Loaded};
 use crate::exit::{Exit, Failure};
+
+pub(crate) use flow::{flow_spec, typed_flow};
 
 /// Puma's default port, on loopback.
 pub(crate) const URL_DEFAULT: &str = "http://127.0.0.1:9292/";
@@ -109,9 +113,7 @@ impl Settings {
         let plan = &self.plan;
         let start = self.start.as_ref();
         let environment = start.map_or(0, |spec| hash(&spec.env));
-        let flows: Vec<String> = (self.scenario.flows.iter())
-            .map(|flow| format!("{}:{}", flow.file.display(), flow.weight))
-            .collect();
+        let flows: Vec<String> = self.scenario.flows.iter().map(flow::told).collect();
         let rate = match &plan.pace {
             Pace::Closed => "closed".to_owned(),
             Pace::Constant { per_second } => per_second.to_string(),
@@ -133,8 +135,11 @@ impl Settings {
             ("url", self.url.clone()),
             ("warmup", format!("{} s", plan.warmup.as_secs_f64())),
         ];
-        let lines = told.map(|(name, value)| format!("{name} = {}", value.replace('\n', " ")));
-        lines.join("\n")
+        // Named only where it is there, so that runs of programs that did not know it compare well.
+        let level_up = plan.level_up.map(|level| ("level up", level.to_string()));
+        let lines = told.into_iter().chain(level_up);
+        let lines = lines.map(|(name, value)| format!("{name} = {}", value.replace('\n', " ")));
+        lines.collect::<Vec<String>>().join("\n")
     }
 }
 
@@ -276,49 +281,6 @@ pub(crate) fn scenario_spec(
     })
 }
 
-pub(crate) fn flow_spec(
-    flow: &crate::config::Flow,
-    folder: &std::path::Path,
-) -> Result<FlowSpec, Failure> {
-    let think = flow.think.as_deref().map(ThinkTime::parse);
-    Ok(FlowSpec {
-        file: folder.join(&flow.file),
-        weight: flow.weight,
-        feed: flow.feed.as_ref().map(|feed| folder.join(feed)),
-        think: think.transpose().map_err(usage)?,
-        cache: flow.cache,
-    })
-}
-
-/// `FILE.hurl` or `FILE.hurl:WEIGHT`; all else is what the config file says of it, if anything.
-pub(crate) fn typed_flow(
-    text: &str,
-    config: &Config,
-    folder: &std::path::Path,
-) -> Result<FlowSpec, Failure> {
-    let (file, weight) = match text.rsplit_once(':') {
-        Some((file, weight)) => (
-            file,
-            weight.parse().map_err(|_| {
-                usage(format!(
-                    "--flow {text}: the weight `{weight}` is no whole number"
-                ))
-            })?,
-        ),
-        None => (text, 1),
-    };
-    let known = config
-        .flows
-        .iter()
-        .find(|flow| flow.file == std::path::Path::new(file));
-    let known = known.map(|flow| flow_spec(flow, folder)).transpose()?;
-    Ok(FlowSpec {
-        file: folder.join(file),
-        weight,
-        ..known.unwrap_or_default()
-    })
-}
-
 fn score_spec(config: &Config) -> ScoreSpec {
     ScoreSpec {
         rules: config
@@ -395,6 +357,37 @@ mod tests {
             ..RunArgs::default()
         };
         assert!(resolve(args, toml).is_err());
+    }
+
+    #[test]
+    fn the_journal_says_how_users_behave() {
+        let toml = "[target]\ncommand = 'puma'\n\
+                    [load]\nlevel_up = { users = 5, max = 500 }\n\
+                    [[flow]]\nfile = 'a.hurl'\nthink = 'lognormal 400ms p95 2s'\ncache = true\n\
+                    [[flow]]\nconnect = '/room'\nrounds = 3\n[[flow.step]]\nsend = 'x'\nexpect = 'y'";
+        let told = resolve(RunArgs::default(), toml).expect("settings").told();
+        for line in [
+            "flows = /app/a.hurl:1 (think lognormal 400ms p95 2s, cache) WS /room:1 (1 messages × 3)",
+            "level up = 5 users a second up to 500, slow 1 s, calm 5 s",
+        ] {
+            assert!(told.lines().any(|told| told == line), "{told}");
+        }
+    }
+
+    #[test]
+    fn what_messages_cannot_be_is_refused() {
+        let check = |step: &str, part: &str| {
+            let toml = format!("[target]\ncommand = 'puma'\n[[flow]]\n{step}");
+            let failure = resolve(RunArgs::default(), &toml).expect_err(part);
+            assert!(failure.message.contains(part), "{}", failure.message);
+        };
+        check("", "neither `file` nor `connect`");
+        check("file = 'a'\nrounds = 2", "no `connect`");
+        let message = |step: &str| format!("connect = '/'\n[[flow.step]]\n{step}");
+        check(&message("send = { hex = '0' }"), "hexadecimal digits");
+        check(&message("send = { }"), "`send` is a text");
+        check(&message("expect = { }"), "demands nothing");
+        check(&message("close = true\nthink = 'soon'"), "no think time");
     }
 
     #[test]

@@ -65,6 +65,12 @@ fn plan(view: &View<'_>) -> v1::Plan {
             Pace::Scheduled(schedule) => schedule.to_string(),
         },
         connections: plan.connections,
+        level_up: plan.level_up.map(|level| v1::LevelUp {
+            users: level.users,
+            max: level.users_max,
+            slow_s: level.slow.as_secs_f64(),
+            calm_s: level.calm.as_secs_f64(),
+        }),
         threads: plan.threads,
         duration_s: plan.duration.as_secs_f64(),
         warmup_s: plan.warmup.as_secs_f64(),

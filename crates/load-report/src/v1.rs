@@ -39,11 +39,21 @@ pub(crate) struct Load<'a> {
 pub(crate) struct Plan {
     pub(crate) pace: String,
     pub(crate) connections: u32,
+    /// `None`: it does not rise.
+    pub(crate) level_up: Option<LevelUp>,
     pub(crate) threads: u32,
     pub(crate) duration_s: f64,
     pub(crate) warmup_s: f64,
     pub(crate) seed: u64,
     pub(crate) keep_alive: bool,
+}
+
+#[derive(Serialize)]
+pub(crate) struct LevelUp {
+    pub(crate) users: u32,
+    pub(crate) max: u32,
+    pub(crate) slow_s: f64,
+    pub(crate) calm_s: f64,
 }
 
 #[derive(Serialize)]

@@ -1,14 +1,19 @@
 //! One connection with the user behind it, and the request it has in hand.
 
+mod messages;
+
 use std::io::{self, Read, Write};
 
-use recording::{RequestId, TextId, Timestamp};
-use scenario::User;
+use recording::{Outcome, RequestId, TextId, Timestamp};
+use scenario::{Over, User, push_close};
 
 use crate::http1::{AnswerReader, Limits};
 use crate::poller::Poller;
 use crate::stream::{Address, Stream};
 use crate::tls::TlsClient;
+use crate::web_socket::WebSocket;
+
+pub(crate) use messages::Source;
 
 /// A connection, open or not, and its user.
 #[derive(Debug)]
@@ -20,7 +25,12 @@ pub(crate) struct Connection {
     pub(crate) reader: AnswerReader,
     /// Since when it has no request in hand.
     pub(crate) free_since: Timestamp,
+    /// How the WebSocket ended while its user did nothing, until the next step finds that out.
+    pub(crate) lost: Option<Box<(Outcome, String)>>,
     stream: Option<Stream>,
+    /// There from the answer that opens it until the connection is closed.
+    web_socket: Option<Box<WebSocket>>,
+    body_bytes_max: u64,
     out: Vec<u8>,
     written: usize,
 }
@@ -44,6 +54,8 @@ pub(crate) struct Request {
     pub(crate) sent: Timestamp,
     pub(crate) line: TextId,
     pub(crate) step: u32,
+    /// What it goes over.
+    pub(crate) over: Over,
     /// Whether its answer is looked at for [`recording::AnswerFacts`].
     pub(crate) sampled: bool,
     /// Whether its connection stood ready when it was due, so that being late is the generator's doing.
@@ -65,6 +77,8 @@ pub(crate) enum Reading {
     Complete,
     /// Closed or reset by the other side.
     Closed,
+    /// The other side has said that it closes a WebSocket.
+    Goodbye,
     /// What came cannot be an answer.
     Bad(&'static str),
 }
@@ -78,7 +92,10 @@ impl Connection {
             request: Request::default(),
             reader: AnswerReader::new(limits),
             free_since: Timestamp::default(),
+            lost: None,
             stream: None,
+            web_socket: None,
+            body_bytes_max: limits.body_bytes,
             out: Vec::new(),
             written: 0,
         }
@@ -123,19 +140,34 @@ impl Connection {
 
     /// Closes the connection, if open. The kernel forgets its registration with it.
     pub(crate) fn close(&mut self) {
+        if let (Some(web_socket), Some(stream)) = (self.web_socket.take(), &mut self.stream)
+            && !web_socket.has_closed
+            && self.written == self.out.len()
+        {
+            let mut frame = Vec::new();
+            push_close(fastrand::u32(..), &mut frame);
+            stream.say_last(&frame);
+        }
         self.stream = None;
     }
 
     /// An empty buffer for the next request, with its user beside it.
     pub(crate) fn new_request(&mut self) -> (&mut User, &mut Vec<u8>) {
-        self.out.clear();
+        match self.web_socket {
+            // Not all of a pong may have gone out yet.
+            Some(_) => drop(self.out.drain(..self.written)),
+            None => self.out.clear(),
+        }
         self.written = 0;
         (&mut self.user, &mut self.out)
     }
 
-    /// The request as rendered.
+    /// The request as rendered; of a message, its line and what it says.
     pub(crate) fn request_bytes(&self) -> &[u8] {
-        &self.out
+        match self.request.over {
+            Over::Http | Over::Upgrade => &self.out,
+            Over::WebSocket | Over::Closing => self.user.said(),
+        }
     }
 
     /// Whether all of the request was handed to the kernel.
@@ -189,6 +221,10 @@ impl Connection {
             let half_closed = half_closed || stream.has_ended();
             match self.reader.feed(&buffer[..bytes]) {
                 Err(bad) => return Reading::Bad(bad.0),
+                Ok(taken) if self.reader.has_upgraded() => {
+                    self.become_web_socket(&buffer[taken..bytes]);
+                    return Reading::Complete;
+                }
                 Ok(taken) if self.reader.is_complete() => {
                     // More than was asked for, or an answer before the whole request was taken: what
                     // would come next on this connection could not be told apart.

@@ -14,6 +14,8 @@ use scenario::{Answer, HeaderSpan};
 
 use crate::answers::BodyHash;
 
+/// The status of an answer that ends HTTP on its connection.
+const SWITCHING: u16 = 101;
 /// Headers an answer may have.
 const HEADERS_MAX: usize = 128;
 /// Bytes that are tried for a head at a time, so that the body behind it is not copied for nothing.
@@ -47,6 +49,8 @@ pub(crate) struct AnswerReader {
     minor_version: u8,
     keep_alive: bool,
     is_head_request: bool,
+    /// Whether the connection may become one of another protocol.
+    upgrades: bool,
     body: Vec<u8>,
     body_keep: usize,
     body_bytes: u64,
@@ -107,6 +111,7 @@ impl AnswerReader {
             minor_version: 1,
             keep_alive: true,
             is_head_request: false,
+            upgrades: false,
             body: Vec::new(),
             body_keep: 0,
             body_bytes: 0,
@@ -124,10 +129,21 @@ impl AnswerReader {
         self.status = 0;
         self.keep_alive = true;
         self.is_head_request = is_head_request;
+        self.upgrades = false;
         self.body.clear();
         self.body_keep = body_keep;
         self.body_bytes = 0;
         self.body_hash = compared.then(BodyHash::default);
+    }
+
+    /// Lets the answer that is awaited end HTTP on its connection.
+    pub(crate) fn allow_upgrade(&mut self) {
+        self.upgrades = true;
+    }
+
+    /// Whether the answer has ended HTTP on its connection.
+    pub(crate) fn has_upgraded(&self) -> bool {
+        self.upgrades && self.status == SWITCHING
     }
 
     /// Takes bytes; returns how many belonged to this answer. Fewer than given only when it is complete.
@@ -263,7 +279,11 @@ impl AnswerReader {
         let behind = self.head.len() - length;
         self.head.truncate(length);
         if self.status < 200 {
-            if self.status == 101 {
+            if self.has_upgraded() {
+                self.state = State::Done;
+                return Ok(some.len() - behind);
+            }
+            if self.status == SWITCHING {
                 return Err(BadAnswer("the server switched to another protocol"));
             }
             // An interim answer; the real one follows.

@@ -86,7 +86,7 @@ impl<'a> Ledger<'a> {
             line: connection.request.line,
             connection: connection.number,
             request: connection.request_bytes(),
-            answer: connection.reader.answer(0),
+            answer: connection.answer(0),
             body: connection.reader.body_hash(),
             keeps_alive: connection.reader.keeps_alive(),
         });
@@ -109,19 +109,19 @@ impl<'a> Ledger<'a> {
                 line: request.line,
                 step: request.step,
                 connection: connection.number,
-                status: connection.reader.status(),
+                status: connection.status(),
                 outcome,
-                body_bytes: connection.reader.body_bytes(),
+                body_bytes: connection.body_bytes(),
             }),
             Book::Tables(tables) => {
                 let ended = Ended {
                     step: request.step,
                     outcome,
-                    status: connection.reader.status(),
+                    status: connection.status(),
                     latency: answered.since(request.due),
                     service: answered.since(request.sent),
                     lateness: request.was_free.then(|| request.sent.since(request.due)),
-                    body_bytes: connection.reader.body_bytes(),
+                    body_bytes: connection.body_bytes(),
                 };
                 tables.add(request.due, answered, &ended);
             }
@@ -149,7 +149,7 @@ impl<'a> Ledger<'a> {
         };
         if self.window.contains(connection.request.due) && self.window.contains(answered) {
             let user = &connection.user;
-            let status = connection.reader.status();
+            let status = connection.status();
             self.share
                 .tally
                 .count(score, user.line(), status, user.scored());
@@ -164,7 +164,7 @@ impl<'a> Ledger<'a> {
         reason: &str,
     ) {
         self.share.checks_failed += u64::from(outcome == Outcome::CheckFailed);
-        let answer = connection.reader.answer(0);
+        let answer = connection.answer(0);
         self.share.failures.count(&Failed {
             step: connection.request.step,
             outcome,

@@ -1,5 +1,6 @@
 //! A closed load that rises: more users every second, as long as nothing goes wrong.
 
+use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use recording::{Nanos, Timestamp};
@@ -15,6 +16,18 @@ pub struct LevelUp {
     pub slow: Nanos,
     /// How long after the last slow answer or failed request the load rises again.
     pub calm: Nanos,
+}
+
+/// For people.
+impl fmt::Display for LevelUp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (slow, calm) = (self.slow.as_secs_f64(), self.calm.as_secs_f64());
+        write!(
+            f,
+            "{} users a second up to {}, slow {slow} s, calm {calm} s",
+            self.users, self.users_max
+        )
+    }
 }
 
 /// What the threads of a rising load share.

@@ -17,6 +17,9 @@
 //! - [`run`] hands exchanges over one by one, for a recording; [`measure`] adds them up in histograms, in a
 //!   memory that does not grow with their number.
 //!
+//! A message over a WebSocket counts as a request: sent with its first byte, answered by the message that the
+//! scenario waits for, or by the server's close frame.
+//!
 //! Nothing here knows Ruby or SQL. Start reading at `worker`, whose head tells the way of a request;
 //! `http1` reads answers without a socket; `connection` owns one.
 
@@ -25,6 +28,7 @@ mod clock;
 mod connection;
 mod failures;
 mod figures;
+mod frames;
 mod goal;
 mod http1;
 mod ledger;
@@ -44,6 +48,7 @@ mod tables;
 mod timer;
 mod tls;
 mod uring;
+mod web_socket;
 mod worker;
 
 pub use figures::{Figures, Interval, Outcomes, Statuses, StepFigures};

@@ -1,10 +1,12 @@
 //! One pass through each flow of a scenario, one request at a time, with everything that is wrong.
 
+mod messages;
+
 use std::io::{self, Read, Write};
 use std::time::{Duration, Instant};
 
 use recording::{Nanos, Outcome};
-use scenario::{Scenario, Session, User};
+use scenario::{Over, Scenario, Session, User};
 
 use crate::failures::{shown_answer, shown_request};
 use crate::http1::{AnswerReader, Limits};
@@ -13,8 +15,11 @@ use crate::plan::Plan;
 use crate::run::tls_of;
 use crate::stream::{Address, Blocking};
 use crate::tls::TlsClient;
+use crate::web_socket::WebSocket;
 
 const READ_BYTES: usize = 64 * 1024;
+/// The status that opens a WebSocket.
+const SWITCHING: u16 = 101;
 
 /// One request of a pass.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,10 +38,12 @@ pub struct Checked {
     pub body_bytes: u64,
     /// All that was wrong, each in a sentence.
     pub faults: Vec<String>,
-    /// The request as sent, secrets taken out.
+    /// The request as sent, secrets taken out; of a message, what it says.
     pub request: String,
     /// The answer, secrets taken out and the body shortened.
     pub response: String,
+    /// Whether it went over a WebSocket.
+    pub is_message: bool,
 }
 
 /// Runs each flow once, entry by entry, and gives each request to `sink` when it has ended. A flow ends
@@ -65,6 +72,9 @@ pub fn check_once(
             user: session.user(number as u32),
             reader: AnswerReader::new(limits),
             stream: None,
+            web_socket: None,
+            heard: Vec::new(),
+            sent: Instant::now(),
         };
         loop {
             sink(pass.step());
@@ -72,6 +82,7 @@ pub fn check_once(
                 break;
             }
         }
+        pass.part();
     }
     Ok(())
 }
@@ -84,6 +95,19 @@ struct Pass<'a> {
     user: User,
     reader: AnswerReader,
     stream: Option<Blocking>,
+    web_socket: Option<WebSocket>,
+    /// The message that came last.
+    heard: Vec<u8>,
+    /// When the request in hand was sent.
+    sent: Instant,
+}
+
+/// How a request is to be made.
+#[derive(Clone, Copy)]
+struct Asked {
+    is_head: bool,
+    over: Over,
+    within_ns: Option<u64>,
 }
 
 impl Pass<'_> {
@@ -93,22 +117,33 @@ impl Pass<'_> {
         let place = self.session.place(&mut self.user).to_owned();
         let mut line = self.session.current(&mut self.user).1.to_owned();
         let mut request = Vec::new();
-        let sent = Instant::now();
-        let is_head = match self.session.render(&mut self.user, None, &mut request) {
+        self.sent = Instant::now();
+        let asked = match self.session.render(&mut self.user, None, &mut request) {
             Ok(prepared) => {
                 prepared.line.clone_into(&mut line);
-                Ok(prepared.is_head)
+                Ok(Asked {
+                    is_head: prepared.is_head,
+                    over: prepared.over,
+                    within_ns: prepared.within_ns,
+                })
             }
             Err(why) => Err((Outcome::CheckFailed, format!("not sent: {why}"))),
         };
-        let ended = is_head.and_then(|is_head| self.exchange(&request, is_head));
-        let time = Nanos(sent.elapsed().as_nanos() as u64);
+        if let Ok(asked) = asked
+            && matches!(asked.over, Over::WebSocket | Over::Closing)
+        {
+            let ended = self.talk(&request, asked);
+            return self.told(line, place, ended);
+        }
+        let ended = asked.and_then(|asked| self.exchange(&request, asked));
+        let time = self.time();
         let answer = self.reader.answer(time.0);
         let (outcome, faults) = match ended {
             Ok(()) => {
                 let faults = self.session.inspect(&mut self.user, &answer);
                 let outcome = match (faults.is_empty(), answer.status) {
                     (true, _) => Outcome::Ok,
+                    (false, SWITCHING) if self.web_socket.is_some() => Outcome::BadAnswer,
                     (false, 500..) => Outcome::ServerError,
                     (false, _) => Outcome::CheckFailed,
                 };
@@ -129,12 +164,48 @@ impl Pass<'_> {
             faults,
             request: shown_request(&request),
             response: shown_answer(answer.head, answer.body),
+            is_message: false,
+        }
+    }
+
+    /// Since the request in hand was sent.
+    fn time(&self) -> Nanos {
+        Nanos(self.sent.elapsed().as_nanos() as u64)
+    }
+
+    /// What became of a message.
+    fn told(
+        &mut self,
+        line: String,
+        place: String,
+        ended: Result<(), (Outcome, String)>,
+    ) -> Checked {
+        let time = self.time();
+        let said = String::from_utf8_lossy(self.user.said()).into_owned();
+        let (outcome, faults) = match ended {
+            Ok(()) => (Outcome::Ok, Vec::new()),
+            Err((outcome, why)) => {
+                self.session.give_up(&mut self.user);
+                (outcome, vec![why])
+            }
+        };
+        Checked {
+            line,
+            place,
+            outcome,
+            status: 0,
+            time,
+            body_bytes: self.heard.len() as u64,
+            faults,
+            request: said.split_once("\r\n\r\n").map_or("", |(_, said)| said).to_owned(),
+            response: shown_answer(&[], &self.heard),
+            is_message: true,
         }
     }
 
     /// Sends a request and reads its answer. A connection that the server closed in between is made anew.
-    fn exchange(&mut self, request: &[u8], is_head: bool) -> Result<(), (Outcome, String)> {
-        self.reader.expect(is_head, usize::MAX, false);
+    fn exchange(&mut self, request: &[u8], asked: Asked) -> Result<(), (Outcome, String)> {
+        self.expect(asked);
         if let Some(mut stream) = self.stream.take() {
             let sent = stream.write_all(request);
             let ended = match sent {
@@ -150,7 +221,7 @@ impl Pass<'_> {
                 Err((Outcome::Disconnected, _)) if self.reader.status() == 0 => {}
                 Err(other) => return Err(other),
             }
-            self.reader.expect(is_head, usize::MAX, false);
+            self.expect(asked);
         }
         let limit = Duration::from_nanos(self.plan.connect_timeout.0);
         let mut stream = Blocking::connect(self.address, self.tls, limit)
@@ -161,6 +232,13 @@ impl Pass<'_> {
         self.read(&mut stream)?;
         self.keep(stream);
         Ok(())
+    }
+
+    fn expect(&mut self, asked: Asked) {
+        self.reader.expect(asked.is_head, usize::MAX, false);
+        if asked.over == Over::Upgrade {
+            self.reader.allow_upgrade();
+        }
     }
 
     fn keep(&mut self, stream: Blocking) {
@@ -188,7 +266,12 @@ impl Pass<'_> {
                 }
                 Ok(bytes) => {
                     let fed = self.reader.feed(&buffer[..bytes]);
-                    fed.map_err(|bad| (Outcome::BadAnswer, bad.0.to_owned()))?;
+                    let taken = fed.map_err(|bad| (Outcome::BadAnswer, bad.0.to_owned()))?;
+                    if self.reader.has_upgraded() {
+                        let mut web_socket = WebSocket::new(self.plan.body_bytes_max);
+                        web_socket.take(&buffer[taken..bytes]);
+                        self.web_socket = Some(web_socket);
+                    }
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Err(late()),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

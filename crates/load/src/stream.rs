@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use mio::net::{TcpStream, UnixStream};
 use mio::{Interest, Registry, Token};
+use rustix::net::SendFlags;
 use rustls::{ClientConnection, StreamOwned};
 use scenario::BaseUrl;
 
@@ -152,6 +153,24 @@ impl Stream {
         self.channel.is_connected()
     }
 
+    /// From now on something may be written before what was written last is answered.
+    pub(crate) fn talk_freely(&mut self) {
+        self.channel.takes_turns = false;
+    }
+
+    /// Sends a few bytes before it is closed, if the socket takes them at once.
+    pub(crate) fn say_last(&mut self, bytes: &[u8]) {
+        let Ok(socket) = self.channel.socket() else {
+            return;
+        };
+        let mut direct = Direct(socket);
+        // Who has gone already is told nothing.
+        let _ = match &mut self.tls {
+            Some(session) => tls::write(session, &mut direct, bytes),
+            None => direct.write(bytes),
+        };
+    }
+
     /// Whether a read that does not fill its buffer has emptied the socket.
     pub(crate) fn tells_its_end(&self) -> bool {
         self.tls.is_none()
@@ -205,6 +224,26 @@ impl Write for Stream {
             Some(session) => tls::flush(session, &mut self.channel),
             None => Ok(()),
         }
+    }
+}
+
+/// Writes past the ring, which would send only after the socket is closed.
+struct Direct<'a>(&'a Socket);
+
+impl Read for Direct<'_> {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        Err(io::ErrorKind::WouldBlock.into())
+    }
+}
+
+impl Write for Direct<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
+        Ok(rustix::net::send(self.0, bytes, flags)?)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

@@ -6,6 +6,7 @@
 //! and the user's next request becomes due. Nothing is allocated on this way unless a template or a
 //! check needs it.
 
+mod messages;
 mod requests;
 
 use std::cmp::Reverse;
@@ -90,6 +91,8 @@ pub(crate) struct Worker<'a> {
     /// Users of a closed load whose next request became due in this turn, and when. They are sent together, so that the
     /// server is not woken for each one.
     due: Vec<(usize, Timestamp)>,
+    /// Connections whose next message may have come already.
+    aside: Vec<usize>,
     /// `None`: a closed load.
     pacer: Option<Pacer<'a>>,
     in_flight: usize,
@@ -119,6 +122,7 @@ impl<'a> Worker<'a> {
             task,
             connections: Vec::new(),
             idle: Vec::new(),
+            aside: Vec::new(),
             wakeups: BinaryHeap::new(),
             due: Vec::new(),
             in_flight: 0,
@@ -154,6 +158,9 @@ impl<'a> Worker<'a> {
             self.sweep(now);
             self.level_up(now);
             self.send_due();
+            while self.look_aside() {
+                self.send_due();
+            }
             self.ledger.deliver_if_due(now, self.in_flight);
             self.poller
                 .wait(self.wake_at(), self.gather(), &mut ready)?;
@@ -282,7 +289,8 @@ impl<'a> Worker<'a> {
             return;
         }
         let connection = &mut self.connections[index];
-        if event.writable && connection.phase == Phase::InFlight && !connection.is_written() {
+        // A connection at rest has written all, but for what a WebSocket says by itself.
+        if event.writable && connection.phase != Phase::Connecting && !connection.is_written() {
             // An error shows when reading too. A server may refuse a body before it has all of it, and
             // then its answer is there to be read.
             let _ = connection.write();
@@ -332,12 +340,19 @@ impl<'a> Worker<'a> {
     }
 
     fn on_readable(&mut self, index: usize, half_closed: bool) {
+        if self.connections[index].is_web_socket() {
+            return self.on_messages(index, half_closed);
+        }
         let connection = &mut self.connections[index];
         let reading = connection.read(&mut self.read_buffer, half_closed);
         let in_flight = connection.phase == Phase::InFlight;
         match reading {
             Reading::Pending => {}
-            Reading::Complete if in_flight => self.complete(index),
+            Reading::Complete if in_flight => {
+                self.complete(index);
+                // What came behind the answer that opened it.
+                self.on_messages(index, half_closed);
+            }
             Reading::Closed if in_flight => {
                 let why = match connection.reader.status() {
                     0 => "closed before the answer began",
@@ -369,11 +384,8 @@ impl<'a> Worker<'a> {
                     "no connection within the limit",
                 );
             } else {
-                self.fail(
-                    index,
-                    Outcome::TimedOut,
-                    "no complete answer within the limit",
-                );
+                let (outcome, why) = connection.too_late();
+                self.fail(index, outcome, &why);
             }
         }
     }
@@ -432,6 +444,7 @@ impl<'a> Worker<'a> {
             if self.connections[index].phase != Phase::Free {
                 self.leave_unanswered(index, now);
             }
+            self.connections[index].close();
         }
     }
 }

@@ -36,9 +36,11 @@ impl BaseUrl {
             (Some(rest), _) => (false, rest),
             (None, Some(rest)) => (true, rest),
             (None, None) => {
-                return Err(format!(
-                    "{url}: expected a URL such as http://127.0.0.1:3000"
-                ));
+                let meant = match url.contains("://") || url.starts_with('/') {
+                    true => "http://127.0.0.1:3000".to_owned(),
+                    false => format!("http://{url}"),
+                };
+                return Err(format!("{url}: expected a URL such as {meant}"));
             }
         };
         let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());

@@ -1,7 +1,7 @@
 //! Whether an answer is what its entry demands, and what is taken from it.
 
 use crate::answer::Answer;
-use crate::ast::{Assert, Capture, KeyValue, Response};
+use crate::ast::{Assert, Capture, KeyValue, Place, Response};
 use crate::body::{Body, Language};
 use crate::filter::Filter;
 use crate::follow::Trail;
@@ -20,6 +20,23 @@ pub enum Verdict {
     CheckFailed(String),
     /// A status of 500 or more that the flow did not ask for.
     ServerError(String),
+    /// An answer that nobody can make sense of: a WebSocket that was opened in a wrong way.
+    BadAnswer(String),
+    /// Not the message that is waited for, and why; the user still waits for it.
+    NotYet(String),
+}
+
+impl Verdict {
+    /// Why it did not pass.
+    pub fn into_reason(self) -> Option<String> {
+        match self {
+            Verdict::Passed => None,
+            Verdict::CheckFailed(reason)
+            | Verdict::ServerError(reason)
+            | Verdict::BadAnswer(reason)
+            | Verdict::NotYet(reason) => Some(reason),
+        }
+    }
 }
 
 /// Judges an answer; puts captured values into `variables` and those that give points into `scored`.
@@ -45,6 +62,32 @@ pub(crate) fn judge(
         scored,
         &mut faults,
     );
+    match faults.found.pop() {
+        None => Verdict::Passed,
+        Some(reason) => Verdict::CheckFailed(reason),
+    }
+}
+
+/// Judges a message. One that is otherwise than expected is only not the one that is waited for; from that one, what is
+/// to be captured must be there.
+pub(crate) fn judge_message(
+    step: &Step,
+    answer: &Answer<'_>,
+    trail: &Trail,
+    variables: &mut Variables,
+    scored: &mut Vec<(usize, f64)>,
+) -> Verdict {
+    let Some(response) = &step.entry.response else {
+        return Verdict::Passed;
+    };
+    let seen = Seen::new(answer, trail);
+    for assert in &response.asserts {
+        if let Err(why) = assert_demand(assert, step, &seen, variables) {
+            return Verdict::NotYet(why);
+        }
+    }
+    let mut faults = Faults::first();
+    captures(step, response, &seen, variables, scored, &mut faults);
     match faults.found.pop() {
         None => Verdict::Passed,
         Some(reason) => Verdict::CheckFailed(reason),
@@ -161,7 +204,7 @@ fn assert_demand(
             let predicate = &assert.predicate;
             predicate.holds(found.as_ref(), &step.files, variables)
         });
-    held.map_err(|why| format!("line {}: {}: {why}", assert.place.line, assert.query))
+    held.map_err(|why| format!("{}{}: {why}", at(assert.place), assert.query))
 }
 
 /// Takes the captures; whether to look further.
@@ -194,11 +237,19 @@ fn captured(
 ) -> Result<Value, String> {
     let found = capture.query.find(seen, variables);
     let found = found.and_then(|found| filtered(&capture.filters, found, variables));
-    let (line, name) = (capture.place.line, &capture.name);
+    let (at, name) = (at(capture.place), &capture.name);
     match found {
         Ok(Some(value)) => Ok(value),
-        Ok(None) => Err(format!("line {line}: nothing to capture as `{name}`")),
-        Err(why) => Err(format!("line {line}: capture `{name}`: {why}")),
+        Ok(None) => Err(format!("{at}nothing to capture as `{name}`")),
+        Err(why) => Err(format!("{at}capture `{name}`: {why}")),
+    }
+}
+
+/// The line of a flow that a reason speaks of; what is in no file has none.
+fn at(place: Place) -> String {
+    match place.line {
+        0 => String::new(),
+        line => format!("line {line}: "),
     }
 }
 

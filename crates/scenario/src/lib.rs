@@ -8,6 +8,9 @@
 //! Start reading at [`Spec`] (what a user asks for), then [`Scenario`] (ready to run), then [`Session`]
 //! (one run: users render requests and have their answers judged).
 //!
+//! What is said over WebSockets is no part of Hurl's grammar: [`SocketSpec`] has it, and `message` makes steps of it that
+//! run behind a flow's entries.
+//!
 //! # What differs from running the same file with `hurl`
 //! - A URL may begin with `/` or `{{base_url}}`: both mean the base URL. It may not lead elsewhere.
 //! - Every iteration of a flow begins without cookies and captures. A failed check ends the iteration.
@@ -30,8 +33,10 @@ mod error;
 mod feed;
 mod filter;
 mod follow;
+mod frame;
 mod jar;
 mod judge;
+mod message;
 mod names;
 mod options;
 mod parse;
@@ -60,12 +65,15 @@ pub use ast::{FlowText, Place};
 pub use base::BaseUrl;
 pub use date::Date;
 pub use error::{ParseError, ScenarioError};
+pub use frame::{FrameKind, accept_of, push_close, push_frame};
 pub use judge::Verdict;
 pub use scenario::{Scenario, StepName, run_token};
 pub use score::{PointsLine, Tally};
-pub use session::{Prepared, Session, User};
+pub use session::{Over, Prepared, Session, User};
 pub use single::Single;
-pub use spec::{CapturePoints, FlowSpec, ScoreRule, ScoreSpec, Spec};
+pub use spec::{
+    CapturePoints, Expectation, FlowSpec, MessageSpec, Payload, ScoreRule, ScoreSpec, SocketSpec, Spec,
+};
 pub use think::ThinkTime;
 pub use value::Value;
 pub use variables::Variables;

@@ -4,9 +4,11 @@ use std::collections::HashSet;
 
 use crate::ast::{Entry, Place, Response};
 use crate::filter::Filter;
+use crate::message::Draft;
 use crate::options::Setting;
 use crate::query::Query;
 use crate::scenario::GENERATED;
+use crate::step::Action;
 use crate::template::{Expr, Source};
 
 /// Refuses variables that would have no value when the entry is run, and notes what it captures and sets.
@@ -33,7 +35,43 @@ pub(crate) fn check_names<'a>(
     }
 }
 
+/// The same for a step of a WebSocket. A message is judged before anything is captured from it.
+pub(crate) fn check_draft_names<'a>(
+    draft: &'a Draft,
+    known: &mut HashSet<&'a str>,
+) -> Result<(), String> {
+    let message = |(_, message): (Place, String)| message;
+    let Action::Message(spoken) = &draft.action else {
+        return check_names(&draft.entry, known).map_err(message);
+    };
+    for expr in spoken.exprs() {
+        check_name(expr, known)?;
+    }
+    let Some(response) = &draft.entry.response else {
+        return Ok(());
+    };
+    check_asserts(response, known).map_err(message)?;
+    check_captures(response, known).map_err(message)
+}
+
 fn check_response<'a>(
+    response: &'a Response,
+    known: &mut HashSet<&'a str>,
+) -> Result<(), (Place, String)> {
+    check_captures(response, known)?;
+    for pair in &response.headers {
+        for expr in pair.key.exprs().chain(pair.value.exprs()) {
+            check_name(expr, known).map_err(|message| (pair.place, message))?;
+        }
+    }
+    check_asserts(response, known)?;
+    for expr in response.body.iter().flat_map(|body| body.exprs()) {
+        check_name(expr, known).map_err(|message| (response.place, message))?;
+    }
+    Ok(())
+}
+
+fn check_captures<'a>(
     response: &'a Response,
     known: &mut HashSet<&'a str>,
 ) -> Result<(), (Place, String)> {
@@ -44,19 +82,15 @@ fn check_response<'a>(
         }
         known.insert(&capture.name);
     }
-    for pair in &response.headers {
-        for expr in pair.key.exprs().chain(pair.value.exprs()) {
-            check_name(expr, known).map_err(|message| (pair.place, message))?;
-        }
-    }
+    Ok(())
+}
+
+fn check_asserts(response: &Response, known: &HashSet<&str>) -> Result<(), (Place, String)> {
     for assert in &response.asserts {
         let exprs = found_by(&assert.query, &assert.filters);
         for expr in exprs.chain(assert.predicate.exprs()) {
             check_name(expr, known).map_err(|message| (assert.place, message))?;
         }
-    }
-    for expr in response.body.iter().flat_map(|body| body.exprs()) {
-        check_name(expr, known).map_err(|message| (response.place, message))?;
     }
     Ok(())
 }

@@ -274,7 +274,7 @@ fn items<'a>(
     }
 }
 
-fn capture(cursor: &mut Cursor<'_>) -> Result<Capture, Fault> {
+pub(crate) fn capture(cursor: &mut Cursor<'_>) -> Result<Capture, Fault> {
     let place = cursor.place();
     let start = cursor.at();
     let key = key(cursor)?;
@@ -306,7 +306,7 @@ pub(crate) fn is_variable_name(name: &str) -> bool {
             .all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
 }
 
-fn assert(cursor: &mut Cursor<'_>) -> Result<Assert, Fault> {
+pub(crate) fn assert(cursor: &mut Cursor<'_>) -> Result<Assert, Fault> {
     let place = cursor.place();
     let query = Query::parse(cursor)?;
     let filters = Filter::parse_all(cursor)?;

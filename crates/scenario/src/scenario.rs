@@ -10,11 +10,12 @@ use crate::ast::{Entry, FlowText, Response};
 use crate::base::BaseUrl;
 use crate::error::{ParseError, ScenarioError};
 use crate::feed::Feed;
-use crate::names::check_names;
+use crate::message::{Draft, Spoken};
+use crate::names::{check_draft_names, check_names};
 use crate::render::render;
 use crate::session::Session;
 use crate::spec::{FlowSpec, ScoreSpec, Spec};
-use crate::step::{Expected, Files, Step, StepUrl};
+use crate::step::{Action, Expected, Files, Step, StepUrl};
 use crate::think::ThinkTime;
 use crate::value::Value;
 use crate::variables::Variables;
@@ -57,6 +58,19 @@ pub(crate) struct Flow {
     pub(crate) feed: Option<usize>,
     pub(crate) think: Option<ThinkTime>,
     pub(crate) cache: bool,
+    /// Which steps are run several times before the flow goes on.
+    pub(crate) rounds: Option<Rounds>,
+}
+
+/// Steps that are run several times, one behind the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Rounds {
+    /// The first of them.
+    pub(crate) first: usize,
+    /// The one behind the last of them.
+    pub(crate) end: usize,
+    /// How often.
+    pub(crate) count: u64,
 }
 
 /// Reads a file for [`Scenario::build`].
@@ -169,11 +183,15 @@ impl Scenario {
         feed: Option<usize>,
         read: &mut Reader<'_>,
     ) -> Result<Flow, ScenarioError> {
-        let path = spec.file.as_path();
-        let name = path.display().to_string();
-        let text = read_text(path, read)?;
+        let name = spec.name();
+        let path = spec.file.as_deref().unwrap_or(Path::new(""));
+        let text = spec.file.as_deref().map(|path| read_text(path, read));
+        let text = text.transpose()?.unwrap_or_default();
         let parsed = FlowText::parse(&name, &text)?;
-        if parsed.entries.is_empty() || parsed.entries.len() > usize::from(u16::MAX) {
+        let spoken = spec.socket.as_ref().map(|socket| Spoken::parse(&name, socket));
+        let spoken = spoken.transpose()?.unwrap_or_default();
+        let count = parsed.entries.len() + spoken.drafts.len();
+        if count == 0 || count > usize::from(u16::MAX) {
             return Err(ScenarioError::Spec(format!("{name} has no request to run")));
         }
         let mut known: HashSet<&str> = GENERATED.into();
@@ -189,13 +207,37 @@ impl Scenario {
             let step = self.step(&name, entry, files);
             steps.push(step.map_err(|message| fail(entry.place, message))?);
         }
+        let rounds = spoken.rounds(steps.len());
+        for draft in &spoken.drafts {
+            let step = self.spoken_step(draft, &mut known);
+            steps.push(step.map_err(|why| ScenarioError::Spec(format!("{}: {why}", draft.place)))?);
+        }
         Ok(Flow {
             name,
             steps,
             feed,
             think: spec.think,
             cache: spec.cache,
+            rounds,
         })
+    }
+
+    /// A step over a WebSocket, or the one that opens it.
+    fn spoken_step<'a>(
+        &self,
+        draft: &'a Draft,
+        known: &mut HashSet<&'a str>,
+    ) -> Result<Step, String> {
+        check_draft_names(draft, known)?;
+        let mut step = self.step("", &draft.entry, Files::new())?;
+        step.action = draft.action.clone();
+        step.place.clone_from(&draft.place);
+        step.think = draft.think;
+        if let Action::Message(message) = &step.action {
+            step.fixed = None;
+            step.written_line = format!("{} {}", step.written_line, message.name);
+        }
+        Ok(step)
     }
 
     fn step(&self, file: &str, entry: &Entry, files: Files) -> Result<Step, String> {
@@ -210,6 +252,7 @@ impl Scenario {
         };
         let url = StepUrl::resolve(&entry.url, &self.base)?;
         let mut step = Step {
+            action: Action::Request,
             written_line: url.written_line(&entry.method),
             url,
             entry: entry.clone(),
@@ -222,6 +265,7 @@ impl Scenario {
             watches_url: entry.watches_url(),
             fixed: None,
             place: format!("{file}:{}", entry.place.line),
+            think: None,
         };
         if step.url.template().exprs().next().is_none() && entry.request_exprs().is_empty() {
             step.fixed = Some(render(&step, &self.base, None, &mut Variables::default())?);
@@ -297,9 +341,9 @@ fn cycle(flows: &[FlowSpec]) -> Result<Vec<u16>, ScenarioError> {
         ));
     }
     if let Some(flow) = flows.iter().find(|flow| flow.weight == 0) {
-        let file = flow.file.display();
+        let name = flow.name();
         return Err(ScenarioError::Spec(format!(
-            "the weight of {file} is zero; leave it out"
+            "the weight of {name} is zero; leave it out"
         )));
     }
     let sum: u64 = flows.iter().map(|flow| u64::from(flow.weight)).sum();

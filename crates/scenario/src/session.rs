@@ -1,6 +1,7 @@
 //! One run of a scenario: its users, and what they share.
 
 mod caching;
+mod messages;
 mod progress;
 
 use std::collections::HashMap;
@@ -16,9 +17,10 @@ use crate::jar::Jar;
 use crate::judge::{Verdict, faults, judge};
 use crate::render::{push_header, render};
 use crate::scenario::Scenario;
-use crate::step::Step;
+use crate::step::{Action, Step};
 use crate::value::Value;
 use crate::variables::Variables;
+use messages::Socket;
 
 /// What the users of one run share: the count of iterations, and which rows of the feeds are free.
 #[derive(Debug)]
@@ -53,6 +55,7 @@ pub struct User {
     cache: Cache,
     /// Path and query of the last request, when its answer may be kept; empty otherwise.
     target: String,
+    socket: Socket,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -61,6 +64,8 @@ struct Position {
     entry: usize,
     /// How often the entry is still to be run.
     runs_left: u64,
+    /// How often the flow's rounds are still to be run.
+    rounds_left: u64,
     row: Option<u32>,
     /// Whether the iteration has made a request.
     has_sent: bool,
@@ -75,6 +80,24 @@ pub struct Prepared<'a> {
     pub line: &'a str,
     /// Whether the answer to it never has a body (HEAD).
     pub is_head: bool,
+    /// What it goes over.
+    pub over: Over,
+    /// Longest wait for the answer, nanoseconds, where the flow says one.
+    pub within_ns: Option<u64>,
+}
+
+/// What a request goes over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Over {
+    /// HTTP.
+    #[default]
+    Http,
+    /// HTTP, and when answered as it should be, the connection is a WebSocket.
+    Upgrade,
+    /// A WebSocket: it is answered by the message that [`Session::judge`] takes. It may consist of no bytes at all.
+    WebSocket,
+    /// A WebSocket: it is answered by the server's close frame.
+    Closing,
 }
 
 impl<'s> Session<'s> {
@@ -116,6 +139,7 @@ impl<'s> Session<'s> {
             method: String::new(),
             cache: Cache::default(),
             target: String::new(),
+            socket: Socket::default(),
         }
     }
 
@@ -128,7 +152,7 @@ impl<'s> Session<'s> {
         match step.entry.options.delay_ms(&mut user.variables) {
             Ok(Some(delay_ms)) => delay_ms * 1_000_000,
             Ok(None) => {
-                let think = self.flow(user).think;
+                let think = step.think.or(self.flow(user).think);
                 think.map_or(0, |think| user.variables.think_ns(think))
             }
             Err(why) => {
@@ -173,6 +197,9 @@ impl<'s> Session<'s> {
         if let Some(why) = &user.fault {
             return Err(why.clone());
         }
+        if let Action::Message(message) = &step.action {
+            return self.render_message(user, message, out);
+        }
         let hop = user.trail.take_next();
         if hop.is_none() {
             user.trail.clear();
@@ -203,7 +230,15 @@ impl<'s> Session<'s> {
             crate::encode::push_hex_u64(request_id, out);
             out.extend_from_slice(b"\r\n");
         }
-        out.extend_from_slice(&self.extra);
+        let over = match step.action {
+            Action::Upgrade => Over::Upgrade,
+            _ => Over::Http,
+        };
+        match over {
+            Over::Upgrade => user.socket.ask(&user.line, &mut user.variables, out),
+            // They are about the connection, which is one of its own kind there.
+            _ => out.extend_from_slice(&self.extra),
+        }
         cookies(step, user, out)?;
         out.extend_from_slice(b"\r\n");
         out.extend_from_slice(&fixed.body);
@@ -211,14 +246,19 @@ impl<'s> Session<'s> {
             step: position.step_number(),
             line: &user.line,
             is_head: hop.map_or(step.entry.method == "HEAD", |hop| hop.method == "HEAD"),
+            over,
+            within_ns: None,
         })
     }
 
     /// Judges the answer to the user's current request and moves the user on: to the next entry, or, when
-    /// a check failed or the flow is done, to a new iteration.
+    /// a check failed or the flow is done, to a new iteration. After [`Verdict::NotYet`] it waits on.
     pub fn judge(&self, user: &mut User, answer: &Answer<'_>) -> Verdict {
         let step = self.step(user);
         user.scored.clear();
+        if let Action::Message(_) = step.action {
+            return self.judge_message(user, step, answer);
+        }
         self.take_cookies(user, answer);
         let kept = self.take_into_cache(user, answer);
         let kept = kept.as_ref().map(|kept| kept.answer(answer.duration_ns));
@@ -236,6 +276,10 @@ impl<'s> Session<'s> {
             }
             Err(why) => Verdict::CheckFailed(why),
         };
+        let verdict = match (verdict, &step.action) {
+            (Verdict::Passed, Action::Upgrade) => user.socket.judge(step, answer),
+            (verdict, _) => verdict,
+        };
         if verdict == Verdict::Passed {
             self.advance(user);
         } else {
@@ -247,6 +291,10 @@ impl<'s> Session<'s> {
     /// As [`Session::judge`], but with everything that is wrong instead of the first fault.
     pub fn inspect(&self, user: &mut User, answer: &Answer<'_>) -> Vec<String> {
         let step = self.step(user);
+        if step.action != Action::Request {
+            let reason = self.judge(user, answer).into_reason();
+            return reason.into_iter().collect();
+        }
         user.scored.clear();
         self.take_cookies(user, answer);
         let kept = self.take_into_cache(user, answer);

@@ -9,7 +9,7 @@ use crate::error::ScenarioError;
 use crate::render::render;
 use crate::scenario::{Flow, Scenario};
 use crate::spec::ScoreSpec;
-use crate::step::{Expected, Files, Step, StepUrl};
+use crate::step::{Action, Expected, Files, Step, StepUrl};
 use crate::template::Template;
 use crate::variables::Variables;
 
@@ -69,6 +69,7 @@ impl Scenario {
         };
         let url = StepUrl::Path(entry.url.clone());
         let mut step = Step {
+            action: Action::Request,
             written_line: url.written_line(method),
             url,
             entry,
@@ -79,6 +80,7 @@ impl Scenario {
             watches_url: false,
             fixed: None,
             place: single.url.clone(),
+            think: None,
         };
         let fixed = render(&step, &base, None, &mut Variables::default());
         step.fixed = Some(fixed.map_err(ScenarioError::Spec)?);
@@ -88,6 +90,7 @@ impl Scenario {
             feed: None,
             think: None,
             cache: false,
+            rounds: None,
         };
         Ok(Scenario {
             base,

@@ -26,8 +26,9 @@ pub struct Spec {
 /// One flow of a [`Spec`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FlowSpec {
-    /// Its `.hurl` file. Paths inside the flow are relative to the folder of this file.
-    pub file: PathBuf,
+    /// Its `.hurl` file. Paths inside the flow are relative to the folder of this file. `None`: a flow of
+    /// messages alone.
+    pub file: Option<PathBuf>,
     /// How often it is chosen, in proportion to the other flows' weights. At least 1.
     pub weight: u32,
     /// A file that gives each iteration the values of a row: CSV whose header line names the variables, or
@@ -38,6 +39,76 @@ pub struct FlowSpec {
     /// Whether a user keeps answers as a browser does: what is fresh is not asked for, what has a
     /// validator is asked for on condition.
     pub cache: bool,
+    /// What is said over a WebSocket when the file's requests are done.
+    pub socket: Option<SocketSpec>,
+}
+
+impl FlowSpec {
+    /// Its name: the file, or where its WebSocket is opened.
+    pub fn name(&self) -> String {
+        match (&self.file, &self.socket) {
+            (Some(file), _) => file.display().to_string(),
+            (None, Some(socket)) => format!("WS {}", socket.connect),
+            (None, None) => String::new(),
+        }
+    }
+}
+
+/// A WebSocket, and what is said over it. Texts may hold `{{expressions}}`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SocketSpec {
+    /// Where it is opened: a path, as in a flow.
+    pub connect: String,
+    /// More headers of the request that opens it.
+    pub headers: Vec<(String, String)>,
+    /// How often the messages are exchanged before it is closed. At least 1.
+    pub rounds: u64,
+    /// The messages, in order.
+    pub steps: Vec<MessageSpec>,
+}
+
+/// One step of a [`SocketSpec`]: something is said, or something is waited for, or both.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MessageSpec {
+    /// What it is called in results; numbered without a name.
+    pub name: Option<String>,
+    /// What is sent.
+    pub send: Option<Payload>,
+    /// What the message that is waited for must be; those that are otherwise are passed over. Empty: nothing is waited
+    /// for, unless something is captured.
+    pub expect: Vec<Expectation>,
+    /// Names, and what they stand for in the message: a query and filters, as in a flow's `[Captures]`.
+    pub captures: Vec<(String, String)>,
+    /// Longest wait for the message, milliseconds. `None`: as for the answer to a request.
+    pub within_ms: Option<u64>,
+    /// How long the user waits before it. `None`: as before the flow's requests.
+    pub think: Option<ThinkTime>,
+    /// Whether the WebSocket is closed, and the server's close frame waited for.
+    pub close: bool,
+}
+
+/// What a message holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Payload {
+    /// Text with `{{expressions}}`.
+    Text(String),
+    /// Bytes as they are.
+    Bytes(Vec<u8>),
+}
+
+/// A demand on a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Expectation {
+    /// Whatever it is.
+    Any,
+    /// This text.
+    Equals(String),
+    /// A text with this in it.
+    Contains(String),
+    /// A text that fits a regular expression.
+    Matches(String),
+    /// A line as in a flow's `[Asserts]`, with a query that looks at the body.
+    Assert(String),
 }
 
 /// The rule that turns exchanges into points.

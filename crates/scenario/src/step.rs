@@ -6,9 +6,11 @@ use std::sync::Arc;
 use crate::ast::{Entry, Part};
 use crate::base::BaseUrl;
 use crate::body::Body;
+use crate::message::Message;
 use crate::options::OptionLine;
 use crate::query::Query;
 use crate::template::{Expr, Piece, Source, Template};
+use crate::think::ThinkTime;
 
 /// Files a flow names, by their name in the flow.
 pub(crate) type Files = HashMap<String, Arc<Vec<u8>>>;
@@ -16,6 +18,7 @@ pub(crate) type Files = HashMap<String, Arc<Vec<u8>>>;
 /// An entry, ready to run.
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
+    pub(crate) action: Action,
     pub(crate) entry: Entry,
     pub(crate) url: StepUrl,
     pub(crate) files: Files,
@@ -31,6 +34,19 @@ pub(crate) struct Step {
     pub(crate) written_line: String,
     /// File and line, for people.
     pub(crate) place: String,
+    /// Where it has a think time of its own beside options.
+    pub(crate) think: Option<ThinkTime>,
+}
+
+/// What is done at a step.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Action {
+    /// A request is made.
+    Request,
+    /// A request is made whose connection becomes a WebSocket.
+    Upgrade,
+    /// A message is sent over it, or waited for, or both. Of the entry only captures and asserts count.
+    Message(Box<Message>),
 }
 
 /// Where a request goes.

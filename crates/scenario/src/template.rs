@@ -80,6 +80,24 @@ impl Template {
         template
     }
 
+    /// A whole text in which nothing but `{{` has a meaning.
+    pub(crate) fn of_whole(text: &str) -> Result<Template, Fault> {
+        let mut template = Template::default();
+        let mut cursor = Cursor::new(text);
+        while !cursor.at_end() {
+            let rest = cursor.rest();
+            match rest.find("{{") {
+                Some(0) => template.pieces.push(Piece::Expr(Expr::parse(&mut cursor)?)),
+                found => {
+                    let length = found.unwrap_or(rest.len());
+                    template.push_text(&rest[..length]);
+                    cursor.back_to(cursor.at() + length);
+                }
+            }
+        }
+        Ok(template)
+    }
+
     /// Its text, when it has no expressions.
     pub(crate) fn as_static(&self) -> Option<&str> {
         match self.pieces.as_slice() {

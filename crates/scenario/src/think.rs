@@ -1,6 +1,7 @@
 //! Think time: how long a user waits before the next request.
 
 use std::f64::consts::TAU;
+use std::fmt;
 
 /// Longer than this is a slip of the pen, or the far end of a distribution.
 const THINK_MS_MAX: f64 = 3_600_000.0;
@@ -85,6 +86,26 @@ impl ThinkTime {
     }
 }
 
+/// As [`ThinkTime::parse`] reads it.
+impl fmt::Display for ThinkTime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let length = |ms: u64| match ms % 1_000 {
+            0 => format!("{}s", ms / 1_000),
+            _ => format!("{ms}ms"),
+        };
+        match *self {
+            ThinkTime::Constant { ms } => write!(f, "constant {}", length(ms)),
+            ThinkTime::Uniform { ms_min, ms_max } => {
+                write!(f, "uniform {}..{}", length(ms_min), length(ms_max))
+            }
+            ThinkTime::Exponential { ms_mean } => write!(f, "exponential {}", length(ms_mean)),
+            ThinkTime::LogNormal { ms_median, ms_p95 } => {
+                write!(f, "lognormal {} p95 {}", length(ms_median), length(ms_p95))
+            }
+        }
+    }
+}
+
 /// Milliseconds of `500ms`, `2s`, `1.5s` or `1m`, up to one hour.
 fn ms(text: &str) -> Option<u64> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
@@ -129,6 +150,19 @@ mod tests {
         near("exponential 1s", shares, [51.3, 693.1, 2995.7]);
         // The 5 % quantile lies as far below the median, as a factor, as the 95 % one above.
         near("lognormal 400ms p95 2s", shares, [80.0, 400.0, 2000.0]);
+    }
+
+    #[test]
+    fn what_is_printed_is_read_again() {
+        for text in [
+            "constant 500ms",
+            "uniform 200ms..1s",
+            "exponential 0s",
+            "lognormal 400ms p95 2s",
+        ] {
+            let think = ThinkTime::parse(text).expect(text);
+            assert_eq!(think.to_string(), text);
+        }
     }
 
     #[test]

@@ -69,6 +69,11 @@ impl Variables {
         think.draw_ns(&mut self.random)
     }
 
+    /// Random bits.
+    pub(crate) fn random_u32(&mut self) -> u32 {
+        self.random.u32(..)
+    }
+
     /// A random UUID of version 4.
     pub(crate) fn new_uuid(&mut self) -> String {
         const VERSION_4: u128 = 4 << 76;

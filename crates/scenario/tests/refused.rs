@@ -8,7 +8,7 @@ fn build(flow: &str, change: impl Fn(&mut Spec)) -> Result<Scenario, String> {
     let mut spec = Spec {
         base_url: "http://127.0.0.1:5000".to_owned(),
         flows: vec![FlowSpec {
-            file: "flows/a.hurl".into(),
+            file: Some("flows/a.hurl".into()),
             weight: 1,
             feed: None,
             ..FlowSpec::default()

@@ -15,7 +15,7 @@ fn changed(flows: &[(&str, u32)], change: impl Fn(&mut FlowSpec)) -> Scenario {
         base_url: "http://localhost:5000/app".to_owned(),
         flows: (0..flows.len())
             .map(|number| FlowSpec {
-                file: file(number).into(),
+                file: Some(file(number).into()),
                 weight: flows[number].1,
                 feed: Some("users.csv".into()),
                 ..FlowSpec::default()

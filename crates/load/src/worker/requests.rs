@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use recording::{Nanos, Outcome, RequestId, TextId, Timestamp};
-use scenario::Verdict;
+use scenario::{Over, Verdict};
 
 use super::{ID_COUNT_MASK, MEAN_PART, Worker};
 use crate::clock;
@@ -35,6 +35,17 @@ impl Worker<'_> {
             self.send(index);
             return;
         }
+        if self.task.session.needs_socket(&mut connection.user) {
+            let lost = connection.lost.take();
+            let gone = || {
+                let why = "the WebSocket was closed";
+                Box::new((Outcome::Disconnected, why.to_owned()))
+            };
+            let (outcome, why) = *lost.unwrap_or_else(gone);
+            connection.request.over = Over::WebSocket;
+            connection.user.say_nothing();
+            return self.fail(index, outcome, &why);
+        }
         // What it knows of the last answer is none of a request that may never be sent.
         connection.reader.expect(false, 0, false);
         let now = clock::now();
@@ -59,6 +70,7 @@ impl Worker<'_> {
             .keeps_exchanges()
             .then_some(connection.request.id.0);
         let (user, out) = connection.new_request();
+        let before = out.len();
         let prepared = match session.render(user, id, out) {
             Ok(prepared) => prepared,
             Err(why) => {
@@ -67,24 +79,34 @@ impl Worker<'_> {
                 return;
             }
         };
-        let (step, is_head) = (prepared.step, prepared.is_head);
+        let (step, is_head, over) = (prepared.step, prepared.is_head, prepared.over);
+        let limit = prepared.within_ns.map(Nanos);
+        let message_bytes = out.len() - before;
         let (line, sampled) = self.ledger.begin(prepared.line);
+        let sampled = sampled && over == Over::Http;
         let keep = if needs_body {
             usize::MAX
         } else {
             EXAMPLE_BODY_BYTES
         };
         connection.reader.expect(is_head, keep, sampled);
+        if over == Over::Upgrade {
+            connection.reader.allow_upgrade();
+        }
         connection.phase = Phase::InFlight;
         let sent = clock::now();
         connection.request = Request {
             sent,
             line,
             step,
+            over,
             sampled,
-            deadline: sent + self.task.plan.answer_timeout,
+            deadline: sent + limit.unwrap_or(self.task.plan.answer_timeout),
             ..connection.request
         };
+        if connection.begin_message(message_bytes) {
+            self.aside.push(index);
+        }
         if let Err(error) = connection.write() {
             self.fail(
                 index,
@@ -101,12 +123,16 @@ impl Worker<'_> {
         let connection = &mut self.connections[index];
         let request = connection.request;
         let place = session.place(&mut connection.user);
-        let answer = connection.reader.answer(answered.since(request.sent).0);
-        let verdict = session.judge(&mut connection.user, &answer);
+        let verdict = connection.judge(session, answered.since(request.sent).0);
         let (outcome, reason) = match &verdict {
             Verdict::Passed => (Outcome::Ok, ""),
             Verdict::CheckFailed(reason) => (Outcome::CheckFailed, reason.as_str()),
             Verdict::ServerError(reason) => (Outcome::ServerError, reason.as_str()),
+            Verdict::BadAnswer(reason) => (Outcome::BadAnswer, reason.as_str()),
+            Verdict::NotYet(_) => {
+                let reason = verdict.into_reason().unwrap_or_default();
+                return connection.pass_over(reason);
+            }
         };
         if outcome == Outcome::Ok {
             self.ledger.count_points(&self.connections[index], answered);
@@ -116,10 +142,15 @@ impl Worker<'_> {
                 .count_failure(connection, outcome, place, reason);
         }
         self.ledger.look_at(&self.connections[index]);
-        if !self.task.plan.keep_alive {
-            self.connections[index].close();
-        }
         self.record(index, answered, outcome);
+        let connection = &mut self.connections[index];
+        let ended = match connection.is_web_socket() {
+            true => connection.user.is_between(),
+            false => !self.task.plan.keep_alive,
+        };
+        if ended {
+            connection.close();
+        }
         self.next_of(index, answered);
     }
 
@@ -130,10 +161,10 @@ impl Worker<'_> {
         self.name_request(index);
         let connection = &mut self.connections[index];
         let place = session.place(&mut connection.user);
-        connection.close();
         session.give_up(&mut connection.user);
         self.ledger
             .count_failure(connection, outcome, place, reason);
+        connection.close();
         self.record(index, answered, outcome);
         let retry = outcome == Outcome::ConnectFailed || reason.starts_with("not sent");
         match self.pacer {

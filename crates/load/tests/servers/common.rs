@@ -37,7 +37,7 @@ pub fn serve_answers(answer: impl Fn(&str) -> Vec<u8> + Send + Sync + 'static) -
 }
 
 /// Reads one request; nothing when the connection ends.
-pub fn read_request(stream: &mut TcpStream) -> Option<String> {
+pub fn read_request(stream: &mut impl Read) -> Option<String> {
     let mut request = Vec::new();
     let mut byte = [0];
     while !request.ends_with(b"\r\n\r\n") {
@@ -73,7 +73,7 @@ pub fn flow(address: SocketAddr, text: &str, score: ScoreSpec) -> Scenario {
     let spec = Spec {
         base_url: format!("http://{address}"),
         flows: vec![FlowSpec {
-            file: "test.hurl".into(),
+            file: Some("test.hurl".into()),
             weight: 1,
             feed: None,
             ..FlowSpec::default()

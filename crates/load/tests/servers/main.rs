@@ -7,3 +7,4 @@ mod loads;
 mod real;
 mod sums;
 mod tls;
+mod web_sockets;

@@ -21,7 +21,7 @@ fn file(name: &str) -> PathBuf {
         .join(name)
 }
 
-fn trusting() -> Trust {
+pub fn trusting() -> Trust {
     Trust {
         authorities: Some(file("ca.pem")),
         insecure: false,
@@ -35,8 +35,10 @@ struct SeenByServer {
     resumed: AtomicU64,
 }
 
-/// A server that answers `per_connection` requests on each connection and then closes it without a word.
-fn serve_tls(per_connection: usize, body: &'static str) -> (SocketAddr, Arc<SeenByServer>) {
+/// A server that gives each connection, with TLS on it, a thread of its own.
+pub fn serve_over_tls(
+    handle: impl Fn(StreamOwned<ServerConnection, TcpStream>) + Send + Sync + 'static,
+) -> SocketAddr {
     let certificates = CertificateDer::pem_file_iter(file("cert.pem")).expect("a file");
     let key = PrivateKeyDer::from_pem_file(file("key.pem")).expect("a key");
     let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -51,17 +53,17 @@ fn serve_tls(per_connection: usize, body: &'static str) -> (SocketAddr, Arc<Seen
             key,
         );
     let config = Arc::new(config.expect("a configuration"));
+    serve(move |stream| {
+        let session = ServerConnection::new(Arc::clone(&config)).expect("a session");
+        handle(StreamOwned::new(session, stream));
+    })
+}
+
+/// A server that answers `per_connection` requests on each connection and then closes it without a word.
+fn serve_tls(per_connection: usize, body: &'static str) -> (SocketAddr, Arc<SeenByServer>) {
     let seen = Arc::new(SeenByServer::default());
     let told = Arc::clone(&seen);
-    let address = serve(move |stream| {
-        let session = ServerConnection::new(Arc::clone(&config)).expect("a session");
-        answer(
-            StreamOwned::new(session, stream),
-            per_connection,
-            body,
-            &told,
-        );
-    });
+    let address = serve_over_tls(move |stream| answer(stream, per_connection, body, &told));
     (address, seen)
 }
 

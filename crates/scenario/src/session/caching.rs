@@ -7,7 +7,7 @@ use crate::answer::Answer;
 use crate::cache::Stored;
 use crate::judge::{Verdict, judge};
 use crate::render::{has_header, render};
-use crate::step::Step;
+use crate::step::{Action, Step};
 
 impl Session<'_> {
     /// Whether the answer to the user's current entry may be kept.
@@ -15,7 +15,8 @@ impl Session<'_> {
         // A flow that states conditions itself means the answer to them.
         let conditional = ["if-none-match", "if-modified-since"];
         let own = || conditional.iter().any(|name| has_header(step, name));
-        self.flow(user).cache && step.entry.method == "GET" && !own()
+        let asks = step.action == Action::Request && step.entry.method == "GET";
+        self.flow(user).cache && asks && !own()
     }
 
     /// Keeps the answer to the user's last request, if it may be kept; for "not modified" gives the answer
@@ -38,7 +39,8 @@ impl Session<'_> {
     pub(super) fn is_fresh(&self, user: &mut User, position: Position) -> bool {
         let flow = &self.scenario.flows[position.flow];
         let step = &flow.steps[position.entry];
-        if !flow.cache || !position.has_sent || step.entry.method != "GET" {
+        let asks = step.action == Action::Request && step.entry.method == "GET";
+        if !flow.cache || !position.has_sent || !asks {
             return false;
         }
         let rendered;

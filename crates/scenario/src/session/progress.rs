@@ -78,6 +78,7 @@ impl<'s> Session<'s> {
             flow,
             entry: 0,
             runs_left: 1,
+            rounds_left: chosen.rounds.map_or(1, |rounds| rounds.count),
             row,
             has_sent: false,
         };
@@ -99,10 +100,15 @@ impl<'s> Session<'s> {
             position.runs_left -= 1;
             return;
         }
-        let next = Position {
+        let mut next = Position {
             entry: position.entry + 1,
             ..*position
         };
+        let rounds = self.scenario.flows[next.flow].rounds;
+        if let Some(rounds) = rounds.filter(|rounds| next.entry == rounds.end && next.rounds_left > 1) {
+            next.rounds_left -= 1;
+            next.entry = rounds.first;
+        }
         match self.settle(user, next) {
             Ok(position) => user.at = Some(position),
             Err(_) => self.end_iteration(user),

@@ -81,7 +81,7 @@ fn build(flow: &str, url: &str) -> Result<Scenario, String> {
     let spec = Spec {
         base_url: url.to_owned(),
         flows: vec![FlowSpec {
-            file: FILE.into(),
+            file: Some(FILE.into()),
             weight: 1,
             ..FlowSpec::default()
         }],

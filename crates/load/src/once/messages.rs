@@ -1,0 +1,124 @@
+//! Messages over a WebSocket, one at a time.
+
+use std::io::{self, Read, Write};
+use std::time::{Duration, Instant};
+
+use recording::Outcome;
+use scenario::{Answer, FrameKind, Over, Verdict, push_close, push_frame};
+
+use super::{Asked, Pass, READ_BYTES};
+use crate::frames::Event;
+use crate::stream::Blocking;
+use crate::web_socket::WebSocket;
+
+/// How an exchange ends that did not go well.
+type Ended = (Outcome, String);
+
+impl Pass<'_> {
+    /// Sends a message and waits for what the flow expects; the user moves on then.
+    pub(super) fn talk(&mut self, bytes: &[u8], asked: Asked) -> Result<(), Ended> {
+        let (Some(mut stream), Some(mut web_socket)) =
+            (self.stream.take(), self.web_socket.take())
+        else {
+            return Err((Outcome::Disconnected, "the WebSocket was closed".to_owned()));
+        };
+        web_socket.begin(!bytes.is_empty());
+        let limit = asked.within_ns.unwrap_or(self.plan.answer_timeout.0);
+        let end = Instant::now() + Duration::from_nanos(limit);
+        stream
+            .write_all(bytes)
+            .map_err(|error| (Outcome::Disconnected, format!("while sending: {error}")))?;
+        let heard = self.wait(&mut stream, &mut web_socket, asked.over, end);
+        self.heard = web_socket.message().to_vec();
+        if asked.over == Over::WebSocket {
+            (self.stream, self.web_socket) = (Some(stream), Some(web_socket));
+        }
+        heard
+    }
+
+    fn wait(
+        &mut self,
+        stream: &mut Blocking,
+        web_socket: &mut WebSocket,
+        over: Over,
+        end: Instant,
+    ) -> Result<(), Ended> {
+        loop {
+            match (hear(stream, web_socket, end)?, over) {
+                (Event::Close, Over::Closing) => return self.judged(web_socket, true),
+                (Event::Close, _) => return Err((Outcome::Disconnected, web_socket.goodbye())),
+                (Event::Message, Over::WebSocket) => match self.judged(web_socket, false) {
+                    Err((Outcome::Unanswered, why)) => web_socket.pass_over(why),
+                    ended => return ended,
+                },
+                (Event::Ping, _) => {
+                    let mut pong = Vec::new();
+                    let mask = fastrand::u32(..);
+                    push_frame(FrameKind::Pong, web_socket.ping(), mask, &mut pong);
+                    let sent = stream.write_all(&pong);
+                    sent.map_err(|error| (Outcome::Disconnected, error.to_string()))?;
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// What the flow says of a message; unanswered when it is not the one that is waited for.
+    fn judged(&mut self, web_socket: &WebSocket, is_end: bool) -> Result<(), Ended> {
+        let answer = Answer {
+            status: 0,
+            minor_version: 1,
+            head: &[],
+            headers: &[],
+            body: if is_end { &[] } else { web_socket.message() },
+            duration_ns: self.time().0,
+        };
+        match self.session.judge(&mut self.user, &answer) {
+            Verdict::Passed => Ok(()),
+            Verdict::NotYet(why) => Err((Outcome::Unanswered, why)),
+            other => {
+                let why = other.into_reason().unwrap_or_default();
+                Err((Outcome::CheckFailed, why))
+            }
+        }
+    }
+
+    /// Takes leave of a WebSocket that the flow left open.
+    pub(super) fn part(&mut self) {
+        if let (Some(stream), Some(_)) = (&mut self.stream, &self.web_socket) {
+            let mut frame = Vec::new();
+            push_close(fastrand::u32(..), &mut frame);
+            // Who has gone already is told nothing.
+            let _ = stream.write_all(&frame);
+        }
+    }
+}
+
+/// The next thing that comes before `end`.
+fn hear(
+    stream: &mut Blocking,
+    web_socket: &mut WebSocket,
+    end: Instant,
+) -> Result<Event, Ended> {
+    let mut buffer = vec![0; READ_BYTES];
+    loop {
+        let event = web_socket.next_event();
+        if let Some(event) = event.map_err(|bad| (Outcome::BadAnswer, bad.0.to_owned()))? {
+            return Ok(event);
+        }
+        let left = end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(web_socket.too_late());
+        }
+        match stream.limit(left).and_then(|()| stream.read(&mut buffer)) {
+            Ok(0) => {
+                let why = "the WebSocket ended without a close frame";
+                return Err((Outcome::Disconnected, why.to_owned()));
+            }
+            Ok(bytes) => web_socket.take(&buffer[..bytes]),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err((Outcome::Disconnected, error.to_string())),
+        }
+    }
+}
