@@ -29,6 +29,8 @@ use settings::Settings;
 /// Rows that a run may leave; a longer one has longer stretches.
 const ROWS_MAX: u64 = 3_600;
 const SECOND: u64 = 1_000_000_000;
+/// How long the server may take for a first connection before the user is told.
+const CONNECT_TRY: Duration = Duration::from_millis(500);
 
 /// Runs it, prints the summary, and says how the program ends.
 pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
@@ -51,6 +53,12 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
         &settings.url,
         &settings.plan,
     ));
+    if let Err(error) = load::can_connect(&settings.plan, &settings.scenario, CONNECT_TRY) {
+        talk::say(&format!(
+            "hakaru: {} takes no connection ({error}); is the server started, and is this its port?",
+            settings.url
+        ));
+    }
     let (measured, rows) = measure(&settings, args.hdr.as_deref(), &stop)?;
     let goals: Vec<GoalResult> = (settings.goals.iter())
         .map(|goal| goal.check(&measured))

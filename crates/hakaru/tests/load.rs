@@ -81,6 +81,14 @@ fn the_json_has_what_was_promised_and_nothing_after_it() {
     assert_eq!(json["load"]["pace"], "closed");
 }
 
+/// What a long load says that is ended by one flag before it begins.
+fn short_of(url: &str, flag: &str, value: &str) -> String {
+    let folder = tempfile::tempdir().expect("a folder");
+    let output = hakaru(folder.path(), &["load", url, "-d", "1h", flag, value]);
+    assert_eq!(output.status.code(), Some(1));
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
 #[test]
 fn the_exit_status_tells_what_was_missed() {
     let good = format!("http://{}/", serve("200 OK"));
@@ -105,6 +113,14 @@ fn the_exit_status_tells_what_was_missed() {
     short(&bad, &["--expect", "errors <= 100%"], 0);
     short(&bad, &["--expect", "errors < 1%"], 3);
     short("http://127.0.0.1:1/", &[], 4);
+    let folder = tempfile::tempdir().expect("a folder");
+    let nobody = ["load", "http://127.0.0.1:1/", "-d", "100ms"];
+    let told = String::from_utf8_lossy(&hakaru(folder.path(), &nobody).stderr).into_owned();
+    assert!(told.contains("takes no connection"), "{told}");
+    let message = short("127.0.0.1:1/x", &[], 2);
+    assert!(message.contains("such as http://127.0.0.1:1/x"), "{message}");
+    let nowhere = short_of(&good, "--html", "/nothing/here.html");
+    assert!(nowhere.contains("name a file in a folder"), "{nowhere}");
     let message = short(&good, &["--expect", "soon"], 2);
     assert!(message.contains("`soon` is no expectation"), "{message}");
 }

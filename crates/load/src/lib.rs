@@ -59,7 +59,7 @@ pub use once::{Checked, check_once};
 pub use outcome::{Batch, LoadError, LoadResult};
 pub use plan::{Pace, Plan};
 pub use poller::Engine;
-pub use probe::{ProbeError, probe};
+pub use probe::{ProbeError, can_connect, probe};
 pub use run::run;
 pub use schedule::{Arrivals, Schedule, Stage};
 pub use search::{Found, Trial, find_max};

@@ -4,10 +4,11 @@ use std::fmt;
 use std::io::{self, Read, Write};
 use std::time::{Duration, Instant};
 
-use scenario::BaseUrl;
+use scenario::{BaseUrl, Scenario};
 
 use crate::http1::{AnswerReader, Limits};
 use crate::outcome::LoadError;
+use crate::plan::Plan;
 use crate::stream::{Address, Blocking};
 use crate::tls::{TlsClient, Trust};
 
@@ -27,6 +28,17 @@ pub enum ProbeError {
     Io(io::Error),
     /// What came is not an HTTP answer.
     BadAnswer(&'static str),
+}
+
+/// Whether where a load would go takes a connection within `limit`.
+///
+/// # Errors
+/// The name has no address, or what the system said of the connection.
+pub fn can_connect(plan: &Plan, scenario: &Scenario, limit: Duration) -> Result<(), ProbeError> {
+    let address = Address::find(scenario.base_url(), plan.via.as_ref());
+    let address = address.map_err(ProbeError::Resolve)?;
+    let connected = Blocking::connect(&address, None, limit);
+    connected.map(drop).map_err(ProbeError::Io)
 }
 
 /// Sends `GET url` and returns the answer's status. Waits no longer than `limit` in all.
