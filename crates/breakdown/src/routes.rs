@@ -116,7 +116,9 @@ fn cluster(lines: &[&str]) -> Vec<String> {
 /// A line up to the end of its path, and what stands behind: of a message over a WebSocket its name, after a space.
 fn apart_from_message(line: &str) -> (&str, &str) {
     let path = line.find(' ').map_or(0, |space| space + 1);
-    let end = line[path..].find(' ').map_or(line.len(), |space| path + space);
+    let end = line[path..]
+        .find(' ')
+        .map_or(line.len(), |space| path + space);
     line.split_at(end)
 }
 

@@ -126,7 +126,10 @@ fn scenario(args: &CheckArgs) -> Result<Scenario, Failure> {
         .map(|csv| csv.split_once('=').unwrap_or(("", csv)));
     spec.feed_prefix = feed.map_or_else(String::new, |(prefix, _)| prefix.to_owned());
     if !args.flows.is_empty() {
-        let typed = args.flows.iter().map(|file| known(file, &spec.flows, &folder));
+        let typed = args
+            .flows
+            .iter()
+            .map(|file| known(file, &spec.flows, &folder));
         spec.flows = typed.collect();
     }
     if spec.flows.is_empty() {

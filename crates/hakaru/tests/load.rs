@@ -118,7 +118,10 @@ fn the_exit_status_tells_what_was_missed() {
     let told = String::from_utf8_lossy(&hakaru(folder.path(), &nobody).stderr).into_owned();
     assert!(told.contains("takes no connection"), "{told}");
     let message = short("127.0.0.1:1/x", &[], 2);
-    assert!(message.contains("such as http://127.0.0.1:1/x"), "{message}");
+    assert!(
+        message.contains("such as http://127.0.0.1:1/x"),
+        "{message}"
+    );
     let nowhere = short_of(&good, "--html", "/nothing/here.html");
     assert!(nowhere.contains("name a file in a folder"), "{nowhere}");
     let message = short(&good, &["--expect", "soon"], 2);

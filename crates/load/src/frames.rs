@@ -91,7 +91,9 @@ impl FrameReader {
                 continue;
             };
             let rest = &bytes[taken..];
-            let some = rest.len().min(usize::try_from(frame.left).unwrap_or(usize::MAX));
+            let some = rest
+                .len()
+                .min(usize::try_from(frame.left).unwrap_or(usize::MAX));
             let into = match frame.is_control() {
                 true => &mut self.control,
                 false => &mut self.message,
@@ -190,8 +192,16 @@ fn parse_head(head: &[u8]) -> Result<Option<Frame>, BadFrame> {
         return Err(BadFrame("the server masks its frames"));
     }
     let (length, least) = match second & 0x7f {
-        126 => (rest.first_chunk::<2>().map(|bytes| u64::from(u16::from_be_bytes(*bytes))), 126),
-        127 => (rest.first_chunk::<8>().map(|bytes| u64::from_be_bytes(*bytes)), 1 << 16),
+        126 => (
+            rest.first_chunk::<2>()
+                .map(|bytes| u64::from(u16::from_be_bytes(*bytes))),
+            126,
+        ),
+        127 => (
+            rest.first_chunk::<8>()
+                .map(|bytes| u64::from_be_bytes(*bytes)),
+            1 << 16,
+        ),
         short => (Some(u64::from(short)), 0),
     };
     let Some(left) = length else {

@@ -197,7 +197,10 @@ impl Pass<'_> {
             time,
             body_bytes: self.heard.len() as u64,
             faults,
-            request: said.split_once("\r\n\r\n").map_or("", |(_, said)| said).to_owned(),
+            request: said
+                .split_once("\r\n\r\n")
+                .map_or("", |(_, said)| said)
+                .to_owned(),
             response: shown_answer(&[], &self.heard),
             is_message: true,
         }

@@ -72,7 +72,8 @@ pub use score::{PointsLine, Tally};
 pub use session::{Over, Prepared, Session, User};
 pub use single::Single;
 pub use spec::{
-    CapturePoints, Expectation, FlowSpec, MessageSpec, Payload, ScoreRule, ScoreSpec, SocketSpec, Spec,
+    CapturePoints, Expectation, FlowSpec, MessageSpec, Payload, ScoreRule, ScoreSpec, SocketSpec,
+    Spec,
 };
 pub use think::ThinkTime;
 pub use value::Value;

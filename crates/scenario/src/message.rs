@@ -100,13 +100,22 @@ impl Spoken {
         let place = |number: usize| format!("[[flow.step]] {number} of {flow}");
         let wrong = |place: &str, why: &str| ScenarioError::Spec(format!("{place}: {why}"));
         if spec.rounds == 0 {
-            return Err(wrong(flow, "`rounds` is zero; messages are exchanged at least once"));
+            return Err(wrong(
+                flow,
+                "`rounds` is zero; messages are exchanged at least once",
+            ));
         }
         if spec.steps.is_empty() {
-            return Err(wrong(flow, "`connect` needs at least one [[flow.step]] below it"));
+            return Err(wrong(
+                flow,
+                "`connect` needs at least one [[flow.step]] below it",
+            ));
         }
         if spec.connect.is_empty() {
-            return Err(wrong(flow, "`connect` is empty; write a path such as `/socket`"));
+            return Err(wrong(
+                flow,
+                "`connect` is empty; write a path such as `/socket`",
+            ));
         }
         let url = whole(&format!("connect of {flow}"), &spec.connect, |cursor| {
             Template::parse(cursor, Style::Url)
@@ -134,7 +143,8 @@ impl Spoken {
 
     /// Which steps are run several times, when `before` entries stand before them.
     pub(crate) fn rounds(&self, before: usize) -> Option<Rounds> {
-        let closes = |draft: &&Draft| matches!(&draft.action, Action::Message(message) if message.closes);
+        let closes =
+            |draft: &&Draft| matches!(&draft.action, Action::Message(message) if message.closes);
         let closing = self.drafts.iter().filter(closes).count();
         let rounds = Rounds {
             first: before + 1,
@@ -247,7 +257,10 @@ fn draft(
     let at = format!("{place}, expect");
     let asserts = step.expect.iter().map(|demand| assert(&at, demand));
     let asserts: Result<Vec<Option<Assert>>, ScenarioError> = asserts.collect();
-    let captures = step.captures.iter().map(|(name, query)| capture(&place, name, query));
+    let captures = step
+        .captures
+        .iter()
+        .map(|(name, query)| capture(&place, name, query));
     Ok(Draft {
         action: Action::Message(Box::new(Message {
             name,

@@ -188,7 +188,10 @@ impl Scenario {
         let text = spec.file.as_deref().map(|path| read_text(path, read));
         let text = text.transpose()?.unwrap_or_default();
         let parsed = FlowText::parse(&name, &text)?;
-        let spoken = spec.socket.as_ref().map(|socket| Spoken::parse(&name, socket));
+        let spoken = spec
+            .socket
+            .as_ref()
+            .map(|socket| Spoken::parse(&name, socket));
         let spoken = spoken.transpose()?.unwrap_or_default();
         let count = parsed.entries.len() + spoken.drafts.len();
         if count == 0 || count > usize::from(u16::MAX) {

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use scenario::{
-    Answer, Expectation, FlowSpec, HeaderSpan, MessageSpec, Over, Payload, Scenario, SocketSpec, Spec,
-    User, Verdict, accept_of,
+    Answer, Expectation, FlowSpec, HeaderSpan, MessageSpec, Over, Payload, Scenario, SocketSpec,
+    Spec, User, Verdict, accept_of,
 };
 
 fn build(socket: SocketSpec) -> Result<Scenario, String> {
@@ -70,7 +70,9 @@ fn hear(session: &scenario::Session<'_>, user: &mut User, message: &str) -> Verd
 /// Opens the WebSocket that was asked for with this answer of the server.
 fn open(session: &scenario::Session<'_>, user: &mut User, request: &[u8]) -> Verdict {
     let request = String::from_utf8_lossy(request);
-    let key = request.lines().find_map(|line| line.strip_prefix("Sec-WebSocket-Key: "));
+    let key = request
+        .lines()
+        .find_map(|line| line.strip_prefix("Sec-WebSocket-Key: "));
     let mut head = Vec::new();
     let mut headers = Vec::new();
     for (name, value) in [
@@ -103,7 +105,10 @@ fn a_user_says_its_messages_round_by_round() {
     let first = MessageSpec {
         name: Some("ask".to_owned()),
         captures: vec![("n".to_owned(), "jsonpath \"$.n\"".to_owned())],
-        ..says("{\"a\": \"\\n{{user}}\"}", assert("jsonpath \"$.id\" == {{room}}"))
+        ..says(
+            "{\"a\": \"\\n{{user}}\"}",
+            assert("jsonpath \"$.id\" == {{room}}"),
+        )
     };
     let second = says("{{n}}", vec![Expectation::Contains("{{n}}!".to_owned())]);
     let last = MessageSpec {
@@ -120,8 +125,14 @@ fn a_user_says_its_messages_round_by_round() {
         let (over, line, said) = next(&session, &mut user);
         assert_eq!((over, line.as_str()), (Over::WebSocket, "WS /room/7 ask"));
         assert_eq!(said, b"WS /room/7 ask\r\n\r\n{\"a\": \"\\n3\"}");
-        assert!(matches!(hear(&session, &mut user, "hello"), Verdict::NotYet(_)));
-        assert!(matches!(hear(&session, &mut user, "{\"id\": 8}"), Verdict::NotYet(_)));
+        assert!(matches!(
+            hear(&session, &mut user, "hello"),
+            Verdict::NotYet(_)
+        ));
+        assert!(matches!(
+            hear(&session, &mut user, "{\"id\": 8}"),
+            Verdict::NotYet(_)
+        ));
         let right = "{\"id\": 7, \"n\": 5}";
         assert_eq!(hear(&session, &mut user, right), Verdict::Passed);
         let (_, line, said) = next(&session, &mut user);
@@ -148,7 +159,10 @@ fn what_is_captured_must_be_there() {
     assert_eq!(open(&session, &mut user, &request), Verdict::Passed);
     next(&session, &mut user);
     let reason = "nothing to capture as `n`".to_owned();
-    assert_eq!(hear(&session, &mut user, "{}"), Verdict::CheckFailed(reason));
+    assert_eq!(
+        hear(&session, &mut user, "{}"),
+        Verdict::CheckFailed(reason)
+    );
     assert!(user.is_between());
 }
 
@@ -178,8 +192,14 @@ fn what_cannot_be_meant_is_refused() {
     check(elsewhere, "leads elsewhere");
     check(socket(1, vec![step()]), "it does nothing");
     check(socket(1, vec![says("a", Vec::new())]), "nobody could tell");
-    check(socket(2, vec![says("a", Vec::new()), closes()]), "nobody could tell");
-    check(socket(1, vec![closes(), says("a", any())]), "must be the last step");
+    check(
+        socket(2, vec![says("a", Vec::new()), closes()]),
+        "nobody could tell",
+    );
+    check(
+        socket(1, vec![closes(), says("a", any())]),
+        "must be the last step",
+    );
     let both = MessageSpec {
         expect: any(),
         ..closes()
@@ -190,12 +210,27 @@ fn what_cannot_be_meant_is_refused() {
         ..says("a", Vec::new())
     };
     check(socket(1, vec![slow, closes()]), "belong there");
-    check(socket(1, vec![says("{{nobody}}", any())]), "`nobody` has no value");
-    check(socket(1, vec![says("{{room", any())]), "has no matching `}}`");
-    check(socket(1, vec![says("a", assert("status == 200"))]), "a message has no `status`");
-    check(socket(1, vec![says("a", assert("body ==="))]), "[[flow.step]] 1 of WS /room");
+    check(
+        socket(1, vec![says("{{nobody}}", any())]),
+        "`nobody` has no value",
+    );
+    check(
+        socket(1, vec![says("{{room", any())]),
+        "has no matching `}}`",
+    );
+    check(
+        socket(1, vec![says("a", assert("status == 200"))]),
+        "a message has no `status`",
+    );
+    check(
+        socket(1, vec![says("a", assert("body ==="))]),
+        "[[flow.step]] 1 of WS /room",
+    );
     let pattern = vec![Expectation::Matches("(".to_owned())];
-    check(socket(1, vec![says("a", pattern)]), "not a regular expression");
+    check(
+        socket(1, vec![says("a", pattern)]),
+        "not a regular expression",
+    );
     let nameless = MessageSpec {
         name: Some("a\nb".to_owned()),
         ..says("a", any())

@@ -95,7 +95,12 @@ fn message(step: &Step) -> Result<MessageSpec, Failure> {
     Ok(MessageSpec {
         name: step.name.clone(),
         send: step.send.as_ref().map(payload).transpose()?,
-        expect: step.expect.as_ref().map(expectations).transpose()?.unwrap_or_default(),
+        expect: step
+            .expect
+            .as_ref()
+            .map(expectations)
+            .transpose()?
+            .unwrap_or_default(),
         captures: step.captures.clone().into_iter().collect(),
         within_ms: step
             .within

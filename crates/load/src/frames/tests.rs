@@ -47,9 +47,16 @@ fn read(bytes: &[u8], pieces: usize, limit: u64) -> Result<Vec<Told>, BadFrame> 
 }
 
 fn check(bytes: &[u8], expected: &[(Event, &[u8])]) {
-    let expected: Vec<Told> = expected.iter().map(|(event, of)| (*event, of.to_vec())).collect();
+    let expected: Vec<Told> = expected
+        .iter()
+        .map(|(event, of)| (*event, of.to_vec()))
+        .collect();
     for pieces in [1, 2, 3, bytes.len()] {
-        assert_eq!(read(bytes, pieces, 1_000), Ok(expected.clone()), "{bytes:?}");
+        assert_eq!(
+            read(bytes, pieces, 1_000),
+            Ok(expected.clone()),
+            "{bytes:?}"
+        );
     }
 }
 
@@ -63,7 +70,10 @@ fn bad(bytes: &[u8], why: &'static str) {
 fn messages_and_what_comes_between() {
     check(&frame(0x81, b"Hello"), &[(Event::Message, b"Hello")]);
     check(&frame(0x82, b""), &[(Event::Message, b"")]);
-    check(&frame(0x82, &[0xff; 300]), &[(Event::Message, &[0xff; 300])]);
+    check(
+        &frame(0x82, &[0xff; 300]),
+        &[(Event::Message, &[0xff; 300])],
+    );
     let pieces = [
         frame(0x01, b"H\xc3"),
         frame(0x89, b"are you there?"),
@@ -83,7 +93,10 @@ fn messages_and_what_comes_between() {
 
 #[test]
 fn what_the_standard_forbids() {
-    bad(&[0xc1, 0x00], "a frame uses an extension that was not agreed on");
+    bad(
+        &[0xc1, 0x00],
+        "a frame uses an extension that was not agreed on",
+    );
     bad(&[0x81, 0x80, 0, 0, 0, 0], "the server masks its frames");
     bad(&[0x83, 0x00], "a frame of a kind that is not known");
     bad(&[0x8b, 0x00], "a frame of a kind that is not known");
@@ -91,7 +104,10 @@ fn what_the_standard_forbids() {
     let twice = [frame(0x01, b"x"), frame(0x81, b"y")].concat();
     bad(&twice, "a message begins inside another");
     bad(&[0x09, 0x00], "a control frame is too long, or in pieces");
-    bad(&frame(0x89, &[7; 126]), "a control frame is too long, or in pieces");
+    bad(
+        &frame(0x89, &[7; 126]),
+        "a control frame is too long, or in pieces",
+    );
     bad(&frame(0x81, b"\xff"), "a text message is not UTF-8");
     bad(&frame(0x81, b"\xc3"), "a text message is not UTF-8");
     let wrong = "the length of a frame is written in a wrong way";
@@ -105,7 +121,10 @@ fn nothing_is_kept_beyond_the_limit() {
     let why = "the message is larger than the limit";
     bad(&[0x82, 126, 0x03, 0xe9], why);
     bad(&[0x82, 127, 0, 0, 0, 1, 0, 0, 0, 0], why);
-    bad(&[frame(0x02, &[0; 600]), frame(0x00, &[0; 401])].concat(), why);
+    bad(
+        &[frame(0x02, &[0; 600]), frame(0x00, &[0; 401])].concat(),
+        why,
+    );
 }
 
 #[test]
@@ -121,8 +140,14 @@ fn the_words_of_the_end() {
     assert_eq!(goodbye(b"\x03\xe9restart"), Ok("1001 restart".to_owned()));
     let bad = |why| -> Result<String, BadFrame> { Err(BadFrame(why)) };
     assert_eq!(goodbye(b"\x03"), bad("a close frame has half a code"));
-    assert_eq!(goodbye(b"\x03\xed"), bad("a close frame has a code that is not allowed"));
-    assert_eq!(goodbye(b"\x03\xe8\xff"), bad("the reason of a close frame is not UTF-8"));
+    assert_eq!(
+        goodbye(b"\x03\xed"),
+        bad("a close frame has a code that is not allowed")
+    );
+    assert_eq!(
+        goodbye(b"\x03\xe8\xff"),
+        bad("the reason of a close frame is not UTF-8")
+    );
 }
 
 /// A message in one or several frames, with a control frame between them.
@@ -135,7 +160,10 @@ fn message() -> impl Strategy<Value = (Vec<u8>, Vec<Vec<u8>>)> {
         let mut from = 0;
         let ends = cuts.into_iter().map(|cut| cut.min(payload.len()));
         for end in ends {
-            frames.push(frame(if frames.is_empty() { 0x02 } else { 0x00 }, &payload[from..end]));
+            frames.push(frame(
+                if frames.is_empty() { 0x02 } else { 0x00 },
+                &payload[from..end],
+            ));
             from = end;
         }
         let last = if frames.is_empty() { 0x82 } else { 0x80 };

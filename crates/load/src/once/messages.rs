@@ -17,8 +17,7 @@ type Ended = (Outcome, String);
 impl Pass<'_> {
     /// Sends a message and waits for what the flow expects; the user moves on then.
     pub(super) fn talk(&mut self, bytes: &[u8], asked: Asked) -> Result<(), Ended> {
-        let (Some(mut stream), Some(mut web_socket)) =
-            (self.stream.take(), self.web_socket.take())
+        let (Some(mut stream), Some(mut web_socket)) = (self.stream.take(), self.web_socket.take())
         else {
             return Err((Outcome::Disconnected, "the WebSocket was closed".to_owned()));
         };
@@ -95,11 +94,7 @@ impl Pass<'_> {
 }
 
 /// The next thing that comes before `end`.
-fn hear(
-    stream: &mut Blocking,
-    web_socket: &mut WebSocket,
-    end: Instant,
-) -> Result<Event, Ended> {
+fn hear(stream: &mut Blocking, web_socket: &mut WebSocket, end: Instant) -> Result<Event, Ended> {
     let mut buffer = vec![0; READ_BYTES];
     loop {
         let event = web_socket.next_event();

@@ -81,7 +81,12 @@ fn echo(mut stream: impl Read + Write) {
             CLOSE => frame(CLOSE, &payload),
             _ => frame(kind, &[b"re: ", payload.as_slice()].concat()),
         };
-        if stream.write_all(&said).and_then(|()| stream.flush()).is_err() || kind == CLOSE {
+        if stream
+            .write_all(&said)
+            .and_then(|()| stream.flush())
+            .is_err()
+            || kind == CLOSE
+        {
             return;
         }
     }
@@ -181,7 +186,10 @@ fn messages_are_exchanged_in_rounds() {
         let closed = count(lines, "WS /room close", 0);
         let greeted = count(lines, "WS /room greet", 0);
         assert!(closed > 3 && opened >= closed && opened <= closed + 3);
-        assert!(greeted >= 3 * closed && greeted <= 3 * opened, "{greeted} for {closed}");
+        assert!(
+            greeted >= 3 * closed && greeted <= 3 * opened,
+            "{greeted} for {closed}"
+        );
         assert!(count(lines, "WS /room message 2", 0) >= 3 * closed);
     });
 }
@@ -270,7 +278,12 @@ fn steps_that_only_send_go_along_with_the_next() {
 
 #[test]
 fn messages_that_came_early_are_taken_in_order() {
-    let hello = [frame(TEXT, b"one"), frame(TEXT, b"two"), frame(TEXT, b"three")].concat();
+    let hello = [
+        frame(TEXT, b"one"),
+        frame(TEXT, b"two"),
+        frame(TEXT, b"three"),
+    ]
+    .concat();
     let server = move |mut stream: TcpStream| {
         if open(&mut stream, &hello).is_some() {
             let _ = read_frame(&mut stream);
@@ -291,7 +304,11 @@ fn over_tls() {
         ..plan(2)
     };
     let long = "y".repeat(40_000);
-    let steps = vec![says("a", "re: a"), says(&long, &format!("re: {long}")), closes()];
+    let steps = vec![
+        says("a", "re: a"),
+        says(&long, &format!("re: {long}")),
+        closes(),
+    ];
     let scenario = flow("https://localhost", "", 2, steps);
     well(&plan, &scenario, |lines| {
         assert!(count(lines, "WS /room close", 0) >= 1, "{}", lines.len());
@@ -351,7 +368,13 @@ fn openings_that_are_none() {
         }
     };
     let bad = |answer: &'static str, reason: &str| {
-        ends(|_| {}, opens(answer), hears("x"), Outcome::BadAnswer, reason);
+        ends(
+            |_| {},
+            opens(answer),
+            hears("x"),
+            Outcome::BadAnswer,
+            reason,
+        );
     };
     bad(
         "HTTP/1.1 101 x\r\nUpgrade: websocket\r\nConnection: upgrade\r\nSec-WebSocket-Accept: x\r\n\r\n",
@@ -381,9 +404,15 @@ fn frames_that_are_none() {
         ends(limit, server, says("a", "b"), Outcome::BadAnswer, reason);
     };
     bad(vec![TEXT, 0x80, 0, 0, 0, 0], "the server masks its frames");
-    bad(vec![0x82, 127, 0, 0, 1, 0, 0, 0, 0, 0], "the message is larger than the limit");
+    bad(
+        vec![0x82, 127, 0, 0, 1, 0, 0, 0, 0, 0],
+        "the message is larger than the limit",
+    );
     bad(frame(TEXT, b"\xff"), "a text message is not UTF-8");
-    bad(b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec(), "a frame uses an extension that was not agreed on");
+    bad(
+        b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec(),
+        "a frame uses an extension that was not agreed on",
+    );
 }
 
 #[test]
@@ -398,7 +427,12 @@ fn ends_that_are_told_apart() {
     check(Box::new(answers(Vec::new(), true)), closes(), gone, ended);
     let goodbye = frame(CLOSE, b"\x03\xe9restart");
     let told = "the server closed the WebSocket: 1001 restart";
-    check(Box::new(answers(goodbye, false)), says("a", "b"), gone, told);
+    check(
+        Box::new(answers(goodbye, false)),
+        says("a", "b"),
+        gone,
+        told,
+    );
 }
 
 #[test]
@@ -409,16 +443,31 @@ fn silence_and_other_words_are_told_apart() {
     };
     let silent = answers(Vec::new(), false);
     let reason = "no complete answer within the limit";
-    ends(|_| {}, silent, soon(says("a", "b")), Outcome::TimedOut, reason);
+    ends(
+        |_| {},
+        silent,
+        soon(says("a", "b")),
+        Outcome::TimedOut,
+        reason,
+    );
     let other = answers([frame(TEXT, b"x"), frame(TEXT, b"y")].concat(), false);
     let reason = "no message as expected within the limit: 2 came, and of the last: body: expected == \"b\", came \"y\"";
-    ends(|_| {}, other, soon(says("a", "b")), Outcome::CheckFailed, reason);
+    ends(
+        |_| {},
+        other,
+        soon(says("a", "b")),
+        Outcome::CheckFailed,
+        reason,
+    );
 }
 
 /// The server says goodbye while the user thinks; the next message finds that out.
 #[test]
 fn a_goodbye_between_messages_is_found_out() {
-    let server = answers([frame(TEXT, b"b"), frame(CLOSE, b"\x03\xe8")].concat(), false);
+    let server = answers(
+        [frame(TEXT, b"b"), frame(CLOSE, b"\x03\xe8")].concat(),
+        false,
+    );
     let thinks = MessageSpec {
         think: Some(scenario::ThinkTime::Constant { ms: 20 }),
         ..says("c", "d")
@@ -461,7 +510,14 @@ fn a_pass_shows_each_message() {
     };
     check_once(&soon, &scenario, &mut |checked| seen.push(checked)).expect("an address");
     let told: Vec<_> = (seen.iter())
-        .map(|one| (one.line.as_str(), one.outcome, one.request.as_str(), one.response.as_str()))
+        .map(|one| {
+            (
+                one.line.as_str(),
+                one.outcome,
+                one.request.as_str(),
+                one.response.as_str(),
+            )
+        })
         .collect();
     assert_eq!(told[0].0, "GET /room");
     assert_eq!(

@@ -36,7 +36,9 @@ impl Socket {
     /// Whether an answer with the right status opens the WebSocket that was asked for (RFC 6455, 4.1).
     pub(super) fn judge(&self, step: &Step, answer: &Answer<'_>) -> Verdict {
         let has = |name: &str, wanted: &str| {
-            let tokens = answer.values(name).flat_map(|value| value.split(|byte| *byte == b','));
+            let tokens = answer
+                .values(name)
+                .flat_map(|value| value.split(|byte| *byte == b','));
             let mut tokens = tokens.map(<[u8]>::trim_ascii);
             tokens.any(|token| token.eq_ignore_ascii_case(wanted.as_bytes()))
         };

@@ -105,7 +105,9 @@ impl<'s> Session<'s> {
             ..*position
         };
         let rounds = self.scenario.flows[next.flow].rounds;
-        if let Some(rounds) = rounds.filter(|rounds| next.entry == rounds.end && next.rounds_left > 1) {
+        if let Some(rounds) =
+            rounds.filter(|rounds| next.entry == rounds.end && next.rounds_left > 1)
+        {
             next.rounds_left -= 1;
             next.entry = rounds.first;
         }
