@@ -169,7 +169,7 @@ fn a_description_that_makes_no_sense_is_refused() {
         "expected a URL",
     );
     check(
-        &|spec| spec.flows[0].file = "flows/b.hurl".into(),
+        &|spec| spec.flows[0].file = Some("flows/b.hurl".into()),
         "cannot read flows/b.hurl",
     );
     check(

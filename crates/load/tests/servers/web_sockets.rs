@@ -297,7 +297,7 @@ fn messages_that_came_early_are_taken_in_order() {
 
 #[test]
 fn over_tls() {
-    let address = serve_over_tls(|stream| echo(stream));
+    let address = serve_over_tls(echo);
     let plan = Plan {
         trust: trusting(),
         via: Some(load::Via::parse(&address.to_string()).expect("an address")),
@@ -309,7 +309,7 @@ fn over_tls() {
         says(&long, &format!("re: {long}")),
         closes(),
     ];
-    let scenario = flow("https://localhost", "", 2, steps);
+    let scenario = flow("https://app.test", "", 2, steps);
     well(&plan, &scenario, |lines| {
         assert!(count(lines, "WS /room close", 0) >= 1, "{}", lines.len());
     });
