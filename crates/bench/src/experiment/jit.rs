@@ -56,14 +56,17 @@ fn best_flag() -> &'static str {
 }
 
 fn table(compared: &Value, flag: &str) -> Result<String, Box<dyn Error>> {
+    let noise = compared["noise_floor"].as_f64().map_or_else(
+        || "too few for the host's noise floor".to_owned(),
+        |floor| format!("noise floor of the host ±{:.1} %", floor * 100.0),
+    );
     let mut text = format!(
-        "{}; {}; `{flag}`. {} blocks in {:.0} s, noise floor of the host ±{:.1} %.\n\n\
+        "{}; {}; `{flag}`. {} blocks in {:.0} s, {noise}.\n\n\
          | | without | with | without / with | 95 % interval | | published |\n|---|--:|--:|--:|--:|---|--:|\n",
         report::host(),
         report::version("ruby", "--version"),
         compared["blocks"],
         compared["measuring_s"].as_f64().unwrap_or(f64::NAN),
-        compared["noise_floor"].as_f64().unwrap_or(f64::NAN) * 100.0,
     );
     for row in compared["rows"].as_array().ok_or("no rows")? {
         let metric = row["metric"].as_str().ok_or("a row without a name")?;
