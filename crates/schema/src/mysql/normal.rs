@@ -5,7 +5,7 @@ mod keys;
 mod types;
 mod value;
 
-use super::lex::{literal, unquoted};
+use super::lex::unquoted;
 use super::model::{Column, ColumnNorm, Table, TableNorm, Value};
 use crate::{Product, Server, Version};
 
@@ -128,14 +128,18 @@ fn engine_norm(engine: Option<&str>) -> String {
 
 /// `None` for what goes without saying, and for what servers do not keep.
 fn option_norm(word: &str, value: &str) -> Option<String> {
-    let plain = value.replace([' ', '`'], "");
-    let value = match word {
-        // Case means something in names of tables and in what other programs read.
-        "UNION" | "CONNECTION" | "ENGINE_ATTRIBUTE" | "SECONDARY_ENGINE_ATTRIBUTE" => {
-            literal_norm(value).unwrap_or(plain)
-        }
-        _ => literal_norm(value).unwrap_or(plain).to_lowercase(),
+    let mut value = match value.starts_with(['\'', '"']) {
+        true => unquoted(value),
+        false => value.replace([' ', '`'], ""),
     };
+    // Case means something in names of tables and in what other programs read.
+    let is_exact = matches!(
+        word,
+        "UNION" | "CONNECTION" | "ENGINE_ATTRIBUTE" | "SECONDARY_ENGINE_ATTRIBUTE"
+    );
+    if !is_exact {
+        value = value.to_lowercase();
+    }
     let is_plain = matches!(
         (word, value.as_str()),
         ("UNION", "()")
@@ -143,17 +147,11 @@ fn option_norm(word: &str, value: &str) -> Option<String> {
             | ("TABLESPACE", "innodb_file_per_table")
             | ("STORAGE", "memory" | "default")
             | ("PASSWORD", _)
-            | ("CONNECTION" | "COMPRESSION" | "ENGINE_ATTRIBUTE", "''")
-            | ("SECONDARY_ENGINE_ATTRIBUTE", "''")
+            | ("CONNECTION" | "COMPRESSION", "")
+            | ("ENGINE_ATTRIBUTE" | "SECONDARY_ENGINE_ATTRIBUTE", "")
             | ("SECONDARY_ENGINE", "null")
     );
     (!is_plain).then(|| format!("{word}={value}"))
-}
-
-/// A string in one spelling.
-fn literal_norm(value: &str) -> Option<String> {
-    let is_string = value.starts_with(['\'', '"']);
-    is_string.then(|| literal(&unquoted(value)))
 }
 
 fn column_norm(

@@ -200,7 +200,7 @@ pub(super) const FEATURES: &[Feature] = &[
     on(
         Product::MariaDb,
         "CREATE TABLE t (x int) PAGE_COMPRESSED=1 PAGE_COMPRESSION_LEVEL=5; \
-         CREATE TABLE u (x int) ENGINE=Aria PAGE_CHECKSUM=1 TRANSACTIONAL=1",
+         CREATE TABLE u (x int) ENGINE=Aria TRANSACTIONAL=0",
         "CREATE TABLE t (x int); CREATE TABLE u (x int) ENGINE=Aria",
     ),
     // Values that move between partitions, with a new name for one and one that goes between two others.

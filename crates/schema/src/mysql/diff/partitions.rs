@@ -60,13 +60,13 @@ impl<'a> TableDiff<'a> {
         }
     }
 
-    /// A partition goes with its rows when nobody takes one of its values, and comes when nobody had one. The others
-    /// between which values move are reorganised: a row without a place makes that fail, it does not vanish.
-    ///
-    /// The order of such partitions means nothing, but servers reorganise neighbours only.
+    /// A partition goes with its rows when nobody takes one of its values. Where values move, neighbours are reorganised: a row
+    /// without a place makes that fail, it does not vanish.
     fn lists(&mut self, before: &'a Partitioning, after: &'a Partitioning) {
-        let (old, mut new) = (before.all(), after.all());
-        if old.len() == new.len() && old.iter().all(|old| new.iter().any(|new| old.is_same(new))) {
+        let (old, new) = (before.all(), after.all());
+        let stays = |old: &Partition| new.iter().any(|new| old.is_same(new));
+        // Their order means nothing.
+        if old.len() == new.len() && old.iter().all(|old| stays(old)) {
             return;
         }
         // Which rows a partition for all the rest gives up or takes is known to the server alone.
@@ -77,21 +77,19 @@ impl<'a> TableDiff<'a> {
             let mut others = others.iter();
             others.any(|other| other.name.is(&one.name) || one.shares_value(other))
         };
-        new.sort_by_key(|new| {
-            let named = old.iter().position(|old| old.name.is(&new.name));
-            let place = named.or_else(|| old.iter().position(|old| old.shares_value(new)));
-            place.unwrap_or(old.len())
-        });
         let (kept, lost): (Vec<_>, Vec<_>) = old.iter().copied().partition(|one| is_of(one, &new));
-        let (wanted, added): (Vec<_>, Vec<_>) =
-            new.iter().copied().partition(|one| is_of(one, &old));
-        let Between { gone, come, .. } = Between::of(&kept, &wanted);
         if !lost.is_empty() {
             self.partitions.push(PartitionStep::Drop(lost));
         }
-        if !gone.is_empty() {
-            self.partitions.push(PartitionStep::Reorganize(gone, come));
+        if !kept.iter().all(|old| stays(old)) {
+            let Between { gone, come, .. } = Between::of(&kept, &new);
+            return self.partitions.push(PartitionStep::Reorganize(gone, come));
         }
+        let added: Vec<_> = new
+            .iter()
+            .copied()
+            .filter(|one| !is_of(one, &old))
+            .collect();
         if !added.is_empty() {
             self.partitions.push(PartitionStep::Add(added));
         }

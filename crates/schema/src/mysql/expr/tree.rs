@@ -358,7 +358,19 @@ impl<'t, 'a> Parser<'t, 'a> {
             return self.call(&word);
         }
         match word.as_str() {
-            "not" => Some(Node::Done(format!("(not {})", self.binary(4)?.print()))),
+            "not" => {
+                let inner = self.binary(4)?.print();
+                let opposite = [
+                    (" is null)", " is not null)"),
+                    (" is not null)", " is null)"),
+                ];
+                let negated = opposite.iter().find_map(|(ends, becomes)| {
+                    Some(format!("{}{becomes}", inner.strip_suffix(ends)?))
+                });
+                Some(Node::Done(
+                    negated.unwrap_or_else(|| format!("(not {inner})")),
+                ))
+            }
             "case" => self.case(),
             "interval" => {
                 let count = self.binary(0)?.print();
@@ -434,6 +446,10 @@ mod tests {
         check("a BETWEEN 1 AND 2 AND b", "((a between 1 and 2) and b)");
         check("case when (a = 0) then b end", "CASE WHEN a=0 THEN b END");
         check("a != 1", "a <> 1");
+        check(
+            "NOT a IS NULL AND NOT b IS NOT NULL",
+            "a is not null and b is null",
+        );
         check("not a like 'x%'", "a not like 'x%'");
     }
 

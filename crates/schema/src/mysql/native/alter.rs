@@ -31,6 +31,7 @@ impl Builder<'_> {
             .filter(|index| !is_needed(diff, index))
             .partition(|index| has_other_type(diff, index));
         let freed = self.drop_indexes(diff, &table, &early);
+        self.drop_parsed(diff, &table);
         let mut clauses = Clauses::default();
         self.drop_clauses(diff, &mut clauses);
         self.column_clauses(diff, &mut clauses);
@@ -49,6 +50,18 @@ impl Builder<'_> {
         self.partitions(diff, &table, is_freed);
     }
 
+    /// MySQL takes no notice of another parser for the same words within one statement.
+    fn drop_parsed(&mut self, diff: &TableDiff<'_>, table: &str) {
+        let replaced = diff.replaced_indexes.iter();
+        for (before, _) in replaced.filter(|(before, after)| before.parser != after.parser) {
+            let was = before.was.as_ref().unwrap_or(&before.name);
+            let sql = format!("ALTER TABLE {table} DROP INDEX {}", self.printer.name(was));
+            let name = format!("{}.{}", diff.to.name.text, was.text);
+            let lost = vec![Hazard::Drop(format!("index {}", was.text))];
+            self.push_with(sql, "drop", ("index", name), lost);
+        }
+    }
+
     fn drop_clauses(&self, diff: &TableDiff<'_>, clauses: &mut Clauses) {
         for check in &diff.dropped_checks {
             let name = diff.from.check_name(check, self.to.is_mariadb);
@@ -58,7 +71,9 @@ impl Builder<'_> {
                 vec![Hazard::Drop(format!("constraint {}", name.text))],
             );
         }
-        let replaced = diff.replaced_indexes.iter().map(|(before, _)| *before);
+        let replaced = diff.replaced_indexes.iter();
+        let replaced = replaced.filter(|(before, after)| before.parser == after.parser);
+        let replaced = replaced.map(|(before, _)| *before);
         for index in replaced.chain(
             diff.dropped_indexes
                 .iter()

@@ -3,7 +3,7 @@
 use super::{Item, item, partition};
 use crate::mysql::cursor::Cursor;
 use crate::mysql::expr;
-use crate::mysql::lex::Fault;
+use crate::mysql::lex::{Fault, Kind, unquoted};
 use crate::mysql::model::{Name, Options, Table};
 use crate::rename::Renamed;
 
@@ -173,7 +173,7 @@ pub(crate) fn option(cursor: &mut Cursor<'_, '_>, options: &mut Options) -> Resu
         return Ok(true);
     }
     let Some(word) = KNOWN.iter().find(|word| cursor.is(word)) else {
-        return Ok(false);
+        return attribute(cursor, options);
     };
     cursor.at += 1;
     let is_directory = matches!(*word, "DATA" | "INDEX");
@@ -187,9 +187,7 @@ pub(crate) fn option(cursor: &mut Cursor<'_, '_>, options: &mut Options) -> Resu
         options.set(word, expr::text(cursor.since(start)));
         return Ok(true);
     }
-    let is_text = cursor
-        .peek()
-        .is_some_and(|token| token.kind == crate::mysql::lex::Kind::Text);
+    let is_text = cursor.peek().is_some_and(|token| token.kind == Kind::Text);
     let value = if is_text {
         cursor.string()?
     } else {
@@ -210,6 +208,19 @@ pub(crate) fn option(cursor: &mut Cursor<'_, '_>, options: &mut Options) -> Resu
         _ if is_directory => {}
         word => options.set(word, expr::text(cursor.since(start))),
     }
+    Ok(true)
+}
+
+/// What an engine has of its own: MariaDB prints its name in backticks.
+fn attribute(cursor: &mut Cursor<'_, '_>, options: &mut Options) -> Result<bool, Fault> {
+    let name = cursor.peek().filter(|token| token.kind == Kind::Quoted);
+    let Some(name) = name.map(|token| unquoted(token.text).to_uppercase()) else {
+        return Ok(false);
+    };
+    cursor.at += 1;
+    cursor.expect_op("=")?;
+    let value = cursor.any()?;
+    options.set(&name, value.text.to_owned());
     Ok(true)
 }
 

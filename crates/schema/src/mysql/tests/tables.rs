@@ -75,8 +75,8 @@ fn values_move_between_the_partitions_that_they_concern() {
         &[("p", "1"), ("r", "4, 2"), ("s", "5")],
         &[
             "ALTER TABLE `t` DROP PARTITION `q`",
-            "ALTER TABLE `t` REORGANIZE PARTITION `p`, `r` INTO (PARTITION p VALUES IN (1), PARTITION r VALUES IN (4, 2))",
-            "ALTER TABLE `t` ADD PARTITION (PARTITION s VALUES IN (5))",
+            "ALTER TABLE `t` REORGANIZE PARTITION `p`, `r` INTO (PARTITION p VALUES IN (1), PARTITION r VALUES IN (4, 2), \
+             PARTITION s VALUES IN (5))",
         ],
     );
     check(&three, &[("r", "4"), ("q", "3"), ("p", "1, 2")], &[]);
