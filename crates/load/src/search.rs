@@ -237,6 +237,10 @@ struct Vote {
 }
 
 impl Vote {
+    fn is_tied(&self) -> bool {
+        self.passed == self.failed
+    }
+
     /// Two more of one kind than of the other would be needed to change it, or it was tried three times.
     fn is_sure(&self) -> bool {
         self.passed.abs_diff(self.failed) >= 2 || self.passed + self.failed >= 3
@@ -260,6 +264,10 @@ impl Votes {
         self.0[position].failed += u32::from(!passed);
     }
 
+    fn vote(&self, rate: f64) -> Option<&Vote> {
+        self.0.iter().find(|vote| vote.rate == rate)
+    }
+
     /// The lowest rate that failed at least as often as it passed.
     fn failed(&self) -> Option<f64> {
         let failed = self.0.iter().filter(|vote| vote.failed >= vote.passed);
@@ -280,9 +288,19 @@ impl Votes {
     fn next(&self) -> Option<f64> {
         match (self.passed(), self.failed()) {
             (None, None) => Some(RATE_FIRST),
+            (_, Some(failed)) if self.vote(failed).is_some_and(Vote::is_tied) => Some(failed),
             (Some(passed), None) => Some(passed * 2.0),
             (None, Some(failed)) => Some(failed / 2.0).filter(|rate| *rate >= RATE_MIN),
-            (Some(passed), Some(failed)) if failed / passed > GAP => Some((passed * failed).sqrt()),
+            (Some(passed), Some(failed)) if failed / passed > GAP => {
+                let halved = (passed * failed).sqrt();
+                // What passed once and then failed is at the limit, not far above it.
+                let doubtful = self.vote(failed).is_some_and(|vote| vote.passed > 0);
+                Some(if doubtful {
+                    halved.max(failed / GAP / GAP)
+                } else {
+                    halved
+                })
+            }
             (Some(passed), Some(failed)) => {
                 let unsure = |rate: f64| {
                     self.0
@@ -339,6 +357,19 @@ mod tests {
                 "trial {wrong} wrong: {passed} to {failed}"
             );
         }
+    }
+
+    #[test]
+    fn a_rate_at_the_very_limit_passes_and_fails() {
+        // 400 passes when it is tried first, and then never again.
+        let mut tried = 0;
+        let (passed, failed, trials) = search(|rate| {
+            tried += u32::from(rate == 400.0);
+            rate < 400.0 || rate == 400.0 && tried == 1
+        });
+        let (passed, failed) = (passed.expect("passed"), failed.expect("failed"));
+        assert!(passed >= 390.0 && failed <= 400.0, "{passed} to {failed}");
+        assert!(trials <= 22, "{trials} trials");
     }
 
     #[test]

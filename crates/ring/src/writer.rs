@@ -77,7 +77,8 @@ impl Writer {
                 std::ptr::null_mut(),
                 length as usize,
                 ProtFlags::READ | ProtFlags::WRITE,
-                MapFlags::SHARED,
+                // The first time around, a page that is not there yet would be one of the app's requests' to wait for.
+                MapFlags::SHARED | MapFlags::POPULATE,
                 &file,
                 0,
             )?
