@@ -199,9 +199,8 @@ pub(super) const FEATURES: &[Feature] = &[
     ),
     on(
         Product::MariaDb,
-        "CREATE TABLE t (x int) PAGE_COMPRESSED=1 PAGE_COMPRESSION_LEVEL=5; \
-         CREATE TABLE u (x int) ENGINE=Aria TRANSACTIONAL=0",
-        "CREATE TABLE t (x int); CREATE TABLE u (x int) ENGINE=Aria",
+        "CREATE TABLE t (x int) PAGE_COMPRESSED=1 PAGE_COMPRESSION_LEVEL=5",
+        "CREATE TABLE t (x int)",
     ),
     // Values that move between partitions, with a new name for one and one that goes between two others.
     both(
