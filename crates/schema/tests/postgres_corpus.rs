@@ -1,5 +1,6 @@
 //! Real projects' PostgreSQL schemas are read whole.
 
+use std::cell::RefCell;
 use std::path::PathBuf;
 
 use schema::{NoteKind, Product, Server, Source};
@@ -111,6 +112,38 @@ fn what_is_written_reads_the_same() {
                 .map(|each| each.sql.as_str())
                 .collect();
             assert_eq!(statements, Vec::<&str>::new(), "{name}");
+        }
+    }
+}
+
+/// `export --split` finds a table's statements by leaving everything else out.
+#[test]
+fn a_table_alone_says_what_it_says_among_others() {
+    let server = Server::unknown(Product::Postgres);
+    for name in ["danbooru", "pagila", "sakila", "synapse"] {
+        let file = source(&format!("postgres-{name}.sql"));
+        let loaded = schema::read(&[file], &server).unwrap_or_else(|error| panic!("{error}"));
+        let all = loaded.schema.statements();
+        let tables = RefCell::new(Vec::new());
+        loaded.schema.clone().retain(&|object| {
+            if object.kind == "table" {
+                tables.borrow_mut().push(object.clone());
+            }
+            true
+        });
+        let tables = tables.into_inner();
+        assert!(tables.len() > 10, "{name}");
+        for table in tables {
+            let mut alone = loaded.schema.clone();
+            alone.retain(&|object| object.kind != "table" || *object == table);
+            let create = format!("CREATE TABLE public.{} ", table.name);
+            let statements = alone.statements();
+            let mut created = statements.iter().filter(|sql| sql.starts_with(&create));
+            assert!(
+                created.all(|sql| all.contains(sql)),
+                "{}: {statements:#?}",
+                table.name
+            );
         }
     }
 }

@@ -104,8 +104,9 @@ impl<'a> Builder<'a> {
         if foreign.table == table.name {
             return true;
         }
-        let is_there =
-            self.created.contains(&foreign.table) || self.from.tables.contains(&foreign.table);
+        // An exported table says the same whether the other one is exported with it or not, so that it is not told twice.
+        let is_new = self.speller.is_sqldef() && self.created.contains(&foreign.table);
+        let is_there = is_new || self.from.tables.contains(&foreign.table);
         let has_key = self.to.tables.get(&foreign.table).is_some_and(|parent| {
             parent.constraints.values().any(|each| {
                 each.keys()
