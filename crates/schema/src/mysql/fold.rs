@@ -105,6 +105,11 @@ fn named(table: &mut Table, action: Action) {
                 reorganize(&mut partitioning.partitions, &names, new);
             }
         }
+        Action::Resize(more) => {
+            if let Some(partitioning) = &mut table.partitioning {
+                partitioning.resize(more);
+            }
+        }
         Action::Unpartition => table.partitioning = None,
         Action::Enforced(name, is_enforced) => {
             let is_it =

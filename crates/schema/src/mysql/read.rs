@@ -118,7 +118,7 @@ impl<'s> Reader<'_, 's> {
             let _ = cursor.eat("ONLINE") || cursor.eat("IGNORE");
             return match cursor.eat("TABLE") {
                 true => self.alter(cursor),
-                false => Ok(Outcome::Noted(NoteKind::Opaque)),
+                false => self.alter_view(cursor),
             };
         }
         if cursor.eat("DROP") {
@@ -128,6 +128,20 @@ impl<'s> Reader<'_, 's> {
             return self.rename(cursor);
         }
         Ok(Outcome::Noted(NoteKind::Opaque))
+    }
+
+    /// A view that gets another query; anything else is not known.
+    fn alter_view(&mut self, mut cursor: Cursor<'_, 's>) -> Result<Outcome, Fault> {
+        let head = parse::head(&mut cursor);
+        let Some(head) = head.ok().filter(|_| cursor.eat("VIEW")) else {
+            return Ok(Outcome::Noted(NoteKind::Opaque));
+        };
+        let mut view = parse::view(&mut cursor, head, self.database)?;
+        let written = self.written();
+        let rest = written.get("ALTER".len()..).unwrap_or_default();
+        view.source = format!("CREATE{rest}");
+        self.schema.add_view(view);
+        Ok(Outcome::Done)
     }
 
     /// As it was written, without the names of this database and without comments that servers take apart.

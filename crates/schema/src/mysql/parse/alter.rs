@@ -40,6 +40,8 @@ pub(crate) enum Action {
     DropPartitions(Vec<Name>),
     /// These become those.
     Reorganize(Vec<Name>, Vec<Partition>),
+    /// So many partitions more or fewer.
+    Resize(i64),
     Unpartition,
     /// `DROP SYSTEM VERSIONING`
     Unversion,
@@ -101,6 +103,8 @@ fn action(cursor: &mut Cursor<'_, '_>, actions: &mut Vec<Action>) -> Result<(), 
         Action::Partition(partition::partitioning(cursor)?)
     } else if cursor.eat_seq(&["REORGANIZE", "PARTITION"]) {
         reorganize(cursor)?
+    } else if cursor.eat_seq(&["COALESCE", "PARTITION"]) {
+        Action::Resize(-number(cursor)?)
     } else if cursor.eat_seq(&["REMOVE", "PARTITIONING"]) {
         Action::Unpartition
     } else if cursor.eat_seq(&["CONVERT", "TO"]) {
@@ -124,6 +128,15 @@ fn begins_data(cursor: &Cursor<'_, '_>) -> bool {
     is_part("PARTITION") || is_part("TABLESPACE")
 }
 
+fn number(cursor: &mut Cursor<'_, '_>) -> Result<i64, Fault> {
+    let number = cursor
+        .peek()
+        .and_then(|token| token.text.parse::<u16>().ok());
+    let number = number.ok_or_else(|| cursor.fault("expected a number"))?;
+    cursor.at += 1;
+    Ok(number.into())
+}
+
 fn reorganize(cursor: &mut Cursor<'_, '_>) -> Result<Action, Fault> {
     let mut names = vec![cursor.name()?];
     while cursor.eat_op(",") {
@@ -138,7 +151,10 @@ fn add(cursor: &mut Cursor<'_, '_>, actions: &mut Vec<Action>) -> Result<(), Fau
         cursor.eat_seq(&["IF", "NOT", "EXISTS"]);
         actions.push(match cursor.is_op("(") {
             true => Action::AddPartitions(partition::partitions(cursor)?),
-            false => return Err(cursor.fault("expected the partitions")),
+            false => {
+                cursor.expect("PARTITIONS")?;
+                Action::Resize(number(cursor)?)
+            }
         });
         return Ok(());
     }

@@ -38,6 +38,29 @@ fn begins_list(cursor: &Cursor<'_, '_>) -> bool {
     cursor.is_op("(") && cursor.peek_at(1).is_some_and(|next| next.is("PARTITION"))
 }
 
+impl Partitioning {
+    /// So many partitions more or fewer, of which only the number counts.
+    pub(in crate::mysql) fn resize(&mut self, more: i64) {
+        let tokens = expr::lexed(&self.head);
+        let mut pairs = tokens.windows(2);
+        let number = pairs
+            .find(|pair| pair[0].is("PARTITIONS"))
+            .map(|pair| pair[1]);
+        let listed = i64::try_from(self.partitions.len()).unwrap_or_default();
+        let written = number.and_then(|number| number.text.parse().ok());
+        let count = (written.unwrap_or(listed.max(1)) + more).max(1);
+        self.partitions.clear();
+        self.head = match number {
+            Some(number) => {
+                let (before, behind) = (&self.head[..number.at], &self.head[number.end()..]);
+                format!("{before}{count}{behind}")
+            }
+            None => format!("{} PARTITIONS {count}", self.head),
+        };
+        self.norm = head_norm(&expr::lexed(&self.head));
+    }
+}
+
 /// One partition goes without saying, and so does the newer algorithm of KEY.
 fn head_norm(head: &[Token<'_>]) -> String {
     let norm = expr::canonical(head).to_lowercase();

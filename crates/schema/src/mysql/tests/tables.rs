@@ -181,6 +181,21 @@ fn changes_in_a_text_are_folded_into_its_tables() {
         "PARTITION {low}, PARTITION {high}, PARTITION {top}"
     ));
     same(Product::Mysql, &reorganized, &all);
+    let hash =
+        |count: u8| format!("CREATE TABLE t (a int) PARTITION BY HASH (a) PARTITIONS {count}");
+    same(
+        Product::Mysql,
+        &format!(
+            "{}; ALTER TABLE t COALESCE PARTITION 1; ALTER TABLE t ADD PARTITION PARTITIONS 2",
+            hash(4)
+        ),
+        &hash(5),
+    );
+    let view = |verb: &str, query: &str| format!("{verb} SQL SECURITY INVOKER VIEW v AS {query}");
+    let altered = [view("CREATE", "SELECT 1"), view("ALTER", "SELECT 2")].join(";\n");
+    let (read, notes) = read_on(&altered, Product::Mysql);
+    assert_eq!(read.statements(), [view("CREATE", "SELECT 2")]);
+    assert_eq!(notes, []);
     let check = |product: Product, alter: &str, from: &str, to: &str| {
         same(
             product,
