@@ -1,6 +1,6 @@
 //! Changes folded into a table, as a server would carry them out.
 
-use super::model::{Check, Column, Name, Options, Partition, Table};
+use super::model::{Check, Column, Name, Options, Partition, Partitioning, Table};
 use super::parse::alter::{Action, Place};
 use super::parse::{Item, VERSIONING};
 
@@ -87,29 +87,6 @@ fn named(table: &mut Table, action: Action) {
             }
         }
         Action::Partition(partitioning) => table.partitioning = Some(partitioning),
-        Action::AddPartitions(more) => {
-            if let Some(partitioning) = &mut table.partitioning {
-                partitioning.partitions.extend(more);
-            }
-        }
-        Action::DropPartitions(names) => {
-            if let Some(partitioning) = &mut table.partitioning {
-                let is_gone = |name: &Name| names.iter().any(|gone| gone.is(name));
-                partitioning
-                    .partitions
-                    .retain(|partition| !is_gone(&partition.name));
-            }
-        }
-        Action::Reorganize(names, new) => {
-            if let Some(partitioning) = &mut table.partitioning {
-                reorganize(&mut partitioning.partitions, &names, new);
-            }
-        }
-        Action::Resize(more) => {
-            if let Some(partitioning) = &mut table.partitioning {
-                partitioning.resize(more);
-            }
-        }
         Action::Unpartition => table.partitioning = None,
         Action::Enforced(name, is_enforced) => {
             let is_it =
@@ -125,6 +102,28 @@ fn named(table: &mut Table, action: Action) {
                 |period: &String| period.replace('`', "").to_lowercase().starts_with(&begin);
             table.periods.retain(|period| !is_it(period));
         }
+        other => {
+            if let Some(partitioning) = &mut table.partitioning {
+                repartitioned(partitioning, other);
+            }
+        }
+    }
+}
+
+/// Changes of some partitions.
+fn repartitioned(partitioning: &mut Partitioning, action: Action) {
+    match action {
+        Action::AddPartitions(more) => partitioning.partitions.extend(more),
+        Action::DropPartitions(names) => {
+            let is_gone = |name: &Name| names.iter().any(|gone| gone.is(name));
+            partitioning
+                .partitions
+                .retain(|partition| !is_gone(&partition.name));
+        }
+        Action::Reorganize(names, new) => {
+            reorganize(&mut partitioning.partitions, &names, new);
+        }
+        Action::Resize(more) => partitioning.resize(more),
         _ => {}
     }
 }
