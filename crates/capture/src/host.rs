@@ -3,6 +3,7 @@
 //! Reading and understanding are apart: [`parse`] takes texts, this file fetches them. A sample costs
 //! some ten small files a process; one a second is meant.
 
+mod control_group;
 mod parse;
 mod process;
 
@@ -117,7 +118,7 @@ impl HostSampler {
         let memory = self.proc.join("meminfo");
         let memory_available =
             parse::memory_available(&read(&memory)?).ok_or(HostError::Format(memory))?;
-        let (memory_limit, memory_used) = self.control_group();
+        let (memory_limit, memory_used) = self.control_group().unzip();
         Ok(HostSample {
             at: Timestamp::from_monotonic_nanos(at),
             cpu_busy: self.units.ticks(cpu.busy_ticks),
@@ -154,27 +155,11 @@ impl HostSampler {
             .reduce(u32::saturating_add)
     }
 
-    /// Limit and use of the app's control group (version 2), without file pages that the kernel can take
-    /// back at once. Both `None` where there is no limit.
-    fn control_group(&self) -> (Option<u64>, Option<u64>) {
-        let app = self
-            .known
-            .iter()
-            .find(|(_, known)| known.role == ProcessRole::App);
-        let Some((pid, _)) = app else {
-            return (None, None);
-        };
-        let text = self.text(&format!("{pid}/cgroup"));
-        let Some(path) = text.lines().find_map(|line| line.strip_prefix("0::/")) else {
-            return (None, None);
-        };
-        let folder = self.cgroup.join(path);
-        let read = |name: &str| fs::read_to_string(folder.join(name)).ok();
-        let limit = read("memory.max").and_then(|text| text.trim().parse().ok());
-        let current: Option<u64> = read("memory.current").and_then(|text| text.trim().parse().ok());
-        let files = read("memory.stat").and_then(|text| parse::inactive_file(&text));
-        let used = current.map(|bytes| bytes.saturating_sub(files.unwrap_or(0)));
-        (limit, limit.and(used))
+    /// Limit and use of the app's control group.
+    fn control_group(&self) -> Option<(u64, u64)> {
+        let is_app = |known: &Known| known.role == ProcessRole::App;
+        let (pid, _) = self.known.iter().find(|(_, known)| is_app(known))?;
+        control_group::memory(&self.cgroup, &self.text(&format!("{pid}/cgroup")))
     }
 
     fn processes(&mut self) -> Vec<ProcessSample> {

@@ -76,6 +76,10 @@ pub struct ProcessSample {
     pub fds: Option<u32>,
     /// How many it may open; `None` also without a limit.
     pub fds_limit: Option<u64>,
+    /// Address space in use, bytes; `None` where it has no limit.
+    pub address_space: Option<u64>,
+    /// How much it may have, bytes (`ulimit -v`).
+    pub address_space_limit: Option<u64>,
 }
 
 /// What a process does in a run.

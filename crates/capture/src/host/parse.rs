@@ -52,11 +52,7 @@ pub(super) fn pressure(text: &str) -> Option<recording::Nanos> {
 
 /// `MemAvailable` of `/proc/meminfo`, in bytes.
 pub(super) fn memory_available(text: &str) -> Option<u64> {
-    let line = text
-        .lines()
-        .find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    kibibytes.checked_mul(1024)
+    kibibytes(text, "MemAvailable:")
 }
 
 /// `/proc/<pid>/stat`. The name stands in parentheses and may hold anything, parentheses included.
@@ -164,17 +160,16 @@ pub(super) fn backlog(text: &str, port: u16) -> Option<u32> {
     text.lines().filter_map(waiting).reduce(u32::saturating_add)
 }
 
-/// `inactive_file` of a control group's `memory.stat`, in bytes.
-pub(super) fn inactive_file(text: &str) -> Option<u64> {
-    let line = text
-        .lines()
-        .find_map(|line| line.strip_prefix("inactive_file "))?;
+/// A number of a control group's `memory.stat`, such as `inactive_file`.
+pub(super) fn counted(text: &str, name: &str) -> Option<u64> {
+    let mut lines = text.lines();
+    let line = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?;
     line.trim().parse().ok()
 }
 
-/// `Pss` of `/proc/<pid>/smaps_rollup`, in bytes.
-pub(super) fn shared_resident(text: &str) -> Option<u64> {
-    let line = text.lines().find_map(|line| line.strip_prefix("Pss:"))?;
+/// A size of `/proc/<pid>/smaps_rollup` or `/proc/<pid>/status`, such as `Pss:`, in bytes.
+pub(super) fn kibibytes(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     kibibytes.checked_mul(1024)
 }
@@ -188,10 +183,8 @@ pub(super) fn worker(title: &str) -> Option<u32> {
     digits.parse().ok()
 }
 
-/// The soft limit of open files in `/proc/<pid>/limits`; `None` when it is unlimited.
-pub(super) fn files_limit(text: &str) -> Option<u64> {
-    let line = text
-        .lines()
-        .find_map(|line| line.strip_prefix("Max open files"))?;
+/// A soft limit of `/proc/<pid>/limits`, such as `Max open files`; `None` when it is unlimited.
+pub(super) fn soft_limit(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     line.split_ascii_whitespace().next()?.parse().ok()
 }

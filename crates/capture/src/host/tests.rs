@@ -79,17 +79,18 @@ fn connections_that_nobody_has_taken() {
 #[test]
 fn memory_workers_and_files_of_a_process() {
     let rollup = "00400000-7ffd [rollup]\nRss:  900 kB\nPss:  300 kB\nPss_Anon: 1 kB\n";
-    assert_eq!(parse::shared_resident(rollup), Some(300 * 1024));
+    assert_eq!(parse::kibibytes(rollup, "Pss:"), Some(300 * 1024));
     let title = "puma: cluster worker 3: 4121 [app]\0";
     assert_eq!(parse::worker(title), Some(3));
     assert_eq!(parse::worker("unicorn worker[1] -l 9292\0"), Some(1));
     assert_eq!(parse::worker("unicorn master -l 9292\0"), None);
     assert_eq!(parse::worker("puma 6.6.0 (tcp://0.0.0.0:9292) [app]"), None);
-    let limits = "Limit  Soft Limit  Hard Limit  Units\nMax open files  1024  4096  files\n";
-    assert_eq!(parse::files_limit(limits), Some(1024));
-    let limits = "Max open files            unlimited            unlimited            files\n";
-    assert_eq!(parse::files_limit(limits), None);
-    assert_eq!(parse::inactive_file("anon 1\ninactive_file 77\n"), Some(77));
+    let limits = "Limit  Soft Limit  Hard Limit  Units\nMax open files  1024  4096  files\n\
+                  Max address space         unlimited            unlimited            bytes\n";
+    assert_eq!(parse::soft_limit(limits, "Max open files"), Some(1024));
+    assert_eq!(parse::soft_limit(limits, "Max address space"), None);
+    let statistics = "inactive_file_old 1\ninactive_file 77\n";
+    assert_eq!(parse::counted(statistics, "inactive_file"), Some(77));
 }
 
 #[test]
@@ -137,8 +138,8 @@ proptest! {
         let _ = (parse::process(&text), parse::resident_pages(&text));
         let _ = parse::children(&text).count();
         let _ = (parse::network(&text), parse::disk(&text), parse::backlog(&text, 80));
-        let _ = (parse::inactive_file(&text), parse::shared_resident(&text));
-        let _ = (parse::worker(&text), parse::files_limit(&text));
+        let _ = (parse::counted(&text, "a"), parse::kibibytes(&text, "a"));
+        let _ = (parse::worker(&text), parse::soft_limit(&text, "a"));
     }
 }
 

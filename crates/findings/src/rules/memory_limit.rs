@@ -1,4 +1,6 @@
-//! Memory near the limit of the app's control group.
+//! Memory near a limit: of the app's control group, or of the address space of one of its processes.
+
+use recording::{ProcessRole, ProcessSample};
 
 use crate::context::Context;
 use crate::numbers;
@@ -8,46 +10,122 @@ use crate::types::{Confidence, Finding, Remedy, Safety};
 /// Share of the limit from which one large answer or one more worker is too much.
 const SHARE_MIN: f64 = 0.9;
 
+/// What a limit is of, and how much of it was used at most.
+struct Limited<'a> {
+    /// The process whose address space is limited; `None` where it is the memory of all of them.
+    process: Option<&'a ProcessSample>,
+    used: u64,
+    limit: u64,
+}
+
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     let window = context.recording.window;
     let samples = context.recording.host.iter();
-    let fullest = samples
-        .filter(|sample| window.contains(sample.at))
-        .filter_map(|sample| Some((sample.memory_used?, sample.memory_limit?)))
-        .max_by_key(|(used, _)| *used);
-    let Some((used, limit)) = fullest else {
-        return Vec::new();
-    };
-    let share = used as f64 / limit.max(1) as f64;
+    let seen = samples.filter(|sample| window.contains(sample.at));
+    let of_group = seen.clone().filter_map(|sample| {
+        Some(Limited {
+            process: None,
+            used: sample.memory_used?,
+            limit: sample.memory_limit?,
+        })
+    });
+    let processes = seen
+        .flat_map(|sample| &sample.processes)
+        .filter(|process| process.role == ProcessRole::App);
+    let of_processes = processes.filter_map(|process| {
+        Some(Limited {
+            process: Some(process),
+            used: process.address_space?,
+            limit: process.address_space_limit?,
+        })
+    });
+    let fullest = [
+        of_group.max_by_key(|limited| limited.used),
+        of_processes.max_by_key(|limited| limited.used),
+    ];
+    fullest.into_iter().flatten().filter_map(finding).collect()
+}
+
+/// What differs between the two.
+struct Words {
+    title: String,
+    why: &'static str,
+    evidence: String,
+    remedy: Remedy,
+}
+
+fn finding(limited: Limited<'_>) -> Option<Finding> {
+    let share = limited.used as f64 / limited.limit.max(1) as f64;
     if share < SHARE_MIN {
-        return Vec::new();
+        return None;
     }
-    let (used, limit) = (mebibytes(used), mebibytes(limit));
-    vec![Finding {
+    let words = match limited.process {
+        None => of_group(&limited, share),
+        Some(process) => of_process(&limited, share, process),
+    };
+    Some(Finding {
         rule: "memory-limit",
         route: String::new(),
-        title: title(&format!(
-            "{used} MiB of {limit} MiB of memory are used ({})",
-            percent(share)
-        )),
-        why: "at the limit the kernel first takes back pages that are needed, which is slow, and then \
-              kills a process"
-            .to_owned(),
-        evidence: vec![format!(
-            "the app's control group used {used} MiB at most, file pages that can be dropped not counted; \
-             it may use {limit} MiB"
-        )],
-        remedy: Remedy {
-            text: "raise the limit, run fewer workers, or lose less memory to fragmentation with fewer \
-                   arenas of the allocator"
-                .to_owned(),
-            exact: Some("MALLOC_ARENA_MAX=2".to_owned()),
-            safety: Safety::Careful,
-        },
-        estimated_gain: "no time; the app is not killed when it needs a little more".to_owned(),
+        title: title(&words.title),
+        why: words.why.to_owned(),
+        evidence: vec![words.evidence],
+        remedy: words.remedy,
+        estimated_gain: "no time; the app goes on when it needs a little more".to_owned(),
         gain_share: 0.0,
         confidence: Confidence::High,
-    }]
+    })
+}
+
+fn of_group(limited: &Limited<'_>, share: f64) -> Words {
+    let (used, limit) = (mebibytes(limited.used), mebibytes(limited.limit));
+    Words {
+        title: format!(
+            "{used} MiB of {limit} MiB of memory are used ({})",
+            percent(share)
+        ),
+        why: "at the limit the kernel first takes back pages that are needed, which is slow, and then \
+              kills a process",
+        evidence: format!(
+            "the app's control group used {used} MiB at most, file pages that can be dropped not counted; \
+             it may use {limit} MiB"
+        ),
+        remedy: remedy(
+            "raise the limit, run fewer workers, or lose less memory to fragmentation with fewer \
+             arenas of the allocator",
+            "MALLOC_ARENA_MAX=2",
+        ),
+    }
+}
+
+fn of_process(limited: &Limited<'_>, share: f64, process: &ProcessSample) -> Words {
+    let (used, limit) = (mebibytes(limited.used), mebibytes(limited.limit));
+    let name = &process.name;
+    Words {
+        title: format!(
+            "{name} has {used} MiB of {limit} MiB of address space ({})",
+            percent(share)
+        ),
+        why: "beyond the limit the process gets no more memory and no more threads: Ruby raises NoMemoryError \
+              or ThreadError, or ends",
+        evidence: format!(
+            "process {} ({name}): {used} MiB of address space, {} MiB of it in memory; its soft limit is {limit} MiB",
+            process.pid,
+            mebibytes(process.rss)
+        ),
+        remedy: remedy(
+            "raise the limit where the process is started (systemd: LimitAS=), and limit memory by the control \
+             group (MemoryMax=) instead: address space also counts what is reserved and never used",
+            "ulimit -v unlimited",
+        ),
+    }
+}
+
+fn remedy(text: &str, exact: &str) -> Remedy {
+    Remedy {
+        text: text.to_owned(),
+        exact: Some(exact.to_owned()),
+        safety: Safety::Careful,
+    }
 }
 
 fn mebibytes(bytes: u64) -> String {

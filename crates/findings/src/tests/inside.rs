@@ -36,6 +36,18 @@ fn a_limit_that_is_near_is_said() {
         findings[0].title,
         "460 MiB of 500 MiB of memory are used (92%)"
     );
+    let reserving = |used: u64| {
+        watched(|sample| {
+            sample.processes[0].address_space = Some(used << 20);
+            sample.processes[0].address_space_limit = Some(2_000 << 20);
+        })
+    };
+    reserving(1_700).check(&[]);
+    let findings = reserving(1_900).check(&["memory-limit"]);
+    assert_eq!(
+        findings[0].title,
+        "ruby has 1,900 MiB of 2,000 MiB of address space (95%)"
+    );
 }
 
 #[test]

@@ -231,7 +231,16 @@ wire_record!(ProcessSample {
     name,
     cpu,
     rss
-} since 3 { pss, worker, threads, fds, fds_limit });
+} since 3 {
+    pss,
+    worker,
+    threads,
+    fds,
+    fds_limit
+} since 5 {
+    address_space,
+    address_space_limit
+});
 
 wire_enum!(ActKind {
     0 => Lock,

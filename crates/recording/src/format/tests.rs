@@ -137,8 +137,12 @@ prop_compose! {
         (name, cpu, rss) in (words(), length(), any::<u64>()),
         (pss, worker, threads) in (of(any::<u64>()), of(any::<u32>()), any::<u32>()),
         (fds, fds_limit) in (of(any::<u32>()), of(any::<u64>())),
+        (address_space, address_space_limit) in (of(any::<u64>()), of(any::<u64>())),
     ) -> ProcessSample {
-        ProcessSample { pid, role, name, cpu, rss, pss, worker, threads, fds, fds_limit }
+        ProcessSample {
+            pid, role, name, cpu, rss, pss, worker, threads, fds, fds_limit,
+            address_space, address_space_limit,
+        }
     }
 }
 
@@ -614,6 +618,15 @@ fn fixture_4() -> (Chunk, Summary) {
     (chunk, summary)
 }
 
+/// The same with what version 5 added.
+fn fixture_5() -> (Chunk, Summary) {
+    let (mut chunk, summary) = fixture_4();
+    let process = chunk.host[0].processes.last_mut().unwrap();
+    process.address_space = Some(3 << 30);
+    process.address_space_limit = Some(4 << 30);
+    (chunk, summary)
+}
+
 /// The bytes that a version wrote.
 fn kept(piece: &str, version: u16) -> Vec<u8> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures");
@@ -625,7 +638,7 @@ fn kept(piece: &str, version: u16) -> Vec<u8> {
 #[test]
 fn every_version_is_read_for_ever() {
     if std::env::var_os("HAKARU_BLESS").is_some() {
-        let (chunk, summary) = fixture_4();
+        let (chunk, summary) = fixture_5();
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures");
         std::fs::write(format!("{folder}/chunk-v{VERSION}.hkrc"), chunk.encode()).unwrap();
         std::fs::write(
@@ -639,6 +652,7 @@ fn every_version_is_read_for_ever() {
         (2, fixture_2()),
         (3, fixture_3()),
         (4, fixture_4()),
+        (5, fixture_5()),
     ] {
         assert_eq!(Chunk::decode(&kept("chunk", version)), Ok(chunk));
         assert_eq!(Summary::decode(&kept("summary", version)), Ok(summary));

@@ -1,0 +1,265 @@
+//! What the database server, its settings and its driver cost.
+
+use schema_db::Database;
+use schema_db::scratch::{open, url_of};
+
+use crate::small::{Small, check, check_no_other};
+
+/// On one route a commit, on another a sort that is larger than the memory for it.
+const POSTGRES: &str = r#"
+require "pg"
+
+DB = PG.connect(ENV.fetch("DATABASE_URL"))
+DB.exec("SET work_mem = '64kB'")
+DB.exec("CREATE TABLE kept (id BIGSERIAL PRIMARY KEY, text TEXT NOT NULL)")
+WRITE = "INSERT INTO kept (text) SELECT repeat('x', 100) FROM generate_series(1, 200)"
+SORT = "SELECT max(filler) FROM (SELECT repeat('x', 400) AS filler FROM generate_series(1, 5000) g
+        ORDER BY md5(g::text)) sorted"
+
+run ->(env) do
+  case env["PATH_INFO"]
+  when "/write" then DB.exec(WRITE)
+  when "/sort" then DB.exec(SORT)
+  end
+  [200, { "cache-control" => "no-store" }, [env["PATH_INFO"]]]
+end
+"#;
+
+const MYSQL: &str = r#"
+require "mysql2"
+require "uri"
+
+def connect
+  url = URI(ENV.fetch("DATABASE_URL"))
+  Mysql2::Client.new(host: url.host, port: url.port, username: url.user, password: url.password,
+                     database: url.path.delete_prefix("/"))
+end
+"#;
+
+/// Writes that commit, reads of many pages in any order, and tables that are put together on the disk.
+const SETTINGS: &str = r#"
+DB = connect
+DB.query("CREATE TABLE written (id INT PRIMARY KEY AUTO_INCREMENT, text VARCHAR(200) NOT NULL)")
+DB.query("CREATE TABLE pages (id INT PRIMARY KEY, text VARBINARY(8100) NOT NULL)")
+DB.query("CREATE TABLE notes (id INT PRIMARY KEY, text TEXT NOT NULL)")
+(1..6_000).each_slice(100) do |ids|
+  DB.query("INSERT INTO pages VALUES #{ids.map { |id| "(#{id}, REPEAT('x', 8000))" }.join(", ")}")
+end
+DB.query("INSERT INTO notes VALUES #{(1..50).map { |id| "(#{id}, 'note #{id}')" }.join(", ")}")
+DB.query("ANALYZE TABLE pages").to_a
+WRITE = "INSERT INTO written (text) VALUES #{(["(REPEAT('y', 200))"] * 200).join(", ")}"
+UNION = "SELECT SQL_NO_CACHE text FROM notes WHERE id < 40 UNION SELECT text FROM notes WHERE id > 10"
+
+run ->(env) do
+  case env["PATH_INFO"]
+  when "/write" then DB.query(WRITE)
+  when "/union" then DB.query(UNION).to_a
+  when "/read"
+    ids = Array.new(20) { rand(1..6_000) }
+    DB.query("SELECT SUM(LENGTH(text)) AS sum FROM pages WHERE id IN (#{ids.join(", ")})").to_a
+  end
+  [200, { "cache-control" => "no-store" }, [env["PATH_INFO"]]]
+end
+"#;
+
+const WRITES: &str = r#"
+DB = connect
+DB.query("CREATE TABLE written (id INT PRIMARY KEY AUTO_INCREMENT, text VARCHAR(200) NOT NULL)")
+WRITE = "INSERT INTO written (text) VALUES #{(["(REPEAT('y', 200))"] * 200).join(", ")}"
+
+run ->(_env) do
+  DB.query(WRITE)
+  [200, { "cache-control" => "no-store" }, ["written"]]
+end
+"#;
+
+/// 20 rows, each of which comes 5 ms after the one before and is larger than what the server holds back. The driver fetches
+/// rows of a prepared statement with the GVL held.
+const SLOW_ROWS: &str = r#"
+ROWS = "SELECT SLEEP(0.005) AS pause, REPEAT('x', 20000) AS text FROM seq_1_to_20"
+
+run ->(_env) do
+  kept = Thread.current.thread_variable_get(:kept)
+  unless kept
+    client = connect
+    kept = [client, client.prepare(ROWS)]
+    Thread.current.thread_variable_set(:kept, kept)
+  end
+  [200, { "cache-control" => "no-store" }, [kept.last.execute.to_a.size.to_s]]
+end
+"#;
+
+/// A journal that is rolled back, and on one route a database whose lock another connection never gives back.
+const ROLLED_BACK: &str = r#"
+require "sqlite3"
+
+def open(name)
+  SQLite3::Database.new(File.join(__dir__, name)).tap do |db|
+    db.execute("CREATE TABLE IF NOT EXISTS kept (id INTEGER PRIMARY KEY, text TEXT NOT NULL)")
+  end
+end
+
+DB = open("writes.db")
+HOLDER = open("held.db")
+HOLDER.execute("BEGIN IMMEDIATE")
+SECOND = open("held.db")
+WRITE = "INSERT INTO kept (text) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200)
+         SELECT printf('text %d', i) FROM n"
+
+run ->(env) do
+  (env["PATH_INFO"] == "/held" ? SECOND : DB).execute(WRITE)
+  [200, { "cache-control" => "no-store" }, ["written"]]
+rescue SQLite3::BusyException => e
+  [503, {}, [e.message]]
+end
+"#;
+
+/// A write-ahead log that is flushed with each commit.
+const FLUSHED: &str = r#"
+require "sqlite3"
+
+DB = SQLite3::Database.new(File.join(__dir__, "writes.db"))
+DB.execute("PRAGMA journal_mode = WAL")
+DB.execute("CREATE TABLE kept (id INTEGER PRIMARY KEY, text TEXT NOT NULL)")
+WRITE = "INSERT INTO kept (text) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200)
+         SELECT printf('text %d', i) FROM n"
+
+run ->(_env) do
+  DB.execute("PRAGMA synchronous = FULL")
+  DB.execute(WRITE)
+  [200, { "cache-control" => "no-store" }, ["written"]]
+end
+"#;
+
+/// A database of its own on a test server, and settings that are planted there; both are taken back.
+struct Planted {
+    server: Box<dyn Database>,
+    name: &'static str,
+    url: String,
+    before: Vec<(&'static str, String)>,
+}
+
+impl Planted {
+    fn new(
+        variable: &str,
+        name: &'static str,
+        settings: &[(&'static str, &'static str)],
+    ) -> Planted {
+        let url = std::env::var(variable).unwrap_or_else(|_| {
+            panic!("{variable} is not set; bin/test starts the servers that tests need")
+        });
+        let server = open(&url).unwrap_or_else(|error| panic!("{}", error.message));
+        let mut planted = Planted {
+            server,
+            name,
+            url: url_of(&url, name).expect("the address names a database"),
+            before: Vec::new(),
+        };
+        planted.execute(&format!("DROP DATABASE IF EXISTS {name}"));
+        planted.execute(&format!("CREATE DATABASE {name}"));
+        for (setting, value) in settings {
+            let rows = planted.server.query(&format!("SELECT @@GLOBAL.{setting}"));
+            let rows = rows.unwrap_or_else(|error| panic!("{}", error.message));
+            let was = rows.into_iter().flatten().flatten().next();
+            planted.before.push((*setting, was.expect("a value")));
+            planted.execute(&format!("SET GLOBAL {setting} = {value}"));
+        }
+        planted
+    }
+
+    fn execute(&mut self, sql: &str) {
+        let done = self.server.execute(sql);
+        done.unwrap_or_else(|error| panic!("{sql}: {}", error.message));
+    }
+}
+
+impl Drop for Planted {
+    fn drop(&mut self) {
+        // What fails here has no other consequence than more to be seen on a server that goes with the tests.
+        for (setting, was) in &self.before {
+            let _ = self
+                .server
+                .execute(&format!("SET GLOBAL {setting} = {was}"));
+        }
+        let _ = self.server.execute(&format!("DROP DATABASE {}", self.name));
+    }
+}
+
+#[test]
+fn settings_of_postgresql() {
+    let planted = Planted::new("HAKARU_TEST_POSTGRES_URL", "hakaru_causes", &[]);
+    let json = Small {
+        database: Some(&planted.url),
+        ..Small::alone(POSTGRES, &["/write", "/write", "/write", "/write", "/sort"])
+    }
+    .json();
+    check(&json, "database-settings", "synchronous_commit");
+    check(&json, "database-settings", "temporary files");
+    check_no_other(&json, &["database-settings"]);
+}
+
+#[test]
+fn settings_of_mariadb() {
+    let settings = [
+        ("innodb_buffer_pool_size", "16777216"),
+        ("query_cache_type", "ON"),
+        ("slow_query_log", "ON"),
+        ("long_query_time", "0"),
+    ];
+    let planted = Planted::new("HAKARU_TEST_MARIADB_URL", "hakaru_causes", &settings);
+    let json = Small {
+        database: Some(&planted.url),
+        ..Small::alone(&[MYSQL, SETTINGS].concat(), &["/write", "/read", "/union"])
+    }
+    .json();
+    for part in [
+        "innodb_flush_log_at_trx_commit=1",
+        "the buffer pool holds 16.0 MiB",
+        "the query cache answers",
+        "slow_query_log",
+        "temporary tables a second on disk",
+    ] {
+        check(&json, "database-settings", part);
+    }
+    check_no_other(&json, &["database-settings"]);
+}
+
+#[test]
+fn a_binary_log_of_mysql() {
+    let planted = Planted::new("HAKARU_TEST_MYSQL_URL", "hakaru_causes", &[]);
+    let json = Small {
+        database: Some(&planted.url),
+        ..Small::alone(&[MYSQL, WRITES].concat(), &["/"])
+    }
+    .json();
+    check(&json, "database-settings", "sync_binlog=1");
+    check_no_other(&json, &["database-settings"]);
+}
+
+#[test]
+fn a_driver_that_waits_with_the_gvl_held() {
+    let planted = Planted::new("HAKARU_TEST_MARIADB_URL", "hakaru_causes_gvl", &[]);
+    let json = Small {
+        database: Some(&planted.url),
+        ..Small::new(&[MYSQL, SLOW_ROWS].concat(), &["/"])
+    }
+    .json();
+    check(&json, "gvl-in-sql", "for the database with the GVL held");
+    check(&json, "gvl-in-sql", "config.ru:");
+}
+
+#[test]
+fn settings_of_sqlite() {
+    let json = Small {
+        code: 4,
+        ..Small::alone(ROLLED_BACK, &["/write", "/held"])
+    }
+    .json();
+    check(&json, "database-settings", "journal_mode is delete");
+    check(&json, "database-settings", "database is locked");
+    // SQLite flushes with the GVL held, which a slow disk makes worth a word.
+    check_no_other(&json, &["database-settings", "errors", "gvl-in-sql"]);
+    let json = Small::alone(FLUSHED, &["/"]).json();
+    check(&json, "database-settings", "the app sets it to FULL");
+    check_no_other(&json, &["database-settings", "gvl-in-sql"]);
+}
