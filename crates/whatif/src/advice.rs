@@ -1,6 +1,6 @@
 //! Threads for a worker, from a model alone: the fewest that give nearly all that any number can.
 
-use crate::{Load, Model, Prediction, Setup};
+use crate::{Costs, Load, Model, Prediction, Setup};
 
 /// The last tenth of throughput costs most threads: the rule of the recommendation.
 const ENOUGH: f64 = 0.9;
@@ -33,20 +33,9 @@ pub enum Limit {
 
 /// The fewest threads that give [`ENOUGH`] of the best throughput, under a load that never lets them idle.
 pub fn advise(model: &Model) -> Advice {
-    let recorded = &model.recorded;
-    let (clients, limit) = limit(model);
+    let limit = limit(model);
     let tried: Vec<Prediction> = (1..=limit)
-        .map(|threads| {
-            let setup = Setup {
-                threads,
-                load: Load::Closed {
-                    clients,
-                    think: recording::Nanos::ZERO,
-                },
-                ..*recorded
-            };
-            model.predict_with(&setup, REPLAYED)
-        })
+        .map(|threads| saturated(model, threads))
         .collect();
     let best = tried.iter().map(|seen| seen.rps).fold(0.0, f64::max);
     let enough = tried.iter().position(|seen| seen.rps >= ENOUGH * best);
@@ -58,16 +47,50 @@ pub fn advise(model: &Model) -> Advice {
     }
 }
 
-/// Clients to simulate, and most threads a worker.
-fn limit(model: &Model) -> (u32, u32) {
-    let workers = model.recorded.workers.max(1);
+impl Advice {
+    /// Throughput with so many threads, requests a second, as [`Advice::tried`] has it; beyond that simulated now.
+    pub fn rps(&self, model: &Model, threads: u32) -> f64 {
+        let known = self.tried.get(threads.saturating_sub(1) as usize);
+        known.map_or_else(|| saturated(model, threads).rps, |seen| seen.rps)
+    }
+}
+
+/// With clients that keep all threads busy. Other programs on the machine are left out: they are gone tomorrow, and
+/// the threads stay.
+fn saturated(model: &Model, threads: u32) -> Prediction {
+    let recorded = &model.recorded;
+    let setup = Setup {
+        threads,
+        load: Load::Closed {
+            clients: clients(model),
+            think: recording::Nanos::ZERO,
+        },
+        costs: Costs {
+            foreign: 0.0,
+            ..recorded.costs
+        },
+        ..*recorded
+    };
+    model.predict_with(&setup, REPLAYED)
+}
+
+/// Clients to simulate.
+fn clients(model: &Model) -> u32 {
+    match model.recorded.load {
+        Load::Closed { clients, .. } => clients,
+        Load::Open { .. } => 2 * THREADS_OPEN * model.recorded.workers.max(1),
+    }
+}
+
+/// Most threads a worker.
+fn limit(model: &Model) -> u32 {
     let pool = model.database_pool.unwrap_or(u32::MAX).max(1);
     match model.recorded.load {
-        Load::Closed { clients, .. } => (
-            clients,
-            clients.div_ceil(workers).min(pool).min(THREADS_MAX),
-        ),
-        Load::Open { .. } => (2 * THREADS_OPEN * workers, THREADS_OPEN.min(pool)),
+        Load::Closed { clients, .. } => {
+            let each = clients.div_ceil(model.recorded.workers.max(1));
+            each.min(pool).min(THREADS_MAX)
+        }
+        Load::Open { .. } => THREADS_OPEN.min(pool),
     }
 }
 

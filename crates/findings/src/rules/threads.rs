@@ -1,33 +1,22 @@
 //! Threads a worker: too few (requests wait for a thread) or too many (threads wait for the GVL).
 //!
-//! The recorded bursts are replayed with other numbers of threads. Recommended is the smallest number
-//! that reaches [`CEILING_SHARE`] of the best throughput, within the clients seen and the database pool.
-
-use std::collections::HashMap;
+//! The recorded requests are replayed with other numbers of threads, by the model of `hakaru predict` and with the advice of
+//! `hakaru tune --advise`, so that all three say the same.
 
 use breakdown::RouteBalance;
-use recording::{Burst, BurstKind, LoadMode, Nanos};
-use whatif::{Arrivals, Costs, Demands, HandOut, Load, Prediction, Setup, Workload, simulate};
+use whatif::advice::{Advice, advise};
+use whatif::{Model, Prediction, Setup};
 
 use crate::context::Context;
 use crate::numbers::counted;
 use crate::text::{ms, percent, times, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
-/// The last tenth of throughput costs most threads: the rule of the recommendation.
-const CEILING_SHARE: f64 = 0.9;
-/// Most threads tried; beyond it a thread's memory and the scheduler matter, which are not modelled.
-const THREADS_MAX: u32 = 64;
-/// Requests replayed for each number of threads: p95 then varies by a few percent between seeds.
+/// Requests replayed for each line of the evidence: p95 then varies by a few percent between seeds.
 const REPLAYED: u32 = 8_000;
-/// Recorded requests below which nothing is said. Found by weighing.
-const SAMPLE_MIN: usize = 50;
-/// Share of requests whose routes must have recorded bursts.
-const COVERAGE_MIN: f64 = 0.8;
 /// Share of the time in the queue, or waiting for the GVL, from which it hurts. Found by weighing.
 const WAIT_SHARE_MIN: f64 = 0.2;
-/// Share of time a worker's GVL is held by handlers from which further threads only take turns: the rest is
-/// taken by the server between them. Found by weighing.
+/// Share of time a worker's GVL is held from which further threads only take turns. Found by weighing.
 const GVL_FULL: f64 = 0.8;
 /// Throughput that more threads must give. Below, noise would be taken for an effect.
 const GAIN_MIN: f64 = 0.1;
@@ -37,17 +26,12 @@ const MODEL_ERROR_MAX: f64 = 0.25;
 const MODEL_ERROR_HOPELESS: f64 = 0.6;
 /// Mean wait for the GVL in ms from which the title tells it. Below, clocks and wake-ups are what is seen.
 const WAIT_SHOWN_MIN_MS: f64 = 0.1;
-const SEED: u64 = 1;
 
 struct Plan {
-    requests: Vec<Vec<Burst>>,
-    workload: Workload,
-    setup: Setup,
+    model: Model,
+    advice: Advice,
     /// Threads in use now.
     threads: u32,
-    /// Most threads that make sense.
-    limit: u32,
-    recommended: u32,
     /// Relative error of the replay against the run.
     error: f64,
 }
@@ -66,126 +50,47 @@ fn judge(context: &Context<'_>, plan: &Plan) -> Option<Finding> {
     // on a new connection only when a thread takes it.
     let queued = balance.queue;
     let inside = overall.seen_mean_ms - balance.queue - balance.respond;
-    let now = plan.closed(plan.threads)?;
-    let then = plan.closed(plan.recommended)?;
-    let gain = then.rps / now.rps - 1.0;
+    let recommended = plan.advice.threads;
     let waits_outside = queued >= WAIT_SHARE_MIN * overall.seen_mean_ms;
-    let few = plan.recommended > plan.threads && waits_outside && gain >= GAIN_MIN;
-    // A handler that never lets go of the GVL keeps the next one from starting: that wait is in the queue.
-    let gvl_full = waits_outside && plan.gvl_held(context) >= GVL_FULL;
-    let many = plan.recommended < plan.threads
-        && (gvl_full || balance.gvl_wait >= WAIT_SHARE_MIN * inside);
-    if few {
-        Some(too_few(context, plan, queued, gain))
-    } else if many {
-        Some(too_many(context, plan, gain))
-    } else {
-        None
+    let gvl_waits = balance.gvl_wait >= WAIT_SHARE_MIN * inside;
+    let gain = plan.gain();
+    if recommended > plan.threads && waits_outside && gain >= GAIN_MIN {
+        return Some(too_few(context, plan, queued, gain));
     }
+    // A handler that never lets go of the GVL keeps the next one from starting: that wait is in the queue.
+    let gvl_full = || waits_outside && plan.replay(plan.threads).gvl_busy >= GVL_FULL;
+    (recommended < plan.threads && (gvl_waits || gvl_full())).then(|| too_many(context, plan, gain))
 }
 
 fn plan(context: &Context<'_>) -> Option<Plan> {
-    let target = &context.recording.meta.target;
-    let load = &context.recording.meta.load;
-    let (workers, threads) = (target.workers, target.threads);
-    if workers == 0 || threads == 0 || load.connections == 0 {
+    let recording = context.recording;
+    if recording.meta.load.connections == 0 {
         return None;
     }
-    let requests = sample(context)?;
-    let clients_each = load.connections.div_ceil(workers);
-    let pool = target.database_pool.unwrap_or(u32::MAX).max(1);
-    let limit = clients_each.min(pool).min(THREADS_MAX);
-    let mut plan = Plan {
-        workload: Workload::new(&requests, &Demands::default())?,
-        requests,
-        setup: Setup {
-            workers,
-            threads,
-            cores: context.recording.meta.cores.max(1),
-            load: Load::Closed {
-                clients: load.connections,
-                think: Nanos::ZERO,
-            },
-            hand_out: HandOut::Shared,
-            costs: Costs {
-                turnaround: turnaround(&context.breakdown.overall),
-                ..Costs::default()
-            },
-        },
-        threads,
-        limit,
-        recommended: 0,
-        error: 0.0,
-    };
-    plan.recommended = plan.recommend()?;
-    plan.error = plan.model_error(context)?;
-    (plan.error <= MODEL_ERROR_HOPELESS).then_some(plan)
-}
-
-/// Requests answered a second.
-fn rps(context: &Context<'_>) -> f64 {
-    context.breakdown.overall.answered as f64 / context.recording.window.length().as_secs_f64()
-}
-
-/// What a thread does after the handler, as far as the client's side shows it.
-fn turnaround(overall: &RouteBalance) -> Nanos {
-    let respond = (overall.balance.respond * 1e6).max(0.0) as u64;
-    Nanos(respond).min(whatif::TURNAROUND)
+    let model = Model::of(recording, &context.joined, context.breakdown).ok()?;
+    let error = model.error();
+    (error <= MODEL_ERROR_HOPELESS).then(|| Plan {
+        advice: advise(&model),
+        threads: model.recorded.threads,
+        error,
+        model,
+    })
 }
 
 impl Plan {
-    /// The replay of a closed load with `threads` threads a worker.
-    fn closed(&self, threads: u32) -> Option<Prediction> {
-        let setup = Setup {
-            threads,
-            ..self.setup
-        };
-        simulate(&self.workload, &setup, SEED, REPLAYED)
+    /// Throughput with the recommended threads over that with the present ones, less 1, where clients keep all of them busy.
+    fn gain(&self) -> f64 {
+        let advice = &self.advice;
+        advice.rps(&self.model, advice.threads) / advice.rps(&self.model, self.threads) - 1.0
     }
 
     /// The replay of the run's own load.
-    fn own_load(&self, context: &Context<'_>, threads: u32) -> Option<Prediction> {
-        let load = &context.recording.meta.load;
-        let load = match (load.mode, load.rate) {
-            (LoadMode::Open, Some(rate)) => Load::Open {
-                rate,
-                arrivals: Arrivals::Poisson,
-                connections: load.connections,
-            },
-            _ => self.setup.load,
-        };
+    fn replay(&self, threads: u32) -> Prediction {
         let setup = Setup {
             threads,
-            load,
-            ..self.setup
+            ..self.model.recorded
         };
-        simulate(&self.workload, &setup, SEED, REPLAYED)
-    }
-
-    /// Share of the run in which handlers held a worker's GVL.
-    fn gvl_held(&self, context: &Context<'_>) -> f64 {
-        let held = |bursts: &Vec<Burst>| {
-            let running = bursts.iter().filter(|b| b.kind == BurstKind::Running);
-            running.map(|b| b.length.as_secs_f64()).sum::<f64>()
-        };
-        let mean_s = self.requests.iter().map(held).sum::<f64>() / self.requests.len() as f64;
-        rps(context) * mean_s / f64::from(self.setup.workers)
-    }
-
-    fn recommend(&self) -> Option<u32> {
-        let tried: Vec<(u32, f64)> = (1..=self.limit)
-            .filter_map(|threads| Some((threads, self.closed(threads)?.rps)))
-            .collect();
-        let ceiling = tried.iter().map(|(_, rps)| *rps).fold(0.0, f64::max);
-        let enough = |tried: &&(u32, f64)| tried.1 >= CEILING_SHARE * ceiling;
-        tried.iter().find(enough).map(|(threads, _)| *threads)
-    }
-
-    /// How far the replay is from what was measured, relative to it.
-    fn model_error(&self, context: &Context<'_>) -> Option<f64> {
-        let measured = rps(context);
-        let predicted = self.own_load(context, self.threads)?.rps;
-        (measured > 0.0).then(|| (predicted / measured - 1.0).abs())
+        self.model.predict_with(&setup, REPLAYED)
     }
 
     fn confidence(&self) -> Confidence {
@@ -197,56 +102,52 @@ impl Plan {
     }
 
     /// Throughput and p95 around the recommended number, and at the present one.
-    fn table(&self, context: &Context<'_>) -> Vec<String> {
-        let r = self.recommended;
+    fn table(&self) -> Vec<String> {
+        let r = self.advice.threads;
         let mut shown = vec![self.threads, r.saturating_sub(1), r, r + 1];
+        shown.retain(|threads| *threads > 0);
         shown.sort_unstable();
         shown.dedup();
-        shown
-            .into_iter()
-            .filter(|threads| *threads > 0)
-            .filter_map(|threads| {
-                let seen = self.own_load(context, threads)?;
-                let mark = match threads {
-                    _ if threads == self.threads => " (now)",
-                    _ if threads == r => " (recommended)",
-                    _ => "",
-                };
-                Some(format!(
-                    "predicted at {threads} threads{mark}: {:.0} req/s, p95 {}, GVL wait {}",
-                    seen.rps,
-                    ms(seen.latency_p95.as_millis_f64()),
-                    ms(seen.gvl_wait_mean.as_millis_f64()),
-                ))
-            })
-            .collect()
+        let line = |threads| {
+            let seen = self.replay(threads);
+            let mark = match threads {
+                _ if threads == self.threads => " (now)",
+                _ if threads == r => " (recommended)",
+                _ => "",
+            };
+            format!(
+                "predicted at {threads} threads{mark}: {:.0} req/s, p95 {}, GVL wait {}",
+                seen.rps,
+                ms(seen.latency_p95.as_millis_f64()),
+                ms(seen.gvl_wait_mean.as_millis_f64()),
+            )
+        };
+        shown.into_iter().map(line).collect()
     }
 
     /// Throughput may be bought with latency, which must then be said beside it.
-    fn p95_change(&self, context: &Context<'_>) -> String {
-        let p95 = |threads| {
-            let seen = self.own_load(context, threads)?;
-            Some(ms(seen.latency_p95.as_millis_f64()))
-        };
-        match (p95(self.threads), p95(self.recommended)) {
-            (Some(now), Some(then)) => format!(" (p95 {now} → {then})"),
-            _ => String::new(),
-        }
+    fn p95_change(&self) -> String {
+        let p95 = |threads| ms(self.replay(threads).latency_p95.as_millis_f64());
+        format!(
+            " (p95 {} → {})",
+            p95(self.threads),
+            p95(self.advice.threads)
+        )
     }
 
-    fn evidence(&self, context: &Context<'_>) -> Vec<String> {
-        let mut evidence = self.table(context);
+    fn evidence(&self) -> Vec<String> {
+        let mut evidence = self.table();
         evidence.push(format!(
             "from {} recorded requests, at most {} threads; the replay of the present setting is {} off",
-            self.requests.len(),
-            self.limit,
+            self.model.sampled,
+            self.advice.tried.len(),
             percent(self.error),
         ));
         evidence
     }
 
     fn remedy(&self, context: &Context<'_>, side: &str) -> Remedy {
-        let r = self.recommended;
+        let r = self.advice.threads;
         let pool = match context.recording.meta.target.database_pool {
             Some(pool) => format!("; the database pool of {pool} suffices"),
             None => format!(
@@ -266,9 +167,9 @@ impl Plan {
 }
 
 fn too_few(context: &Context<'_>, plan: &Plan, queued: f64, gain: f64) -> Finding {
-    let (threads, r) = (plan.threads, plan.recommended);
+    let (threads, r) = (plan.threads, plan.advice.threads);
     let holder = holder(context);
-    let mut evidence = plan.evidence(context);
+    let mut evidence = plan.evidence();
     let mut route = String::new();
     if let Some((balance, share)) = holder {
         route = balance.route.clone();
@@ -306,7 +207,7 @@ fn too_few(context: &Context<'_>, plan: &Plan, queued: f64, gain: f64) -> Findin
         estimated_gain: format!(
             "{:+.0}% throughput with {r} threads{}, by replay",
             gain * 100.0,
-            plan.p95_change(context),
+            plan.p95_change(),
         ),
         gain_share: share.clamp(0.0, 1.0),
         confidence: plan.confidence(),
@@ -315,7 +216,7 @@ fn too_few(context: &Context<'_>, plan: &Plan, queued: f64, gain: f64) -> Findin
 }
 
 fn too_many(context: &Context<'_>, plan: &Plan, gain: f64) -> Finding {
-    let (threads, r) = (plan.threads, plan.recommended);
+    let (threads, r) = (plan.threads, plan.advice.threads);
     let wait = context.breakdown.overall.balance.gvl_wait;
     let waits = if wait >= WAIT_SHOWN_MIN_MS {
         format!("requests wait {} for the GVL", ms(wait))
@@ -333,7 +234,7 @@ fn too_many(context: &Context<'_>, plan: &Plan, gain: f64) -> Finding {
         why: "threads that wait for the GVL hold memory and database connections, and make every \
               request's time depend on its neighbours"
             .to_owned(),
-        evidence: plan.evidence(context),
+        evidence: plan.evidence(),
         remedy: plan.remedy(
             context,
             "requests then wait in the queue instead, first come, first served",
@@ -377,65 +278,4 @@ fn largest_part(route: &RouteBalance) -> (&'static str, f64) {
         ("", 0.0),
         |most, part| if part.1 > most.1 { part } else { most },
     )
-}
-
-/// Recorded requests in the proportions of their routes. The first requests of each route are always
-/// recorded, so the recorded ones alone would count rare routes too high.
-fn sample(context: &Context<'_>) -> Option<Vec<Vec<Burst>>> {
-    const SIZE: f64 = 2_000.0;
-    let on_core = on_core(context);
-    let mut by_route: HashMap<usize, (u64, Vec<&[Burst]>)> = HashMap::new();
-    for request in &context.joined.requests {
-        if let Some(handled) = request.handled {
-            let (seen, recorded) = by_route.entry(request.route).or_default();
-            *seen += 1;
-            if !handled.bursts.is_empty() {
-                recorded.push(&handled.bursts);
-            }
-        }
-    }
-    let seen: u64 = by_route.values().map(|(seen, _)| seen).sum();
-    let recorded: usize = by_route.values().map(|(_, recorded)| recorded.len()).sum();
-    let covered = by_route
-        .values()
-        .filter(|(_, recorded)| !recorded.is_empty());
-    let covered: u64 = covered.map(|(seen, _)| seen).sum();
-    if recorded < SAMPLE_MIN || (covered as f64) < COVERAGE_MIN * seen as f64 {
-        return None;
-    }
-    let mut routes: Vec<_> = by_route.into_iter().collect();
-    routes.sort_by_key(|(route, _)| *route);
-    let mut requests = Vec::new();
-    for (_, (route_seen, recorded)) in routes {
-        let wanted = (SIZE * route_seen as f64 / covered as f64).round() as usize;
-        let drawn = recorded
-            .iter()
-            .cycle()
-            .take(if recorded.is_empty() { 0 } else { wanted });
-        requests.extend(drawn.map(|bursts| scaled(bursts, on_core)));
-    }
-    Some(requests)
-}
-
-/// Share of a recorded burst with the GVL that is work. Waits for a core that workers cause each other
-/// are what the replay adds itself; workers that have a core each are delayed by others, who remain.
-fn on_core(context: &Context<'_>) -> f64 {
-    let meta = &context.recording.meta;
-    let balance = context.breakdown.overall.balance;
-    let running = balance.cpu + balance.cpu_wait;
-    if meta.target.workers <= meta.cores || running <= 0.0 {
-        return 1.0;
-    }
-    balance.cpu / running
-}
-
-fn scaled(bursts: &[Burst], on_core: f64) -> Vec<Burst> {
-    let scale = |burst: &Burst| match burst.kind {
-        BurstKind::Running => Burst {
-            length: Nanos((burst.length.0 as f64 * on_core) as u64),
-            ..*burst
-        },
-        _ => *burst,
-    };
-    bursts.iter().map(scale).collect()
 }
