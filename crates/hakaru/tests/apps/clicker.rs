@@ -11,6 +11,7 @@ fn each_message_is_a_route() {
         flags: &["--duration", "3s", "--warmup", "1s"],
         database: None,
         flow: None,
+        instead: &[],
     };
     let json = run.ok();
     let routes = json["routes"].as_array().expect("routes");

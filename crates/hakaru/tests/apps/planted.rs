@@ -12,6 +12,7 @@ fn run(app: &str, port: &str, duration: &str) -> Value {
         flags: &["--duration", duration],
         database: None,
         flow: None,
+        instead: &[],
     };
     run.ok()
 }

