@@ -62,6 +62,8 @@ fn check(port_written: &str, prepare: impl FnOnce(&Path), paths: &[&str]) {
     let output = hakaru(path, &["run", "--json", "--duration", "2s"]);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(0), "{said}\n{moved}");
+    let page = String::from_utf8_lossy(&output.stdout);
+    assert!(!page.contains("hollow-answers"), "{page}");
     // A second time nothing is overwritten.
     assert_eq!(hakaru(path, &["init"]).status.code(), Some(2));
     let kept = std::fs::read_to_string(path.join("hakaru.toml")).expect("a configuration");
@@ -86,11 +88,16 @@ fn a_sinatra_app() {
 
 #[test]
 fn a_rails_app() {
-    check(
-        "3000",
-        |path| copy_without_config("blog", path),
-        &["/", "/posts"],
-    );
+    // As `rails new` writes it: plain HTTP is answered by a redirect.
+    let prepare = |path: &Path| {
+        copy_without_config("blog", path);
+        let file = path.join("config/environments/production.rb");
+        let text = std::fs::read_to_string(&file).expect("its settings");
+        let (head, end) = text.rsplit_once("end").expect("a block");
+        let text = format!("{head}  config.force_ssl = true\nend{end}");
+        std::fs::write(&file, text).expect("they are written");
+    };
+    check("3000", prepare, &["/", "/posts"]);
 }
 
 #[test]

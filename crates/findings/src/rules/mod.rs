@@ -13,6 +13,7 @@ mod few_samples;
 mod gc_share;
 mod generator_busy;
 mod gvl_in_sql;
+mod hollow_answers;
 pub(crate) mod host_busy;
 mod large_bodies;
 mod locks;
@@ -41,7 +42,7 @@ use crate::types::{Confidence, Remedy, Safety};
 type Rule = fn(&Context<'_>) -> Vec<Finding>;
 
 /// All rules.
-pub(crate) const ALL: [Rule; 31] = [
+pub(crate) const ALL: [Rule; 32] = [
     errors::find,
     n_plus_one::find,
     missing_index::find,
@@ -68,6 +69,7 @@ pub(crate) const ALL: [Rule; 31] = [
     memory_growth::find,
     fd_limit::find,
     memory_limit::find,
+    hollow_answers::find,
     generator_busy::find,
     host_busy::find,
     few_samples::find,

@@ -53,6 +53,25 @@ fn open_requests_at_the_end_are_no_errors() {
 }
 
 #[test]
+fn pages_that_are_none_are_said() {
+    let answered = |status: u16, share: u64| {
+        healthy().with(|r| {
+            for exchange in r.exchanges.iter_mut().filter(|e| e.id.0 % 100 < share) {
+                exchange.status = status;
+            }
+        })
+    };
+    let findings = answered(301, 100).check(&["hollow-answers"]);
+    assert_eq!(
+        findings[0].evidence,
+        ["GET /channel/:id is answered 301 1,000 times"]
+    );
+    answered(404, 95).check(&["hollow-answers"]);
+    answered(303, 50).check(&[]);
+    answered(304, 100).check(&[]);
+}
+
+#[test]
 fn a_busy_generator_is_said() {
     healthy()
         .with(|r| r.generator.cpu = nanos(9_000.0))

@@ -154,9 +154,14 @@ fn needs_code(number: u32, finding: &findings::Finding) -> Failure {
     if let Some(exact) = &finding.remedy.exact {
         message += &format!(" ({exact})");
     }
-    usage(format!(
-        "{message}; make it, then `git diff > fix.diff`, take it back, and `hakaru try {number} --patch fix.diff`"
-    ))
+    usage(match finding.remedy.safety {
+        findings::Safety::Code => format!(
+            "{message}; make it, then `git diff > fix.diff`, take it back, and `hakaru try {number} --patch fix.diff`"
+        ),
+        _ => format!(
+            "{message}; make it by hand, `hakaru run` again, and `hakaru log` shows both beside the noise of this host"
+        ),
+    })
 }
 
 impl Change {

@@ -11,6 +11,10 @@ pub(crate) struct App {
     pub(crate) bundled: bool,
     /// There is a `config/puma.rb`, which says how many threads there are.
     pub(crate) puma_config: bool,
+    /// Rails answers plain HTTP with a redirect in production.
+    pub(crate) https_only: bool,
+    /// Rails in production lacks its secret here.
+    pub(crate) lacks_secret: bool,
     /// Puma's port.
     pub(crate) port: u16,
     /// A line that puts the data into its known state, where the app's files name one.
@@ -41,6 +45,12 @@ pub(crate) fn look(folder: &Path) -> Option<App> {
     };
     let source = if app.rails {
         app.port = 3000;
+        app.https_only = is_set(
+            &read("config/environments/production.rb"),
+            "config.force_ssl = true",
+        );
+        app.lacks_secret =
+            !has("config/master.key") && !read("config/application.rb").contains("secret_key_base");
         app.found.push("config.ru of a Rails app".to_owned());
         read("config/routes.rb")
     } else {
@@ -58,6 +68,14 @@ pub(crate) fn look(folder: &Path) -> Option<App> {
             "config/database.yml: the address is taken from the running app",
         ),
         (
+            app.https_only,
+            "config.force_ssl: the flow says X-Forwarded-Proto: https, as the proxy in front would",
+        ),
+        (
+            app.lacks_secret,
+            "no config/master.key: SECRET_KEY_BASE_DUMMY (Rails 7.1) stands in for production's secret",
+        ),
+        (
             app.bundled && !lock.contains("puma"),
             "no puma in the Gemfile: the app must be able to load it to be seen inside",
         ),
@@ -66,7 +84,12 @@ pub(crate) fn look(folder: &Path) -> Option<App> {
             app.found.push(text.to_owned());
         }
     }
-    app.before = before(&has);
+    app.before = before(&has, &read("seed.rb"));
+    if let Some(line) = &app.before {
+        app.found.push(format!(
+            "before each run: {line}; take it out of the file if that must not be"
+        ));
+    }
     app.paths = paths(&source, app.rails);
     app.found
         .push(format!("paths for a first flow: {}", app.paths.join(", ")));
@@ -74,11 +97,17 @@ pub(crate) fn look(folder: &Path) -> Option<App> {
 }
 
 /// Only what cannot lose data: an app without a database of its own gets its tables.
-fn before(has: &dyn Fn(&str) -> bool) -> Option<String> {
+fn before(has: &dyn Fn(&str) -> bool, seed: &str) -> Option<String> {
     if has("db/schema.rb") || has("db/structure.sql") {
         return Some("bundle exec rake db:prepare".to_owned());
     }
-    has("seed.rb").then(|| "ruby seed.rb --reset".to_owned())
+    // A script that knows no such flag might do anything.
+    (seed.contains("--reset")).then(|| "ruby seed.rb --reset".to_owned())
+}
+
+/// Whether a line of Ruby is there and no comment.
+fn is_set(source: &str, line: &str) -> bool {
+    source.lines().any(|known| known.trim().starts_with(line))
 }
 
 /// `/` and the literal GET routes: Sinatra's `get "/x"` and Rails' `get "x"`, and the index of `resources :x`.
@@ -126,6 +155,31 @@ fn is_plain(path: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_rails_needs_in_production_is_seen() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let write = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().expect("a folder")).expect("it is made");
+            fs::write(path, text).expect("it is written");
+        };
+        write("config.ru", "run Rails.application\n");
+        write("config/application.rb", "");
+        write("config/routes.rb", "");
+        let production = "config/environments/production.rb";
+        write(production, "  # config.force_ssl = true\n");
+        write("seed.rb", "Message.delete_all\n");
+        let app = look(folder.path()).expect("an app");
+        assert!(app.lacks_secret && !app.https_only);
+        assert_eq!(app.before, None);
+        write(production, "  config.force_ssl = true\n");
+        write("config/master.key", "0a1b");
+        write("seed.rb", "reset if ARGV.include?(\"--reset\")\n");
+        let app = look(folder.path()).expect("an app");
+        assert!(app.https_only && !app.lacks_secret);
+        assert_eq!(app.before.as_deref(), Some("ruby seed.rb --reset"));
+    }
 
     #[test]
     fn paths_are_those_that_need_no_value() {

@@ -15,6 +15,11 @@ pub(crate) fn config(app: &App, flow: &str) -> String {
         (" -t 5:5", "-t 5:5 is five threads; ")
     };
     let environment = if app.rails { "RAILS_ENV" } else { "RACK_ENV" };
+    let secret = if app.lacks_secret {
+        ", SECRET_KEY_BASE_DUMMY = \"1\""
+    } else {
+        ""
+    };
     let before = match &app.before {
         Some(line) => format!("before = \"{line}\"\n"),
         None => "# before = \"…\"\n".to_owned(),
@@ -27,8 +32,8 @@ pub(crate) fn config(app: &App, flow: &str) -> String {
          # Where it answers.\n\
          url = \"http://127.0.0.1:{port}\"\n\
          # As in production: without code reloading and debug pages.\n\
-         env = {{ {environment} = \"production\" }}\n\
-         # Puts the data into the same state before each run.\n\
+         env = {{ {environment} = \"production\"{secret} }}\n\
+         # Puts the data into the same state before each run. A table with few rows hides what is slow in production.\n\
          {before}\n\
          [load]\n\
          # So many users, each sending its next request when the last is answered.\n\
@@ -48,8 +53,13 @@ pub(crate) fn flow(app: &App) -> String {
                     # as soon as you know; until then every answer but a server error will do.\n\
                     # Accept-Encoding lets the app compress, as it does for a browser; checks see the body decompressed.\n"
         .to_owned();
+    let https = if app.https_only {
+        "X-Forwarded-Proto: https\n"
+    } else {
+        ""
+    };
     for path in &app.paths {
-        text += &format!("\nGET {{{{base_url}}}}{path}\nAccept-Encoding: gzip\n");
+        text += &format!("\nGET {{{{base_url}}}}{path}\nAccept-Encoding: gzip\n{https}");
     }
     text
 }
@@ -73,10 +83,16 @@ mod tests {
             puma_config: true,
             port: 3000,
             before: Some("bundle exec rake db:prepare".to_owned()),
+            https_only: true,
+            lacks_secret: true,
+            paths: vec!["/".to_owned()],
             ..App::default()
         };
+        let first = flow(&rails);
+        assert!(first.ends_with("Accept-Encoding: gzip\nX-Forwarded-Proto: https\n"));
         let text = config(&rails, "f.hurl");
         assert!(text.contains("bundle exec puma -C config/puma.rb -b tcp://127.0.0.1:3000"));
+        assert!(text.contains("RAILS_ENV = \"production\", SECRET_KEY_BASE_DUMMY = \"1\""));
         assert!(text.contains("RAILS_ENV") && text.contains("\nbefore = \"bundle exec rake"));
     }
 }

@@ -1,0 +1,63 @@
+//! Pages that are none: nearly everything that was asked for was answered by a redirect or a refusal.
+//!
+//! A flow that does not say what must be answered takes every status below 500, so nothing else would tell.
+
+use std::collections::HashMap;
+
+use super::Doubt;
+use crate::context::Context;
+use crate::numbers;
+use crate::text::percent;
+use crate::types::{Confidence, Finding};
+
+/// Share of the pages from which the run says little of the app. Logins and redirects after a form are far from it.
+const SHARE_MIN: f64 = 0.9;
+/// Answers named as evidence.
+const SHOWN: usize = 3;
+
+pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
+    let routes = &context.joined.routes;
+    let pages = context.joined.requests.iter().filter(|request| {
+        request.exchange.outcome.was_answered() && routes[request.route].starts_with("GET ")
+    });
+    let (mut all, mut hollow) = (0_u64, HashMap::<(usize, u16), u64>::new());
+    for request in pages {
+        all += 1;
+        let status = request.exchange.status;
+        if is_hollow(status) {
+            *hollow.entry((request.route, status)).or_default() += 1;
+        }
+    }
+    let count: u64 = hollow.values().sum();
+    if count == 0 || (count as f64) < SHARE_MIN * all as f64 {
+        return Vec::new();
+    }
+    let mut most: Vec<_> = hollow.into_iter().collect();
+    most.sort_by_key(|((route, status), count)| (std::cmp::Reverse(*count), *route, *status));
+    let line = |((route, status), count): &((usize, u16), u64)| {
+        format!(
+            "{} is answered {status} {}",
+            routes[*route],
+            numbers::counted(*count, "time")
+        )
+    };
+    let doubt = Doubt {
+        rule: "hollow-answers",
+        what: format!(
+            "{} of the pages are redirects or refusals: little of the app is measured",
+            percent(count as f64 / all as f64)
+        ),
+        why: "a flow that does not state what must be answered takes every status below 500",
+        evidence: most.iter().take(SHOWN).map(line).collect(),
+        remedy: "look at the answers (hakaru check FLOW) and state them in the flow, such as HTTP 200; where they lead \
+                 to https (Rails: config.force_ssl), send X-Forwarded-Proto: https with each request; where they lead \
+                 to a login, log in first (docs/flows.md)",
+        confidence: Confidence::High,
+    };
+    vec![doubt.into()]
+}
+
+/// Neither a page nor the word that the known one is still good.
+fn is_hollow(status: u16) -> bool {
+    status != 304 && (300..500).contains(&status)
+}
