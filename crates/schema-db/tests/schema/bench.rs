@@ -64,6 +64,10 @@ pub fn exported(scratch: &mut dyn Scratch) -> Result<Schema, String> {
 
 /// The plan to a text in our own style, with everything allowed.
 pub fn plan_to(scratch: &mut dyn Scratch, desired: &Schema) -> Result<Plan, String> {
+    plan_with(scratch, desired, true)
+}
+
+fn plan_with(scratch: &mut dyn Scratch, desired: &Schema, all: bool) -> Result<Plan, String> {
     let from = exported(scratch)?;
     let options = PlanOptions {
         style: Style::Native,
@@ -71,11 +75,29 @@ pub fn plan_to(scratch: &mut dyn Scratch, desired: &Schema) -> Result<Plan, Stri
         ..PlanOptions::default()
     };
     let mut plan = schema::plan(&from, desired, &options).map_err(|error| error.to_string())?;
-    plan.hold_back(&Allowed {
-        all: true,
-        named: Vec::new(),
-    });
+    let named = Vec::new();
+    plan.hold_back(&Allowed { all, named });
     Ok(plan)
+}
+
+/// Applies what destroys nothing of the way to a text; then nothing but what is held back may be left.
+pub fn approach(scratch: &mut dyn Scratch, text: &str) -> Result<(), String> {
+    let server = scratch.database().server().clone();
+    let mut desired = load(text, &server)?;
+    let mut plan = plan_with(scratch, &desired, false)?;
+    let applied = plan.applied().map(|statement| statement.sql.as_str());
+    run(scratch, applied).map_err(|error| format!("{error}\nof\n{}", spelled(&plan)))?;
+    if scratch.can_be_asked() {
+        ask(scratch, &mut desired)?;
+    }
+    plan = plan_with(scratch, &desired, false)?;
+    match plan.applied().next() {
+        None => Ok(()),
+        Some(_) => Err(format!(
+            "this is applied again and again\n{}",
+            spelled(&plan)
+        )),
+    }
 }
 
 /// Brings the database to a text, as `apply` would; then there must be nothing left to do.

@@ -13,7 +13,7 @@ use schema_db::Database;
 use schema_db::postgres::{self, Postgres, PostgresAddress};
 use serde_json::Value;
 
-use crate::bench::{Bench, Scratch};
+use crate::bench::{self, Bench, Scratch};
 use crate::cases::{self, Exception};
 
 const FILE: &str = "cases-postgres.json";
@@ -307,6 +307,19 @@ fn features_are_reached_there_and_back() {
     for variable in ["HAKARU_TEST_POSTGRES_URL", "HAKARU_TEST_POSTGRES18_URL"] {
         let bench = Databases::new(variable, None);
         cases::features(&bench, features::FEATURES.into_iter());
+    }
+}
+
+#[test]
+fn what_is_held_back_leaves_the_rest() {
+    let bench = Databases::new("HAKARU_TEST_POSTGRES_URL", None);
+    for (one, other) in features::FEATURES {
+        for (current, desired) in [(one, other), (other, one)] {
+            let mut scratch = bench.empty();
+            bench::reach(&mut *scratch, current).unwrap();
+            let approached = bench::approach(&mut *scratch, desired);
+            approached.unwrap_or_else(|error| panic!("{current}\n{desired}\n{error}"));
+        }
     }
 }
 

@@ -20,13 +20,15 @@ pub(super) struct Retyped {
 const USERS: [&str; 6] = ["column", "constraint", "index", "policy", "trigger", "view"];
 
 /// How comments call what may be held back, and its kind.
-const COMMENTED: [(&str, &str); 7] = [
+const COMMENTED: [(&str, &str); 9] = [
     ("COLUMN ", "column"),
     ("CONSTRAINT ", "constraint"),
+    ("DOMAIN ", "domain"),
     ("INDEX ", "index"),
     ("MATERIALIZED VIEW ", "view"),
     ("POLICY ", "policy"),
     ("TRIGGER ", "trigger"),
+    ("TYPE ", "type"),
     ("VIEW ", "view"),
 ];
 

@@ -23,7 +23,11 @@ impl<'a> Builder<'a> {
         let lock = vec![hazards::ACCESS_EXCLUSIVE];
         let first = self.push_with(sql, "replace", "type", shown.clone(), lock);
         let sql = self.speller.user_type(to);
-        let mut last = self.push(sql, "create", "type", shown.clone());
+        let kind = match to.kind {
+            TypeKind::Enum(_) => "type",
+            TypeKind::Domain(_) => "domain",
+        };
+        let mut last = self.push(sql, "create", kind, shown.clone());
         self.statements[last].needs.push(first);
         for (table, column) in self.columns_of_type(&to.name) {
             last = self.retype(table, column, &to.name, last);
