@@ -21,6 +21,8 @@ pub(crate) struct WebSocket {
     waiting_bytes: usize,
     /// One of them that is looked at.
     current: Option<Vec<u8>>,
+    /// Whether a message has come since the exchange began.
+    has_message: bool,
     passed_over: u64,
     reason: String,
     /// Whether a close frame was sent.
@@ -36,6 +38,7 @@ impl WebSocket {
             waiting: VecDeque::new(),
             waiting_bytes: 0,
             current: None,
+            has_message: false,
             passed_over: 0,
             reason: String::new(),
             has_closed: false,
@@ -56,6 +59,7 @@ impl WebSocket {
             self.input.clear();
             self.input_at = 0;
         }
+        self.has_message |= event == Some(Event::Message);
         Ok(event)
     }
 
@@ -87,6 +91,8 @@ impl WebSocket {
     pub(crate) fn begin(&mut self, sends: bool) {
         self.passed_over = 0;
         self.reason.clear();
+        self.current = None;
+        self.has_message = false;
         if sends {
             self.waiting.clear();
             self.waiting_bytes = 0;
@@ -116,9 +122,13 @@ impl WebSocket {
         }
     }
 
-    /// The message that is looked at.
+    /// The message that is looked at; empty before one came.
     pub(crate) fn message(&self) -> &[u8] {
-        self.current.as_deref().unwrap_or(self.reader.message())
+        match (&self.current, self.has_message) {
+            (Some(current), _) => current,
+            (None, true) => self.reader.message(),
+            (None, false) => &[],
+        }
     }
 
     /// What a pong must send back.

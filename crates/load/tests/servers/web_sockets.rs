@@ -508,6 +508,17 @@ fn a_pass_shows_each_message() {
         answer_timeout: millis(100),
         ..plan(1)
     };
+    // A message of an earlier step is none that came now.
+    let silent = answers(frame(TEXT, b"b"), false);
+    let steps = vec![says("a", "b"), says("c", "d")];
+    let mut last = None;
+    let twice = flow(&at(serve(silent)), "", 1, steps);
+    check_once(&soon, &twice, &mut |checked| last = Some(checked)).expect("an address");
+    let last = last.expect("a step");
+    assert_eq!(
+        (last.outcome, last.response.as_str()),
+        (Outcome::TimedOut, "")
+    );
     check_once(&soon, &scenario, &mut |checked| seen.push(checked)).expect("an address");
     let told: Vec<_> = (seen.iter())
         .map(|one| {
