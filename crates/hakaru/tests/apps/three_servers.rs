@@ -79,7 +79,9 @@ fn check_inside(
         .ok();
         let balance = &json["routes"][0]["balance_ms"];
         let part = |name: &str| balance[name].as_f64().expect("a term");
-        if cpu > 0.0 {
+        // CPU is read in one request of sixteen: where others have the cores, these may not be like the rest.
+        let shared = || is_busy(&json) && part("cpu") + part("cpu_wait") > cpu;
+        if cpu > 0.0 && !shared() {
             near("cpu", part("cpu"), cpu)?;
         }
         if wait_ms > 0.0 && !(is_busy(&json) && part(wait) > wait_ms) {
