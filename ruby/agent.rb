@@ -146,7 +146,8 @@ module HakaruAgent
   TABLES = [CALLS, PREPARES, WORKS].freeze
   WATCHED_NAMES = TABLES.flat_map(&:keys).to_h { |name| [name.delete_suffix("."), true] }.freeze
   WATCHED = (WATCHED_NAMES.keys.to_h { |name| [name.split("::").last.to_sym, true] })
-    .merge(ConfigMiddleware: true, ThreadPool: true, HttpServer: true, Sinatra: true, ActionDispatch: true).freeze
+    .merge(ConfigMiddleware: true, ThreadPool: true, HttpServer: true, Sinatra: true, ActionDispatch: true, Driver: true)
+    .freeze
   WATCHED_METHODS = TABLES.flat_map(&:values).flat_map(&:keys).to_h { |name| [name, true] }.freeze
 
   # They leave the name of the route in the env.
@@ -179,6 +180,7 @@ module HakaruAgent
         when "Puma::Configuration::ConfigMiddleware" then owner.const_get(name).prepend(PumaCall)
         when "Puma::ThreadPool" then owner.const_get(name).prepend(PumaReady)
         when "Unicorn::HttpServer" then owner.const_get(name).prepend(UnicornWorker)
+        when "WebSocket::Driver" then hook_websockets
         when *FRAMEWORKS then Native.expect_route_names
         else watch(full) if @armed && WATCHED_NAMES.key?(full)
         end
@@ -197,6 +199,7 @@ module HakaruAgent
       quietly do
         hook_puma
         hook_unicorn
+        hook_websockets
         look_for_framework
         hook_loaded_drivers if @armed
       end
@@ -219,6 +222,11 @@ module HakaruAgent
 
       @unicorn = true
       ::Unicorn::HttpServer.prepend(UnicornWorker)
+    end
+
+    def hook_websockets
+      driver = loaded("WebSocket::Driver")
+      driver.prepend(DriverMessages) if driver && !driver.include?(DriverMessages)
     end
 
     # The first request of this process: now the drivers that it uses are mostly there.

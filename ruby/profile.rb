@@ -29,7 +29,7 @@ module HakaruAgent
       def at_the_end
         HakaruAgent.quietly do
           Counted.tell
-          RuntimeFacts.tell
+          HakaruAgent.tell_compiler
           Native.profile_stop
         end
       end

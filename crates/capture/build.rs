@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 /// Everything the agent is made of, from the workspace's root.
-const SOURCES: [&str; 9] = [
+const SOURCES: [&str; 10] = [
     "crates/agent",
     "crates/ring/src",
     "crates/ring/Cargo.toml",
@@ -14,7 +14,8 @@ const SOURCES: [&str; 9] = [
     "crates/sql-digest/Cargo.toml",
     "ruby/agent.rb",
     "ruby/profile.rb",
-    "ruby/runtime_facts.rb",
+    "ruby/compiler_facts.rb",
+    "ruby/messages.rb",
     "Cargo.lock",
 ];
 

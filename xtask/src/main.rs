@@ -16,6 +16,7 @@ mod servers;
 mod setup;
 mod test;
 mod tidy;
+mod valgrind;
 mod web;
 
 use std::process::ExitCode;
@@ -52,6 +53,7 @@ fn main() -> ExitCode {
         "test" => test::task(rest),
         "ci" => test::task(&["--yes".to_owned()]),
         "tidy" => tidy::task(),
+        "valgrind" => valgrind::task(),
         "bless" => test::bless(),
         "with-servers" => test::with_servers(rest),
         "schema-pairs" => test::schema_pairs(rest),

@@ -92,6 +92,7 @@ api! {
     must rb_hash_lookup: extern "C" fn(Value, Value) -> Value,
     must rb_ary_entry: extern "C" fn(Value, c_long) -> Value,
     must rb_gc_stat: extern "C" fn(Value) -> usize,
+    may rb_gc_latest_gc_info: extern "C" fn(Value) -> Value,
     must rb_thread_current: extern "C" fn() -> Value,
     must rb_profile_frames: extern "C" fn(c_int, c_int, *mut Value, *mut c_int) -> c_int,
     must rb_profile_frame_method_name: extern "C" fn(Value) -> Value,

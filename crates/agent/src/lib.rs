@@ -21,6 +21,7 @@
 mod api;
 mod clock;
 mod hooks;
+mod message;
 mod native;
 mod nesting;
 mod process;

@@ -17,9 +17,12 @@ use crate::clock::monotonic_ns;
 use crate::nesting::{self, Entry};
 use crate::thread::{self, ActKind, Live};
 use crate::timeline::{Part, Span, Timeline, mark_ready};
-use crate::{guarded, hooks, process, puma, ready, route, runtime, sampler, work};
+use crate::{guarded, hooks, message, process, puma, ready, route, runtime, sampler, work};
 
-const RUBY_HALF: &str = include_str!("../../../ruby/agent.rb");
+const RUBY_HALF: &str = concat!(
+    include_str!("../../../ruby/agent.rb"),
+    include_str!("../../../ruby/messages.rb")
+);
 
 /// Evaluated only where `HAKARU_LIVE` asks for it.
 const LIVE_HALF: &str = include_str!("../../../ruby/live.rb");
@@ -90,7 +93,7 @@ fn define(api: &Api) -> Value {
     AGENT.store(agent, Relaxed);
     puma::define(api, agent);
     let module = (api.rb_define_module_under)(agent, c"Native".as_ptr());
-    let functions: [(&CStr, *const c_void, c_int); 13] = [
+    let functions: [(&CStr, *const c_void, c_int); 15] = [
         (c"now", now as *const c_void, 0),
         (c"call_begin", call_begin as *const c_void, 4),
         (c"call_end", call_end as *const c_void, 1),
@@ -108,6 +111,8 @@ fn define(api: &Api) -> Value {
         (c"work_end", work::end as *const c_void, 2),
         (c"settings", runtime::settings as *const c_void, 2),
         (c"counters", runtime::counters as *const c_void, 3),
+        (c"message_begin", message::begin as *const c_void, 0),
+        (c"message_end", message::end as *const c_void, 3),
     ];
     for (name, function, arguments) in functions {
         (api.rb_define_singleton_method)(module, name.as_ptr(), function, arguments);

@@ -11,15 +11,21 @@
 //!    once, as the thread resumes inside the call it waited in; shorter ones are added up until they are
 //!    that long, which chooses each in proportion to its length.
 //! 4. A **job** at a safe point (`job`), a hundred times a second, names the frames and writes them and the
-//!    samples into a ring of the process.
+//!    samples into a ring of the process; once a second also what the runtime is at (`facts`).
+//! 5. What all this takes is measured (`account`), and the ticks are kept so far apart (`pace`) that it stays within
+//!    the budget.
 //!
 //! Everything that runs in a hook or in the handler allocates nothing, takes no lock and calls no Ruby. Frames
 //! that wait to be named are marked for the collector. After a fork the child's timer is started by the Ruby
 //! half, from `Process._fork`.
 
+mod account;
 mod count;
+mod desk;
+mod facts;
 mod hooks;
 mod job;
+mod pace;
 mod slot;
 mod timer;
 
@@ -28,8 +34,9 @@ use std::sync::OnceLock;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64};
 
+use ring::{ProfileRecord, ToldRequest};
+
 use crate::api::{Api, Value, api};
-use crate::clock::monotonic_ns;
 use crate::native::PASS;
 use crate::{guarded, process};
 
@@ -76,14 +83,13 @@ static HOOKED: AtomicBool = AtomicBool::new(false);
 /// The mode of the sampling that is on, and nanoseconds between two ticks.
 static MODE: AtomicI32 = AtomicI32::new(0);
 static INTERVAL: AtomicU64 = AtomicU64::new(0);
-/// What the sampler took, without the timer's own; and what it could not keep.
-static COST: AtomicU64 = AtomicU64::new(0);
+/// What could not be kept.
 static DROPPED: AtomicU64 = AtomicU64::new(0);
 static UNSEEN: AtomicU64 = AtomicU64::new(0);
 
 const RUBY_HALF: &str = concat!(
     include_str!("../../../ruby/profile.rb"),
-    include_str!("../../../ruby/runtime_facts.rb")
+    include_str!("../../../ruby/compiler_facts.rb")
 );
 
 /// Reads what is wanted, and starts if that is to be at once. From the start of the agent.
@@ -116,6 +122,7 @@ pub(crate) fn prepare(api: &Api, module: Value, evaluate: impl Fn(&str)) {
     }
     hooks::prepare(api);
     job::prepare(api);
+    facts::prepare(api);
     evaluate(RUBY_HALF);
     if wanted.begin != Begin::Request {
         // Stacks are all that is wanted: requests, statements and calls are left alone.
@@ -178,9 +185,10 @@ fn start(api: &Api, wanted: Wanted) {
     }
     MODE.store(wanted.mode as i32, Relaxed);
     INTERVAL.store(wanted.interval, Relaxed);
-    for counter in [&COST, &DROPPED, &UNSEEN] {
-        counter.store(0, Relaxed);
-    }
+    account::begin();
+    facts::begin(api);
+    DROPPED.store(0, Relaxed);
+    UNSEEN.store(0, Relaxed);
     slot::make_spare();
     slot::all().for_each(slot::Slot::forget);
     if !job::open_ring() {
@@ -202,6 +210,7 @@ fn stop(api: &Api) {
         return;
     }
     timer::stop();
+    facts::look_again();
     hooks::end(api, mode());
     let ordered = WANTED
         .get()
@@ -231,19 +240,28 @@ fn start_told(api: &Api, [mode, interval, length]: [u64; 3]) {
 
 /// Ends as the command said, and waits for the next. From the job.
 fn stop_told(api: &Api) {
+    count::ask_the_compiler(api);
     stop(api);
     timer::stand_by();
 }
 
-/// Adds what a hook or the handler took since `started`. A longer time than any walk takes is one in which the
-/// thread had no core: on the thread's CPU clock, which costs more than the walk, it would not count.
-fn charge(started: u64) {
-    const WALK_NS_MAX: u64 = 20_000;
-    let took = monotonic_ns().saturating_sub(started);
-    COST.fetch_add(took.min(WALK_NS_MAX), Relaxed);
+/// Splitmix64 (Steele, Lea, Flood 2014); no two seeds give the same number.
+pub(crate) fn random(seed: u64) -> u64 {
+    let mut mixed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ mixed >> 31
 }
 
-fn is_on() -> bool {
+/// Tells whose number samples carry.
+pub(crate) fn tell_request(request: ToldRequest) {
+    if is_on() {
+        job::tell_record(&ProfileRecord::Request(request));
+    }
+}
+
+/// Whether stacks are sampled at present.
+pub(crate) fn is_on() -> bool {
     ON.load(Relaxed)
 }
 

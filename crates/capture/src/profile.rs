@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use ring::{ProfileRecord, ProfileTotals, SampleRecord, Seen};
-use stacks::{Frame, FrameId, Location, Profile, Sample, StackId, State, ThreadOf, Unit};
+use ring::{ProfileRecord, ProfileTotals, SampleRecord, Seen, ToldRequest};
+use stacks::{Frame, FrameId, Location, Profile, Request, Sample, StackId, State, ThreadOf, Unit};
 
 /// Collects records until [`ProfileCollector::end`]. Samples may come before the frames they name.
 #[derive(Debug, Default)]
@@ -13,7 +13,9 @@ pub struct ProfileCollector {
     samples: Vec<(u32, SampleRecord)>,
     totals: BTreeMap<u32, Vec<ProfileTotals>>,
     counted: Counted,
-    facts: BTreeMap<String, f64>,
+    /// By name and process: what a process tells later replaces what it told before.
+    facts: BTreeMap<String, BTreeMap<u32, f64>>,
+    requests: Vec<ToldRequest>,
 }
 
 /// Calls of a counted method.
@@ -54,7 +56,8 @@ impl ProfileCollector {
             ProfileRecord::Sample(sample) => self.samples.push((pid, sample)),
             ProfileRecord::Totals(totals) => self.add_totals(pid, totals),
             ProfileRecord::Counted(line) => self.add_counted(&line),
-            ProfileRecord::Fact(line) => self.add_fact(&line),
+            ProfileRecord::Fact(line) => self.add_fact(pid, &line),
+            ProfileRecord::Request(request) => self.requests.push(request),
         }
     }
 
@@ -103,20 +106,28 @@ impl ProfileCollector {
         }
     }
 
-    /// What all processes told is added up, but for shares, of which the largest stands for all.
-    fn add_fact(&mut self, line: &str) {
+    fn add_fact(&mut self, pid: u32, line: &str) {
         let Some((name, value)) = line.split_once('\t') else {
             return;
         };
-        let Ok(value) = value.parse::<f64>() else {
-            return;
-        };
-        let sum = self.facts.entry(name.to_owned()).or_default();
-        if name.ends_with("_share") {
-            *sum = sum.max(value);
-        } else {
-            *sum += value;
+        if let Ok(value) = value.parse::<f64>() {
+            let by_process = self.facts.entry(name.to_owned()).or_default();
+            by_process.insert(pid, value);
         }
+    }
+
+    /// What all processes told is added up, but for shares, of which the largest stands for all.
+    fn facts(&self) -> Vec<(String, f64)> {
+        let sums = self.facts.iter().map(|(name, by_process)| {
+            let values = by_process.values().copied();
+            let sum = if name.ends_with("_share") {
+                values.fold(0.0, f64::max)
+            } else {
+                values.sum()
+            };
+            (name.clone(), sum)
+        });
+        sums.collect()
     }
 
     /// The profile of all processes together, in that mode and at that interval (nanoseconds), and the
@@ -142,7 +153,8 @@ impl ProfileCollector {
             .min()
             .unwrap_or(0);
         profile.begun = begin;
-        profile.facts = std::mem::take(&mut self.facts).into_iter().collect();
+        profile.facts = self.facts();
+        self.tell_requests(&mut profile);
         let mut known: HashMap<(u64, Seen), (StackId, State)> = HashMap::new();
         for (pid, sample) in &self.samples {
             let key = (sample.stack, sample.seen);
@@ -168,6 +180,18 @@ impl ProfileCollector {
         let sites = &mut self.counted.sites;
         sites.sort_by(|a, b| (b.calls, &a.caller).cmp(&(a.calls, &b.caller)));
         (profile, self.counted)
+    }
+
+    fn tell_requests(&self, profile: &mut Profile) {
+        for told in &self.requests {
+            let route = profile.route_id(&told.route);
+            profile.requests.push(Request {
+                id: told.id,
+                route,
+                at: told.start.saturating_sub(profile.begun),
+                length: told.end.saturating_sub(told.start),
+            });
+        }
     }
 
     fn resolve(&self, profile: &mut Profile, sample: &SampleRecord) -> (StackId, State) {
@@ -325,16 +349,17 @@ mod tests {
     }
 
     #[test]
-    fn facts_of_several_processes_are_added_but_for_shares() {
+    fn the_last_facts_of_several_processes_are_added_but_for_shares() {
         let mut collector = ProfileCollector::default();
-        for line in [
-            "gc_ms\t3",
-            "gc_ms\t4.5",
-            "jit_ratio_share\t0.9",
-            "jit_ratio_share\t0.5",
-            "odd",
+        for (pid, line) in [
+            (1, "gc_ms\t2"),
+            (1, "gc_ms\t3"),
+            (2, "gc_ms\t4.5"),
+            (1, "jit_ratio_share\t0.9"),
+            (2, "jit_ratio_share\t0.5"),
+            (2, "odd"),
         ] {
-            collector.add(1, ProfileRecord::Fact(line.to_owned()));
+            collector.add(pid, ProfileRecord::Fact(line.to_owned()));
         }
         let (profile, _) = collector.end("wall", 1);
         let told = |name: &str, value| (name.to_owned(), value);

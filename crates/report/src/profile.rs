@@ -4,6 +4,7 @@
 mod document;
 mod flame;
 mod graph;
+mod messages;
 mod of_run;
 mod page;
 
@@ -88,6 +89,7 @@ pub fn json(view: &ProfileView<'_>) -> String {
         },
         "notes": profile.notes,
         "runtime": runtime(profile),
+        "requests": messages::json(profile),
     });
     if let Some(counted) = view.counted {
         document["counted"] = counted_json(counted);

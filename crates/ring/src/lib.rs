@@ -15,7 +15,7 @@ mod record;
 mod writer;
 
 pub use layout::{CAPACITY_BYTES_MAX, CAPACITY_BYTES_MIN, VERSION};
-pub use profile::{ProfileRecord, ProfileTotals, SampleRecord, Seen};
+pub use profile::{ProfileRecord, ProfileTotals, SampleRecord, Seen, ToldRequest};
 pub use reader::{ReadError, Reader};
 pub use record::{ActRecord, Hello, Record, RequestRecord, RuntimeRecord, SqlRecord, TextKind};
 pub use writer::{Place, Writer};

@@ -29,8 +29,23 @@ pub enum ProfileRecord {
     Totals(ProfileTotals),
     /// Calls of a counted method: lines with caller, calls and repeats, with tabs between.
     Counted(String),
-    /// Something the runtime tells of itself at the end: a name with its unit, a tab, a number.
+    /// What the runtime is at: a name with its unit, a tab, a number. A later one replaces an earlier one.
     Fact(String),
+    /// A request that no load generator sent: a message of a WebSocket, or what an app itself calls a request.
+    Request(ToldRequest),
+}
+
+/// A request that the app told of.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ToldRequest {
+    /// As the samples name it.
+    pub id: u64,
+    /// Monotonic nanoseconds.
+    pub start: u64,
+    /// Monotonic nanoseconds.
+    pub end: u64,
+    /// Such as `GET /cable speak`.
+    pub route: String,
 }
 
 /// What a thread was seen doing.
@@ -93,6 +108,7 @@ const KIND_SAMPLE: u16 = 102;
 const KIND_TOTALS: u16 = 103;
 const KIND_COUNTED: u16 = 104;
 const KIND_FACT: u16 = 105;
+const KIND_REQUEST: u16 = 106;
 
 impl ProfileRecord {
     /// Writes it into `out`, emptied first, and answers its kind.
@@ -155,6 +171,13 @@ impl ProfileRecord {
                 out.extend_from_slice(line.as_bytes());
                 KIND_FACT
             }
+            ProfileRecord::Request(request) => {
+                for number in [request.id, request.start, request.end] {
+                    put(out, number);
+                }
+                out.extend_from_slice(request.route.as_bytes());
+                KIND_REQUEST
+            }
         }
     }
 
@@ -193,6 +216,15 @@ impl ProfileRecord {
             }
             KIND_COUNTED => Some(ProfileRecord::Counted(bytes.rest_as_text())),
             KIND_FACT => Some(ProfileRecord::Fact(bytes.rest_as_text())),
+            KIND_REQUEST => {
+                let [id, start, end] = bytes.numbers()?;
+                Some(ProfileRecord::Request(ToldRequest {
+                    id,
+                    start,
+                    end,
+                    route: bytes.rest_as_text(),
+                }))
+            }
             _ => None,
         }
     }
@@ -268,6 +300,12 @@ mod tests {
             unseen: 6,
         }));
         check(ProfileRecord::Fact("gc_major_count\t3".to_owned()));
+        check(ProfileRecord::Request(ToldRequest {
+            id: 1 << 63,
+            start: 5,
+            end: 6,
+            route: "GET /cable speak".to_owned(),
+        }));
         check(ProfileRecord::Counted("a.rb:3 in run\t5\t2".to_owned()));
     }
 }

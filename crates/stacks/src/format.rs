@@ -10,11 +10,12 @@ use flate2::read::DeflateDecoder;
 use flate2::write::DeflateEncoder;
 
 use crate::profile::{
-    Cost, Frame, FrameId, Location, Profile, Sample, StackId, State, ThreadId, ThreadOf, Unit,
+    Cost, Frame, FrameId, Location, Profile, Request, RouteId, Sample, StackId, State, ThreadId,
+    ThreadOf, Unit,
 };
 
 /// The version that [`Profile::encode`] writes.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 const MAGIC: &[u8; 8] = b"HAKARUPF";
 
@@ -82,6 +83,17 @@ impl Profile {
             put(out, u64::from(thread.tid));
         });
         put_all(out, &self.samples, put_sample);
+        put_all(out, self.routes(), |out, route| put_text(out, route));
+        put_all(out, &self.requests, |out, request| {
+            for number in [
+                request.id,
+                u64::from(request.route.0),
+                request.at,
+                request.length,
+            ] {
+                put(out, number);
+            }
+        });
         let mut whole = MAGIC.to_vec();
         whole.extend_from_slice(&VERSION.to_le_bytes());
         let mut encoder = DeflateEncoder::new(whole, Compression::fast());
@@ -167,7 +179,27 @@ fn read(bytes: &mut Bytes<'_>, version: u32) -> Option<Profile> {
             request: bytes.number()?,
         });
     }
+    // Earlier versions knew of none.
+    if version > 2 {
+        read_requests(bytes, &mut profile)?;
+    }
     Some(profile)
+}
+
+fn read_requests(bytes: &mut Bytes<'_>, profile: &mut Profile) -> Option<()> {
+    let mut routes: Vec<RouteId> = Vec::new();
+    for _ in 0..bytes.count()? {
+        routes.push(profile.route_id(&bytes.text()?));
+    }
+    for _ in 0..bytes.count()? {
+        profile.requests.push(Request {
+            id: bytes.number()?,
+            route: *routes.get(bytes.number()? as usize)?,
+            at: bytes.number()?,
+            length: bytes.number()?,
+        });
+    }
+    Some(())
 }
 
 /// Everything before the frames.
@@ -263,12 +295,26 @@ mod tests {
     use crate::profile::tests::profile;
 
     /// Each written by its version, and never again.
-    const FIXTURES: [&[u8]; 2] = [
+    const FIXTURES: [&[u8]; 3] = [
         include_bytes!("../fixtures/v1.profile"),
         include_bytes!("../fixtures/v2.profile"),
+        include_bytes!("../fixtures/v3.profile"),
     ];
 
     fn sample_profile() -> Profile {
+        let mut sample = second_profile();
+        let route = sample.route_id("GET /cable speak");
+        sample.requests.push(Request {
+            id: u64::MAX,
+            route,
+            at: 2_000_000,
+            length: 1_500_000,
+        });
+        sample
+    }
+
+    /// What the second version could say.
+    fn second_profile() -> Profile {
         let mut sample = profile("main;a;b 3\nmain;c 1");
         sample.mode = "wall".to_owned();
         sample.command = "ruby slow.rb".to_owned();
@@ -292,10 +338,11 @@ mod tests {
 
     #[test]
     fn every_version_is_read() {
-        let mut first = sample_profile();
+        let mut first = second_profile();
         (first.begun, first.facts) = (0, Vec::new());
         assert_eq!(Profile::decode(FIXTURES[0]), Ok(first));
-        assert_eq!(Profile::decode(FIXTURES[1]), Ok(sample_profile()));
+        assert_eq!(Profile::decode(FIXTURES[1]), Ok(second_profile()));
+        assert_eq!(Profile::decode(FIXTURES[2]), Ok(sample_profile()));
     }
 
     #[test]

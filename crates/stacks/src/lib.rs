@@ -31,8 +31,8 @@ pub use flame::{Flame, Own};
 pub use format::{FormatError, VERSION};
 pub use origin::Origin;
 pub use profile::{
-    Cost, Frame, FrameId, Location, Names, Profile, Sample, StackId, State, ThreadId, ThreadOf,
-    Unit,
+    Cost, Frame, FrameId, Location, Names, Profile, Request, RouteId, Sample, StackId, State,
+    ThreadId, ThreadOf, Unit,
 };
 pub use state::wait_of;
 pub use table::{Row, Table, states, table};

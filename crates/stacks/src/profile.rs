@@ -21,6 +21,10 @@ pub struct FrameId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct StackId(pub u32);
 
+/// Names a route of one profile's told requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RouteId(pub u32);
+
 /// Names a thread of one profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ThreadId(pub u32);
@@ -128,6 +132,19 @@ pub struct Sample {
     pub request: u64,
 }
 
+/// A request that the app told of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// As [`Sample::request`] names it.
+    pub id: u64,
+    /// Its route, such as `GET /cable speak`.
+    pub route: RouteId,
+    /// Nanoseconds since the profile's start.
+    pub at: u64,
+    /// Nanoseconds that it took.
+    pub length: u64,
+}
+
 /// What the profiling cost the app.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Cost {
@@ -160,11 +177,13 @@ pub struct Profile {
     pub facts: Vec<(String, f64)>,
     /// The samples, as they came.
     pub samples: Vec<Sample>,
+    /// Requests that the app told of itself, such as messages of WebSockets.
+    pub requests: Vec<Request>,
     /// What their ids stand for.
     pub names: Names,
 }
 
-/// Frames, stacks and threads of a profile; only added to, by the profile's own functions.
+/// Frames, stacks, threads and routes of a profile; only added to, by the profile's own functions.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Names {
     frames: Vec<Frame>,
@@ -173,6 +192,8 @@ pub struct Names {
     frame_ids: HashMap<Frame, FrameId>,
     stack_ids: HashMap<Box<[Location]>, StackId>,
     thread_ids: HashMap<ThreadOf, ThreadId>,
+    routes: Vec<String>,
+    route_ids: HashMap<String, RouteId>,
 }
 
 impl Profile {
@@ -207,6 +228,27 @@ impl Profile {
         self.names.threads.push(thread);
         self.names.thread_ids.insert(thread, id);
         id
+    }
+
+    /// The id of a route, which is added if it is new.
+    pub fn route_id(&mut self, route: &str) -> RouteId {
+        if let Some(id) = self.names.route_ids.get(route) {
+            return *id;
+        }
+        let id = RouteId(self.names.routes.len() as u32);
+        self.names.routes.push(route.to_owned());
+        self.names.route_ids.insert(route.to_owned(), id);
+        id
+    }
+
+    /// The route of that id.
+    pub fn route(&self, id: RouteId) -> &str {
+        &self.names.routes[id.0 as usize]
+    }
+
+    /// All routes of told requests, in the order of their ids.
+    pub fn routes(&self) -> &[String] {
+        &self.names.routes
     }
 
     /// The frame of that id.
@@ -252,9 +294,9 @@ impl Profile {
             .sum()
     }
 
-    /// A profile of the same settings without samples.
+    /// A profile of the same settings and requests without samples.
     pub fn empty_like(&self) -> Profile {
-        Profile {
+        let mut empty = Profile {
             unit: self.unit,
             mode: self.mode.clone(),
             command: self.command.clone(),
@@ -265,7 +307,24 @@ impl Profile {
             notes: self.notes.clone(),
             facts: self.facts.clone(),
             ..Profile::default()
-        }
+        };
+        empty.take_requests(self, 0);
+        empty
+    }
+
+    /// Adds the other's requests, which began so much later.
+    fn take_requests(&mut self, other: &Profile, later: u64) {
+        let routes: Vec<RouteId> = other
+            .routes()
+            .iter()
+            .map(|route| self.route_id(route))
+            .collect();
+        let moved = other.requests.iter().map(|request| Request {
+            route: routes[request.route.0 as usize],
+            at: request.at + later,
+            ..*request
+        });
+        self.requests.extend(moved);
     }
 
     /// Adds the samples of another profile, as those of further processes or of a repeated run. The
@@ -306,6 +365,7 @@ impl Profile {
                 at: sample.at + offset,
                 ..*sample
             }));
+        self.take_requests(other, offset);
         let whole = (self.duration + other.duration).max(1) as f64;
         self.cost.cpu_share = (self.cost.cpu_share * self.duration as f64
             + other.cost.cpu_share * other.duration as f64)

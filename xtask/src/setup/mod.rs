@@ -157,8 +157,12 @@ fn look(options: &Options) -> Missing {
     if test && find_program("chromium").is_none() {
         missing.packages.push("chromium".to_owned());
     }
-    // The load generator is tested against servers that people run.
-    for (program, package) in [("go", "golang-go"), ("nginx", "nginx")] {
+    // The load generator is tested against servers that people run, the agent under valgrind.
+    for (program, package) in [
+        ("go", "golang-go"),
+        ("nginx", "nginx"),
+        ("valgrind", "valgrind"),
+    ] {
         if test && find_program(program).is_none() {
             missing.packages.push(package.to_owned());
         }

@@ -31,11 +31,17 @@ pub(crate) const CHAT: [Library; 3] = [
 /// What it needs more on MariaDB.
 pub(crate) const MARIADB: [Library; 1] = [library("mysql2", "mysql2", "ruby-mysql2")];
 /// What the tests need more than both.
-pub(crate) const TESTS: [Library; 4] = [
+pub(crate) const TESTS: [Library; 6] = [
     library("pg", "pg", "ruby-pg"),
     library("minitest", "minitest", "ruby-minitest"),
     library("rails", "rails", "ruby-rails"),
     library("unicorn", "unicorn", "unicorn"),
+    library("stackprof", "stackprof", "ruby-stackprof"),
+    library(
+        "websocket/driver",
+        "websocket-driver",
+        "ruby-websocket-driver",
+    ),
 ];
 
 /// What the first Ruby in `PATH` can do.

@@ -3,7 +3,7 @@
 use ring::ProfileRecord;
 
 use super::job;
-use crate::api::{Value, string_bytes};
+use crate::api::{Api, Value, api, string_bytes};
 use crate::guarded;
 use crate::native::PASS;
 
@@ -25,4 +25,20 @@ fn told(text: Value, bytes: Value, record: fn(String) -> ProfileRecord) -> Value
         }
         PASS
     })
+}
+
+/// Has the Ruby half tell what only Ruby code can ask for. From the job, before the end of a sampling.
+pub(super) fn ask_the_compiler(api: &Api) {
+    let mut failed = 0;
+    (api.rb_protect)(tell_facts, job::nil(), &raw mut failed);
+    if failed != 0 {
+        (api.rb_set_errinfo)(job::nil());
+    }
+}
+
+extern "C-unwind" fn tell_facts(nil: Value) -> Value {
+    let Some(api) = api() else { return nil };
+    let module = (api.rb_define_module)(c"HakaruAgent".as_ptr());
+    let name = (api.rb_intern)(c"tell_compiler".as_ptr());
+    (api.rb_funcallv)(module, name, 0, std::ptr::null())
 }

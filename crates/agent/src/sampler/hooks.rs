@@ -11,7 +11,9 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize};
 use ring::Seen;
 
 use super::slot::{ENDED, Entry, FREE, OFF, RUNNING, Slot, all, take};
-use super::{COST, DROPPED, INTERVAL, Mode, OBJECTS_EVERY, UNSEEN, charge, is_on, job, mode};
+use super::{
+    DROPPED, INTERVAL, Mode, OBJECTS_EVERY, UNSEEN, account, facts, is_on, job, mode, random,
+};
 use crate::api::{Api, ThreadEvent, Value, api};
 use crate::clock::{monotonic_ns, thread_cpu_ns};
 use crate::guarded;
@@ -24,6 +26,7 @@ const EXITED: u32 = 1 << 4;
 
 // include/ruby/internal/event.h, the same from 3.1 on.
 const NEWOBJ: u32 = 0x0010_0000;
+const GC_START: u32 = 0x0040_0000;
 const GC_ENTER: u32 = 0x0200_0000;
 const GC_EXIT: u32 = 0x0400_0000;
 
@@ -60,7 +63,7 @@ pub(super) fn install(api: &Api) {
     if let Some(add) = api.rb_internal_thread_add_event_hook {
         add(on_thread, READY | RESUMED | SUSPENDED | EXITED, null_mut());
     }
-    (api.rb_add_event_hook)(on_gc, GC_ENTER | GC_EXIT, 0);
+    (api.rb_add_event_hook)(on_gc, GC_START | GC_ENTER | GC_EXIT, 0);
 }
 
 /// A sampling begins, on the thread that holds the GVL.
@@ -209,7 +212,7 @@ fn resumed(data: *const ThreadEvent) {
         }
     }
     slot.state.store(RUNNING, Relaxed);
-    COST.fetch_add(EVENT_NS, Relaxed);
+    account::add(EVENT_NS);
 }
 
 /// A wait is over: off the GVL from `since` to `ready`, waiting for it from `ready` to `now`.
@@ -220,6 +223,7 @@ fn waited(api: &Api, slot: &Slot, [since, ready, now]: [u64; 3]) {
     if off == 0 && gvl == 0 {
         return;
     }
+    let look = account::look();
     let mut kept = true;
     if off > 0 {
         kept &= slot.note(api, Entry::of(Seen::Off, off, now));
@@ -236,7 +240,7 @@ fn waited(api: &Api, slot: &Slot, [since, ready, now]: [u64; 3]) {
     if !kept {
         DROPPED.fetch_add(1, Relaxed);
     }
-    charge(now);
+    look.ends();
 }
 
 /// What a wait stands for: a long one for itself. Short ones are laid end to end and cut into intervals; the
@@ -268,20 +272,13 @@ fn due_weight(place: &AtomicU64, length: u64, interval: u64, entropy: u64) -> u6
     weight
 }
 
-/// Splitmix64 (Steele, Lea, Flood 2014).
-fn random(seed: u64) -> u64 {
-    let mut mixed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ mixed >> 31
-}
-
 /// CPU time that was used without the GVL, as by a compressing library, belongs to the call just left.
 fn burned(api: &Api, slot: &Slot, off: u64, now: u64) {
     let interval = INTERVAL.load(Relaxed);
     if off < interval {
         return;
     }
+    let look = account::look();
     let cpu = thread_cpu_ns();
     let used = cpu.saturating_sub(slot.cpu_at.load(Relaxed));
     // Up to an interval may be from before the wait, not sampled yet.
@@ -290,40 +287,42 @@ fn burned(api: &Api, slot: &Slot, off: u64, now: u64) {
         slot.owed.store(0, Relaxed);
         slot.ticks.store(0, Relaxed);
     }
-    charge(now);
+    look.ends();
 }
 
 extern "C" fn on_gc(event: u32, _data: Value, _receiver: Value, _id: usize, _class: Value) {
     if !is_on() {
         return;
     }
-    guarded((), || {
-        let Some(slot) = mine() else { return };
-        let entering = event == GC_ENTER;
-        slot.in_gc.store(entering, SeqCst);
-        let owed = if entering {
-            0
-        } else {
-            slot.gc_owed.swap(0, Relaxed)
-        };
-        if let (true, Some(api)) = (owed > 0, api()) {
-            // The stack is that of whoever allocated.
-            let now = monotonic_ns();
-            let weight = match mode() {
-                Mode::Cpu => {
-                    let before = slot.cpu_at.load(Relaxed);
-                    let weight = owed.min(thread_cpu_ns().saturating_sub(before));
-                    slot.cpu_at.store(before + weight, Relaxed);
-                    weight
-                }
-                _ => owed,
-            };
-            if weight > 0 && !slot.note(api, Entry::of(Seen::Gc, weight, now)) {
-                DROPPED.fetch_add(1, Relaxed);
-            }
-            charge(now);
-        }
+    guarded((), || match (event, mine(), api()) {
+        (GC_START, _, Some(api)) => facts::collection_begins(api),
+        (GC_ENTER, Some(slot), _) => slot.in_gc.store(true, SeqCst),
+        (GC_EXIT, Some(slot), Some(api)) => collected(api, slot),
+        _ => {}
     });
+}
+
+/// A stretch of collecting is over; its ticks go to the stack of whoever allocated.
+fn collected(api: &Api, slot: &Slot) {
+    slot.in_gc.store(false, SeqCst);
+    let owed = slot.gc_owed.swap(0, Relaxed);
+    if owed == 0 {
+        return;
+    }
+    let look = account::look();
+    let weight = match mode() {
+        Mode::Cpu => {
+            let before = slot.cpu_at.load(Relaxed);
+            let weight = owed.min(thread_cpu_ns().saturating_sub(before));
+            slot.cpu_at.store(before + weight, Relaxed);
+            weight
+        }
+        _ => owed,
+    };
+    if weight > 0 && !slot.note(api, Entry::of(Seen::Gc, weight, monotonic_ns())) {
+        DROPPED.fetch_add(1, Relaxed);
+    }
+    look.ends();
 }
 
 extern "C" fn on_object(point: Value, _data: *mut c_void) {
@@ -346,6 +345,7 @@ extern "C" fn on_object(point: Value, _data: *mut c_void) {
         let (Some(api), true) = (api(), gap > 0) else {
             return;
         };
+        let look = account::look();
         let object = (api.rb_tracearg_object)((api.rb_tracearg_from_tracepoint)(point));
         let size = api
             .rb_gc_obj_slot_size
@@ -355,7 +355,7 @@ extern "C" fn on_object(point: Value, _data: *mut c_void) {
         if !slot.note(api, entry) {
             DROPPED.fetch_add(1, Relaxed);
         }
-        charge(now);
+        look.ends();
     });
 }
 
@@ -369,6 +369,7 @@ pub(super) fn sample(api: &Api, slot: &Slot) {
         slot.gc_owed.fetch_add(owed, Relaxed);
         return;
     }
+    let look = account::look();
     let now = monotonic_ns();
     let (weight, cpu) = match mode() {
         Mode::Cpu => {
@@ -386,7 +387,7 @@ pub(super) fn sample(api: &Api, slot: &Slot) {
         slot.owed.fetch_add(owed, Relaxed);
         DROPPED.fetch_add(1, Relaxed);
     }
-    charge(now);
+    look.ends();
 }
 
 /// Installs our handler where the signal is free.

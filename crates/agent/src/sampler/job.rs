@@ -5,18 +5,16 @@
 //! held while Ruby is called.
 
 use std::cell::UnsafeCell;
-use std::collections::{HashMap, HashSet};
 use std::ffi::{c_int, c_void};
-use std::hash::Hasher;
 use std::ptr::{null, null_mut};
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU64, AtomicUsize};
 
-use fnv::{FnvBuildHasher, FnvHasher};
 use ring::{Place, ProfileRecord, ProfileTotals, SampleRecord, Seen, Writer};
 
+use super::desk::Desk;
 use super::slot::{self, DEPTH_MAX, ENDED, Entry, FREE, OFF, RUNNING, Slot};
-use super::{COST, DROPPED, INTERVAL, Mode, UNSEEN, Wanted, hooks, is_on, mode, timer};
+use super::{DROPPED, INTERVAL, Mode, UNSEEN, Wanted, account, facts, hooks, is_on, mode, timer};
 use crate::api::{Api, DataType, Value, api, c_string, from_fixnum};
 use crate::clock::{monotonic_ns, thread_cpu_ns};
 use crate::{guarded, process};
@@ -26,22 +24,6 @@ const RING_BYTES: usize = 1 << 20;
 /// Frames that are kept named; beyond that all are forgotten and named anew.
 const FRAMES_KNOWN_MAX: usize = 1 << 16;
 const TOTALS_EVERY: u64 = 1_000_000_000;
-
-/// What the job works with. Touched by the job alone, and read by `mark` during collections.
-struct Desk {
-    ring: Option<Writer>,
-    started: u64,
-    totals_at: u64,
-    /// Stacks taken from a slot.
-    frames: Vec<Value>,
-    lines: Vec<c_int>,
-    entries: Vec<Entry>,
-    /// Ids of frames by object and of texts that the ring has carried.
-    known: HashMap<Value, u64, FnvBuildHasher>,
-    told: HashSet<u64, FnvBuildHasher>,
-    scratch: Vec<u8>,
-    stack: Vec<(u64, u32)>,
-}
 
 struct Guarded(UnsafeCell<Option<Box<Desk>>>);
 
@@ -192,7 +174,7 @@ pub(super) fn last(api: &Api, close: bool) {
         end_waits(api);
     }
     empty_all(api);
-    tell_totals(monotonic_ns(), true);
+    tell_totals(api, monotonic_ns(), true);
     if close {
         // SAFETY: no reference is held; dropping the writer closes the ring.
         unsafe { *DESK.0.get() = None };
@@ -215,8 +197,8 @@ extern "C" fn run(_data: *mut c_void) {
         settle(api);
         empty_all(api);
         slot::make_spare();
-        COST.fetch_add(thread_cpu_ns().saturating_sub(started), Relaxed);
-        tell_totals(monotonic_ns(), false);
+        account::add(thread_cpu_ns().saturating_sub(started));
+        tell_totals(api, monotonic_ns(), false);
         RUNNING_NOW.store(false, SeqCst);
     });
 }
@@ -395,95 +377,42 @@ extern "C-unwind" fn name_frame(data: Value) -> Value {
     data
 }
 
-fn tell_totals(now: u64, at_the_end: bool) {
-    let Some(desk) = desk() else { return };
-    if !at_the_end && now < desk.totals_at + TOTALS_EVERY {
+fn tell_totals(api: &Api, now: u64, at_the_end: bool) {
+    let due = desk().is_some_and(|desk| at_the_end || now >= desk.totals_at + TOTALS_EVERY);
+    if !due {
         return;
     }
+    let facts = facts::lines(api);
+    let Some(desk) = desk() else { return };
     desk.totals_at = now;
     let totals = ProfileTotals {
         started: desk.started,
         now,
-        cost: COST.load(Relaxed) + timer::own_cost(),
+        cost: account::cost() + timer::own_cost(),
         dropped: DROPPED.load(Relaxed),
         interval: INTERVAL.load(Relaxed),
         unseen: UNSEEN.load(Relaxed),
     };
     desk.push(&ProfileRecord::Totals(totals));
+    for line in facts {
+        desk.push(&ProfileRecord::Fact(line));
+    }
 }
 
-/// Tells what the Ruby half has found.
+/// `nil`, whose bits differ between versions.
+pub(super) fn nil() -> Value {
+    NIL.load(Relaxed)
+}
+
+/// Tells what somebody else has found, who may be in another Ractor.
 pub(super) fn tell_record(record: &ProfileRecord) {
+    if RUNNING_NOW.swap(true, SeqCst) {
+        return;
+    }
     if let Some(desk) = desk() {
         desk.push(record);
     }
-}
-
-impl Desk {
-    fn new(ring: Writer, started: u64) -> Desk {
-        Desk {
-            ring: Some(ring),
-            started,
-            totals_at: started,
-            frames: Vec::new(),
-            lines: Vec::new(),
-            entries: Vec::new(),
-            known: HashMap::default(),
-            told: HashSet::default(),
-            scratch: Vec::with_capacity(4096),
-            stack: Vec::with_capacity(DEPTH_MAX),
-        }
-    }
-
-    fn tell_frame(&mut self, name: String, file: String, line: u32) -> u64 {
-        let mut hasher = FnvHasher::default();
-        hasher.write(name.as_bytes());
-        hasher.write(&[0]);
-        hasher.write(file.as_bytes());
-        hasher.write_u32(line);
-        let id = hasher.finish();
-        if !self.told.contains(&id)
-            && self.push(&ProfileRecord::Frame {
-                id,
-                line,
-                name,
-                file,
-            })
-        {
-            self.told.insert(id);
-        }
-        id
-    }
-
-    /// Tells the stack that was put together.
-    fn tell_stack(&mut self) -> u64 {
-        let mut hasher = FnvHasher::default();
-        for (frame, line) in &self.stack {
-            hasher.write_u64(*frame);
-            hasher.write_u32(*line);
-        }
-        let id = hasher.finish();
-        if !self.told.contains(&id) {
-            let record = ProfileRecord::Stack {
-                id,
-                locations: std::mem::take(&mut self.stack),
-            };
-            if self.push(&record) {
-                self.told.insert(id);
-            }
-            if let ProfileRecord::Stack { locations, .. } = record {
-                self.stack = locations;
-            }
-        }
-        id
-    }
-
-    fn push(&mut self, record: &ProfileRecord) -> bool {
-        let kind = record.encode(&mut self.scratch);
-        self.ring
-            .as_mut()
-            .is_some_and(|ring| ring.push(kind, &self.scratch))
-    }
+    RUNNING_NOW.store(false, SeqCst);
 }
 
 /// The collector asks which frames we hold.

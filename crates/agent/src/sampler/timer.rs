@@ -1,25 +1,22 @@
 //! The thread that ticks.
 //!
-//! Tick n falls at a random moment of the n-th interval since the start: the schedule never drifts, and it
-//! cannot beat in time with the program. A tick that comes too late stands for all that were missed. Its
-//! wait is a futex with an absolute deadline, so that stopping needs no lock and a fork leaves none behind.
+//! `pace` says when; a tick that comes too late stands for all that were missed. Its wait is a futex with an
+//! absolute deadline, so that stopping needs no lock and a fork leaves none behind.
 
 use std::ptr::null;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 
-use super::{COST, INTERVAL, Mode, Wanted, hooks, is_on, job, mode, slot};
+use super::pace::{Review, Schedule};
+use super::{INTERVAL, Mode, Wanted, account, facts, hooks, is_on, job, mode, slot};
 use crate::clock::{monotonic_ns, thread_cpu_ns};
 use crate::guarded;
 
-/// The sampler's share of a core, at most.
-const BUDGET: f64 = 0.01;
-/// The cost is looked at that often.
-const REVIEW_EVERY: u64 = 1_000_000_000;
-/// Never slower than that, whatever it costs.
-const INTERVAL_MAX: u64 = 100_000_000;
 /// The job runs that often.
 const JOB_EVERY: u64 = 10_000_000;
+/// The process's memory and code are looked at that long after the start, and then that often.
+const FACTS_FIRST: u64 = 1_000_000_000;
+const FACTS_EVERY: u64 = 10_000_000_000;
 /// What a signal costs the app beside our handler: entering and leaving it. Found by experiment.
 const SIGNAL_NS: u64 = 1_200;
 
@@ -93,9 +90,11 @@ fn spawn(work: impl FnOnce() + Send + 'static) -> bool {
 }
 
 fn run(epoch: u32, interval: u64) {
-    let mut schedule = Schedule::new(monotonic_ns(), interval);
-    let mut review = Review::new(interval);
+    let begun = monotonic_ns();
+    let mut schedule = Schedule::new(begun, interval);
+    let mut review = Review::new(interval, begun);
     let mut job_due = 0;
+    let mut facts_due = begun + FACTS_FIRST;
     loop {
         let due = schedule.due();
         wait_until(epoch, due);
@@ -118,11 +117,27 @@ fn run(epoch: u32, interval: u64) {
             job::request();
         }
         TICKING.store(false, SeqCst);
-        if let Some(interval) = review.look(now, schedule.interval) {
+        if now >= facts_due {
+            facts_due = now + FACTS_EVERY;
+            let before = thread_cpu_ns();
+            facts::look();
+            review.excuse(thread_cpu_ns() - before);
+        }
+        if let Some(interval) = slower_or_faster(&mut review, now, schedule.interval) {
             schedule = Schedule::new(now, interval);
             INTERVAL.store(interval, Relaxed);
         }
     }
+}
+
+/// The interval to go on with, when it is to change.
+fn slower_or_faster(review: &mut Review, now: u64, interval: u64) -> Option<u64> {
+    if !review.is_due(now, interval) {
+        return None;
+    }
+    OWN_COST.store(thread_cpu_ns(), Relaxed);
+    let change = review.look(now, account::cost() + own_cost(), interval)?;
+    (mode() != Mode::Alloc).then_some(change)
 }
 
 /// Gives `passed` nanoseconds to each running thread. Answers whether the job is wanted at once.
@@ -140,94 +155,11 @@ fn tick(passed: u64) -> bool {
         if !signals || !slot.settled.load(Relaxed) {
             wants_job = true;
         } else if !slot.signalled.swap(true, Relaxed) {
-            COST.fetch_add(SIGNAL_NS, Relaxed);
+            account::add(SIGNAL_NS);
             hooks::signal(slot);
         }
     }
     wants_job
-}
-
-/// When ticks fall.
-struct Schedule {
-    begin: u64,
-    interval: u64,
-    /// Ticks so far, missed ones included.
-    count: u64,
-    random: u64,
-}
-
-impl Schedule {
-    fn new(begin: u64, interval: u64) -> Schedule {
-        Schedule {
-            begin,
-            interval,
-            count: 0,
-            random: begin | 1,
-        }
-    }
-
-    fn due(&mut self) -> u64 {
-        // Xorshift (Marsaglia 2003).
-        self.random ^= self.random << 13;
-        self.random ^= self.random >> 7;
-        self.random ^= self.random << 17;
-        self.begin + self.count * self.interval + self.random % self.interval
-    }
-
-    /// A tick falls now: how many nanoseconds it stands for.
-    fn pass(&mut self, now: u64) -> u64 {
-        let reached = (now.saturating_sub(self.begin) / self.interval).max(self.count) + 1;
-        let ticks = reached - self.count;
-        self.count = reached;
-        ticks * self.interval
-    }
-}
-
-/// Keeps the cost below the budget.
-struct Review {
-    wanted: u64,
-    at: u64,
-    cost: u64,
-    /// Half of it is the last second's, a quarter that of the one before, and so on.
-    share: f64,
-}
-
-impl Review {
-    fn new(wanted: u64) -> Review {
-        Review {
-            wanted,
-            at: monotonic_ns(),
-            cost: 0,
-            share: BUDGET / 2.0,
-        }
-    }
-
-    /// Once a second; answers the interval to go on with when the present one costs too much, or less than
-    /// it may.
-    fn look(&mut self, now: u64, interval: u64) -> Option<u64> {
-        let passed = now - self.at;
-        if passed < REVIEW_EVERY {
-            return None;
-        }
-        OWN_COST.store(thread_cpu_ns(), Relaxed);
-        let cost = COST.load(Relaxed) + own_cost();
-        let share = cost.saturating_sub(self.cost) as f64 / passed as f64;
-        (self.at, self.cost) = (now, cost);
-        let change = self.judge(share, interval)?;
-        // The next look judges the new interval alone.
-        self.share = BUDGET / 2.0;
-        (mode() != Mode::Alloc).then_some(change)
-    }
-
-    fn judge(&mut self, share: f64, interval: u64) -> Option<u64> {
-        const ROOM: f64 = 0.7;
-        self.share = (self.share + share) / 2.0;
-        let fitting = (interval as f64 * self.share / BUDGET) as u64;
-        let fitting = fitting.clamp(self.wanted, INTERVAL_MAX.max(self.wanted));
-        let too_dear = self.share > BUDGET && fitting > interval;
-        let has_room = self.share < BUDGET * ROOM && fitting < interval;
-        (too_dear || has_room).then_some(fitting)
-    }
 }
 
 fn wait_for_command(epoch: u32) {
@@ -290,46 +222,5 @@ fn wake() {
             libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG,
             i32::MAX,
         );
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{INTERVAL_MAX, Review, Schedule};
-
-    #[test]
-    fn a_dear_sampler_slows_down_and_a_cheap_one_returns() {
-        let mut review = Review::new(1_000_000);
-        assert_eq!(review.judge(0.006, 1_000_000), None);
-        assert_eq!(
-            review.judge(0.012, 1_000_000),
-            None,
-            "one dear second is borne"
-        );
-        let slower = review.judge(0.03, 1_000_000).expect("too dear");
-        assert!((1_500_000..3_000_000).contains(&slower), "{slower}");
-        review.share = 0.002;
-        assert_eq!(review.judge(0.002, slower), Some(1_000_000));
-        review.share = 5.0;
-        assert_eq!(review.judge(9.0, slower), Some(INTERVAL_MAX));
-    }
-
-    #[test]
-    fn ticks_stand_for_all_the_time_that_passed_and_never_drift() {
-        let mut schedule = Schedule::new(1_000, 100);
-        let mut passed = 0;
-        for round in 0..1000u64 {
-            let due = schedule.due();
-            let number = (due - 1_000) / 100;
-            assert_eq!(
-                number * 100,
-                passed,
-                "the tick falls in the interval after the last"
-            );
-            // Now and then a tick comes seven intervals late.
-            let late = if round % 50 == 0 { 700 } else { 0 };
-            passed += schedule.pass(due + late);
-        }
-        assert!(schedule.due() >= 1_000 + passed);
     }
 }

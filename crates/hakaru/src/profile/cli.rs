@@ -148,11 +148,11 @@ pub(crate) struct FilterArgs {
     #[arg(long, value_name = "TEXT")]
     pub(crate) focus: Option<String>,
 
-    /// Of a run's profile, only requests of this route, such as 'GET /posts/:id'
+    /// Only requests of this route, of a run or messages, such as 'GET /posts/:id'
     #[arg(long, value_name = "ROUTE")]
     pub(crate) route: Option<String>,
 
-    /// Of a run's profile, only the slowest twentieth of requests (of that route)
+    /// Only the slowest twentieth of requests (of that route)
     #[arg(long)]
     pub(crate) slow: bool,
 

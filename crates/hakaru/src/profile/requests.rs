@@ -57,35 +57,39 @@ pub(crate) fn of_run(run: i64, recording: &Recording) -> Option<serde_json::Valu
     }
 }
 
+/// A request that samples can belong to.
+struct Known {
+    route: String,
+    id: u64,
+    length: u64,
+}
+
 /// The samples of the requests that the filter names.
 pub(super) fn only(found: &Found, filter: &FilterArgs) -> Result<Profile, Failure> {
-    let Some(run) = found.run else {
+    let mut known = told(&found.profile);
+    if let Some(run) = found.run {
+        known.extend(measured(run)?);
+    }
+    if known.is_empty() {
         return Err(Failure::new(
             Exit::Usage,
-            "this profile is not of a run, so its samples know no route; leave out --route and --slow",
+            "this profile is not of a run and saw no messages, so its samples know no route; leave out --route \
+             and --slow",
         ));
-    };
-    let folder = super::take::folder()?;
-    let stored = Store::open(&folder)
-        .and_then(|store| store.load(RunRef::Number(run)))
-        .map_err(|error| Failure::new(Exit::Failed, error))?;
-    let joined = breakdown::join(&stored.recording);
-    let mut wanted: Vec<(u64, u64)> = Vec::new();
-    let mut routes = BTreeSet::new();
-    for request in &joined.requests {
-        let route = joined.routes[request.route].as_str();
-        routes.insert(route);
-        let is_wanted = filter.route.as_deref().is_none_or(|named| named == route);
-        if let (true, Some(handled)) = (is_wanted, request.handled) {
-            wanted.push((handled.end.since(handled.start).0, handled.id.0));
-        }
     }
+    let is_wanted = |request: &&Known| {
+        let named = filter.route.as_deref();
+        named.is_none_or(|named| named == request.route)
+    };
+    let wanted = known.iter().filter(is_wanted);
+    let mut wanted: Vec<(u64, u64)> = wanted.map(|request| (request.length, request.id)).collect();
     if wanted.is_empty() {
-        let names: Vec<&str> = routes.into_iter().collect();
+        let names: BTreeSet<&str> = known.iter().map(|request| &*request.route).collect();
+        let names: Vec<&str> = names.into_iter().collect();
         return Err(Failure::new(
             Exit::Usage,
             format!(
-                "run {run} has no request of that route; there are: {}",
+                "it has no request of that route; there are: {}",
                 names.join(", ")
             ),
         ));
@@ -98,4 +102,32 @@ pub(super) fn only(found: &Found, filter: &FilterArgs) -> Result<Profile, Failur
     Ok(stacks::filter::only(&found.profile, |sample| {
         ids.contains(&sample.request)
     }))
+}
+
+/// Those that the app told of itself, such as messages of WebSockets.
+fn told(profile: &Profile) -> Vec<Known> {
+    let told = profile.requests.iter().map(|request| Known {
+        route: profile.route(request.route).to_owned(),
+        id: request.id,
+        length: request.length,
+    });
+    told.collect()
+}
+
+/// Those of the run's measured window.
+fn measured(run: i64) -> Result<Vec<Known>, Failure> {
+    let folder = super::take::folder()?;
+    let stored = Store::open(&folder)
+        .and_then(|store| store.load(RunRef::Number(run)))
+        .map_err(|error| Failure::new(Exit::Failed, error))?;
+    let joined = breakdown::join(&stored.recording);
+    let seen = joined.requests.iter().filter_map(|request| {
+        let handled = request.handled?;
+        Some(Known {
+            route: joined.routes[request.route].clone(),
+            id: handled.id.0,
+            length: handled.end.since(handled.start).0,
+        })
+    });
+    Ok(seen.collect())
 }

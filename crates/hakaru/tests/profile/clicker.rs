@@ -69,10 +69,34 @@ fn share_of_running(json: &Value, table: &str, method: &str) -> f64 {
     ms / json["states"]["running"]["ms"].as_f64().unwrap_or(f64::MAX)
 }
 
+/// Each message was a request of its kind; and what was sampled in those that buy is told from the rest.
+fn check_messages(place: &Place, json: &Value, answered: u64) {
+    let rows = json["requests"].as_array().expect("a row for each route");
+    let count = |route: &str| -> u64 {
+        let row = rows.iter().find(|row| row["route"] == route);
+        row.and_then(|row| row["count"].as_u64()).unwrap_or(0)
+    };
+    let kinds = ["GET /:room add", "GET /:room buy", "GET /:room status"].map(count);
+    assert_eq!(kinds.iter().sum::<u64>(), answered, "{rows:?}");
+    let names = |route: &str| {
+        let shown = place.hakaru(&["profile", "show", "LAST", "--json", "--route", route]);
+        let said = String::from_utf8_lossy(&shown.stderr).into_owned();
+        assert_eq!(shown.status.code(), Some(0), "{said}");
+        String::from_utf8_lossy(&shown.stdout).into_owned()
+    };
+    assert!(names("GET /:room buy").contains("Clicker::Room#buy"));
+    let add = names("GET /:room add");
+    assert!(add.contains("Integer#to_s") && !add.contains("Clicker::Room#buy"));
+    let unknown = place.hakaru(&["profile", "show", "LAST", "--route", "GET /nowhere"]);
+    let said = String::from_utf8_lossy(&unknown.stderr).into_owned();
+    assert!(said.contains("GET /:room add"), "{said}");
+}
+
 #[test]
 fn the_profile_names_the_digits_and_the_table_of_powers() {
     let place = Place::of_app("clicker");
     let (json, slow) = play(&place);
+    check_messages(&place, &json, slow);
     let digits = share_of_running(&json, "self", "Integer#to_s");
     let table = share_of_running(&json, "inclusive", "Clicker::Item#power_table");
     assert!(

@@ -95,6 +95,12 @@ fn a_process_that_stands_by_is_profiled_when_asked_and_only_then() {
         let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
         let length = json["duration_s"].as_f64().unwrap_or_default();
         assert!((0.5..2.0).contains(&length), "{length} s");
+        let fact = |name: &str| json["runtime"][name].as_f64().unwrap_or_default();
+        assert!(
+            fact("gc_live_slots_count") > 1e4 && fact("pss_bytes") > 1e6,
+            "{}",
+            json["runtime"]
+        );
         let rows = json["inclusive"].as_array().expect("a table");
         assert!(
             rows.iter().any(|row| row["frame"] == "Object#spin"),

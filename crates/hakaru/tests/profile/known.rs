@@ -93,6 +93,11 @@ told("objects", GC.stat(:total_allocated_objects) - before)
         "{}",
         seen.json["runtime"]
     );
+    let causes: f64 = ["newobj", "malloc", "method", "capi", "stress"]
+        .iter()
+        .map(|cause| fact(&format!("gc_minor_by_{cause}_count")))
+        .sum();
+    assert_eq!(causes, fact("gc_minor_count"), "{}", seen.json["runtime"]);
     assert!(
         fact("rss_bytes") > 5e6 && fact("threads_count") >= 1.0,
         "{}",
@@ -110,6 +115,54 @@ told("objects", GC.stat(:total_allocated_objects) - before)
     // An `Object` has a slot of 40 bytes.
     let bytes = seen.row("inclusive", "Object#making", "bytes");
     assert!((bytes / objects - 40.0).abs() < 4.0, "{bytes} bytes");
+}
+
+#[test]
+fn collections_are_told_with_their_causes() {
+    let place = Place::new(
+        r#"
+5.times { GC.start }
+3.times { GC.start(full_mark: false) }
+GC.start
+GC.stress = true
+4.times { |i| [i] }
+GC.stress = false
+"#,
+    );
+    let seen = place.profile(&["--mode", "cpu"]);
+    let fact = |name: &str| seen.json["runtime"][name].as_f64().unwrap_or_default();
+    let told = &seen.json["runtime"];
+    assert!(fact("gc_major_by_force_count") >= 6.0, "{told}");
+    assert!(fact("gc_minor_by_method_count") >= 2.0, "{told}");
+    assert!(
+        fact("gc_minor_by_stress_count") + fact("gc_major_by_force_count") >= 10.0,
+        "{told}"
+    );
+}
+
+#[test]
+fn deep_stacks_are_looked_at_no_oftener_than_the_budget_allows() {
+    let place = Place::new(
+        r#"
+def down(depth) = depth.zero? ? spin(3) : down(depth - 1)
+down(600)
+"#,
+    );
+    let seen = place.profile(&["--mode", "wall", "--rate", "10000"]);
+    // The sampler's account is CPU time, and what it slows itself down by: a busy host changes neither.
+    let share = seen.json["cost"]["cpu_share"].as_f64().expect("a share");
+    assert!(
+        (0.0005..=0.0105).contains(&share),
+        "{share}: {}",
+        seen.json["notes"]
+    );
+    assert!(
+        seen.json["notes"].to_string().contains("slowed down to"),
+        "{}",
+        seen.json["notes"]
+    );
+    let spun = seen.inclusive("Object#spin");
+    assert!((2_900.0..3_400.0).contains(&spun), "{spun} ms");
 }
 
 #[test]

@@ -3,8 +3,10 @@
 mod clicker;
 mod kept;
 mod known;
+mod messages;
 mod of_run;
 mod resolver;
 mod safety;
+mod stackprof;
 mod support;
 mod viewers;

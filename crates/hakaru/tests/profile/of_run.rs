@@ -1,4 +1,5 @@
-//! The profile of a run: its samples know their requests, so routes, slow requests and states can be asked for.
+//! The profile of a run: its samples know their requests, so routes, slow requests and states can be asked for. What
+//! the app itself calls a request is among them.
 
 use std::net::TcpListener;
 
@@ -12,6 +13,10 @@ TURNS = Queue.new
 100_000.times { |turn| TURNS << turn }
 def compute = 40_000.times { |i| i + 1 }
 def rest(long) = sleep(long ? 0.3 : 0.03)
+def tick = 40_000.times { |i| i + 2 }
+if defined?(HakaruAgent)
+  Thread.new { loop { HakaruAgent.request("GET /socket tick") { tick }; sleep 0.02 } }
+end
 run(lambda do |env|
   env["PATH_INFO"] == "/compute" ? compute : rest((TURNS.pop % 10).zero?)
   [200, { "content-type" => "text/plain", "cache-control" => "no-store" }, ["done"]]
@@ -69,6 +74,20 @@ fn samples_know_their_route_and_slow_requests() {
     assert!(state(&rest, "sleep") > 500.0, "{}", rest["states"]);
     assert_eq!(state(&compute, "sleep"), 0.0, "{}", compute["states"]);
     let names = |json: &Value| json["inclusive"].to_string();
+    let ticks = shown(&place, &["--route", "GET /socket tick"]);
+    assert!(
+        names(&ticks).contains(".tick\"") && !names(&ticks).contains(".compute\""),
+        "{}",
+        names(&ticks)
+    );
+    assert!(!names(&compute).contains(".tick\""), "{}", names(&compute));
+    // What the runtime is at is known of a run too, though its processes are ended from outside.
+    let fact = |name: &str| ticks["runtime"][name].as_f64().unwrap_or_default();
+    assert!(
+        fact("gc_live_slots_count") > 1e4 && fact("rss_bytes") > 1e7 && fact("code_bytes") > 1e6,
+        "{}",
+        ticks["runtime"]
+    );
     assert!(
         names(&compute).contains(".compute\""),
         "{}",
@@ -92,7 +111,11 @@ fn samples_know_their_route_and_slow_requests() {
     let stderr = String::from_utf8_lossy(&unknown.stderr);
     assert_eq!(unknown.status.code(), Some(2), "{stderr}");
     assert!(stderr.contains("GET /rest"), "{stderr}");
+    check_page(&place);
+}
 
+/// Graphs of the routes, and the slowest request with what it was seen doing.
+fn check_page(place: &Place) {
     let page = std::fs::read_to_string(place.folder.path().join("run.html")).expect("the page");
     let (_, rest) = page.split_once("id=\"data\">").expect("data");
     let (data, _) = rest.split_once("</script>").expect("an end");
@@ -104,7 +127,15 @@ fn samples_know_their_route_and_slow_requests() {
         .iter()
         .filter_map(|graph| graph["name"].as_str())
         .collect();
-    assert_eq!(graphs, ["all routes", "GET /rest", "GET /compute"]);
+    assert_eq!(
+        graphs,
+        [
+            "all routes",
+            "GET /rest",
+            "GET /compute",
+            "GET /socket tick"
+        ]
+    );
     let slowest = &data["profile"]["exemplars"][0];
     assert_eq!(slowest["route"], "GET /rest");
     let (start, end) = (slowest["start_ms"].as_f64(), slowest["end_ms"].as_f64());

@@ -95,6 +95,87 @@ end
 }
 
 #[test]
+fn memory_stays_flat_while_threads_children_and_compaction_come_and_go() {
+    let place = Place::new(
+        r#"
+rss = -> { File.read("/proc/self/status")[/VmRSS:\s+(\d+)/, 1].to_i }
+GC.auto_compact = true
+churn = lambda do |_|
+  6.times { Process.wait(fork { spin(0.002); exit!(0) }) }
+  40.times do
+    thread = Thread.new { loop { [3, 1, 2].sort } }
+    Thread.pass
+    thread.kill.join
+  end
+  20.times { Thread.new { raise "out" }.tap { |thread| thread.report_on_exception = false }.join rescue :fine }
+  Array.new(3000) { |i| i.to_s }
+  GC.start
+end
+5.times(&churn)
+before = rss.call
+15.times(&churn)
+grown = rss.call - before
+raise "grew by #{grown} kB" if grown > 8_000
+"#,
+    );
+    place.profile(&["--mode", "wall"]);
+}
+
+#[test]
+fn killed_workers_of_a_server_lose_no_answer() {
+    let place = Place::new(
+        r#"
+require "socket"
+File.write("app.ru", <<~APP)
+  run ->(_env) { [200, { "content-type" => "text/plain" }, ["\#{Process.pid} \#{(1..20_000).sum}"]] }
+APP
+port = TCPServer.open("127.0.0.1", 0) { |server| server.addr[1] }
+puma = spawn("puma", "-q", "-w", "2", "-t", "2:2", "-b", "tcp://127.0.0.1:#{port}", "app.ru", out: :err)
+ask = lambda do
+  TCPSocket.open("127.0.0.1", port) do |socket|
+    socket.write("GET / HTTP/1.0\r\n\r\n")
+    socket.read[/^(\d+) 200010000$/, 1] || raise("a lost answer")
+  end
+end
+deadline = now + 60
+begin
+  ask.call
+rescue Errno::ECONNREFUSED
+  raise if now > deadline
+  Thread.pass
+  retry
+end
+dead = lambda do |pid|
+  state = File.read("/proc/#{pid}/stat")[/\) (\w)/, 1]
+  state == "Z"
+rescue SystemCallError
+  true
+end
+workers = []
+4.times do
+  15.times { workers << ask.call; told("answers", 1) }
+  Process.kill("KILL", workers.last.to_i)
+  Thread.pass until dead.call(workers.last)
+end
+15.times { workers << ask.call; told("answers", 1) }
+told("workers", workers.uniq.size)
+Process.kill("TERM", puma)
+Process.wait(puma)
+"#,
+    );
+    let seen = place.profile(&["--mode", "wall"]);
+    assert_eq!(seen.truth("answers"), 75.0);
+    assert!(seen.truth("workers") >= 4.0, "{}", seen.truth("workers"));
+    assert!(
+        seen.json["threads"]
+            .as_u64()
+            .is_some_and(|threads| threads > 10),
+        "the workers are sampled too: {}",
+        seen.json["threads"]
+    );
+}
+
+#[test]
 fn fibers_ractors_children_and_exec_are_survived() {
     let place = Place::new(
         r#"

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 use serde_json::Value;
 
@@ -61,9 +62,10 @@ fn pprof_reads_the_weights_that_we_wrote() {
     assert!(top.contains("Type: time"), "{top}");
 }
 
-#[test]
-fn speedscopes_schema_accepts_what_we_wrote() {
-    let (_place, file) = exported("speedscope");
+/// The validator's packages, installed once.
+fn packages() -> PathBuf {
+    static INSTALLING: Mutex<()> = Mutex::new(());
+    let _one = INSTALLING.lock().unwrap_or_else(PoisonError::into_inner);
     let packages = Path::new(env!("CARGO_TARGET_TMPDIR")).join("viewers");
     std::fs::create_dir_all(&packages).expect("a folder");
     for name in ["package.json", "package-lock.json"] {
@@ -73,25 +75,35 @@ fn speedscopes_schema_accepts_what_we_wrote() {
         let install = ["ci", "--ignore-scripts", "--no-audit", "--no-fund"];
         output(Command::new("npm").args(install).current_dir(&packages));
     }
-    let script = sources().join("speedscope.js");
-    output(
-        Command::new("node")
-            .arg(&script)
-            .arg(&file)
-            .current_dir(&packages),
-    );
+    packages
+}
 
-    // It can refuse.
-    let mut wrong: Value =
-        serde_json::from_slice(&std::fs::read(&file).expect("read")).expect("JSON");
-    wrong["profiles"][0]["type"] = "unknown".into();
-    std::fs::write(&file, wrong.to_string()).expect("written");
-    let refused = Command::new("node")
-        .arg(&script)
-        .arg(&file)
-        .current_dir(&packages)
-        .output();
-    assert_eq!(refused.expect("node runs").status.code(), Some(1));
+/// The schema accepts the file, and refuses it when that value is another.
+fn check_schema(schema: &str, file: &Path, wrong: &str) {
+    let packages = packages();
+    let validator = || {
+        let mut command = Command::new("node");
+        command.arg(sources().join("schema.js")).arg(schema);
+        command.arg(file).current_dir(&packages);
+        command
+    };
+    output(&mut validator());
+    let text = std::fs::read(file).expect("read");
+    let mut document: Value = serde_json::from_slice(&text).expect("JSON");
+    *document.pointer_mut(wrong).expect("a value there") = "unknown".into();
+    std::fs::write(file, document.to_string()).expect("written");
+    let refused = validator().output().expect("node runs");
+    assert_eq!(refused.status.code(), Some(1), "it can refuse");
+}
+
+#[test]
+fn speedscopes_schema_accepts_what_we_wrote() {
+    let (_place, file) = exported("speedscope");
+    check_schema(
+        "speedscope/dist/release/file-format-schema.json",
+        &file,
+        "/profiles/0/type",
+    );
 }
 
 /// Columns of a table of Firefox Profiler are as long as the table says, and indexes stay inside their table.
@@ -117,8 +129,16 @@ fn check_table(thread: &Value, name: &str, indexes: &[(&str, &str)]) {
 }
 
 #[test]
-fn firefox_profilers_tables_fit_each_other() {
+fn firefox_profilers_types_and_tables_fit() {
     let (_place, file) = exported("firefox");
+    let schema = sources().join("firefox.schema.json");
+    let copy = file.with_extension("copy");
+    std::fs::copy(&file, &copy).expect("copied");
+    check_schema(
+        &schema.to_string_lossy(),
+        &copy,
+        "/threads/0/samples/weightType",
+    );
     let document: Value =
         serde_json::from_slice(&std::fs::read(&file).expect("read")).expect("JSON");
     let categories = document["meta"]["categories"]

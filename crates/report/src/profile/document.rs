@@ -15,6 +15,7 @@ pub fn to_html(view: &ProfileView<'_>) -> String {
     let profile = view.profile;
     let mut graphs = Graphs::new(profile);
     graphs.add("all", None, &Flame::of(profile, NODES_MAX));
+    super::messages::add_graphs(&mut graphs, profile);
     let mut document = head("hakaru-profile", profile);
     document["number"] = json!(view.number);
     document["counted"] = view.counted.map_or(Value::Null, super::counted_json);

@@ -58,6 +58,7 @@ pub fn of_run(recording: &Recording, profile: &Profile) -> Value {
             exemplars.extend(one.told(samples, &mut graphs));
         }
     }
+    super::messages::add_graphs(&mut graphs, profile);
     json!({
         "interval_us": profile.interval as f64 / 1e3,
         "samples": profile.observations(),

@@ -38,6 +38,7 @@ pub fn page(view: &ProfileView<'_>) -> String {
     for line in flame::lines(profile, COLUMNS) {
         let _ = writeln!(out, "{line}");
     }
+    super::messages::lines(&mut out, profile);
     if let Some(counted) = view.counted {
         calls(&mut out, counted);
     }
