@@ -21,7 +21,7 @@ pub(crate) struct Config {
     pub(crate) target: Target,
     pub(crate) load: Load,
     pub(crate) compare: Compare,
-    #[serde(rename = "flow")]
+    #[serde(rename = "flow", deserialize_with = "flows")]
     pub(crate) flows: Vec<Flow>,
     pub(crate) variables: BTreeMap<String, String>,
     pub(crate) score: Score,
@@ -122,6 +122,18 @@ pub(crate) struct Rule {
     pub(crate) points: f64,
     #[serde(default = "one_u64")]
     pub(crate) per: u64,
+}
+
+/// Each has something to do.
+fn flows<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Flow>, D::Error> {
+    let flows = Vec::<Flow>::deserialize(deserializer)?;
+    let idle = |flow: &Flow| flow.file.is_none() && flow.connect.is_none();
+    match flows.iter().any(idle) {
+        true => Err(de::Error::custom(
+            "a flow needs `file` (requests), `connect` (a WebSocket), or both",
+        )),
+        false => Ok(flows),
+    }
 }
 
 fn one() -> u32 {

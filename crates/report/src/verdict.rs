@@ -32,9 +32,22 @@ pub(crate) fn what_dominates(view: &View<'_>) -> String {
         .iter()
         .max_by(|a, b| (a.value)(balance).total_cmp(&(b.value)(balance)));
     let share = |value: f64| numbers::share(value / overall.seen_mean_ms);
+    let seen = overall.answered - overall.unseen;
+    // What few requests spent says little of the others.
+    let (few, whose) = match seen < overall.unseen {
+        true => {
+            let answered = numbers::count(overall.answered);
+            let few = format!(
+                "Only {} of {answered} requests were seen inside the app: ",
+                numbers::count(seen)
+            );
+            (few, "their")
+        }
+        false => (String::new(), "the"),
+    };
     let phrase = greatest.map_or(String::new(), |term| {
         format!(
-            "{} of the time goes into {}",
+            "{few}{} of {whose} time goes into {}",
             share((term.value)(balance)),
             term.phrase
         )

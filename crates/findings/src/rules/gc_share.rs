@@ -15,6 +15,8 @@ use crate::types::{Confidence, Finding, Remedy, Safety};
 const WORK_SHARE_MIN: f64 = 0.15;
 /// Share of the handlers' time, so that it is worth a look among other findings.
 const SHARE_MIN: f64 = 0.05;
+/// Share of all time that it must give: where hardly anything is done, a large part of it is still nothing.
+const GAIN_MIN: f64 = 0.01;
 /// Of the collector's time, what more room or fewer objects save. Found by weighing.
 const SAVED: f64 = 0.5;
 
@@ -31,6 +33,9 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         held_ms: balance.gc * seen * SAVED,
         ..Demand::default()
     });
+    if gain.share < GAIN_MIN {
+        return Vec::new();
+    }
     let cause = cause(&context.recording.runtime);
     let most = allocator(context);
     let mut evidence = vec![format!(

@@ -27,7 +27,7 @@ fn a_config_that_cannot_be_used_is_shown_with_its_line() {
     );
     check_config("[load]\nduration = 20\n", &["line 2", "duration"]);
     check_config("[load]\nconnections = -1\n", &["line 2", "connections"]);
-    check_config("[[flow]]\nweight = 2\n", &["missing field `file`"]);
+    check_config("[[flow]]\nweight = 2\n", &["line 1", "a flow needs `file`"]);
 }
 
 fn check_flow(flow: &str, parts: &[&str]) {

@@ -179,6 +179,20 @@ fn a_run_without_the_inside_view_names_no_cause() {
 }
 
 #[test]
+fn what_few_requests_spent_is_told_as_theirs() {
+    let mut sample = Sample::chat();
+    let overall = &mut sample.breakdown.overall;
+    overall.unseen = overall.answered - 12;
+    check_holds(
+        &check_page(&sample),
+        &[
+            "Only 12 of ",
+            "requests were seen inside the app: 50% of their",
+        ],
+    );
+}
+
+#[test]
 fn failures_come_before_times() {
     let mut sample = Sample::chat();
     sample.breakdown.overall.errors = 44;
