@@ -95,7 +95,7 @@ const BRIEF: Size = Size {
 const WARMUP_S: f64 = 0.5;
 
 /// Answers whether every bound held. `--brief` only shows that it runs; `--case TEXT` takes the cases with that text
-/// in their names.
+/// in their names, `--raw` prints every block.
 pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
     let brief = arguments.iter().any(|argument| argument == "--brief");
     let size = if brief { BRIEF } else { FULL };
@@ -107,9 +107,23 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
     );
     let mut held = true;
     for case in CASES.iter().filter(|case| case.name.contains(&wanted)) {
-        held &= report(case, &measure(case, &size)?) || brief;
+        let boots = measure(case, &size)?;
+        if arguments.iter().any(|argument| argument == "--raw") {
+            print_raw(&boots);
+        }
+        held &= report(case, &boots) || brief;
     }
     Ok(held)
+}
+
+/// Every block: boot, pair, then CPU a request in µs and requests a second of A, B, B, A.
+fn print_raw(boots: &[Vec<[Block; 4]>]) {
+    for (boot, pairs) in boots.iter().enumerate() {
+        for (number, blocks) in pairs.iter().enumerate() {
+            let figures = blocks.map(|block| format!("{:.1} {:.0}", block.cpu_us, block.rps));
+            println!("{boot} {number} {}", figures.join(" "));
+        }
+    }
 }
 
 fn measure(case: &Case, size: &Size) -> Result<Vec<Vec<[Block; 4]>>, Box<dyn Error>> {

@@ -1,6 +1,6 @@
 //! Paired blocks: what differs between A and B measured beside each other, and how sure that is.
 
-use stats::median;
+use stats::mean;
 
 /// One ABBA block, condensed.
 #[derive(Clone, Copy, Debug)]
@@ -42,14 +42,14 @@ pub(crate) struct Estimate {
 /// Resamples of the bootstrap: the ends of a 95 % interval then move by less than a tenth of its width.
 const RESAMPLES: usize = 4_000;
 
-/// The median over the boots of each boot's median of `of`, with the percentile bootstrap's interval (Efron 1979).
+/// The median over the boots of each boot's mean of `of`, with the percentile bootstrap's interval (Efron 1979).
 ///
 /// Boots are drawn with replacement, not pairs: where a process happens to lie in memory makes it faster or
 /// slower by a percent for all of its life, so that its pairs say the same thing many times over. `None` without a pair.
 pub(crate) fn estimate(boots: &[Vec<Pair>], of: impl Fn(&Pair) -> f64) -> Option<Estimate> {
     let values: Vec<f64> = boots
         .iter()
-        .filter_map(|pairs| median(&pairs.iter().map(&of).collect::<Vec<_>>()))
+        .filter_map(|pairs| mean(&pairs.iter().map(&of).collect::<Vec<_>>()))
         .collect();
     let interval = stats::percentile_interval(&values, median, RESAMPLES, 0.95)?;
     Some(Estimate {
@@ -57,6 +57,19 @@ pub(crate) fn estimate(boots: &[Vec<Pair>], of: impl Fn(&Pair) -> f64) -> Option
         low: interval.low,
         high: interval.high,
     })
+}
+
+/// The middle of the values, of an even number the mean of the two in the middle: the nearest rank would be the lower one,
+/// which of few values lies far below the middle.
+fn median(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let middle = sorted.len() / 2;
+    match sorted.len() % 2 {
+        _ if sorted.is_empty() => None,
+        0 => Some(f64::midpoint(sorted[middle - 1], sorted[middle])),
+        _ => Some(sorted[middle]),
+    }
 }
 
 #[cfg(test)]
@@ -99,6 +112,17 @@ mod tests {
         let units = both_orders(&[boot(1.5), boot(0.5), boot(1.2)]);
         let seen: Vec<f64> = units.iter().flatten().map(|pair| pair.b).collect();
         assert_eq!(seen, [1.0, 1.2]);
+    }
+
+    #[test]
+    fn what_lies_evenly_around_nothing_is_nothing() {
+        let even = (0..64).map(|number| Pair {
+            a: 0.0,
+            b: [-3.0, -1.0, 1.0, 3.0][number % 4],
+        });
+        let estimate = estimate(&boots(even), |pair| pair.b - pair.a).expect("pairs");
+        assert_eq!(estimate.median, 0.0);
+        assert_eq!(median(&[4.0, 1.0]), Some(2.5));
     }
 
     #[test]
