@@ -73,6 +73,7 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<Exit, Failure> {
         true => extras(&mut race, &search, &mut ended)?,
         false => Vec::new(),
     };
+    race.stop_app();
     drop(claimed);
     let tuned = Tuned {
         run: from.number,

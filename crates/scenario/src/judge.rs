@@ -62,10 +62,7 @@ pub(crate) fn judge(
         scored,
         &mut faults,
     );
-    match faults.found.pop() {
-        None => Verdict::Passed,
-        Some(reason) => Verdict::CheckFailed(reason),
-    }
+    faults.verdict()
 }
 
 /// Judges a message. One that is otherwise than expected is only not the one that is waited for; from that one, what is
@@ -88,10 +85,7 @@ pub(crate) fn judge_message(
     }
     let mut faults = Faults::first();
     captures(step, response, &seen, variables, scored, &mut faults);
-    match faults.found.pop() {
-        None => Verdict::Passed,
-        Some(reason) => Verdict::CheckFailed(reason),
-    }
+    faults.verdict()
 }
 
 /// All that is wrong with an answer, where [`judge`] looks no further than the first fault.
@@ -126,6 +120,13 @@ struct Faults {
 }
 
 impl Faults {
+    fn verdict(mut self) -> Verdict {
+        match self.found.pop() {
+            None => Verdict::Passed,
+            Some(reason) => Verdict::CheckFailed(reason),
+        }
+    }
+
     fn first() -> Faults {
         Faults {
             all: false,

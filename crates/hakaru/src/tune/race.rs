@@ -104,6 +104,11 @@ impl<'a> Race<'a> {
         }
     }
 
+    /// Stops the app that the last block left up.
+    pub(crate) fn stop_app(&mut self) {
+        self.kept = None;
+    }
+
     /// Settings of the runtime that can be tried with this app.
     pub(crate) fn runtime_settings(&self) -> Vec<String> {
         let start = self.settings.start.as_ref();

@@ -1,7 +1,6 @@
 //! Messages of WebSockets, and what an app calls a request: samples know their route.
 
-use serde_json::Value;
-
+use crate::of_run::shown;
 use crate::support::{Place, Seen};
 
 /// Calls of that route, as the profile counted them.
@@ -9,15 +8,6 @@ fn count(seen: &Seen, route: &str) -> Option<u64> {
     let rows = seen.json["requests"].as_array().expect("a row for each");
     let row = rows.iter().find(|row| row["route"] == route)?;
     row["count"].as_u64()
-}
-
-fn shown(place: &Place, filters: &[&str]) -> Value {
-    let mut arguments = vec!["profile", "show", "LAST", "--json"];
-    arguments.extend(filters);
-    let output = place.hakaru(&arguments);
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{stderr}");
-    serde_json::from_slice(&output.stdout).expect("JSON")
 }
 
 #[test]

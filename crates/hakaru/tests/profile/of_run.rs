@@ -53,7 +53,7 @@ fn measured() -> Place {
     place
 }
 
-fn shown(place: &Place, filters: &[&str]) -> Value {
+pub fn shown(place: &Place, filters: &[&str]) -> Value {
     let mut arguments = vec!["profile", "show", "LAST", "--json"];
     arguments.extend(filters);
     let output = place.hakaru(&arguments);
