@@ -381,7 +381,6 @@ mod tests {
             let failure = resolve(RunArgs::default(), &toml).expect_err(part);
             assert!(failure.message.contains(part), "{}", failure.message);
         };
-        check("", "neither `file` nor `connect`");
         check("file = 'a'\nrounds = 2", "no `connect`");
         let message = |step: &str| format!("connect = '/'\n[[flow.step]]\n{step}");
         check(&message("send = { hex = '0' }"), "hexadecimal digits");

@@ -53,7 +53,12 @@ fn held<'a>(context: &'a Context<'_>, place: usize) -> Option<Held<'a>> {
     if sql_ms < HELD_MIN_MS * handled.len().max(1) as f64 {
         return None;
     }
-    let (cpu_share, known_by) = by_samples(&handled).or_else(|| by_process(context))?;
+    // Either is an upper bound. The few that were sampled may all be ones whose rows had come before they were fetched.
+    let bounds = [by_samples(&handled), by_process(context)];
+    let (cpu_share, known_by) = bounds
+        .into_iter()
+        .flatten()
+        .min_by(|a, b| a.0.total_cmp(&b.0))?;
     Some(Held {
         route: &context.joined.routes[place],
         requests: handled.len(),

@@ -11,20 +11,14 @@ use crate::exit::Failure;
 
 /// One flow of the config file, whose paths are relative to `folder`.
 pub(crate) fn flow_spec(flow: &Flow, folder: &Path) -> Result<FlowSpec, Failure> {
-    let spec = FlowSpec {
+    Ok(FlowSpec {
         file: flow.file.as_ref().map(|file| folder.join(file)),
         weight: flow.weight,
         feed: flow.feed.as_ref().map(|feed| folder.join(feed)),
         think: think(flow.think.as_deref())?,
         cache: flow.cache,
         socket: socket(flow)?,
-    };
-    match (&spec.file, &spec.socket) {
-        (None, None) => Err(usage(
-            "a [[flow]] has neither `file` nor `connect`, so there is nothing to do",
-        )),
-        _ => Ok(spec),
-    }
+    })
 }
 
 /// `FILE.hurl` or `FILE.hurl:WEIGHT`; all else is what the config file says of it, if anything.
