@@ -8,6 +8,7 @@
 mod place;
 
 use std::fs;
+use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -142,6 +143,14 @@ fn ask_mysql(place: &Place, client: &Path, home: &Home, port: u16) -> Command {
     ask
 }
 
+/// The data lives no longer than the tests; every new database would wait for the disk a thousand times. In the file,
+/// where `ALTER SYSTEM` can say otherwise.
+fn forget_disk(settings: &Path) -> Outcome<()> {
+    let file = fs::OpenOptions::new().append(true).open(settings);
+    let written = file.and_then(|mut file| file.write_all(b"fsync = off\n"));
+    written.map_err(|error| format!("cannot write {}: {error}", settings.display()))
+}
+
 fn start_postgres(place: &Place) -> Outcome<Server> {
     let binaries = place
         .postgres_binaries()
@@ -153,6 +162,7 @@ fn start_postgres(place: &Place) -> Outcome<Server> {
     make.args(["-A", "trust", "-U", "hakaru", "-E", "UTF8"]);
     make.args(["--locale=C.UTF-8", "--no-sync", "-D", &data]);
     capture(make.current_dir(&home.folder))?;
+    forget_disk(&home.folder.join("data/postgresql.conf"))?;
     let sockets = home.inside.display().to_string();
     let listen = "listen_addresses=127.0.0.1";
     let arguments = ["-D", &data, "-p", &port, "-k", &sockets, "-c", listen].map(str::to_owned);

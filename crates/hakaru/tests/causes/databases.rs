@@ -136,7 +136,8 @@ struct Planted {
     server: Box<dyn Database>,
     name: &'static str,
     url: String,
-    before: Vec<(&'static str, String)>,
+    /// What puts the settings back.
+    undo: Vec<String>,
 }
 
 impl Planted {
@@ -153,18 +154,38 @@ impl Planted {
             server,
             name,
             url: url_of(&url, name).expect("the address names a database"),
-            before: Vec::new(),
+            undo: Vec::new(),
         };
         planted.execute(&format!("DROP DATABASE IF EXISTS {name}"));
         planted.execute(&format!("CREATE DATABASE {name}"));
         for (setting, value) in settings {
-            let rows = planted.server.query(&format!("SELECT @@GLOBAL.{setting}"));
-            let rows = rows.unwrap_or_else(|error| panic!("{}", error.message));
-            let was = rows.into_iter().flatten().flatten().next();
-            planted.before.push((*setting, was.expect("a value")));
-            planted.execute(&format!("SET GLOBAL {setting} = {value}"));
+            if url.starts_with("postgres") {
+                planted.set_of_postgres(&url, setting, value);
+            } else {
+                planted.set_of_mysql(setting, value);
+            }
         }
         planted
+    }
+
+    fn set_of_mysql(&mut self, setting: &str, value: &str) {
+        let was = ask(&mut *self.server, &format!("SELECT @@GLOBAL.{setting}"));
+        self.undo.push(format!("SET GLOBAL {setting} = {was}"));
+        self.execute(&format!("SET GLOBAL {setting} = {value}"));
+    }
+
+    /// For every connection from now on.
+    fn set_of_postgres(&mut self, url: &str, setting: &str, value: &str) {
+        const RELOAD: &str = "SELECT pg_reload_conf()";
+        self.execute(&format!("ALTER SYSTEM SET {setting} = {value}"));
+        self.execute(RELOAD);
+        self.undo.push(format!("ALTER SYSTEM RESET {setting}"));
+        self.undo.push(RELOAD.to_owned());
+        let holds = || {
+            let mut server = open(url).unwrap_or_else(|error| panic!("{}", error.message));
+            ask(&mut *server, &format!("SHOW {setting}")) == value
+        };
+        assert!((0..1000).any(|_| holds()), "{setting} stays as it was");
     }
 
     fn execute(&mut self, sql: &str) {
@@ -176,18 +197,28 @@ impl Planted {
 impl Drop for Planted {
     fn drop(&mut self) {
         // What fails here has no other consequence than more to be seen on a server that goes with the tests.
-        for (setting, was) in &self.before {
-            let _ = self
-                .server
-                .execute(&format!("SET GLOBAL {setting} = {was}"));
+        for statement in &self.undo {
+            let _ = self.server.execute(statement);
         }
         let _ = self.server.execute(&format!("DROP DATABASE {}", self.name));
     }
 }
 
+/// The first value that a query gives.
+fn ask(server: &mut dyn Database, query: &str) -> String {
+    let rows = server.query(query);
+    let rows = rows.unwrap_or_else(|error| panic!("{}", error.message));
+    rows.into_iter()
+        .flatten()
+        .flatten()
+        .next()
+        .expect("a value")
+}
+
 #[test]
 fn settings_of_postgresql() {
-    let planted = Planted::new("HAKARU_TEST_POSTGRES_URL", "hakaru_causes", &[]);
+    let settings = [("fsync", "on")];
+    let planted = Planted::new("HAKARU_TEST_POSTGRES_URL", "hakaru_causes", &settings);
     let json = Small {
         database: Some(&planted.url),
         ..Small::alone(POSTGRES, &["/write", "/write", "/write", "/write", "/sort"])
