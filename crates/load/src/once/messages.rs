@@ -11,6 +11,9 @@ use crate::frames::Event;
 use crate::stream::Blocking;
 use crate::web_socket::WebSocket;
 
+/// How long what was said before a message is waited for: it lies in this machine's memory already.
+const CATCH_UP: Duration = Duration::from_millis(2);
+
 /// How an exchange ends that did not go well.
 type Ended = (Outcome, String);
 
@@ -21,6 +24,9 @@ impl Pass<'_> {
         else {
             return Err((Outcome::Disconnected, "the WebSocket was closed".to_owned()));
         };
+        if asked.over == Over::WebSocket && !bytes.is_empty() {
+            catch_up(&mut stream, &mut web_socket)?;
+        }
         web_socket.begin(!bytes.is_empty());
         let limit = asked.within_ns.unwrap_or(self.plan.answer_timeout.0);
         let end = Instant::now() + Duration::from_nanos(limit);
@@ -50,13 +56,7 @@ impl Pass<'_> {
                     Err((Outcome::Unanswered, why)) => web_socket.pass_over(why),
                     ended => return ended,
                 },
-                (Event::Ping, _) => {
-                    let mut pong = Vec::new();
-                    let mask = fastrand::u32(..);
-                    push_frame(FrameKind::Pong, web_socket.ping(), mask, &mut pong);
-                    let sent = stream.write_all(&pong);
-                    sent.map_err(|error| (Outcome::Disconnected, error.to_string()))?;
-                }
+                (Event::Ping, _) => pong(stream, web_socket)?,
                 _ => {}
             }
         }
@@ -91,6 +91,29 @@ impl Pass<'_> {
             let _ = stream.write_all(&frame);
         }
     }
+}
+
+/// Passes over what the other side has said unasked: what came before a message is sent cannot be the answer to it.
+fn catch_up(stream: &mut Blocking, web_socket: &mut WebSocket) -> Result<(), Ended> {
+    web_socket.begin(true);
+    let end = Instant::now() + CATCH_UP;
+    loop {
+        match hear(stream, web_socket, end) {
+            Ok(Event::Close) => return Err((Outcome::Disconnected, web_socket.goodbye())),
+            Ok(Event::Ping) => pong(stream, web_socket)?,
+            Ok(_) => {}
+            Err((Outcome::TimedOut, _)) => return Ok(()),
+            Err(ended) => return Err(ended),
+        }
+    }
+}
+
+fn pong(stream: &mut Blocking, web_socket: &WebSocket) -> Result<(), Ended> {
+    let mut pong = Vec::new();
+    let mask = fastrand::u32(..);
+    push_frame(FrameKind::Pong, web_socket.ping(), mask, &mut pong);
+    let sent = stream.write_all(&pong);
+    sent.map_err(|error| (Outcome::Disconnected, error.to_string()))
 }
 
 /// The next thing that comes before `end`.

@@ -500,6 +500,34 @@ fn a_flow_without_an_end_says_goodbye() {
 }
 
 #[test]
+fn a_pass_takes_no_earlier_message_for_the_answer() {
+    let server = |mut stream: TcpStream| {
+        let early = [frame(TEXT, b"{\"n\": 1}"), frame(0x89, b"ping")].concat();
+        if open(&mut stream, &early).is_none() {
+            return;
+        }
+        while let Ok((kind, _)) = read_frame(&mut stream) {
+            if kind == TEXT {
+                let _ = stream.write_all(&frame(TEXT, b"{\"n\": 2}"));
+            }
+        }
+    };
+    let any = MessageSpec {
+        send: Some(Payload::Text("a".to_owned())),
+        captures: vec![("n".to_owned(), "jsonpath \"$.n\"".to_owned())],
+        ..MessageSpec::default()
+    };
+    let scenario = flow(&at(serve(server)), "", 1, vec![any]);
+    let mut last = None;
+    check_once(&plan(1), &scenario, &mut |checked| last = Some(checked)).expect("an address");
+    let last = last.expect("a step");
+    assert_eq!(
+        (last.outcome, last.response.as_str()),
+        (Outcome::Ok, "{\"n\": 2}")
+    );
+}
+
+#[test]
 fn a_pass_shows_each_message() {
     let steps = vec![says("a", "re: a"), says("b", "re: c"), closes()];
     let mut seen = Vec::new();
