@@ -22,7 +22,7 @@ const EVIDENCE_ITEM_LINES_MAX: usize = 2;
 const EXACT_LINES_MAX: usize = 12;
 
 pub(super) fn write(page: &mut Page, view: &View<'_>) {
-    page.heading("FINDINGS   the greatest gain first; all evidence: --json");
+    page.heading("FINDINGS   in the order to fix them; all evidence: --json");
     let mut fixes = facts::fixes(view).peekable();
     if fixes.peek().is_none() {
         page.text(2, "nothing to fix was found");
