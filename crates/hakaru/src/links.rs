@@ -22,11 +22,15 @@ pub(crate) struct LinksArgs {
     pub(crate) force: bool,
 }
 
-/// Makes the names; those that are right already stay.
+/// Makes the names, and their folder; those that are right already stay.
 pub(crate) fn links(args: &LinksArgs) -> Result<Exit, Failure> {
     let program = std::env::current_exe().map_err(|error| {
         let message = format!("this program does not find itself: {error}");
         Failure::new(Exit::Failed, message)
+    })?;
+    fs::create_dir_all(&args.folder).map_err(|error| {
+        let folder = args.folder.display();
+        Failure::new(Exit::Failed, format!("cannot make {folder}: {error}"))
     })?;
     for tool in Tool::ALL {
         let path = args.folder.join(tool.name());

@@ -188,6 +188,8 @@ fn the_names_replace_nothing_unasked() {
         .has_err("./psqldef is there already and something else");
     assert_eq!(folder.read("psqldef"), "mine");
     links(&["--force"]).ended(0);
+    said(&folder.command(&["links", "new/bin"]).output().unwrap()).ended(0);
+    assert!(folder.path().join("new/bin/psqldef").exists());
     assert!(std::fs::read_link(&path).is_ok());
 }
 
