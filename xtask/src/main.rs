@@ -14,6 +14,7 @@ mod experiment;
 mod run;
 mod servers;
 mod setup;
+mod tally;
 mod test;
 mod tidy;
 mod valgrind;

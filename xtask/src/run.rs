@@ -14,8 +14,10 @@ pub(crate) type Outcome<T> = Result<T, String>;
 
 /// The repository's top folder.
 pub(crate) fn root() -> PathBuf {
-    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
-    own.parent().unwrap_or(own).to_owned()
+    // Cargo tells it to what it runs; what it told the compiler may be another clone with the same target folder.
+    let own = env::var_os("CARGO_MANIFEST_DIR")
+        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
+    own.parent().unwrap_or(&own).to_owned()
 }
 
 /// Where cargo builds.
@@ -28,13 +30,11 @@ pub(crate) fn cargo(arguments: &[&str]) -> Command {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(arguments).current_dir(root());
     // Set by the `cargo run` that started us; they would change what build scripts see.
-    for inherited in [
-        "CARGO_MANIFEST_DIR",
-        "CARGO_MANIFEST_PATH",
-        "CARGO_PKG_NAME",
-        "CARGO_PKG_VERSION",
-    ] {
-        command.env_remove(inherited);
+    for (name, _) in env::vars_os() {
+        let told = name.to_string_lossy();
+        if told.starts_with("CARGO_PKG_") || told.starts_with("CARGO_MANIFEST_") {
+            command.env_remove(&name);
+        }
     }
     command
 }

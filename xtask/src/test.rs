@@ -1,22 +1,14 @@
 //! Everything CI checks, in one run with one verdict.
 
-use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::thread;
 
-use crate::run::{Outcome, cargo, root, run, show};
+use crate::run::{Outcome, cargo, root, run};
 use crate::servers::{self, Server};
 use crate::setup::{self, Purpose};
+use crate::tally::Tally;
 use crate::tidy;
-
-/// Passed and failed tests, and steps that failed without being tests.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Tally {
-    passed: u64,
-    failed: u64,
-    troubles: Vec<String>,
-}
 
 struct Servers {
     mariadb: Server,
@@ -110,12 +102,18 @@ pub(crate) fn schema_pairs(arguments: &[String]) -> Outcome<()> {
 }
 
 fn test_workspace(servers: &Servers, tally: &mut Tally) {
-    let mut command = cargo(&["test", "--workspace", "--no-fail-fast"]);
-    servers.name_in(&mut command);
-    if let Some(wrapper) = setup::ruby31() {
-        command.env("HAKARU_RUBY31", wrapper);
-    }
-    tally.watch(&mut command);
+    tally.watch_twice(|failures| {
+        let mut command = cargo(&["test", "--workspace", "--no-fail-fast"]);
+        if !failures.is_empty() {
+            let alone = ["--", "--exact", "--test-threads", "1"];
+            command.args(alone).args(failures);
+        }
+        servers.name_in(&mut command);
+        if let Some(wrapper) = setup::ruby31() {
+            command.env("HAKARU_RUBY31", wrapper);
+        }
+        command
+    });
 }
 
 /// The example app's own tests, on every database it can use.
@@ -182,130 +180,4 @@ impl Servers {
 fn started(starting: thread::ScopedJoinHandle<'_, Outcome<Server>>) -> Outcome<Server> {
     let broken = |_| Err("the thread that started a server panicked".to_owned());
     starting.join().unwrap_or_else(broken)
-}
-
-impl Tally {
-    fn step(&mut self, name: &str, outcome: Outcome<()>) {
-        match outcome {
-            Ok(()) => eprintln!("test: {name}: ok"),
-            Err(message) => self.troubles.push(format!("{name}: {message}")),
-        }
-    }
-
-    /// Runs a test program, shows what it prints and counts its results.
-    fn watch(&mut self, command: &mut Command) {
-        let before = self.clone();
-        if let Err(message) = self.follow(command) {
-            self.troubles.push(message);
-        } else if self.passed == before.passed && self.failed == before.failed {
-            self.troubles
-                .push(format!("`{}` ran no test", show(command)));
-        }
-    }
-
-    fn follow(&mut self, command: &mut Command) -> Outcome<()> {
-        let shown = show(command);
-        let trouble = |error: io::Error| format!("`{shown}`: {error}");
-        let mut child = command
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .spawn()
-            .map_err(trouble)?;
-        let output = child.stdout.take().map(BufReader::new);
-        for line in output
-            .into_iter()
-            .flat_map(BufRead::lines)
-            .map_while(Result::ok)
-        {
-            println!("{line}");
-            if let Some((passed, failed)) = cargo_result(&line).or_else(|| minitest_result(&line)) {
-                self.passed += passed;
-                self.failed += failed;
-            }
-        }
-        let status = child.wait().map_err(trouble)?;
-        if status.success() {
-            Ok(())
-        } else {
-            Err(format!("`{shown}` ended with {status}"))
-        }
-    }
-
-    fn verdict(&self) -> Outcome<()> {
-        let _ = io::stdout().flush();
-        self.troubles
-            .iter()
-            .for_each(|trouble| eprintln!("test: {trouble}"));
-        // A step that is no test, or a test program that crashed, counts as one failure.
-        let failed = self.failed.max(self.troubles.len() as u64);
-        println!("{} passed, {failed} failed", self.passed);
-        if failed == 0 {
-            Ok(())
-        } else {
-            Err("something failed, see above".to_owned())
-        }
-    }
-}
-
-/// Reads `test result: ok. 3 passed; 1 failed; 0 ignored; …`.
-fn cargo_result(line: &str) -> Option<(u64, u64)> {
-    let counts = line.strip_prefix("test result: ")?;
-    let (_, counts) = counts.split_once(". ")?;
-    let count = |name: &str| {
-        counts
-            .split(';')
-            .find_map(|part| part.trim().strip_suffix(name)?.trim().parse().ok())
-    };
-    Some((count("passed")?, count("failed")?))
-}
-
-/// Reads `17 runs, 90 assertions, 1 failures, 0 errors, 0 skips`.
-fn minitest_result(line: &str) -> Option<(u64, u64)> {
-    let count = |name: &str| {
-        line.split(',')
-            .find_map(|part| part.trim().strip_suffix(name)?.trim().parse::<u64>().ok())
-    };
-    let (runs, failures, errors, skips) = (
-        count("runs")?,
-        count("failures")?,
-        count("errors")?,
-        count("skips")?,
-    );
-    let failed = failures + errors + skips;
-    Some((runs.saturating_sub(failed), failed))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn results_are_read() {
-        let line = "test result: FAILED. 20 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.5s";
-        assert_eq!(cargo_result(line), Some((20, 2)));
-        assert_eq!(cargo_result("test x ... ok"), None);
-        assert_eq!(
-            minitest_result("17 runs, 90 assertions, 1 failures, 1 errors, 1 skips"),
-            Some((14, 3))
-        );
-        assert_eq!(minitest_result("runs, of course"), None);
-    }
-
-    fn watched(script: &str) -> Tally {
-        let mut tally = Tally::default();
-        tally.watch(Command::new("/bin/sh").args(["-c", script]));
-        tally
-    }
-
-    #[test]
-    fn a_crash_and_an_empty_run_are_failures() {
-        let line = "test result: ok. 2 passed; 0 failed; 0 ignored";
-        assert!(watched(&format!("echo '{line}'")).verdict().is_ok());
-        assert!(
-            watched(&format!("echo '{line}'; exit 1"))
-                .verdict()
-                .is_err()
-        );
-        assert!(watched("true").verdict().is_err());
-    }
 }

@@ -8,6 +8,7 @@ mod child;
 mod lateness;
 mod memory;
 mod nginx;
+mod server;
 mod tools;
 mod truth;
 

@@ -1,7 +1,10 @@
-//! The chat's solutions, one after the other: what each gives, beside what the same app gives when measured again.
+//! The chat's solutions, one after the other: what each gives, beside what the same app gives when measured again, and
+//! whether the finding that it answers is there before it and gone after it.
 //!
-//! Scores are kept by step in a file for each database, so that a part can be measured anew; the page is written from
+//! Scores and findings are kept by step in a file for each database, so that a part can be measured anew; the page is written from
 //! all that is kept.
+
+mod page;
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -16,15 +19,22 @@ use crate::program::{apply, done, mariadb_url, patches};
 
 /// Where page and scores are kept.
 const FOLDER: &str = "benchmarks/solutions";
-/// What all of them together must give.
-const GROWTH_ASKED: f64 = 10.0;
-
 /// Kept of one database: steps by their number, 0 is the app as it is.
 type Steps = BTreeMap<usize, Step>;
 
 struct Step {
     name: String,
     scores: Vec<f64>,
+    /// In how many of the runs each answered finding was, by its name.
+    found: BTreeMap<String, usize>,
+}
+
+/// A finding that a patch answers.
+struct Answered {
+    patch: String,
+    id: String,
+    /// What the finding's text holds.
+    about: String,
 }
 
 struct Options {
@@ -56,7 +66,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
         }
         std::fs::write(&path, format!("{:#}\n", document(&steps)))?;
     }
-    page(&into)
+    page::write(&into)
 }
 
 fn default_folder() -> String {
@@ -77,6 +87,7 @@ fn measure(
     }
     chat.move_port(&["hakaru.toml"])?;
     let patches = patches(&chat.folder)?;
+    let answered = answered(database)?;
     let mut steps = Steps::new();
     let mut filled = false;
     for number in 0..=patches.len().min(*wanted.end()) {
@@ -94,10 +105,15 @@ fn measure(
             filled = true;
         }
         let name = patch.map_or_else(|| "as it is".to_owned(), |patch| name(patch));
-        let scores = (0..options.runs).map(|_| score(&chat, options));
-        let scores = scores.collect::<Result<Vec<f64>, _>>()?;
-        println!("{database} {name}: {scores:?}");
-        steps.insert(number, Step { name, scores });
+        let mut step = Step::named(name);
+        for _ in 0..options.runs {
+            step.add(&run_once(&chat, options)?, &answered)?;
+        }
+        println!(
+            "{database} {}: {:?}, {:?}",
+            step.name, step.scores, step.found
+        );
+        steps.insert(number, step);
     }
     Ok(steps)
 }
@@ -107,7 +123,30 @@ fn name(patch: &Path) -> String {
     name.to_string_lossy().into_owned()
 }
 
-fn score(chat: &Copy, options: &Options) -> Result<f64, Box<dyn Error>> {
+/// What the chat's solutions answer on that database.
+fn answered(database: &str) -> Result<Vec<Answered>, Box<dyn Error>> {
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../apps/chat/solutions/findings.json");
+    let rows: Value = serde_json::from_str(&std::fs::read_to_string(&path)?)?;
+    let text = |row: &Value, key: &str| {
+        let found = row[key].as_str().map(str::to_owned);
+        found.ok_or_else(|| format!("{}: {row} has no {key}", path.display()))
+    };
+    let mut answered = Vec::new();
+    for row in rows.as_array().into_iter().flatten() {
+        let on = row["databases"].as_array();
+        if on.is_none_or(|on| on.iter().any(|name| name == database)) {
+            answered.push(Answered {
+                patch: text(row, "patch")?,
+                id: text(row, "finding")?,
+                about: text(row, "about")?,
+            });
+        }
+    }
+    Ok(answered)
+}
+
+fn run_once(chat: &Copy, options: &Options) -> Result<Value, Box<dyn Error>> {
     let words = [
         "run".to_owned(),
         "--duration".to_owned(),
@@ -115,10 +154,7 @@ fn score(chat: &Copy, options: &Options) -> Result<f64, Box<dyn Error>> {
         "--warmup".to_owned(),
         format!("{}s", options.warmup),
     ];
-    let run = chat.hakaru(&words, &[])?;
-    run["score"]
-        .as_f64()
-        .ok_or_else(|| format!("no score: {}", run["failures"]).into())
+    chat.hakaru(&words, &[])
 }
 
 fn read(path: &Path) -> Result<Steps, Box<dyn Error>> {
@@ -132,6 +168,7 @@ fn read(path: &Path) -> Result<Steps, Box<dyn Error>> {
         let kept = Step {
             name: step["name"].as_str()?.to_owned(),
             scores: scores.iter().filter_map(Value::as_f64).collect(),
+            found: serde_json::from_value(step["found"].clone()).unwrap_or_default(),
         };
         Some((usize::try_from(step["step"].as_u64()?).ok()?, kept))
     };
@@ -141,7 +178,9 @@ fn read(path: &Path) -> Result<Steps, Box<dyn Error>> {
 fn document(steps: &Steps) -> Value {
     let steps: Vec<Value> = steps
         .iter()
-        .map(|(number, step)| json!({ "step": number, "name": step.name, "scores": step.scores }))
+        .map(|(number, step)| {
+            json!({ "step": number, "name": step.name, "scores": step.scores, "found": step.found })
+        })
         .collect();
     json!({
         "date": machine::date(),
@@ -150,7 +189,49 @@ fn document(steps: &Steps) -> Value {
     })
 }
 
+impl Answered {
+    fn name(&self) -> String {
+        format!("{} {}", self.id, self.about).trim_end().to_owned()
+    }
+
+    fn is_in(&self, run: &Value) -> bool {
+        let findings = run["findings"].as_array().into_iter().flatten();
+        let mut named = findings.filter(|finding| finding["id"] == self.id.as_str());
+        named.any(|finding| finding.to_string().contains(&self.about))
+    }
+}
+
 impl Step {
+    fn named(name: String) -> Step {
+        Step {
+            name,
+            scores: Vec::new(),
+            found: BTreeMap::new(),
+        }
+    }
+
+    /// Takes in a run's result.
+    fn add(&mut self, run: &Value, answered: &[Answered]) -> Result<(), Box<dyn Error>> {
+        let score = run["score"].as_f64();
+        self.scores
+            .push(score.ok_or_else(|| format!("no score: {}", run["failures"]))?);
+        for finding in answered {
+            let found = usize::from(finding.is_in(run));
+            *self.found.entry(finding.name()).or_default() += found;
+        }
+        Ok(())
+    }
+
+    /// Whether most runs had the finding.
+    fn mostly_has(&self, finding: &str) -> bool {
+        self.seen(finding) * 2 > self.scores.len()
+    }
+
+    /// In how many runs it was.
+    fn seen(&self, finding: &str) -> usize {
+        self.found.get(finding).copied().unwrap_or(0)
+    }
+
     fn middle(&self) -> f64 {
         stats::median(&self.scores).unwrap_or(0.0)
     }
@@ -169,90 +250,32 @@ impl Step {
     }
 }
 
-/// Writes the page from what is kept; whether everything asked holds.
-fn page(into: &Path) -> Result<bool, Box<dyn Error>> {
-    let mut text = HEAD.to_owned();
-    let mut held = true;
-    for (database, title) in [("sqlite", "SQLite"), ("mariadb", "MariaDB")] {
-        let path = into.join(format!("{database}.json"));
-        let steps = read(&path)?;
-        if steps.is_empty() {
-            text += &format!("\n## {title}\n\nNot measured yet.\n");
-            continue;
-        }
-        let (table, all) = table(&steps);
-        let kept: Value = serde_json::from_str(&std::fs::read_to_string(&path)?)?;
-        let told = |key: &str| kept[key].as_str().unwrap_or_default();
-        text += &format!(
-            "\n## {title}\n\n{table}\n{}; {}.\n",
-            told("date"),
-            told("machine")
-        );
-        held &= all;
-    }
-    std::fs::write(into.join("README.md"), &text)?;
-    println!("{text}");
-    Ok(held)
-}
-
-const HEAD: &str = "# What the chat's solutions give
-
-    cargo xtask bench solutions
-    cargo xtask bench solutions --databases sqlite --from 4 --to 7      # some steps anew
-
-The [chat](../../apps/chat/README.md) as it is and with one patch more at each step, on all of its data, each step measured
-three times: the scores, their median, and how far they lie apart (the A/A spread: greatest less least, by the median). Asked: no
-step lower than the one before beyond that spread, and ten times the first score at the end. This page is written by
-that command from the scores beside it; it exits with 3 when what is asked does not hold.
-";
-
-fn table(steps: &Steps) -> (String, bool) {
-    let mut text = "| step | scores | median | spread | times the first | not lower |\n|---|---|---:|---:|---:|---|\n".to_owned();
-    let first = steps.values().next().map_or(0.0, Step::middle);
-    let mut before: Option<&Step> = None;
-    let mut all = true;
-    for step in steps.values() {
-        let not_lower = before.is_none_or(|before| step.is_not_lower(before));
-        all &= not_lower;
-        let scores: Vec<String> = step
-            .scores
-            .iter()
-            .map(|score| format!("{score:.0}"))
-            .collect();
-        text += &format!(
-            "| {} | {} | {:.0} | {:.1}% | {:.1} | {} |\n",
-            step.name,
-            scores.join(", "),
-            step.middle(),
-            step.spread() * 100.0,
-            step.middle() / first,
-            if not_lower { "yes" } else { "**no**" },
-        );
-        before = Some(step);
-    }
-    let growth = before.map_or(0.0, Step::middle) / first;
-    text +=
-        &format!("\nThe last is {growth:.1} times the first (asked: {GROWTH_ASKED:.0} times).\n");
-    (text, all && growth >= GROWTH_ASKED)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn step(scores: &[f64]) -> Step {
+    fn step(scores: &[f64], found: usize) -> Step {
         Step {
             name: "x".to_owned(),
             scores: scores.to_vec(),
+            found: BTreeMap::from([("workers".to_owned(), found)]),
         }
+    }
+
+    fn answered() -> [Answered; 1] {
+        [Answered {
+            patch: "x".to_owned(),
+            id: "workers".to_owned(),
+            about: String::new(),
+        }]
     }
 
     #[test]
     fn lower_is_judged_beside_the_spread() {
-        let before = step(&[100.0, 104.0, 98.0]);
+        let before = step(&[100.0, 104.0, 98.0], 0);
         assert!((before.spread() - 0.06).abs() < 1e-9);
-        assert!(step(&[95.0, 95.0, 95.0]).is_not_lower(&before));
-        assert!(!step(&[90.0, 90.0, 90.0]).is_not_lower(&before));
+        assert!(step(&[95.0, 95.0, 95.0], 0).is_not_lower(&before));
+        assert!(!step(&[90.0, 90.0, 90.0], 0).is_not_lower(&before));
     }
 
     #[test]
@@ -260,17 +283,29 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("sqlite.json");
         let steps = Steps::from([
-            (0, step(&[10.0, 11.0, 10.0])),
-            (1, step(&[120.0, 118.0, 119.0])),
+            (0, step(&[10.0, 11.0, 10.0], 2)),
+            (1, step(&[120.0, 118.0, 119.0], 0)),
         ]);
         std::fs::write(&path, document(&steps).to_string()).expect("it is written");
         let again = read(&path).expect("it is read");
         assert_eq!(again[&1].scores, steps[&1].scores);
-        let (text, held) = table(&again);
+        let (text, held) = page::table(&again, &answered());
         assert!(
-            held && text.contains("| 119 | 1.7% | 11.9 | yes |"),
+            held && text.contains("| 119 | 1.7% | 11.9 | yes | workers: 2 → 0 |"),
             "{text}"
         );
-        assert!(!table(&Steps::from([(0, step(&[10.0])), (1, step(&[50.0]))])).1);
+    }
+
+    #[test]
+    fn little_growth_and_findings_that_stay_are_told() {
+        let judged = |before: usize, score: f64, after: usize| {
+            let steps = [step(&[10.0; 3], before), step(&[score; 3], after)];
+            page::table(&steps.into_iter().enumerate().collect(), &answered())
+        };
+        assert!(judged(3, 100.0, 0).1);
+        assert!(!judged(3, 50.0, 0).1);
+        let (text, held) = judged(3, 100.0, 1);
+        assert!(!held && text.contains("**workers: 3 → 1**"), "{text}");
+        assert!(!judged(1, 100.0, 0).1, "it was not there before");
     }
 }

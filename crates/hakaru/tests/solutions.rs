@@ -12,58 +12,47 @@ use serde_json::Value;
 const SQLITE_GROWTH_MIN: f64 = 3.0;
 const MARIADB_GROWTH_MIN: f64 = 10.0;
 
-/// A patch, and the finding that it answers: id, and what its text holds.
-struct Solution {
-    patch: &'static str,
-    on_sqlite: Option<(&'static str, &'static str)>,
-    /// Findings that only a database server has.
-    on_mariadb: &'static [(&'static str, &'static str)],
+/// Its finding needs an idle core, which a host that does other work too has not; `cargo xtask bench solutions` asks
+/// for it.
+const NEEDS_AN_IDLE_CORE: &str = "workers";
+
+/// A finding that a patch answers: id, and what its text holds.
+struct Answered {
+    patch: String,
+    id: String,
+    about: String,
+    /// Whether only a database server has it.
+    server: bool,
 }
 
-const fn solution(
-    patch: &'static str,
-    on_sqlite: Option<(&'static str, &'static str)>,
-) -> Solution {
-    Solution {
-        patch,
-        on_sqlite,
-        on_mariadb: &[],
-    }
+/// Those of `apps/chat/solutions/findings.json`, in the order of the patches.
+fn answered() -> Vec<Answered> {
+    let text = std::fs::read_to_string(source().join("solutions/findings.json"));
+    let rows: Value = serde_json::from_str(&text.expect("the list of findings")).expect("JSON");
+    let rows = rows.as_array().expect("rows").iter();
+    let text = |row: &Value, key: &str| row[key].as_str().expect("a text").to_owned();
+    let answered = rows.map(|row| Answered {
+        patch: text(row, "patch"),
+        id: text(row, "finding"),
+        about: text(row, "about"),
+        server: row.get("databases").is_some(),
+    });
+    answered
+        .filter(|answered| answered.id != NEEDS_AN_IDLE_CORE)
+        .collect()
 }
 
-const SOLUTIONS: [Solution; 11] = [
-    solution(
-        "01-message-n-plus-one",
-        Some(("n-plus-one", "GET /message")),
-    ),
-    solution(
-        "02-history-n-plus-one",
-        Some(("n-plus-one", "GET /history/:id")),
-    ),
-    solution("03-fetch-n-plus-one", Some(("n-plus-one", "GET /fetch"))),
-    solution("04-indexes", Some(("missing-index", ""))),
-    solution(
-        "05-fetch-pause",
-        Some(("threads", "GET /fetch holds the threads")),
-    ),
-    solution(
-        "06-one-picture",
-        Some(("answers-equal", "GET /icons/:file")),
-    ),
-    Solution {
-        patch: "07-one-connection",
-        on_sqlite: None,
-        on_mariadb: &[("connection-per-request", ""), ("prepared-statements", "")],
-    },
-    solution("08-needed-columns", Some(("wide-columns", "channel"))),
-    solution("09-one-update", Some(("several-updates", "users"))),
-    // Its finding needs an idle core, which a host that does other work too has not.
-    solution("10-two-workers", None),
-    solution(
-        "11-paging-by-key",
-        Some(("count-offset", "GET /history/:id")),
-    ),
-];
+/// Their names, in their order.
+fn patches() -> Vec<String> {
+    let entries = std::fs::read_dir(source().join("solutions")).expect("solutions");
+    let names = entries.map(|entry| entry.expect("a file").file_name());
+    let names = names.map(|name| name.to_string_lossy().into_owned());
+    let mut patches: Vec<String> = names
+        .filter_map(|name| name.strip_suffix(".patch").map(str::to_owned))
+        .collect();
+    patches.sort();
+    patches
+}
 
 fn done(command: &mut Command) {
     let output = command.output().expect("it runs");
@@ -117,16 +106,34 @@ fn run(chat: &Path, database: Option<&str>) -> Value {
     serde_json::from_slice(&output.stdout).expect("JSON")
 }
 
-fn apply(chat: &Path, solution: &Solution) {
-    let file = source().join(format!("solutions/{}.patch", solution.patch));
+fn apply(chat: &Path, patch: &str) {
+    let file = source().join(format!("solutions/{patch}.patch"));
     let file = file.canonicalize().expect("the patch");
     done(Command::new("git").arg("apply").arg(file).current_dir(chat));
 }
 
-fn has(json: &Value, id: &str, part: &str) -> bool {
-    let all = json["findings"].as_array().expect("findings");
-    all.iter()
-        .any(|finding| finding["id"] == id && finding.to_string().contains(part))
+fn has(json: &Value, answered: &Answered) -> bool {
+    let mut all = json["findings"].as_array().expect("findings").iter();
+    all.any(|finding| {
+        finding["id"] == answered.id.as_str() && finding.to_string().contains(&answered.about)
+    })
+}
+
+/// Each of them is there before its patch, or is gone after it.
+#[track_caller]
+fn check(json: &Value, answered: &[&Answered], there: bool) {
+    for answered in answered {
+        let Answered {
+            patch, id, about, ..
+        } = answered;
+        let findings = &json["findings"];
+        let wrong = if there { "not found before" } else { "left by" };
+        assert_eq!(
+            has(json, answered),
+            there,
+            "{id} {about} {wrong} {patch}: {findings}"
+        );
+    }
 }
 
 fn score(json: &Value) -> f64 {
@@ -152,24 +159,15 @@ fn each_solution_removes_its_finding_and_the_score_grows_on_sqlite() {
     let chat = copy_of_chat(folder.path());
     let mut json = run(&chat, None);
     let first = score(&json);
-    for solution in &SOLUTIONS {
-        let patch = solution.patch;
-        if let Some((id, part)) = solution.on_sqlite {
-            assert!(
-                has(&json, id, part),
-                "not found before {patch}: {id} {part}"
-            );
-        }
-        apply(&chat, solution);
+    let answered = answered();
+    for patch in patches() {
+        let own = answered.iter().filter(|row| row.patch == patch);
+        let own: Vec<&Answered> = own.filter(|row| !row.server).collect();
+        check(&json, &own, true);
+        apply(&chat, &patch);
         json = run(&chat, None);
         eprintln!("{patch}: score {}", score(&json));
-        if let Some((id, part)) = solution.on_sqlite {
-            let findings = &json["findings"];
-            assert!(
-                !has(&json, id, part),
-                "{patch} leaves {id} {part}: {findings}"
-            );
-        }
+        check(&json, &own, false);
     }
     check_grown(first, &json, SQLITE_GROWTH_MIN);
 }
@@ -181,38 +179,16 @@ fn solutions_for_a_server_remove_their_findings_and_the_score_grows_on_mariadb()
     let folder = tempfile::tempdir().expect("a temporary folder");
     let chat = copy_of_chat(folder.path());
     let before = run(&chat, Some(&url));
-    for solution in SOLUTIONS
-        .iter()
-        .take_while(|solution| solution.on_mariadb.is_empty())
-    {
-        apply(&chat, solution);
-    }
+    let answered = answered();
+    let server: Vec<&Answered> = answered.iter().filter(|row| row.server).collect();
+    let first = &server.first().expect("a server has its own").patch;
+    let (slow, rest): (Vec<String>, Vec<String>) =
+        patches().into_iter().partition(|patch| patch < first);
+    slow.iter().for_each(|patch| apply(&chat, patch));
     // With one request a second little of what each costs can be seen.
-    let fast = run(&chat, Some(&url));
-    for solution in SOLUTIONS
-        .iter()
-        .skip_while(|solution| solution.on_mariadb.is_empty())
-    {
-        for (id, part) in solution.on_mariadb {
-            let patch = solution.patch;
-            assert!(
-                has(&fast, id, part),
-                "not found before {patch}: {id} {part}"
-            );
-        }
-        apply(&chat, solution);
-    }
+    check(&run(&chat, Some(&url)), &server, true);
+    rest.iter().for_each(|patch| apply(&chat, patch));
     let after = run(&chat, Some(&url));
-    let answered = SOLUTIONS.iter().flat_map(|solution| {
-        let everywhere = solution.on_sqlite.into_iter();
-        everywhere.chain(solution.on_mariadb.iter().copied())
-    });
-    for (id, part) in answered.chain([("gvl-in-sql", "")]) {
-        assert!(
-            !has(&after, id, part),
-            "{id} {part} is left: {}",
-            after["findings"]
-        );
-    }
+    check(&after, &answered.iter().collect::<Vec<_>>(), false);
     check_grown(score(&before), &after, MARIADB_GROWTH_MIN);
 }

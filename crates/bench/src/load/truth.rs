@@ -1,11 +1,10 @@
 //! Servers whose latencies can be computed: what is measured must be what is true.
 
 use std::error::Error;
-use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::{Arc, Mutex};
+use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
+use super::server::Server;
 use super::{child, tools};
 
 /// A figure may be off by this part of the truth.
@@ -24,33 +23,31 @@ const LIMIT_PART_MAX: f64 = 0.03;
 /// Searches, all of which must be right, and the time of each.
 const SEARCHES: (u32, u32) = (10, 60);
 const SEARCHES_BRIEF: (u32, u32) = (1, 20);
-const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
-
-/// When an answer to what came at an instant may leave.
-type Leave = dyn Fn(Instant) -> Instant + Send + Sync;
 
 /// Runs the tables; whether all figures were true.
 pub(crate) fn run(seconds: u32, brief: bool) -> Result<bool, Box<dyn Error>> {
     println!("\ntruth, open loop from due");
-    let exactly = serve(Arc::new(|came| came + EXACTLY))?;
+    let exactly = Server::start(Box::new(|came| came + EXACTLY))?;
     let begin = Instant::now();
-    let stalls = serve(Arc::new(move |came| leave_stall(begin, came)))?;
+    let stalls = Server::start(Box::new(move |came| leave_stall(begin, came)))?;
     let mut met = true;
-    let figures = load(exactly, 500, seconds)?;
+    let figures = load(exactly.address, 500, seconds)?;
     for (name, came) in [("p50", figures.p50), ("p99", figures.p99)] {
         met &= say(&format!("10 ms exactly, {name}"), came, 10.0);
     }
+    tell_lateness(&exactly);
     // Half of the requests meet a stall and wait for what is left of it, any part being equally likely:
     // beyond the median, the quantile q is 500 ms less 1,000 ms times what lies beyond q.
-    let figures = load(stalls, 1_000, seconds.max(2))?;
+    let figures = load(stalls.address, 1_000, seconds.max(2))?;
     met &= say("500 ms stalls, p99", figures.p99, 490.0);
     met &= say("500 ms stalls, p99.9", figures.p99_9, 499.0);
+    tell_lateness(&stalls);
     let (searches, length) = if brief { SEARCHES_BRIEF } else { SEARCHES };
     for _ in 0..searches {
         // A server of its own for each, so that no search finds what another left behind.
-        let places = Mutex::new(vec![begin; PLACES]);
-        let few = serve(Arc::new(move |came| leave_place(&places, came)))?;
-        met &= search(few, length)?;
+        let mut places = vec![begin; PLACES];
+        let few = Server::start(Box::new(move |came| leave_place(&mut places, came)))?;
+        met &= search(few.address, length)?;
     }
     Ok(met)
 }
@@ -61,6 +58,16 @@ fn say(what: &str, came: Option<f64>, truth: f64) -> bool {
     let mark = super::mark(good);
     println!("  {mark} {what}: {came}, truth {truth} ms");
     good
+}
+
+/// How late the server itself was: what the host did to it is in every figure, and is not the generator's.
+fn tell_lateness(server: &Server) {
+    let late = server.lateness();
+    if let (Some(p99), Some(most)) = (late.get(late.len() * 99 / 100), late.last()) {
+        println!(
+            "       the server's answers left late by {p99:.2} ms (p99), {most:.2} ms at most"
+        );
+    }
 }
 
 struct Figures {
@@ -98,10 +105,7 @@ fn search(address: SocketAddr, seconds: u32) -> Result<bool, Box<dyn Error>> {
 
 /// When an answer leaves the place that is free first. Computed, not slept up to, so that late wake-ups
 /// do not lower the limit.
-fn leave_place(places: &Mutex<Vec<Instant>>, came: Instant) -> Instant {
-    let mut places = places
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner);
+fn leave_place(places: &mut [Instant], came: Instant) -> Instant {
     let Some(first) = places.iter_mut().min() else {
         return came;
     };
@@ -113,29 +117,4 @@ fn leave_stall(begin: Instant, came: Instant) -> Instant {
     let since = came.duration_since(begin);
     let phase = Duration::from_nanos((since.as_nanos() % SECOND.as_nanos()) as u64);
     came + STALL.saturating_sub(phase)
-}
-
-/// A server with a thread for each connection, which waits until the answer may leave.
-fn serve(leave: Arc<Leave>) -> Result<SocketAddr, Box<dyn Error>> {
-    let listener = TcpListener::bind("127.0.0.1:0")?;
-    let address = listener.local_addr()?;
-    std::thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            let leave = Arc::clone(&leave);
-            std::thread::spawn(move || answer(stream, &*leave));
-        }
-    });
-    Ok(address)
-}
-
-/// Each read brings one request: the generator sends the next when this one is answered.
-fn answer(mut stream: TcpStream, leave: &Leave) {
-    let mut buffer = [0; 4096];
-    while stream.read(&mut buffer).is_ok_and(|bytes| bytes > 0) {
-        let at = leave(Instant::now());
-        std::thread::sleep(at.saturating_duration_since(Instant::now()));
-        if stream.write_all(ANSWER).is_err() {
-            return;
-        }
-    }
 }

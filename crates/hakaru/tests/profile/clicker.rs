@@ -1,5 +1,5 @@
 //! `apps/clicker`: after a game over WebSockets the profile names the digits of big numbers and the table of
-//! powers; with the solution both are gone.
+//! powers; with the solution a message hardly costs either.
 
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
@@ -10,6 +10,9 @@ use serde_json::Value;
 use crate::support::Place;
 
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A message costs so many times less of it with the solution, at least.
+const GONE: f64 = 20.0;
 
 /// Waits until the server takes connections.
 fn wait_for(port: u16, server: &mut Child) {
@@ -59,14 +62,33 @@ fn play(place: &Place) -> (Value, u64) {
     (json, answered.expect("the game counts its messages"))
 }
 
-/// The share of the process's running time that a method takes with all it calls.
-fn share_of_running(json: &Value, table: &str, method: &str) -> f64 {
-    let rows = json[table].as_array().expect("a table").iter();
-    let ms: f64 = rows
-        .filter(|row| row["frame"] == method)
-        .map(|row| row["ms"].as_f64().unwrap_or_default())
-        .sum();
-    ms / json["states"]["running"]["ms"].as_f64().unwrap_or(f64::MAX)
+/// What the big numbers cost: their digits, and the table of their powers with all it calls.
+#[derive(Debug)]
+struct Cost {
+    digits_ms: f64,
+    table_ms: f64,
+}
+
+impl Cost {
+    fn of(json: &Value) -> Self {
+        let ms = |table: &str, method: &str| -> f64 {
+            let rows = json[table].as_array().expect("a table").iter();
+            let named = rows.filter(|row| row["frame"] == method);
+            named.filter_map(|row| row["ms"].as_f64()).sum()
+        };
+        Self {
+            digits_ms: ms("self", "Integer#to_s"),
+            table_ms: ms("inclusive", "Clicker::Item#power_table"),
+        }
+    }
+
+    /// Each in so many parts.
+    fn over(&self, parts: f64) -> Self {
+        Self {
+            digits_ms: self.digits_ms / parts,
+            table_ms: self.table_ms / parts,
+        }
+    }
 }
 
 /// Each message was a request of its kind; and what was sampled in those that buy is told from the rest.
@@ -97,20 +119,25 @@ fn the_profile_names_the_digits_and_the_table_of_powers() {
     let place = Place::of_app("clicker");
     let (json, slow) = play(&place);
     check_messages(&place, &json, slow);
-    let digits = share_of_running(&json, "self", "Integer#to_s");
-    let table = share_of_running(&json, "inclusive", "Clicker::Item#power_table");
+    let before = Cost::of(&json);
+    let running_ms = json["states"]["running"]["ms"].as_f64();
+    let shares = before.over(running_ms.expect("the threads ran"));
     assert!(
-        digits > 0.15 && table > 0.15,
-        "digits {digits}, table {table}"
+        shares.digits_ms > 0.15 && shares.table_ms > 0.15,
+        "{shares:?}"
     );
-    assert!(digits + table > 0.6, "digits {digits}, table {table}");
+    assert!(shares.digits_ms + shares.table_ms > 0.6, "{shares:?}");
     let patched = Command::new("patch")
         .args(["-s", "-p1", "-i", "solutions/01-tables-and-digits.patch"])
         .current_dir(place.folder.path())
         .status();
     assert!(patched.expect("patch runs").success());
     let (json, fast) = play(&place);
-    let table = share_of_running(&json, "inclusive", "Clicker::Item#power_table");
-    assert!(table < 0.05, "the table still takes {table}");
+    // By message: when the rest is quick too, a share of what is left says little.
+    let (before, after) = (before.over(slow as f64), Cost::of(&json).over(fast as f64));
+    assert!(
+        after.digits_ms * GONE < before.digits_ms && after.table_ms * GONE < before.table_ms,
+        "a message cost {before:?}, and {after:?} with the solution"
+    );
     assert!(fast > 2 * slow, "{slow} messages before, {fast} after");
 }
