@@ -6,6 +6,7 @@
 //! to the bare program of the same round is the unit.
 
 mod rack;
+mod tick;
 
 use std::error::Error;
 use std::fs;
@@ -123,6 +124,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
     if !has_stackprof {
         println!("stackprof is not there: apt-get install ruby-stackprof brings it; left out");
     }
+    tick::tell();
     let mut held = true;
     for program in PROGRAMS
         .iter()

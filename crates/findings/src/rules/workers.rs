@@ -1,4 +1,5 @@
-//! One GVL is taken all the time while cores are free: more processes are what would help.
+//! One process runs all the time while cores are free: more processes are what would help. Either its handlers hold the
+//! GVL, or it uses a core whole, the server's own work between requests included.
 
 use super::host_busy;
 use crate::context::Context;
@@ -10,10 +11,21 @@ const GAIN_MIN: f64 = 0.2;
 /// Idle cores below that are a guess: others come and go. Found by weighing.
 const IDLE_MIN: f64 = 0.3;
 
+/// Share of a core that a worker uses from which it has none to spare: the rest are moments in which nothing waits for it.
+/// Found by weighing.
+const CORE_TAKEN: f64 = 0.85;
+
+/// What a worker has no more of.
+enum Taken {
+    /// Its handlers hold the GVL this share of the time.
+    Gvl(f64),
+    /// It uses this share of a core.
+    Core(f64),
+}
+
 /// What more workers could give.
 struct Room {
-    /// Share of the time a worker's GVL is held.
-    held: f64,
+    taken: Taken,
     /// Cores that nobody used.
     idle: f64,
     workers: u32,
@@ -33,19 +45,24 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
 /// Puma's guide has it.
 fn room(context: &Context<'_>) -> Option<Room> {
     let target = &context.recording.meta.target;
-    let held = context.gvl_is_scarce()?;
     let cores = context.recording.meta.cores;
     let now = f64::from(target.workers.max(1));
     let shares = host_busy::shares(context)?;
     let idle = (1.0 - shares.busy) * f64::from(cores);
     let app = shares.app * f64::from(cores);
+    let of_worker = app / now;
+    let taken = match context.gvl_is_scarce() {
+        Some(held) => Taken::Gvl(held),
+        None if of_worker >= CORE_TAKEN => Taken::Core(of_worker.min(1.0)),
+        None => return None,
+    };
     if idle < IDLE_MIN || app <= 0.0 || cores <= target.workers {
         return None;
     }
     let by_cores = 1.0 + idle / app;
     let workers = (now * by_cores).ceil().min(f64::from(cores));
     Some(Room {
-        held,
+        taken,
         idle,
         workers: workers as u32,
         factor: (workers / now).min(by_cores).min(without_waiting(context)),
@@ -61,6 +78,25 @@ fn without_waiting(context: &Context<'_>) -> f64 {
     overall.seen_mean_ms / rest
 }
 
+impl Taken {
+    fn name(&self) -> String {
+        match self {
+            Taken::Gvl(held) => format!("GVL held {} of the time", percent(*held)),
+            Taken::Core(used) => format!("a worker uses {} of a core", percent(*used)),
+        }
+    }
+
+    fn evidence(&self) -> String {
+        match self {
+            Taken::Gvl(held) => format!("GVL held {} of the time by handlers", percent(*held)),
+            Taken::Core(used) => format!(
+                "a worker's process uses {} of a core, by handlers and by the server between requests",
+                percent(*used)
+            ),
+        }
+    }
+}
+
 fn finding(context: &Context<'_>, room: &Room) -> Finding {
     let target = &context.recording.meta.target;
     let careful = if target.database.starts_with("sqlite") {
@@ -72,15 +108,15 @@ fn finding(context: &Context<'_>, room: &Room) -> Finding {
         rule: "workers",
         route: String::new(),
         title: title(&format!(
-            "GVL held {} of the time, {:.1} cores idle: {} workers would serve {} times as many",
-            percent(room.held),
+            "{}, {:.1} cores idle: {} workers would serve {} times as many",
+            room.taken.name(),
             room.idle,
             room.workers,
             times(room.factor),
         )),
         why: "one process runs Ruby on one core at a time, however many threads it has".to_owned(),
         evidence: vec![
-            format!("GVL held {} of the time by handlers", percent(room.held)),
+            room.taken.evidence(),
             format!(
                 "{:.2} of {} cores idle in the measured window",
                 room.idle, context.recording.meta.cores

@@ -67,9 +67,14 @@ fn one_busy_worker(busy: f64) -> Run {
 }
 
 fn one_worker(busy: f64, queue: f64) -> Run {
+    handlers(busy, queue, 9.0)
+}
+
+/// A worker that uses nine tenths of a core; its handlers run that many ms a request.
+fn handlers(busy: f64, queue: f64, running: f64) -> Run {
     let work = Work {
         queue,
-        running: 9.0,
+        running,
         ..Work::default()
     };
     let sample = |at: u64, app_s: f64, busy_s: f64| HostSample {
@@ -103,6 +108,11 @@ fn more_workers_are_advised_where_cores_are_idle() {
     assert!(spoken(one_busy_worker(1.95)).is_none(), "no core is idle");
     let two = one_busy_worker(1.1).with(|r| r.meta.target.workers = 2);
     assert!(spoken(two).is_none(), "a worker a core is there");
+    let between = spoken(handlers(1.1, 30.0, 5.0)).expect("the server itself needs the rest");
+    assert_eq!(
+        between.title,
+        "a worker uses 90% of a core, 0.9 cores idle: 2 workers would serve 2.0 times as many"
+    );
     let alone = one_worker(1.1, 0.2);
     assert!(spoken(alone).is_none(), "no request waits for another");
 }
