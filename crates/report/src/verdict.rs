@@ -72,6 +72,9 @@ pub(crate) fn failed(view: &View<'_>) -> Option<String> {
     })
 }
 
+/// Share of the time below which a gain is not worth being called the first thing to fix.
+const WORTH_FIXING: f64 = 0.01;
+
 /// What to do next.
 pub(crate) fn fix_first(view: &View<'_>) -> String {
     match facts::fixes(view).next() {
@@ -80,8 +83,14 @@ pub(crate) fn fix_first(view: &View<'_>) -> String {
                 "" => String::new(),
                 gain => format!(" ({})", one_line(gain)),
             };
+            // 0 says that the gain is not known.
+            let little = finding.gain_share > 0.0 && finding.gain_share < WORTH_FIXING;
+            let lead = match little {
+                true => "Nothing that was found costs much. The most",
+                false => "Fix first",
+            };
             format!(
-                "Fix first: {}{gain}, finding {number}.",
+                "{lead}: {}{gain}, finding {number}.",
                 one_line(&finding.title)
             )
         }

@@ -1,5 +1,5 @@
-//! One process runs all the time while cores are free: more processes are what would help. Either its handlers hold the
-//! GVL, or it uses a core whole, the server's own work between requests included.
+//! One process runs all the time while cores are free: more processes are what would help. Its handlers hold the GVL, or
+//! several of them always wait for it, or the process uses a core whole, the server's own work between requests included.
 
 use super::host_busy;
 use crate::context::Context;
@@ -15,10 +15,16 @@ const IDLE_MIN: f64 = 0.3;
 /// Found by weighing.
 const CORE_TAKEN: f64 = 0.85;
 
+/// Threads of a worker that wait for its GVL at any moment, in the mean, from which it is never free: with two in the
+/// queue of one server (M/M/1) that is used 73 % of the time, and more evenly spread demands need more use for as many.
+const WAITING: f64 = 2.0;
+
 /// What a worker has no more of.
 enum Taken {
     /// Its handlers hold the GVL this share of the time.
     Gvl(f64),
+    /// So many of its handlers wait for the GVL at any moment.
+    Queue(f64),
     /// It uses this share of a core.
     Core(f64),
 }
@@ -50,12 +56,7 @@ fn room(context: &Context<'_>) -> Option<Room> {
     let shares = host_busy::shares(context)?;
     let idle = (1.0 - shares.busy) * f64::from(cores);
     let app = shares.app * f64::from(cores);
-    let of_worker = app / now;
-    let taken = match context.gvl_is_scarce() {
-        Some(held) => Taken::Gvl(held),
-        None if of_worker >= CORE_TAKEN => Taken::Core(of_worker.min(1.0)),
-        None => return None,
-    };
+    let taken = taken(context, app / now)?;
     if idle < IDLE_MIN || app <= 0.0 || cores <= target.workers {
         return None;
     }
@@ -67,6 +68,25 @@ fn room(context: &Context<'_>) -> Option<Room> {
         workers: workers as u32,
         factor: (workers / now).min(by_cores).min(without_waiting(context)),
     })
+}
+
+/// What a worker has no more of, if it uses so much of a core.
+fn taken(context: &Context<'_>, of_core: f64) -> Option<Taken> {
+    let waiting = waiting(context);
+    match context.gvl_is_scarce() {
+        Some(held) => Some(Taken::Gvl(held)),
+        None if of_core >= CORE_TAKEN => Some(Taken::Core(of_core.min(1.0))),
+        None => (waiting >= WAITING).then_some(Taken::Queue(waiting)),
+    }
+}
+
+/// Handlers of a worker that wait for the GVL at any moment, in the mean (Little 1961).
+fn waiting(context: &Context<'_>) -> f64 {
+    let overall = &context.breakdown.overall;
+    let waited_ms = overall.balance.gvl_wait * (overall.answered - overall.unseen) as f64;
+    let workers = f64::from(context.recording.meta.target.workers.max(1));
+    let window_ms = context.recording.window.length().as_millis_f64();
+    waited_ms / workers / window_ms.max(f64::MIN_POSITIVE)
 }
 
 /// How many times as much the same clients would be served if no request waited for a thread or for the GVL: whoever
@@ -82,6 +102,7 @@ impl Taken {
     fn name(&self) -> String {
         match self {
             Taken::Gvl(held) => format!("GVL held {} of the time", percent(*held)),
+            Taken::Queue(waiting) => format!("{waiting:.1} threads always wait for the GVL"),
             Taken::Core(used) => format!("a worker uses {} of a core", percent(*used)),
         }
     }
@@ -89,6 +110,11 @@ impl Taken {
     fn evidence(&self) -> String {
         match self {
             Taken::Gvl(held) => format!("GVL held {} of the time by handlers", percent(*held)),
+            Taken::Queue(waiting) => {
+                format!(
+                    "{waiting:.1} handlers of a worker wait for its GVL at any moment, in the mean"
+                )
+            }
             Taken::Core(used) => format!(
                 "a worker's process uses {} of a core, by handlers and by the server between requests",
                 percent(*used)

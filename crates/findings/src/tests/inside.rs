@@ -63,20 +63,19 @@ fn waiting_for_another_service_is_said() {
 
 /// 9 ms with the GVL a request, one after the other, on two cores of which `busy` are in use.
 fn one_busy_worker(busy: f64) -> Run {
-    one_worker(busy, 30.0)
+    one_worker(busy, 0.9, BUSY)
 }
 
-fn one_worker(busy: f64, queue: f64) -> Run {
-    handlers(busy, queue, 9.0)
-}
+const BUSY: Work = Work {
+    queue: 30.0,
+    running: 9.0,
+    sql: 0.0,
+    sleep: 0.0,
+    gvl_wait: 0.0,
+};
 
-/// A worker that uses nine tenths of a core; its handlers run that many ms a request.
-fn handlers(busy: f64, queue: f64, running: f64) -> Run {
-    let work = Work {
-        queue,
-        running,
-        ..Work::default()
-    };
+/// A hundred requests a second for a worker that uses `app` of a core.
+fn one_worker(busy: f64, app: f64, work: Work) -> Run {
     let sample = |at: u64, app_s: f64, busy_s: f64| HostSample {
         at: Timestamp::from_monotonic_nanos(START + at * MS),
         cpu_busy: nanos(busy_s * 1e3),
@@ -87,9 +86,10 @@ fn handlers(busy: f64, queue: f64, running: f64) -> Run {
         }],
         ..HostSample::default()
     };
+    let host = vec![sample(0, 0.0, 0.0), sample(9_999, 10.0 * app, 10.0 * busy)];
     Run::new()
         .requests("GET /channel/12", 1_000, work)
-        .with(|r| r.host = vec![sample(0, 0.0, 0.0), sample(9_999, 9.0, 10.0 * busy)])
+        .with(|r| r.host = host)
 }
 
 #[test]
@@ -108,11 +108,35 @@ fn more_workers_are_advised_where_cores_are_idle() {
     assert!(spoken(one_busy_worker(1.95)).is_none(), "no core is idle");
     let two = one_busy_worker(1.1).with(|r| r.meta.target.workers = 2);
     assert!(spoken(two).is_none(), "a worker a core is there");
-    let between = spoken(handlers(1.1, 30.0, 5.0)).expect("the server itself needs the rest");
-    assert_eq!(
-        between.title,
-        "a worker uses 90% of a core, 0.9 cores idle: 2 workers would serve 2.0 times as many"
-    );
-    let alone = one_worker(1.1, 0.2);
+    let alone = Work { queue: 0.2, ..BUSY };
+    let alone = one_worker(1.1, 0.9, alone);
     assert!(spoken(alone).is_none(), "no request waits for another");
+}
+
+#[test]
+fn a_worker_may_be_taken_by_more_than_its_handlers_hold() {
+    let title = |app: f64, gvl_wait: f64| {
+        let work = Work {
+            running: 5.0,
+            gvl_wait,
+            ..BUSY
+        };
+        let findings = one_worker(1.1, app, work).findings().into_iter();
+        let mut workers = findings.filter(|finding| finding.rule == "workers");
+        workers.next().map(|finding| finding.title)
+    };
+    let rest = "0.9 cores idle: 2 workers would serve";
+    assert_eq!(
+        title(0.9, 2.0),
+        Some(format!(
+            "a worker uses 90% of a core, {rest} 2.0 times as many"
+        ))
+    );
+    assert_eq!(
+        title(0.7, 30.0),
+        Some(format!(
+            "3.0 threads always wait for the GVL, {rest} 2 times as many"
+        ))
+    );
+    assert_eq!(title(0.7, 10.0), None, "it has time to spare");
 }

@@ -393,3 +393,16 @@ proptest! {
         check_page(&sample);
     }
 }
+
+#[test]
+fn what_gives_next_to_nothing_is_not_called_the_first_thing_to_fix() {
+    let first = |gain_share: f64| {
+        let mut sample = Sample::chat();
+        sample.findings[0].gain_share = gain_share;
+        let page = check_page(&sample);
+        page.contains("Fix first")
+    };
+    assert!(first(0.22) && first(0.01));
+    assert!(first(0.0), "the gain is not known");
+    assert!(!first(0.001));
+}
