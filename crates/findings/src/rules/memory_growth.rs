@@ -35,7 +35,8 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
             .iter()
             .filter(|process| process.role == ProcessRole::App);
         for process in app {
-            let bytes = process.pss.unwrap_or(process.rss) as f64;
+            // Not what it has of its own (PSS): that is halved for as long as a child lives that it forked.
+            let bytes = process.rss as f64;
             by_process.entry(process.pid).or_default().push((at, bytes));
         }
     }

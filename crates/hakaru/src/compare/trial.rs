@@ -174,12 +174,11 @@ impl Change {
         if exact.starts_with("ulimit ") {
             return Some(Change::Before(exact.to_owned()));
         }
-        let words: Vec<&str> = exact.split_whitespace().collect();
-        let is_flag = |pair: &[&str]| matches!(pair, ["-t" | "-w", value] if value.chars().all(|c| c.is_ascii_digit() || c == ':'));
-        if !words.is_empty() && words.chunks(2).all(is_flag) {
+        if puma_flags(exact).is_some() {
             return Some(Change::Flags(exact.to_owned()));
         }
-        let (name, _) = exact.split_once('=').filter(|_| words.len() == 1)?;
+        let one_word = !exact.contains(char::is_whitespace);
+        let (name, _) = exact.split_once('=').filter(|_| one_word)?;
         let is_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
         (!name.is_empty() && name.chars().all(is_name)).then(|| Change::Variable(exact.to_owned()))
     }
@@ -272,9 +271,24 @@ fn as_comparison(
     Ok(compared)
 }
 
+/// Flags that Puma takes, each with its value where it has one; `None` when the text is anything else.
+fn puma_flags(text: &str) -> Option<Vec<Vec<&str>>> {
+    let is_number = |value: &&str| value.chars().all(|c| c.is_ascii_digit() || c == ':');
+    let mut words = text.split_whitespace();
+    let mut flags = Vec::new();
+    while let Some(word) = words.next() {
+        flags.push(match word {
+            "--preload" => vec![word],
+            "-t" | "-w" => vec![word, words.next().filter(is_number)?],
+            _ => return None,
+        });
+    }
+    (!flags.is_empty()).then_some(flags)
+}
+
 /// Puma's command line with these flags in place of those it has; `None` when it names no Puma.
 fn with_flags(command: &str, flags: &str) -> Option<String> {
-    let wanted: Vec<&str> = flags.split_whitespace().collect();
+    let wanted = puma_flags(flags)?;
     let mut words: Vec<String> = Vec::new();
     let mut old = command.split_whitespace().peekable();
     let mut found = false;
@@ -284,16 +298,18 @@ fn with_flags(command: &str, flags: &str) -> Option<String> {
             "--workers" => "-w",
             short => short,
         };
-        let replaced = |flag: &&[&str]| flag[0] == long;
-        if found && wanted.chunks(2).any(|flag| replaced(&flag)) {
-            old.next();
+        let replaced = wanted.iter().find(|flag| flag[0] == long);
+        if let Some(flag) = replaced.filter(|_| found) {
+            for _ in 1..flag.len() {
+                old.next();
+            }
             continue;
         }
         words.push(word.to_owned());
         let is_puma = word == "puma" || word.ends_with("/puma");
         if is_puma && !found && old.peek().is_none_or(|next| !next.starts_with('=')) {
             found = true;
-            words.extend(wanted.iter().map(|word| (*word).to_owned()));
+            words.extend(wanted.concat().into_iter().map(str::to_owned));
         }
     }
     found.then(|| words.join(" "))
@@ -311,6 +327,11 @@ mod tests {
         let owned = str::to_owned;
         check("-t 3:3", Some(Change::Flags(owned("-t 3:3"))));
         check("-w 2 -t 3:3", Some(Change::Flags(owned("-w 2 -t 3:3"))));
+        check(
+            "-w 2 --preload",
+            Some(Change::Flags(owned("-w 2 --preload"))),
+        );
+        check("-w", None);
         check(
             "MALLOC_ARENA_MAX=2",
             Some(Change::Variable(owned("MALLOC_ARENA_MAX=2"))),
@@ -341,6 +362,11 @@ mod tests {
             "RACK_ENV=production bundle exec puma --threads 5:5 -w 2",
             "-w 1 -t 2:2",
             Some("RACK_ENV=production bundle exec puma -w 1 -t 2:2"),
+        );
+        check(
+            "puma --preload -w 1 -t 5:5 config.ru",
+            "-w 2 --preload",
+            Some("puma -w 2 --preload -t 5:5 config.ru"),
         );
         check("rails server -t 3", "-t 3:3", None);
     }

@@ -155,7 +155,7 @@ fn text_that_is_not_compressed_and_text_that_is_compressed_in_the_app() {
 fn memory_that_only_grows_files_that_stay_open_and_a_program_that_is_waited_for() {
     let json = Small {
         puma: "ulimit -n 256 && exec puma -q -t 4:4",
-        load: "rate = 10\nduration = \"18s\"",
+        load: "rate = 10\nduration = \"20s\"",
         ..Small::new(KEPT, &["/keep", "/ask"])
     }
     .json();

@@ -11,6 +11,9 @@ use crate::support::Place;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// Sums of tables' figures may differ by that.
+const ROUNDED_MS: f64 = 0.01;
+
 /// A message costs so many times less of it with the solution, at least.
 const GONE: f64 = 20.0;
 
@@ -62,6 +65,13 @@ fn play(place: &Place) -> (Value, u64) {
     (json, answered.expect("the game counts its messages"))
 }
 
+/// Milliseconds of a method in one of a profile's tables.
+fn ms(json: &Value, table: &str, method: &str) -> f64 {
+    let rows = json[table].as_array().expect("a table").iter();
+    let named = rows.filter(|row| row["frame"] == method);
+    named.filter_map(|row| row["ms"].as_f64()).sum()
+}
+
 /// What the big numbers cost: their digits, and the table of their powers with all it calls.
 #[derive(Debug)]
 struct Cost {
@@ -71,14 +81,9 @@ struct Cost {
 
 impl Cost {
     fn of(json: &Value) -> Self {
-        let ms = |table: &str, method: &str| -> f64 {
-            let rows = json[table].as_array().expect("a table").iter();
-            let named = rows.filter(|row| row["frame"] == method);
-            named.filter_map(|row| row["ms"].as_f64()).sum()
-        };
         Self {
-            digits_ms: ms("self", "Integer#to_s"),
-            table_ms: ms("inclusive", "Clicker::Item#power_table"),
+            digits_ms: ms(json, "self", "Integer#to_s"),
+            table_ms: ms(json, "inclusive", "Clicker::Item#power_table"),
         }
     }
 
@@ -91,27 +96,40 @@ impl Cost {
     }
 }
 
-/// Each message was a request of its kind; and what was sampled in those that buy is told from the rest.
+const KINDS: [&str; 3] = ["GET /:room add", "GET /:room buy", "GET /:room status"];
+
+/// Each message was a request of its kind, and what was sampled in it is told from the rest.
 fn check_messages(place: &Place, json: &Value, answered: u64) {
     let rows = json["requests"].as_array().expect("a row for each route");
     let count = |route: &str| -> u64 {
         let row = rows.iter().find(|row| row["route"] == route);
         row.and_then(|row| row["count"].as_u64()).unwrap_or(0)
     };
-    let kinds = ["GET /:room add", "GET /:room buy", "GET /:room status"].map(count);
-    assert_eq!(kinds.iter().sum::<u64>(), answered, "{rows:?}");
-    let names = |route: &str| {
-        let shown = place.hakaru(&["profile", "show", "LAST", "--json", "--route", route]);
-        let said = String::from_utf8_lossy(&shown.stderr).into_owned();
-        assert_eq!(shown.status.code(), Some(0), "{said}");
-        String::from_utf8_lossy(&shown.stdout).into_owned()
-    };
-    assert!(names("GET /:room buy").contains("Clicker::Room#buy"));
-    let add = names("GET /:room add");
-    assert!(add.contains("Integer#to_s") && !add.contains("Clicker::Room#buy"));
+    assert_eq!(KINDS.map(count).iter().sum::<u64>(), answered, "{rows:?}");
+    let whole = shown(place, &[]);
+    let kinds = KINDS.map(|kind| shown(place, &["--route", kind]));
+    let [add, buy, status] = &kinds;
+    // Buying is quick, so that few samples fall on it, or none; those that do are of that kind alone.
+    let bought = |json: &Value| ms(json, "inclusive", "Clicker::Room#buy");
+    assert!((bought(&whole) - bought(buy)).abs() < ROUNDED_MS);
+    assert!(bought(add) + bought(status) < ROUNDED_MS);
+    // All three tell the room's state.
+    let digits = |json: &Value| ms(json, "self", "Integer#to_s");
+    let parts = kinds.each_ref().map(digits);
+    assert!(parts.iter().all(|part| *part > 0.0), "{parts:?}");
+    assert!((parts.iter().sum::<f64>() / digits(&whole) - 1.0).abs() < 0.02);
     let unknown = place.hakaru(&["profile", "show", "LAST", "--route", "GET /nowhere"]);
     let said = String::from_utf8_lossy(&unknown.stderr).into_owned();
     assert!(said.contains("GET /:room add"), "{said}");
+}
+
+/// The kept profile, or the part of it that the words ask for.
+fn shown(place: &Place, words: &[&str]) -> Value {
+    let all = [&["profile", "show", "LAST", "--json"], words].concat();
+    let shown = place.hakaru(&all);
+    let said = String::from_utf8_lossy(&shown.stderr).into_owned();
+    assert_eq!(shown.status.code(), Some(0), "{said}");
+    serde_json::from_slice(&shown.stdout).expect("JSON")
 }
 
 #[test]
