@@ -54,6 +54,21 @@ pub struct Remedy {
     pub safety: Safety,
 }
 
+impl Remedy {
+    /// Whether `hakaru try` makes this change by itself: an index, flags of Puma, a limit of the shell, a variable.
+    pub fn can_be_tried(&self) -> bool {
+        const BEGINNINGS: [&str; 4] = ["CREATE INDEX ", "-t ", "-w ", "ulimit "];
+        let Some(exact) = self.exact.as_deref() else {
+            return false;
+        };
+        let is_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+        let variable = exact.split_once('=').is_some_and(|(name, value)| {
+            !name.is_empty() && name.chars().all(is_name) && !value.contains(' ')
+        });
+        variable || BEGINNINGS.iter().any(|begins| exact.starts_with(begins))
+    }
+}
+
 /// Whether a remedy is safe to apply without thought.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Safety {

@@ -46,8 +46,17 @@ pub fn run(view: &View<'_>, style: Style) -> String {
 
 fn next(page: &mut Page, view: &View<'_>) {
     page.heading("NEXT");
-    if let Some((number, _)) = crate::facts::fixes(view).next() {
-        page.text(2, &format!("apply the fix of finding {number}, then"));
+    if let Some((number, finding)) = crate::facts::fixes(view).next() {
+        let tries = format!("hakaru try {number}");
+        page.text(
+            2,
+            &match finding.remedy.can_be_tried() {
+                true => format!(
+                    "{tries:<29}measure the fix of finding {number} beside the app as it is"
+                ),
+                false => format!("apply the fix of finding {number}, then"),
+            },
+        );
     }
     page.text(
         2,

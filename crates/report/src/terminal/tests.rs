@@ -406,3 +406,14 @@ fn what_gives_next_to_nothing_is_not_called_the_first_thing_to_fix() {
     assert!(first(0.0), "the gain is not known");
     assert!(!first(0.001));
 }
+
+#[test]
+fn what_can_be_tried_is_what_comes_next() {
+    let mut sample = Sample::chat();
+    check_holds(&check_page(&sample), &["apply the fix of finding 1, then"]);
+    sample.findings[0].remedy.exact = Some("-w 2 --preload".to_owned());
+    check_holds(
+        &check_page(&sample),
+        &["hakaru try 1                 measure the fix of finding 1 beside the app as it is"],
+    );
+}
