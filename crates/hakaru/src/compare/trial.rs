@@ -338,6 +338,7 @@ mod tests {
             "-w 2 --preload",
             Some(Change::Flags(owned("-w 2 --preload"))),
         );
+        check("-w", None);
         check(
             "MALLOC_ARENA_MAX=2",
             Some(Change::Variable(owned("MALLOC_ARENA_MAX=2"))),
