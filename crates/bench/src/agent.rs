@@ -12,14 +12,20 @@ use crate::apps::{App, Block, Inside, stay_on_client_core};
 use crate::options;
 use crate::pairs::{Estimate, Pair, both_orders, estimate};
 
+/// What `crates/agent/examples/floor.rs` offers: the number of the request and the clock at both ends of it, and
+/// the events of the GVL as well.
+const FLOOR_FRONT: &str = "Puma::Configuration::ConfigMiddleware.prepend(HakaruFloor::Call)";
+const FLOOR_ALL: &str =
+    "Puma::Configuration::ConfigMiddleware.prepend(HakaruFloor::Call)\nHakaruFloor.watch";
+
 /// The app that does nothing, and the one that waits for 10 ms.
 const HELLO: &str = "run ->(env) { [200, {}, ['hello']] }";
 const WAITS: &str = "run ->(env) { sleep 0.01; [200, {}, ['hello']] }";
 
 struct Case {
     name: &'static str,
-    /// Whether the B side has the agent; without it the case measures the noise.
-    agent: bool,
+    /// What the B side has; with nothing the case measures the noise.
+    inside: Inside,
     flags: &'static [&'static str],
     config: &'static str,
     connections: u32,
@@ -29,10 +35,28 @@ struct Case {
     ratio_min: Option<f64>,
 }
 
-const CASES: [Case; 4] = [
+const CASES: [Case; 6] = [
     Case {
         name: "noise: no agent on either side, puma -t 5:5",
-        agent: false,
+        inside: Inside::Nothing,
+        flags: &["-t", "5:5"],
+        config: HELLO,
+        connections: 4,
+        cpu_us_max: None,
+        ratio_min: None,
+    },
+    Case {
+        name: "floor: the least an agent does at both ends of a request",
+        inside: Inside::Floor(FLOOR_FRONT),
+        flags: &["-t", "5:5"],
+        config: HELLO,
+        connections: 4,
+        cpu_us_max: None,
+        ratio_min: None,
+    },
+    Case {
+        name: "floor: that and events of the GVL",
+        inside: Inside::Floor(FLOOR_ALL),
         flags: &["-t", "5:5"],
         config: HELLO,
         connections: 4,
@@ -41,7 +65,7 @@ const CASES: [Case; 4] = [
     },
     Case {
         name: "hello, puma -t 5:5",
-        agent: true,
+        inside: Inside::Agent,
         flags: &["-t", "5:5"],
         config: HELLO,
         connections: 4,
@@ -50,7 +74,7 @@ const CASES: [Case; 4] = [
     },
     Case {
         name: "hello, puma -w 2 -t 5:5",
-        agent: true,
+        inside: Inside::Agent,
         flags: &["-w", "2", "-t", "5:5"],
         config: HELLO,
         connections: 8,
@@ -59,7 +83,7 @@ const CASES: [Case; 4] = [
     },
     Case {
         name: "10 ms handler, puma -t 5:5",
-        agent: true,
+        inside: Inside::Agent,
         flags: &["-t", "5:5"],
         config: WAITS,
         connections: 4,
@@ -131,10 +155,7 @@ fn measure(case: &Case, size: &Size) -> Result<Vec<Vec<[Block; 4]>>, Box<dyn Err
         .map(|boot| {
             // What comes first would otherwise always be A: the first process to boot, the first to be loaded.
             let a_first = boot.is_multiple_of(2);
-            let inside = |agent: bool| match agent && case.agent {
-                true => Inside::Agent,
-                false => Inside::Nothing,
-            };
+            let inside = |is_b: bool| if is_b { case.inside } else { Inside::Nothing };
             let first = App::boot(case.flags, case.config, inside(!a_first))?;
             let second = App::boot(case.flags, case.config, inside(a_first))?;
             let block = |app: &App, seconds| app.block(case.connections, seconds);

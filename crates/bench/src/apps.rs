@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fs;
 use std::net::TcpListener;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -50,6 +50,8 @@ pub(crate) enum Inside {
     Nothing,
     /// The agent, as in a run without profile.
     Agent,
+    /// `crates/agent/examples/floor.rs`, put to use by these lines of Ruby.
+    Floor(&'static str),
     /// The sampler alone, in that mode at that rate, as in `hakaru profile`.
     Sampler(&'static str, u32),
 }
@@ -69,7 +71,11 @@ impl App {
         inside: Inside,
     ) -> Result<App, Box<dyn Error>> {
         let folder = tempfile::Builder::new().prefix("hakaru-bench-").tempdir()?;
-        fs::write(folder.path().join("config.ru"), config)?;
+        let floor = match inside {
+            Inside::Floor(lines) => format!("require {:?}\n{lines}\n", floor_library()?),
+            _ => String::new(),
+        };
+        fs::write(folder.path().join("config.ru"), floor + config)?;
         let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
         let url = format!("http://127.0.0.1:{port}");
         let mut words: Vec<String> = ["taskset", "-c", &SERVER_CORE.to_string(), "puma"]
@@ -83,7 +89,7 @@ impl App {
         let rings = tempfile::Builder::new()
             .prefix("hakaru-bench-rings-")
             .tempdir_in("/dev/shm")?;
-        let agent = !matches!(inside, Inside::Nothing);
+        let agent = matches!(inside, Inside::Agent | Inside::Sampler(..));
         if agent {
             let mut env = vec![("HAKARU_RING_DIR".to_owned(), rings.path().into())];
             if let Inside::Sampler(mode, rate) = inside {
@@ -137,6 +143,15 @@ impl App {
     /// `/proc/<pid>/stat` counts ticks of 10 ms.
     fn cpu_ns(&self) -> u64 {
         self.running.pids().into_iter().map(cpu_ns_of).sum()
+    }
+}
+
+/// Where `cargo build --example floor` puts it: beside this program.
+fn floor_library() -> Result<PathBuf, Box<dyn Error>> {
+    let library = std::env::current_exe()?.with_file_name("examples/libfloor.so");
+    match library.exists() {
+        true => Ok(library),
+        false => Err(format!("{} is not there: run `cargo xtask bench agent`", library.display()).into()),
     }
 }
 

@@ -235,6 +235,7 @@ fn costs(model: &Model) -> Value {
         "turnaround": costs.turnaround.as_millis_f64(),
         "sql_stretch": costs.sql_stretch,
         "foreign_jobs": costs.foreign,
+        "stolen": costs.stolen,
         "handover": costs.handover.as_millis_f64(),
     })
 }

@@ -55,8 +55,8 @@ impl Advice {
     }
 }
 
-/// With clients that keep all threads busy. Other programs on the machine are left out: they are gone tomorrow, and
-/// the threads stay.
+/// With clients that keep all threads busy. Other programs on the machine, and other machines on the host, are left out:
+/// they are gone tomorrow, and the threads stay.
 fn saturated(model: &Model, threads: u32) -> Prediction {
     let recorded = &model.recorded;
     let setup = Setup {
@@ -67,6 +67,7 @@ fn saturated(model: &Model, threads: u32) -> Prediction {
         },
         costs: Costs {
             foreign: 0.0,
+            stolen: 0.0,
             ..recorded.costs
         },
         ..*recorded

@@ -89,8 +89,8 @@ struct Thread {
     inline: u32,
     /// The connection was ended with the last answer.
     ended: bool,
-    /// It has closed that connection and waits for the GVL again.
-    closing: bool,
+    /// What it wants the GVL for, when that is no request.
+    errand: Option<hand_out::Errand>,
     /// Counts waits for a next request.
     turn: u32,
     stretches: Range<usize>,
@@ -149,7 +149,7 @@ impl<'a> Engine<'a> {
             drawn: 0,
             now: 0.0,
             events: Agenda::new(),
-            cores: Cores::new(setup.cores, setup.costs.foreign),
+            cores: Cores::new(setup.cores, &setup.costs),
             workers: (0..workers).map(|_| Worker::default()).collect(),
             actors: (0..in_pool + 2 * workers).map(actor).collect(),
             threads: (0..in_pool).map(|_| Thread::default()).collect(),

@@ -7,8 +7,9 @@
 //! 2. What Puma and Ruby do beside the handler is the CPU of the app's processes less that of the handlers.
 //! 3. The load generator's and the database's CPU a request come from the host's samples; the database's is put
 //!    into the stretches in SQL, in proportion to their length.
-//! 4. The recorded setting is replayed. Other programs on the machine are as many jobs as explain the recorded share of
-//!    running time that was on a core. Stretches in SQL are scaled until it gives their recorded mean, and what a
+//! 4. Other programs are as many jobs on the cores as explain the CPU that they took by the host's samples.
+//! 5. The recorded setting is replayed. What is missing of the recorded share of running time that was on a core has
+//!    been stolen by the hypervisor: it slows all cores alike. Stretches in SQL are scaled until it gives their recorded mean, and what a
 //!    request takes beside all this ([`Costs::turnaround`] where threads are the limit, [`Costs::handover`] where
 //!    the GVL is) is found such that the replay gives the recorded throughput.
 
@@ -133,7 +134,7 @@ impl Model {
             database_pool: target.database_pool,
         };
         let on_core = sample::on_core_overall(breakdown);
-        calibrate::fit(&mut model, on_core);
+        calibrate::fit(&mut model, on_core, costs::others(recording));
         Ok(model)
     }
 

@@ -82,6 +82,9 @@ pub struct Costs {
     pub background: Nanos,
     /// Jobs of other programs that are always on the cores or waiting for one, on average.
     pub foreign: f64,
+    /// Share of a core's time in which it runs nobody though someone here should be on it: taken by the hypervisor, or
+    /// lost between waking up and running. 0 to below 1.
+    pub stolen: f64,
     /// By how much a stretch in SQL grows for each other one at the same time: 0.1 is a tenth.
     pub sql_stretch: f64,
 }

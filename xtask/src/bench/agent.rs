@@ -3,6 +3,14 @@
 use crate::run::{Outcome, cargo, run};
 
 pub(crate) fn run_bench(arguments: &[String]) -> Outcome<()> {
+    run(&mut cargo(&[
+        "build",
+        "--release",
+        "--package",
+        "hakaru-agent",
+        "--example",
+        "floor",
+    ]))?;
     let mut command = cargo(&[
         "run",
         "--release",

@@ -72,8 +72,10 @@ impl Engine<'_> {
     /// The actor has had the CPU it wanted, and has let go of the GVL.
     fn has_run(&mut self, actor: usize) {
         match actor.checked_sub(self.threads.len()) {
-            None if std::mem::take(&mut self.threads[actor].closing) => self.take_next(actor),
-            None => self.stretch_ends(actor),
+            None => match self.threads[actor].errand.take() {
+                Some(errand) => self.errand_done(actor, errand),
+                None => self.stretch_ends(actor),
+            },
             Some(other) if other < self.workers.len() => self.reactor_has_run(other),
             Some(other) => self.accept(other - self.workers.len()),
         }

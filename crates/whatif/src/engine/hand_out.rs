@@ -24,6 +24,15 @@ pub(super) enum Accepting {
     Polite,
 }
 
+/// What a thread wants the GVL for beside requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Errand {
+    /// To go on after it has closed a connection.
+    Close,
+    /// To look whether a connection that was just accepted has its request.
+    Look,
+}
+
 impl Engine<'_> {
     /// One queue for all: whichever worker has most threads free.
     pub(super) fn share_out(&mut self, client: usize) {
@@ -107,7 +116,15 @@ impl Engine<'_> {
         self.workers[worker].accept_turn += 1;
         self.workers[worker].accepting = Accepting::Waiting;
         if let Some(client) = self.backlog.pop_front() {
-            self.queue_up(worker, client);
+            self.clients[client].place = Place::Todo;
+            match self.workers[worker].idle.pop_front() {
+                Some(thread) => {
+                    // Woken, it asks the kernel without the GVL (`Client#eagerly_finish`), and has to wait for it anew.
+                    self.threads[thread].client = client;
+                    self.run_errand(thread, Errand::Look);
+                }
+                None => self.workers[worker].todo.push_back(client),
+            }
             self.wake_accepting(worker);
         }
     }
@@ -183,8 +200,7 @@ impl Engine<'_> {
             }
             HandOut::PumaInline if self.threads[thread].ended => {
                 // Ruby closes a socket without the GVL (`maygvl_close` in its io.c), and then has to wait for it anew.
-                self.threads[thread].closing = true;
-                self.want_gvl(thread, DISPATCH.0 as f64);
+                self.run_errand(thread, Errand::Close);
             }
             HandOut::PumaInline => {
                 self.threads[thread].inline += 1;
@@ -196,6 +212,19 @@ impl Engine<'_> {
                     self.wait_inline(thread);
                 }
             }
+        }
+    }
+
+    fn run_errand(&mut self, thread: usize, errand: Errand) {
+        self.threads[thread].errand = Some(errand);
+        self.want_gvl(thread, DISPATCH.0 as f64);
+    }
+
+    /// The thread has run, and has given the GVL up.
+    pub(super) fn errand_done(&mut self, thread: usize, errand: Errand) {
+        match errand {
+            Errand::Close => self.take_next(thread),
+            Errand::Look => self.take(thread, self.threads[thread].client),
         }
     }
 

@@ -3,6 +3,7 @@
 use recording::Nanos;
 
 use super::Model;
+use crate::cores::STOLEN_MAX;
 use crate::{Costs, Demands, Load, Prediction, Setup, TURNAROUND};
 
 /// Requests replayed for each try.
@@ -33,10 +34,14 @@ enum Unknown {
     Handover,
 }
 
-pub(super) fn fit(model: &mut Model, on_core: f64) {
+/// `on_core` is the share of running time that was on a core, `others` how many cores other programs were on.
+pub(super) fn fit(model: &mut Model, on_core: f64, others: f64) {
     let sql_mean = model.measured.sql_mean;
     model.recorded.costs.turnaround = TURNAROUND;
-    fit_foreign(model, on_core);
+    let foreign_max = FOREIGN_MAX * f64::from(model.recorded.cores);
+    // They were on a core for the same share of the time in which they would have run.
+    model.recorded.costs.foreign = (others / on_core.max(1.0 - STOLEN_MAX)).min(foreign_max);
+    fit_stolen(model, on_core);
     for _ in 0..SQL_ROUNDS {
         fit_sql(model, sql_mean);
     }
@@ -65,23 +70,23 @@ fn fit_sql(model: &mut Model, recorded: Nanos) {
     });
 }
 
-/// Finds how many jobs of other programs explain that what ran had a core for that share of its time only. Ours are
-/// in the replay.
-fn fit_foreign(model: &mut Model, on_core: f64) {
+/// Finds how much of the cores was stolen: what ran had one for that share of its time only, and neither our own
+/// jobs, which are in the replay, nor other programs explain it.
+fn fit_stolen(model: &mut Model, on_core: f64) {
     if replay(model).on_core <= on_core + ON_CORE_ERROR {
         return;
     }
-    let (mut low, mut high) = (0.0, FOREIGN_MAX * f64::from(model.recorded.cores));
+    let (mut low, mut high) = (0.0, STOLEN_MAX);
     for _ in 0..HALVINGS {
         let middle = (low + high) / 2.0;
-        model.recorded.costs.foreign = middle;
+        model.recorded.costs.stolen = middle;
         if replay(model).on_core > on_core {
             low = middle;
         } else {
             high = middle;
         }
     }
-    model.recorded.costs.foreign = low;
+    model.recorded.costs.stolen = low;
 }
 
 /// Finds by how much stretches in SQL grow with each other, such that the first run's model gives the second's mean too.

@@ -17,30 +17,61 @@ struct Cpu {
     generator: f64,
 }
 
-fn cpu(recording: &Recording, answered: u64) -> Option<Cpu> {
-    let inside = |sample: &&HostSample| recording.window.contains(sample.at);
-    let first = recording.host.iter().find(inside)?;
-    let last = recording.host.iter().rev().find(inside)?;
-    let passed = last.at.since(first.at);
-    if passed < SAMPLED_MIN || answered == 0 {
-        return None;
+/// The host at the beginning of the window and at its end.
+struct Ends<'a> {
+    first: &'a HostSample,
+    last: &'a HostSample,
+    passed: Nanos,
+}
+
+impl<'a> Ends<'a> {
+    fn of(recording: &'a Recording) -> Option<Ends<'a>> {
+        let inside = |sample: &&HostSample| recording.window.contains(sample.at);
+        let first = recording.host.iter().find(inside)?;
+        let last = recording.host.iter().rev().find(inside)?;
+        let passed = last.at.since(first.at);
+        (passed >= SAMPLED_MIN).then_some(Ends {
+            first,
+            last,
+            passed,
+        })
     }
-    let requests = answered as f64 * passed.as_secs_f64() / recording.window.length().as_secs_f64();
-    let of = |role| {
-        let used = last.processes.iter().filter(|process| process.role == role);
-        let used = used.map(|process| {
-            let before = first
-                .processes
-                .iter()
-                .find(|known| known.pid == process.pid);
+
+    /// CPU of the processes of that role in between, nanoseconds.
+    fn cpu(&self, role: ProcessRole) -> f64 {
+        let used = self.last.processes.iter();
+        let used = used.filter(|process| process.role == role).map(|process| {
+            let mut known = self.first.processes.iter();
+            let before = known.find(|known| known.pid == process.pid);
             (process.cpu - before.map_or(Nanos::ZERO, |known| known.cpu)).0 as f64
         });
-        used.sum::<f64>() / requests
-    };
-    Some(Cpu {
-        app: of(ProcessRole::App),
-        database: of(ProcessRole::Database),
-        generator: of(ProcessRole::Generator),
+        used.sum()
+    }
+}
+
+fn cpu(recording: &Recording, answered: u64) -> Option<Cpu> {
+    let ends = Ends::of(recording)?;
+    let share = ends.passed.as_secs_f64() / recording.window.length().as_secs_f64();
+    let requests = answered as f64 * share;
+    (answered > 0).then(|| Cpu {
+        app: ends.cpu(ProcessRole::App) / requests,
+        database: ends.cpu(ProcessRole::Database) / requests,
+        generator: ends.cpu(ProcessRole::Generator) / requests,
+    })
+}
+
+/// Cores that programs other than the app, its database and the generator were on, mean over the run; 0 where the
+/// samples do not tell.
+pub(super) fn others(recording: &Recording) -> f64 {
+    const OURS: [ProcessRole; 3] = [
+        ProcessRole::App,
+        ProcessRole::Database,
+        ProcessRole::Generator,
+    ];
+    Ends::of(recording).map_or(0.0, |ends| {
+        let busy = (ends.last.cpu_busy - ends.first.cpu_busy).0 as f64;
+        let ours: f64 = OURS.iter().map(|role| ends.cpu(*role)).sum();
+        ((busy - ours) / ends.passed.0 as f64).max(0.0)
     })
 }
 

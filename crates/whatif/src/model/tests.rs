@@ -290,9 +290,8 @@ fn the_databases_stretch_is_found_from_two_loads() {
     near("stretch", first.recorded.costs.sql_stretch, STRETCH, 0.25);
 }
 
-/// What ran had a core for half of its time: other programs took the rest.
-#[test]
-fn other_programs_are_seen() {
+/// A recording in which what ran had a core for half of its time.
+fn half_on_core() -> Recording {
     let mut recording = recording();
     for handled in &mut recording.handled {
         handled.parts.running = Nanos(2 * RUN);
@@ -300,13 +299,39 @@ fn other_programs_are_seen() {
             cpu.running_wall = Nanos(2 * RUN);
         }
     }
+    recording
+}
+
+/// All four cores were busy, hardly with us: a second worker has to share them with the other programs as well.
+#[test]
+fn other_programs_are_seen() {
+    let mut recording = half_on_core();
+    for (second, sample) in (0u64..).zip(&mut recording.host) {
+        sample.cpu_busy = Nanos(4 * second * SECOND);
+    }
     let model = model(&recording).unwrap();
-    assert!(
-        model.recorded.costs.foreign > 2.0,
-        "{:?}",
-        model.recorded.costs
-    );
+    let costs = model.recorded.costs;
+    assert!(costs.foreign > 4.0, "{costs:?}");
+    assert!(costs.stolen < 0.1, "{costs:?}");
     near("running", model.predict(&model.recorded).on_core, 0.5, 0.05);
+}
+
+/// Nobody else was on the cores: the hypervisor took half of each, and a second worker has as much as the first.
+#[test]
+fn what_the_hypervisor_takes_slows_all_cores_alike() {
+    let model = model(&half_on_core()).unwrap();
+    let costs = model.recorded.costs;
+    assert_eq!(costs.foreign, 0.0, "{costs:?}");
+    near("stolen", costs.stolen, 0.5, 0.05);
+    let gain = |model: &Model| {
+        let setup = Setup {
+            workers: 2,
+            ..model.recorded
+        };
+        model.predict(&setup).rps / model.predict(&model.recorded).rps
+    };
+    let calm = self::model(&recording()).unwrap();
+    near("two workers", gain(&model), gain(&calm), 0.05);
 }
 
 #[test]
