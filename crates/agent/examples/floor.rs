@@ -71,8 +71,7 @@ pub extern "C" fn Init_libfloor() {
         symbol(c"rb_define_singleton_method");
     let new_string: extern "C" fn(*const c_char, c_long) -> Value = symbol(c"rb_utf8_str_new");
     let keep: extern "C" fn(Value) = symbol(c"rb_gc_register_mark_object");
-    let new_storage: extern "C" fn() -> c_int =
-        symbol(c"rb_internal_thread_specific_key_create");
+    let new_storage: extern "C" fn() -> c_int = symbol(c"rb_internal_thread_specific_key_create");
     let number = new_string(c"HTTP_HAKARU_REQUEST".as_ptr(), 19);
     keep(number);
     VM.get_or_init(|| Vm {
@@ -96,7 +95,10 @@ fn symbol<T: Copy>(name: &std::ffi::CStr) -> T {
     const { assert!(size_of::<T>() == size_of::<*mut c_void>()) };
     // SAFETY: `name` is NUL-terminated.
     let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
-    assert!(!address.is_null(), "the VM has no {name:?}: Ruby 3.3 or later is needed");
+    assert!(
+        !address.is_null(),
+        "the VM has no {name:?}: Ruby 3.3 or later is needed"
+    );
     // SAFETY: a function pointer of the type that the caller names for this function.
     unsafe { std::mem::transmute_copy(&address) }
 }

@@ -3,6 +3,7 @@
 //! Order of names: GVL wait; else GC on this thread; else the SQL or HTTP call it is in (with and without
 //! the GVL apart); else, off the GVL, what it waits for; else running.
 
+use ring::BURSTS_MAX;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -59,9 +60,6 @@ struct Sample {
     running_cpu: u64,
     allocated: u64,
 }
-
-/// Longest list of bursts kept; later ones are added to the last of their kind.
-pub(crate) const BURSTS_MAX: usize = 96;
 
 /// The state of one request on one thread.
 pub(crate) struct Timeline {

@@ -151,7 +151,11 @@ fn floor_library() -> Result<PathBuf, Box<dyn Error>> {
     let library = std::env::current_exe()?.with_file_name("examples/libfloor.so");
     match library.exists() {
         true => Ok(library),
-        false => Err(format!("{} is not there: run `cargo xtask bench agent`", library.display()).into()),
+        false => Err(format!(
+            "{} is not there: run `cargo xtask bench agent`",
+            library.display()
+        )
+        .into()),
     }
 }
 

@@ -64,7 +64,37 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
         all.extend(errors);
     }
     say("all", &all);
+    let again: String = value(arguments, "again", "no".to_owned())?;
+    if again == "yes" {
+        let cells = workers
+            .iter()
+            .flat_map(|workers| threads.iter().map(|threads| (*workers, *threads)));
+        repeat(&apps, &cells.collect::<Vec<_>>(), load, &mut steps)?;
+    }
     Ok(summary(&all).is_some_and(|(median, worst)| median <= MEDIAN_MAX && worst <= WORST_MAX))
+}
+
+/// Measures every setting a second time. What the first measurement is off by as a prediction of the second is what no
+/// model can be better than.
+fn repeat(
+    apps: &[String],
+    cells: &[(u32, u32)],
+    load: Load,
+    steps: &mut Steps,
+) -> Result<(), Box<dyn Error>> {
+    println!("app    W × T  load     figure      first     second   error");
+    let mut all = Vec::new();
+    for name in apps {
+        let mut app = App::new(name, load, steps)?;
+        let mut errors = Vec::new();
+        for cell in cells {
+            errors.extend(app.repeat(*cell)?);
+        }
+        say(&format!("{name}, measured twice"), &errors);
+        all.extend(errors);
+    }
+    say("all, measured twice", &all);
+    Ok(())
 }
 
 struct App<'a> {
@@ -110,6 +140,23 @@ impl<'a> App<'a> {
         // A better model has another capacity; what was measured had this rate.
         let open = self.predict(cell, kept["rate"].as_f64())?;
         errors.extend(self.show(cell, "open", rows(&open, &figures(&kept)?, false)));
+        Ok(errors)
+    }
+
+    /// The errors of one setting's measurement, taken for a prediction of a second one.
+    fn repeat(&mut self, cell: (u32, u32)) -> Result<Vec<f64>, Box<dyn Error>> {
+        let closed = self.long_enough(&self.predict(cell, None)?);
+        let mut errors = Vec::new();
+        for (what, twice, load) in [
+            ("closed", "closed again", closed),
+            ("open", "open again", self.load),
+        ] {
+            let first = self.measure(cell, what, load)?;
+            let rate = first["rate"].as_f64();
+            let second = self.measure(cell, twice, Load { rate, ..load })?;
+            let (first, second) = (figures(&first)?, figures(&second)?);
+            errors.extend(self.show(cell, what, rows(&first, &second, rate.is_none())));
+        }
         Ok(errors)
     }
 

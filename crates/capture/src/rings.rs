@@ -356,6 +356,8 @@ fn handled(record: &RequestRecord, pid: u32, tid: u32) -> Handled {
     }
 }
 
+const _: () = assert!(recording::BURSTS_MAX == ring::BURSTS_MAX);
+
 fn act(act: &ring::ActRecord) -> Option<Act> {
     Some(Act {
         kind: *ActKind::ALL.get(usize::from(act.kind))?,

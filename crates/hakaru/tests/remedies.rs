@@ -1,4 +1,5 @@
-//! `hakaru try` and `hakaru compare --schema-b` on small apps of their own: an index that is kept, a schema, threads, a patch.
+//! `hakaru try` and `hakaru compare --schema-b` on small apps of their own: an index that is kept, a schema, threads,
+//! workers, a patch.
 
 use std::net::TcpListener;
 use std::path::PathBuf;
@@ -42,6 +43,17 @@ run ->(_env) do
   stop = cpu + 2
   nil while cpu < stop
   sleep 0.006
+  [200, { "content-type" => "text/plain" }, ["ok"]]
+end
+"#;
+
+/// 5 ms of CPU: one process uses one core, however many threads it has.
+const COMPUTES: &str = r#"
+def cpu = Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID, :float_millisecond)
+
+run ->(_env) do
+  stop = cpu + 5
+  nil while cpu < stop
   [200, { "content-type" => "text/plain" }, ["ok"]]
 end
 "#;
@@ -222,5 +234,17 @@ fn threads_and_patches_are_tried() {
     assert_eq!(tried["b"]["name"], "with fix.diff");
     let app = std::fs::read_to_string(project.path().join("config.ru"));
     assert_eq!(app.expect("the app"), WAITS);
+    assert_eq!(project.leftovers(), 0);
+}
+
+#[test]
+fn more_workers_are_tried() {
+    let _alone = alone();
+    let project = Project::new(COMPUTES, 3);
+    let finding = project.finding("-w ");
+    let tried = project.json(12, &[&["try", &finding], &BRIEF[..]].concat());
+    assert!(ratio(&tried, "rps") > 1.3, "{tried:#}");
+    let afterwards = tried["tried"]["afterwards"].as_str().expect("a sentence");
+    assert!(afterwards.contains("start Puma with -w "), "{afterwards}");
     assert_eq!(project.leftovers(), 0);
 }

@@ -4,7 +4,7 @@
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -176,14 +176,24 @@ fn number(run: &Value) -> String {
         .to_string()
 }
 
-fn check(variable: Option<String>) {
-    let _alone = ALONE
+fn alone() -> MutexGuard<'static, ()> {
+    ALONE
         .lock()
-        .unwrap_or_else(|poisoned| poisoned.into_inner());
-    let chat = Chat::new(variable);
+        .unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// The address of a server that tests need.
+fn server(variable: &str) -> Option<String> {
+    let url = std::env::var(variable);
+    Some(url.unwrap_or_else(|_| {
+        panic!("{variable} is set; bin/test starts the servers that tests need")
+    }))
+}
+
+/// Finds the index in a run and tries it, as briefly as can be. Answers the finding's number.
+fn try_once(chat: &Chat) -> String {
     let finding = number(&chat.json(&["run", "--json", "--duration", "8s"], &[0]));
     let before = chat.state();
-
     let tried = chat.json(&[&["try", &finding, "--json"], &BRIEF[..]].concat(), &[12]);
     assert_eq!(tried["tried"]["number"].to_string(), finding);
     assert!(
@@ -195,6 +205,14 @@ fn check(variable: Option<String>) {
     assert!(tried["a"]["requests"].as_u64() > Some(0), "{tried:#}");
     assert_eq!(chat.state(), before);
     assert_eq!(chat.leftovers(), [""; 0]);
+    finding
+}
+
+fn check(variable: Option<String>) {
+    let _alone = alone();
+    let chat = Chat::new(variable);
+    let finding = try_once(&chat);
+    let before = chat.state();
 
     let mut going = chat.start_long_trial(&finding);
     signal(&going, Signal::INT);
@@ -228,14 +246,10 @@ fn check(variable: Option<String>) {
 
 /// The copy of a whole database is what differs there; what comes after an interruption does not.
 #[test]
-fn a_schema_is_compared_on_a_scratch_database_of_postgres() {
-    let _alone = ALONE
-        .lock()
-        .unwrap_or_else(|poisoned| poisoned.into_inner());
-    let url = std::env::var("HAKARU_TEST_POSTGRES_URL")
-        .expect("HAKARU_TEST_POSTGRES_URL is set; bin/test starts the servers that tests need");
-    let chat = Chat::new(Some(url));
-    chat.json(&["run", "--json", "--duration", "2s"], &[0]);
+fn an_index_is_tried_and_a_schema_compared_on_a_scratch_database_of_postgres() {
+    let _alone = alone();
+    let chat = Chat::new(server("HAKARU_TEST_POSTGRES_URL"));
+    try_once(&chat);
     let before = chat.state();
     let index = format!("\nCREATE INDEX {INDEX} ON message (channel_id, id);\n");
     let schema = [before.0.as_str(), &index].concat();
@@ -256,7 +270,5 @@ fn an_index_is_tried_on_a_copy_of_sqlite() {
 
 #[test]
 fn an_index_is_tried_on_a_scratch_database_of_mariadb() {
-    let url = std::env::var("HAKARU_TEST_MARIADB_URL")
-        .expect("HAKARU_TEST_MARIADB_URL is set; bin/test starts the servers that tests need");
-    check(Some(url));
+    check(server("HAKARU_TEST_MARIADB_URL"));
 }

@@ -141,6 +141,9 @@ impl ActKind {
     ];
 }
 
+/// Most stretches of one request; in a full list the last of each kind stands for all later ones too.
+pub const BURSTS_MAX: usize = 96;
+
 /// A stretch of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Burst {

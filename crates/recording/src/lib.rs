@@ -21,7 +21,7 @@ mod time;
 pub use answers::AnswerFacts;
 pub use database::{ColumnFacts, Counter, DatabaseFacts, Setting, StatementFacts};
 pub use exchange::{Exchange, Failure, Outcome, Score, ScoreLine};
-pub use handled::{Act, ActKind, Burst, BurstKind, CpuSample, Handled, Parts, SqlUse};
+pub use handled::{Act, ActKind, BURSTS_MAX, Burst, BurstKind, CpuSample, Handled, Parts, SqlUse};
 pub use host::{
     AgentProcess, DiskBytes, Generator, HostSample, JitSample, NetworkBytes, ProcessRole,
     ProcessSample, RuntimeSample,

@@ -237,6 +237,7 @@ fn costs(model: &Model) -> Value {
         "foreign_jobs": costs.foreign,
         "stolen": costs.stolen,
         "handover": costs.handover.as_millis_f64(),
+        "release": costs.release.as_millis_f64(),
     })
 }
 

@@ -17,5 +17,7 @@ mod writer;
 pub use layout::{CAPACITY_BYTES_MAX, CAPACITY_BYTES_MIN, VERSION};
 pub use profile::{ProfileRecord, ProfileTotals, SampleRecord, Seen, ToldRequest};
 pub use reader::{ReadError, Reader};
-pub use record::{ActRecord, Hello, Record, RequestRecord, RuntimeRecord, SqlRecord, TextKind};
+pub use record::{
+    ActRecord, BURSTS_MAX, Hello, Record, RequestRecord, RuntimeRecord, SqlRecord, TextKind,
+};
 pub use writer::{Place, Writer};

@@ -68,6 +68,9 @@ pub struct Hello {
     pub cost_statement_ns: u32,
 }
 
+/// Most bursts of one request; in a full list the last of each kind stands for all later ones too.
+pub const BURSTS_MAX: usize = 96;
+
 /// A handled request; see `recording::Handled` for the meaning of each field.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RequestRecord {

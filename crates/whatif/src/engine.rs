@@ -94,6 +94,8 @@ struct Thread {
     /// Counts waits for a next request.
     turn: u32,
     stretches: Range<usize>,
+    /// Somebody waited for the GVL that it has just let go of.
+    woke: bool,
     /// Its stretch in SQL is on a core from here on, for so many nanoseconds.
     sql_cpu: Option<f64>,
     sql_since: f64,
@@ -253,6 +255,7 @@ impl<'a> Engine<'a> {
         let serving = &mut self.threads[thread];
         serving.started = self.now;
         serving.gvl_wait = 0.0;
+        serving.woke = false;
         serving.stretches = range;
         self.clients[serving.client].sent_request = false;
         self.threads_busy += 1;
@@ -266,15 +269,22 @@ impl<'a> Engine<'a> {
             self.end_request(thread);
             return;
         }
-        match self.workload.stretch(stretches.start) {
+        let next = self.workload.stretch(stretches.start);
+        let woke = std::mem::take(&mut self.threads[thread].woke);
+        let before = if woke {
+            self.setup.costs.release.0 as f64
+        } else {
+            0.0
+        };
+        match next {
             Stretch::Run(cpu) => self.want_gvl(thread, cpu),
-            Stretch::Wait(nanos) => self.in_nanos(nanos, Event::StretchOver(thread)),
+            Stretch::Wait(nanos) => self.in_nanos(before + nanos, Event::StretchOver(thread)),
             Stretch::Sql { wait, cpu } => {
                 let stretched = 1.0 + self.setup.costs.sql_stretch * f64::from(self.in_sql);
                 self.in_sql += 1;
                 self.threads[thread].sql_cpu = Some(cpu);
                 self.threads[thread].sql_since = self.now;
-                self.in_nanos(wait * stretched, Event::StretchOver(thread));
+                self.in_nanos(before + wait * stretched, Event::StretchOver(thread));
             }
         }
     }

@@ -86,6 +86,36 @@ pub struct Prediction {
     pub threads_busy: f64,
 }
 
+impl Prediction {
+    /// The median of each figure over these runs; all zero without one.
+    fn typical(runs: &[Prediction]) -> Prediction {
+        let number = |figure: fn(&Prediction) -> f64| {
+            let figures: Vec<f64> = runs.iter().map(figure).collect();
+            stats::median(&figures).unwrap_or_default()
+        };
+        let nanos = |figure: fn(&Prediction) -> Nanos| {
+            let mut figures: Vec<u64> = runs.iter().map(|run| figure(run).0).collect();
+            figures.sort_unstable();
+            Nanos(stats::quantile(&figures, 0.5).unwrap_or_default())
+        };
+        Prediction {
+            rps: number(|run| run.rps),
+            latency_p50: nanos(|run| run.latency_p50),
+            latency_p95: nanos(|run| run.latency_p95),
+            latency_p99: nanos(|run| run.latency_p99),
+            latency_mean: nanos(|run| run.latency_mean),
+            in_system_mean: number(|run| run.in_system_mean),
+            queue_mean: nanos(|run| run.queue_mean),
+            gvl_wait_mean: nanos(|run| run.gvl_wait_mean),
+            sql_mean: nanos(|run| run.sql_mean),
+            on_core: number(|run| run.on_core),
+            gvl_busy: number(|run| run.gvl_busy),
+            cores_busy: number(|run| run.cores_busy),
+            threads_busy: number(|run| run.threads_busy),
+        }
+    }
+}
+
 /// Replays `count` requests, after as many again in proportion that do not count, and says what they met.
 /// `None` for a `count` of zero.
 pub fn simulate(workload: &Workload, setup: &Setup, seed: u64, count: u32) -> Option<Prediction> {

@@ -4,6 +4,7 @@
 //! recorded load caused are taken out first:
 //! 1. Stretches with the GVL are scaled to CPU by their route's share of it (from the requests whose thread CPU
 //!    was read).
+//!    Stretches off the GVL are shortened by what waking the next thread took ([`Costs::release`]).
 //! 2. What Puma and Ruby do beside the handler is the CPU of the app's processes less that of the handlers.
 //! 3. The load generator's and the database's CPU a request come from the host's samples; the database's is put
 //!    into the stretches in SQL, in proportion to their length.
@@ -30,6 +31,10 @@ use crate::{Arrivals, Costs, Demands, HandOut, Load, Prediction, Setup, Workload
 /// Requests replayed for one prediction: p95 then varies by a percent or two between seeds.
 pub const REPLAYED: u32 = 20_000;
 
+/// Fewest requests of a replayed run of an open load, so that there is a p95, and most runs.
+const RUN_MIN: u32 = 200;
+const RUNS_MAX: u32 = 20;
+
 /// Seed of all predictions: the same recording gives the same ones.
 pub const SEED: u64 = 1;
 
@@ -49,6 +54,8 @@ pub struct Model {
     pub database_pool: Option<u32>,
     /// How many recorded requests it was made from.
     pub sampled: usize,
+    /// How long it was recorded.
+    length: Nanos,
 }
 
 /// What a run measured.
@@ -111,6 +118,7 @@ impl Model {
         let sample::Sample {
             requests,
             recorded: sampled,
+            release,
         } = sample::requests(joined, breakdown)?;
         let measured = measured(recording, breakdown);
         let demands = costs::demands(recording, breakdown);
@@ -121,10 +129,14 @@ impl Model {
             cores: recording.meta.cores.max(1),
             load: load(recording),
             hand_out: hand_out(&target.server),
-            costs: costs::costs(recording, breakdown),
+            costs: Costs {
+                release,
+                ..costs::costs(recording, breakdown)
+            },
         };
         let mut model = Model {
             sampled,
+            length: recording.window.length(),
             requests,
             demands,
             workload,
@@ -150,9 +162,21 @@ impl Model {
         self.predict_with(setup, REPLAYED)
     }
 
-    /// The same from so many requests.
+    /// The same from so many requests. An open load is replayed as several runs of the recorded length, each from the
+    /// beginning, and the typical one is told: what piles up from a rare moment on (a second connection on the only thread
+    /// of Puma 6) stays until the load ends, so the longer a run, the worse it looks.
     pub fn predict_with(&self, setup: &Setup, count: u32) -> Prediction {
-        Engine::new(&self.workload, setup, SEED, count).run()
+        let replay = |seed, count| Engine::new(&self.workload, setup, seed, count).run();
+        let Load::Open { rate, .. } = setup.load else {
+            return replay(SEED, count);
+        };
+        let a_run = (rate * self.length.as_secs_f64()) as u32;
+        let runs = (count / a_run.max(1)).clamp(1, RUNS_MAX) | 1;
+        let seeds = SEED..SEED + u64::from(runs);
+        let seen: Vec<Prediction> = seeds
+            .map(|seed| replay(seed, a_run.clamp(RUN_MIN, count.max(RUN_MIN))))
+            .collect();
+        Prediction::typical(&seen)
     }
 
     /// What the app's processes would take with so many workers, bytes.

@@ -76,6 +76,8 @@ pub struct Costs {
     pub turnaround: Nanos,
     /// Time from one thread's letting go of the GVL until one that waited for it runs.
     pub handover: Nanos,
+    /// Time that a thread needs to wake the one that waits for the GVL, when it lets go of it. Then its wait begins.
+    pub release: Nanos,
     /// CPU of the load generator a request, on the same cores; it is one thread.
     pub generator: Nanos,
     /// CPU a request that something else on these cores takes meanwhile, such as what records the run.

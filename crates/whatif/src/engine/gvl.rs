@@ -50,23 +50,25 @@ impl Engine<'_> {
         if preempted {
             self.workers[worker].gvl_queue.push_back(holder);
         }
-        self.hand_over(worker);
+        let woke = self.hand_over(worker);
+        if let Some(thread) = self.threads.get_mut(holder) {
+            thread.woke = woke;
+        }
         if !preempted {
             self.has_run(holder);
         }
     }
 
-    /// Gives the GVL to whoever waits longest.
-    fn hand_over(&mut self, worker: usize) {
+    /// Gives the GVL to whoever waits longest; whether there is one.
+    fn hand_over(&mut self, worker: usize) -> bool {
         let next = self.workers[worker].gvl_queue.pop_front();
         self.workers[worker].holder = next;
-        if next.is_none() {
-            return;
+        match (next, self.setup.costs.handover.0) {
+            (None, _) => {}
+            (Some(_), 0) => self.begin_slice(worker),
+            (Some(_), nanos) => self.in_nanos(nanos as f64, Event::Runs(worker)),
         }
-        match self.setup.costs.handover.0 {
-            0 => self.begin_slice(worker),
-            nanos => self.in_nanos(nanos as f64, Event::Runs(worker)),
-        }
+        next.is_some()
     }
 
     /// The actor has had the CPU it wanted, and has let go of the GVL.

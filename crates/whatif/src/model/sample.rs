@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use breakdown::{Breakdown, Joined, RouteBalance};
-use recording::{Burst, BurstKind, Nanos};
+use recording::{BURSTS_MAX, Burst, BurstKind, Nanos};
 
 use super::NoModel;
 
@@ -18,6 +18,8 @@ pub(super) struct Sample {
     pub(super) requests: Vec<Vec<Burst>>,
     /// How many different ones they were taken from.
     pub(super) recorded: usize,
+    /// What letting go of the GVL took; it is not in the requests.
+    pub(super) release: Nanos,
 }
 
 /// The first requests of each thread are always recorded, so the recorded ones alone would count rare routes
@@ -41,6 +43,11 @@ pub(super) fn requests(joined: &Joined<'_>, breakdown: &Breakdown) -> Result<Sam
     let seen: u64 = by_route.values().map(|(seen, _)| seen).sum();
     let mut routes: Vec<_> = by_route.into_iter().collect();
     routes.sort_by_key(|(route, _)| *route);
+    let release = release(
+        routes
+            .iter()
+            .flat_map(|(_, (_, recorded))| recorded.iter().copied()),
+    );
     let mut requests = Vec::new();
     for (route, (route_seen, recorded)) in routes {
         let on_core = on_core(breakdown, &joined.routes[route]);
@@ -48,9 +55,31 @@ pub(super) fn requests(joined: &Joined<'_>, breakdown: &Breakdown) -> Result<Sam
         // Spread over the run, so that its course is in the sample and not its beginning.
         let step = (recorded.len() as f64 / wanted as f64).max(1.0);
         let drawn = (0..wanted).map(|k| recorded[(k as f64 * step) as usize % recorded.len()]);
-        requests.extend(drawn.map(|bursts| scaled(bursts, on_core)));
+        requests.extend(drawn.map(|bursts| alone(bursts, on_core, release)));
     }
-    Ok(Sample { requests, recorded })
+    Ok(Sample {
+        requests,
+        recorded,
+        release,
+    })
+}
+
+/// Longer stretches off the GVL are waits. Found by weighing: waking a thread takes 5 to 30 µs.
+const RELEASE_MAX: Nanos = Nanos(50_000);
+/// Fewer short stretches tell nothing.
+const RELEASES_MIN: usize = 100;
+
+/// What letting go of the GVL took. A stretch off the GVL begins before the thread that waits for it is woken, so calls
+/// that wait for nothing, such as those that fetch one row of a result, tell that alone: the median of the short ones.
+fn release<'a>(requests: impl Iterator<Item = &'a [Burst]>) -> Nanos {
+    let is_short = |burst: &&Burst| burst.kind == BurstKind::OtherIo && burst.length < RELEASE_MAX;
+    let short = requests.flatten().filter(is_short);
+    let mut lengths: Vec<u64> = short.map(|burst| burst.length.0).collect();
+    lengths.sort_unstable();
+    match lengths.len() {
+        0..RELEASES_MIN => Nanos::ZERO,
+        _ => Nanos(stats::quantile(&lengths, 0.5).unwrap_or_default()),
+    }
 }
 
 /// Share of the route's running time that was on a core; of all routes' where its own is not known.
@@ -70,13 +99,66 @@ fn share(of: &RouteBalance) -> Option<f64> {
     (of.cpu_sampled > 0 && running > 0.0).then(|| of.balance.cpu / running)
 }
 
-fn scaled(bursts: &[Burst], on_core: f64) -> Vec<Burst> {
-    let scale = |burst: &Burst| match burst.kind {
-        BurstKind::Running => Burst {
-            length: Nanos((burst.length.0 as f64 * on_core) as u64),
-            ..*burst
-        },
-        _ => *burst,
+/// What the request would need alone: its running time that was on a core, its waits without the waking of others and
+/// without waiting for a core.
+fn alone(bursts: &[Burst], on_core: f64, release: Nanos) -> Vec<Burst> {
+    let merged = merged(bursts);
+    let quick = quick(bursts);
+    let length = |at: usize, burst: &Burst| {
+        let length = burst.length.0 as f64;
+        let stands_for = match merged == Some(at) {
+            true => releases(bursts, burst),
+            false => 1.0,
+        };
+        match burst.kind {
+            BurstKind::Running => length * on_core,
+            kind => {
+                let most = quick.filter(|_| kind == BurstKind::OtherIo);
+                let each = (length / stands_for).min(most.unwrap_or(length)) - release.0 as f64;
+                // Hardly a wait, but the GVL was let go of.
+                (stands_for * each).max(1.0)
+            }
+        }
     };
-    bursts.iter().map(scale).collect()
+    let alone = |(at, burst): (usize, &Burst)| Burst {
+        length: Nanos(length(at, burst) as u64),
+        ..*burst
+    };
+    bursts.iter().enumerate().map(alone).collect()
+}
+
+/// So many stretches of one request off the GVL that have no other name are one call again and again, such as one that
+/// fetches a row.
+const SAME_CALL_MIN: usize = 20;
+
+/// What one of so many takes when nothing is in its way. The quickest quarter tells it: on few cores a thread that wakes
+/// another one often loses its core to it, and is back after a millisecond or more.
+fn quick(bursts: &[Burst]) -> Option<f64> {
+    let same = bursts
+        .iter()
+        .filter(|burst| burst.kind == BurstKind::OtherIo);
+    let mut lengths: Vec<u64> = same.map(|burst| burst.length.0).collect();
+    lengths.sort_unstable();
+    let quarter = stats::quantile(&lengths, 0.25)?;
+    (lengths.len() >= SAME_CALL_MIN).then_some(quarter as f64)
+}
+
+/// Where a full list has one stretch for all later ones off the GVL that have no other name.
+fn merged(bursts: &[Burst]) -> Option<usize> {
+    let full = bursts.len() >= BURSTS_MAX;
+    full.then(|| {
+        bursts
+            .iter()
+            .rposition(|burst| burst.kind == BurstKind::OtherIo)
+    })?
+}
+
+/// How many stretches that one stands for, when they were as long as the others of its kind.
+fn releases(bursts: &[Burst], merged: &Burst) -> f64 {
+    let same = bursts.iter().filter(|burst| burst.kind == merged.kind);
+    let (count, sum) = same.fold((0.0, 0.0), |(count, sum), burst| {
+        (count + 1.0, sum + burst.length.0 as f64)
+    });
+    let mean = (sum - merged.length.0 as f64) / (count - 1.0_f64).max(1.0);
+    (merged.length.0 as f64 / mean.max(1.0)).max(1.0)
 }

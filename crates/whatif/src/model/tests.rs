@@ -290,6 +290,33 @@ fn the_databases_stretch_is_found_from_two_loads() {
     near("stretch", first.recorded.costs.sql_stretch, STRETCH, 0.25);
 }
 
+/// 40 calls that wait for nothing, each 12 µs long because another thread had to be woken first: alone there is no other.
+#[test]
+fn waking_others_is_no_wait() {
+    const CALLS: u64 = 40;
+    const WOKE: u64 = 12_000;
+    let mut recording = recording();
+    let call = |kind, nanos| Burst {
+        kind,
+        length: Nanos(nanos),
+    };
+    for handled in &mut recording.handled {
+        let calls = (0..CALLS).flat_map(|_| {
+            [
+                call(BurstKind::Running, RUN / CALLS),
+                call(BurstKind::OtherIo, WOKE),
+            ]
+        });
+        handled.bursts = calls.chain([call(BurstKind::Sql, SQL)]).collect();
+    }
+    let model = model(&recording).unwrap();
+    assert_eq!(model.recorded.costs.release, Nanos(WOKE));
+    let means = model.workload().means();
+    near("running", means.run, RUN as f64 + SERVER, 0.02);
+    let wait = SQL as f64 * (1.0 - DATABASE_SHARE);
+    near("waiting", means.wait, wait, 0.05);
+}
+
 /// A recording in which what ran had a core for half of its time.
 fn half_on_core() -> Recording {
     let mut recording = recording();
