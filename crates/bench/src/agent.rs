@@ -9,7 +9,7 @@ use std::error::Error;
 use std::ops::{RangeBounds, RangeFull};
 
 use crate::apps::{App, Block, Inside, stay_on_client_core};
-use crate::options;
+use crate::{counted, options};
 use crate::pairs::{Estimate, Pair, both_orders, estimate};
 
 /// What `crates/agent/examples/floor.rs` offers: the number of the request and the clock at both ends of it, and
@@ -119,7 +119,7 @@ const BRIEF: Size = Size {
 const WARMUP_S: f64 = 0.5;
 
 /// Answers whether every bound held. `--brief` only shows that it runs; `--case TEXT` takes the cases with that text
-/// in their names, `--raw` prints every block.
+/// in their names, `--raw` prints every block, `--count` counts instructions instead ([`counted`]).
 pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
     let brief = arguments.iter().any(|argument| argument == "--brief");
     let size = if brief { BRIEF } else { FULL };
@@ -129,6 +129,16 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
         "agent: {} boots × {} ABBA of {} s blocks; server on one core, generator on the other",
         size.boots, size.pairs_a_boot, size.block_s
     );
+    if arguments.iter().any(|argument| argument == "--count") {
+        counted::run(&[
+            ("without", Inside::Nothing),
+            ("without, once more", Inside::Nothing),
+            ("floor: both ends of a request", Inside::Floor(FLOOR_FRONT)),
+            ("floor: that and events of the GVL", Inside::Floor(FLOOR_ALL)),
+            ("agent", Inside::Agent),
+        ])?;
+        return Ok(true);
+    }
     let mut held = true;
     for case in CASES.iter().filter(|case| case.name.contains(&wanted)) {
         let boots = measure(case, &size)?;

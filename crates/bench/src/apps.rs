@@ -64,8 +64,19 @@ pub(crate) fn stay_on_client_core() -> Result<(), Box<dyn Error>> {
 }
 
 impl App {
-    /// Boots Puma with `flags` on the Rack app in `config`.
+    /// Boots Puma with `flags` on the Rack app in `config`, on the servers' core.
     pub(crate) fn boot(
+        flags: &[&str],
+        config: &str,
+        inside: Inside,
+    ) -> Result<App, Box<dyn Error>> {
+        let core = SERVER_CORE.to_string();
+        App::boot_under(&["taskset", "-c", &core, "puma"], flags, config, inside)
+    }
+
+    /// The same by a command of its own, which ends with Puma's name.
+    pub(crate) fn boot_under(
+        command: &[&str],
         flags: &[&str],
         config: &str,
         inside: Inside,
@@ -78,10 +89,8 @@ impl App {
         fs::write(folder.path().join("config.ru"), floor + config)?;
         let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
         let url = format!("http://127.0.0.1:{port}");
-        let mut words: Vec<String> = ["taskset", "-c", &SERVER_CORE.to_string(), "puma"]
-            .map(str::to_owned)
-            .to_vec();
-        words.extend(flags.iter().map(|flag| (*flag).to_owned()));
+        let words = command.iter().chain(flags).copied();
+        let mut words: Vec<String> = words.map(str::to_owned).collect();
         words.extend(["-b", &format!("tcp://127.0.0.1:{port}"), "config.ru"].map(str::to_owned));
         let mut spec = Spec::new(CommandLine::Argv(words), Endpoint::parse(&url)?);
         spec.directory = folder.path().to_owned();
@@ -112,6 +121,27 @@ impl App {
 
     /// Loads it for `seconds` over `connections` connections.
     pub(crate) fn block(&self, connections: u32, seconds: f64) -> Result<Block, Box<dyn Error>> {
+        let before = self.cpu_ns();
+        let (answered, window_s) = self.load(connections, seconds)?;
+        let cpu_ns = self.cpu_ns() - before;
+        Ok(Block {
+            cpu_us: cpu_ns as f64 / 1e3 / answered as f64,
+            rps: answered as f64 / window_s,
+            busy: cpu_ns as f64 / 1e9 / window_s,
+        })
+    }
+
+    /// The same; answers how many requests were answered.
+    pub(crate) fn requests(&self, connections: u32, seconds: f64) -> Result<u64, Box<dyn Error>> {
+        Ok(self.load(connections, seconds)?.0)
+    }
+
+    /// The server's first process.
+    pub(crate) fn pid(&self) -> Option<u32> {
+        self.running.pids().first().copied()
+    }
+
+    fn load(&self, connections: u32, seconds: f64) -> Result<(u64, f64), Box<dyn Error>> {
         let plan = Plan {
             connections,
             duration: Nanos((seconds * 1e9) as u64),
@@ -119,24 +149,17 @@ impl App {
             ..Plan::default()
         };
         let scenario = Scenario::single(&self.url)?;
-        let before = self.cpu_ns();
         let mut answered = 0;
         let result = run(&plan, &scenario, &AtomicBool::new(false), &mut |batch| {
-            answered += batch
-                .exchanges
-                .iter()
+            let answers = batch.exchanges.iter();
+            answered += answers
                 .filter(|exchange| exchange.outcome.was_answered())
-                .count();
+                .count() as u64;
         })?;
-        let cpu_ns = self.cpu_ns() - before;
         if answered == 0 {
             return Err(format!("no request was answered by {}", self.url).into());
         }
-        Ok(Block {
-            cpu_us: cpu_ns as f64 / 1e3 / answered as f64,
-            rps: answered as f64 / result.window.length().as_secs_f64(),
-            busy: cpu_ns as f64 / 1e9 / result.window.length().as_secs_f64(),
-        })
+        Ok((answered, result.window.length().as_secs_f64()))
     }
 
     /// Time on a core of all its threads, by the scheduler's own account: nanoseconds, where

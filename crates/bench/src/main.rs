@@ -6,6 +6,7 @@
 mod agent;
 mod apps;
 mod copy;
+mod counted;
 mod experiment;
 mod honesty;
 mod load;

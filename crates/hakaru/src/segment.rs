@@ -158,11 +158,11 @@ pub(crate) fn load(
     let died = up.running.exited().filter(|_| !up.running.is_attached());
     if let Some(status) = died {
         let tail = up.running.log_tail();
-        let last = tail.last().map_or("it said nothing", String::as_str);
+        let last = target::telling_line(&tail).unwrap_or("none, it said nothing");
         return Err(Trouble::failed(
             Exit::TargetDied,
             format!(
-                "{} died under load ({status}); its last line: {last}",
+                "{} died under load ({status}); its last words: {last}",
                 subject.name
             ),
         ));

@@ -33,6 +33,7 @@ mod tree;
 
 pub use address::Endpoint;
 pub use error::{Holder, Seen, TargetError};
+pub use log::telling_line;
 pub use ready::ReadyBy;
 pub use running::{Running, Stopped};
 pub use spec::{Agent, CommandLine, Spec};

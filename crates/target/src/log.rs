@@ -21,6 +21,9 @@ const LINE_BYTES_MAX: usize = 1000;
 /// A log beyond this helps nobody and could fill the disk of a long run.
 const FILE_BYTES_MAX: u64 = 64 << 20;
 
+/// How the VM marks a crash of its own.
+const CRASH: &str = "[BUG]";
+
 /// Which of the two output streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stream {
@@ -147,7 +150,7 @@ impl Tail {
             if text.len() < piece.len() {
                 let line = std::mem::take(&mut self.partial);
                 let line = readable(&line);
-                if line.contains("[BUG]") {
+                if line.contains(CRASH) {
                     self.crash.get_or_insert_with(|| line.clone());
                 }
                 self.lines.push_back(line);
@@ -167,6 +170,13 @@ impl Tail {
         }
         last
     }
+}
+
+/// The one line of a tail that tells most: where Ruby says that it crashed, else the last that is not empty.
+pub fn telling_line(tail: &[String]) -> Option<&str> {
+    let crash = tail.iter().find(|line| line.contains(CRASH));
+    let last = tail.iter().rev().find(|line| !line.trim().is_empty());
+    crash.or(last).map(String::as_str)
 }
 
 /// Text without control characters: an app's colours and cursor moves must not reach our terminal.
@@ -214,6 +224,18 @@ mod tests {
         tail.push(b"[BUG] Segmentation fault\n");
         (0..100).for_each(|n| tail.push(format!("map {n}\n").as_bytes()));
         assert_eq!(tail.last(2), ["[BUG] Segmentation fault", "map 99"]);
+    }
+
+    #[test]
+    fn one_line_tells_most() {
+        let check = |tail: &[&str], expected: Option<&str>| {
+            let tail: Vec<String> = tail.iter().map(|line| (*line).to_owned()).collect();
+            assert_eq!(telling_line(&tail), expected);
+        };
+        check(&[], None);
+        check(&["", " "], None);
+        check(&["a", "b", ""], Some("b"));
+        check(&["x.rb:1: [BUG] Segmentation fault", "map"], Some("x.rb:1: [BUG] Segmentation fault"));
     }
 
     #[test]

@@ -70,9 +70,9 @@ pub(crate) fn of_load(recording: &mut Recording, result: LoadResult) {
 /// The app died by itself.
 pub(crate) fn of_death(recording: &mut Recording, status: ExitStatus, tail: &[String]) {
     recording.meta.ended_early = Some(format!("the app died ({status})"));
-    let last = tail.last().map_or("it said nothing", String::as_str);
+    let last = target::telling_line(tail).unwrap_or("none, it said nothing");
     recording.troubles.push(Trouble {
-        what: format!("the app died while it was measured ({status}); its last line: {last}"),
+        what: format!("the app died while it was measured ({status}); its last words: {last}"),
         remedy: "look at .hakaru/app.log for its last words".to_owned(),
     });
 }
