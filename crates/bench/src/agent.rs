@@ -9,8 +9,8 @@ use std::error::Error;
 use std::ops::{RangeBounds, RangeFull};
 
 use crate::apps::{App, Block, Inside, stay_on_client_core};
-use crate::{counted, options};
 use crate::pairs::{Estimate, Pair, both_orders, estimate};
+use crate::{counted, options};
 
 /// What `crates/agent/examples/floor.rs` offers: the number of the request and the clock at both ends of it, and
 /// the events of the GVL as well.
@@ -134,7 +134,10 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
             ("without", Inside::Nothing),
             ("without, once more", Inside::Nothing),
             ("floor: both ends of a request", Inside::Floor(FLOOR_FRONT)),
-            ("floor: that and events of the GVL", Inside::Floor(FLOOR_ALL)),
+            (
+                "floor: that and events of the GVL",
+                Inside::Floor(FLOOR_ALL),
+            ),
             ("agent", Inside::Agent),
         ])?;
         return Ok(true);

@@ -44,7 +44,9 @@ impl Counts {
 
 /// Counts each of these; the first is what the others are compared with.
 pub(crate) fn run(cases: &[(&str, Inside)]) -> Result<(), Box<dyn Error>> {
-    println!("counted under callgrind, a request:      instructions  L1 misses  last level  cycles, estimated");
+    println!(
+        "counted under callgrind, a request:      instructions  L1 misses  last level  cycles, estimated"
+    );
     let mut without: Option<Counts> = None;
     for (name, inside) in cases {
         let seen = count(*inside)?;
@@ -123,7 +125,10 @@ fn read(path: &Path, requests: u64) -> Result<Counts, Box<dyn Error>> {
         .map_while(|word| word.parse().ok())
         .collect();
     let sum = |wanted: &[&str]| {
-        let found = names.iter().zip(&sums).filter(|(name, _)| wanted.contains(name));
+        let found = names
+            .iter()
+            .zip(&sums)
+            .filter(|(name, _)| wanted.contains(name));
         found.map(|(_, sum)| sum).sum::<f64>() / requests as f64
     };
     Ok(Counts {

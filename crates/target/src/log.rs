@@ -235,7 +235,10 @@ mod tests {
         check(&[], None);
         check(&["", " "], None);
         check(&["a", "b", ""], Some("b"));
-        check(&["x.rb:1: [BUG] Segmentation fault", "map"], Some("x.rb:1: [BUG] Segmentation fault"));
+        check(
+            &["x.rb:1: [BUG] Segmentation fault", "map"],
+            Some("x.rb:1: [BUG] Segmentation fault"),
+        );
     }
 
     #[test]
