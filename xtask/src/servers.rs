@@ -67,7 +67,7 @@ pub(crate) fn mysql() -> Outcome<Server> {
     capture(make.args(common).arg("--initialize-insecure"))?;
     let port = free_port()?;
     let mut arguments = mysql_arguments(&home, port)?;
-    arguments.extend(["--secure-file-priv=", "--mysqlx=OFF", "--skip-log-bin"].map(str::to_owned));
+    arguments.extend(["--secure-file-priv=", "--mysqlx=OFF"].map(str::to_owned));
     let server = launch(&place, mysql_url(port), home, "TERM", &daemon, &arguments)?;
     server.wait_until("MySQL", || ask_mysql(&place, &client, &server.home, port))?;
     Ok(server)
@@ -133,8 +133,6 @@ fn mysql_arguments(home: &Home, port: u16) -> Outcome<Vec<String>> {
         format!("--tmpdir={}", home.inside.display()),
         // The data lives no longer than the tests; every DDL statement would wait for the disk several times.
         "--innodb-flush-method=nosync".to_owned(),
-        "--innodb-flush-log-at-trx-commit=0".to_owned(),
-        "--innodb-doublewrite=OFF".to_owned(),
     ])
 }
 

@@ -35,60 +35,51 @@ struct Case {
     ratio_min: Option<f64>,
 }
 
+/// Hello world without bounds.
+const BARE: Case = Case {
+    name: "noise: no agent on either side, puma -t 5:5",
+    inside: Inside::Nothing,
+    flags: &["-t", "5:5"],
+    config: HELLO,
+    connections: 4,
+    cpu_us_max: None,
+    ratio_min: None,
+};
+
 const CASES: [Case; 6] = [
-    Case {
-        name: "noise: no agent on either side, puma -t 5:5",
-        inside: Inside::Nothing,
-        flags: &["-t", "5:5"],
-        config: HELLO,
-        connections: 4,
-        cpu_us_max: None,
-        ratio_min: None,
-    },
+    BARE,
     Case {
         name: "floor: the least an agent does at both ends of a request",
         inside: Inside::Floor(FLOOR_FRONT),
-        flags: &["-t", "5:5"],
-        config: HELLO,
-        connections: 4,
-        cpu_us_max: None,
-        ratio_min: None,
+        ..BARE
     },
     Case {
         name: "floor: that and events of the GVL",
         inside: Inside::Floor(FLOOR_ALL),
-        flags: &["-t", "5:5"],
-        config: HELLO,
-        connections: 4,
-        cpu_us_max: None,
-        ratio_min: None,
+        ..BARE
     },
     Case {
         name: "hello, puma -t 5:5",
         inside: Inside::Agent,
-        flags: &["-t", "5:5"],
-        config: HELLO,
-        connections: 4,
         cpu_us_max: Some(2.0),
         ratio_min: Some(0.98),
+        ..BARE
     },
     Case {
         name: "hello, puma -w 2 -t 5:5",
         inside: Inside::Agent,
         flags: &["-w", "2", "-t", "5:5"],
-        config: HELLO,
         connections: 8,
         cpu_us_max: Some(2.0),
         ratio_min: Some(0.98),
+        ..BARE
     },
     Case {
         name: "10 ms handler, puma -t 5:5",
         inside: Inside::Agent,
-        flags: &["-t", "5:5"],
         config: WAITS,
-        connections: 4,
-        cpu_us_max: None,
         ratio_min: Some(0.99),
+        ..BARE
     },
 ];
 
