@@ -102,7 +102,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
         met &= peers(&wanted)?;
     }
     if wanted.has("lateness") {
-        met &= lateness::run(wanted.brief)?;
+        met &= lateness::run(wanted.seconds, wanted.brief)?;
     }
     if wanted.has("truth") {
         met &= truth::run(wanted.seconds, wanted.brief)?;

@@ -1,21 +1,14 @@
 //! How late an open load sends at half of what it could, beside a loop that does nothing but sleep.
-//!
-//! A shared host takes the cores away in fits that last for seconds: measured one after the other for long, one has a fit
-//! and the other none. So a round is made of short slices in turn, and its figure is the median of its slices.
 
 use std::error::Error;
 use std::time::Duration;
 
 use rustix::time::{ClockId, Timespec, clock_gettime};
-use stats::median;
 
 use super::nginx::Nginx;
 use super::{child, tools};
 
 const ROUNDS: (usize, usize) = (5, 1);
-/// Of each of the three, in a round, and how long: connecting takes a hundredth of a second.
-const SLICES: u32 = 5;
-const SLICE_SECONDS: (u32, u32) = (2, 1);
 const CONNECTIONS: u32 = 50;
 /// p99 of the lateness may be this, in milliseconds, or twice that of the bare loop.
 const LATE_MS_MAX: f64 = 0.2;
@@ -23,28 +16,15 @@ const LATE_MS_MAX: f64 = 0.2;
 const CAPACITY_SECONDS: u32 = 2;
 
 /// Runs the rounds; whether the lateness was small in each.
-pub(super) fn run(brief: bool) -> Result<bool, Box<dyn Error>> {
+pub(super) fn run(seconds: u32, brief: bool) -> Result<bool, Box<dyn Error>> {
     println!("\nlateness of an open load at half of the capacity, p99");
     let server = Nginx::start()?;
     let rate = capacity(&server)? / 2.0;
-    let slice = if brief {
-        SLICE_SECONDS.1
-    } else {
-        SLICE_SECONDS.0
-    };
-    let engines: Vec<_> = tools::engines().collect();
     let mut met = true;
     for _ in 0..if brief { ROUNDS.1 } else { ROUNDS.0 } {
-        let (mut bare_slices, mut slices) = (Vec::new(), vec![Vec::new(); engines.len()]);
-        for _ in 0..SLICES {
-            bare_slices.push(bare(rate, slice)?);
-            for (engine, late) in engines.iter().zip(&mut slices) {
-                late.push(load(&server, engine, rate, slice)?);
-            }
-        }
-        let bare_ms = median(&bare_slices).ok_or("no slices")?;
-        for (engine, late) in engines.iter().zip(&slices) {
-            let late_ms = median(late).ok_or("no slices")?;
+        let bare_ms = bare(rate, seconds)?;
+        for engine in tools::engines() {
+            let late_ms = load(&server, engine, rate, seconds)?;
             let good = late_ms <= LATE_MS_MAX.max(2.0 * bare_ms);
             met &= good;
             println!(
