@@ -29,6 +29,8 @@ pub(crate) struct Offer {
     pub(crate) suites: Vec<String>,
     /// Whether apt would take this one unasked.
     pub(crate) candidate: bool,
+    /// What apt goes by; what is installed stays the candidate also where another release has a higher one.
+    pub(crate) priority: i32,
 }
 
 impl Changes {
@@ -112,7 +114,7 @@ pub(crate) fn parse_policy(text: &str) -> Vec<Offer> {
     {
         let words: Vec<&str> = line.split_whitespace().collect();
         match words.as_slice() {
-            ["***", version, _] | [version, _]
+            ["***", version, priority] | [version, priority]
                 if !version.starts_with('/') && !words.contains(&"/var/lib/dpkg/status") =>
             {
                 let version = (*version).to_owned();
@@ -121,6 +123,7 @@ pub(crate) fn parse_policy(text: &str) -> Vec<Offer> {
                     version,
                     suites: Vec::new(),
                     candidate,
+                    priority: priority.parse().unwrap_or(0),
                 });
             }
             [_priority, _uri, suite, ..] => {
@@ -298,16 +301,17 @@ mod tests {
         let text = "ruby:\n  Installed: 1:3.3+b1\n  Candidate: 1:3.3+b1\n  Version table:\n \
             *** 1:3.3+b1 100\n        100 http://mirror.example/debian trixie/main amd64 Packages\n        \
             100 /var/lib/dpkg/status\n     1:3.1 500\n        500 http://mirror.example/debian bookworm/main amd64 Packages\n";
-        let offer = |version: &str, suite: &str, candidate| Offer {
+        let offer = |version: &str, suite: &str, candidate, priority| Offer {
             version: version.into(),
             suites: vec![suite.into()],
             candidate,
+            priority,
         };
         assert_eq!(
             parse_policy(text),
             [
-                offer("1:3.3+b1", "trixie", true),
-                offer("1:3.1", "bookworm", false)
+                offer("1:3.3+b1", "trixie", true, 100),
+                offer("1:3.1", "bookworm", false, 500)
             ]
         );
         assert_eq!(parse_policy("N: Unable to locate package ruby\n"), []);

@@ -107,9 +107,12 @@ pub(crate) fn gems_of(packages: &[String]) -> Vec<&'static str> {
 pub(crate) fn origin(offers: &[Offer]) -> Origin {
     let new_enough =
         |offer: &&Offer| major_minor(&offer.version).is_some_and(|version| version >= VERSION_MIN);
+    let highest = offers.iter().map(|offer| offer.priority).max();
+    // A Ruby of a newer release, once installed, is the candidate, but what it needs more would still
+    // come from the older one, where its libraries do not fit.
     if offers
         .iter()
-        .filter(|offer| offer.candidate)
+        .filter(|offer| offer.candidate && Some(offer.priority) == highest)
         .any(|offer| new_enough(&offer))
     {
         return Origin::Plain;
@@ -169,11 +172,12 @@ mod tests {
         assert_eq!(judge("3.4.1\n/usr/bin/ruby3.4\npg\n"), lacks(true));
     }
 
-    fn check(offers: &[(&str, &str, bool)], expected: Origin) {
-        let offer = |(version, suite, candidate): &(&str, &str, bool)| Offer {
+    fn check(offers: &[(&str, &str, bool, i32)], expected: Origin) {
+        let offer = |(version, suite, candidate, priority): &(&str, &str, bool, i32)| Offer {
             version: (*version).into(),
             suites: vec![(*suite).into()],
             candidate: *candidate,
+            priority: *priority,
         };
         assert_eq!(
             origin(&offers.iter().map(offer).collect::<Vec<_>>()),
@@ -183,15 +187,17 @@ mod tests {
 
     #[test]
     fn a_new_enough_ruby_is_looked_for_in_the_configured_suites() {
-        check(&[("1:3.1", "bookworm", true)], Origin::Nowhere);
-        check(
-            &[("1:3.3+b1", "trixie", false), ("1:3.1", "bookworm", true)],
-            Origin::Suite("trixie".into()),
-        );
-        check(
-            &[("1:3.3+b1", "trixie", true), ("1:3.1", "bookworm", false)],
-            Origin::Plain,
-        );
+        let trixie = || Origin::Suite("trixie".into());
+        check(&[("1:3.1", "bookworm", true, 500)], Origin::Nowhere);
+        let mut both = [
+            ("1:3.3+b1", "trixie", false, 100),
+            ("1:3.1", "bookworm", true, 500),
+        ];
+        check(&both, trixie());
+        (both[0].2, both[1].2) = (true, false);
+        check(&both, trixie());
+        both[0].3 = 500;
+        check(&both, Origin::Plain);
         check(&[], Origin::Nowhere);
     }
 }
