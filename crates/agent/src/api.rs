@@ -49,7 +49,9 @@ pub(crate) struct ThreadEvent {
 
 macro_rules! api {
     ($( $(#[$doc:meta])* $kind:ident $name:ident : $type:ty ),* $(,)?) => {
-        /// Function addresses; the optional ones came with later versions.
+        /// Function addresses; the optional ones came with later versions. In this order, from the start of a cache
+        /// line: between two requests of an app everything else has been in the caches, and each line is a miss.
+        #[repr(C, align(64))]
         pub(crate) struct Api {
             $( $(#[$doc])* pub(crate) $name: api!(@field $kind $type), )*
         }
@@ -73,27 +75,31 @@ macro_rules! api {
 }
 
 api! {
+    // Of every request and event: one line of eight.
+    /// 3.3 and later.
+    may rb_internal_thread_specific_get: extern "C" fn(Value, c_int) -> *mut c_void,
+    must rb_hash_delete: extern "C" fn(Value, Value) -> Value,
+    must rb_string_value_ptr: extern "C" fn(*mut Value) -> *const c_char,
+    must rb_thread_current: extern "C" fn() -> Value,
+    must rb_ensure: extern "C-unwind" fn(Body, Value, Body, Value) -> Value,
+    must rb_call_super: extern "C-unwind" fn(c_int, *const Value) -> Value,
+    must rb_ary_entry: extern "C" fn(Value, c_long) -> Value,
+    must rb_gc_stat: extern "C" fn(Value) -> usize,
+    // The rest.
     must rb_define_module: extern "C" fn(*const c_char) -> Value,
     must rb_define_module_under: extern "C" fn(Value, *const c_char) -> Value,
     must rb_define_singleton_method:
         extern "C" fn(Value, *const c_char, *const c_void, c_int),
     must rb_define_method: extern "C" fn(Value, *const c_char, *const c_void, c_int),
-    must rb_call_super: extern "C-unwind" fn(c_int, *const Value) -> Value,
-    must rb_ensure: extern "C-unwind" fn(Body, Value, Body, Value) -> Value,
     must rb_funcallv: extern "C-unwind" fn(Value, usize, c_int, *const Value) -> Value,
     must rb_ivar_get: extern "C" fn(Value, usize) -> Value,
-    must rb_hash_delete: extern "C" fn(Value, Value) -> Value,
     must rb_eval_string_protect: extern "C" fn(*const c_char, *mut c_int) -> Value,
-    must rb_string_value_ptr: extern "C" fn(*mut Value) -> *const c_char,
     must rb_intern: extern "C" fn(*const c_char) -> usize,
     must rb_id2sym: extern "C" fn(usize) -> Value,
     must rb_utf8_str_new: extern "C" fn(*const c_char, c_long) -> Value,
     must rb_gc_register_mark_object: extern "C" fn(Value),
     must rb_hash_lookup: extern "C" fn(Value, Value) -> Value,
-    must rb_ary_entry: extern "C" fn(Value, c_long) -> Value,
-    must rb_gc_stat: extern "C" fn(Value) -> usize,
     may rb_gc_latest_gc_info: extern "C" fn(Value) -> Value,
-    must rb_thread_current: extern "C" fn() -> Value,
     must rb_profile_frames: extern "C" fn(c_int, c_int, *mut Value, *mut c_int) -> c_int,
     must rb_profile_frame_method_name: extern "C" fn(Value) -> Value,
     must rb_profile_frame_absolute_path: extern "C" fn(Value) -> Value,
@@ -102,9 +108,8 @@ api! {
     /// 3.2 and later.
     may rb_internal_thread_add_event_hook:
         extern "C" fn(ThreadEventHook, u32, *mut c_void) -> *mut c_void,
-    /// 3.3 and later, as the two below.
+    /// 3.3 and later, as the one below.
     may rb_internal_thread_specific_key_create: extern "C" fn() -> c_int,
-    may rb_internal_thread_specific_get: extern "C" fn(Value, c_int) -> *mut c_void,
     may rb_internal_thread_specific_set: extern "C" fn(Value, c_int, *mut c_void),
     must rb_profile_frame_full_label: extern "C" fn(Value) -> Value,
     must rb_profile_frame_first_lineno: extern "C" fn(Value) -> Value,

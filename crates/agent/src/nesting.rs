@@ -19,20 +19,21 @@ pub(crate) enum Entry {
     Same,
 }
 
-type Stack = ([(i64, Value); DEPTH_MAX], usize);
-
 thread_local! {
-    static STACK: Cell<Stack> = const { Cell::new(([(0, 0); DEPTH_MAX], 0)) };
+    // Apart, since every request asks for the depth and hardly any for the calls.
+    static DEPTH: Cell<usize> = const { Cell::new(0) };
+    static CALLS: Cell<[(i64, Value); DEPTH_MAX]> = const { Cell::new([(0, 0); DEPTH_MAX]) };
 }
 
 /// Enters a method. After `Outer` and `Inner` a [`leave`] must follow.
 pub(crate) fn enter(code: i64, receiver: Value) -> Entry {
-    let (mut calls, depth) = STACK.get();
+    let (mut calls, depth) = (CALLS.get(), DEPTH.get());
     if depth == DEPTH_MAX || calls[..depth].contains(&(code, receiver)) {
         return Entry::Same;
     }
     calls[depth] = (code, receiver);
-    STACK.set((calls, depth + 1));
+    CALLS.set(calls);
+    DEPTH.set(depth + 1);
     if depth == 0 {
         Entry::Outer
     } else {
@@ -42,15 +43,14 @@ pub(crate) fn enter(code: i64, receiver: Value) -> Entry {
 
 /// Leaves a method; answers whether it was the outermost.
 pub(crate) fn leave() -> bool {
-    let (calls, depth) = STACK.get();
-    STACK.set((calls, depth.saturating_sub(1)));
+    let depth = DEPTH.get();
+    DEPTH.set(depth.saturating_sub(1));
     depth == 1
 }
 
 /// Forgets calls that a previous request left open, as a fiber does that is never resumed.
 pub(crate) fn reset() {
-    let (calls, _) = STACK.get();
-    STACK.set((calls, 0));
+    DEPTH.set(0);
 }
 
 #[cfg(test)]

@@ -25,22 +25,38 @@ const RING_KIB_DEFAULT: usize = 512;
 const RINGS_MAX: u32 = 512;
 
 static SETTINGS: OnceLock<Settings> = OnceLock::new();
-static OFF: AtomicBool = AtomicBool::new(false);
-/// True while the agent measures its own cost: nothing is written then.
-static DRY: AtomicBool = AtomicBool::new(false);
-/// How often this process, or an ancestor of it since the agent was loaded, is a forked child.
-static GENERATION: AtomicU32 = AtomicU32::new(0);
-/// One more than the generation that has handled a request.
-static ARMED: AtomicU32 = AtomicU32::new(0);
-/// Hooks live on in children, where none may be added.
-static HOOKED: AtomicBool = AtomicBool::new(false);
 static RINGS: AtomicU32 = AtomicU32::new(0);
-/// Key of the per-thread storage of Ruby ≥ 3.3, −1 without.
-static KEY: AtomicI32 = AtomicI32::new(-1);
-/// Collections so far; what is known about a frame's address holds until the next one.
-static COLLECTIONS: AtomicU64 = AtomicU64::new(0);
-/// When the counters are to be told next, monotonic nanoseconds.
-static COUNTERS_AT: AtomicU64 = AtomicU64::new(0);
+
+/// What every request and event asks, on one cache line: between two of them the app has had the caches.
+#[repr(align(64))]
+struct Hot {
+    off: AtomicBool,
+    /// True while the agent measures its own cost: nothing is written then.
+    dry: AtomicBool,
+    /// Hooks live on in children, where none may be added.
+    hooked: AtomicBool,
+    /// Key of the per-thread storage of Ruby ≥ 3.3, −1 without.
+    key: AtomicI32,
+    /// How often this process, or an ancestor of it since the agent was loaded, is a forked child.
+    generation: AtomicU32,
+    /// One more than the generation that has handled a request.
+    armed: AtomicU32,
+    /// Collections so far; what is known about a frame's address holds until the next one.
+    collections: AtomicU64,
+    /// When the counters are to be told next, monotonic nanoseconds.
+    counters_at: AtomicU64,
+}
+
+static HOT: Hot = Hot {
+    off: AtomicBool::new(false),
+    dry: AtomicBool::new(false),
+    hooked: AtomicBool::new(false),
+    key: AtomicI32::new(-1),
+    generation: AtomicU32::new(0),
+    armed: AtomicU32::new(0),
+    collections: AtomicU64::new(0),
+    counters_at: AtomicU64::new(0),
+};
 
 /// Between two tellings of the counters.
 const COUNTERS_EVERY_NS: u64 = 1_000_000_000;
@@ -71,46 +87,46 @@ pub(crate) fn settings() -> Option<&'static Settings> {
 
 /// Whether anything is to be done at all.
 pub(crate) fn is_on() -> bool {
-    !OFF.load(Relaxed)
+    !HOT.off.load(Relaxed)
 }
 
 /// Nothing more from this process.
 pub(crate) fn turn_off() {
-    OFF.store(true, Relaxed);
+    HOT.off.store(true, Relaxed);
 }
 
 /// Whether the agent measures itself just now.
 pub(crate) fn is_dry() -> bool {
-    DRY.load(Relaxed)
+    HOT.dry.load(Relaxed)
 }
 
 /// Starts or ends the agent's measuring of itself.
 pub(crate) fn set_dry(dry: bool) {
-    DRY.store(dry, Relaxed);
+    HOT.dry.store(dry, Relaxed);
 }
 
 /// Which fork this process is; state made in another one belongs to the parent.
 pub(crate) fn generation() -> u32 {
-    GENERATION.load(Relaxed)
+    HOT.generation.load(Relaxed)
 }
 
 /// Runs in the child, on its only thread.
 pub(crate) extern "C" fn after_fork_in_child() {
-    GENERATION.fetch_add(1, AcqRel);
+    HOT.generation.fetch_add(1, AcqRel);
     RINGS.store(0, Release);
-    COUNTERS_AT.store(0, Relaxed);
-    DRY.store(false, Relaxed);
+    HOT.counters_at.store(0, Relaxed);
+    HOT.dry.store(false, Relaxed);
 }
 
 /// `true` once per process: for its first request.
 pub(crate) fn arm() -> bool {
     let this = generation() + 1;
-    ARMED.load(Relaxed) != this && ARMED.swap(this, AcqRel) != this
+    HOT.armed.load(Relaxed) != this && HOT.armed.swap(this, AcqRel) != this
 }
 
 /// `true` once for a process and all its descendants.
 pub(crate) fn may_hook() -> bool {
-    !HOOKED.swap(true, AcqRel)
+    !HOT.hooked.swap(true, AcqRel)
 }
 
 /// The number of the next ring of this process, while there may be one.
@@ -121,7 +137,7 @@ pub(crate) fn next_ring() -> Option<u32> {
 
 /// The key of the per-thread storage.
 pub(crate) fn key() -> Option<i32> {
-    let key = KEY.load(Acquire);
+    let key = HOT.key.load(Acquire);
     (key >= 0).then_some(key)
 }
 
@@ -129,27 +145,28 @@ pub(crate) fn key() -> Option<i32> {
 pub(crate) fn set_key(key: i32) {
     const KEYS_MAX: i32 = 8;
     if key < KEYS_MAX {
-        KEY.store(key, Release);
+        HOT.key.store(key, Release);
     }
 }
 
 /// A collection has begun.
 pub(crate) fn count_collection() {
-    COLLECTIONS.fetch_add(1, Relaxed);
+    HOT.collections.fetch_add(1, Relaxed);
 }
 
 /// Collections so far.
 pub(crate) fn collections() -> u64 {
-    COLLECTIONS.load(Relaxed)
+    HOT.collections.load(Relaxed)
 }
 
 /// `true` once a second, for one thread.
 pub(crate) fn counters_are_due(now: u64) -> bool {
-    let at = COUNTERS_AT.load(Relaxed);
+    let at = HOT.counters_at.load(Relaxed);
     let next = now + COUNTERS_EVERY_NS;
     now >= at
         && !is_dry()
-        && COUNTERS_AT
+        && HOT
+            .counters_at
             .compare_exchange(at, next, Relaxed, Relaxed)
             .is_ok()
 }

@@ -19,17 +19,18 @@ struct Keys {
     id: Value,
     /// `@env` of `Puma::Client`.
     client_env: usize,
+    /// Whether a framework that names routes is loaded: each look-up in the env costs about 1 % of a hello-world
+    /// request's instructions, so none is made for nothing.
+    named: AtomicBool,
 }
 
 static KEYS: OnceLock<Keys> = OnceLock::new();
 
-/// Whether a framework that names routes is loaded: each look-up in the env costs about 1 % of a hello-world request's
-/// instructions, so none is made for nothing.
-static NAMED: AtomicBool = AtomicBool::new(false);
-
 /// A framework that names its routes is loaded.
 pub(crate) fn expect_names() {
-    NAMED.store(true, Relaxed);
+    if let Some(keys) = KEYS.get() {
+        keys.named.store(true, Relaxed);
+    }
 }
 
 /// Makes the keys.
@@ -45,6 +46,7 @@ pub(crate) fn prepare(api: &Api) {
         method: key(c"REQUEST_METHOD"),
         id: key(c"HTTP_HAKARU_REQUEST"),
         client_env: (api.rb_intern)(c"@env".as_ptr()),
+        named: AtomicBool::new(false),
     });
 }
 
@@ -67,21 +69,25 @@ pub(crate) fn request_id_of_client(api: &Api, client: Value) -> u64 {
     }
 }
 
-/// The header's 16 hexadecimal digits; 0 for anything else.
+/// The header's 16 hexadecimal digits; 0 for no text, and some number for other text than ours.
 fn number(header: Value) -> u64 {
     let Some(text) = c_string(header) else {
         return 0;
     };
-    text.to_bytes().iter().fold(0, |id, digit| {
-        let digit = (*digit as char).to_digit(16).unwrap_or(0);
-        id << 4 | u64::from(digit)
-    })
+    text.to_bytes()
+        .iter()
+        .fold(0, |id, byte| id << 4 | u64::from(digit(*byte)))
+}
+
+/// A hexadecimal digit's value; the tens from `A` and `a` on lie nine above their low bits.
+fn digit(byte: u8) -> u8 {
+    (byte & 0xf) + 9 * (byte >> 6)
 }
 
 /// Such as `GET /channel/:id`; `None` when the framework does not tell.
 pub(crate) fn of<'a>(api: &Api, env: Value) -> Option<Cow<'a, [u8]>> {
     let keys = KEYS.get()?;
-    if !NAMED.load(Relaxed) || !is(env, HeapType::Hash) {
+    if !keys.named.load(Relaxed) || !is(env, HeapType::Hash) {
         return None;
     }
     let text = |key| c_string((api.rb_hash_lookup)(env, key)).map(CStr::to_bytes);

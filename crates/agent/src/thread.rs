@@ -4,16 +4,18 @@ mod acts;
 
 use std::cell::Cell;
 use std::hash::Hasher;
+use std::mem::MaybeUninit;
 use std::ptr::null_mut;
 use std::sync::Mutex;
+use std::sync::atomic::AtomicU64;
 
-use ring::{Place, Record, RequestRecord, SqlRecord, TextKind, Writer};
+use ring::{ActRecord, Place, Record, RequestView, SqlRecord, TextKind, Writer};
 
 use crate::api::{Api, Value, api};
 use crate::clock::{monotonic_ns, thread_cpu_ns};
 use crate::process;
 use crate::site::SiteCache;
-use crate::timeline::{Costly, Span, Timeline};
+use crate::timeline::{Costly, Part, Span, Timeline};
 use acts::Works;
 pub(crate) use acts::{ActKind, WAIT_TOLD_NS, WorkEntry};
 
@@ -30,21 +32,43 @@ const BURSTS_EVERY: u64 = 8;
 /// Thread CPU is read on one request in 16: a reading costs 0.4 to 0.5 µs.
 const SAMPLE_MASK: u64 = 15;
 
-/// What belongs to one native thread. Touched by that thread alone, but for `Timeline::ready`.
+/// What belongs to one native thread, touched by that thread alone. In this order: each cache line of it that a
+/// request needs is a miss, since the app has had the caches in between.
+#[repr(C)]
 pub(crate) struct ThreadState {
     generation: u32,
-    ruby_thread: Value,
-    pub(crate) timeline: Timeline,
     pub(crate) active: bool,
-    pub(crate) sites: SiteCache,
+    /// Whether this Ruby tells GVL events.
+    gvl: bool,
+    ruby_thread: Value,
+    requests: u64,
+    random: u64,
+    told: Told,
+    pub(crate) timeline: Timeline,
     ring: Option<Writer>,
-    record: RequestRecord,
-    scratch: Vec<u8>,
-    told: ToldSet,
     call: Call,
     works: Works,
-    random: u64,
-    requests: u64,
+    pub(crate) sites: SiteCache,
+    scratch: Vec<u8>,
+    texts: TextSet,
+}
+
+/// What a request is told of beside its timeline.
+#[repr(C)]
+struct Told {
+    id: u64,
+    ready: u64,
+    statements: u32,
+    sql: Vec<SqlRecord>,
+    acts: Vec<ActRecord>,
+}
+
+/// A state with what other threads touch of it.
+#[repr(C, align(64))]
+struct Home {
+    /// See `Timeline::ready_at`.
+    ready_at: AtomicU64,
+    state: MaybeUninit<ThreadState>,
 }
 
 /// Digest of a call whose time counts, but which is no statement; no text has this hash.
@@ -128,7 +152,7 @@ pub(crate) fn current<'a>(api: &Api) -> Option<&'a mut ThreadState> {
         .try_with(|slot| {
             if slot.0.get().is_null() {
                 let idle = IDLE.try_lock().ok().and_then(|mut idle| idle.pop());
-                let fresh = idle.map_or_else(|| Box::into_raw(ThreadState::boxed()), |idle| idle.0);
+                let fresh = idle.map_or_else(ThreadState::leaked, |idle| idle.0);
                 slot.0.set(fresh);
             }
             slot.0.get()
@@ -140,26 +164,56 @@ pub(crate) fn current<'a>(api: &Api) -> Option<&'a mut ThreadState> {
     Some(state)
 }
 
+impl Told {
+    fn begin(&mut self, id: u64) {
+        self.id = id;
+        self.statements = 0;
+        self.sql.clear();
+        self.acts.clear();
+    }
+}
+
+impl Call {
+    fn forget(&mut self) {
+        self.span = Span::None;
+        self.act = None;
+    }
+}
+
 impl ThreadState {
-    fn boxed() -> Box<ThreadState> {
-        Box::new(ThreadState {
+    /// A new one, which is never freed: the VM keeps the address of its `ready_at`.
+    fn leaked() -> *mut ThreadState {
+        let home: &'static mut Home = Box::leak(Box::new(Home {
+            ready_at: AtomicU64::new(0),
+            state: MaybeUninit::uninit(),
+        }));
+        let Home { ready_at, state } = home;
+        state.write(ThreadState::new(ready_at))
+    }
+
+    fn new(ready_at: &'static AtomicU64) -> ThreadState {
+        ThreadState {
             generation: u32::MAX,
-            ruby_thread: 0,
-            timeline: Timeline::new(),
             active: false,
-            sites: SiteCache::new(),
-            ring: None,
-            record: RequestRecord {
+            gvl: process::settings().is_some_and(|settings| settings.gvl),
+            ruby_thread: 0,
+            requests: 0,
+            random: monotonic_ns() | 1,
+            told: Told {
+                id: 0,
+                ready: 0,
+                statements: 0,
+                sql: Vec::with_capacity(SQL_MAX),
                 acts: Vec::with_capacity(acts::ACTS_MAX),
-                ..RequestRecord::default()
             },
-            scratch: Vec::with_capacity(4096),
-            told: ToldSet::new(),
+            timeline: Timeline::new(ready_at),
+            ring: None,
             call: Call::default(),
             works: Works::default(),
-            random: monotonic_ns() | 1,
-            requests: 0,
-        })
+            sites: SiteCache::new(),
+            scratch: Vec::with_capacity(4096),
+            texts: TextSet::new(),
+        }
     }
 
     /// Makes the state that of this process and this Ruby thread.
@@ -173,7 +227,7 @@ impl ThreadState {
             // The ring is the parent's: closing it here would end it there.
             std::mem::forget(self.ring.take());
             self.ring = open_ring();
-            self.told.clear();
+            self.texts.clear();
         }
         let ruby_thread = (api.rb_thread_current)();
         if self.ruby_thread != ruby_thread {
@@ -188,10 +242,8 @@ impl ThreadState {
 
     /// A request begins.
     pub(crate) fn begin(&mut self, id: u64, ready: u64) {
-        self.record.reset();
-        self.record.id = id;
-        self.record.ready = ready;
-        self.call = Call::default();
+        self.told.begin(id);
+        self.call.forget();
         self.works.clear();
         // The agent's timing of itself sends empty requests, which must not use up the first ones.
         self.requests += u64::from(!process::is_dry());
@@ -199,15 +251,12 @@ impl ThreadState {
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;
         self.random ^= self.random << 17;
-        let gvl = process::settings().is_some_and(|settings| settings.gvl);
-        let sampled = !gvl || self.random & SAMPLE_MASK == 0;
+        let sampled = !self.gvl || self.random & SAMPLE_MASK == 0;
         let costly: Option<&dyn Costly> = if sampled { Some(&Live) } else { None };
         let now = monotonic_ns();
         self.timeline.begin(now, costly);
-        if ready == 0 {
-            // Nobody handed it over: this thread has read it itself, just now.
-            self.record.ready = now;
-        }
+        // Without a stamp nobody handed it over: this thread has read it itself, just now.
+        self.told.ready = if ready == 0 { now } else { ready };
         self.active = true;
     }
 
@@ -215,47 +264,48 @@ impl ThreadState {
     pub(crate) fn end(&mut self, status: u32, route: Option<&[u8]>) -> u64 {
         let now = monotonic_ns();
         self.active = false;
-        self.record.sample = self.timeline.end(now, &Live);
-        self.record.start = self.timeline.start;
-        self.record.end = now;
-        self.record.status = status;
-        self.record.parts = self.timeline.parts;
-        if !process::settings().is_some_and(|settings| settings.gvl) {
-            self.trust_only_cpu();
+        let mut sample = self.timeline.end(now, &Live);
+        if !self.gvl {
+            sample = self.trust_only_cpu(sample);
         }
-        if let Some(route) = route {
-            self.record.route = self.tell(TextKind::Route, route);
-        }
-        let sent =
-            self.requests <= BURSTS_FIRST || (self.random >> 32).is_multiple_of(BURSTS_EVERY);
-        if sent {
-            self.record.bursts.extend_from_slice(&self.timeline.bursts);
-        }
-        self.push_record();
+        let route = route.map_or(0, |route| self.tell(TextKind::Route, route));
+        self.push_record(now, status, route, sample);
         now
     }
 
     /// Without GVL events the time outside calls is not known to be running: only its CPU is.
-    fn trust_only_cpu(&mut self) {
-        const RUNNING: usize = 9;
-        if let Some([_, running_cpu, ..]) = self.record.sample {
-            self.record.parts[RUNNING] = running_cpu;
-            self.record.sample = self
-                .record
-                .sample
-                .map(|[_, cpu, total, allocated]| [cpu, cpu, total, allocated]);
-        }
+    #[cold]
+    fn trust_only_cpu(&mut self, sample: Option<[u64; 4]>) -> Option<[u64; 4]> {
         self.timeline.bursts.clear();
+        sample.map(|[_, running_cpu, total, allocated]| {
+            self.timeline.parts[Part::Running as usize] = running_cpu;
+            [running_cpu, running_cpu, total, allocated]
+        })
     }
 
-    fn push_record(&mut self) {
-        let kind = self.record.encode(&mut self.scratch);
+    fn push_record(&mut self, end: u64, status: u32, route: u64, sample: Option<[u64; 4]>) {
+        let with_bursts =
+            self.requests <= BURSTS_FIRST || (self.random >> 32).is_multiple_of(BURSTS_EVERY);
+        let (told, timeline) = (&self.told, &self.timeline);
+        let record = RequestView {
+            id: told.id,
+            ready: told.ready,
+            start: timeline.start,
+            end,
+            route,
+            status,
+            statements: told.statements,
+            parts: &timeline.parts,
+            sample,
+            sql: &told.sql,
+            bursts: if with_bursts { &timeline.bursts } else { &[] },
+            acts: &told.acts,
+        };
         if process::is_dry() {
-            return;
-        }
-        if let Some(ring) = &mut self.ring {
-            ring.push(kind, &self.scratch);
-            ring.count(1, self.timeline.events, u64::from(self.record.statements));
+            record.encode(&mut self.scratch);
+        } else if let Some(ring) = &mut self.ring {
+            record.push(ring, &mut self.scratch);
+            ring.count(1, timeline.events, u64::from(told.statements));
         }
     }
 
@@ -293,8 +343,8 @@ impl ThreadState {
         if call.span == Span::None || call.digest == NO_STATEMENT {
             return;
         }
-        self.record.statements += u32::from(call.span == Span::Sql);
-        let uses = &mut self.record.sql;
+        self.told.statements += u32::from(call.span == Span::Sql);
+        let uses = &mut self.told.sql;
         let place = uses
             .iter()
             .position(|sql| sql.digest == call.digest && sql.site == call.site);
@@ -320,13 +370,13 @@ impl ThreadState {
     /// Tells the digest of a statement once, with one sample of it.
     pub(crate) fn tell_sql(&mut self, sql: &[u8]) -> u64 {
         let id = sql_digest::digest_id(sql);
-        if !self.told.has(id) {
+        if !self.texts.has(id) {
             let digest = sql_digest::digest(sql);
             let told = self.push_text(TextKind::Digest, id, digest.as_bytes());
             if told && sql.len() <= SAMPLE_BYTES_MAX {
                 self.push_text(TextKind::Sample, id, sql);
             }
-            self.told.add_if(told, id);
+            self.texts.add_if(told, id);
         }
         id
     }
@@ -334,9 +384,9 @@ impl ThreadState {
     /// Tells a text once and answers its hash.
     pub(crate) fn tell(&mut self, kind: TextKind, text: &[u8]) -> u64 {
         let id = fnv1a(text);
-        if !self.told.has(id) {
+        if !self.texts.has(id) {
             let told = self.push_text(kind, id, text);
-            self.told.add_if(told, id);
+            self.texts.add_if(told, id);
         }
         id
     }
@@ -387,16 +437,16 @@ fn fnv1a(text: &[u8]) -> u64 {
 
 /// Hashes of texts that this ring has carried. Emptied when three quarters full, which costs no more
 /// than telling some texts again.
-struct ToldSet {
+struct TextSet {
     slots: Box<[u64; TOLD_SLOTS]>,
     count: usize,
 }
 
 const TOLD_SLOTS: usize = 1024;
 
-impl ToldSet {
-    fn new() -> ToldSet {
-        ToldSet {
+impl TextSet {
+    fn new() -> TextSet {
+        TextSet {
             slots: Box::new([0; TOLD_SLOTS]),
             count: 0,
         }

@@ -61,39 +61,45 @@ struct Sample {
     allocated: u64,
 }
 
-/// The state of one request on one thread.
+/// The state of one request on one thread. In this order: the first fields fill one cache line, which with the parts
+/// is all that an event outside of samples touches.
+#[repr(C)]
 pub(crate) struct Timeline {
     pub(crate) start: u64,
-    pub(crate) parts: [u64; 10],
-    /// Kind as in `recording::BurstKind`, and nanoseconds.
-    pub(crate) bursts: Vec<(u8, u64)>,
+    /// Start of the present stretch.
+    last: u64,
     pub(crate) events: u64,
     span: Span,
     in_gc: bool,
-    /// Start of the present stretch.
-    last: u64,
-    /// When it left the GVL; meaningful while `suspended`.
+    /// Whether it has left the GVL, at `last`.
     suspended: bool,
+    is_sampled: bool,
     /// When it became ready again, 0 before. Written by the waking thread, read by this one after it
     /// was resumed; the GVL's own lock orders the two, so `Relaxed` is enough. Apart from the rest, so
     /// that another thread touches nothing that this one borrows.
     ready_at: &'static AtomicU64,
-    sample: Option<Sample>,
+    /// Kind as in `recording::BurstKind`, and nanoseconds.
+    pub(crate) bursts: Vec<(u8, u64)>,
+    pub(crate) parts: [u64; 10],
+    /// Meaningful while `is_sampled`.
+    sample: Sample,
 }
 
 impl Timeline {
-    pub(crate) fn new() -> Timeline {
+    pub(crate) fn new(ready_at: &'static AtomicU64) -> Timeline {
+        ready_at.store(NOT_ASKED, Relaxed);
         Timeline {
             start: 0,
-            parts: [0; 10],
-            bursts: Vec::with_capacity(BURSTS_MAX),
+            last: 0,
             events: 0,
             span: Span::None,
             in_gc: false,
-            last: 0,
             suspended: false,
-            ready_at: Box::leak(Box::new(AtomicU64::new(NOT_ASKED))),
-            sample: None,
+            is_sampled: false,
+            ready_at,
+            bursts: Vec::with_capacity(BURSTS_MAX),
+            parts: [0; 10],
+            sample: Sample::default(),
         }
     }
 
@@ -108,22 +114,24 @@ impl Timeline {
         self.in_gc = false;
         self.suspended = false;
         self.ready_at.store(0, Relaxed);
-        self.sample = costly.map(|costly| {
+        self.is_sampled = costly.is_some();
+        if let Some(costly) = costly {
             let cpu = costly.thread_cpu_ns();
-            Sample {
+            self.sample = Sample {
                 begun_cpu: cpu,
                 stretch_cpu: cpu,
                 stretch_allocated: costly.allocated(),
                 ..Sample::default()
-            }
-        });
+            };
+        }
     }
 
     /// The request ends; answers `running_wall, running_cpu, total_cpu, allocated` if it was sampled.
     pub(crate) fn end(&mut self, now: u64, costly: &dyn Costly) -> Option<[u64; 4]> {
         self.close_running(now, costly);
         self.ready_at.store(NOT_ASKED, Relaxed);
-        self.sample.take().map(|sample| {
+        let sample = &self.sample;
+        std::mem::take(&mut self.is_sampled).then(|| {
             [
                 sample.running_wall,
                 sample.running_cpu,
@@ -228,24 +236,30 @@ impl Timeline {
         self.add(part, length);
         self.burst(Part::Running, length);
         self.last = now;
-        if let Some(sample) = &mut self.sample {
-            let cpu = costly.thread_cpu_ns();
-            let allocated = costly.allocated();
-            if part == Part::Running {
-                sample.running_wall += length;
-                sample.running_cpu += cpu - sample.stretch_cpu;
-            }
-            sample.allocated += allocated.saturating_sub(sample.stretch_allocated);
-            sample.stretch_cpu = cpu;
-            sample.stretch_allocated = allocated;
+        if self.is_sampled {
+            self.sample_running(part, length, costly);
         }
+    }
+
+    #[cold]
+    fn sample_running(&mut self, part: Part, length: u64, costly: &dyn Costly) {
+        let sample = &mut self.sample;
+        let cpu = costly.thread_cpu_ns();
+        let allocated = costly.allocated();
+        if part == Part::Running {
+            sample.running_wall += length;
+            sample.running_cpu += cpu - sample.stretch_cpu;
+        }
+        sample.allocated += allocated.saturating_sub(sample.stretch_allocated);
+        sample.stretch_cpu = cpu;
+        sample.stretch_allocated = allocated;
     }
 
     /// What passed while off the GVL belongs to other threads.
     fn open_stretch(&mut self, costly: &dyn Costly) {
-        if let Some(sample) = &mut self.sample {
-            sample.stretch_cpu = costly.thread_cpu_ns();
-            sample.stretch_allocated = costly.allocated();
+        if self.is_sampled {
+            self.sample.stretch_cpu = costly.thread_cpu_ns();
+            self.sample.stretch_allocated = costly.allocated();
         }
     }
 
@@ -304,7 +318,7 @@ mod tests {
     }
 
     fn play(events: &[(u64, Event)], end: u64) -> (Timeline, Option<[u64; 4]>) {
-        let mut timeline = Timeline::new();
+        let mut timeline = Timeline::new(Box::leak(Box::new(AtomicU64::new(0))));
         timeline.begin(1000, Some(&Fake(1000)));
         for (at, event) in events {
             let now = 1000 + at;

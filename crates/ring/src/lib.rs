@@ -12,12 +12,12 @@ mod layout;
 mod profile;
 mod reader;
 mod record;
+mod request;
 mod writer;
 
 pub use layout::{CAPACITY_BYTES_MAX, CAPACITY_BYTES_MIN, VERSION};
 pub use profile::{ProfileRecord, ProfileTotals, SampleRecord, Seen, ToldRequest};
 pub use reader::{ReadError, Reader};
-pub use record::{
-    ActRecord, BURSTS_MAX, Hello, Record, RequestRecord, RuntimeRecord, SqlRecord, TextKind,
-};
+pub use record::{Hello, Record, RuntimeRecord, TextKind};
+pub use request::{ActRecord, BURSTS_MAX, RequestRecord, RequestView, SqlRecord};
 pub use writer::{Place, Writer};

@@ -1,6 +1,7 @@
 //! What the records say, as bytes and back. All numbers are little-endian.
 
 use crate::profile::ProfileRecord;
+use crate::request::{KIND_REQUEST, RequestRecord};
 
 /// A record of any kind.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,54 +69,6 @@ pub struct Hello {
     pub cost_statement_ns: u32,
 }
 
-/// Most bursts of one request; in a full list the last of each kind stands for all later ones too.
-pub const BURSTS_MAX: usize = 96;
-
-/// A handled request; see `recording::Handled` for the meaning of each field.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RequestRecord {
-    /// From the request header, 0 without one.
-    pub id: u64,
-    /// Monotonic nanoseconds; 0 when not told.
-    pub ready: u64,
-    /// Monotonic nanoseconds.
-    pub start: u64,
-    /// Monotonic nanoseconds.
-    pub end: u64,
-    /// Hash of the route's text, 0 when not told.
-    pub route: u64,
-    /// HTTP status, 0 when the handler raised.
-    pub status: u32,
-    /// SQL statements executed.
-    pub statements: u32,
-    /// `gvl_wait, gc, sql_running, sql_waiting, http_running, http_waiting, lock, sleep, other_io,
-    /// running` in nanoseconds.
-    pub parts: [u64; 10],
-    /// `running_wall, running_cpu, total_cpu` in nanoseconds and objects allocated, on a sample.
-    pub sample: Option<[u64; 4]>,
-    /// Statements by digest and source line.
-    pub sql: Vec<SqlRecord>,
-    /// Kind (0 running, 1 SQL, 2 HTTP, 3 lock, 4 sleep, 5 other) and nanoseconds.
-    pub bursts: Vec<(u8, u64)>,
-    /// Waits outside of calls, named work, connections and statements made.
-    pub acts: Vec<ActRecord>,
-}
-
-/// What one kind of act at one source line cost the request; see `recording::Act`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ActRecord {
-    /// As `recording::ActKind` numbers them.
-    pub kind: u8,
-    /// Hash of its name's text, 0 without one.
-    pub what: u64,
-    /// Hash of the source line's text, 0 when not told.
-    pub site: u64,
-    /// How often.
-    pub count: u32,
-    /// Nanoseconds.
-    pub time: u64,
-}
-
 /// Counters of one process since it started; see `recording::RuntimeSample` for the meaning of each field.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RuntimeRecord {
@@ -131,24 +84,6 @@ pub struct RuntimeRecord {
     pub server: Option<[u32; 2]>,
 }
 
-/// What one statement at one source line cost the request.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SqlRecord {
-    /// Hash of the digest's text.
-    pub digest: u64,
-    /// Hash of the source line's text.
-    pub site: u64,
-    /// Executions.
-    pub count: u64,
-    /// Rows returned, where the driver tells.
-    pub rows: u64,
-    /// Nanoseconds inside the calls.
-    pub time: u64,
-    /// Of these, waiting for the GVL.
-    pub gvl_wait: u64,
-}
-
-const KIND_REQUEST: u16 = 1;
 const KIND_TEXT: u16 = 2;
 const KIND_HELLO: u16 = 3;
 const KIND_TROUBLE: u16 = 4;
@@ -250,118 +185,6 @@ impl RuntimeRecord {
     }
 }
 
-impl RequestRecord {
-    /// Empties it, keeping its memory.
-    pub fn reset(&mut self) {
-        let (sql, bursts, acts) = (
-            std::mem::take(&mut self.sql),
-            std::mem::take(&mut self.bursts),
-            std::mem::take(&mut self.acts),
-        );
-        *self = RequestRecord {
-            sql,
-            bursts,
-            acts,
-            ..RequestRecord::default()
-        };
-        self.sql.clear();
-        self.bursts.clear();
-        self.acts.clear();
-    }
-
-    /// Writes it into `out`, emptied first, and answers its kind.
-    pub fn encode(&self, out: &mut Vec<u8>) -> u16 {
-        out.clear();
-        let head = [
-            self.id,
-            self.ready,
-            self.start,
-            self.end,
-            self.route,
-            u64::from(self.status) | u64::from(self.statements) << 32,
-            self.sql.len() as u64
-                | (self.bursts.len() as u64) << 16
-                | u64::from(self.sample.is_some()) << 32
-                | (self.acts.len() as u64) << 40,
-        ];
-        put_all(out, &head);
-        put_all(out, &self.parts);
-        if let Some(sample) = &self.sample {
-            put_all(out, sample);
-        }
-        for sql in &self.sql {
-            let numbers = [
-                sql.digest,
-                sql.site,
-                sql.count,
-                sql.rows,
-                sql.time,
-                sql.gvl_wait,
-            ];
-            put_all(out, &numbers);
-        }
-        for (kind, nanos) in &self.bursts {
-            put(out, u64::from(*kind) << 56 | (nanos & BURST_NANOS));
-        }
-        for act in &self.acts {
-            let packed = u64::from(act.kind) << 32 | u64::from(act.count);
-            put_all(out, &[packed, act.what, act.site, act.time]);
-        }
-        KIND_REQUEST
-    }
-
-    fn decode(bytes: &mut Bytes<'_>) -> Option<RequestRecord> {
-        let mut record = RequestRecord {
-            id: bytes.u64()?,
-            ready: bytes.u64()?,
-            start: bytes.u64()?,
-            end: bytes.u64()?,
-            route: bytes.u64()?,
-            ..RequestRecord::default()
-        };
-        let packed = bytes.u64()?;
-        record.status = packed as u32;
-        record.statements = (packed >> 32) as u32;
-        let counts = bytes.u64()?;
-        for part in &mut record.parts {
-            *part = bytes.u64()?;
-        }
-        if counts >> 32 & 1 == 1 {
-            record.sample = Some([bytes.u64()?, bytes.u64()?, bytes.u64()?, bytes.u64()?]);
-        }
-        for _ in 0..counts & 0xffff {
-            record.sql.push(SqlRecord {
-                digest: bytes.u64()?,
-                site: bytes.u64()?,
-                count: bytes.u64()?,
-                rows: bytes.u64()?,
-                time: bytes.u64()?,
-                gvl_wait: bytes.u64()?,
-            });
-        }
-        for _ in 0..counts >> 16 & 0xffff {
-            let packed = bytes.u64()?;
-            record
-                .bursts
-                .push(((packed >> 56) as u8, packed & BURST_NANOS));
-        }
-        for _ in 0..counts >> 40 & 0xff {
-            let [packed, what, site, time] = bytes.numbers()?;
-            record.acts.push(ActRecord {
-                kind: (packed >> 32) as u8,
-                what,
-                site,
-                count: packed as u32,
-                time,
-            });
-        }
-        Some(record)
-    }
-}
-
-/// A burst's length shares a word with its kind.
-const BURST_NANOS: u64 = (1 << 56) - 1;
-
 impl Hello {
     /// Writes it into `out`, emptied first, and answers its kind.
     pub fn encode(&self, out: &mut Vec<u8>) -> u16 {
@@ -400,12 +223,6 @@ impl Hello {
         hello.server = bytes.rest_as_text();
         Some(hello)
     }
-}
-
-/// Writes them at once: a growing vector asks for room at each of its pieces, and this is in every request's way.
-fn put_all<const N: usize>(out: &mut Vec<u8>, numbers: &[u64; N]) {
-    let bytes = numbers.map(u64::to_le_bytes);
-    out.extend_from_slice(bytes.as_flattened());
 }
 
 pub(crate) fn put(out: &mut Vec<u8>, number: u64) {

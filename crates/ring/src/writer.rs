@@ -101,7 +101,13 @@ impl Writer {
 
     /// Appends one record, or counts it as dropped and answers `false` when there is no room.
     pub fn push(&mut self, kind: u16, payload: &[u8]) -> bool {
-        let needed = framed_bytes(payload.len()) as u64;
+        self.push_pieces(kind, payload, &[])
+    }
+
+    /// The same for a payload in two pieces.
+    pub(crate) fn push_pieces(&mut self, kind: u16, first: &[u8], second: &[u8]) -> bool {
+        let length = first.len() + second.len();
+        let needed = framed_bytes(length) as u64;
         if !self.has_room(needed) {
             let header = self.header();
             header
@@ -110,10 +116,15 @@ impl Writer {
             return false;
         }
         let mut frame = [0u8; FRAME_BYTES];
-        frame[..4].copy_from_slice(&(payload.len() as u32).to_le_bytes());
+        frame[..4].copy_from_slice(&(length as u32).to_le_bytes());
         frame[4..6].copy_from_slice(&kind.to_le_bytes());
-        self.copy_in(self.head, &frame);
-        self.copy_in(self.head + FRAME_BYTES as u64, payload);
+        let mut at = self.head;
+        self.copy_in(at, &frame);
+        at += FRAME_BYTES as u64;
+        self.copy_in(at, first);
+        if !second.is_empty() {
+            self.copy_in(at + first.len() as u64, second);
+        }
         self.head += needed;
         self.header().head.store(self.head, Release);
         true
@@ -144,13 +155,24 @@ impl Writer {
 
     fn copy_in(&mut self, at: u64, bytes: &[u8]) {
         let offset = (at as usize) & (self.capacity - 1);
-        let first = bytes.len().min(self.capacity - offset);
-        // SAFETY: offset < capacity and first bytes fit before the end; the rest, shorter than the
-        // capacity, goes to the start. The consumer reads only below `head`, which has not moved yet.
+        let before_end = self.capacity - offset;
+        if bytes.len() <= before_end {
+            self.copy_to(offset, bytes);
+        } else {
+            let (first, second) = bytes.split_at(before_end);
+            self.copy_to(offset, first);
+            self.copy_to(0, second);
+        }
+    }
+
+    /// `bytes` must end before the data area does.
+    fn copy_to(&mut self, offset: usize, bytes: &[u8]) {
+        debug_assert!(offset + bytes.len() <= self.capacity);
+        // SAFETY: within the mapping, as `copy_in` sees to. The consumer reads only below `head`, which has not
+        // moved yet.
         unsafe {
-            let data = self.base.as_ptr().add(HEADER_BYTES);
-            std::ptr::copy_nonoverlapping(bytes.as_ptr(), data.add(offset), first);
-            std::ptr::copy_nonoverlapping(bytes.as_ptr().add(first), data, bytes.len() - first);
+            let data = self.base.as_ptr().add(HEADER_BYTES + offset);
+            std::ptr::copy_nonoverlapping(bytes.as_ptr(), data, bytes.len());
         }
     }
 

@@ -194,8 +194,12 @@ proptest! {
     #[test]
     fn requests_survive_their_encoding(request in request()) {
         let mut bytes = Vec::new();
-        let kind = request.encode(&mut bytes);
-        prop_assert_eq!(Record::decode(kind, &bytes), Some(Record::Request(request)));
+        let kind = request.view().encode(&mut bytes);
+        prop_assert_eq!(Record::decode(kind, &bytes), Some(Record::Request(request.clone())));
+        let mut fixture = Fixture::new();
+        let mut reader = fixture.reader();
+        prop_assert!(request.view().push(&mut fixture.writer, &mut Vec::new()));
+        prop_assert_eq!(drained(&mut reader), [(kind, bytes)]);
     }
 
     #[test]

@@ -45,9 +45,10 @@ pub(crate) enum WorkEntry {
 
 /// Work that has begun and not ended.
 #[derive(Clone, Copy, Default)]
+#[repr(C)]
 pub(super) struct Works {
-    open: [Work; WORKS_MAX],
     depth: usize,
+    open: [Work; WORKS_MAX],
 }
 
 #[derive(Clone, Copy, Default)]
@@ -70,7 +71,7 @@ impl Works {
 impl ThreadState {
     /// Adds one act to the request.
     pub(super) fn add_act(&mut self, kind: ActKind, what: u64, site: u64, time: u64) {
-        let acts = &mut self.record.acts;
+        let acts = &mut self.told.acts;
         let kind = kind as u8;
         let same = |act: &&mut ActRecord| act.kind == kind && act.what == what && act.site == site;
         if let Some(act) = acts.iter_mut().find(same) {
