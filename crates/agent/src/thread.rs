@@ -268,7 +268,10 @@ impl ThreadState {
         if !self.gvl {
             sample = self.trust_only_cpu(sample);
         }
-        let route = route.map_or(0, |route| self.tell(TextKind::Route, route));
+        let route = match route {
+            Some(route) => self.tell(TextKind::Route, route),
+            None => 0,
+        };
         self.push_record(now, status, route, sample);
         now
     }
@@ -301,12 +304,14 @@ impl ThreadState {
             bursts: if with_bursts { &timeline.bursts } else { &[] },
             acts: &told.acts,
         };
+        let Some(ring) = &mut self.ring else { return };
+        // The agent's timing of itself leaves nothing behind but the time it takes.
         if process::is_dry() {
             record.encode(&mut self.scratch);
-        } else if let Some(ring) = &mut self.ring {
-            record.push(ring, &mut self.scratch);
-            ring.count(1, timeline.events, u64::from(told.statements));
+            return;
         }
+        record.push(ring, &mut self.scratch);
+        ring.count(1, timeline.events, u64::from(told.statements));
     }
 
     /// A call begins; `digest` and `site` are hashes of texts already told.
@@ -382,6 +387,7 @@ impl ThreadState {
     }
 
     /// Tells a text once and answers its hash.
+    #[inline(never)]
     pub(crate) fn tell(&mut self, kind: TextKind, text: &[u8]) -> u64 {
         let id = fnv1a(text);
         if !self.texts.has(id) {

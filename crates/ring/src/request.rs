@@ -109,14 +109,11 @@ impl RequestView<'_> {
     /// Writes it into the ring by way of `scratch`; `false` when there was no room.
     pub fn push(&self, ring: &mut Writer, scratch: &mut Vec<u8>) -> bool {
         let (head, count) = self.head();
-        let head = head[..count].as_flattened();
+        scratch.clear();
         if self.has_lists() {
-            scratch.clear();
             self.put_lists(scratch);
-            ring.push_pieces(KIND_REQUEST, head, scratch)
-        } else {
-            ring.push_pieces(KIND_REQUEST, head, &[])
         }
+        ring.push_pieces(KIND_REQUEST, head[..count].as_flattened(), scratch)
     }
 
     /// Writes it into `out`, emptied first, and answers its kind.
@@ -165,6 +162,7 @@ impl RequestView<'_> {
         !(self.sql.is_empty() && self.bursts.is_empty() && self.acts.is_empty())
     }
 
+    #[inline(never)]
     fn put_lists(&self, out: &mut Vec<u8>) {
         for sql in self.sql {
             let numbers = [

@@ -109,10 +109,7 @@ impl Writer {
         let length = first.len() + second.len();
         let needed = framed_bytes(length) as u64;
         if !self.has_room(needed) {
-            let header = self.header();
-            header
-                .dropped
-                .store(header.dropped.load(Relaxed) + 1, Relaxed);
+            self.drop_one();
             return false;
         }
         let mut frame = [0u8; FRAME_BYTES];
@@ -128,6 +125,12 @@ impl Writer {
         self.head += needed;
         self.header().head.store(self.head, Release);
         true
+    }
+
+    #[cold]
+    fn drop_one(&mut self) {
+        let dropped = &self.header().dropped;
+        dropped.store(dropped.load(Relaxed) + 1, Relaxed);
     }
 
     /// Adds to the counters that say what this thread has done: requests, GVL events, statements.
@@ -147,10 +150,10 @@ impl Writer {
 
     fn has_room(&mut self, needed: u64) -> bool {
         let capacity = self.capacity as u64;
-        if self.head + needed - self.tail_seen > capacity {
+        self.head + needed - self.tail_seen <= capacity || {
             self.tail_seen = self.header().tail.load(Acquire);
+            self.head + needed - self.tail_seen <= capacity
         }
-        self.head + needed - self.tail_seen <= capacity
     }
 
     fn copy_in(&mut self, at: u64, bytes: &[u8]) {
@@ -159,10 +162,15 @@ impl Writer {
         if bytes.len() <= before_end {
             self.copy_to(offset, bytes);
         } else {
-            let (first, second) = bytes.split_at(before_end);
-            self.copy_to(offset, first);
-            self.copy_to(0, second);
+            self.copy_around(offset, bytes.split_at(before_end));
         }
+    }
+
+    /// Once in a whole round.
+    #[cold]
+    fn copy_around(&mut self, offset: usize, (first, second): (&[u8], &[u8])) {
+        self.copy_to(offset, first);
+        self.copy_to(0, second);
     }
 
     /// `bytes` must end before the data area does.
