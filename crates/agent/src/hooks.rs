@@ -113,11 +113,18 @@ const UNKNOWN: Reason = Reason {
     what: b"",
 };
 
-/// What a wait outside any call was for, by the methods that the thread is still inside of.
+/// What a wait outside any call was for.
 fn reason(off_ns: u64) -> Reason {
     if off_ns < LOOK_AT_NS {
-        return UNKNOWN;
+        UNKNOWN
+    } else {
+        reason_of_long(off_ns)
     }
+}
+
+/// The same by the methods that the thread is still inside of.
+#[inline(never)]
+fn reason_of_long(off_ns: u64) -> Reason {
     let Some(api) = api() else {
         return UNKNOWN;
     };

@@ -148,8 +148,7 @@ pub(crate) fn begin(api: &Api, id: u64) -> Begun {
         return Begun::Pass;
     }
     if process::arm() {
-        hooks::install(api);
-        sampler::first_request(api);
+        watch(api);
         return Begun::First;
     }
     let Some(state) = thread::current(api).filter(|state| !state.active) else {
@@ -159,6 +158,12 @@ pub(crate) fn begin(api: &Api, id: u64) -> Begun {
     state.begin(id, ready::take(id));
     sampler::request_begins(id);
     Begun::Started
+}
+
+#[cold]
+fn watch(api: &Api) {
+    hooks::install(api);
+    sampler::first_request(api);
 }
 
 /// Calls `HakaruAgent.arm(config)`, which lets nothing out.

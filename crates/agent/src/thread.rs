@@ -148,19 +148,28 @@ pub(crate) fn active<'a>() -> Option<&'a mut ThreadState> {
 
 /// The calling thread's state, made or taken over when needed.
 pub(crate) fn current<'a>(api: &Api) -> Option<&'a mut ThreadState> {
-    let pointer = SLOT
-        .try_with(|slot| {
-            if slot.0.get().is_null() {
-                let idle = IDLE.try_lock().ok().and_then(|mut idle| idle.pop());
-                let fresh = idle.map_or_else(ThreadState::leaked, |idle| idle.0);
-                slot.0.set(fresh);
-            }
-            slot.0.get()
-        })
-        .ok()?;
+    let mut pointer = SLOT.try_with(|slot| slot.0.get()).ok()?;
+    if pointer.is_null() {
+        pointer = move_in()?;
+    }
     // SAFETY: as in `active`.
     let state = unsafe { pointer.as_mut() }?;
-    state.belong_to(api);
+    if state.generation != process::generation() {
+        state.begin_in_this_process();
+    }
+    let ruby_thread = (api.rb_thread_current)();
+    if state.ruby_thread != ruby_thread {
+        state.belong_to(api, ruby_thread);
+    }
+    Some(state)
+}
+
+/// Gives the calling thread a state.
+#[cold]
+fn move_in() -> Option<*mut ThreadState> {
+    let idle = IDLE.try_lock().ok().and_then(|mut idle| idle.pop());
+    let state = idle.map_or_else(ThreadState::leaked, |idle| idle.0);
+    SLOT.try_with(|slot| slot.0.set(state)).ok()?;
     Some(state)
 }
 
@@ -216,27 +225,27 @@ impl ThreadState {
         }
     }
 
-    /// Makes the state that of this process and this Ruby thread.
-    fn belong_to(&mut self, api: &Api) {
-        let generation = process::generation();
-        if self.generation != generation {
-            self.generation = generation;
-            self.active = false;
-            self.ruby_thread = 0;
-            self.requests = 0;
-            // The ring is the parent's: closing it here would end it there.
-            std::mem::forget(self.ring.take());
-            self.ring = open_ring();
-            self.texts.clear();
-        }
-        let ruby_thread = (api.rb_thread_current)();
-        if self.ruby_thread != ruby_thread {
-            self.ruby_thread = ruby_thread;
-            self.active = false;
-            if let (Some(key), Some(set)) = (process::key(), api.rb_internal_thread_specific_set) {
-                let ready_at: *const _ = self.timeline.ready_at();
-                set(ruby_thread, key, ready_at.cast_mut().cast());
-            }
+    /// Leaves behind what was the parent's, in a process that was forked.
+    #[cold]
+    fn begin_in_this_process(&mut self) {
+        self.generation = process::generation();
+        self.active = false;
+        self.ruby_thread = 0;
+        self.requests = 0;
+        // The ring is the parent's: closing it here would end it there.
+        std::mem::forget(self.ring.take());
+        self.ring = open_ring();
+        self.texts.clear();
+    }
+
+    /// Makes the state that of this Ruby thread.
+    #[cold]
+    fn belong_to(&mut self, api: &Api, ruby_thread: Value) {
+        self.ruby_thread = ruby_thread;
+        self.active = false;
+        if let (Some(key), Some(set)) = (process::key(), api.rb_internal_thread_specific_set) {
+            let ready_at: *const _ = self.timeline.ready_at();
+            set(ruby_thread, key, ready_at.cast_mut().cast());
         }
     }
 

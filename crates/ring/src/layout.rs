@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// Version of the layout and of the records; both sides refuse another one.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 2;
 
 /// Smallest data area: the largest record must fit in.
 pub const CAPACITY_BYTES_MIN: usize = 64 << 10;

@@ -96,55 +96,39 @@ const SAMPLE: usize = 4;
 /// Numbers before the parts.
 const FIXED: usize = 7;
 
-/// What of a record is no list: numbers, of which the first so many are there.
-type Head = ([[u8; 8]; FIXED + PARTS + SAMPLE], usize);
+/// What of a record is no list; the sample is there or not.
+const HEAD: usize = FIXED + PARTS + SAMPLE;
 
-// The last fixed number: lengths of the lists, whether there is a sample, and which parts are not zero.
+// The last fixed number: lengths of the lists, and whether there is a sample.
 const BURSTS_SHIFT: u32 = 16;
 const SAMPLE_SHIFT: u32 = 32;
 const ACTS_SHIFT: u32 = 40;
-const PARTS_SHIFT: u32 = 48;
 
 impl RequestView<'_> {
-    /// Writes it into the ring by way of `scratch`; `false` when there was no room.
+    /// Writes it into the ring, lists by way of `scratch`; `false` when there was no room.
     pub fn push(&self, ring: &mut Writer, scratch: &mut Vec<u8>) -> bool {
-        let (head, count) = self.head();
         scratch.clear();
         if self.has_lists() {
             self.put_lists(scratch);
         }
-        ring.push_pieces(KIND_REQUEST, head[..count].as_flattened(), scratch)
+        let head = self.head();
+        ring.push_pieces(KIND_REQUEST, self.used(&head), scratch)
     }
 
     /// Writes it into `out`, emptied first, and answers its kind.
     pub fn encode(&self, out: &mut Vec<u8>) -> u16 {
-        let (head, count) = self.head();
         out.clear();
-        out.extend_from_slice(head[..count].as_flattened());
+        out.extend_from_slice(self.used(&self.head()));
         self.put_lists(out);
         KIND_REQUEST
     }
 
-    fn head(&self) -> Head {
-        let mut head = [[0; 8]; FIXED + PARTS + SAMPLE];
-        let mut count = FIXED;
-        let mut add = |number: u64| {
-            head[count] = number.to_le_bytes();
-            count += 1;
-        };
-        let mut lengths = self.sql.len() as u64
+    #[inline]
+    fn head(&self) -> [[u8; 8]; HEAD] {
+        let lengths = self.sql.len() as u64
             | (self.bursts.len() as u64) << BURSTS_SHIFT
+            | u64::from(self.sample.is_some()) << SAMPLE_SHIFT
             | (self.acts.len() as u64) << ACTS_SHIFT;
-        for (index, part) in self.parts.iter().enumerate() {
-            if *part != 0 {
-                lengths |= 1 << (PARTS_SHIFT + index as u32);
-                add(*part);
-            }
-        }
-        if let Some(sample) = self.sample {
-            lengths |= 1 << SAMPLE_SHIFT;
-            sample.into_iter().for_each(&mut add);
-        }
         let fixed = [
             self.id,
             self.ready,
@@ -154,8 +138,21 @@ impl RequestView<'_> {
             u64::from(self.status) | u64::from(self.statements) << 32,
             lengths,
         ];
+        let mut head = [[0; 8]; HEAD];
         head[..FIXED].copy_from_slice(&fixed.map(u64::to_le_bytes));
-        (head, count)
+        head[FIXED..][..PARTS].copy_from_slice(&self.parts.map(u64::to_le_bytes));
+        if let Some(sample) = self.sample {
+            head[FIXED + PARTS..].copy_from_slice(&sample.map(u64::to_le_bytes));
+        }
+        head
+    }
+
+    #[inline]
+    fn used<'h>(&self, head: &'h [[u8; 8]; HEAD]) -> &'h [u8] {
+        match self.sample {
+            Some(_) => head.as_flattened(),
+            None => head[..FIXED + PARTS].as_flattened(),
+        }
     }
 
     fn has_lists(&self) -> bool {
@@ -217,10 +214,8 @@ impl RequestRecord {
         record.status = packed as u32;
         record.statements = (packed >> 32) as u32;
         let counts = bytes.u64()?;
-        for (index, part) in record.parts.iter_mut().enumerate() {
-            if counts >> (PARTS_SHIFT + index as u32) & 1 == 1 {
-                *part = bytes.u64()?;
-            }
+        for part in &mut record.parts {
+            *part = bytes.u64()?;
         }
         if counts >> SAMPLE_SHIFT & 1 == 1 {
             record.sample = Some([bytes.u64()?, bytes.u64()?, bytes.u64()?, bytes.u64()?]);

@@ -89,6 +89,7 @@ impl ThreadState {
     }
 
     /// A wait outside of calls has ended. Called from a hook: what is written has its place already.
+    #[inline(never)]
     pub(crate) fn add_wait(&mut self, api: &Api, part: Part, what: &[u8], off_ns: u64) {
         let kind = match part {
             Part::Lock => ActKind::Lock,
