@@ -160,6 +160,7 @@ pub(crate) fn begin(api: &Api, id: u64) -> Begun {
     Begun::Started
 }
 
+/// Once a process: from now on the VM tells.
 #[cold]
 fn watch(api: &Api) {
     hooks::install(api);

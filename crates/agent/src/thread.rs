@@ -1,6 +1,7 @@
 //! The state of one native thread: its timeline, its ring, and what it has told already.
 
 mod acts;
+mod texts;
 
 use std::cell::Cell;
 use std::hash::Hasher;
@@ -18,6 +19,7 @@ use crate::site::SiteCache;
 use crate::timeline::{Costly, Part, Span, Timeline};
 use acts::Works;
 pub(crate) use acts::{ActKind, WAIT_TOLD_NS, WorkEntry};
+use texts::TextSet;
 
 /// Statements told apart in one request; more are counted without being told apart.
 const SQL_MAX: usize = 32;
@@ -448,52 +450,4 @@ fn fnv1a(text: &[u8]) -> u64 {
     let mut hash = fnv::FnvHasher::default();
     hash.write(text);
     hash.finish().max(1)
-}
-
-/// Hashes of texts that this ring has carried. Emptied when three quarters full, which costs no more
-/// than telling some texts again.
-struct TextSet {
-    slots: Box<[u64; TOLD_SLOTS]>,
-    count: usize,
-}
-
-const TOLD_SLOTS: usize = 1024;
-
-impl TextSet {
-    fn new() -> TextSet {
-        TextSet {
-            slots: Box::new([0; TOLD_SLOTS]),
-            count: 0,
-        }
-    }
-
-    fn clear(&mut self) {
-        self.slots.fill(0);
-        self.count = 0;
-    }
-
-    /// Where `id` is, or where it would go.
-    fn slot(&self, id: u64) -> usize {
-        let mut slot = (id ^ id >> 32) as usize & (TOLD_SLOTS - 1);
-        while self.slots[slot] != 0 && self.slots[slot] != id {
-            slot = (slot + 1) & (TOLD_SLOTS - 1);
-        }
-        slot
-    }
-
-    fn has(&self, id: u64) -> bool {
-        self.slots[self.slot(id)] == id
-    }
-
-    fn add_if(&mut self, told: bool, id: u64) {
-        if !told {
-            return;
-        }
-        if self.count >= TOLD_SLOTS / 4 * 3 {
-            self.clear();
-        }
-        let slot = self.slot(id);
-        self.slots[slot] = id;
-        self.count += 1;
-    }
 }
