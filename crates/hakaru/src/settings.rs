@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use load::{Pace, Plan};
-use recording::Nanos;
+use recording::{Nanos, Typed};
 use scenario::{CapturePoints, ScoreRule, ScoreSpec};
 use target::{CommandLine, Endpoint, Spec};
 
@@ -56,6 +56,8 @@ pub(crate) struct Settings {
     pub(crate) database: Option<String>,
     /// Connections the app's pool may hold, where the user told.
     pub(crate) database_pool: Option<u32>,
+    /// What the command line said in place of the config file.
+    pub(crate) typed: Typed,
 }
 
 impl Settings {
@@ -102,6 +104,7 @@ impl Settings {
             before: before.filter(|_| !args.attach),
             database: config.target.database,
             database_pool: config.target.database_pool,
+            typed: typed(args),
         })
     }
 }
@@ -163,6 +166,16 @@ fn no_command(has_config: bool) -> Failure {
         "{place}, so there is no app to start; \
          try `hakaru run -- puma -t 5:5 config.ru`, or --attach for an app that runs already"
     ))
+}
+
+fn typed(args: &RunArgs) -> Typed {
+    let config = args.config.as_ref();
+    Typed {
+        config: config.map(|path| path.display().to_string()),
+        url: args.url.clone(),
+        flows: args.flows.clone(),
+        command: args.command.clone(),
+    }
 }
 
 fn command(args: &RunArgs, config: &Config) -> Option<CommandLine> {

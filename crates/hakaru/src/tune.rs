@@ -18,6 +18,7 @@ use std::time::Instant;
 
 use recording::Nanos;
 use report::tuned::{Ended, Tuned};
+use store::StoredRun;
 use whatif::goal::Figures;
 use whatif::search::{Aim, Better, Candidate, Cell, Extra, Search};
 use whatif::{HandOut, Load, Model, Setup};
@@ -40,10 +41,11 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<Exit, Failure> {
         return advise(args);
     }
     let begin = Instant::now();
-    let settings = settings(args)?;
+    let kept = args.run.as_deref().map(predict::stored).transpose()?;
+    let settings = settings(args, kept.as_ref())?;
     let stop = signals::watch()
         .map_err(|error| Failure::new(Exit::Failed, format!("cannot watch for Ctrl-C: {error}")))?;
-    let from = model(args, &settings, &stop)?;
+    let from = model(kept, &settings, &stop)?;
     let model = &from.model;
     let present = Cell {
         workers: model.recorded.workers,
@@ -153,24 +155,31 @@ fn only_puma(model: &Model) -> Result<(), Failure> {
     Ok(())
 }
 
-fn settings(args: &TuneArgs) -> Result<Settings, Failure> {
+/// What is to be measured: what is typed now, over what was typed for the kept run, over the config file.
+fn settings(args: &TuneArgs, kept: Option<&StoredRun>) -> Result<Settings, Failure> {
     let folder = std::env::current_dir().map_err(|error| {
         Failure::new(
             Exit::Failed,
             format!("the current folder cannot be read: {error}"),
         )
     })?;
+    let typed = kept.map(|stored| stored.recording.meta.typed.clone());
+    let typed = typed.unwrap_or_default();
+    let or = |words: &[String], before: Vec<String>| match words.is_empty() {
+        true => before,
+        false => words.to_vec(),
+    };
+    let path = args.config.clone().or(typed.config.map(PathBuf::from));
     let run_args = RunArgs {
         connections: args.connections,
         rate: args.rate,
         duration: Some(args.block * RECORDED_BLOCKS),
         warmup: Some(args.warmup),
-        url: args.url.clone(),
-        flows: args.flows.clone(),
-        command: args.command.clone(),
+        url: args.url.clone().or(typed.url),
+        flows: or(&args.flows, typed.flows),
+        command: or(&args.command, typed.command),
         ..RunArgs::default()
     };
-    let path: Option<PathBuf> = args.config.clone();
     Settings::resolve(&run_args, config::load(path.as_deref(), &folder)?)
 }
 
@@ -181,9 +190,12 @@ struct From {
     model: Model,
 }
 
-fn model(args: &TuneArgs, settings: &Settings, stop: &Arc<AtomicBool>) -> Result<From, Failure> {
-    if let Some(run) = &args.run {
-        let stored = predict::stored(run)?;
+fn model(
+    kept: Option<StoredRun>,
+    settings: &Settings,
+    stop: &Arc<AtomicBool>,
+) -> Result<From, Failure> {
+    if let Some(stored) = kept {
         return Ok(From {
             number: Some(stored.entry.number),
             command: stored.recording.meta.target.command.clone(),

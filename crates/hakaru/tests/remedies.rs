@@ -58,6 +58,14 @@ run ->(_env) do
 end
 "#;
 
+/// The same, but only where a path is asked for that it knows.
+const WAITS_AT_POSTS: &str = r#"
+run ->(env) do
+  sleep 0.006
+  [env["PATH_INFO"] == "/posts" ? 200 : 404, { "content-type" => "text/plain" }, ["ok"]]
+end
+"#;
+
 /// One block, which claims nothing.
 const BRIEF: [&str; 7] = [
     "--json",
@@ -142,7 +150,11 @@ impl Project {
 
     /// The number of the finding whose remedy begins so, of a run made now.
     fn finding(&self, remedy: &str) -> String {
-        let run = self.json(0, &["run", "--json"]);
+        self.finding_of(&["run", "--json"], remedy)
+    }
+
+    fn finding_of(&self, run: &[&str], remedy: &str) -> String {
+        let run = self.json(0, run);
         let findings = run["findings"].as_array().expect("findings");
         let wanted = findings.iter().find(|finding| {
             let exact = finding["remedy"]["exact"].as_str();
@@ -247,4 +259,43 @@ fn more_workers_are_tried() {
     let afterwards = tried["tried"]["afterwards"].as_str().expect("a sentence");
     assert!(afterwards.contains("start Puma with -w "), "{afterwards}");
     assert_eq!(project.leftovers(), 0);
+}
+
+#[test]
+fn what_was_typed_for_a_run_is_what_is_tried() {
+    let _alone = alone();
+    let project = Project::new(WAITS_AT_POSTS, 1);
+    let config = std::fs::read_to_string(project.path().join("hakaru.toml")).expect("a config");
+    let words: Vec<&str> = config.split('"').collect();
+    let [base, command] = [3, 1].map(|index: usize| words[index]);
+    std::fs::remove_file(project.path().join("hakaru.toml")).expect("it is removed");
+    project.write("posts.hurl", "GET /posts\nHTTP 200\n");
+    let url = format!("{base}posts");
+    for asked in [
+        &["--url", &url][..],
+        &["--url", base, "--flow", "posts.hurl:2"],
+    ] {
+        let run = ["run", "--json", "-c", "8", "-d", "3s", "--warmup", "500ms"];
+        let command: Vec<&str> = command.split(' ').collect();
+        let run = [&run, asked, &["--"], &command].concat();
+        let finding = project.finding_of(&run, "-t ");
+        let tried = project.json(12, &[&["try", &finding], &BRIEF[..]].concat());
+        assert!(ratio(&tried, "rps") > 1.5, "{tried:#}");
+    }
+    let brief = [
+        "--budget",
+        "4s",
+        "--block",
+        "500ms",
+        "--warmup",
+        "200ms",
+        "--threads-max",
+        "2",
+    ];
+    let tuned = project.json(
+        0,
+        &[&["tune", "--run", "LAST", "--json"], &brief[..]].concat(),
+    );
+    let measured = tuned["measured"].as_array().expect("cells");
+    assert!(!measured.is_empty(), "{tuned:#}");
 }

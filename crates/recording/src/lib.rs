@@ -26,7 +26,7 @@ pub use host::{
     AgentProcess, DiskBytes, Generator, HostSample, JitSample, NetworkBytes, ProcessRole,
     ProcessSample, RuntimeSample,
 };
-pub use meta::{LoadFacts, LoadMode, Meta, TargetFacts, Trouble};
+pub use meta::{LoadFacts, LoadMode, Meta, TargetFacts, Trouble, Typed};
 pub use sql::{Access, ExplainedStatement, IndexColumns, PlanStep};
 pub use text::{TextId, Texts};
 pub use time::{Nanos, Timestamp, Window};

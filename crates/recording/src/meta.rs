@@ -17,6 +17,21 @@ pub struct Meta {
     pub same_host: bool,
     /// Why the run ended early, when it did: `interrupted`, `app died`, …
     pub ended_early: Option<String>,
+    /// What the command line said in place of the config file, for programs that repeat the load.
+    pub typed: Typed,
+}
+
+/// What was typed for a run, as far as it decides which app is started and what is requested of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Typed {
+    /// The config file; `None` for the `hakaru.toml` of the folder, if there was one.
+    pub config: Option<String>,
+    /// Where the app answers, with the path that is requested when there is no flow.
+    pub url: Option<String>,
+    /// Flows, as `FILE.hurl` or `FILE.hurl:WEIGHT`.
+    pub flows: Vec<String>,
+    /// The command that starts the app, word by word; empty where the config file's was used.
+    pub command: Vec<String>,
 }
 
 /// The app under measurement.

@@ -1,5 +1,6 @@
 //! How to start an app: the command, its folder and environment, and where it answers.
 
+use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::PathBuf;
@@ -144,9 +145,21 @@ impl CommandLine {
 impl fmt::Display for CommandLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Argv(words) => f.write_str(&words.join(" ")),
+            Self::Argv(words) => {
+                let quoted: Vec<_> = words.iter().map(|word| quoted(word)).collect();
+                f.write_str(&quoted.join(" "))
+            }
             Self::Shell(line) => f.write_str(line.trim()),
         }
+    }
+}
+
+/// The word as a shell reads it back.
+fn quoted(word: &str) -> Cow<'_, str> {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./:,=+@%~".contains(c);
+    match !word.is_empty() && word.chars().all(is_plain) && !word.starts_with('~') {
+        true => Cow::Borrowed(word),
+        false => Cow::Owned(format!("'{}'", word.replace('\'', r"'\''"))),
     }
 }
 
@@ -188,6 +201,23 @@ mod tests {
         check_script("exec puma", "exec puma");
         check_script("puma | tee log", "puma | tee log");
         check_script("puma $(cat args)", "puma $(cat args)");
+    }
+
+    #[test]
+    fn words_are_told_as_a_shell_reads_them() {
+        let check = |words: &[&str], expected: &str| {
+            let words = words.iter().map(|word| (*word).to_owned()).collect();
+            assert_eq!(CommandLine::Argv(words).to_string(), expected);
+        };
+        check(
+            &["puma", "-t", "5:5", "-b", "tcp://[::1]:80"],
+            "puma -t 5:5 -b 'tcp://[::1]:80'",
+        );
+        check(
+            &["env", "A=b", "ruby", "-e", "run 'it'"],
+            r"env A=b ruby -e 'run '\''it'\'''",
+        );
+        check(&["", "~", "a~b"], "'' '~' a~b");
     }
 
     fn check_rubyopt(library: &str, existing: Option<&str>, expected: Option<&str>) {

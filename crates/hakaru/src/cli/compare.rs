@@ -58,7 +58,7 @@ pub(crate) struct CompareArgs {
     pub(crate) noise: bool,
 
     /// Where A answers: an app that runs already, or that of A's command when both stay up
-    #[arg(long, value_name = "URL", requires = "url_b")]
+    #[arg(long, value_name = "URL", requires = "url_b", conflicts_with = "url")]
     pub(crate) url_a: Option<String>,
 
     /// Where B answers
@@ -99,6 +99,10 @@ pub(crate) struct HowArgs {
     /// Open load: this many requests a second are due
     #[arg(long, value_name = "PER_SECOND")]
     pub(crate) rate: Option<f64>,
+
+    /// Where the app answers; its path is requested when there is no flow
+    #[arg(long, value_name = "URL")]
+    pub(crate) url: Option<String>,
 
     /// A flow and its weight, instead of those of the config file; may be repeated
     #[arg(long = "flow", value_name = "FILE.hurl[:WEIGHT]")]

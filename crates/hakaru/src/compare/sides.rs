@@ -221,7 +221,7 @@ pub(crate) fn settings(
         rate: how.rate,
         flows: how.flows.clone(),
         seed: how.seed,
-        url: typed.url.map(str::to_owned),
+        url: typed.url.map(str::to_owned).or_else(|| how.url.clone()),
         attach: typed.url.is_some() && typed.command.is_none(),
         no_agent: true,
         command: typed.command.map(str::to_owned).into_iter().collect(),

@@ -1,9 +1,12 @@
 //! `hakaru try`: the remedy of a finding as variant B.
 
+use std::path::PathBuf;
+
 use recording::Recording;
 use report::comparison::{Comparison, Decision, Tried, decision};
 use schema_db::scratch::Index;
 use store::{RunRef, StoredRun, Trial};
+use target::CommandLine;
 
 use super::scratch::Schemas;
 use super::sides::{Sides, current_folder, usage};
@@ -33,7 +36,7 @@ enum Change {
     /// A line for the shell before the app starts, such as `ulimit -n 65536`.
     Before(String),
     /// A patch.
-    Patch(std::path::PathBuf),
+    Patch(PathBuf),
 }
 
 /// Tries it, prints the table, and says how the program ends.
@@ -229,22 +232,36 @@ impl Change {
     }
 }
 
-/// The comparison that tries it, under the load of the run unless another is asked for.
+/// The comparison that tries it: the app and the load of the run, unless others are asked for.
 fn as_comparison(
     recording: &Recording,
     change: &Change,
     args: &TryArgs,
 ) -> Result<CompareArgs, Failure> {
     let ran = &recording.meta.load;
+    let typed = &recording.meta.typed;
     let how = HowArgs {
+        config: args
+            .how
+            .config
+            .clone()
+            .or_else(|| typed.config.clone().map(PathBuf::from)),
+        url: args.how.url.clone().or_else(|| typed.url.clone()),
+        flows: match args.how.flows.is_empty() {
+            true => typed.flows.clone(),
+            false => args.how.flows.clone(),
+        },
         connections: args.how.connections.or(Some(ran.connections)),
         rate: args.how.rate.or(ran.rate),
         ..args.how.clone()
     };
     let folder = current_folder()?;
     let config = config::load(how.config.as_deref(), &folder)?.config;
-    let recorded = &recording.meta.target.command;
-    let command = config.target.command.unwrap_or_else(|| recorded.clone());
+    let command = match typed.command.is_empty() {
+        true => config.target.command,
+        false => Some(CommandLine::Argv(typed.command.clone()).to_string()),
+    };
+    let command = command.unwrap_or_else(|| recording.meta.target.command.clone());
     let command = command.trim().to_owned();
     if command.is_empty() {
         return Err(usage(

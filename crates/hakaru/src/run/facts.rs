@@ -44,6 +44,7 @@ pub(crate) fn meta(settings: &Settings, scenario: &Scenario) -> Meta {
         cores: std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32),
         same_host: is_loopback(settings),
         ended_early: None,
+        typed: settings.typed.clone(),
     }
 }
 

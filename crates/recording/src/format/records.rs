@@ -10,7 +10,7 @@ use crate::{
     ExplainedStatement, Failure, Generator, HostSample, IndexColumns, JitSample, LoadFacts,
     LoadMode, Meta, Nanos, NetworkBytes, Outcome, PlanStep, ProcessRole, ProcessSample,
     RuntimeSample, Score, ScoreLine, Setting, StatementFacts, TargetFacts, TextId, Timestamp,
-    Trouble, Window,
+    Trouble, Typed, Window,
 };
 
 /// Writes and reads a struct field by field in the order given. Fields behind `since` are in pieces of
@@ -122,6 +122,12 @@ wire_record!(Meta {
     cores,
     same_host,
     ended_early
+} since 6 { typed });
+wire_record!(Typed {
+    config,
+    url,
+    flows,
+    command
 });
 wire_record!(TargetFacts {
     command,

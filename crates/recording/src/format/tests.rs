@@ -7,7 +7,7 @@ use crate::{
     Access, Act, ActKind, AnswerFacts, Burst, BurstKind, ColumnFacts, Counter, CpuSample,
     DatabaseFacts, DiskBytes, IndexColumns, JitSample, LoadFacts, LoadMode, Nanos, NetworkBytes,
     Outcome, Parts, PlanStep, ProcessRole, ProcessSample, RequestId, ScoreLine, Setting, SqlUse,
-    StatementFacts, TargetFacts, Timestamp,
+    StatementFacts, TargetFacts, Timestamp, Typed,
 };
 
 fn instant() -> impl Strategy<Value = Timestamp> {
@@ -197,6 +197,15 @@ prop_compose! {
 }
 
 prop_compose! {
+    fn typed()(
+        (config, url) in (of(words()), of(words())),
+        (flows, command) in (vec(words(), 0..3), vec(words(), 0..3)),
+    ) -> Typed {
+        Typed { config, url, flows, command }
+    }
+}
+
+prop_compose! {
     fn meta()(
         (started_at_unix_ms, cores, same_host) in (any::<i64>(), any::<u32>(), any::<bool>()),
         ended_early in of(words()),
@@ -204,11 +213,12 @@ prop_compose! {
         (workers, threads, database_pool) in (any::<u32>(), any::<u32>(), of(any::<u32>())),
         (open, connections, rate) in (any::<bool>(), any::<u32>(), of(-1e9..1e9_f64)),
         (duration, warmup, flows) in (length(), length(), vec(words(), 0..3)),
+        typed in typed(),
     ) -> Meta {
         let [command, url, ruby, server, database] = texts;
         let mode = if open { LoadMode::Open } else { LoadMode::Closed };
         Meta {
-            started_at_unix_ms, cores, same_host, ended_early,
+            started_at_unix_ms, cores, same_host, ended_early, typed,
             target: TargetFacts {
                 command, url, ruby, server, workers, threads, database, database_pool,
             },
@@ -627,6 +637,18 @@ fn fixture_5() -> (Chunk, Summary) {
     (chunk, summary)
 }
 
+/// The same with what version 6 added.
+fn fixture_6() -> (Chunk, Summary) {
+    let (chunk, mut summary) = fixture_5();
+    summary.meta.typed = Typed {
+        config: Some("other.toml".into()),
+        url: Some("http://127.0.0.1:9292/posts".into()),
+        flows: vec!["flows/read.hurl:3".into()],
+        command: vec!["puma".into(), "-t".into(), "3:3".into()],
+    };
+    (chunk, summary)
+}
+
 /// The bytes that a version wrote.
 fn kept(piece: &str, version: u16) -> Vec<u8> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures");
@@ -638,7 +660,7 @@ fn kept(piece: &str, version: u16) -> Vec<u8> {
 #[test]
 fn every_version_is_read_for_ever() {
     if std::env::var_os("HAKARU_BLESS").is_some() {
-        let (chunk, summary) = fixture_5();
+        let (chunk, summary) = fixture_6();
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures");
         std::fs::write(format!("{folder}/chunk-v{VERSION}.hkrc"), chunk.encode()).unwrap();
         std::fs::write(
@@ -653,6 +675,7 @@ fn every_version_is_read_for_ever() {
         (3, fixture_3()),
         (4, fixture_4()),
         (5, fixture_5()),
+        (6, fixture_6()),
     ] {
         assert_eq!(Chunk::decode(&kept("chunk", version)), Ok(chunk));
         assert_eq!(Summary::decode(&kept("summary", version)), Ok(summary));
