@@ -36,16 +36,19 @@ impl Kind {
         CPU_MS[self as usize]
     }
 
-    /// Whether the comparison said what this kind is counted for: any difference at all, or that B is slower and in
-    /// nothing faster.
+    /// Whether the comparison said what this kind is counted for: any difference at all, or that B is slower or takes more
+    /// CPU, and is in nothing better.
     fn is_counted(self, seen: &Value) -> bool {
-        let says = |verdict: &str| {
+        let says = |words: [&str; 2]| {
             let verdicts = seen["verdicts"].as_array().into_iter().flatten();
-            verdicts.into_iter().any(|said| said == verdict)
+            verdicts
+                .into_iter()
+                .any(|said| words.iter().any(|word| said == word))
         };
+        let (worse, better) = (says(["slower", "more"]), says(["faster", "less"]));
         match self {
-            Kind::Equal => says("slower") || says("faster"),
-            Kind::Planted => says("slower") && !says("faster"),
+            Kind::Equal => worse || better,
+            Kind::Planted => worse && !better,
         }
     }
 }
@@ -140,6 +143,9 @@ mod tests {
         check(Kind::Equal, &["slower", "same"], true);
         check(Kind::Planted, &["slower", "unclear"], true);
         check(Kind::Planted, &["slower", "faster"], false);
+        check(Kind::Planted, &["unclear", "more"], true);
+        check(Kind::Planted, &["slower", "less"], false);
+        check(Kind::Equal, &["unclear", "more"], true);
         check(Kind::Planted, &["same", "same"], false);
     }
 }

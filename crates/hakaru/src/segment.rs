@@ -1,5 +1,7 @@
 //! One measurement of `compare`, `try` and `tune`: an app is started, loaded, watched from outside, and stopped.
 
+mod host;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -16,12 +18,10 @@ use crate::run::places::Places;
 use crate::settings::Settings;
 use crate::{run, signals};
 
+pub(crate) use host::Usual;
+
 /// Share of failed requests from which a comparison means nothing: failing is often fast.
 const FAILED_SHARE_MAX: f64 = findings::FAILED_SHARE_LOUD;
-
-/// Share of the cores that others may take, above what they usually take here, until a measurement is made again. Found
-/// by weighing.
-const DISTURBED: f64 = 0.05;
 
 /// What is measured.
 pub(crate) struct Subject<'a> {
@@ -62,6 +62,8 @@ pub(crate) struct Segment {
     pub(crate) failed: u64,
     /// Everything that was sent, warm-up included.
     pub(crate) exchanges: Vec<Exchange>,
+    /// CPU time of the app's processes for each answered request, milliseconds; `None` where it is not known.
+    pub(crate) cpu_ms: Option<f64>,
     /// Resident memory of the app when the window began and when it ended, bytes.
     pub(crate) memory: Option<[u64; 2]>,
     /// Time of the cores that others and the hypervisor took, as a share of all.
@@ -275,8 +277,9 @@ impl<'a> Watched<'a> {
             rps: answered as f64 / seconds,
             latency,
             failed: failed as u64,
-            memory: samples.map(|(first, last)| [memory(first), memory(last)]),
-            disturbed: samples.map_or(0.0, |(first, last)| disturbed(first, last)),
+            cpu_ms: samples.and_then(|(first, last)| host::cpu_ms(first, last, &self.exchanges)),
+            memory: samples.map(|(first, last)| [first, last].map(host::memory)),
+            disturbed: samples.map_or(0.0, |(first, last)| host::disturbed(first, last)),
             generator: result.generator.cpu.as_secs_f64()
                 / (seconds * f64::from(result.generator.threads.max(1))),
             exchanges: self.exchanges,
@@ -305,81 +308,6 @@ fn failing(subject: &Subject<'_>, failed: usize, requests: usize, result: &LoadR
     )
 }
 
-fn memory(sample: &HostSample) -> u64 {
-    let app = sample
-        .processes
-        .iter()
-        .filter(|process| process.role == ProcessRole::App);
-    app.map(|process| process.pss.unwrap_or(process.rss)).sum()
-}
-
-/// CPU that neither this comparison nor nobody used, and what the hypervisor took.
-fn disturbed(first: &HostSample, last: &HostSample) -> f64 {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let length = last.at.since(first.at).as_secs_f64() * cores as f64;
-    let own: f64 = last
-        .processes
-        .iter()
-        .map(|process| {
-            let before = first
-                .processes
-                .iter()
-                .find(|known| known.pid == process.pid);
-            let before = before.map_or(Nanos::ZERO, |known| known.cpu);
-            process.cpu.0.saturating_sub(before.0) as f64 / 1e9
-        })
-        .sum();
-    let passed = |of: fn(&HostSample) -> Nanos| of(last).0.saturating_sub(of(first).0) as f64 / 1e9;
-    let others = (passed(|sample| sample.cpu_busy) - own).max(0.0);
-    let stolen = passed(|sample| sample.cpu_steal);
-    if length > 0.0 {
-        (others + stolen) / length
-    } else {
-        0.0
-    }
-}
-
-/// What others usually take of the cores on this host.
-#[derive(Default)]
-pub(crate) struct Usual {
-    seen: Vec<f64>,
-}
-
-impl Usual {
-    /// Takes the shares of some measurements; says whether others took clearly more in one of them than usual. The first
-    /// ones say what is usual.
-    pub(crate) fn is_disturbed(&mut self, shares: &[f64]) -> bool {
-        let usual = stats::median(&self.seen);
-        let most = shares.iter().copied().fold(0.0, f64::max);
-        self.seen.extend(shares);
-        usual.is_some_and(|usual| most > DISTURBED + 2.0 * usual)
-    }
-
-    /// Takes those of a trial, by which nothing is judged.
-    pub(crate) fn learn(&mut self, shares: impl IntoIterator<Item = f64>) {
-        self.seen.extend(shares);
-    }
-}
-
 pub(crate) fn nanos(length: Duration) -> Nanos {
     Nanos(u64::try_from(length.as_nanos()).unwrap_or(u64::MAX))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_usual_disturbs_nothing() {
-        let check = |before: &[f64], share: f64, expected: bool| {
-            let mut usual = Usual::default();
-            usual.learn(before.iter().copied());
-            assert_eq!(usual.is_disturbed(&[share]), expected, "{before:?} {share}");
-        };
-        check(&[], 0.5, false);
-        check(&[0.0, 0.0], 0.04, false);
-        check(&[0.0, 0.0], 0.06, true);
-        check(&[0.2, 0.1, 0.2], 0.4, false);
-        check(&[0.2, 0.1, 0.2], 0.5, true);
-    }
 }

@@ -21,7 +21,7 @@ pub struct Comparison {
     pub b: Variant,
     /// Whether both are the same on purpose, to see the noise.
     pub is_noise: bool,
-    /// Throughput, then percentiles.
+    /// Throughput, then percentiles, then CPU time.
     pub rows: Vec<Row>,
     /// Blocks that count.
     pub blocks: usize,
@@ -86,9 +86,10 @@ pub struct Variant {
 /// A row of the table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// `rps`, `p50` … `p100`.
+    /// `rps`, `p50` … `p100`, `cpu`.
     pub metric: String,
-    /// Of A: requests a second, or milliseconds from due to answered; geometric mean over the blocks.
+    /// Of A: requests a second, milliseconds from due to answered, or milliseconds of the app's CPU for each request;
+    /// geometric mean over the blocks.
     pub a: f64,
     /// Of B.
     pub b: f64,
@@ -142,13 +143,24 @@ impl Row {
         self.metric == "rps"
     }
 
+    /// CPU time is less or more: what that does to users stands in the other rows.
+    pub fn is_cpu(&self) -> bool {
+        self.metric == "cpu"
+    }
+
     /// What is claimed of B.
     pub fn word(&self) -> &'static str {
-        match (self.seen.verdict, self.is_rate()) {
-            (Verdict::Higher, true) | (Verdict::Lower, false) => "faster",
-            (Verdict::Lower, true) | (Verdict::Higher, false) => "slower",
-            (Verdict::Same, _) => "same",
-            (Verdict::Unclear, _) => "unclear",
+        match self.seen.verdict {
+            Verdict::Same => "same",
+            Verdict::Unclear => "unclear",
+            Verdict::Lower if self.is_cpu() => "less",
+            Verdict::Higher if self.is_cpu() => "more",
+            Verdict::Lower | Verdict::Higher => {
+                match self.is_rate() == (self.seen.verdict == Verdict::Higher) {
+                    true => "faster",
+                    false => "slower",
+                }
+            }
         }
     }
 }

@@ -11,7 +11,7 @@
 //!   1987, Biometrika 74, with ρ = 2), so that nearly half is left for the last. What looks spend adds up to
 //!   [`ALPHA`] and no dependence between them is used, so the bound holds whatever that is. An end before the last
 //!   look (Ctrl-C, the budget) is a look that spends the rest.
-//! - **Stop**: when every watched row is decided, or when what is left of the blocks cannot decide one any more.
+//! - **Stop**: when every watched row is decided, or when what is left of the blocks can decide none of the others any more.
 
 use crate::{Interval, mean, median, simultaneous_intervals};
 
@@ -121,7 +121,7 @@ pub enum Next {
     More,
     /// Every watched row is decided.
     Decided,
-    /// What is left cannot decide all watched rows.
+    /// What is left can decide none of the watched rows that are not decided yet.
     Hopeless,
     /// All planned blocks are there.
     Full,
@@ -175,7 +175,7 @@ impl Comparison {
             .collect();
         let next = if unclear.is_empty() {
             Next::Decided
-        } else if unclear.iter().any(|row| self.is_hopeless(*row)) {
+        } else if unclear.iter().all(|row| self.is_hopeless(*row)) {
             Next::Hopeless
         } else {
             Next::More

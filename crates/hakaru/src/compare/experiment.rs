@@ -127,7 +127,9 @@ impl<'a> Experiment<'a> {
             segments.push(segment);
         }
         let overhead = (begin.elapsed() / 2).saturating_sub(length.measured);
-        let settled: Vec<Option<f64>> = segments.iter().map(settle::after).collect();
+        let is_saturating = self.is_saturating();
+        let settled = |segment| settle::after(segment, is_saturating);
+        let settled: Vec<Option<f64>> = segments.iter().map(settled).collect();
         for (seen, settled) in self.seen.iter_mut().zip(&settled) {
             seen.warmup_s = *settled;
         }
@@ -144,6 +146,9 @@ impl<'a> Experiment<'a> {
             warmup,
             overhead,
             took: self.begin.elapsed(),
+            cpu_ms: (segments.iter())
+                .map(|segment| segment.cpu_ms)
+                .try_fold(f64::MAX, |least, cpu_ms| Some(least.min(cpu_ms?))),
         };
         let shape = Shape::of(&mut self.how, &trial, &mut self.notes);
         talk::say(&shape.announcement());
@@ -242,6 +247,13 @@ impl<'a> Experiment<'a> {
         let measured = segment::load(&side, &mut up, length, None, self.stop);
         self.up[index] = Some(up);
         measured
+    }
+
+    /// Whether all connections are always in use.
+    fn is_saturating(&self) -> bool {
+        let settings = &self.sides.a.settings;
+        let mut flows = settings.scenario.flows.iter();
+        settings.plan.pace == load::Pace::Closed && flows.all(|flow| flow.think.is_none())
     }
 
     fn is_silent(&self, label: Label, length: Duration) -> Trouble {

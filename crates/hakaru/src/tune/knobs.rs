@@ -136,7 +136,7 @@ mod tests {
             "cd app && bundle exec puma -w 2 -t 3:3",
         );
         let argv = CommandLine::Argv(["bin/puma", "-C", "a b"].map(str::to_owned).to_vec());
-        check(argv, (2, 1), "bin/puma -C a b -w 2 -t 1:1");
+        check(argv, (2, 1), "bin/puma -C 'a b' -w 2 -t 1:1");
         check(shell("bin/rails server"), (2, 3), "bin/rails server");
     }
 

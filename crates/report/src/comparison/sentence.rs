@@ -14,6 +14,10 @@ pub enum Decision {
     Slower,
     /// Both.
     Mixed,
+    /// Less CPU for a request, and no claim on times or throughput.
+    Cheaper,
+    /// More CPU for a request, and no claim on times or throughput.
+    Costlier,
     /// No difference worth mentioning in all rows that were waited for.
     Same,
     /// Nothing can be claimed.
@@ -29,6 +33,8 @@ impl Decision {
             Decision::Faster => "faster",
             Decision::Slower => "slower",
             Decision::Mixed => "mixed",
+            Decision::Cheaper => "cheaper",
+            Decision::Costlier => "costlier",
             Decision::Same => "same",
             Decision::Unclear => "unclear",
             Decision::Failed => "failed",
@@ -46,6 +52,8 @@ pub fn decision(comparison: &Comparison) -> Decision {
         (true, true, _) => Decision::Mixed,
         (true, false, _) => Decision::Faster,
         (false, true, _) => Decision::Slower,
+        _ if any("less") => Decision::Cheaper,
+        _ if any("more") => Decision::Costlier,
         (false, false, true) if comparison.ending == Ending::Decided => Decision::Same,
         (false, false, true) if !any("unclear") => Decision::Same,
         _ => Decision::Unclear,
@@ -64,6 +72,8 @@ pub fn sentence(comparison: &Comparison) -> String {
         Decision::Faster => claims(comparison, &["faster"]),
         Decision::Slower => claims(comparison, &["slower"]),
         Decision::Mixed => claims(comparison, &["faster", "slower"]),
+        Decision::Cheaper => costs(comparison, "less"),
+        Decision::Costlier => costs(comparison, "more"),
         Decision::Same if comparison.is_noise => "A does not differ from itself".to_owned(),
         Decision::Same => format!(
             "no difference: whatever there is, is below {}",
@@ -77,6 +87,7 @@ pub fn sentence(comparison: &Comparison) -> String {
         numbers::duration_ms(comparison.measuring_s * 1000.0)
     )];
     parts.extend(throughput(comparison));
+    parts.extend(cpu(comparison));
     parts.extend(
         (comparison.noise_floor)
             .map(|floor| format!("noise floor of this host ±{}", numbers::share(floor))),
@@ -106,7 +117,7 @@ fn claims(comparison: &Comparison, words: &[&str]) -> String {
 fn ranges(rows: &[Row], word: &str) -> Vec<String> {
     let mut ranges: Vec<(usize, usize)> = Vec::new();
     for (index, row) in rows.iter().enumerate() {
-        if row.is_rate() || row.word() != word {
+        if row.is_rate() || row.is_cpu() || row.word() != word {
             continue;
         }
         match ranges.last_mut() {
@@ -121,12 +132,33 @@ fn ranges(rows: &[Row], word: &str) -> Vec<String> {
     ranges.into_iter().map(name).collect()
 }
 
-/// Said of throughput where it has no claim of its own.
-fn throughput(comparison: &Comparison) -> Option<String> {
-    let claimed = matches!(
+/// `B takes less CPU (0.95x a request); no time or rate is told apart`.
+fn costs(comparison: &Comparison, word: &str) -> String {
+    let row = comparison.rows.iter().find(|row| row.is_cpu());
+    let ratio = row.map_or(f64::NAN, |row| row.seen.ratio);
+    format!("B takes {word} CPU ({ratio:.2}x a request), which no time and no rate shows")
+}
+
+/// Said of CPU time beside claims on times.
+fn cpu(comparison: &Comparison) -> Option<String> {
+    if !is_about_time(comparison) {
+        return None;
+    }
+    let row = comparison.rows.iter().find(|row| row.is_cpu())?;
+    let word = Some(row.word()).filter(|word| ["less", "more"].contains(word))?;
+    Some(format!("{word} CPU ({:.2}x a request)", row.seen.ratio))
+}
+
+fn is_about_time(comparison: &Comparison) -> bool {
+    matches!(
         decision(comparison),
         Decision::Faster | Decision::Slower | Decision::Mixed
-    );
+    )
+}
+
+/// Said of throughput where it has no claim of its own.
+fn throughput(comparison: &Comparison) -> Option<String> {
+    let claimed = is_about_time(comparison);
     let row = comparison.rows.iter().find(|row| row.is_rate())?;
     match row.word() {
         "same" if claimed => Some("throughput unchanged".to_owned()),

@@ -70,6 +70,34 @@ fn neighbouring_percentiles_are_a_range() {
 }
 
 #[test]
+fn cpu_time_is_told_beside_times_or_alone() {
+    check(
+        vec![
+            row("rps", 1.0, Verdict::Same),
+            row("p50", 0.46, Verdict::Lower),
+            row("p100", 1.0, Verdict::Unclear),
+            row("cpu", 1.3, Verdict::Higher),
+        ],
+        "B is faster at p50 (24 blocks, 6.00 min); throughput unchanged; more CPU (1.30x a request); noise floor of this host ±2%",
+        Decision::Faster,
+    );
+    check(
+        vec![
+            row("rps", 0.97, Verdict::Unclear),
+            row("p50", 1.0, Verdict::Same),
+            row("cpu", 1.05, Verdict::Higher),
+        ],
+        "B takes more CPU (1.05x a request), which no time and no rate shows (24 blocks, 6.00 min); noise floor of this host ±2%",
+        Decision::Costlier,
+    );
+    let less = vec![
+        row("rps", 1.0, Verdict::Same),
+        row("cpu", 0.9, Verdict::Lower),
+    ];
+    assert_eq!(decision(&comparison(less)), Decision::Cheaper);
+}
+
+#[test]
 fn nothing_is_claimed_without_ground() {
     check(
         vec![

@@ -19,8 +19,13 @@ const ROOM: f64 = 1.5;
 /// A connection's first requests are never typical.
 const WARMUP_MIN: f64 = 0.5;
 
+/// In a closed load without think times requests get faster by as much as there are more of them (Little's law). Where
+/// there are not by this share more, times went from one state of the server's queue to another: that is no warm-up.
+const MORE_MIN: f64 = 0.05;
+
 /// Seconds from the first request until the times of this boot had settled; `None` when they had not, or nothing can be said.
-pub(super) fn after(segment: &Segment) -> Option<f64> {
+/// `is_saturating`: the load is closed, and nobody thinks.
+pub(super) fn after(segment: &Segment, is_saturating: bool) -> Option<f64> {
     let answered: Vec<&Exchange> = (segment.exchanges.iter())
         .filter(|exchange| exchange.outcome.was_answered())
         .collect();
@@ -32,15 +37,27 @@ pub(super) fn after(segment: &Segment) -> Option<f64> {
         return None;
     }
     let mut series: Vec<Vec<f64>> = vec![Vec::new(); points];
-    for exchange in answered {
+    for exchange in &answered {
         let at = exchange.due.since(first).as_secs_f64() / length;
         let point = ((at * points as f64) as usize).min(points - 1);
         series[point].push(exchange.answered.since(exchange.sent).as_millis_f64());
     }
     let medians: Vec<f64> = series.iter().filter_map(|values| median(values)).collect();
     let settled = settling(&medians);
+    let share = settled.steady_from as f64 / medians.len() as f64;
+    let later = |exchange: &&&Exchange| exchange.due.since(first).as_secs_f64() >= share * length;
+    let steady = answered.iter().filter(later).count();
+    if is_saturating && !has_more(answered.len() - steady, steady, share) {
+        return Some(0.0);
+    }
     settled.after?;
-    Some(settled.steady_from as f64 / medians.len() as f64 * length)
+    Some(share * length)
+}
+
+/// Whether clearly more requests are answered in the same time behind this share of it than before.
+fn has_more(before: usize, behind: usize, share: f64) -> bool {
+    // Nothing lies behind what never settles.
+    share >= 1.0 || behind as f64 / (1.0 - share) > (1.0 + MORE_MIN) * before as f64 / share
 }
 
 /// The warm-up before each measurement: enough for the slower side, never more than was configured when both settled.
@@ -63,6 +80,14 @@ pub(super) fn warmup(settled: &[Option<f64>], configured: Duration) -> Duration 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_no_faster_afterwards_was_no_warm_up() {
+        assert!(has_more(100, 300, 0.3));
+        assert!(!has_more(300, 690, 0.3), "as many");
+        assert!(!has_more(0, 100, 0.0), "steady from the start");
+        assert!(has_more(100, 0, 1.0), "never steady");
+    }
 
     #[test]
     fn the_slower_side_decides() {

@@ -12,7 +12,7 @@ use crate::segment::Segment;
 
 const BUDGET_DEFAULT: Duration = Duration::from_secs(300);
 /// Blocks that a budget is spread over. More would be spent on boots, fewer tell less.
-const BLOCKS_WANTED: u32 = 12;
+const BLOCKS_WANTED: u32 = 20;
 /// More tell little more, and each costs.
 const BLOCKS_MOST: usize = 96;
 const SEGMENT_MIN: Duration = Duration::from_secs(2);
@@ -34,6 +34,8 @@ const QUANTILES: [(&str, f64); 9] = [
     ("p99", 0.99),
     ("p100", 1.0),
 ];
+/// CPU time of a measurement from which it has a row: the kernel tells it in ticks of 10 ms, and ten are known to a tenth.
+const CPU_MIN_MS: f64 = 100.0;
 /// Rows beyond it are shown, but not waited for: too few requests decide them.
 const WATCHED_UP_TO: f64 = 0.95;
 
@@ -59,6 +61,8 @@ pub(super) struct Trial {
     pub(super) overhead: Duration,
     /// What the trial took.
     pub(super) took: Duration,
+    /// The app's CPU time for a request on the side that takes less, milliseconds; `None` where it is not known.
+    pub(super) cpu_ms: Option<f64>,
 }
 
 /// What is settled.
@@ -68,8 +72,9 @@ pub(super) struct Shape {
     pub(super) blocks_max: usize,
     /// What a block takes.
     pub(super) block: Duration,
-    /// Rows beside throughput.
+    /// Percentiles that have rows.
     quantiles: Vec<(&'static str, f64)>,
+    has_cpu: bool,
 }
 
 impl How {
@@ -133,6 +138,7 @@ impl Shape {
             blocks_max,
             block,
             quantiles: QUANTILES.into_iter().filter(carried).collect(),
+            has_cpu: (trial.cpu_ms).is_some_and(|each| each * expected >= CPU_MIN_MS),
         }
     }
 
@@ -153,18 +159,21 @@ impl Shape {
         let watched =
             |(row, (_, q)): (usize, &(&str, f64))| (*q <= WATCHED_UP_TO).then_some(row + 1);
         let quantiles = self.quantiles.iter().enumerate().filter_map(watched);
-        Comparison::new(self.blocks_max, [0].into_iter().chain(quantiles).collect())
+        let cpu = self.has_cpu.then_some(self.rows() - 1);
+        let watched = [0].into_iter().chain(quantiles).chain(cpu);
+        Comparison::new(self.blocks_max, watched.collect())
     }
 
-    /// Throughput and the percentiles.
+    /// Throughput, the percentiles, CPU time.
     pub(super) fn rows(&self) -> usize {
-        1 + self.quantiles.len()
+        1 + self.quantiles.len() + usize::from(self.has_cpu)
     }
 
     /// Their names.
     pub(super) fn names(&self) -> impl Iterator<Item = &'static str> {
         let quantiles = self.quantiles.iter().map(|(name, _)| *name);
-        ["rps"].into_iter().chain(quantiles)
+        let cpu = self.has_cpu.then_some("cpu");
+        ["rps"].into_iter().chain(quantiles).chain(cpu)
     }
 
     /// The rows' values in one measurement: requests a second, then milliseconds.
@@ -174,7 +183,12 @@ impl Shape {
             // A measurement without any answer was refused; a clock that saw no time pass is no reason to fail.
             value.map_or(f64::NAN, |value| value.as_millis_f64().max(1e-6))
         });
-        [segment.rps].into_iter().chain(quantiles).collect()
+        let cpu = (self.has_cpu).then(|| segment.cpu_ms.unwrap_or(f64::NAN));
+        [segment.rps]
+            .into_iter()
+            .chain(quantiles)
+            .chain(cpu)
+            .collect()
     }
 }
 
@@ -197,6 +211,7 @@ mod tests {
             warmup: Duration::from_secs(1),
             overhead: Duration::from_secs(overhead_s),
             took: Duration::from_secs(16),
+            cpu_ms: Some(2.0),
         };
         let mut notes = Vec::new();
         let shape = Shape::of(&mut how, &trial, &mut notes);
@@ -204,16 +219,17 @@ mod tests {
     }
 
     #[test]
-    fn the_budget_is_spread_over_a_dozen_blocks() {
+    fn the_budget_is_spread_over_blocks() {
         let (shape, notes) = shape(how(None, None), 1, 500.0);
         assert!(
-            (11..=13).contains(&shape.blocks_max),
+            (16..=20).contains(&shape.blocks_max),
             "{}",
             shape.blocks_max
         );
         assert!(shape.segment >= SEGMENT_MIN);
         assert_eq!(notes, [""; 0]);
-        assert_eq!(shape.rows(), 10);
+        assert_eq!(shape.rows(), 11);
+        assert_eq!(shape.names().last(), Some("cpu"));
     }
 
     #[test]
