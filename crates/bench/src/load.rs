@@ -154,8 +154,7 @@ fn measure(tool: &Tool, task: &Task<'_>, round: usize) -> Result<Run, Box<dyn Er
         cpu_s,
         memory_mb,
     } = child::run(&(tool.command)(task))?;
-    let told = (tool.read)(&output)
-        .ok_or_else(|| format!("{} printed something unexpected:\n{output}", tool.name))?;
+    let told = (tool.read)(&output).ok_or_else(|| unread(tool.name, &output))?;
     Ok(Run {
         tool: tool.name,
         round,
@@ -165,6 +164,15 @@ fn measure(tool: &Tool, task: &Task<'_>, round: usize) -> Result<Run, Box<dyn Er
         p50_ms: told.p50_ms,
         p99_ms: told.p99_ms,
     })
+}
+
+/// Some of a tool's answer that could not be read; a list of failed requests may have thousands of lines.
+fn unread(tool: &str, output: &str) -> String {
+    const LINES: usize = 8;
+    let lines: Vec<&str> = output.lines().take(LINES).collect();
+    let left = output.lines().count() - lines.len();
+    let lines = lines.join("\n");
+    format!("{tool} printed something unexpected ({left} more lines):\n{lines}")
 }
 
 fn print(names: &[&str], runs: &[Run]) {

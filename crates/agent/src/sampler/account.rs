@@ -45,6 +45,11 @@ pub(super) fn add(nanos: u64) {
     COST.fetch_add(nanos, Relaxed);
 }
 
+/// Adds one reading of the CPU clock.
+pub(super) fn add_clock() {
+    add(CLOCK.load(Relaxed));
+}
+
 /// A look begins; [`Look::ends`] is to be called on the same thread.
 pub(super) fn look() -> Look {
     let turn = LOOKS.fetch_add(1, Relaxed);

@@ -73,6 +73,7 @@ pub(super) fn begin(api: &Api, mode: Mode) {
     for other in all() {
         // What they do now is told by their next event.
         let _ = other.state.compare_exchange(RUNNING, OFF, Relaxed, Relaxed);
+        other.suspended_at.store(0, Relaxed);
     }
     if let Some(slot) = slot {
         slot.cpu_at.store(thread_cpu_ns(), Relaxed);
@@ -161,6 +162,10 @@ extern "C" fn on_thread(event: u32, data: *const ThreadEvent, _user: *mut c_void
             if let Some(slot) = mine() {
                 slot.state.store(OFF, Relaxed);
                 slot.ready_at.store(0, Relaxed);
+                if mode() == Mode::Cpu {
+                    slot.cpu_left.store(thread_cpu_ns(), Relaxed);
+                    account::add_clock();
+                }
                 slot.suspended_at.store(monotonic_ns(), Relaxed);
             }
         }
@@ -272,20 +277,17 @@ fn due_weight(place: &AtomicU64, length: u64, interval: u64, entropy: u64) -> u6
     weight
 }
 
-/// CPU time that was used without the GVL, as by a compressing library, belongs to the call just left.
+/// CPU time that was used without the GVL, as by a compressing library, belongs to the call just left. What was used before,
+/// and is not sampled yet where the timer was late, stays for the next sample.
 fn burned(api: &Api, slot: &Slot, off: u64, now: u64) {
     let interval = INTERVAL.load(Relaxed);
     if off < interval {
         return;
     }
     let look = account::look();
-    let cpu = thread_cpu_ns();
-    let used = cpu.saturating_sub(slot.cpu_at.load(Relaxed));
-    // Up to an interval may be from before the wait, not sampled yet.
-    if used > 2 * interval && slot.note(api, Entry::of(Seen::Running, used, now)) {
-        slot.cpu_at.store(cpu, Relaxed);
-        slot.owed.store(0, Relaxed);
-        slot.ticks.store(0, Relaxed);
+    let used = thread_cpu_ns().saturating_sub(slot.cpu_left.load(Relaxed));
+    if used > interval && slot.note(api, Entry::of(Seen::Running, used, now)) {
+        slot.cpu_at.fetch_add(used, Relaxed);
     }
     look.ends();
 }

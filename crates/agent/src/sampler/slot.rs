@@ -54,6 +54,8 @@ pub(crate) struct Slot {
     pub(crate) gvl_owed: AtomicU64,
     /// The thread's CPU clock at its last sample.
     pub(crate) cpu_at: AtomicU64,
+    /// The same clock when it last let go of the GVL; only where CPU time is sampled.
+    pub(crate) cpu_left: AtomicU64,
     /// Objects until the next sample, and how many it stands for.
     pub(crate) objects_left: AtomicU64,
     pub(crate) objects_gap: AtomicU64,
@@ -159,6 +161,7 @@ impl Slot {
             off_owed: zero(),
             gvl_owed: zero(),
             cpu_at: zero(),
+            cpu_left: zero(),
             objects_left: zero(),
             objects_gap: zero(),
             request: zero(),
