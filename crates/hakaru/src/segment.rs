@@ -62,7 +62,8 @@ pub(crate) struct Segment {
     pub(crate) failed: u64,
     /// Everything that was sent, warm-up included.
     pub(crate) exchanges: Vec<Exchange>,
-    /// CPU time of the app's processes for each answered request, milliseconds; `None` where it is not known.
+    /// CPU time of the app's processes for each answered request in the least disturbed moments, milliseconds; `None` where it
+    /// is not known.
     pub(crate) cpu_ms: Option<f64>,
     /// Resident memory of the app when the window began and when it ended, bytes.
     pub(crate) memory: Option<[u64; 2]>,
@@ -184,17 +185,14 @@ struct Watched<'a> {
     sampler: HostSampler,
     first: Option<HostSample>,
     exchanges: Vec<Exchange>,
+    cpu: host::CpuWatch,
 }
 
 impl<'a> Watched<'a> {
     fn new(running: &Running, warmup: Duration, rings: Option<&'a mut Rings>) -> Watched<'a> {
         let mut roles = vec![(std::process::id(), ProcessRole::Generator)];
-        roles.extend(
-            running
-                .pids()
-                .into_iter()
-                .map(|pid| (pid, ProcessRole::App)),
-        );
+        let app = running.pids();
+        roles.extend(app.iter().map(|pid| (*pid, ProcessRole::App)));
         let servers = capture::processes_named(&["mariadbd", "mysqld", "postgres"]);
         roles.extend(servers.into_iter().map(|pid| (pid, ProcessRole::Database)));
         Watched {
@@ -204,6 +202,7 @@ impl<'a> Watched<'a> {
             sampler: HostSampler::new(&roles),
             first: None,
             exchanges: Vec::new(),
+            cpu: host::CpuWatch::new(app),
         }
     }
 
@@ -227,6 +226,9 @@ impl<'a> Watched<'a> {
             }
             if self.first.is_none() && self.begin.elapsed() >= self.warmup {
                 self.first = self.sampler.sample().ok();
+            }
+            if self.first.is_some() {
+                self.cpu.mark();
             }
             let died = !running.is_attached() && running.exited().is_some();
             if signals::raised(stop) || died {
@@ -269,6 +271,10 @@ impl<'a> Watched<'a> {
         if failed as f64 > FAILED_SHARE_MAX * requests as f64 {
             return Err(failing(subject, failed, requests, &result));
         }
+        let answered_at = (self.exchanges.iter())
+            .filter(|exchange| exchange.outcome.was_answered())
+            .map(|exchange| exchange.answered)
+            .collect();
         let seconds = window.length().as_secs_f64();
         let last = self.sampler.sample().ok();
         let samples = self.first.as_ref().zip(last.as_ref());
@@ -277,7 +283,7 @@ impl<'a> Watched<'a> {
             rps: answered as f64 / seconds,
             latency,
             failed: failed as u64,
-            cpu_ms: samples.and_then(|(first, last)| host::cpu_ms(first, last, &self.exchanges)),
+            cpu_ms: self.cpu.each_ms(window, answered_at),
             memory: samples.map(|(first, last)| [first, last].map(host::memory)),
             disturbed: samples.map_or(0.0, |(first, last)| host::disturbed(first, last)),
             generator: result.generator.cpu.as_secs_f64()

@@ -17,7 +17,7 @@ thread_local! {
 }
 
 /// Now, on the clock that the agent inside the app uses too.
-pub(crate) fn now() -> Timestamp {
+pub fn now() -> Timestamp {
     Timestamp::from_monotonic_nanos(nanos(clock_gettime(ClockId::Monotonic)))
 }
 

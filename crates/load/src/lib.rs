@@ -51,6 +51,7 @@ mod uring;
 mod web_socket;
 mod worker;
 
+pub use clock::now;
 pub use figures::{Figures, Interval, Outcomes, Statuses, StepFigures};
 pub use goal::{Goal, GoalResult};
 pub use level::LevelUp;

@@ -1,12 +1,62 @@
 //! What a measurement tells of the host and the app's processes.
 
-use recording::{Exchange, HostSample, Nanos, ProcessRole};
+use capture::cpu_time_of;
+use recording::{HostSample, Nanos, ProcessRole, Timestamp, Window};
 
 /// Share of the cores that others may take, above what they usually take here, until a measurement is made again. Found
 /// by weighing.
 const DISTURBED: f64 = 0.05;
-/// Half of a tick of 10 ms, in which the kernel tells a process's CPU time: the most that a reading of none may stand for.
-const HALF_TICK_S: f64 = 0.005;
+/// Requests that a slice of time needs, and slices that a measurement needs, for some to be chosen.
+const SLICE_REQUESTS: usize = 10;
+const SLICES_MIN: usize = 4;
+
+/// Follows the CPU time of an app's processes.
+pub(super) struct CpuWatch {
+    pids: Vec<u32>,
+    /// Instants and the processes' CPU time at them.
+    marks: Vec<(Timestamp, Nanos)>,
+}
+
+impl CpuWatch {
+    pub(super) fn new(pids: Vec<u32>) -> CpuWatch {
+        CpuWatch {
+            pids,
+            marks: Vec::new(),
+        }
+    }
+
+    /// Reads it, now. Processes that are gone count no more.
+    pub(super) fn mark(&mut self) {
+        let cpu = self.pids.iter().filter_map(|pid| cpu_time_of(*pid));
+        let cpu = cpu.fold(Nanos::ZERO, |all, one| Nanos(all.0 + one.0));
+        self.marks.push((load::now(), cpu));
+    }
+
+    /// CPU time for each request of the window, milliseconds, of all that were answered at these instants: the lower quartile over the slices
+    /// between two marks, or all of it where there are few. A core slows down by a third, for tenths of a second to half
+    /// a minute, when a neighbour uses the other thread of the same physical core, and nothing tells that; moments
+    /// without it are the same on both sides of a comparison. `None` when no CPU time or no answer is known.
+    pub(super) fn each_ms(&self, window: Window, mut answered: Vec<Timestamp>) -> Option<f64> {
+        answered.sort_unstable();
+        let within = |mark: &&(Timestamp, Nanos)| window.contains(mark.0);
+        let marks: Vec<(Timestamp, Nanos)> = self.marks.iter().filter(within).copied().collect();
+        let each = |[from, to]: [&(Timestamp, Nanos); 2], least: usize| {
+            let before = |end: Timestamp| answered.partition_point(|at| *at < end);
+            let requests = before(to.0) - before(from.0);
+            let cpu_ms = Nanos(to.1.0.saturating_sub(from.1.0)).as_millis_f64();
+            (requests >= least && cpu_ms > 0.0).then(|| cpu_ms / requests as f64)
+        };
+        let slices = marks.array_windows::<2>();
+        let mut slices: Vec<f64> = slices
+            .filter_map(|[from, to]| each([from, to], SLICE_REQUESTS))
+            .collect();
+        if slices.len() < SLICES_MIN {
+            return each([marks.first()?, marks.last()?], 1);
+        }
+        slices.sort_by(f64::total_cmp);
+        stats::quantile(&slices, 0.25)
+    }
+}
 
 /// Memory of the app, bytes.
 pub(super) fn memory(sample: &HostSample) -> u64 {
@@ -17,39 +67,17 @@ pub(super) fn memory(sample: &HostSample) -> u64 {
     app.map(|process| process.pss.unwrap_or(process.rss)).sum()
 }
 
-/// CPU time of the app's processes between two samples for each request that was answered between them, milliseconds. `None`
-/// where the app's processes are not known, or nothing was answered.
-pub(super) fn cpu_ms(first: &HostSample, last: &HostSample, exchanges: &[Exchange]) -> Option<f64> {
-    let is_app = |role| role == ProcessRole::App;
-    let is_known = last.processes.iter().any(|process| is_app(process.role));
-    let between = |exchange: &&Exchange| {
-        exchange.outcome.was_answered() && (first.at..last.at).contains(&exchange.answered)
-    };
-    let answered = exchanges.iter().filter(between).count();
-    let cpu_s = cpu_s(first, last, is_app).max(HALF_TICK_S);
-    (is_known && answered > 0).then(|| cpu_s * 1000.0 / answered as f64)
-}
-
-/// CPU time of the processes of these roles between two samples, seconds.
-fn cpu_s(first: &HostSample, last: &HostSample, is_meant: impl Fn(ProcessRole) -> bool) -> f64 {
-    let meant = last
-        .processes
-        .iter()
-        .filter(|process| is_meant(process.role));
-    meant
+/// CPU that neither this comparison nor nobody used, and what the hypervisor took.
+pub(super) fn disturbed(first: &HostSample, last: &HostSample) -> f64 {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let length = last.at.since(first.at).as_secs_f64() * cores as f64;
+    let own: f64 = (last.processes.iter())
         .map(|process| {
             let before = (first.processes.iter()).find(|known| known.pid == process.pid);
             let before = before.map_or(Nanos::ZERO, |known| known.cpu);
             process.cpu.0.saturating_sub(before.0) as f64 / 1e9
         })
-        .sum()
-}
-
-/// CPU that neither this comparison nor nobody used, and what the hypervisor took.
-pub(super) fn disturbed(first: &HostSample, last: &HostSample) -> f64 {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let length = last.at.since(first.at).as_secs_f64() * cores as f64;
-    let own = cpu_s(first, last, |_| true);
+        .sum();
     let passed = |of: fn(&HostSample) -> Nanos| of(last).0.saturating_sub(of(first).0) as f64 / 1e9;
     let others = (passed(|sample| sample.cpu_busy) - own).max(0.0);
     let stolen = passed(|sample| sample.cpu_steal);
@@ -85,6 +113,48 @@ impl Usual {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Slices of 200 ms in which each of the requests takes so many milliseconds of CPU.
+    fn watched(slices_ms: &[f64], requests: u64) -> (CpuWatch, Vec<Timestamp>) {
+        const SLICE_NS: u64 = 200_000_000;
+        let at = |slice: usize, part: u64| {
+            let nanos = 1 + SLICE_NS * slice as u64 + SLICE_NS * part / requests;
+            Timestamp::from_monotonic_nanos(nanos)
+        };
+        let mut watch = CpuWatch::new(Vec::new());
+        let mut cpu = 0.0;
+        watch.marks.push((at(0, 0), Nanos(0)));
+        for (slice, each_ms) in slices_ms.iter().enumerate() {
+            cpu += each_ms * requests as f64 * 1e6;
+            watch.marks.push((at(slice + 1, 0), Nanos(cpu as u64)));
+        }
+        let slices = 0..slices_ms.len();
+        let answered = slices.flat_map(|slice| (0..requests).map(move |part| at(slice, part)));
+        (watch, answered.collect())
+    }
+
+    #[test]
+    fn slow_moments_of_the_host_count_only_where_there_is_little_else() {
+        let window = Window {
+            start: Timestamp::from_monotonic_nanos(0),
+            end: Timestamp::from_monotonic_nanos(u64::MAX),
+        };
+        let check = |slices_ms: &[f64], requests: u64, expected: Option<f64>| {
+            let (watch, answered) = watched(slices_ms, requests);
+            let seen = watch.each_ms(window, answered);
+            let is_near = match (seen, expected) {
+                (Some(seen), Some(expected)) => (seen - expected).abs() < 1e-3,
+                (seen, expected) => seen.is_none() && expected.is_none(),
+            };
+            assert!(is_near, "{slices_ms:?}: {seen:?}");
+        };
+        check(&[2.0, 3.0, 2.0, 3.0, 3.0, 3.0, 3.0, 2.0], 40, Some(2.0));
+        check(&[3.0; 8], 40, Some(3.0));
+        check(&[2.0, 3.0, 4.0], 40, Some(3.0));
+        check(&[2.0, 3.0, 2.0, 3.0, 3.0, 3.0, 3.0, 3.0], 4, Some(2.75));
+        check(&[0.0; 8], 40, None);
+        check(&[], 40, None);
+    }
 
     #[test]
     fn what_is_usual_disturbs_nothing() {

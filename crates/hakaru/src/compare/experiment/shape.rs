@@ -34,7 +34,7 @@ const QUANTILES: [(&str, f64); 9] = [
     ("p99", 0.99),
     ("p100", 1.0),
 ];
-/// CPU time of a measurement from which it has a row: the kernel tells it in ticks of 10 ms, and ten are known to a tenth.
+/// CPU time of a measurement from which it has a row: less is lost in what a server does beside requests.
 const CPU_MIN_MS: f64 = 100.0;
 /// Rows beyond it are shown, but not waited for: too few requests decide them.
 const WATCHED_UP_TO: f64 = 0.95;
