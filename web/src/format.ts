@@ -298,7 +298,7 @@ export interface Log {
   runs: LoggedRun[];
 }
 
-export type Claim = "faster" | "slower" | "same" | "unclear";
+export type Claim = "faster" | "slower" | "less" | "more" | "same" | "unclear";
 
 export interface Variant {
   name: string;
