@@ -217,8 +217,9 @@ impl<'a> Watched<'a> {
         let over = AtomicBool::new(false);
         if self.warmup.is_zero() {
             self.first = self.sampler.sample().ok();
+            self.cpu.mark();
         }
-        load::run(plan, scenario, &over, &mut |batch| {
+        let result = load::run(plan, scenario, &over, &mut |batch| {
             self.exchanges.extend(batch.exchanges);
             if let Some(rings) = &mut self.rings {
                 // They must not fill up, and they tell what the server says of itself.
@@ -234,7 +235,10 @@ impl<'a> Watched<'a> {
             if signals::raised(stop) || died {
                 over.store(true, Ordering::Relaxed);
             }
-        })
+        });
+        // A short load may end with its first batch.
+        self.cpu.mark();
+        result
     }
 
     fn segment(

@@ -2,7 +2,7 @@
 
 mod flow;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use load::{Pace, Plan};
@@ -104,7 +104,12 @@ impl Settings {
             before: before.filter(|_| !args.attach),
             database: config.target.database,
             database_pool: config.target.database_pool,
-            typed: typed(args),
+            typed: typed(
+                args.config.as_deref(),
+                args.url.as_ref(),
+                &args.flows,
+                &args.command,
+            ),
         })
     }
 }
@@ -168,13 +173,18 @@ fn no_command(has_config: bool) -> Failure {
     ))
 }
 
-fn typed(args: &RunArgs) -> Typed {
-    let config = args.config.as_ref();
+/// What these flags say in place of the config file.
+pub(crate) fn typed(
+    config: Option<&Path>,
+    url: Option<&String>,
+    flows: &[String],
+    command: &[String],
+) -> Typed {
     Typed {
         config: config.map(|path| path.display().to_string()),
-        url: args.url.clone(),
-        flows: args.flows.clone(),
-        command: args.command.clone(),
+        url: url.cloned(),
+        flows: flows.to_vec(),
+        command: command.to_vec(),
     }
 }
 
@@ -269,7 +279,7 @@ pub(crate) fn nanos(length: Duration) -> Nanos {
 pub(crate) fn scenario_spec(
     typed: &[String],
     config: &Config,
-    folder: &std::path::Path,
+    folder: &Path,
     url: &str,
 ) -> Result<scenario::Spec, Failure> {
     let flows = if typed.is_empty() {
@@ -412,9 +422,6 @@ mod tests {
         let settings = resolve(args, toml).expect("settings");
         let flow = &settings.scenario.flows[0];
         assert_eq!(flow.weight, 3);
-        assert_eq!(
-            flow.feed.as_deref(),
-            Some(std::path::Path::new("/app/users.csv"))
-        );
+        assert_eq!(flow.feed.as_deref(), Some(Path::new("/app/users.csv")));
     }
 }

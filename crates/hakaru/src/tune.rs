@@ -26,7 +26,7 @@ use whatif::{HandOut, Load, Model, Setup};
 use crate::cli::{RunArgs, TuneArgs};
 use crate::exit::{Exit, Failure};
 use crate::segment::Length;
-use crate::settings::Settings;
+use crate::settings::{self, Settings};
 use crate::{config, predict, run, signals, talk};
 use knobs::Server;
 use race::Race;
@@ -163,21 +163,21 @@ fn settings(args: &TuneArgs, kept: Option<&StoredRun>) -> Result<Settings, Failu
             format!("the current folder cannot be read: {error}"),
         )
     })?;
-    let typed = kept.map(|stored| stored.recording.meta.typed.clone());
-    let typed = typed.unwrap_or_default();
-    let or = |words: &[String], before: Vec<String>| match words.is_empty() {
-        true => before,
-        false => words.to_vec(),
+    let (config, url) = (args.config.as_deref(), args.url.as_ref());
+    let typed = settings::typed(config, url, &args.flows, &args.command);
+    let typed = match kept {
+        Some(stored) => typed.over(&stored.recording.meta.typed),
+        None => typed,
     };
-    let path = args.config.clone().or(typed.config.map(PathBuf::from));
+    let path = typed.config.map(PathBuf::from);
     let run_args = RunArgs {
         connections: args.connections,
         rate: args.rate,
         duration: Some(args.block * RECORDED_BLOCKS),
         warmup: Some(args.warmup),
-        url: args.url.clone().or(typed.url),
-        flows: or(&args.flows, typed.flows),
-        command: or(&args.command, typed.command),
+        url: typed.url,
+        flows: typed.flows,
+        command: typed.command,
         ..RunArgs::default()
     };
     Settings::resolve(&run_args, config::load(path.as_deref(), &folder)?)

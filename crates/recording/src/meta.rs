@@ -55,6 +55,23 @@ pub struct TargetFacts {
     pub database_pool: Option<u32>,
 }
 
+impl Typed {
+    /// This, and what was typed before where it says nothing.
+    #[must_use]
+    pub fn over(self, before: &Typed) -> Typed {
+        let or = |words: Vec<String>, before: &Vec<String>| match words.is_empty() {
+            true => before.clone(),
+            false => words,
+        };
+        Typed {
+            config: self.config.or_else(|| before.config.clone()),
+            url: self.url.or_else(|| before.url.clone()),
+            flows: or(self.flows, &before.flows),
+            command: or(self.command, &before.command),
+        }
+    }
+}
+
 /// How the app was loaded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LoadFacts {

@@ -13,7 +13,7 @@ use super::sides::{Sides, current_folder, usage};
 use super::{Held, measure, show, told, watch};
 use crate::cli::{CompareArgs, HowArgs, TryArgs};
 use crate::exit::{Exit, Failure};
-use crate::{config, log, talk};
+use crate::{config, log, settings, talk};
 
 /// A finding and what to change for it.
 struct Wanted {
@@ -239,27 +239,22 @@ fn as_comparison(
     args: &TryArgs,
 ) -> Result<CompareArgs, Failure> {
     let ran = &recording.meta.load;
-    let typed = &recording.meta.typed;
+    let asked = &args.how;
+    let (config, url) = (asked.config.as_deref(), asked.url.as_ref());
+    let typed = settings::typed(config, url, &asked.flows, &[]).over(&recording.meta.typed);
     let how = HowArgs {
-        config: args
-            .how
-            .config
-            .clone()
-            .or_else(|| typed.config.clone().map(PathBuf::from)),
-        url: args.how.url.clone().or_else(|| typed.url.clone()),
-        flows: match args.how.flows.is_empty() {
-            true => typed.flows.clone(),
-            false => args.how.flows.clone(),
-        },
-        connections: args.how.connections.or(Some(ran.connections)),
-        rate: args.how.rate.or(ran.rate),
-        ..args.how.clone()
+        config: typed.config.map(PathBuf::from),
+        url: typed.url,
+        flows: typed.flows,
+        connections: asked.connections.or(Some(ran.connections)),
+        rate: asked.rate.or(ran.rate),
+        ..asked.clone()
     };
     let folder = current_folder()?;
     let config = config::load(how.config.as_deref(), &folder)?.config;
     let command = match typed.command.is_empty() {
         true => config.target.command,
-        false => Some(CommandLine::Argv(typed.command.clone()).to_string()),
+        false => Some(CommandLine::Argv(typed.command).to_string()),
     };
     let command = command.unwrap_or_else(|| recording.meta.target.command.clone());
     let command = command.trim().to_owned();

@@ -32,10 +32,11 @@ impl CpuWatch {
         self.marks.push((load::now(), cpu));
     }
 
-    /// CPU time for each request of the window, milliseconds, of all that were answered at these instants: the lower quartile over the slices
-    /// between two marks, or all of it where there are few. A core slows down by a third, for tenths of a second to half
-    /// a minute, when a neighbour uses the other thread of the same physical core, and nothing tells that; moments
-    /// without it are the same on both sides of a comparison. `None` when no CPU time or no answer is known.
+    /// CPU time for each request of the window, milliseconds, where all requests were answered at these instants: the lower
+    /// quartile over the slices between two marks, or all of it where these are few. A core slows down by a third, for
+    /// tenths of a second to half a minute, when a neighbour uses the other thread of the same physical core, and nothing
+    /// tells that; moments without it are the same on both sides of a comparison. `None` when no CPU time or no answer is
+    /// known.
     pub(super) fn each_ms(&self, window: Window, mut answered: Vec<Timestamp>) -> Option<f64> {
         answered.sort_unstable();
         let within = |mark: &&(Timestamp, Nanos)| window.contains(mark.0);
@@ -51,7 +52,7 @@ impl CpuWatch {
             .filter_map(|[from, to]| each([from, to], SLICE_REQUESTS))
             .collect();
         if slices.len() < SLICES_MIN {
-            return each([marks.first()?, marks.last()?], 1);
+            return each([self.marks.first()?, self.marks.last()?], 1);
         }
         slices.sort_by(f64::total_cmp);
         stats::quantile(&slices, 0.25)
