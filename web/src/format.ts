@@ -335,7 +335,8 @@ export interface Compare {
   load: string;
   rows: CompareRow[];
   blocks: number;
-  blocks_redone: number;
+  redone: number;
+  disturbed: number;
   noise_floor: Share | null;
   verdict: string;
   measuring_s: number;

@@ -14,6 +14,7 @@
 
 mod account;
 mod answers;
+mod cores;
 mod join;
 mod routes;
 mod seconds;
@@ -26,6 +27,7 @@ mod types;
 
 use recording::Recording;
 
+pub use cores::{CoreSpeed, core_speed};
 pub use join::{Joined, Request, join};
 pub use seconds::{Process, ProcessSecond, RubySecond, Second, Seconds, seconds};
 pub use sites::{frames_of, line_of};

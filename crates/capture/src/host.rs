@@ -109,7 +109,7 @@ impl HostSampler {
         self.port = Some(port);
     }
 
-    /// One sample, now. Processes that have ended are left out.
+    /// One sample, now. Processes that have ended are left out; the cores' pace is a [`crate::CoreWatch`]'s to tell.
     pub fn sample(&mut self) -> Result<HostSample, HostError> {
         let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
         let at = now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64;
@@ -133,6 +133,7 @@ impl HostSampler {
             network: parse::network(&self.text("net/dev")),
             disk: parse::disk(&self.text("diskstats")),
             backlog: self.backlog(),
+            core_pace: None,
         })
     }
 

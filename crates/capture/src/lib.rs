@@ -1,6 +1,7 @@
 //! Collects facts from rings, /proc and database servers for the length of a run. It interprets nothing.
 
 mod agent_library;
+mod cores;
 mod cpu_clock;
 mod database;
 mod explain;
@@ -11,6 +12,7 @@ mod profile;
 mod rings;
 
 pub use agent_library::unpack_agent;
+pub use cores::{CoreTry, CoreWatch, core_pace};
 pub use cpu_clock::cpu_time_of;
 pub use database::{DatabaseWatch, WatchTimes, Watched};
 pub use explain::{ExplainError, ExplainLimits, Explained, SkipReason, explain};

@@ -1,5 +1,6 @@
 //! One measurement of `compare`, `try` and `tune`: an app is started, loaded, watched from outside, and stopped.
 
+mod cpu;
 mod host;
 
 use std::sync::Arc;
@@ -18,7 +19,7 @@ use crate::run::places::Places;
 use crate::settings::Settings;
 use crate::{run, signals};
 
-pub(crate) use host::Usual;
+pub(crate) use host::{Disturbance, Judged, Usual};
 
 /// Share of failed requests from which a comparison means nothing: failing is often fast.
 const FAILED_SHARE_MAX: f64 = findings::FAILED_SHARE_LOUD;
@@ -62,13 +63,12 @@ pub(crate) struct Segment {
     pub(crate) failed: u64,
     /// Everything that was sent, warm-up included.
     pub(crate) exchanges: Vec<Exchange>,
-    /// CPU time of the app's processes for each answered request in the least disturbed moments, milliseconds; `None` where it
+    /// CPU time of the app's processes for each answered request in the calm moments, milliseconds; `None` where it
     /// is not known.
     pub(crate) cpu_ms: Option<f64>,
     /// Resident memory of the app when the window began and when it ended, bytes.
     pub(crate) memory: Option<[u64; 2]>,
-    /// Time of the cores that others and the hypervisor took, as a share of all.
-    pub(crate) disturbed: f64,
+    pub(crate) disturbance: Disturbance,
     /// Share of its thread that the load generator used.
     pub(crate) generator: f64,
 }
@@ -185,7 +185,7 @@ struct Watched<'a> {
     sampler: HostSampler,
     first: Option<HostSample>,
     exchanges: Vec<Exchange>,
-    cpu: host::CpuWatch,
+    cpu: cpu::CpuWatch,
 }
 
 impl<'a> Watched<'a> {
@@ -202,7 +202,7 @@ impl<'a> Watched<'a> {
             sampler: HostSampler::new(&roles),
             first: None,
             exchanges: Vec::new(),
-            cpu: host::CpuWatch::new(app),
+            cpu: cpu::CpuWatch::new(app),
         }
     }
 
@@ -282,14 +282,18 @@ impl<'a> Watched<'a> {
         let seconds = window.length().as_secs_f64();
         let last = self.sampler.sample().ok();
         let samples = self.first.as_ref().zip(last.as_ref());
+        let cpu = self.cpu.end(window, answered_at);
         Ok(Segment {
             start_s,
             rps: answered as f64 / seconds,
             latency,
             failed: failed as u64,
-            cpu_ms: self.cpu.each_ms(window, answered_at),
+            cpu_ms: cpu.each_ms,
             memory: samples.map(|(first, last)| [first, last].map(host::memory)),
-            disturbed: samples.map_or(0.0, |(first, last)| host::disturbed(first, last)),
+            disturbance: Disturbance {
+                others: samples.map_or(0.0, |(first, last)| host::others(first, last)),
+                pace: cpu.pace,
+            },
             generator: result.generator.cpu.as_secs_f64()
                 / (seconds * f64::from(result.generator.threads.max(1))),
             exchanges: self.exchanges,

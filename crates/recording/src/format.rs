@@ -23,7 +23,7 @@ use wire::{Reader, Wire, Writer};
 /// First bytes of every piece.
 pub const MAGIC: [u8; 4] = *b"HKRC";
 /// The version this program writes, and the newest it reads.
-pub const VERSION: u16 = 6;
+pub const VERSION: u16 = 7;
 /// The oldest version it reads.
 const VERSION_MIN: u16 = 1;
 

@@ -25,8 +25,10 @@ pub struct Comparison {
     pub rows: Vec<Row>,
     /// Blocks that count.
     pub blocks: usize,
-    /// Blocks that were measured again because the host was disturbed.
-    pub blocks_redone: usize,
+    /// Measurements that were made again because the host was disturbed or nothing was answered.
+    pub redone: usize,
+    /// Measurements that count although the host was disturbed.
+    pub disturbed: usize,
     /// The least difference that could be told from chance, as a share; `None` with too few blocks.
     pub noise_floor: Option<f64>,
     /// Whether a variant differed from itself by more than chance allows.

@@ -1,6 +1,6 @@
 //! The few sums over a recording that both outputs show.
 
-use breakdown::RouteBalance;
+use breakdown::{CoreSpeed, RouteBalance};
 use findings::Finding;
 use recording::{HostSample, Nanos, ProcessRole, Recording, Window};
 
@@ -35,6 +35,8 @@ pub struct HostUse {
     pub io_pressure: Option<f64>,
     /// Least memory available, bytes.
     pub memory_available_min: u64,
+    /// How the speed of the cores changed; `None` where they were not watched for some seconds.
+    pub cores: Option<CoreSpeed>,
     /// By role, in the order app, database, generator; only roles that were seen.
     pub roles: Vec<RoleUse>,
 }
@@ -137,6 +139,7 @@ pub fn host_use(recording: &Recording) -> Option<HostUse> {
             .map(|sample| sample.memory_available)
             .min()
             .unwrap_or(0),
+        cores: breakdown::core_speed(recording),
         roles: [
             ProcessRole::App,
             ProcessRole::Database,
@@ -261,6 +264,7 @@ mod tests {
             cpu_pressure: Some(0.25),
             io_pressure: None,
             memory_available_min: 997,
+            cores: None,
             roles: vec![role],
         };
         assert_eq!(host_use(&recording), Some(expected));

@@ -267,6 +267,7 @@ fn failures(view: &View<'_>) -> Vec<v1::Failure> {
 fn host(view: &View<'_>) -> v1::Host {
     let used = facts::host_use(view.recording);
     let used = used.as_ref();
+    let speed = used.and_then(|used| used.cores);
     let role = |used: &facts::RoleUse| v1::RoleUse {
         role: role_name(used.role),
         cpu_cores: used.cores,
@@ -277,6 +278,8 @@ fn host(view: &View<'_>) -> v1::Host {
         same_host: view.recording.meta.same_host,
         cpu_busy_cores: used.map(|used| used.busy_cores),
         cpu_steal_cores: used.map(|used| used.steal_cores),
+        cores_slow_share: speed.map(|speed| speed.slow_share),
+        cores_slower: speed.map(|speed| speed.slower),
         cpu_pressure_share: used.and_then(|used| used.cpu_pressure),
         io_pressure_share: used.and_then(|used| used.io_pressure),
         memory_available_bytes_min: used.map(|used| used.memory_available_min),

@@ -160,8 +160,16 @@ fn cores(view: &View<'_>, used: &HostUse) -> String {
 
 fn waits(used: &HostUse) -> String {
     let pressure = |share: Option<f64>| share.map_or("unknown".to_owned(), numbers::share);
+    let slow = used.cores.filter(|speed| speed.slow_share > 0.0);
+    let slow = slow.map_or_else(String::new, |speed| {
+        format!(
+            "; cores {:.2}x slower {} of the time",
+            speed.slower,
+            numbers::share(speed.slow_share)
+        )
+    });
     format!(
-        "steal {} cores; waits for a core {}, for I/O {} of the time; {} memory left",
+        "steal {} cores; waits for a core {}, for I/O {} of the time; {} memory left{slow}",
         numbers::plain(used.steal_cores),
         pressure(used.cpu_pressure),
         pressure(used.io_pressure),

@@ -39,7 +39,7 @@ pub struct Tuned<'a> {
     pub broken: &'a [(Cell, String)],
     /// Settings of the runtime that were raced on the best one.
     pub extras: &'a [Extra],
-    /// Blocks that were measured again because others used the cores.
+    /// Blocks that were measured again because the host was disturbed.
     pub redone: usize,
     /// Starts of the app for the blocks; fewer than blocks where threads were changed in a running one.
     pub boots: usize,

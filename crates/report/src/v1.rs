@@ -431,6 +431,10 @@ pub struct Host {
     pub cpu_busy_cores: Option<f64>,
     /// Cores stolen by the hypervisor on average.
     pub cpu_steal_cores: Option<f64>,
+    /// Share of the seconds in which the cores were slower than in the fastest quarter of them.
+    pub cores_slow_share: Option<f64>,
+    /// How many times as long the same work took then.
+    pub cores_slower: Option<f64>,
     /// Share of the time in which some task waited for a core.
     pub cpu_pressure_share: Option<f64>,
     /// Share of the time in which some task waited for I/O.

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use breakdown::CoreSpeed;
 use recording::{HostSample, Nanos, ProcessRole};
 
 use super::Doubt;
@@ -17,6 +18,8 @@ const GENERATOR_MIN: f64 = 0.1;
 const OTHERS_MAX: f64 = 0.1;
 /// Share of the cores that the hypervisor may take. Half of what would show in a p95.
 const STEAL_MAX: f64 = 0.02;
+/// Share of the time that slow cores may cost, as for stolen time.
+const LOST_MAX: f64 = 0.02;
 /// Above this share the host has more cores than the run may use, and nothing can be said of the rest.
 const CORES_MISCOUNTED: f64 = 1.05;
 
@@ -28,6 +31,7 @@ pub(crate) struct Shares {
     pub(crate) database: f64,
     pub(crate) generator: f64,
     pub(crate) others: f64,
+    speed: Option<CoreSpeed>,
 }
 
 impl Shares {
@@ -48,19 +52,32 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         rule: "host-busy",
         what,
         why: "time spent waiting for a core is in every number, and it is not the app's",
-        evidence: vec![format!(
-            "cores in use: {} (app {}, database {}, generator {}, others {}), stolen {}",
-            percent(shares.busy),
-            percent(shares.app),
-            percent(shares.database),
-            percent(shares.generator),
-            percent(shares.others),
-            percent(shares.steal),
-        )],
+        evidence: evidence(&shares),
         remedy,
         confidence: Confidence::Medium,
     };
     vec![doubt.into()]
+}
+
+fn evidence(shares: &Shares) -> Vec<String> {
+    let used = format!(
+        "cores in use: {} (app {}, database {}, generator {}, others {}), stolen {}",
+        percent(shares.busy),
+        percent(shares.app),
+        percent(shares.database),
+        percent(shares.generator),
+        percent(shares.others),
+        percent(shares.steal),
+    );
+    let slow = shares.speed.filter(|speed| speed.slow_share > 0.0);
+    let slow = slow.map(|speed| {
+        format!(
+            "the same work of ours took {:.2} times as long in {} of the seconds as in the fastest ones",
+            speed.slower,
+            percent(speed.slow_share)
+        )
+    });
+    [used].into_iter().chain(slow).collect()
 }
 
 /// What is wrong with the host, and what to do about it.
@@ -89,6 +106,15 @@ fn trouble(shares: &Shares) -> Option<(String, &'static str)> {
                 percent(shares.generator)
             ),
             "run the generator on another host, or take throughput here as a lower bound",
+        ))
+    } else if let Some(speed) = shares.speed.filter(|speed| speed.lost() > LOST_MAX) {
+        Some((
+            format!(
+                "the cores were {:.2}x slower in {} of the time: a neighbour on the same physical cores, or a lower clock",
+                speed.slower,
+                percent(speed.slow_share)
+            ),
+            "believe no difference between single runs here; `hakaru compare` and `try` interleave and wait such moments out",
         ))
     } else {
         None
@@ -132,5 +158,6 @@ pub(crate) fn shares(context: &Context<'_>) -> Option<Shares> {
         database,
         generator,
         others: (busy - app - database - generator).max(0.0),
+        speed: breakdown::core_speed(context.recording),
     })
 }

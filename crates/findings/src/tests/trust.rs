@@ -133,6 +133,27 @@ fn a_busy_host_is_said() {
 }
 
 #[test]
+fn cores_that_slow_down_are_said() {
+    let host = |slow: u64| {
+        let sample = |second: u64| HostSample {
+            at: Timestamp::from_monotonic_nanos(START + second * 999 * MS),
+            core_pace: Some(Nanos(if second < slow { 70_000 } else { 53_000 })),
+            ..HostSample::default()
+        };
+        (0..10).map(sample).collect()
+    };
+    let run = |slow| healthy().with(|r| r.host = host(slow));
+    run(0).check(&[]);
+    let findings = run(4).findings();
+    let doubt = findings.iter().find(|finding| finding.rule == "host-busy");
+    let told = "the cores were 1.32x slower in 40% of the time";
+    assert!(
+        doubt.is_some_and(|doubt| doubt.title.contains(told)),
+        "{doubt:?}"
+    );
+}
+
+#[test]
 fn few_samples_are_said() {
     let work = Work {
         running: 1.0,

@@ -6,12 +6,12 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use capture::{
-    DatabaseWatch, ExplainError, HostSampler, ProfileCollector, Rings, WatchTimes, Watched,
-    step_back,
+    CoreWatch, DatabaseWatch, ExplainError, HostSampler, ProfileCollector, Rings, WatchTimes,
+    Watched, core_pace, step_back,
 };
 use load::Batch;
 use recording::format::{Chunk, Summary};
-use recording::{Meta, ProcessRole, Recording, Trouble};
+use recording::{HostSample, Meta, ProcessRole, Recording, Trouble};
 use store::{RunClaim, RunWriter, Store, StoreError};
 
 use crate::exit::{Exit, Failure};
@@ -86,6 +86,7 @@ impl Recorder {
         }
         let state = State {
             sampler,
+            cores: CoreWatch::start(),
             recorded: Recorded {
                 recording: Recording::default(),
                 writer,
@@ -128,6 +129,7 @@ impl Recorder {
 
 struct State {
     sampler: HostSampler,
+    cores: CoreWatch,
     recorded: Recorded,
     chunk: Chunk,
     database_url: Option<String>,
@@ -209,7 +211,10 @@ impl State {
 
     fn sample_host(&mut self) {
         match self.sampler.sample() {
-            Ok(sample) => self.chunk.host.push(sample),
+            Ok(sample) => self.chunk.host.push(HostSample {
+                core_pace: core_pace(&self.cores.take()),
+                ..sample
+            }),
             Err(error) => self.trouble(Trouble {
                 what: format!("the host could not be watched: {error}"),
                 remedy: "run where /proc can be read".to_owned(),

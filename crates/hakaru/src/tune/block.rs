@@ -14,7 +14,7 @@ use super::knobs::{self, Server};
 use super::{live, runtime, workers};
 use crate::exit::{Exit, Failure};
 use crate::run::places::Places;
-use crate::segment::{self, Length, Segment, Subject, Trouble, Up};
+use crate::segment::{self, Disturbance, Length, Segment, Subject, Trouble, Up};
 use crate::settings::Settings;
 
 /// What a block measured.
@@ -24,8 +24,7 @@ pub(crate) struct Block {
     pub(crate) figures: Figures,
     /// Memory of the app's processes, shared pages counted once; 0 when `/proc` does not tell.
     pub(crate) memory_bytes: u64,
-    /// Time of the cores that others took, as a share of all.
-    pub(crate) disturbed: f64,
+    pub(crate) disturbance: Disturbance,
     /// Whether the app was started for it.
     pub(crate) booted: bool,
 }
@@ -218,7 +217,7 @@ fn figures(segment: &Segment, booted: bool) -> Result<Block, String> {
             mean: sum.as_millis_f64() / latency.len() as f64,
         },
         memory_bytes: segment.memory.map_or(0, |[_, last]| last),
-        disturbed: segment.disturbed,
+        disturbance: segment.disturbance,
         booted,
     })
 }

@@ -224,6 +224,8 @@ wire_record!(HostSample {
     network,
     disk,
     backlog,
+} since 7 {
+    core_pace,
 });
 wire_record!(NetworkBytes {
     received,

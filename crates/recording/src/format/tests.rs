@@ -155,13 +155,14 @@ prop_compose! {
             (of(length()), of(any::<u64>()), of(any::<u64>())),
         network in of([any::<u64>(), any::<u64>(), any::<u64>()]),
         (disk, backlog) in (of([any::<u64>(), any::<u64>()]), of(any::<u32>())),
+        core_pace in of(length()),
     ) -> HostSample {
         let network = network
             .map(|[received, sent, loopback]| NetworkBytes { received, sent, loopback });
         let disk = disk.map(|[read, written]| DiskBytes { read, written });
         HostSample {
             at, cpu_busy, cpu_steal, cpu_pressure, io_pressure, memory_available, processes,
-            memory_pressure, memory_limit, memory_used, network, disk, backlog,
+            memory_pressure, memory_limit, memory_used, network, disk, backlog, core_pace,
         }
     }
 }
@@ -649,6 +650,13 @@ fn fixture_6() -> (Chunk, Summary) {
     (chunk, summary)
 }
 
+/// The same with what version 7 added.
+fn fixture_7() -> (Chunk, Summary) {
+    let (mut chunk, summary) = fixture_6();
+    chunk.host[0].core_pace = Some(Nanos(53_000));
+    (chunk, summary)
+}
+
 /// The bytes that a version wrote.
 fn kept(piece: &str, version: u16) -> Vec<u8> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures");
@@ -660,7 +668,7 @@ fn kept(piece: &str, version: u16) -> Vec<u8> {
 #[test]
 fn every_version_is_read_for_ever() {
     if std::env::var_os("HAKARU_BLESS").is_some() {
-        let (chunk, summary) = fixture_6();
+        let (chunk, summary) = fixture_7();
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures");
         std::fs::write(format!("{folder}/chunk-v{VERSION}.hkrc"), chunk.encode()).unwrap();
         std::fs::write(
@@ -676,6 +684,7 @@ fn every_version_is_read_for_ever() {
         (4, fixture_4()),
         (5, fixture_5()),
         (6, fixture_6()),
+        (7, fixture_7()),
     ] {
         assert_eq!(Chunk::decode(&kept("chunk", version)), Ok(chunk));
         assert_eq!(Summary::decode(&kept("summary", version)), Ok(summary));

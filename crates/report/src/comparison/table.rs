@@ -113,10 +113,10 @@ fn sides(comparison: &Comparison) -> String {
         );
         text += &format!("  {side}: {}\n", told.join(", "));
     }
-    if comparison.blocks_redone > 0 {
+    if comparison.redone > 0 {
         text += &format!(
-            "  {} measured again: the host was disturbed\n",
-            numbers::counted(comparison.blocks_redone as u64, "block")
+            "  {} made again: the host was disturbed\n",
+            numbers::counted(comparison.redone as u64, "measurement")
         );
     }
     text

@@ -11,6 +11,8 @@ use super::{Experiment, Seen};
 
 /// The generator's share of its thread from which it is what is measured.
 const GENERATOR_BUSY: f64 = 0.85;
+/// Share of the measurements from which it is worth saying that the host was disturbed.
+const DISTURBED_SHARE: f64 = 0.1;
 /// Growth of an app's memory within a measurement that is worth saying, bytes.
 const LEAK_BYTES: f64 = 20.0 * (1 << 20) as f64;
 /// Shares at which the curves are drawn.
@@ -43,7 +45,8 @@ impl Experiment<'_> {
             b: self.variant(Label::B),
             rows: rows.unwrap_or_default(),
             blocks: self.measured.len(),
-            blocks_redone: self.redone,
+            redone: self.redone,
+            disturbed: self.disturbed,
             noise_floor: outcome.as_ref().and_then(|outcome| outcome.noise_floor),
             noise_claims: outcome.as_ref().is_some_and(|outcome| outcome.noise_claims),
             measuring_s: self.begin.elapsed().as_secs_f64(),
@@ -69,6 +72,16 @@ impl Experiment<'_> {
 
     /// What to know before the numbers are trusted.
     fn doubts(&mut self) {
+        let measurements = 4 * self.measured.len();
+        if let Some(last) = self.disturbance
+            && self.disturbed as f64 > DISTURBED_SHARE * measurements as f64
+        {
+            self.notes.push(format!(
+                "the host was disturbed during {} of {measurements} measurements ({last} in the last of them): \
+                 intervals are wider for it; a quieter host or hour decides sooner",
+                self.disturbed
+            ));
+        }
         if self.generator > GENERATOR_BUSY {
             self.notes.push(format!(
                 "the load generator used {:.0}% of its thread, so it may be what was measured; give it more threads or less load",

@@ -1,0 +1,81 @@
+//! Whether the cores were equally fast all the time.
+
+use recording::{Nanos, Recording};
+
+/// How much slower than in its fastest quarter a second must be to be called slow; chance alone makes it 1.02 times.
+const SLOW: f64 = 1.05;
+/// Seconds from which anything is said.
+const SECONDS_MIN: usize = 4;
+
+/// How the speed of the cores changed within the window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CoreSpeed {
+    /// Share of the seconds in which they were slow.
+    pub slow_share: f64,
+    /// How many times as long the same work took then as in the fastest quarter of the seconds; 1 when they never were.
+    pub slower: f64,
+}
+
+impl CoreSpeed {
+    /// Share of the time that the slowness cost.
+    pub fn lost(&self) -> f64 {
+        self.slow_share * (self.slower - 1.0)
+    }
+}
+
+/// From what the same work took second by second; `None` where the cores were not watched for some seconds.
+pub fn core_speed(recording: &Recording) -> Option<CoreSpeed> {
+    let window = recording.window;
+    let inside = recording.host.iter().filter(|one| window.contains(one.at));
+    let mut paces: Vec<Nanos> = inside.filter_map(|sample| sample.core_pace).collect();
+    if paces.len() < SECONDS_MIN {
+        return None;
+    }
+    paces.sort_unstable();
+    let fast = paces[paces.len() / 4].0.max(1) as f64;
+    let ratios = paces.iter().map(|pace| pace.0 as f64 / fast);
+    let slow: Vec<f64> = ratios.filter(|ratio| *ratio > SLOW).collect();
+    Some(CoreSpeed {
+        slow_share: slow.len() as f64 / paces.len() as f64,
+        slower: match slow.len() {
+            0 => 1.0,
+            count => slow.iter().sum::<f64>() / count as f64,
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use recording::{HostSample, Timestamp, Window};
+
+    use super::*;
+
+    fn speed(paces: &[u64]) -> Option<CoreSpeed> {
+        let at = Timestamp::from_monotonic_nanos;
+        let sample = |(second, pace): (usize, &u64)| HostSample {
+            at: at(second as u64),
+            core_pace: (*pace > 0).then_some(Nanos(*pace)),
+            ..HostSample::default()
+        };
+        core_speed(&Recording {
+            window: Window {
+                start: at(0),
+                end: at(paces.len() as u64),
+            },
+            host: paces.iter().enumerate().map(sample).collect(),
+            ..Recording::default()
+        })
+    }
+
+    #[test]
+    fn slow_seconds_are_told_from_fast_ones() {
+        let told = |slow_share, slower| Some(CoreSpeed { slow_share, slower });
+        assert_eq!(speed(&[100, 102, 99, 101]), told(0.0, 1.0));
+        assert_eq!(speed(&[100, 125, 100, 125]), told(0.5, 1.25));
+        assert_eq!(speed(&[0, 125, 125, 125, 125]), told(0.0, 1.0));
+        assert_eq!(speed(&[100, 125, 100]), None);
+        assert_eq!(speed(&[0; 9]), None);
+        let lost = speed(&[100, 125, 100, 125]).map(|speed| speed.lost());
+        assert_eq!(lost, Some(0.125));
+    }
+}
