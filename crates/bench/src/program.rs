@@ -105,7 +105,8 @@ impl Project {
         })
     }
 
-    fn command(&self, workers: u32, threads: u32) -> Vec<String> {
+    /// What starts the app with them.
+    pub(crate) fn command(&self, workers: u32, threads: u32) -> Vec<String> {
         let workers = if workers > 1 { workers } else { 0 };
         let words = [
             "puma",

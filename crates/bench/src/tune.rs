@@ -1,7 +1,7 @@
 //! What `hakaru tune` loses against an exhaustive grid, and what it saves.
 //!
-//! For each app: (1) tune from 1 × 5 with a tenth of the grid's time, (2) measure every cell of the grid, (3) compare
-//! tune's pick with the grid's winner in fresh interleaved ABBA blocks. Asked: the 95 % interval of the loss in
+//! For each app: (1) tune from 1 × 5 with a tenth of the grid's time, (2) measure every cell of the grid, (3) `hakaru compare`
+//! tune's pick with the grid's winner, in fresh interleaved ABBA blocks. Asked: the 95 % interval of the loss in
 //! throughput stays below 3 %. Each of these is a step that is kept ([`Steps`]).
 
 use std::error::Error;
@@ -10,7 +10,6 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use crate::options::{list, value};
-use crate::pairs::{Estimate, Pair, estimate};
 use crate::program::{Load, Project};
 use crate::steps::Steps;
 
@@ -19,15 +18,13 @@ const TIME_SHARE_MAX: f64 = 0.1;
 /// Seconds that a boot, the reset of the data and the end of a run take beside the load, roughly: for the budget only.
 const BOOT: f64 = 1.5;
 const WORKERS: u32 = 2;
-/// One of four measurements of a final block: short, since a shared host drifts by a tenth within half a minute, and only
+/// One of four measurements of a final block, seconds: short, since a shared host drifts by a tenth within half a minute, and only
 /// what lies close together can be compared.
-const COMPARED: Load = Load {
-    rate: None,
-    seconds: 6.0,
-    warmup: 2.0,
-};
-/// Final blocks: with a noise of 3 % in each, the interval is then 3 % wide.
-const BLOCKS: u32 = 16;
+const COMPARED: f64 = 5.0;
+/// Seconds of such a block, with boots and warm-up, roughly: for a look at the time only.
+const BLOCK: f64 = 40.0;
+/// Most final blocks: with a noise of 3 % in each, the interval is then 3 % wide.
+const BLOCKS: u32 = 12;
 
 /// Runs it; whether the bounds are held for every app.
 pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
@@ -60,7 +57,7 @@ struct App<'a> {
     project: Project,
     threads_max: u32,
     load: Load,
-    /// ABBA blocks of the final comparison.
+    /// Most ABBA blocks of the final comparison.
     blocks: u32,
     steps: &'a mut Steps,
 }
@@ -69,6 +66,12 @@ struct App<'a> {
 struct Grid {
     winner: Cell,
     took_s: f64,
+}
+
+/// The ends of a 95 % interval.
+struct Loss {
+    low: f64,
+    high: f64,
 }
 
 impl App<'_> {
@@ -144,37 +147,35 @@ impl App<'_> {
         })
     }
 
-    /// What the pick loses; nothing when it is the winner.
-    fn loss(&mut self, pick: Cell, winner: Cell) -> Result<Estimate, Box<dyn Error>> {
+    /// The interval of the share of its throughput that the winner has over the pick; nothing when they are the same.
+    fn loss(&mut self, pick: Cell, winner: Cell) -> Result<Loss, Box<dyn Error>> {
         if pick == winner {
-            return Ok(Estimate {
-                median: 0.0,
+            return Ok(Loss {
                 low: 0.0,
                 high: 0.0,
             });
         }
-        let mut blocks = Vec::new();
-        for block in 1..=self.blocks {
-            let key = format!(
-                "{} short block {block} of {winner:?} and {pick:?}",
-                self.name
-            );
-            let project = &self.project;
-            let seen = (self.steps).take(&key, 4.0 * (COMPARED.whole() + BOOT), || {
-                let rps = |cell: Cell| -> Result<f64, Box<dyn Error>> {
-                    Ok(project.run(cell.0, cell.1, COMPARED)?.1.rps)
-                };
-                let [first, second, third, fourth] =
-                    [rps(winner)?, rps(pick)?, rps(pick)?, rps(winner)?];
-                Ok(json!({"winner": (first + fourth) / 2.0, "pick": (second + third) / 2.0}))
-            })?;
-            blocks.push(vec![Pair {
-                a: number(&seen["winner"])?,
-                b: number(&seen["pick"])?,
-            }]);
-        }
-        let estimate = estimate(&blocks, |pair| 1.0 - pair.b / pair.a);
-        Ok(estimate.ok_or("no block was measured")?)
+        let blocks = self.blocks;
+        let key = format!(
+            "{} {pick:?} beside {winner:?} in {blocks} blocks",
+            self.name
+        );
+        let project = &self.project;
+        let seen = (self.steps).take(&key, f64::from(blocks) * BLOCK, || {
+            let command = |cell: Cell| project.command(cell.0, cell.1).join(" ");
+            let (blocks, segment) = (blocks.to_string(), format!("{COMPARED}s"));
+            let flags = ["--blocks", &blocks, "--segment", &segment];
+            let sides = [&*command(winner), &*command(pick)];
+            let compared = project.hakaru("compare", &[&sides[..], &flags].concat())?;
+            println!("  {}", compared["verdict"].as_str().unwrap_or_default());
+            let rows = compared["rows"].as_array().ok_or("no rows")?;
+            let rps = rows.iter().find(|row| row["metric"] == "rps");
+            Ok(rps.ok_or("throughput was not compared")?.clone())
+        })?;
+        Ok(Loss {
+            low: 1.0 - number(&seen["high"])?,
+            high: 1.0 - number(&seen["low"])?,
+        })
     }
 }
 

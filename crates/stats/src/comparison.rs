@@ -166,8 +166,7 @@ impl Comparison {
         if count < BLOCKS_MIN || !self.is_look(count) {
             return Next::More;
         }
-        let share = count as f64 / self.blocks_max as f64;
-        let alpha = (ALPHA * share * share - self.spent).max(0.0);
+        let alpha = self.alpha_at(count);
         self.spent += alpha;
         let rows = self.look(alpha);
         let unclear: Vec<usize> = (self.watched.iter().copied())
@@ -206,6 +205,20 @@ impl Comparison {
 
     fn is_look(&self, count: usize) -> bool {
         (1..LOOKS).any(|look| (self.blocks_max * look).div_ceil(LOOKS) == count)
+    }
+
+    /// What a look after so many blocks spends. So few blocks tell no probabilities apart below 1 in 2ⁿ⁻¹: a look that spends
+    /// less, or leaves less for an end right after it, would buy nothing and only take from the end.
+    fn alpha_at(&self, count: usize) -> f64 {
+        let share = count as f64 / self.blocks_max as f64;
+        let alpha = ALPHA * share * share - self.spent;
+        let finest = 0.5_f64.powi(count as i32 - 1);
+        let left = ALPHA - self.spent - alpha;
+        if alpha.min(left) >= finest {
+            alpha
+        } else {
+            0.0
+        }
     }
 
     fn intervals(&self, of: impl Fn(&Block) -> &Vec<f64>, alpha: f64) -> Option<Vec<Interval>> {
@@ -319,6 +332,21 @@ mod tests {
             (None, None)
         );
         assert_eq!(Comparison::new(5, vec![0]).end().rows, []);
+    }
+
+    #[test]
+    fn a_few_blocks_claim_what_is_clear_at_their_end() {
+        for blocks_max in BLOCKS_MIN..16 {
+            for ended_at in BLOCKS_MIN..=blocks_max {
+                let mut comparison = Comparison::new(blocks_max, vec![0, 1]);
+                for number in 0..ended_at {
+                    comparison.add(clear(number));
+                }
+                let outcome = comparison.end();
+                let verdict = outcome.rows[0].verdict;
+                assert_eq!(verdict, Verdict::Lower, "{ended_at} of {blocks_max}");
+            }
+        }
     }
 
     #[test]
