@@ -1,14 +1,20 @@
 //! The program itself on an example app, as a user runs it.
 
+use std::cell::RefCell;
 use std::error::Error;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Instant;
 
 use serde_json::{Value, json};
 
 /// Connections of every load.
 pub(crate) const CONNECTIONS: u32 = 20;
+/// Times that a setting is measured at most while the cores are slow.
+const TRIES: usize = 3;
+/// How much slower than in the fastest quarter of the runs they may be.
+const SLOW: f64 = 1.04;
 
 /// A copy of an example app in a folder of its own.
 pub(crate) struct Project {
@@ -18,6 +24,19 @@ pub(crate) struct Project {
     rackup: String,
     port: u16,
     env: Vec<(String, String)>,
+    /// How fast the cores were in each run: microseconds for the same work.
+    paces_us: RefCell<Vec<f64>>,
+}
+
+/// A run.
+pub(crate) struct Measured {
+    /// Its number.
+    pub(crate) number: i64,
+    pub(crate) figures: Figures,
+    /// Seconds that it took, boot and end included.
+    pub(crate) took_s: f64,
+    /// How fast the cores were; 0 where that is not known.
+    pace_us: f64,
 }
 
 /// How hard and how long.
@@ -75,6 +94,7 @@ impl Project {
             rackup,
             port: TcpListener::bind("127.0.0.1:0")?.local_addr()?.port(),
             env,
+            paces_us: RefCell::default(),
         })
     }
 
@@ -141,13 +161,36 @@ impl Project {
         .to_vec()
     }
 
-    /// Measures a setting; answers the run's number and its figures.
+    /// Measures a setting, again while the cores are slow; the run with the fastest cores counts.
     pub(crate) fn run(
         &self,
         workers: u32,
         threads: u32,
         load: Load,
-    ) -> Result<(i64, Figures), Box<dyn Error>> {
+    ) -> Result<Measured, Box<dyn Error>> {
+        let mut best = self.run_once(workers, threads, load)?;
+        for _ in 1..TRIES {
+            if !self.is_slow(best.pace_us) {
+                break;
+            }
+            let next = self.run_once(workers, threads, load)?;
+            if next.pace_us < best.pace_us {
+                best = next;
+            }
+        }
+        Ok(best)
+    }
+
+    /// The first setting is measured as often as any may be: what is fast here is not known before.
+    fn is_slow(&self, pace_us: f64) -> bool {
+        let mut paces = self.paces_us.borrow().clone();
+        paces.sort_by(f64::total_cmp);
+        let fast = stats::quantile(&paces, 0.25);
+        paces.len() < TRIES || fast.is_some_and(|fast| pace_us > SLOW * fast)
+    }
+
+    fn run_once(&self, workers: u32, threads: u32, load: Load) -> Result<Measured, Box<dyn Error>> {
+        let begin = Instant::now();
         let mut words = vec!["run".to_owned()];
         words.extend(self.place());
         words.extend(["--duration".to_owned(), format!("{}s", load.seconds)]);
@@ -164,7 +207,14 @@ impl Project {
                 format!("run {number} at {workers} × {threads}: {failed} requests failed").into(),
             );
         }
-        Ok((number, figures(&run)?))
+        let pace_us = run["host"]["core_pace_us"].as_f64();
+        self.paces_us.borrow_mut().extend(pace_us);
+        Ok(Measured {
+            number,
+            figures: figures(&run)?,
+            took_s: begin.elapsed().as_secs_f64(),
+            pace_us: pace_us.unwrap_or(0.0),
+        })
     }
 
     /// Predicts a setting from run `number`.

@@ -5,7 +5,6 @@
 //! throughput stays below 3 %. Each of these is a step that is kept ([`Steps`]).
 
 use std::error::Error;
-use std::time::Instant;
 
 use serde_json::{Value, json};
 
@@ -129,9 +128,8 @@ impl App<'_> {
                 let key = self.key(&format!("{workers} × {threads}"));
                 let (project, load) = (&self.project, self.load);
                 let seen = (self.steps).take(&key, load.whole() + BOOT, || {
-                    let begin = Instant::now();
-                    let rps = project.run(workers, threads, load)?.1.rps;
-                    Ok(json!({"rps": rps, "took_s": begin.elapsed().as_secs_f64()}))
+                    let seen = project.run(workers, threads, load)?;
+                    Ok(json!({"rps": seen.figures.rps, "took_s": seen.took_s}))
                 })?;
                 let rps = number(&seen["rps"])?;
                 println!("  {workers} × {threads:<2} {rps:>9.1} requests/s");

@@ -115,8 +115,8 @@ impl<'a> App<'a> {
         };
         let key = format!("{name} recorded {longer:?}");
         let recorded = steps.take(&key, longer.whole() + BESIDE, || {
-            let (number, seen) = project.run(RECORDED.0, RECORDED.1, longer)?;
-            Ok(json!({"run": number, "figures": seen.kept()}))
+            let seen = project.run(RECORDED.0, RECORDED.1, longer)?;
+            Ok(json!({"run": seen.number, "figures": seen.figures.kept()}))
         })?;
         Ok(App {
             name,
@@ -184,8 +184,7 @@ impl<'a> App<'a> {
         );
         let project = &self.project;
         self.steps.take(&key, load.whole() + BESIDE, || {
-            let (_, seen) = project.run(workers, threads, load)?;
-            let mut kept = seen.kept();
+            let mut kept = project.run(workers, threads, load)?.figures.kept();
             kept["rate"] = json!(load.rate);
             Ok(kept)
         })

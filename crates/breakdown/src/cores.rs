@@ -14,6 +14,8 @@ pub struct CoreSpeed {
     pub slow_share: f64,
     /// How many times as long the same work took then as in the fastest quarter of the seconds; 1 when they never were.
     pub slower: f64,
+    /// What that work took on average: tells a slow run from a fast one of the same program on the same host.
+    pub pace: Nanos,
 }
 
 impl CoreSpeed {
@@ -35,7 +37,9 @@ pub fn core_speed(recording: &Recording) -> Option<CoreSpeed> {
     let fast = paces[paces.len() / 4].0.max(1) as f64;
     let ratios = paces.iter().map(|pace| pace.0 as f64 / fast);
     let slow: Vec<f64> = ratios.filter(|ratio| *ratio > SLOW).collect();
+    let sum: Nanos = paces.iter().copied().sum();
     Some(CoreSpeed {
+        pace: Nanos(sum.0 / paces.len() as u64),
         slow_share: slow.len() as f64 / paces.len() as f64,
         slower: match slow.len() {
             0 => 1.0,
@@ -69,10 +73,17 @@ mod tests {
 
     #[test]
     fn slow_seconds_are_told_from_fast_ones() {
-        let told = |slow_share, slower| Some(CoreSpeed { slow_share, slower });
-        assert_eq!(speed(&[100, 102, 99, 101]), told(0.0, 1.0));
-        assert_eq!(speed(&[100, 125, 100, 125]), told(0.5, 1.25));
-        assert_eq!(speed(&[0, 125, 125, 125, 125]), told(0.0, 1.0));
+        let told = |slow_share, slower, pace| {
+            let pace = Nanos(pace);
+            Some(CoreSpeed {
+                slow_share,
+                slower,
+                pace,
+            })
+        };
+        assert_eq!(speed(&[100, 102, 99, 103]), told(0.0, 1.0, 101));
+        assert_eq!(speed(&[100, 125, 100, 125]), told(0.5, 1.25, 112));
+        assert_eq!(speed(&[0, 125, 125, 125, 125]), told(0.0, 1.0, 125));
         assert_eq!(speed(&[100, 125, 100]), None);
         assert_eq!(speed(&[0; 9]), None);
         let lost = speed(&[100, 125, 100, 125]).map(|speed| speed.lost());

@@ -1,23 +1,28 @@
-//! How fast the cores are, whatever runs on them.
+//! How fast the busy cores are, whatever runs on them.
 //!
 //! A neighbour that uses the other thread of the same physical core slows whatever runs there by a third, for tenths of a second
 //! to half a minute at a time. Neither stolen time nor pressure tells that; work that is always the same does.
 
 use std::collections::BTreeMap;
 use std::hint::black_box;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use recording::{Nanos, Timestamp};
+use recording::Nanos;
 use rustix::thread::CpuSet;
 use rustix::time::{ClockId, clock_gettime};
 
+use crate::host::parse::{self, CpuTicks};
+
 /// Between two tries of a core: ten of them fall into 0.2 s.
 const EVERY: Duration = Duration::from_millis(20);
-/// Steps of a try. They take 50 µs on a core of 3 GHz: long beside reading a clock (0.5 µs), short beside [`EVERY`].
-const STEPS: u32 = 40_000;
+/// Steps of a try. They take 25 µs on a core of 3 GHz: long beside reading a clock (0.5 µs), short beside [`EVERY`].
+const STEPS: u32 = 20_000;
+/// Steps before them that are not timed: the first ones after a core was idle, or did something else, take up to twice as long.
+const STEPS_BEFORE: u32 = 40_000;
 /// Cores beyond these are not watched.
 const CORES_MAX: usize = 64;
 /// Words that the work reads: 16 KiB, which fit into any core's first cache.
@@ -25,43 +30,22 @@ const WORDS: usize = 2_048;
 /// Tries of a core that are kept until they are taken: a minute's.
 const TRIES_MAX: usize = 3_000;
 
-/// One try of a core.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CoreTry {
-    /// When it had ended.
-    pub at: Timestamp,
-    /// The core's number.
-    pub core: usize,
-    /// CPU time that the work took.
-    pub cpu: Nanos,
-}
-
 /// Tries each core that this process may use, fifty times a second, until it is dropped.
 #[derive(Debug)]
 pub struct CoreWatch {
     over: Arc<AtomicBool>,
     cores: Vec<Core>,
+    stat: PathBuf,
+    /// Of each core, when the pace was last taken.
+    ticks: BTreeMap<usize, CpuTicks>,
 }
 
 #[derive(Debug)]
 struct Core {
+    number: usize,
     thread: JoinHandle<()>,
-    tries: Arc<Mutex<Vec<CoreTry>>>,
-}
-
-/// What a try usually took: the mean over the cores of each one's median. It says something beside that of another time on the
-/// same host. `None` without a try.
-pub fn core_pace(tries: &[CoreTry]) -> Option<Nanos> {
-    let mut by_core: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
-    for one in tries {
-        by_core.entry(one.core).or_default().push(one.cpu.0);
-    }
-    let median = |tries: &mut Vec<u64>| {
-        let middle = tries.len() / 2;
-        *tries.select_nth_unstable(middle).1
-    };
-    let sum: u64 = by_core.values_mut().map(median).sum();
-    sum.checked_div(by_core.len() as u64).map(Nanos)
+    /// CPU time of each.
+    tries: Arc<Mutex<Vec<Nanos>>>,
 }
 
 impl CoreWatch {
@@ -69,27 +53,70 @@ impl CoreWatch {
     pub fn start() -> CoreWatch {
         let over = Arc::new(AtomicBool::new(false));
         let allowed = rustix::thread::sched_getaffinity(None).unwrap_or_default();
-        let cores = (0..CpuSet::MAX_CPU).filter(|core| allowed.is_set(*core));
-        let start = |core| {
-            let tries: Arc<Mutex<Vec<CoreTry>>> = Arc::default();
+        let numbers = (0..CpuSet::MAX_CPU).filter(|core| allowed.is_set(*core));
+        let start = |number| {
+            let tries: Arc<Mutex<Vec<Nanos>>> = Arc::default();
             let (over, kept) = (over.clone(), tries.clone());
             let thread = thread::Builder::new()
-                .name(format!("hakaru core {core}"))
-                .spawn(move || watch(core, &kept, &over));
+                .name(format!("hakaru core {number}"))
+                .spawn(move || watch(number, &kept, &over));
             Some(Core {
+                number,
                 thread: thread.ok()?,
                 tries,
             })
         };
-        let cores = cores.take(CORES_MAX).filter_map(start).collect();
-        CoreWatch { over, cores }
+        let cores = numbers.take(CORES_MAX).filter_map(start).collect();
+        let stat = PathBuf::from("/proc/stat");
+        CoreWatch {
+            over,
+            cores,
+            ticks: ticks(&stat),
+            stat,
+        }
     }
 
-    /// All tries since they were last taken, core by core.
-    pub fn take(&self) -> Vec<CoreTry> {
-        let taken = |core: &Core| std::mem::take(&mut *locked(&core.tries));
-        self.cores.iter().flat_map(taken).collect()
+    /// What a try took on average since the pace was last taken, the cores weighted by how busy they were. `None` when none was. It
+    /// says something beside the pace of another time on the same host.
+    pub fn pace(&mut self) -> Option<Nanos> {
+        let now = ticks(&self.stat);
+        let before = std::mem::replace(&mut self.ticks, now);
+        let busy = |core: &Core| busy(before.get(&core.number)?, self.ticks.get(&core.number)?);
+        let taken = self.cores.iter().filter_map(|core| {
+            let tries = std::mem::take(&mut *locked(&core.tries));
+            Some((busy(core)?, mean(&tries)?))
+        });
+        weighted(taken)
     }
+}
+
+/// Share of the time between two readings of a core's counters that it was busy; `None` when they did not move.
+fn busy(before: &CpuTicks, now: &CpuTicks) -> Option<f64> {
+    let passed = |of: fn(&CpuTicks) -> u64| of(now).saturating_sub(of(before)) as f64;
+    let busy = passed(|ticks| ticks.busy_ticks);
+    let all = busy + passed(|ticks| ticks.idle_ticks) + passed(|ticks| ticks.steal_ticks);
+    (all > 0.0).then(|| busy / all)
+}
+
+/// The mean of the cores' values, each weighted by the share of its time that it was busy.
+fn weighted(cores: impl Iterator<Item = (f64, Nanos)>) -> Option<Nanos> {
+    let (mut sum, mut weights) = (0.0, 0.0);
+    for (busy, tried) in cores {
+        sum += busy * tried.0 as f64;
+        weights += busy;
+    }
+    (weights > 0.0).then(|| Nanos((sum / weights) as u64))
+}
+
+fn mean(tries: &[Nanos]) -> Option<Nanos> {
+    let sum: Nanos = tries.iter().copied().sum();
+    sum.0.checked_div(tries.len() as u64).map(Nanos)
+}
+
+fn ticks(stat: &Path) -> BTreeMap<usize, CpuTicks> {
+    // Where it cannot be read, no core is known to be busy.
+    let text = std::fs::read_to_string(stat).unwrap_or_default();
+    parse::cores(&text).into_iter().collect()
 }
 
 impl Drop for CoreWatch {
@@ -101,7 +128,7 @@ impl Drop for CoreWatch {
     }
 }
 
-fn watch(core: usize, kept: &Mutex<Vec<CoreTry>>, over: &AtomicBool) {
+fn watch(core: usize, kept: &Mutex<Vec<Nanos>>, over: &AtomicBool) {
     let mut only = CpuSet::new();
     only.set(core);
     if rustix::thread::sched_setaffinity(None, &only).is_err() {
@@ -110,27 +137,25 @@ fn watch(core: usize, kept: &Mutex<Vec<CoreTry>>, over: &AtomicBool) {
     let words = words();
     while !over.load(Ordering::Relaxed) {
         let cpu = tried(&words);
-        let at = Timestamp::from_monotonic_nanos(nanos(ClockId::Monotonic).0);
         let mut kept = locked(kept);
         if kept.len() < TRIES_MAX {
-            kept.push(CoreTry { at, core, cpu });
+            kept.push(cpu);
         }
         drop(kept);
         thread::park_timeout(EVERY);
     }
 }
 
-fn locked(tries: &Mutex<Vec<CoreTry>>) -> MutexGuard<'_, Vec<CoreTry>> {
+fn locked(tries: &Mutex<Vec<Nanos>>) -> MutexGuard<'_, Vec<Nanos>> {
     tries.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// CPU time of the work, after a little of it that brings its words back into the cache.
+/// CPU time of the work.
 fn tried(words: &[u64]) -> Nanos {
-    black_box(work(words, WORDS as u32));
-    let before = nanos(ClockId::ThreadCPUTime);
+    black_box(work(words, STEPS_BEFORE));
+    let before = cpu_clock();
     black_box(work(words, STEPS));
-    let after = nanos(ClockId::ThreadCPUTime);
-    Nanos(after.0.saturating_sub(before.0))
+    Nanos(cpu_clock().0.saturating_sub(before.0))
 }
 
 /// Steps that do not wait for each other, so that they keep the core's units busy as programs do: a neighbour hardly slows a chain
@@ -167,8 +192,8 @@ fn words() -> Vec<u64> {
         .collect()
 }
 
-fn nanos(clock: ClockId) -> Nanos {
-    let time = clock_gettime(clock);
+fn cpu_clock() -> Nanos {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
     Nanos(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }
 
@@ -177,33 +202,47 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_core_is_tried_until_the_watch_ends() {
-        let watch = CoreWatch::start();
-        let mut tries = Vec::new();
-        let expected = thread::available_parallelism().map_or(1, usize::from);
-        let is_tried_twice = |tries: &[CoreTry]| {
-            let of = |core| tries.iter().filter(|one| one.core == core).count();
-            let cores = (0..CpuSet::MAX_CPU).filter(|core| of(*core) >= 2).count();
-            cores >= expected.min(CORES_MAX)
-        };
-        while !is_tried_twice(&tries) {
-            thread::park_timeout(EVERY);
-            tries.extend(watch.take());
+    fn busy_cores_have_a_pace() {
+        let mut watch = CoreWatch::start();
+        let over = Arc::new(AtomicBool::new(false));
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        for _ in 0..cores {
+            let over = over.clone();
+            thread::spawn(move || while !over.load(Ordering::Relaxed) {});
         }
-        assert!(tries.iter().all(|one| one.cpu.0 > 0));
+        let pace = loop {
+            thread::park_timeout(10 * EVERY);
+            if let Some(pace) = watch.pace() {
+                break pace;
+            }
+        };
+        over.store(true, Ordering::Relaxed);
+        assert!(pace.0 > 0);
     }
 
     #[test]
-    fn the_pace_is_the_mean_of_medians() {
-        let tries: Vec<CoreTry> = [(0, 40), (0, 50), (0, 900), (1, 70)]
-            .map(|(core, cpu)| CoreTry {
-                at: Timestamp::from_monotonic_nanos(0),
-                core,
-                cpu: Nanos(cpu),
-            })
-            .into();
-        assert_eq!(core_pace(&tries), Some(Nanos(60)));
-        assert_eq!(core_pace(&[]), None);
+    fn idle_cores_tell_nothing() {
+        let check = |cores: &[(f64, u64)], expected: Option<u64>| {
+            let cores = cores.iter().map(|(busy, tried)| (*busy, Nanos(*tried)));
+            assert_eq!(weighted(cores), expected.map(Nanos));
+        };
+        check(&[(1.0, 50), (0.5, 80)], Some(60));
+        check(&[(0.25, 50), (0.0, 90)], Some(50));
+        check(&[(0.0, 90)], None);
+        check(&[], None);
+    }
+
+    #[test]
+    fn a_core_is_busy_for_a_share_of_the_time() {
+        let ticks = |busy_ticks, idle_ticks, steal_ticks| CpuTicks {
+            busy_ticks,
+            steal_ticks,
+            idle_ticks,
+        };
+        assert_eq!(busy(&ticks(1, 1, 1), &ticks(3, 2, 2)), Some(0.5));
+        assert_eq!(busy(&ticks(1, 1, 1), &ticks(1, 1, 1)), None);
+        assert_eq!(mean(&[Nanos(3), Nanos(1), Nanos(8)]), Some(Nanos(4)));
+        assert_eq!(mean(&[]), None);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! some ten small files a process; one a second is meant.
 
 mod control_group;
-mod parse;
+pub(crate) mod parse;
 mod process;
 
 use std::collections::BTreeMap;

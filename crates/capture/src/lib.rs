@@ -12,7 +12,7 @@ mod profile;
 mod rings;
 
 pub use agent_library::unpack_agent;
-pub use cores::{CoreTry, CoreWatch, core_pace};
+pub use cores::CoreWatch;
 pub use cpu_clock::cpu_time_of;
 pub use database::{DatabaseWatch, WatchTimes, Watched};
 pub use explain::{ExplainError, ExplainLimits, Explained, SkipReason, explain};

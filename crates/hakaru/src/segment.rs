@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use capture::{HostSampler, Rings};
 use load::{LoadResult, Plan};
-use recording::{Exchange, HostSample, Nanos, Outcome, ProcessRole};
+use recording::{Exchange, HostSample, Nanos, Outcome, ProcessRole, Window};
 use report::comparison::Ending;
 use scenario::Scenario;
 use target::{Running, TargetError};
@@ -69,6 +69,8 @@ pub(crate) struct Segment {
     /// Resident memory of the app when the window began and when it ended, bytes.
     pub(crate) memory: Option<[u64; 2]>,
     pub(crate) disturbance: Disturbance,
+    /// When the cores were as fast as they can be, ascending.
+    pub(crate) calm: Vec<Window>,
     /// Share of its thread that the load generator used.
     pub(crate) generator: f64,
 }
@@ -289,6 +291,7 @@ impl<'a> Watched<'a> {
             latency,
             failed: failed as u64,
             cpu_ms: cpu.each_ms,
+            calm: cpu.calm,
             memory: samples.map(|(first, last)| [first, last].map(host::memory)),
             disturbance: Disturbance {
                 others: samples.map_or(0.0, |(first, last)| host::others(first, last)),

@@ -31,7 +31,7 @@ pub struct HostSample {
     pub disk: Option<DiskBytes>,
     /// Connections that the kernel has accepted on the app's port and no thread has taken.
     pub backlog: Option<u32>,
-    /// What the same small piece of work took on the cores since the sample before: the mean over them of each one's median.
+    /// What the same small piece of work took on average on the busy cores since the sample before.
     pub core_pace: Option<Nanos>,
 }
 

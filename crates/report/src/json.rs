@@ -280,6 +280,7 @@ fn host(view: &View<'_>) -> v1::Host {
         cpu_steal_cores: used.map(|used| used.steal_cores),
         cores_slow_share: speed.map(|speed| speed.slow_share),
         cores_slower: speed.map(|speed| speed.slower),
+        core_pace_us: speed.map(|speed| speed.pace.0 as f64 / 1e3),
         cpu_pressure_share: used.and_then(|used| used.cpu_pressure),
         io_pressure_share: used.and_then(|used| used.io_pressure),
         memory_available_bytes_min: used.map(|used| used.memory_available_min),

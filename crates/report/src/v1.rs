@@ -435,6 +435,8 @@ pub struct Host {
     pub cores_slow_share: Option<f64>,
     /// How many times as long the same work took then.
     pub cores_slower: Option<f64>,
+    /// What that work took on average, microseconds.
+    pub core_pace_us: Option<f64>,
     /// Share of the time in which some task waited for a core.
     pub cpu_pressure_share: Option<f64>,
     /// Share of the time in which some task waited for I/O.

@@ -4,9 +4,11 @@ use recording::{DiskBytes, NetworkBytes};
 
 /// CPU time of all cores since boot, in clock ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct CpuTicks {
-    pub(super) busy_ticks: u64,
-    pub(super) steal_ticks: u64,
+pub(crate) struct CpuTicks {
+    pub(crate) busy_ticks: u64,
+    pub(crate) steal_ticks: u64,
+    /// Waits for I/O included.
+    pub(crate) idle_ticks: u64,
 }
 
 /// What `/proc/<pid>/stat` says.
@@ -23,12 +25,24 @@ pub(super) struct ProcessStat {
 /// The line `cpu user nice system idle iowait irq softirq steal guest guest_nice` of `/proc/stat`.
 /// Guest time is part of user and nice.
 pub(super) fn cpu(text: &str) -> Option<CpuTicks> {
-    let line = text.lines().find_map(|line| line.strip_prefix("cpu "))?;
-    let ticks: Vec<u64> = line
+    ticks(text.lines().find_map(|line| line.strip_prefix("cpu "))?)
+}
+
+/// The lines `cpu0 user nice …` of `/proc/stat`, by the core's number.
+pub(crate) fn cores(text: &str) -> Vec<(usize, CpuTicks)> {
+    let core = |line: &str| {
+        let (number, rest) = line.strip_prefix("cpu")?.split_once(' ')?;
+        Some((number.parse().ok()?, ticks(rest)?))
+    };
+    text.lines().filter_map(core).collect()
+}
+
+fn ticks(counters: &str) -> Option<CpuTicks> {
+    let ticks: Vec<u64> = counters
         .split_ascii_whitespace()
         .map_while(|word| word.parse().ok())
         .collect();
-    let [user, nice, system, _idle, rest @ ..] = ticks.as_slice() else {
+    let [user, nice, system, idle, rest @ ..] = ticks.as_slice() else {
         return None;
     };
     let later = |index: usize| rest.get(index).copied().unwrap_or(0);
@@ -37,6 +51,7 @@ pub(super) fn cpu(text: &str) -> Option<CpuTicks> {
     Some(CpuTicks {
         busy_ticks: busy.into_iter().fold(0, u64::saturating_add),
         steal_ticks: steal,
+        idle_ticks: idle.saturating_add(later(0)),
     })
 }
 

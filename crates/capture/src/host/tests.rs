@@ -9,21 +9,36 @@ use super::*;
 
 #[test]
 fn cpu_time_of_all_cores() {
-    let check = |text: &str, expected: Option<(u64, u64)>| {
-        let expected = expected.map(|(busy_ticks, steal_ticks)| CpuTicks {
+    let check = |text: &str, expected: Option<(u64, u64, u64)>| {
+        let ticks = |(busy_ticks, steal_ticks, idle_ticks)| CpuTicks {
             busy_ticks,
             steal_ticks,
-        });
+            idle_ticks,
+        };
+        let expected = expected.map(ticks);
         assert_eq!(parse::cpu(text), expected, "{text}");
     };
     check(
         "cpu  41971 3 8937 364721 1916 7 172 42 0 0\ncpu0 19096 0 3555 185956 216 0 22 14 0 0\n",
-        Some((41971 + 3 + 8937 + 7 + 172, 42)),
+        Some((41971 + 3 + 8937 + 7 + 172, 42, 364721 + 1916)),
     );
-    check("cpu  1 2 3 4\n", Some((6, 0)));
+    check("cpu  1 2 3 4\n", Some((6, 0, 4)));
     check("cpu0 1 2 3 4\n", None);
     check("cpu  1 2\n", None);
     check("", None);
+}
+
+#[test]
+fn cpu_time_by_core() {
+    let text = "cpu  9 9 9 9 9\ncpu0 1 2 3 4 5 6 7 8\ncpu12 1 0 0 9\nintr 5\n";
+    let ticks = |busy_ticks, steal_ticks, idle_ticks| CpuTicks {
+        busy_ticks,
+        steal_ticks,
+        idle_ticks,
+    };
+    let expected = [(0, ticks(19, 8, 9)), (12, ticks(1, 0, 9))];
+    assert_eq!(parse::cores(text), expected);
+    assert_eq!(parse::cores("cpux 1 2 3 4\ncpu1 1 2\n"), []);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use capture::{
     CoreWatch, DatabaseWatch, ExplainError, HostSampler, ProfileCollector, Rings, WatchTimes,
-    Watched, core_pace, step_back,
+    Watched, step_back,
 };
 use load::Batch;
 use recording::format::{Chunk, Summary};
@@ -212,7 +212,7 @@ impl State {
     fn sample_host(&mut self) {
         match self.sampler.sample() {
             Ok(sample) => self.chunk.host.push(HostSample {
-                core_pace: core_pace(&self.cores.take()),
+                core_pace: self.cores.pace(),
                 ..sample
             }),
             Err(error) => self.trouble(Trouble {

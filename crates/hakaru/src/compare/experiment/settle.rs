@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use recording::Exchange;
+use recording::{Timestamp, Window};
 use stats::median;
 use stats::warmup::settling;
 
@@ -24,34 +24,50 @@ const WARMUP_MIN: f64 = 0.5;
 const MORE_MIN: f64 = 0.05;
 
 /// Seconds from the first request until the times of this boot had settled; `None` when they had not, or nothing can be said.
-/// `is_saturating`: the load is closed, and nobody thinks.
+/// Only what was due while the cores were calm is looked at, and only that time counts: a host that gets faster is no app that
+/// warms up. `is_saturating`: the load is closed, and nobody thinks.
 pub(super) fn after(segment: &Segment, is_saturating: bool) -> Option<f64> {
-    let answered: Vec<&Exchange> = (segment.exchanges.iter())
-        .filter(|exchange| exchange.outcome.was_answered())
+    let answered = (segment.exchanges.iter()).filter(|exchange| exchange.outcome.was_answered());
+    let seen: Vec<(f64, f64)> = answered
+        .filter_map(|exchange| {
+            let took = exchange.answered.since(exchange.sent);
+            Some((calm_s(&segment.calm, exchange.due)?, took.as_millis_f64()))
+        })
         .collect();
-    let first = answered.iter().map(|exchange| exchange.due).min()?;
-    let last = answered.iter().map(|exchange| exchange.due).max()?;
-    let length = last.since(first).as_secs_f64();
-    let points = (answered.len() / REQUESTS_A_POINT).min(POINTS_MAX);
+    let first = seen.iter().map(|(at, _)| *at).min_by(f64::total_cmp)?;
+    let last = seen.iter().map(|(at, _)| *at).max_by(f64::total_cmp)?;
+    let length = last - first;
+    let points = (seen.len() / REQUESTS_A_POINT).min(POINTS_MAX);
     if points < POINTS_MIN || length <= 0.0 {
         return None;
     }
     let mut series: Vec<Vec<f64>> = vec![Vec::new(); points];
-    for exchange in &answered {
-        let at = exchange.due.since(first).as_secs_f64() / length;
-        let point = ((at * points as f64) as usize).min(points - 1);
-        series[point].push(exchange.answered.since(exchange.sent).as_millis_f64());
+    for (at, took_ms) in &seen {
+        let point = (((at - first) / length * points as f64) as usize).min(points - 1);
+        series[point].push(*took_ms);
     }
     let medians: Vec<f64> = series.iter().filter_map(|values| median(values)).collect();
     let settled = settling(&medians);
     let share = settled.steady_from as f64 / medians.len() as f64;
-    let later = |exchange: &&&Exchange| exchange.due.since(first).as_secs_f64() >= share * length;
-    let steady = answered.iter().filter(later).count();
-    if is_saturating && !has_more(answered.len() - steady, steady, share) {
+    let steady = seen.iter().filter(|(at, _)| at - first >= share * length);
+    let steady = steady.count();
+    if is_saturating && !has_more(seen.len() - steady, steady, share) {
         return Some(0.0);
     }
     settled.after?;
     Some(share * length)
+}
+
+/// Calm time until then, seconds; `None` when that is no calm moment.
+fn calm_s(calm: &[Window], at: Timestamp) -> Option<f64> {
+    let count = calm.partition_point(|window| window.start <= at);
+    let (now, before) = calm[..count].split_last()?;
+    let passed: f64 = before
+        .iter()
+        .map(|window| window.length().as_secs_f64())
+        .sum();
+    now.contains(at)
+        .then(|| passed + at.since(now.start).as_secs_f64())
 }
 
 /// Whether clearly more requests are answered in the same time behind this share of it than before.
@@ -87,6 +103,24 @@ mod tests {
         assert!(!has_more(300, 690, 0.3), "as many");
         assert!(!has_more(0, 100, 0.0), "steady from the start");
         assert!(has_more(100, 0, 1.0), "never steady");
+    }
+
+    #[test]
+    fn only_calm_time_passes() {
+        let at = |ms: u64| Timestamp::from_monotonic_nanos(ms * 1_000_000);
+        let window = |[start, end]: [u64; 2]| Window {
+            start: at(start),
+            end: at(end),
+        };
+        let calm = [[1_000, 1_500], [2_000, 2_500]].map(window);
+        let check = |ms: u64, expected: Option<f64>| {
+            assert_eq!(calm_s(&calm, at(ms)), expected, "{ms}");
+        };
+        check(999, None);
+        check(1_250, Some(0.25));
+        check(1_500, None);
+        check(2_250, Some(0.75));
+        assert_eq!(calm_s(&[], at(0)), None);
     }
 
     #[test]
