@@ -249,11 +249,13 @@ impl<'a> Experiment<'a> {
         Ok(segment)
     }
 
-    /// Without so few blocks left that nothing could be claimed.
+    /// A budget must hold enough blocks for a claim. Without one, a quarter of the measurements may be made again.
     fn has_time_to_redo(&self, shape: &Shape) -> bool {
+        let Some(budget) = self.how.budget else {
+            return self.redone < shape.blocks_max;
+        };
         let missing = BLOCKS_MIN.saturating_sub(self.measured.len()).max(1) as u32;
-        let needed = self.begin.elapsed() + shape.block * missing + shape.block / 4;
-        self.redone < 4 * shape.blocks_max && self.how.budget.is_none_or(|budget| needed < budget)
+        self.begin.elapsed() + shape.block * missing + shape.block / 4 < budget
     }
 
     /// One measurement: with a fresh boot on fresh data, unless both sides stay up.
