@@ -40,7 +40,8 @@ pub(crate) struct Experiment<'a> {
     progress: Progress,
     seen: [Seen; 2],
     measured: Vec<MeasuredBlock>,
-    usual: Usual,
+    /// Of each side: one that keeps more cores busy may find each of them slower.
+    usual: [Usual; 2],
     /// Measurements that were made again, those that count although the host was disturbed, and what disturbed the last of these.
     redone: usize,
     disturbed: usize,
@@ -77,7 +78,7 @@ impl<'a> Experiment<'a> {
             progress: Progress::new(),
             seen: [Seen::default(), Seen::default()],
             measured: Vec::new(),
-            usual: Usual::default(),
+            usual: [Usual::default(), Usual::default()],
             redone: 0,
             disturbed: 0,
             disturbance: None,
@@ -148,8 +149,8 @@ impl<'a> Experiment<'a> {
                 warmup.as_secs_f64()
             ));
         }
-        for segment in &segments {
-            self.usual.judge(segment.disturbance);
+        for (usual, segment) in self.usual.iter_mut().zip(&segments) {
+            usual.judge(segment.disturbance);
         }
         let trial = Trial {
             rps: segments.iter().map(|one| one.rps).fold(f64::MAX, f64::min),
@@ -225,7 +226,7 @@ impl<'a> Experiment<'a> {
         let mut best: Option<(Judged, Segment)> = None;
         for _ in 0..=AGAIN_MAX {
             let segment = self.segment(label, length)?;
-            let judged = self.usual.judge(segment.disturbance);
+            let judged = self.usual[label.index()].judge(segment.disturbance);
             let is_silent = segment.latency.is_empty();
             let is_better = match &best {
                 Some((known, kept)) => {

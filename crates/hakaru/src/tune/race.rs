@@ -1,5 +1,6 @@
 //! Measures what a search asks for, block by block, until it knows, the budget is out, or Ctrl-C.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -29,7 +30,8 @@ pub(crate) struct Race<'a> {
     /// The app of the block before, and the round that it was started in.
     kept: Option<App>,
     round: usize,
-    usual: Usual,
+    /// By the number of workers: several may find each core slower.
+    usual: BTreeMap<u32, Usual>,
     /// Blocks that were measured again.
     pub(crate) redone: usize,
     /// Blocks that count.
@@ -70,7 +72,7 @@ impl<'a> Race<'a> {
             live: can_stay.then_some(threads_max),
             kept: None,
             round: 0,
-            usual: Usual::default(),
+            usual: BTreeMap::new(),
             redone: 0,
             measured: 0,
             boots: 0,
@@ -181,7 +183,8 @@ impl<'a> Race<'a> {
             };
             self.boots += usize::from(block.booted);
             self.longest = self.longest.max(begin.elapsed());
-            let judged = self.usual.judge(block.disturbance);
+            let usual = self.usual.entry(cell.workers).or_default();
+            let judged = usual.judge(block.disturbance);
             if judged.is_disturbed() && self.redone < self.redone_max() {
                 self.redone += 1;
                 self.say(name, &format!("{judged}; measured again"));
