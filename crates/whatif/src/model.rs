@@ -19,6 +19,7 @@ mod costs;
 mod sample;
 #[cfg(test)]
 mod tests;
+mod unfold;
 
 use std::fmt;
 

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 
 use breakdown::{Breakdown, Joined, RouteBalance};
-use recording::{BURSTS_MAX, Burst, BurstKind, Nanos};
+use recording::{Burst, BurstKind, Nanos};
 
 use super::NoModel;
+use super::unfold::unfolded;
 
 /// Recorded requests below which nothing is predicted. Found by weighing.
 pub(super) const REQUESTS_MIN: usize = 30;
@@ -102,29 +103,23 @@ fn share(of: &RouteBalance) -> Option<f64> {
 /// What the request would need alone: its running time that was on a core, its waits without the waking of others and
 /// without waiting for a core.
 fn alone(bursts: &[Burst], on_core: f64, release: Nanos) -> Vec<Burst> {
-    let merged = merged(bursts);
     let quick = quick(bursts);
-    let length = |at: usize, burst: &Burst| {
+    let length = |burst: &Burst| {
         let length = burst.length.0 as f64;
-        let stands_for = match merged == Some(at) {
-            true => releases(bursts, burst),
-            false => 1.0,
-        };
         match burst.kind {
             BurstKind::Running => length * on_core,
             kind => {
                 let most = quick.filter(|_| kind == BurstKind::OtherIo);
-                let each = (length / stands_for).min(most.unwrap_or(length)) - release.0 as f64;
                 // Hardly a wait, but the GVL was let go of.
-                (stands_for * each).max(1.0)
+                (length.min(most.unwrap_or(length)) - release.0 as f64).max(1.0)
             }
         }
     };
-    let alone = |(at, burst): (usize, &Burst)| Burst {
-        length: Nanos(length(at, burst) as u64),
-        ..*burst
+    let alone = |burst: Burst| Burst {
+        length: Nanos(length(&burst) as u64),
+        ..burst
     };
-    bursts.iter().enumerate().map(alone).collect()
+    unfolded(bursts).into_iter().map(alone).collect()
 }
 
 /// So many stretches of one request off the GVL that have no other name are one call again and again, such as one that
@@ -141,24 +136,4 @@ fn quick(bursts: &[Burst]) -> Option<f64> {
     lengths.sort_unstable();
     let quarter = stats::quantile(&lengths, 0.25)?;
     (lengths.len() >= SAME_CALL_MIN).then_some(quarter as f64)
-}
-
-/// Where a full list has one stretch for all later ones off the GVL that have no other name.
-fn merged(bursts: &[Burst]) -> Option<usize> {
-    let full = bursts.len() >= BURSTS_MAX;
-    full.then(|| {
-        bursts
-            .iter()
-            .rposition(|burst| burst.kind == BurstKind::OtherIo)
-    })?
-}
-
-/// How many stretches that one stands for, when they were as long as the others of its kind.
-fn releases(bursts: &[Burst], merged: &Burst) -> f64 {
-    let same = bursts.iter().filter(|burst| burst.kind == merged.kind);
-    let (count, sum) = same.fold((0.0, 0.0), |(count, sum), burst| {
-        (count + 1.0, sum + burst.length.0 as f64)
-    });
-    let mean = (sum - merged.length.0 as f64) / (count - 1.0_f64).max(1.0);
-    (merged.length.0 as f64 / mean.max(1.0)).max(1.0)
 }
