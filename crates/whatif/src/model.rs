@@ -5,6 +5,7 @@
 //! 1. Stretches with the GVL are scaled to CPU by their route's share of it (from the requests whose thread CPU
 //!    was read).
 //!    Stretches off the GVL are shortened by what waking the next thread took ([`Costs::release`]).
+//!    Those that stand for many of a long request are taken apart again ([`unfold`]).
 //! 2. What Puma and Ruby do beside the handler is the CPU of the app's processes less that of the handlers.
 //! 3. The load generator's and the database's CPU a request come from the host's samples; the database's is put
 //!    into the stretches in SQL, in proportion to their length.
