@@ -2,7 +2,8 @@
 
 use recording::{BURSTS_MAX, Burst, BurstKind, Nanos};
 
-/// Most stretches that one is believed to stand for. Found by weighing: so many rows are a lot for one request.
+/// Most stretches that one is believed to stand for. A guess, so that no list grows without end: so many rows are a lot for one
+/// request.
 const TURNS_MAX: usize = 1_000;
 
 /// The kinds off the GVL.
