@@ -33,6 +33,8 @@ struct Hot {
     off: AtomicBool,
     /// True while the agent measures its own cost: nothing is written then.
     dry: AtomicBool,
+    /// Whether the client numbers only some of its requests.
+    thinned: AtomicBool,
     /// Hooks live on in children, where none may be added.
     hooked: AtomicBool,
     /// Key of the per-thread storage of Ruby ≥ 3.3, −1 without.
@@ -50,6 +52,7 @@ struct Hot {
 static HOT: Hot = Hot {
     off: AtomicBool::new(false),
     dry: AtomicBool::new(false),
+    thinned: AtomicBool::new(false),
     hooked: AtomicBool::new(false),
     key: AtomicI32::new(-1),
     generation: AtomicU32::new(0),
@@ -98,6 +101,20 @@ pub(crate) fn turn_off() {
 /// Whether the agent measures itself just now.
 pub(crate) fn is_dry() -> bool {
     HOT.dry.load(Relaxed)
+}
+
+/// Whether the request with that number is to be noted down: one without a number is another client's, or one that ours has
+/// left out, which the numbers of the requests around it tell.
+pub(crate) fn is_wanted(id: u64) -> bool {
+    let thinned = HOT.thinned.load(Relaxed);
+    if id == 0 {
+        return !thinned;
+    }
+    let thins = id & crate::route::THINNED != 0;
+    if thins != thinned {
+        HOT.thinned.store(thins, Relaxed);
+    }
+    true
 }
 
 /// Starts or ends the agent's measuring of itself.

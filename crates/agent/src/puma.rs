@@ -6,7 +6,7 @@
 
 use crate::api::{Api, Value, api};
 use crate::native::{self, Begun};
-use crate::{guarded, ready, route};
+use crate::{guarded, process, ready, route};
 
 /// A request on its way through the app; lives on the stack, where the VM's collector sees its objects.
 struct Passing {
@@ -41,6 +41,9 @@ extern "C-unwind" fn call(this: Value, env: Value) -> Value {
         response: native::NO_RESPONSE,
     };
     let id = guarded(0, || route::take_request_id(api, env));
+    if !process::is_wanted(id) {
+        return (api.rb_call_super)(1, &raw const passing.env);
+    }
     let mut begun = guarded(Begun::Pass, || native::begin(api, id));
     if begun == Begun::First {
         native::arm(api, this);

@@ -50,6 +50,9 @@ pub(crate) fn prepare(api: &Api) {
     });
 }
 
+/// Set in a number where the client sends other requests without one, which are not to be noted down.
+pub(crate) const THINNED: u64 = 1 << 63;
+
 /// The request's number, taken out of the env so that the app does not see it; 0 without one.
 pub(crate) fn take_request_id(api: &Api, env: Value) -> u64 {
     match KEYS.get() {

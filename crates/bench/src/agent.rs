@@ -8,6 +8,8 @@
 use std::error::Error;
 use std::ops::{RangeBounds, RangeFull};
 
+use load::Numbered;
+
 use crate::apps::{App, Block, Inside, stay_on_client_core};
 use crate::pairs::{Estimate, Pair, both_orders, estimate};
 use crate::{counted, options};
@@ -29,6 +31,8 @@ struct Case {
     flags: &'static [&'static str],
     config: &'static str,
     connections: u32,
+    /// Whether all requests are noted down, or a part of them as in a run.
+    all: bool,
     /// Most added CPU a request, microseconds; `None` where it is not bound.
     cpu_us_max: Option<f64>,
     /// Least throughput, as a share of that without the agent; `None` where it is not bound.
@@ -42,11 +46,12 @@ const BARE: Case = Case {
     flags: &["-t", "5:5"],
     config: HELLO,
     connections: 4,
+    all: true,
     cpu_us_max: None,
     ratio_min: None,
 };
 
-const CASES: [Case; 6] = [
+const CASES: [Case; 7] = [
     BARE,
     Case {
         name: "floor: the least an agent does at both ends of a request",
@@ -59,8 +64,14 @@ const CASES: [Case; 6] = [
         ..BARE
     },
     Case {
+        name: "hello, all requests noted down, puma -t 5:5",
+        inside: Inside::Agent,
+        ..BARE
+    },
+    Case {
         name: "hello, puma -t 5:5",
         inside: Inside::Agent,
+        all: false,
         cpu_us_max: Some(2.0),
         ratio_min: Some(0.98),
         ..BARE
@@ -68,6 +79,7 @@ const CASES: [Case; 6] = [
     Case {
         name: "hello, puma -w 2 -t 5:5",
         inside: Inside::Agent,
+        all: false,
         flags: &["-w", "2", "-t", "5:5"],
         connections: 8,
         cpu_us_max: Some(2.0),
@@ -77,6 +89,7 @@ const CASES: [Case; 6] = [
     Case {
         name: "10 ms handler, puma -t 5:5",
         inside: Inside::Agent,
+        all: false,
         config: WAITS,
         ratio_min: Some(0.99),
         ..BARE
@@ -108,6 +121,8 @@ const BRIEF: Size = Size {
 
 /// Caches, connections and the JIT-free interpreter settle within half a second of load: thousands of requests.
 const WARMUP_S: f64 = 0.5;
+/// A load numbers all requests at first and looks at their rate twice a second.
+const SETTLING_S: f64 = 0.8;
 
 /// Answers whether every bound held. `--brief` only shows that it runs; `--case TEXT` takes the cases with that text
 /// in their names, `--raw` prints every block, `--count` counts instructions instead ([`counted`]).
@@ -160,8 +175,14 @@ fn measure(case: &Case, size: &Size) -> Result<Vec<Vec<[Block; 4]>>, Box<dyn Err
             // What comes first would otherwise always be A: the first process to boot, the first to be loaded.
             let a_first = boot.is_multiple_of(2);
             let inside = |is_b: bool| if is_b { case.inside } else { Inside::Nothing };
-            let first = App::boot(case.flags, case.config, inside(!a_first))?;
-            let second = App::boot(case.flags, case.config, inside(a_first))?;
+            let mut first = App::boot(case.flags, case.config, inside(!a_first))?;
+            let mut second = App::boot(case.flags, case.config, inside(a_first))?;
+            if !case.all {
+                let settled = |app: &mut App| app.halvings(case.connections, SETTLING_S);
+                let halvings = settled(&mut first)?.min(settled(&mut second)?);
+                first.numbered = Numbered::Halved(halvings);
+                second.numbered = Numbered::Halved(halvings);
+            }
             let block = |app: &App, seconds| app.block(case.connections, seconds);
             block(&first, WARMUP_S)?;
             block(&second, WARMUP_S)?;

@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use ::load::{Plan, run};
+use ::load::{Numbered, Plan, run};
 use capture::{Rings, step_back, unpack_agent};
-use recording::Nanos;
+use recording::{Exchange, Nanos, Window};
 use scenario::Scenario;
 use target::{Agent, CommandLine, Endpoint, Running, Spec};
 
@@ -23,6 +23,8 @@ pub(crate) const CLIENT_CORE: usize = 1;
 pub(crate) struct App {
     running: Running,
     url: String,
+    /// Which requests carry a number.
+    pub(crate) numbered: Numbered,
     reader: Option<Reader>,
     _folder: tempfile::TempDir,
 }
@@ -42,6 +44,14 @@ pub(crate) struct Block {
     pub(crate) rps: f64,
     /// Share of a core that the server's processes were on.
     pub(crate) busy: f64,
+}
+
+/// What came of a load.
+struct Loaded {
+    answered: u64,
+    window_s: f64,
+    /// Of the part of its last requests that carried a number.
+    halvings: u32,
 }
 
 /// What runs inside the app.
@@ -114,6 +124,7 @@ impl App {
         Ok(App {
             running,
             url,
+            numbered: Numbered::All,
             reader: agent.then(|| Reader::start(rings)),
             _folder: folder,
         })
@@ -122,7 +133,9 @@ impl App {
     /// Loads it for `seconds` over `connections` connections.
     pub(crate) fn block(&self, connections: u32, seconds: f64) -> Result<Block, Box<dyn Error>> {
         let before = self.cpu_ns();
-        let (answered, window_s) = self.load(connections, seconds)?;
+        let Loaded {
+            answered, window_s, ..
+        } = self.load(connections, seconds)?;
         let cpu_ns = self.cpu_ns() - before;
         Ok(Block {
             cpu_us: cpu_ns as f64 / 1e3 / answered as f64,
@@ -133,7 +146,7 @@ impl App {
 
     /// The same; answers how many requests were answered.
     pub(crate) fn requests(&self, connections: u32, seconds: f64) -> Result<u64, Box<dyn Error>> {
-        Ok(self.load(connections, seconds)?.0)
+        Ok(self.load(connections, seconds)?.answered)
     }
 
     /// The server's first process.
@@ -141,25 +154,43 @@ impl App {
         self.running.pids().first().copied()
     }
 
-    fn load(&self, connections: u32, seconds: f64) -> Result<(u64, f64), Box<dyn Error>> {
+    /// Loads it as a run does, which numbers part of the requests when they come densely; how often it had halved it at the end.
+    pub(crate) fn halvings(
+        &mut self,
+        connections: u32,
+        seconds: f64,
+    ) -> Result<u32, Box<dyn Error>> {
+        let before = std::mem::take(&mut self.numbered);
+        let loaded = self.load(connections, seconds);
+        self.numbered = before;
+        Ok(loaded?.halvings)
+    }
+
+    fn load(&self, connections: u32, seconds: f64) -> Result<Loaded, Box<dyn Error>> {
         let plan = Plan {
             connections,
             duration: Nanos((seconds * 1e9) as u64),
             drain: Nanos(0),
+            numbered: self.numbered,
             ..Plan::default()
         };
         let scenario = Scenario::single(&self.url)?;
-        let mut answered = 0;
+        let (mut answered, mut exchanges) = (0, Vec::new());
         let result = run(&plan, &scenario, &AtomicBool::new(false), &mut |batch| {
             let answers = batch.exchanges.iter();
             answered += answers
                 .filter(|exchange| exchange.outcome.was_answered())
                 .count() as u64;
+            exchanges.extend(batch.exchanges);
         })?;
         if answered == 0 {
             return Err(format!("no request was answered by {}", self.url).into());
         }
-        Ok((answered, result.window.length().as_secs_f64()))
+        Ok(Loaded {
+            answered,
+            window_s: result.window.length().as_secs_f64(),
+            halvings: halvings(&exchanges, result.window),
+        })
     }
 
     /// Time on a core of all its threads, by the scheduler's own account: nanoseconds, where
@@ -167,6 +198,14 @@ impl App {
     fn cpu_ns(&self) -> u64 {
         self.running.pids().into_iter().map(cpu_ns_of).sum()
     }
+}
+
+/// How often the part of the requests was halved that carried a number in the last tenth of a second.
+fn halvings(exchanges: &[Exchange], window: Window) -> u32 {
+    const LAST: Nanos = Nanos(100_000_000);
+    let is_last = |exchange: &&Exchange| window.end.since(exchange.due) <= LAST;
+    let times = recording::weight_of(exchanges.iter().filter(is_last));
+    times.log2().round() as u32
 }
 
 /// Where `cargo build --example floor` puts it: beside this program.

@@ -25,8 +25,8 @@ const WORKERS: u32 = 2;
 const COMPARED: f64 = 5.0;
 /// Seconds of such a block, with boots and warm-up, roughly: for a look at the time only.
 const BLOCK: f64 = 40.0;
-/// Most final blocks: with a noise of 4 % in each, the interval is then 4 % wide.
-const BLOCKS: u32 = 16;
+/// Most final blocks: with a noise of 4 % in each, the interval is then 3 % wide, so that a loss of 1 % can be told from one of 3.
+const BLOCKS: u32 = 32;
 /// Of the interval of the loss.
 const ALPHA: f64 = 0.05;
 const RESAMPLES: usize = 10_000;

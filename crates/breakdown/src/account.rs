@@ -29,7 +29,7 @@ struct Sums {
 pub(crate) struct Account {
     out: RouteBalance,
     sums: Sums,
-    requests_seen: u64,
+    numbered: u64,
     statements: u64,
     allocations: u64,
     allocations_sampled: u64,
@@ -69,9 +69,9 @@ impl Account {
         out.service.push(exchange.answered.since(exchange.sent));
         self.body_bytes += exchange.body_bytes;
         out.body_bytes_max = out.body_bytes_max.max(exchange.body_bytes);
-        match request.handled {
-            None => out.unseen += 1,
-            Some(handled) => self.add_seen(request, handled, same_host),
+        self.numbered += u64::from(!exchange.id.is_none());
+        if let Some(handled) = request.handled {
+            self.add_seen(request, handled, same_host);
         }
     }
 
@@ -104,7 +104,7 @@ impl Account {
         sums.running += signed(parts.running);
         sums.respond += respond;
         sums.unaccounted += seen - queue - respond - signed(parts.total());
-        self.requests_seen += 1;
+        self.out.told += 1;
         self.statements += u64::from(handled.statements);
         if let Some(allocations) = handled.allocations {
             self.allocations += allocations;
@@ -148,12 +148,13 @@ impl Account {
 
     /// The balance, with running time split as told before.
     pub(crate) fn finish_split(mut self) -> RouteBalance {
-        let seen = self.requests_seen;
         let mut out = std::mem::take(&mut self.out);
+        let seen = out.told;
+        out.unseen = self.unseen(out.answered, seen);
         out.latency.sort_unstable();
         out.service.sort_unstable();
         out.late.sort_unstable();
-        out.balance = self.balance();
+        out.balance = self.balance(seen);
         out.seen_mean_ms = mean(self.sums.seen as f64, seen) / 1e6;
         out.statements = mean(self.statements as f64, seen);
         out.allocations = mean(self.allocations as f64, self.allocations_sampled);
@@ -163,10 +164,19 @@ impl Account {
         out
     }
 
-    fn balance(&self) -> Balance {
+    /// Of the answered requests those that the app never saw, by those with a number.
+    fn unseen(&self, answered: u64, seen: u64) -> u64 {
+        let missing = self.numbered.saturating_sub(seen);
+        match self.numbered {
+            0 => answered,
+            all => (answered as f64 * missing as f64 / all as f64).round() as u64,
+        }
+    }
+
+    fn balance(&self, seen: u64) -> Balance {
         let sums = &self.sums;
-        let ms = |sum: i64| mean(sum as f64, self.requests_seen) / 1e6;
-        let cpu = mean(sums.running_cpu, self.requests_seen) / 1e6;
+        let ms = |sum: i64| mean(sum as f64, seen) / 1e6;
+        let cpu = mean(sums.running_cpu, seen) / 1e6;
         Balance {
             queue: ms(sums.queue),
             receive: ms(sums.receive),

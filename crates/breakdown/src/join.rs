@@ -12,7 +12,7 @@ use crate::sites::Sites;
 pub struct Request<'a> {
     /// As the load generator saw it.
     pub exchange: &'a Exchange,
-    /// As the app saw it; `None` when it never did, or its record was lost.
+    /// As the app saw it; `None` when it never did, its record was lost, or it carried no number.
     pub handled: Option<&'a Handled>,
     /// Index into [`Joined::routes`].
     pub route: usize,
@@ -25,6 +25,9 @@ pub struct Joined<'a> {
     pub requests: Vec<Request<'a>>,
     /// Names of the routes, such as `GET /channel/:id`.
     pub routes: Vec<String>,
+    /// How many requests each one stands for that the app told of: 1 unless the load was so dense that only a random part
+    /// of its requests carried a number.
+    pub weight: f64,
     by_line: HashMap<TextId, usize>,
     sites: Sites,
 }
@@ -61,7 +64,10 @@ pub fn join(recording: &Recording) -> Joined<'_> {
         .map(|exchange| (exchange, handled.get(&exchange.id).copied()))
         .collect();
     let named = name_lines(recording, &measured);
-    let mut joined = Joined::default();
+    let mut joined = Joined {
+        weight: recording.weight(),
+        ..Joined::default()
+    };
     let mut index_of: HashMap<String, usize> = HashMap::new();
     let mut intern = |routes: &mut Vec<String>, name: &str| match index_of.get(name) {
         Some(index) => *index,

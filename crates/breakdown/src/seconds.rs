@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 
 use recording::{
-    DiskBytes, Handled, HostSample, Nanos, NetworkBytes, ProcessRole, ProcessSample, Recording,
-    RuntimeSample, Timestamp,
+    DiskBytes, Exchange, Handled, HostSample, Nanos, NetworkBytes, ProcessRole, ProcessSample,
+    Recording, RuntimeSample, Timestamp, weight_of,
 };
 
 const SECOND: Nanos = Nanos(1_000_000_000);
@@ -132,9 +132,11 @@ pub fn seconds(recording: &Recording) -> Seconds {
         })
         .collect();
     let held = held(&recording.handled, window.start, whole);
+    let weights = weights(&recording.exchanges, window.start, whole);
     for second in &mut seconds {
-        let held = held.get(second.at_s as usize);
-        second.threads_busy = held.map(|held| held.as_secs_f64());
+        let at = second.at_s as usize;
+        let held = held.get(at).zip(weights.get(at));
+        second.threads_busy = held.map(|(held, weight)| held.as_secs_f64() * weight);
     }
     Seconds {
         processes: processes(&recording.host),
@@ -299,9 +301,22 @@ fn held(handled: &[Handled], begin: Timestamp, whole: u64) -> Vec<Nanos> {
     held
 }
 
+/// How many requests each one stands for that carried a number, second by second.
+fn weights(exchanges: &[Exchange], begin: Timestamp, whole: u64) -> Vec<f64> {
+    let mut by_second: Vec<Vec<&Exchange>> = vec![Vec::new(); whole as usize];
+    for exchange in exchanges.iter().filter(|exchange| exchange.due >= begin) {
+        let second = exchange.due.since(begin).0 / SECOND.0;
+        if let Some(seconds) = by_second.get_mut(second as usize) {
+            seconds.push(exchange);
+        }
+    }
+    let weight = |second: Vec<&Exchange>| weight_of(second.into_iter());
+    by_second.into_iter().map(weight).collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use recording::{JitSample, Window};
+    use recording::{JitSample, Outcome, RequestId, TextId, Window};
 
     use super::*;
 
@@ -391,6 +406,28 @@ mod tests {
         let seconds = seconds(&run()).seconds;
         let busy: Vec<_> = seconds.iter().map(|second| second.threads_busy).collect();
         assert_eq!(busy, [Some(1.0), Some(0.25)]);
+    }
+
+    #[test]
+    fn in_a_dense_load_each_request_stands_for_several() {
+        let mut recording = run();
+        let exchange = |id, due| Exchange {
+            id: RequestId(id),
+            due: at(due),
+            sent: at(due),
+            answered: at(due),
+            line: TextId::NONE,
+            step: 0,
+            connection: 0,
+            status: 200,
+            outcome: Outcome::Ok,
+            body_bytes: 0,
+        };
+        let dues = [(0, 2_000), (7, 2_100), (0, 2_999), (8, 3_000)];
+        recording.exchanges = dues.map(|(id, due)| exchange(id, due)).to_vec();
+        let seconds = seconds(&recording).seconds;
+        let busy: Vec<_> = seconds.iter().map(|second| second.threads_busy).collect();
+        assert_eq!(busy, [Some(3.0), Some(0.25)]);
     }
 
     #[test]

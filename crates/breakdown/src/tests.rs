@@ -175,6 +175,31 @@ fn requests_that_the_app_never_saw_are_counted() {
 }
 
 #[test]
+fn of_a_dense_load_a_part_stands_for_all() {
+    let mut recording = one_request();
+    recording.handled[0].sql = vec![SqlUse {
+        count: 3,
+        rows: 5,
+        time: Nanos(10 * MS),
+        ..SqlUse::default()
+    }];
+    let without = |recording: &mut Recording, due| exchange(recording, 0, "GET /channel/12", due);
+    let others = [10, 20, 30, 40, 50].map(|due| without(&mut recording, due));
+    let lost = exchange(&mut recording, 2, "GET /channel/12", 60);
+    recording.exchanges.extend(others.into_iter().chain([lost]));
+    let breakdown = of(&recording);
+    let route = &breakdown.routes[0];
+    // One of two with a number was seen, so of seven requests it is half: four, rounded.
+    assert_eq!((route.answered, route.told, route.unseen), (7, 1, 4));
+    assert_eq!(route.service.len(), 7);
+    close(route.balance.queue, 12.0);
+    let sql = &breakdown.sql[0];
+    assert_eq!((sql.count, sql.rows), (11, 18));
+    close(sql.time_ms, 35.0);
+    close(sql.routes[0].1, 3.0);
+}
+
+#[test]
 fn warm_up_is_left_out() {
     let mut recording = one_request();
     recording.exchanges[0].due = at(999);

@@ -48,20 +48,29 @@ pub fn threads(recording: &Recording) -> Vec<ThreadUse> {
             add(sum, &handled.parts);
         }
     }
+    let weight = recording.weight();
+    let all = |count: u64| (count as f64 * weight).round() as u64;
     let mut threads: Vec<ThreadUse> = Vec::with_capacity(by_thread.len());
     for ((pid, _), (requests, parts)) in by_thread {
         let before = threads.last().filter(|before| before.pid == pid);
         threads.push(ThreadUse {
             pid,
             number: before.map_or(0, |before| before.number) + 1,
-            requests,
-            cpu: parts.running + parts.sql_running + parts.http_running,
-            io: parts.sql_waiting + parts.http_waiting + parts.lock + parts.sleep + parts.other_io,
-            gc: parts.gc,
-            gvl_wait: parts.gvl_wait,
+            requests: all(requests),
+            cpu: Nanos(all((parts.running
+                + parts.sql_running
+                + parts.http_running)
+                .0)),
+            io: Nanos(all(off_gvl(&parts).0)),
+            gc: Nanos(all(parts.gc.0)),
+            gvl_wait: Nanos(all(parts.gvl_wait.0)),
         });
     }
     threads
+}
+
+fn off_gvl(parts: &Parts) -> Nanos {
+    parts.sql_waiting + parts.http_waiting + parts.lock + parts.sleep + parts.other_io
 }
 
 fn add(sum: &mut Parts, more: &Parts) {

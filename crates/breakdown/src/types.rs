@@ -28,8 +28,11 @@ pub struct RouteBalance {
     pub unanswered: u64,
     /// Of these, failed checks.
     pub checks_failed: u64,
-    /// Answered, but never seen inside the app (a proxy answered, or the agent lost the record).
+    /// Answered, but never seen inside the app (a proxy answered, or the agent lost the record). In a dense load the share
+    /// of these among the answered requests with a number, of all that were answered.
     pub unseen: u64,
+    /// Answered requests that the app told of: what the balance is the mean of.
+    pub told: u64,
     /// Due → answered, sorted ascending, one entry a request (unanswered ones at their lower bound).
     pub latency: Vec<Nanos>,
     /// Sent → answered, sorted ascending, one entry an answered request.

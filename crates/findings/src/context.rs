@@ -33,6 +33,11 @@ impl<'a> Context<'a> {
         }
     }
 
+    /// How many there are in the run for `counted` in the requests that the app told of.
+    pub(crate) fn all(&self, counted: u64) -> u64 {
+        (counted as f64 * self.joined.weight).round() as u64
+    }
+
     /// `saved_ms` as a share of all sent → answered time.
     pub(crate) fn share(&self, saved_ms: f64) -> f64 {
         if self.service == Nanos::ZERO {
@@ -50,7 +55,7 @@ impl<'a> Context<'a> {
             .iter()
             .filter_map(|request| request.handled);
         let inside: f64 = handled
-            .map(|handled| handled.parts.total().as_millis_f64())
+            .map(|handled| handled.parts.total().as_millis_f64() * self.joined.weight)
             .sum();
         if inside > 0.0 {
             (time_ms / inside).clamp(0.0, 1.0)

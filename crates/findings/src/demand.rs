@@ -53,7 +53,7 @@ pub(crate) struct Demands {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct OfRoute {
-    requests: u64,
+    requests: f64,
     handler: Demand,
     sql: Demand,
 }
@@ -90,13 +90,14 @@ impl Demands {
         let mut gvl_wait_ms = 0.0;
         for request in &joined.requests {
             if let Some(handled) = request.handled {
-                let (handler, sql) = (handler(&handled.parts), sql(&handled.parts));
+                gvl_wait_ms += handled.parts.gvl_wait.as_millis_f64() * joined.weight;
+                let all = |one: Demand| one.times(joined.weight);
+                let (handler, sql) = (all(handler(&handled.parts)), all(sql(&handled.parts)));
                 let route = &mut demands.routes[request.route];
-                route.requests += 1;
+                route.requests += joined.weight;
                 route.handler = route.handler.plus(handler);
                 route.sql = route.sql.plus(sql);
                 demands.all = demands.all.plus(handler);
-                gvl_wait_ms += handled.parts.gvl_wait.as_millis_f64();
             }
         }
         demands.scarce = scarce(recording, demands.all, gvl_wait_ms);
@@ -116,7 +117,7 @@ impl Demands {
         let found = joined.routes.iter().position(|name| name == route);
         found.map_or(Demand::default(), |route| {
             let route = self.routes[route];
-            route.handler.times(1.0 / route.requests.max(1) as f64)
+            route.handler.times(1.0 / route.requests.max(1.0))
         })
     }
 

@@ -5,7 +5,8 @@
 //! sends a single request, for finding out whether a server answers.
 //!
 //! - Every instant is on the host's `CLOCK_MONOTONIC`, so that it can be joined with what the agent
-//!   stamps inside the app. Every request carries `Hakaru-Request`, 16 hexadecimal digits, never twice.
+//!   stamps inside the app. Requests carry `Hakaru-Request`, 16 hexadecimal digits, never twice; in a dense load a
+//!   random part of them does ([`Numbered`]).
 //! - *Due* is when the user's last answer came and its think time had passed (closed), or the pacer's
 //!   tick (open), whoever is late. *Sent* is taken right before the first write, so that waiting for a
 //!   connection, or for a free user, is between the two. *Answered* is when the last byte had been read.
@@ -31,6 +32,7 @@ mod figures;
 mod frames;
 mod goal;
 mod http1;
+mod ids;
 mod ledger;
 mod level;
 mod measure;
@@ -58,7 +60,7 @@ pub use level::LevelUp;
 pub use measure::{Measured, measure};
 pub use once::{Checked, check_once};
 pub use outcome::{Batch, LoadError, LoadResult};
-pub use plan::{Pace, Plan};
+pub use plan::{Numbered, Pace, Plan};
 pub use poller::Engine;
 pub use probe::{ProbeError, can_connect, probe};
 pub use run::run;

@@ -45,6 +45,34 @@ pub struct Plan {
     pub trust: Trust,
     /// What carries it.
     pub engine: Engine,
+    /// Which requests carry a number where exchanges are handed over one by one.
+    pub numbered: Numbered,
+}
+
+/// Which requests carry a number, by which the app tells of them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Numbered {
+    /// Each of them.
+    All,
+    /// Each of them, or as small a random part as comes near so many a second: half of them, a quarter, and so on.
+    UpTo {
+        /// Above zero.
+        per_second: f64,
+    },
+    /// A random part: one in two to that power.
+    Halved(u32),
+}
+
+/// Numbered requests that are enough: ten seconds of them are 25,000, and an app that answers ten times as many spends little
+/// time on their records (`benchmarks/agent`).
+const NUMBERED_PER_SECOND: f64 = 2_500.0;
+
+impl Default for Numbered {
+    fn default() -> Numbered {
+        Numbered::UpTo {
+            per_second: NUMBERED_PER_SECOND,
+        }
+    }
 }
 
 /// When requests are due.
@@ -91,6 +119,7 @@ impl Default for Plan {
             via: None,
             trust: Trust::default(),
             engine: Engine::default(),
+            numbered: Numbered::default(),
         }
     }
 }

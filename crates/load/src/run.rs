@@ -16,7 +16,7 @@ use crate::outcome::{Batch, LoadError, LoadResult};
 use crate::plan::Plan;
 use crate::stream::Address;
 use crate::tls::TlsClient;
-use crate::worker::{ID_COUNT_MASK, Task, Worker};
+use crate::worker::{Task, Worker};
 
 /// Messages of one thread that may wait for the receiver.
 const MESSAGES_WAITING_MAX: usize = 4;
@@ -143,8 +143,7 @@ pub(crate) fn run_threads<M: Send>(
         id_base: times
             .start
             .monotonic_nanos()
-            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
-            & !ID_COUNT_MASK,
+            .wrapping_mul(0x9e37_79b9_7f4a_7c15),
     };
     let jobs: Vec<(Task<'_>, Book)> = (0..threads)
         .map(|number| (task(number), book(&times, sender.clone())))

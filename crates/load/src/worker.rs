@@ -20,6 +20,7 @@ use scenario::{Scenario, Session};
 use crate::clock;
 use crate::connection::{Connection, Phase, Reading};
 use crate::http1::Limits;
+use crate::ids::Ids;
 use crate::ledger::{Book, Ledger, Share};
 use crate::level::Level;
 use crate::plan::Plan;
@@ -46,8 +47,6 @@ const GATHER_PART: u64 = 7;
 const GATHER_MAX: Nanos = Nanos(250_000);
 /// An answer's weight in the running mean of the time from sent to answered.
 const MEAN_PART: u64 = 64;
-/// The part of a request id that counts; above it stand the bits of the run.
-pub(crate) const ID_COUNT_MASK: u64 = (1 << 40) - 1;
 
 /// What a worker is given.
 pub(crate) struct Task<'a> {
@@ -76,7 +75,7 @@ pub(crate) struct Task<'a> {
     pub(crate) level_share: u32,
     /// The number of the first of them.
     pub(crate) connection_first: u32,
-    /// High bits of all request ids of this run.
+    /// High bits of all request numbers of this run.
     pub(crate) id_base: u64,
 }
 
@@ -99,7 +98,7 @@ pub(crate) struct Worker<'a> {
     in_flight: usize,
     /// Running mean of sent → answered.
     service_mean: Nanos,
-    sent_count: u64,
+    ids: Ids,
     read_buffer: Vec<u8>,
     ledger: Ledger<'a>,
     sweep_at: Timestamp,
@@ -120,6 +119,13 @@ impl<'a> Worker<'a> {
             level_at: task.start + LEVEL_EVERY,
             ledger: Ledger::new(task.scenario, task.window, book),
             poller: Poller::new(task.engine)?,
+            ids: Ids::new(
+                task.id_base,
+                plan.numbered,
+                plan.seed,
+                task.start,
+                (task.number, plan.threads),
+            ),
             task,
             connections: Vec::new(),
             idle: Vec::new(),
@@ -128,7 +134,6 @@ impl<'a> Worker<'a> {
             due: Vec::new(),
             in_flight: 0,
             service_mean: Nanos::ZERO,
-            sent_count: 0,
             read_buffer: vec![0; READ_BYTES],
             cpu_at_start: None,
             sending: true,

@@ -32,9 +32,25 @@ pub use text::{TextId, Texts};
 pub use time::{Nanos, Timestamp, Window};
 
 /// The number that joins a client's [`Exchange`] with the app's [`Handled`]; carried by the request
-/// header `Hakaru-Request` as 16 hexadecimal digits. Zero means "no header": a foreign client.
+/// header `Hakaru-Request` as 16 hexadecimal digits. Zero means "no header": a foreign client, or a request of a dense
+/// load that only a random part of the requests carries one in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RequestId(pub u64);
+
+impl RequestId {
+    /// Set where the client sends other requests without a number, which the app is not to note down.
+    pub const THINNED: RequestId = RequestId(1 << 63);
+
+    /// Whether it is zero.
+    pub fn is_none(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Whether the client sends other requests without a number.
+    pub fn is_thinned(self) -> bool {
+        self.0 & RequestId::THINNED.0 != 0
+    }
+}
 
 /// Everything one run left behind.
 #[derive(Clone, Debug, Default)]
@@ -69,4 +85,25 @@ pub struct Recording {
     pub score: Option<Score>,
     /// What went wrong in measuring, in plain sentences.
     pub troubles: Vec<Trouble>,
+}
+
+impl Recording {
+    /// How many answered requests of the window each one stands for that carried a number: 1, or more in a dense load.
+    pub fn weight(&self) -> f64 {
+        let inside = |exchange: &&Exchange| self.window.contains(exchange.due);
+        weight_of(self.exchanges.iter().filter(inside))
+    }
+}
+
+/// How many answered requests each one stands for that carried a number; 1 where none did.
+pub fn weight_of<'a>(exchanges: impl Iterator<Item = &'a Exchange>) -> f64 {
+    let (mut answered, mut numbered) = (0u64, 0u64);
+    for exchange in exchanges.filter(|exchange| exchange.outcome.was_answered()) {
+        answered += 1;
+        numbered += u64::from(!exchange.id.is_none());
+    }
+    match numbered {
+        0 => 1.0,
+        _ => answered as f64 / numbered as f64,
+    }
 }

@@ -149,6 +149,7 @@ fn route_of(route: &RouteBalance, overall: &RouteBalance) -> v1::Route {
         unanswered: route.unanswered,
         checks_failed: route.checks_failed,
         unseen: route.unseen,
+        told: route.told,
         time_share: facts::time_share(route, overall),
         latency_ms: latency(Percentiles::of(&route.latency)),
         balance_ms: (route.answered > route.unseen).then(|| balance(&route.balance)),

@@ -75,6 +75,7 @@ fn route(name: &str, count: usize, balance: Balance) -> RouteBalance {
         route: name.to_owned(),
         requests: count as u64,
         answered: count as u64,
+        told: count as u64,
         latency: times(count, mean as u64 + 1),
         service: times(count, mean as u64),
         late: times(count, 1),

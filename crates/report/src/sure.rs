@@ -1,5 +1,6 @@
 //! How far the numbers can be trusted, in sentences that every output shows.
 
+use breakdown::RouteBalance;
 use recording::ProcessRole;
 
 use crate::facts::{self, HostUse, Percentiles};
@@ -81,12 +82,7 @@ fn generator(view: &View<'_>) -> String {
 
 fn inside(view: &View<'_>) -> String {
     let overall = &view.breakdown.overall;
-    let seen = overall.answered.saturating_sub(overall.unseen);
-    let counted = format!(
-        "{} of {} answered requests were seen inside the app",
-        numbers::count(seen),
-        numbers::count(overall.answered)
-    );
+    let counted = seen(overall);
     match overall.seen_mean_ms > 0.0 {
         true => {
             let share = numbers::share(overall.balance.unaccounted / overall.seen_mean_ms);
@@ -94,6 +90,20 @@ fn inside(view: &View<'_>) -> String {
             format!("{counted}; {share} of their time unaccounted; CPU read on {sampled} of them")
         }
         false => counted,
+    }
+}
+
+/// How many requests the balance is of.
+fn seen(overall: &RouteBalance) -> String {
+    let all = overall.answered.saturating_sub(overall.unseen);
+    let told = numbers::count(overall.told);
+    let answered = numbers::count(overall.answered);
+    match overall.told == all {
+        true => format!("{told} of {answered} answered requests were seen inside the app"),
+        false => format!(
+            "{told} of {answered} answered requests were seen inside the app, drawn at random as they came so densely; \
+             counts and sums are scaled to all"
+        ),
     }
 }
 

@@ -276,6 +276,8 @@ pub struct Route {
     pub checks_failed: u64,
     /// Of these, answered without being seen in the app.
     pub unseen: u64,
+    /// Of these, requests that the app told of: those of which the balance is.
+    pub told: u64,
     /// Its share of all time from sent to answered.
     pub time_share: f64,
     /// Due → answered.
@@ -472,7 +474,7 @@ pub struct Generator {
 /// The agent.
 #[derive(Debug, Serialize)]
 pub struct Agent {
-    /// CPU time a request, as it estimates itself; `null` without the agent.
+    /// CPU time a request that it notes down, as it estimates itself; `null` without the agent.
     pub cpu_us_per_request: Option<f64>,
     /// Records lost; `null` without the agent.
     pub dropped: Option<u64>,

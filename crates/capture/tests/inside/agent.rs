@@ -116,6 +116,29 @@ fn a_cluster_survives_fork_and_a_killed_worker() {
 }
 
 #[test]
+fn requests_that_a_client_leaves_out_are_not_noted_down() {
+    let mut puma = Puma::start(&["-t", "1:1"], HELLO);
+    let thinned = recording::RequestId::THINNED.0;
+    let mut client = puma.connect();
+    let (foreign, left_out) = (0, 0);
+    for id in [
+        1,
+        foreign,
+        thinned | 2,
+        left_out,
+        left_out,
+        thinned | 3,
+        4,
+        foreign,
+        5,
+    ] {
+        assert_eq!(client.get("/", id), Some((200, "hello".to_owned())));
+    }
+    puma.poll_until("the last request", |puma| ids(puma).contains(&5));
+    assert_eq!(ids(&puma), [1, 0, thinned | 2, thinned | 3, 4, 0, 5]);
+}
+
+#[test]
 fn the_app_sees_nothing_of_the_agent() {
     let mut puma = Puma::start(&["-t", "1:1"], HELLO);
     let mut client = puma.connect();

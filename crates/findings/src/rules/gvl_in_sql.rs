@@ -24,7 +24,7 @@ const SAMPLED_MIN: usize = 3;
 /// What a route's requests held the GVL for in SQL.
 struct Held<'a> {
     route: &'a str,
-    requests: usize,
+    requests: u64,
     /// In all its requests.
     sql_ms: f64,
     /// Upper bound of the share of it on a core.
@@ -61,8 +61,8 @@ fn held<'a>(context: &'a Context<'_>, place: usize) -> Option<Held<'a>> {
         .min_by(|a, b| a.0.total_cmp(&b.0))?;
     Some(Held {
         route: &context.joined.routes[place],
-        requests: handled.len(),
-        sql_ms,
+        requests: context.all(handled.len() as u64),
+        sql_ms: sql_ms * context.joined.weight,
         cpu_share,
         known_by,
     })
@@ -96,7 +96,7 @@ fn by_process(context: &Context<'_>) -> Option<(f64, String)> {
         .requests
         .iter()
         .filter_map(|request| request.handled);
-    let held: f64 = handled.map(sql_ms).sum();
+    let held = handled.map(sql_ms).sum::<f64>() * context.joined.weight;
     (held > 0.0).then(|| (app_ms / held, "CPU time of the whole app".to_owned()))
 }
 
@@ -120,7 +120,7 @@ fn finding(context: &Context<'_>, waits: &[Held<'_>]) -> Option<Finding> {
         "of {each} a request in SQL with the GVL, at most {} was on a core, by {} ({} requests)",
         percent(most.cpu_share),
         most.known_by,
-        numbers::count(most.requests as u64),
+        numbers::count(most.requests),
     )];
     evidence.extend(context.breakdown.sql.iter().find(issues).map(|sql| {
         let site = place(sql.called_from.first().map(String::as_str));

@@ -57,12 +57,25 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
                 query::verb(digest).as_str(),
                 "SELECT" | "WITH" | "INSERT" | "UPDATE" | "DELETE" | "REPLACE"
             );
-            counts.then(|| finding(context, route, digest, site, &repeat))
+            counts.then(|| finding(context, route, digest, site, &repeat.of_all(context)))
         })
         .collect()
 }
 
 impl Repeat {
+    /// In all requests of the run, where only some carried a number.
+    fn of_all(&self, context: &Context<'_>) -> Repeat {
+        let all = |count| context.all(count);
+        Repeat {
+            last: self.last,
+            requests: all(self.requests),
+            count: all(self.count),
+            time: Nanos(all(self.time.0)),
+            gvl_wait: Nanos(all(self.gvl_wait.0)),
+            rows: all(self.rows),
+        }
+    }
+
     fn per_request(&self) -> f64 {
         self.count as f64 / self.requests as f64
     }

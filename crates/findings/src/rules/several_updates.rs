@@ -49,6 +49,10 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         }
     }
     seen.retain(|_, seen| seen.requests >= REQUESTS_MIN);
+    for seen in seen.values_mut() {
+        seen.requests = context.all(seen.requests);
+        seen.saved_ms *= context.joined.weight;
+    }
     seen.iter()
         .map(|((route, _), seen)| finding(context, &context.joined.routes[*route], seen))
         .collect()

@@ -12,10 +12,11 @@ fn run_seen_inside(project: &Project) -> Ended {
     let routes = json["routes"].as_array().expect("routes");
     assert!(!routes.is_empty(), "no route in{said}");
     for route in routes {
-        assert!(
-            route["unseen"].as_u64() <= Some(2),
-            "unseen requests in{said}"
-        );
+        let number = |key: &str| route[key].as_f64().unwrap_or_default();
+        // Of a dense load, one that is missing stands for several.
+        let weight = number("requests") / number("told").max(1.0);
+        let missing = number("unseen") / weight.max(1.0);
+        assert!(missing < 2.5, "unseen requests in{said}");
         assert!(!route["balance_ms"].is_null(), "no balance in{said}");
     }
     assert_eq!(json["troubles"].to_string(), "[]", "{said}");
@@ -29,6 +30,21 @@ fn an_ordinary_app_is_seen_inside() {
         said.json()["agent"]["cpu_us_per_request"].is_number(),
         "{said}"
     );
+}
+
+#[test]
+fn a_dense_load_is_looked_at_in_part() {
+    let project = Project::new(HELLO);
+    project.configure(
+        &format!("command = '{}'", project.puma("-t 2:2")),
+        "[load]\nconnections = 8\nwarmup = '1s'\nduration = '3s'",
+    );
+    let said = run_seen_inside(&project);
+    let json = said.json();
+    let route = &json["routes"][0];
+    let share = route["told"].as_f64().unwrap_or_default() / route["requests"].as_f64().unwrap();
+    assert!((0.01..0.6).contains(&share), "{share} in{said}");
+    project.end(&["report"]).check(0, &["drawn at random"]);
 }
 
 #[test]

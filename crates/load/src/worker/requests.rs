@@ -2,10 +2,10 @@
 
 use std::cmp::Reverse;
 
-use recording::{Nanos, Outcome, RequestId, TextId, Timestamp};
+use recording::{Nanos, Outcome, TextId, Timestamp};
 use scenario::{Over, Verdict};
 
-use super::{ID_COUNT_MASK, MEAN_PART, Worker};
+use super::{MEAN_PART, Worker};
 use crate::clock;
 use crate::connection::{Phase, Request};
 
@@ -18,12 +18,10 @@ const EXAMPLE_BODY_BYTES: usize = 2048;
 impl Worker<'_> {
     /// Takes a due request in hand and sends it as soon as there is a connection.
     pub(super) fn start(&mut self, index: usize, due: Timestamp) {
-        self.sent_count += 1;
-        let threads = u64::from(self.task.plan.threads);
-        let count = self.sent_count * threads + u64::from(self.task.number);
+        let id = self.ids.next(due);
         let connection = &mut self.connections[index];
         connection.request = Request {
-            id: RequestId(self.task.id_base | (count & ID_COUNT_MASK)),
+            id,
             due,
             sent: due,
             was_free: connection.is_open() && connection.free_since <= due,
@@ -65,10 +63,8 @@ impl Worker<'_> {
         let session = self.task.session;
         let connection = &mut self.connections[index];
         let needs_body = session.needs_body(&mut connection.user);
-        let id = self
-            .ledger
-            .keeps_exchanges()
-            .then_some(connection.request.id.0);
+        let id = connection.request.id;
+        let id = (self.ledger.keeps_exchanges() && !id.is_none()).then_some(id.0);
         let (user, out) = connection.new_request();
         let before = out.len();
         let prepared = match session.render(user, id, out) {

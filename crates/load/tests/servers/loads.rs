@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::common::{answer, flow, load, millis, ok, plan, serve_answers, single};
-use load::{Pace, Plan, probe};
+use load::{Numbered, Pace, Plan, probe};
 use recording::{Nanos, Outcome};
 use scenario::{CapturePoints, ScoreRule, ScoreSpec};
 
@@ -55,6 +55,32 @@ fn the_request_carries_its_id() {
         let header = format!("\r\nHakaru-Request: {:016x}\r\n", exchange.id.0);
         assert!(request.contains(&header), "{request}");
     }
+}
+
+#[test]
+fn a_part_of_the_requests_carries_an_id_where_the_plan_says_so() {
+    let seen = std::sync::Arc::new(AtomicU64::new(0));
+    let server_seen = std::sync::Arc::clone(&seen);
+    let address = serve_answers(move |request| {
+        let carries = request.contains("\r\nHakaru-Request: ");
+        server_seen.fetch_add(u64::from(carries), Ordering::Relaxed);
+        ok("")
+    });
+    let plan = Plan {
+        numbered: Numbered::Halved(1),
+        ..plan(2)
+    };
+    let (exchanges, _, _) = load(&plan, &single(address));
+    let ids = exchanges.iter().map(|exchange| exchange.id);
+    let carried: Vec<_> = ids.filter(|id| !id.is_none()).collect();
+    assert_eq!(carried.len() as u64, seen.load(Ordering::Relaxed));
+    assert!(carried.iter().all(|id| id.is_thinned()));
+    let share = carried.len() as f64 / exchanges.len() as f64;
+    assert!(
+        (0.3..0.7).contains(&share),
+        "{share} of {}",
+        exchanges.len()
+    );
 }
 
 /// A server that knows users: login gives a cookie, posting needs it.

@@ -113,11 +113,11 @@ pub(super) fn costs(recording: &Recording, breakdown: &Breakdown) -> Costs {
 
 /// Mean time off the GVL in SQL, of the requests that the app saw in the window.
 pub(super) fn sql_mean(breakdown: &Breakdown, recording: &Recording) -> Nanos {
-    let seen = breakdown.overall.answered - breakdown.overall.unseen;
+    let told = breakdown.overall.told;
     let inside = |handled: &&recording::Handled| recording.window.contains(handled.start);
     let waits = recording.handled.iter().filter(inside);
     let sum: Nanos = waits.map(|handled| handled.parts.sql_waiting).sum();
-    Nanos(sum.0 / seen.max(1))
+    Nanos(sum.0 / told.max(1))
 }
 
 /// From the last sample of the window. Without processes that are known as workers it is one, with all memory.
