@@ -33,6 +33,27 @@ module HakaruAgent
     end
   end
 
+  # In front of PumaCall: requests that the client has left out go on without it, by what Puma's own method does
+  # (`shorten_puma` has tried that).
+  module PumaFront
+    def call(env)
+      return super if Native.wanted(env)
+
+      env[PUMA_CONFIG] = @config
+      @app.call(env)
+    end
+  end
+
+  # Sees another gem replace Puma's method.
+  module FrontWatch
+    private
+
+    def method_added(name)
+      super
+      PumaFront.remove_method(:call) if name == :call && PumaFront.method_defined?(:call)
+    end
+  end
+
   # A worker of Unicorn: its app is put behind the same method as Puma's, once it is forked and built.
   module UnicornWorker
     private
@@ -235,6 +256,7 @@ module HakaruAgent
         @armed = true
         look_for_framework
         hook_loaded_drivers
+        shorten_puma
         tell_settings
         costs = calibrate
         facts = facts_of(config)
@@ -242,6 +264,32 @@ module HakaruAgent
         Native.hello(server, server.bytesize, *facts, *costs)
         Live.listen if defined?(Live)
       end
+    end
+
+    # Not when another gem stands around Puma's method.
+    def shorten_puma
+      middleware = loaded("Puma::Configuration::ConfigMiddleware")
+      return unless middleware && middleware.ancestors[0, 2] == [PumaCall, middleware]
+      return unless sets_config_only?(middleware, middleware.instance_method(:call).super_method)
+
+      const_set(:PUMA_CONFIG, ::Puma::Const::PUMA_CONFIG)
+      middleware.singleton_class.prepend(FrontWatch)
+      middleware.prepend(PumaFront)
+    end
+
+    # Whether all that Puma's method does is to set its configuration in the env.
+    def sets_config_only?(middleware, method)
+      given = nil
+      app = lambda { |env|
+        given = env
+        app
+      }
+      config = Object.new
+      env = {}
+      answer = method.bind_call(middleware.new(config, app), env)
+      answer.equal?(app) && given.equal?(env) && env == { ::Puma::Const::PUMA_CONFIG => config }
+    rescue StandardError
+      false
     end
 
     # An app may have loaded the one and be served by the other.

@@ -93,7 +93,8 @@ fn define(api: &Api) -> Value {
     AGENT.store(agent, Relaxed);
     puma::define(api, agent);
     let module = (api.rb_define_module_under)(agent, c"Native".as_ptr());
-    let functions: [(&CStr, *const c_void, c_int); 15] = [
+    let functions: [(&CStr, *const c_void, c_int); 16] = [
+        (c"wanted", wanted as *const c_void, 1),
         (c"now", now as *const c_void, 0),
         (c"call_begin", call_begin as *const c_void, 4),
         (c"call_end", call_end as *const c_void, 1),
@@ -123,6 +124,18 @@ fn define(api: &Api) -> Value {
 /// `now` → monotonic nanoseconds.
 extern "C" fn now(_self: Value) -> Value {
     fixnum(monotonic_ns() as i64)
+}
+
+/// Ruby's `false`, in all versions.
+const FALSE: Value = 0;
+
+/// `wanted(env)` → something true when the request is to be noted down, or `false`.
+extern "C" fn wanted(_self: Value, env: Value) -> Value {
+    let wanted = |api| process::is_wanted(route::request_id(api, env));
+    match guarded(true, || api().is_none_or(wanted)) {
+        true => env,
+        false => FALSE,
+    }
 }
 
 /// What begins with a request.

@@ -61,15 +61,18 @@ pub(crate) fn take_request_id(api: &Api, env: Value) -> u64 {
     }
 }
 
+/// The request's number, left in the env; 0 without one.
+pub(crate) fn request_id(api: &Api, env: Value) -> u64 {
+    match KEYS.get() {
+        Some(keys) if is(env, HeapType::Hash) => number((api.rb_hash_lookup)(env, keys.id)),
+        _ => 0,
+    }
+}
+
 /// The number of the request that a `Puma::Client` has read; 0 without one.
 pub(crate) fn request_id_of_client(api: &Api, client: Value) -> u64 {
     let Some(keys) = KEYS.get() else { return 0 };
-    let env = (api.rb_ivar_get)(client, keys.client_env);
-    if is(env, HeapType::Hash) {
-        number((api.rb_hash_lookup)(env, keys.id))
-    } else {
-        0
-    }
+    request_id(api, (api.rb_ivar_get)(client, keys.client_env))
 }
 
 /// The header's 16 hexadecimal digits; 0 for no text, and some number for other text than ours.

@@ -14,6 +14,17 @@ run ->(env) do
     Process.wait(child)
     [200, {}, ["forked"]]
   when "/raise" then raise "no"
+  when "/config" then [200, {}, [env["puma.config"].class.name]]
+  when "/patch"
+    Puma::Configuration::ConfigMiddleware.class_eval do
+      def call(env)
+        $count = $count.to_i + 1
+        env["puma.config"] = @config
+        @app.call(env)
+      end
+    end
+    [200, {}, []]
+  when "/count" then [200, {}, [$count.to_s]]
   else [200, {}, ["hello"]]
   end
 end
@@ -136,6 +147,28 @@ fn requests_that_a_client_leaves_out_are_not_noted_down() {
     }
     puma.poll_until("the last request", |puma| ids(puma).contains(&5));
     assert_eq!(ids(&puma), [1, 0, thinned | 2, thinned | 3, 4, 0, 5]);
+}
+
+#[test]
+fn another_gem_may_replace_what_left_out_requests_go_through() {
+    let mut puma = Puma::start(&["-t", "1:1"], HELLO);
+    let thinned = recording::RequestId::THINNED.0;
+    let left_out = 0;
+    let mut client = puma.connect();
+    let mut get = |path, id| client.get(path, id).map(|(_, body)| body);
+    get("/", thinned | 1);
+    let config = Some("Puma::Configuration".to_owned());
+    assert_eq!(get("/config", left_out), config);
+    get("/patch", left_out);
+    get("/", thinned | 2);
+    for _ in 0..3 {
+        assert_eq!(get("/config", left_out), config);
+    }
+    assert_eq!(get("/count", left_out), Some("5".to_owned()));
+    get("/", 3);
+    puma.poll_until("the last request", |puma| ids(puma).contains(&3));
+    assert_eq!(ids(&puma), [thinned | 1, thinned | 2, 3]);
+    assert_eq!(puma.rings.processes()[0].troubles, [""; 0]);
 }
 
 #[test]
