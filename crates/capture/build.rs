@@ -6,16 +6,13 @@ use std::path::PathBuf;
 use std::process::Command;
 
 /// Everything the agent is made of, from the workspace's root.
-const SOURCES: [&str; 10] = [
+const SOURCES: [&str; 7] = [
     "crates/agent",
     "crates/ring/src",
     "crates/ring/Cargo.toml",
     "crates/sql-digest/src",
     "crates/sql-digest/Cargo.toml",
-    "ruby/agent.rb",
-    "ruby/profile.rb",
-    "ruby/compiler_facts.rb",
-    "ruby/messages.rb",
+    "ruby",
     "Cargo.lock",
 ];
 

@@ -21,6 +21,7 @@ use crate::{guarded, hooks, message, process, puma, ready, route, runtime, sampl
 
 const RUBY_HALF: &str = concat!(
     include_str!("../../../ruby/agent.rb"),
+    include_str!("../../../ruby/facts.rb"),
     include_str!("../../../ruby/messages.rb")
 );
 

@@ -1,0 +1,124 @@
+
+# What a process tells of itself beside its requests: its settings, the counters of Ruby and of the server, and where
+# its database is.
+module HakaruAgent
+  # Settings of the process that rules look at; docs/agent.md lists the names.
+  module Settings
+    class << self
+      def all
+        given = %w[RACK_ENV RAILS_ENV APP_ENV MALLOC_ARENA_MAX RUBYOPT].to_h { |name| [name, ENV[name]] }
+        found = given.merge("environment" => environment, "reloading" => reloading, "log level" => log_level,
+                            "log device" => log_device, "jit" => jit)
+        found.compact.to_h { |name, value| [name, value.to_s.b[0, 200]] }
+      end
+
+      private
+
+      def framework(name) = HakaruAgent.send(:loaded, name)
+
+      # What the framework takes itself to be in.
+      def environment
+        if framework("Rails") && ::Rails.respond_to?(:env) then ::Rails.env
+        elsif framework("Sinatra::Base") then ::Sinatra::Base.environment
+        end
+      end
+
+      # What looks at source files again on every request.
+      def reloading
+        application = ::Rails.application if framework("Rails") && ::Rails.respond_to?(:application)
+        return "Rails" if application && !application.config.cache_classes
+        return "Sinatra::Reloader" if framework("Sinatra::Reloader")
+
+        "Rack::Reloader" if framework("Rack::Reloader")
+      end
+
+      def logger = (::Rails.logger if framework("Rails") && ::Rails.respond_to?(:logger))
+
+      def log_level = logger && %w[debug info warn error fatal unknown][logger.level]
+
+      def log_device
+        device = logger&.instance_variable_get(:@logdev)&.dev
+        return unless device
+
+        "#{device.respond_to?(:path) ? device.path : device.class}#{", sync" if device.sync}"
+      rescue StandardError
+        nil
+      end
+
+      def jit
+        return "yjit" if defined?(::RubyVM::YJIT) && ::RubyVM::YJIT.enabled?
+
+        "rjit" if defined?(::RubyVM::RJIT) && ::RubyVM::RJIT.enabled?
+      end
+    end
+  end
+
+  # Ruby's counters and the server's; −1 where there is none.
+  module Counters
+    class << self
+      def gc
+        stat = GC.stat
+        [stat[:count], stat[:major_gc_count], stat[:time].to_i * 1_000_000, stat[:heap_live_slots]]
+      end
+
+      def cause
+        last = GC.latest_gc_info
+        major = last[:major_by] ? ", major by #{last[:major_by]}" : ""
+        "#{last[:gc_by]}#{major}".b
+      end
+
+      def jit
+        return [-1] * 4 unless defined?(::RubyVM::YJIT) && ::RubyVM::YJIT.enabled?
+
+        stats = ::RubyVM::YJIT.runtime_stats
+        [stats[:compiled_iseq_count], stats[:code_region_size], stats[:compile_time_ns], stats[:invalidation_count]]
+          .map(&:to_i)
+      end
+
+      # Threads of Puma with a request, and requests that wait for one.
+      def server
+        stats = ::Puma::Server.current&.stats if defined?(::Puma::Server) && ::Puma::Server.respond_to?(:current)
+        return [-1, -1] unless stats
+
+        [stats[:busy_threads] || (stats[:max_threads] - stats[:pool_capacity]), stats[:backlog]]
+      rescue StandardError
+        [-1, -1]
+      end
+    end
+  end
+
+  # The URL of the database that a driver's connection is to.
+  module DatabaseUrl
+    class << self
+      def of(connection)
+        case connection.class.name
+        when "Mysql2::Client" then mysql(connection.query_options)
+        when "Trilogy" then mysql(connection.connection_options)
+        when "PG::Connection" then postgres(connection)
+        when "SQLite3::Database" then sqlite(connection)
+        end
+      end
+
+      private
+
+      def mysql(options)
+        place = options[:socket] ? "?socket=#{escape(options[:socket])}" : ""
+        user = escape(options[:username] || options[:user] || "root")
+        "mysql://#{user}:#{escape(options[:password])}@#{options[:host] || "localhost"}:" \
+          "#{options[:port] || 3306}/#{escape(options[:database])}#{place}"
+      end
+
+      def postgres(connection)
+        "postgres://#{escape(connection.user)}:#{escape(connection.pass)}@#{escape(connection.host)}:" \
+          "#{connection.port}/#{escape(connection.db)}"
+      end
+
+      def sqlite(connection)
+        path = connection.filename.to_s
+        "sqlite:#{File.expand_path(path)}" unless path.empty?
+      end
+
+      def escape(text) = text.to_s.gsub(/[^A-Za-z0-9._-]/n) { |byte| format("%%%02X", byte.ord) }
+    end
+  end
+end
