@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use ::load::{Numbered, Plan, run};
 use capture::{Rings, step_back, unpack_agent};
-use recording::{Exchange, Nanos, Window};
+use recording::{Exchange, Nanos, Weight, Window};
 use scenario::Scenario;
 use target::{Agent, CommandLine, Endpoint, Running, Spec};
 
@@ -204,8 +204,8 @@ impl App {
 fn halvings(exchanges: &[Exchange], window: Window) -> u32 {
     const LAST: Nanos = Nanos(100_000_000);
     let is_last = |exchange: &&Exchange| window.end.since(exchange.due) <= LAST;
-    let times = recording::weight_of(exchanges.iter().filter(is_last));
-    times.log2().round() as u32
+    let weight: Weight = exchanges.iter().filter(is_last).collect();
+    weight.each().log2().round() as u32
 }
 
 /// Where `cargo build --example floor` puts it: beside this program.

@@ -39,6 +39,11 @@ impl Joined<'_> {
         self.routes.get(route).map(String::as_str)
     }
 
+    /// How many there are in all requests for `counted` in those that the app told of.
+    pub fn in_all(&self, counted: u64) -> u64 {
+        (counted as f64 * self.weight).round() as u64
+    }
+
     /// The telling part of a source line, innermost frame first: helpers through which many statements
     /// go are left out. `None` when its text was lost.
     pub fn site(&self, site: TextId) -> Option<&str> {

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use recording::{
     DiskBytes, Exchange, Handled, HostSample, Nanos, NetworkBytes, ProcessRole, ProcessSample,
-    Recording, RuntimeSample, Timestamp, weight_of,
+    Recording, RuntimeSample, Timestamp, Weight,
 };
 
 const SECOND: Nanos = Nanos(1_000_000_000);
@@ -303,15 +303,14 @@ fn held(handled: &[Handled], begin: Timestamp, whole: u64) -> Vec<Nanos> {
 
 /// How many requests each one stands for that carried a number, second by second.
 fn weights(exchanges: &[Exchange], begin: Timestamp, whole: u64) -> Vec<f64> {
-    let mut by_second: Vec<Vec<&Exchange>> = vec![Vec::new(); whole as usize];
+    let mut by_second = vec![Weight::default(); whole as usize];
     for exchange in exchanges.iter().filter(|exchange| exchange.due >= begin) {
         let second = exchange.due.since(begin).0 / SECOND.0;
-        if let Some(seconds) = by_second.get_mut(second as usize) {
-            seconds.push(exchange);
+        if let Some(weight) = by_second.get_mut(second as usize) {
+            weight.add(exchange);
         }
     }
-    let weight = |second: Vec<&Exchange>| weight_of(second.into_iter());
-    by_second.into_iter().map(weight).collect()
+    by_second.into_iter().map(Weight::each).collect()
 }
 
 #[cfg(test)]

@@ -70,15 +70,13 @@ fn summary(
     let mut sites: Vec<(&str, u64)> = statement.by_site.into_iter().collect();
     sites.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
     let digest = recording.texts.get(id).map(str::to_owned);
-    let times = joined.weight;
-    let all = |count: u64| (count as f64 * times).round() as u64;
     SqlSummary {
         digest: digest.unwrap_or_else(|| format!("unknown statement {:016x}", id.0)),
         id,
-        count: all(statement.count),
-        time_ms: statement.time.as_millis_f64() * times,
-        gvl_wait_ms: statement.gvl_wait.as_millis_f64() * times,
-        rows: all(statement.rows),
+        count: joined.in_all(statement.count),
+        time_ms: statement.time.as_millis_f64() * joined.weight,
+        gvl_wait_ms: statement.gvl_wait.as_millis_f64() * joined.weight,
+        rows: joined.in_all(statement.rows),
         routes,
         called_from: sites.into_iter().map(|(site, _)| site.to_owned()).collect(),
     }

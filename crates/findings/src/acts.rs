@@ -43,15 +43,14 @@ pub(crate) fn sum<'a>(recording: &'a Recording, joined: &Joined<'a>) -> Vec<ActS
         .into_iter()
         .map(|((kind, what, site), sum)| {
             let ms = |nanos: u64| nanos as f64 / 1e6 * joined.weight;
-            let all = |count: u64| (count as f64 * joined.weight).round() as u64;
-            let route = |(route, (requests, nanos))| (route, all(requests), ms(nanos));
+            let route = |(route, (requests, nanos))| (route, joined.in_all(requests), ms(nanos));
             let mut routes: Vec<_> = sum.routes.into_iter().map(route).collect();
             routes.sort_by(|a, b| b.2.total_cmp(&a.2));
             ActSum {
                 kind,
                 what: text(what),
                 site: text(site),
-                count: all(sum.count),
+                count: joined.in_all(sum.count),
                 time_ms: ms(sum.nanos),
                 routes,
             }

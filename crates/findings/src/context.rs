@@ -33,11 +33,6 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// How many there are in the run for `counted` in the requests that the app told of.
-    pub(crate) fn all(&self, counted: u64) -> u64 {
-        (counted as f64 * self.joined.weight).round() as u64
-    }
-
     /// `saved_ms` as a share of all sent → answered time.
     pub(crate) fn share(&self, saved_ms: f64) -> f64 {
         if self.service == Nanos::ZERO {

@@ -17,6 +17,7 @@ mod meta;
 mod sql;
 mod text;
 mod time;
+mod weight;
 
 pub use answers::AnswerFacts;
 pub use database::{ColumnFacts, Counter, DatabaseFacts, Setting, StatementFacts};
@@ -30,6 +31,7 @@ pub use meta::{LoadFacts, LoadMode, Meta, TargetFacts, Trouble, Typed};
 pub use sql::{Access, ExplainedStatement, IndexColumns, PlanStep};
 pub use text::{TextId, Texts};
 pub use time::{Nanos, Timestamp, Window};
+pub use weight::Weight;
 
 /// The number that joins a client's [`Exchange`] with the app's [`Handled`]; carried by the request
 /// header `Hakaru-Request` as 16 hexadecimal digits. Zero means "no header": a foreign client, or a request of a dense
@@ -85,25 +87,4 @@ pub struct Recording {
     pub score: Option<Score>,
     /// What went wrong in measuring, in plain sentences.
     pub troubles: Vec<Trouble>,
-}
-
-impl Recording {
-    /// How many answered requests of the window each one stands for that carried a number: 1, or more in a dense load.
-    pub fn weight(&self) -> f64 {
-        let inside = |exchange: &&Exchange| self.window.contains(exchange.due);
-        weight_of(self.exchanges.iter().filter(inside))
-    }
-}
-
-/// How many answered requests each one stands for that carried a number; 1 where none did.
-pub fn weight_of<'a>(exchanges: impl Iterator<Item = &'a Exchange>) -> f64 {
-    let (mut answered, mut numbered) = (0u64, 0u64);
-    for exchange in exchanges.filter(|exchange| exchange.outcome.was_answered()) {
-        answered += 1;
-        numbered += u64::from(!exchange.id.is_none());
-    }
-    match numbered {
-        0 => 1.0,
-        _ => answered as f64 / numbered as f64,
-    }
 }

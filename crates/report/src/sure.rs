@@ -115,8 +115,8 @@ fn agent(view: &View<'_>) -> String {
         || "cost unknown".to_owned(),
         |micros| {
             format!(
-                "{} of CPU a request by its own estimate",
-                numbers::duration_ms(micros / 1e3)
+                "at least {} µs of CPU a request by its own estimate",
+                numbers::plain(micros)
             )
         },
     );

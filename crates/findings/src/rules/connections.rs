@@ -74,7 +74,7 @@ fn connections(context: &Context<'_>, database: Option<&DatabaseFacts>) -> Optio
     let requests = requests
         .filter(|request| request.handled.is_some_and(asking))
         .count();
-    let requests = context.all(requests as u64);
+    let requests = context.joined.in_all(requests as u64);
     let each = made as f64 / requests.max(1) as f64;
     if made < COUNT_MIN || each < CONNECTIONS_PER_REQUEST_MIN {
         return None;

@@ -61,7 +61,7 @@ fn held<'a>(context: &'a Context<'_>, place: usize) -> Option<Held<'a>> {
         .min_by(|a, b| a.0.total_cmp(&b.0))?;
     Some(Held {
         route: &context.joined.routes[place],
-        requests: context.all(handled.len() as u64),
+        requests: context.joined.in_all(handled.len() as u64),
         sql_ms: sql_ms * context.joined.weight,
         cpu_share,
         known_by,

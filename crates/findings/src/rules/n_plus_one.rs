@@ -65,7 +65,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
 impl Repeat {
     /// In all requests of the run, where only some carried a number.
     fn of_all(&self, context: &Context<'_>) -> Repeat {
-        let all = |count| context.all(count);
+        let all = |count| context.joined.in_all(count);
         Repeat {
             last: self.last,
             requests: all(self.requests),

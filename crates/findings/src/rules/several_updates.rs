@@ -50,7 +50,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     }
     seen.retain(|_, seen| seen.requests >= REQUESTS_MIN);
     for seen in seen.values_mut() {
-        seen.requests = context.all(seen.requests);
+        seen.requests = context.joined.in_all(seen.requests);
         seen.saved_ms *= context.joined.weight;
     }
     seen.iter()
