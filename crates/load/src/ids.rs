@@ -2,8 +2,8 @@
 //!
 //! The app notes down each request that carries one. At tens of thousands a second that would cost the app some percent, and
 //! nobody reads so many. So a load that is denser than its plan wants numbered thins them out: a random half of the
-//! requests carries one, a quarter, and so on. Their share changes at most twice a second and only when it is off by
-//! more than a half, so that it does not follow bursts: those would be missing from the sample.
+//! requests carries one, a quarter, and so on. After a first look their share changes at most twice a second and only when it is
+//! off by more than a half, so that it does not follow bursts: those would be missing from the sample.
 
 use recording::{Nanos, RequestId, Timestamp};
 
@@ -11,8 +11,10 @@ use crate::plan::Numbered;
 
 /// The part of a number that counts; above it stand the bits of the run.
 pub(crate) const COUNT_MASK: u64 = (1 << 40) - 1;
-/// Time over which the rate of requests is counted.
+/// Time over which the rate of requests is counted, and at the beginning: ten thousand records in the first half second
+/// may be more than the app's rings hold.
 const WINDOW: Nanos = Nanos(500_000_000);
+const WINDOW_FIRST: Nanos = Nanos(50_000_000);
 /// More numbered requests than this many times as many as wanted are halved; fewer than so many are doubled. More than a factor
 /// of two lies between, so that neither calls for the other.
 const TOO_MANY: f64 = 1.5;
@@ -37,6 +39,7 @@ struct Thinning {
     per_second: Option<f64>,
     /// One request in `1 << halvings` carries a number.
     halvings: u32,
+    window: Nanos,
     window_start: Timestamp,
     window_requests: u64,
     random: fastrand::Rng,
@@ -64,6 +67,7 @@ impl Ids {
             thinning: Thinning {
                 per_second,
                 halvings,
+                window: WINDOW_FIRST,
                 window_start: start,
                 window_requests: 0,
                 random: fastrand::Rng::with_seed(seed ^ SEED_BITS ^ u64::from(number)),
@@ -89,8 +93,9 @@ impl Ids {
 impl Thinning {
     fn draws(&mut self, now: Timestamp) -> bool {
         let passed = now.since(self.window_start);
-        if passed >= WINDOW {
+        if passed >= self.window {
             self.settle(self.window_requests as f64 / passed.as_secs_f64());
+            self.window = WINDOW;
             self.window_start = now;
             self.window_requests = 0;
         }
@@ -151,6 +156,12 @@ mod tests {
         let near = |found: u64, wanted: u64| found.abs_diff(wanted) < wanted / 5;
         assert!(near(found[1], 1_250) && near(found[2], 1_250), "{found:?}");
         assert_eq!(found[4], 100);
+    }
+
+    #[test]
+    fn a_load_that_is_dense_from_the_beginning_is_thinned_out_soon() {
+        let found = numbered(WANTED, &[20_000]);
+        assert!((1_900..2_600).contains(&found[0]), "{found:?}");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use load::{Batch, Engine, LoadResult, Plan, run};
+use load::{Batch, Engine, LoadResult, Numbered, Plan, run};
 use recording::{Exchange, Nanos, Texts};
 use scenario::{FlowSpec, Scenario, ScoreSpec, Spec};
 
@@ -101,6 +101,7 @@ pub fn plan(connections: u32) -> Plan {
         drain: millis(20_000),
         connect_timeout: millis(20_000),
         answer_timeout: millis(20_000),
+        numbered: Numbered::All,
         ..Plan::default()
     }
 }
