@@ -2,7 +2,7 @@
 //!
 //! The app notes down each request that carries one. At tens of thousands a second that would cost the app some percent, and
 //! nobody reads so many. So a load that is denser than its plan wants numbered thins them out: a random half of the
-//! requests carries one, a quarter, and so on. After a first look their share changes at most twice a second and only when it is
+//! requests carries one, a quarter, and so on. After the first half second their share changes at most twice a second and only when it is
 //! off by more than a half, so that it does not follow bursts: those would be missing from the sample.
 
 use recording::{Nanos, RequestId, Timestamp};
@@ -11,9 +11,10 @@ use crate::plan::Numbered;
 
 /// The part of a number that counts; above it stand the bits of the run.
 pub(crate) const COUNT_MASK: u64 = (1 << 40) - 1;
-/// Time over which the rate of requests is counted, and at the beginning: ten thousand records in the first half second
-/// may be more than the app's rings hold.
+/// Time over which the rate of requests is counted.
 const WINDOW: Nanos = Nanos(500_000_000);
+/// The same at first, and then twice as long each time: ten thousand records in the first half second may be more than whoever
+/// reads them on a busy host keeps up with.
 const WINDOW_FIRST: Nanos = Nanos(50_000_000);
 /// More numbered requests than this many times as many as wanted are halved; fewer than so many are doubled. More than a factor
 /// of two lies between, so that neither calls for the other.
@@ -95,7 +96,7 @@ impl Thinning {
         let passed = now.since(self.window_start);
         if passed >= self.window {
             self.settle(self.window_requests as f64 / passed.as_secs_f64());
-            self.window = WINDOW;
+            self.window = Nanos(2 * self.window.0).min(WINDOW);
             self.window_start = now;
             self.window_requests = 0;
         }
