@@ -121,7 +121,7 @@ const BRIEF: Size = Size {
 
 /// Caches, connections and the JIT-free interpreter settle within half a second of load: thousands of requests.
 const WARMUP_S: f64 = 0.5;
-/// A load numbers all requests at first and looks at their rate twice a second.
+/// A load numbers all requests at first; after so long it has looked at their rate four times.
 const SETTLING_S: f64 = 0.8;
 
 /// Answers whether every bound held. `--brief` only shows that it runs; `--case TEXT` takes the cases with that text
@@ -178,8 +178,8 @@ fn measure(case: &Case, size: &Size) -> Result<Vec<Vec<[Block; 4]>>, Box<dyn Err
             let mut first = App::boot(case.flags, case.config, inside(!a_first))?;
             let mut second = App::boot(case.flags, case.config, inside(a_first))?;
             if !case.all {
-                let settled = |app: &mut App| app.halvings(case.connections, SETTLING_S);
-                let halvings = settled(&mut first)?.min(settled(&mut second)?);
+                let settled = |app: &App| app.halvings(case.connections, SETTLING_S);
+                let halvings = settled(&first)?.min(settled(&second)?);
                 first.numbered = Numbered::Halved(halvings);
                 second.numbered = Numbered::Halved(halvings);
             }

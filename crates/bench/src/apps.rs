@@ -135,7 +135,7 @@ impl App {
         let before = self.cpu_ns();
         let Loaded {
             answered, window_s, ..
-        } = self.load(connections, seconds)?;
+        } = self.load(connections, seconds, self.numbered)?;
         let cpu_ns = self.cpu_ns() - before;
         Ok(Block {
             cpu_us: cpu_ns as f64 / 1e3 / answered as f64,
@@ -146,7 +146,7 @@ impl App {
 
     /// The same; answers how many requests were answered.
     pub(crate) fn requests(&self, connections: u32, seconds: f64) -> Result<u64, Box<dyn Error>> {
-        Ok(self.load(connections, seconds)?.answered)
+        Ok(self.load(connections, seconds, self.numbered)?.answered)
     }
 
     /// The server's first process.
@@ -155,23 +155,22 @@ impl App {
     }
 
     /// Loads it as a run does, which numbers part of the requests when they come densely; how often it had halved it at the end.
-    pub(crate) fn halvings(
-        &mut self,
-        connections: u32,
-        seconds: f64,
-    ) -> Result<u32, Box<dyn Error>> {
-        let before = std::mem::take(&mut self.numbered);
-        let loaded = self.load(connections, seconds);
-        self.numbered = before;
-        Ok(loaded?.halvings)
+    pub(crate) fn halvings(&self, connections: u32, seconds: f64) -> Result<u32, Box<dyn Error>> {
+        let as_in_a_run = Numbered::default();
+        Ok(self.load(connections, seconds, as_in_a_run)?.halvings)
     }
 
-    fn load(&self, connections: u32, seconds: f64) -> Result<Loaded, Box<dyn Error>> {
+    fn load(
+        &self,
+        connections: u32,
+        seconds: f64,
+        numbered: Numbered,
+    ) -> Result<Loaded, Box<dyn Error>> {
         let plan = Plan {
             connections,
             duration: Nanos((seconds * 1e9) as u64),
             drain: Nanos(0),
-            numbered: self.numbered,
+            numbered,
             ..Plan::default()
         };
         let scenario = Scenario::single(&self.url)?;

@@ -41,7 +41,7 @@ impl Joined<'_> {
 
     /// How many there are in all requests for `counted` in those that the app told of.
     pub fn in_all(&self, counted: u64) -> u64 {
-        (counted as f64 * self.weight).round() as u64
+        weighted(counted, self.weight)
     }
 
     /// The telling part of a source line, innermost frame first: helpers through which many statements
@@ -49,6 +49,11 @@ impl Joined<'_> {
     pub fn site(&self, site: TextId) -> Option<&str> {
         self.sites.get(site)
     }
+}
+
+/// So many times as many, rounded.
+pub(crate) fn weighted(counted: u64, weight: f64) -> u64 {
+    (counted as f64 * weight).round() as u64
 }
 
 /// Joins exchanges due in the window with what the app saw of them, and names their routes.

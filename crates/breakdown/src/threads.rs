@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use recording::{Nanos, Parts, Recording};
 
+use crate::join::weighted;
+
 /// A thread's time in handlers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ThreadUse {
@@ -49,7 +51,7 @@ pub fn threads(recording: &Recording) -> Vec<ThreadUse> {
         }
     }
     let weight = recording.weight();
-    let all = |count: u64| (count as f64 * weight).round() as u64;
+    let all = |counted| weighted(counted, weight);
     let mut threads: Vec<ThreadUse> = Vec::with_capacity(by_thread.len());
     for ((pid, _), (requests, parts)) in by_thread {
         let before = threads.last().filter(|before| before.pid == pid);

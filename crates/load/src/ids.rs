@@ -10,7 +10,7 @@ use recording::{Nanos, RequestId, Timestamp};
 use crate::plan::Numbered;
 
 /// The part of a number that counts; above it stand the bits of the run.
-pub(crate) const COUNT_MASK: u64 = (1 << 40) - 1;
+const COUNT_MASK: u64 = (1 << 40) - 1;
 /// Time over which the rate of requests is counted.
 const WINDOW: Nanos = Nanos(500_000_000);
 /// The same at first, and then twice as long each time: ten thousand records in the first half second may be more than whoever
@@ -134,7 +134,7 @@ mod tests {
         let mut ids = Ids::new(u64::MAX, numbered, 1, at(0), (0, 1));
         let second = |(number, rate): (usize, &u64)| {
             let dues = (0..*rate).map(|k| at(number as u64 * SECOND + k * SECOND / rate));
-            let carries = |due: &Timestamp| ids.next(*due) != RequestId::default();
+            let carries = |due: &Timestamp| !ids.next(*due).is_none();
             dues.filter(carries).count() as u64
         };
         rates.iter().enumerate().map(second).collect()
@@ -170,11 +170,7 @@ mod tests {
         let mut ids = Ids::new(0, WANTED, 1, at(0), (0, 1));
         for second in 0..5 {
             let burst = (0..700).map(|k| at(second * SECOND + k * 1_000));
-            assert!(
-                burst
-                    .map(|due| ids.next(due))
-                    .all(|id| id != RequestId::default())
-            );
+            assert!(burst.map(|due| ids.next(due)).all(|id| !id.is_none()));
         }
     }
 
@@ -184,7 +180,7 @@ mod tests {
         for number in 0..3 {
             let mut ids = Ids::new(u64::MAX, Numbered::Halved(1), 1, at(0), (number, 3));
             let carried = (0..1_000).map(|_| ids.next(at(0)));
-            all.extend(carried.filter(|id| *id != RequestId::default()));
+            all.extend(carried.filter(|id| !id.is_none()));
         }
         assert!((1_300..1_700).contains(&all.len()), "{}", all.len());
         assert!(all.iter().all(|id| id.is_thinned()));
