@@ -9,6 +9,7 @@ mod clients;
 mod gvl;
 mod hand_out;
 mod seen;
+mod wake;
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -16,12 +17,16 @@ use std::ops::Range;
 use crate::agenda::Agenda;
 use crate::cores::Cores;
 use crate::workload::{Stretch, Workload};
-use crate::{Load, Prediction, Setup};
+use crate::{Load, Prediction, STATEMENT, Setup};
 use clients::{Client, Generator, Place};
 use seen::Seen;
 
 /// Share of the requests that are replayed before anything is counted: queues fill up meanwhile.
 const WARMUP_SHARE: f64 = 0.1;
+
+/// Shorter stretches off the GVL, ns, are calls that waited for nothing: the thread keeps its core. Found by weighing: so long takes no
+/// thread's waking.
+const NO_WAIT: f64 = 5_000.0;
 
 /// What happens at a moment of real time.
 #[derive(Clone, Copy, Debug)]
@@ -38,6 +43,10 @@ pub(crate) enum Event {
     Runs(usize),
     /// The next request of an open load is due.
     Due,
+    /// Whoever waited for the client's request runs.
+    Arrived(usize),
+    /// The generator has been woken.
+    GeneratorWoken,
     /// A client has thought.
     Thought(usize),
 }
@@ -51,7 +60,9 @@ pub(crate) enum Job {
     Generator,
     /// The database, for a thread.
     Sql(usize),
-    /// What nobody waits for.
+    /// A thread whose wait is over, or that went on without one.
+    Awake(usize),
+    /// What nobody waits for, or what goes on beside a wait.
     Background,
 }
 
@@ -63,7 +74,6 @@ struct Actor {
     left: f64,
     /// Of it, what runs before the GVL is given up.
     slice: f64,
-    slice_since: f64,
     waiting_since: f64,
 }
 
@@ -77,6 +87,8 @@ struct Worker {
     idle: VecDeque<usize>,
     reactor_ready: Vec<usize>,
     reactor_busy: bool,
+    /// CPU with which whoever was given the GVL begins.
+    switching: f64,
     accepting: hand_out::Accepting,
     accept_turn: u32,
 }
@@ -94,8 +106,8 @@ struct Thread {
     /// Counts waits for a next request.
     turn: u32,
     stretches: Range<usize>,
-    /// Somebody waited for the GVL that it has just let go of.
-    woke: bool,
+    /// CPU with which it wakes whoever waited for the GVL that it has just let go of.
+    waking: f64,
     /// Its stretch in SQL is on a core from here on, for so many nanoseconds.
     sql_cpu: Option<f64>,
     sql_since: f64,
@@ -192,9 +204,10 @@ impl<'a> Engine<'a> {
             (None, None) => return false,
             (Some(job), event) if event.is_none_or(|event| job <= event) => {
                 self.pass_to(job);
-                if let Some(job) = self.cores.end_next() {
-                    self.job_ends(job);
+                if let Some((job, began)) = self.cores.end_next() {
+                    self.job_ends(job, began);
                 }
+                self.cores.fill();
             }
             (_, event) => {
                 self.pass_to(event.unwrap_or(self.now));
@@ -215,11 +228,12 @@ impl<'a> Engine<'a> {
         }
     }
 
-    fn job_ends(&mut self, job: Job) {
+    fn job_ends(&mut self, job: Job, began: f64) {
         match job {
-            Job::Gvl(worker) => self.slice_ends(worker),
+            Job::Gvl(worker) => self.slice_ends(worker, began),
             Job::Generator => self.generated(),
-            Job::Sql(thread) => self.sql_ends(thread),
+            Job::Sql(thread) => self.awake(thread),
+            Job::Awake(thread) => self.stretch_ends(thread),
             Job::Background => {}
         }
     }
@@ -232,6 +246,8 @@ impl<'a> Engine<'a> {
             Event::AcceptDelayOver(worker, turn) => self.accept_delay_over(worker, turn),
             Event::Runs(worker) => self.begin_slice(worker),
             Event::Due => self.tick(),
+            Event::Arrived(client) => self.arrived(client),
+            Event::GeneratorWoken => self.next_task(),
             Event::Thought(client) => self.client_goes_on(client),
         }
     }
@@ -255,7 +271,7 @@ impl<'a> Engine<'a> {
         let serving = &mut self.threads[thread];
         serving.started = self.now;
         serving.gvl_wait = 0.0;
-        serving.woke = false;
+        serving.waking = 0.0;
         serving.stretches = range;
         self.clients[serving.client].sent_request = false;
         self.threads_busy += 1;
@@ -270,18 +286,18 @@ impl<'a> Engine<'a> {
             return;
         }
         let next = self.workload.stretch(stretches.start);
-        let woke = std::mem::take(&mut self.threads[thread].woke);
-        let before = if woke {
-            self.setup.costs.release.0 as f64
-        } else {
-            0.0
-        };
+        let before = std::mem::take(&mut self.threads[thread].waking);
         match next {
             Stretch::Run(cpu) => self.want_gvl(thread, cpu),
+            Stretch::Wait(nanos) if nanos < NO_WAIT => {
+                self.cores.go_on(before + nanos, Job::Awake(thread));
+            }
             Stretch::Wait(nanos) => self.in_nanos(before + nanos, Event::StretchOver(thread)),
             Stretch::Sql { wait, cpu } => {
                 let stretched = 1.0 + self.setup.costs.sql_stretch * f64::from(self.in_sql);
                 self.in_sql += 1;
+                let sending = self.switching(STATEMENT * self.setup.costs.switch.0 as f64);
+                self.cores.go_on(before + sending, Job::Background);
                 self.threads[thread].sql_cpu = Some(cpu);
                 self.threads[thread].sql_since = self.now;
                 self.in_nanos(before + wait * stretched, Event::StretchOver(thread));
@@ -292,20 +308,24 @@ impl<'a> Engine<'a> {
     fn wait_ends(&mut self, thread: usize) {
         match self.threads[thread].sql_cpu.take() {
             Some(cpu) => self.cores.start(cpu, Job::Sql(thread)),
-            None => self.stretch_ends(thread),
+            None => self.awake(thread),
         }
     }
 
-    fn sql_ends(&mut self, thread: usize) {
-        self.in_sql -= 1;
-        if self.done >= self.warmup {
-            self.seen.sql += self.now - self.threads[thread].sql_since;
-        }
-        self.stretch_ends(thread);
+    /// A thread needs a core to see that its wait is over.
+    fn awake(&mut self, thread: usize) {
+        self.cores.start(0.0, Job::Awake(thread));
     }
 
     fn stretch_ends(&mut self, thread: usize) {
-        self.threads[thread].stretches.start += 1;
+        let over = &mut self.threads[thread];
+        if let Stretch::Sql { .. } = self.workload.stretch(over.stretches.start) {
+            self.in_sql -= 1;
+            if self.done >= self.warmup {
+                self.seen.sql += self.now - over.sql_since;
+            }
+        }
+        over.stretches.start += 1;
         self.go_on(thread);
     }
 

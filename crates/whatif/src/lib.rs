@@ -6,9 +6,9 @@
 //! - `workers` × `threads`; connections and requests come to threads as [`HandOut`] says.
 //! - A thread goes through its request's stretches. Those that run need the worker's GVL, which is handed
 //!   over first come, first served; a holder whom others wait for gives it up after Ruby's quantum.
-//! - Holders of GVLs, the load generator and the database share the cores equally (processor sharing, as a
-//!   fair scheduler gives): with `n` of them on `cores` cores each runs at min(1, cores / n). Other programs
-//!   count as so many more of them.
+//! - Holders of GVLs, the load generator and the database need a core: they wait for a free one, and take turns in time
+//!   slices when there are more of them, as Linux has it. Other programs count as so many more of them.
+//! - Waking a thread takes CPU, and where a core idles it takes that core a while to run it ([`Costs::wake`]).
 //! - A stretch in SQL is a wait, which grows with the others in SQL by [`Costs::sql_stretch`], and then CPU
 //!   of the database. Other stretches off the GVL take as long as they took.
 //! - Closed and open loads ([`Load`]); a latency counts from when a request was due.
@@ -55,6 +55,14 @@ pub const ACCEPT_DELAY: Nanos = Nanos(5_000_000);
 /// small beside a request, but it needs the GVL.
 pub const DISPATCH: Nanos = Nanos(30_000);
 
+/// CPU of a statement's way to the database and back, in switches of the GVL ([`Costs::switch`]): sent, asleep, awake, received. Found
+/// by weighing: on the chat a statement takes 25 µs of the app's CPU off the GVL with one thread, a switch 4 to 7 µs with five.
+pub const STATEMENT: f64 = 4.0;
+
+/// What waking and switching take where no core idles, as a share of what they take beside one that does. By the chat's recordings of
+/// 2026-11-22 and 23 (benchmarks/whatif): to let go of the GVL takes 2 µs in place of 8, and the CPU off the GVL is half.
+pub const BESIDE_BUSY: f64 = 0.4;
+
 /// What the simulation saw.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Prediction {
@@ -76,6 +84,8 @@ pub struct Prediction {
     pub gvl_wait_mean: Nanos,
     /// Mean time a request was in SQL.
     pub sql_mean: Nanos,
+    /// Mean CPU of a request's hand-overs of the GVL and of its statements' ways, which its stretches do not hold.
+    pub switching_mean: Nanos,
     /// Share of the time in which someone ran with a GVL that was on a core, 0 to 1.
     pub on_core: f64,
     /// Share of time a worker's GVL was held, mean over the workers, 0 to 1.
@@ -108,6 +118,7 @@ impl Prediction {
             queue_mean: nanos(|run| run.queue_mean),
             gvl_wait_mean: nanos(|run| run.gvl_wait_mean),
             sql_mean: nanos(|run| run.sql_mean),
+            switching_mean: nanos(|run| run.switching_mean),
             on_core: number(|run| run.on_core),
             gvl_busy: number(|run| run.gvl_busy),
             cores_busy: number(|run| run.cores_busy),

@@ -12,8 +12,9 @@
 //! 4. Other programs are as many jobs on the cores as explain the CPU that they took by the host's samples.
 //! 5. The recorded setting is replayed. What is missing of the recorded share of running time that was on a core has
 //!    been stolen by the hypervisor: it slows all cores alike. Stretches in SQL are scaled until it gives their recorded mean, and what a
-//!    request takes beside all this ([`Costs::turnaround`] where threads are the limit, [`Costs::handover`] where
-//!    the GVL is) is found such that the replay gives the recorded throughput.
+//!    request takes beside all this ([`Costs::turnaround`] where threads are the limit, [`Costs::wake`] where
+//!    the GVL is) is found such that the replay gives the recorded throughput. What hand-overs and statements take of the app's CPU
+//!    off the GVL ([`Costs::switch`]) is found such that it gives the recorded one.
 
 mod calibrate;
 mod costs;
@@ -147,8 +148,12 @@ impl Model {
             memory: costs::memory(recording),
             database_pool: target.database_pool,
         };
-        let on_core = sample::on_core_overall(breakdown);
-        calibrate::fit(&mut model, on_core, costs::others(recording));
+        let sums = calibrate::Sums {
+            on_core: sample::on_core_overall(breakdown),
+            others: costs::others(recording),
+            off_gvl: costs::off_gvl(breakdown),
+        };
+        calibrate::fit(&mut model, &sums);
         Ok(model)
     }
 

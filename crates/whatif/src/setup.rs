@@ -74,10 +74,15 @@ pub struct Costs {
     /// Mean time a thread is busy between two requests, off the GVL, exponential. Its randomness keeps equal
     /// requests from falling into step.
     pub turnaround: Nanos,
-    /// Time from one thread's letting go of the GVL until one that waited for it runs.
-    pub handover: Nanos,
-    /// Time that a thread needs to wake the one that waits for the GVL, when it lets go of it. Then its wait begins.
+    /// Time from waking a thread until it runs where a core idles, which has to be woken as well. On busy ones it waits for its
+    /// turn, and that is simulated.
+    pub wake: Nanos,
+    /// CPU with which a thread wakes the one that waits for the GVL, when it lets go of it. Then its wait begins. Less where no core
+    /// idles, as is `switch`.
     pub release: Nanos,
+    /// CPU with which a thread goes on when it is given the GVL by another one. A statement's way to the database and back takes
+    /// [`crate::STATEMENT`] times that.
+    pub switch: Nanos,
     /// CPU of the load generator a request, on the same cores; it is one thread.
     pub generator: Nanos,
     /// CPU a request that something else on these cores takes meanwhile, such as what records the run.

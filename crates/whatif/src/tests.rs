@@ -92,7 +92,7 @@ fn gvl_wait_follows_from_saturation() {
 fn handing_over_takes_time_of_the_gvl() {
     let setup = Setup {
         costs: Costs {
-            handover: Nanos(1_000_000),
+            wake: Nanos(1_000_000),
             ..Costs::default()
         },
         ..Setup::closed(1, 5, 4, 5)
@@ -377,14 +377,15 @@ fn any_setup() -> impl Strategy<Value = Setup> {
         Just(HandOut::PumaInline),
         Just(HandOut::PumaReactor),
     ];
-    let costs = (0u64..300_000, 0u64..100_000, 0u64..500_000).prop_map(
-        |(turnaround, handover, generator)| Costs {
-            turnaround: Nanos(turnaround),
-            handover: Nanos(handover),
-            generator: Nanos(generator),
-            ..Costs::default()
-        },
-    );
+    let costs =
+        (0u64..300_000, 0u64..100_000, 0u64..500_000).prop_map(|(turnaround, wake, generator)| {
+            Costs {
+                turnaround: Nanos(turnaround),
+                wake: Nanos(wake),
+                generator: Nanos(generator),
+                ..Costs::default()
+            }
+        });
     (1u32..4, 1u32..8, 1u32..4, load, hand_out, costs).prop_map(
         |(workers, threads, cores, load, hand_out, costs)| Setup {
             workers,

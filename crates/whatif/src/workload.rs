@@ -11,9 +11,9 @@ pub struct Demands {
     pub before: f64,
     /// CPU that it takes after the handler until the answer is written, ns.
     pub after: f64,
-    /// Share of a stretch in SQL that is CPU of a database on the same cores, 0 to 1.
+    /// Share of a stretch in SQL, as it was recorded, that is CPU of a database on the same cores, 0 to 1.
     pub sql_cpu: f64,
-    /// What stretches in SQL are multiplied with, see [`crate::Model`]. Zero counts as one.
+    /// What stretches in SQL are multiplied with, see [`crate::Model`], down to that CPU. Zero counts as one.
     pub sql_scale: f64,
 }
 
@@ -141,10 +141,9 @@ fn stretch(burst: &Burst, demands: &Demands) -> Stretch {
         BurstKind::Running => Stretch::Run(length),
         BurstKind::Sql => {
             let scale = Some(demands.sql_scale).filter(|scale| *scale > 0.0);
-            let length = length * scale.unwrap_or(1.0);
             let cpu = length * demands.sql_cpu.clamp(0.0, 1.0);
             Stretch::Sql {
-                wait: length - cpu,
+                wait: (length * scale.unwrap_or(1.0) - cpu).max(0.0),
                 cpu,
             }
         }

@@ -93,12 +93,19 @@ impl Engine<'_> {
 
     fn generate(&mut self, task: Task) {
         self.generator.tasks.push_back(task);
-        if !self.generator.busy {
-            self.next_task();
+        if self.generator.busy {
+            return;
+        }
+        match self.wake() {
+            Some(nanos) => {
+                self.generator.busy = true;
+                self.in_nanos(nanos, Event::GeneratorWoken);
+            }
+            None => self.next_task(),
         }
     }
 
-    fn next_task(&mut self) {
+    pub(super) fn next_task(&mut self) {
         let Some(task) = self.generator.tasks.pop_front() else {
             return;
         };
@@ -164,8 +171,16 @@ impl Engine<'_> {
 
     /// The client's request is at the server.
     fn arrive(&mut self, client: usize) {
+        self.clients[client].arrived = self.now;
+        match self.wake() {
+            Some(nanos) => self.in_nanos(nanos, Event::Arrived(client)),
+            None => self.arrived(client),
+        }
+    }
+
+    /// Whoever waits for the client's request sees it.
+    pub(super) fn arrived(&mut self, client: usize) {
         let arriving = &mut self.clients[client];
-        arriving.arrived = self.now;
         arriving.sent_request = true;
         match (self.setup.hand_out, arriving.place) {
             (HandOut::Shared, _) => self.share_out(client),

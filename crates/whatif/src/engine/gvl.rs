@@ -14,61 +14,77 @@ impl Engine<'_> {
             self.workers[worker].gvl_queue.push_back(actor);
         } else {
             self.workers[worker].holder = Some(actor);
-            self.begin_slice(worker);
+            self.keep_running(worker);
         }
     }
 
-    /// The holder of the worker's GVL runs.
+    /// The holder of the worker's GVL runs when it is given a core.
     pub(super) fn begin_slice(&mut self, worker: usize) {
-        let Some(holder) = self.workers[worker].holder else {
-            return;
-        };
-        let actor = &mut self.actors[holder];
-        let waited = self.now - actor.waiting_since;
-        actor.slice_since = self.now;
-        actor.slice = actor.left.min(QUANTUM.0 as f64);
-        self.cores.start(actor.slice, Job::Gvl(worker));
-        if let Some(thread) = self.threads.get_mut(holder) {
-            thread.gvl_wait += waited;
+        if let Some(cpu) = self.slice(worker) {
+            self.cores.start(cpu, Job::Gvl(worker));
         }
     }
 
-    pub(super) fn slice_ends(&mut self, worker: usize) {
+    /// It runs on the core on which it is.
+    fn keep_running(&mut self, worker: usize) {
+        if let Some(cpu) = self.slice(worker) {
+            self.cores.go_on(cpu, Job::Gvl(worker));
+        }
+    }
+
+    /// CPU of the holder's next slice.
+    fn slice(&mut self, worker: usize) -> Option<f64> {
+        let actor = &mut self.actors[self.workers[worker].holder?];
+        actor.slice = actor.left.min(QUANTUM.0 as f64);
+        Some(actor.slice + self.workers[worker].switching)
+    }
+
+    /// The holder has had the slice that it began at that moment.
+    pub(super) fn slice_ends(&mut self, worker: usize, began: f64) {
         let Some(holder) = self.workers[worker].holder else {
             return;
         };
+        let switching = std::mem::take(&mut self.workers[worker].switching);
         let actor = &mut self.actors[holder];
         actor.left -= actor.slice;
         self.seen.slices_cpu += actor.slice;
-        self.seen.slices += self.now - actor.slice_since;
+        self.seen.slices += self.now - began - switching;
+        if let Some(thread) = self.threads.get_mut(holder) {
+            thread.gvl_wait += began - actor.waiting_since;
+        }
         actor.waiting_since = self.now;
         let preempted = actor.left > 0.0;
         if preempted && self.workers[worker].gvl_queue.is_empty() {
-            self.begin_slice(worker);
+            self.keep_running(worker);
             return;
         }
         if preempted {
             self.workers[worker].gvl_queue.push_back(holder);
         }
-        let woke = self.hand_over(worker);
+        let waking = self.hand_over(worker);
         if let Some(thread) = self.threads.get_mut(holder) {
-            thread.woke = woke;
+            thread.waking = waking;
         }
         if !preempted {
             self.has_run(holder);
         }
     }
 
-    /// Gives the GVL to whoever waits longest; whether there is one.
-    fn hand_over(&mut self, worker: usize) -> bool {
+    /// Gives the GVL to whoever waits longest; CPU that waking it takes.
+    fn hand_over(&mut self, worker: usize) -> f64 {
         let next = self.workers[worker].gvl_queue.pop_front();
         self.workers[worker].holder = next;
-        match (next, self.setup.costs.handover.0) {
-            (None, _) => {}
-            (Some(_), 0) => self.begin_slice(worker),
-            (Some(_), nanos) => self.in_nanos(nanos as f64, Event::Runs(worker)),
+        if next.is_none() {
+            return 0.0;
         }
-        next.is_some()
+        let costs = self.setup.costs;
+        let waking = self.switching(costs.release.0 as f64);
+        self.workers[worker].switching = self.switching(costs.switch.0 as f64);
+        match self.wake() {
+            Some(nanos) => self.in_nanos(nanos, Event::Runs(worker)),
+            None => self.begin_slice(worker),
+        }
+        waking
     }
 
     /// The actor has had the CPU it wanted, and has let go of the GVL.

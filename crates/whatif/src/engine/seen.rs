@@ -14,6 +14,7 @@ pub(super) struct Seen {
     pub(super) queue: f64,
     pub(super) gvl_wait: f64,
     pub(super) sql: f64,
+    pub(super) switching: f64,
     /// Time between taking a GVL and giving it up, and the CPU that was had in it.
     pub(super) slices: f64,
     pub(super) slices_cpu: f64,
@@ -54,6 +55,7 @@ impl Engine<'_> {
             queue_mean: mean(self.seen.queue),
             gvl_wait_mean: mean(self.seen.gvl_wait),
             sql_mean: mean(self.seen.sql),
+            switching_mean: mean(self.seen.switching),
             on_core: self.seen.slices_cpu / self.seen.slices.max(1.0),
             gvl_busy: self.seen.held / length / self.workers.len() as f64,
             cores_busy: self.seen.worked / length / f64::from(self.setup.cores.max(1)),

@@ -18,6 +18,12 @@ const LIMITING: f64 = 0.9;
 /// said as one.
 const COST_SHARE_MAX: f64 = 0.5;
 
+/// Near what it takes on Linux in a virtual machine, and the most that is believed.
+const SWITCH_TRIED: Nanos = Nanos(10_000);
+const SWITCH_MAX: f64 = 200_000.0;
+/// A database whose waits cannot be scaled to what was recorded has CPU in them that was not recorded there.
+const SQL_SCALE: (f64, f64) = (0.01, 100.0);
+
 /// Most growth that is believed: each other statement takes as long again, as if all waited for one lock.
 const STRETCH_MAX: f64 = 1.0;
 /// A second run that is farther off was slowed down by something else.
@@ -31,22 +37,54 @@ const FOREIGN_MAX: f64 = 16.0;
 #[derive(Clone, Copy)]
 enum Unknown {
     Turnaround,
-    Handover,
+    Wake,
 }
 
-/// `on_core` is the share of running time that was on a core, `others` how many cores other programs were on.
-pub(super) fn fit(model: &mut Model, on_core: f64, others: f64) {
+/// What the recording says in sums, to be met by its replay.
+pub(super) struct Sums {
+    /// Share of running time that was on a core.
+    pub(super) on_core: f64,
+    /// How many cores other programs were on.
+    pub(super) others: f64,
+    /// CPU that a request took off the GVL, nanoseconds; `None` where no request's CPU was read.
+    pub(super) off_gvl: Option<f64>,
+}
+
+pub(super) fn fit(model: &mut Model, sums: &Sums) {
+    let on_core = sums.on_core;
     let sql_mean = model.measured.sql_mean;
     model.recorded.costs.turnaround = TURNAROUND;
     let foreign_max = FOREIGN_MAX * f64::from(model.recorded.cores);
     // They were on a core for the same share of the time in which they would have run.
-    model.recorded.costs.foreign = (others / on_core.max(1.0 - STOLEN_MAX)).min(foreign_max);
+    model.recorded.costs.foreign = (sums.others / on_core.max(1.0 - STOLEN_MAX)).min(foreign_max);
     fit_stolen(model, on_core);
     for _ in 0..SQL_ROUNDS {
         fit_sql(model, sql_mean);
     }
     fit_rate(model);
+    fit_switch(model, sums.off_gvl.unwrap_or_default());
     fit_sql(model, sql_mean);
+    // Switches take a part of what the rate's cost was found to be without them.
+    fit_rate(model);
+    fit_sql(model, sql_mean);
+}
+
+/// Finds what a switch takes, such that those of a request and its statements take what it took off the GVL. They are in
+/// proportion, so two replays tell it.
+fn fit_switch(model: &mut Model, off_gvl: f64) {
+    let mut with = |switch| {
+        model.recorded.costs.switch = switch;
+        replay(model).switching_mean.0 as f64
+    };
+    let (released, tried) = (with(Nanos::ZERO), with(SWITCH_TRIED));
+    let share = (off_gvl - released).max(0.0) / (tried - released).max(1.0);
+    let found = share * SWITCH_TRIED.0 as f64;
+    let found = if tried > released {
+        found.min(SWITCH_MAX)
+    } else {
+        0.0
+    };
+    model.recorded.costs.switch = Nanos(found as u64);
 }
 
 fn replay(model: &Model) -> Prediction {
@@ -61,11 +99,8 @@ fn fit_sql(model: &mut Model, recorded: Nanos) {
     }
     let demands = model.demands;
     let scale = demands.sql_scale * recorded.0 as f64 / replayed.0 as f64;
-    // CPU of the database does not shrink with the waits that are taken out.
-    let cpu = (demands.sql_cpu * demands.sql_scale / scale).min(1.0);
     model.set_demands(Demands {
-        sql_scale: scale,
-        sql_cpu: cpu,
+        sql_scale: scale.clamp(SQL_SCALE.0, SQL_SCALE.1),
         ..demands
     });
 }
@@ -128,7 +163,7 @@ fn fit_rate(model: &mut Model) {
         return;
     }
     let unknown = if replay(model).gvl_busy >= LIMITING {
-        Unknown::Handover
+        Unknown::Wake
     } else {
         Unknown::Turnaround
     };
@@ -155,8 +190,8 @@ fn with(costs: Costs, unknown: Unknown, nanos: f64) -> Costs {
             turnaround: nanos,
             ..costs
         },
-        Unknown::Handover => Costs {
-            handover: nanos,
+        Unknown::Wake => Costs {
+            wake: nanos,
             ..costs
         },
     }

@@ -99,6 +99,14 @@ pub(super) fn demands(recording: &Recording, breakdown: &Breakdown) -> Demands {
     }
 }
 
+/// CPU that the handlers took off the GVL, a request, nanoseconds; `None` where no request's CPU was read.
+pub(super) fn off_gvl(breakdown: &Breakdown) -> Option<f64> {
+    let overall = &breakdown.overall;
+    let with_gvl = overall.balance.cpu + overall.balance.gc;
+    let total = overall.cpu_total_ms?;
+    Some((total - with_gvl).max(0.0) * 1e6)
+}
+
 /// The load generator's share; what is still to be found is zero.
 pub(super) fn costs(recording: &Recording, breakdown: &Breakdown) -> Costs {
     let answered = breakdown.overall.answered.max(1);

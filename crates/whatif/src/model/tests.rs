@@ -317,6 +317,28 @@ fn waking_others_is_no_wait() {
     near("waiting", means.wait, wait, 0.05);
 }
 
+/// Each request has one statement, and took 0.2 ms of CPU off the GVL.
+#[test]
+fn cpu_off_the_gvl_is_given_to_switches_and_statements() {
+    const OFF: u64 = MS / 5;
+    let mut recording = recording();
+    for handled in &mut recording.handled {
+        handled.cpu = handled.cpu.map(|cpu| CpuSample {
+            total_cpu: Nanos(RUN + OFF),
+            ..cpu
+        });
+    }
+    let model = model(&recording).unwrap();
+    let replayed = model.predict(&model.recorded);
+    near(
+        "off the GVL",
+        replayed.switching_mean.0 as f64,
+        OFF as f64,
+        0.03,
+    );
+    assert!(model.error() < 0.02, "{}", model.error());
+}
+
 /// A recording in which what ran had a core for half of its time.
 fn half_on_core() -> Recording {
     let mut recording = recording();
