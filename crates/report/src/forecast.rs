@@ -166,9 +166,9 @@ impl Forecast<'_> {
                 "! that is much: something that is not simulated takes time; trust the prediction less".to_owned(),
             );
         }
-        let close = CLOSE.map(|(figure, share)| format!("{figure} within {:.0}%", share * 100.0));
+        let close = CLOSE.map(|(figure, share)| format!("{:.0}% ({figure})", share * 100.0));
         notes.push(format!(
-            "nine of ten predictions of the benchmark were this close: {}; hakaru tune measures",
+            "how sure: nine of ten predictions of the benchmark came within {}; `hakaru tune` measures",
             close.join(", ")
         ));
         if let Some((goal, held)) = &self.goal {
