@@ -16,6 +16,7 @@ mod pairs;
 mod plot;
 mod profile;
 mod program;
+mod replay;
 mod schema;
 mod solutions;
 mod steps;

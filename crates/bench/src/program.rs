@@ -98,6 +98,11 @@ impl Project {
         })
     }
 
+    /// Where its copy is.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// Where the app's data is.
     pub(crate) fn database(&self) -> String {
         let told = self.env.iter().find(|(name, _)| name == "DATABASE_URL");
