@@ -30,6 +30,8 @@ pub const MARGIN: f64 = 0.03;
 const CONTENDERS: usize = 3;
 /// Logarithm of a ratio of threads or workers below which cells are hardly different: 4 and 5 threads are.
 const ALIKE: f64 = 0.25;
+/// A p95 that is longer by this factor is longer in earnest. Found by weighing: that of a short block differs by half from one to the next.
+const TAIL_ALIKE: f64 = 1.5;
 /// Most cells that are ever measured.
 const CELLS_MAX: usize = 8;
 /// Rounds before a contender that holds the goal may be dropped or picked.
@@ -62,7 +64,7 @@ pub struct Aim {
 /// What makes a setting better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Better {
-    /// More requests a second; of equals, less memory.
+    /// More requests a second; of equals, a shorter p95; of those, less memory.
     Throughput,
     /// Less memory; of equals, fewer threads.
     Memory,
@@ -335,11 +337,12 @@ impl Search {
             by_goal.then(a.2.cmp(&b.2)).then(a.3.cmp(&b.3))
         });
         let ranked = working.into_iter().map(|(_, index)| index).collect();
-        self.thriftiest_first(ranked)
+        self.best_of_equals_first(ranked)
     }
 
-    /// Of cells whose throughput is within half of [`MARGIN`] of the best, the one that needs least goes first.
-    fn thriftiest_first(&self, mut ranked: Vec<usize>) -> Vec<usize> {
+    /// Cells whose throughput is within half of [`MARGIN`] of the best are equals: of them those with a p95 near the shortest go
+    /// first, and of these the one that needs least. Where as many requests are answered, the tail is what users feel.
+    fn best_of_equals_first(&self, mut ranked: Vec<usize>) -> Vec<usize> {
         if self.aim.by != Better::Throughput {
             return ranked;
         }
@@ -351,13 +354,13 @@ impl Search {
             .iter()
             .take_while(|index| self.holds(**index) && self.figures(**index).rps >= enough)
             .count();
+        let p95 = |index: usize| self.figures(index).p95;
+        let tails = ranked[..equals].iter().map(|index| p95(*index));
+        let most = TAIL_ALIKE * tails.fold(f64::INFINITY, f64::min);
         ranked[..equals].sort_by_key(|index| {
             let candidate = &self.candidates[*index];
-            (
-                candidate.memory_bytes,
-                candidate.cell.workers,
-                candidate.cell.threads,
-            )
+            let size = (candidate.cell.workers, candidate.cell.threads);
+            (p95(*index) > most, candidate.memory_bytes, size)
         });
         ranked
     }

@@ -40,6 +40,8 @@ pub(crate) struct Race<'a> {
     pub(crate) boots: usize,
     /// What the longest block has taken.
     longest: Duration,
+    /// What stopping an app has taken at most.
+    stopping: Duration,
     deadline: Instant,
     stop: &'a Arc<AtomicBool>,
 }
@@ -77,6 +79,7 @@ impl<'a> Race<'a> {
             measured: 0,
             boots: 0,
             longest: length.warmup + length.measured,
+            stopping: Duration::ZERO,
             deadline,
             stop,
         }
@@ -112,7 +115,10 @@ impl<'a> Race<'a> {
 
     /// Stops the app that the last block left up.
     pub(crate) fn stop_app(&mut self) {
-        self.kept = None;
+        let begin = Instant::now();
+        if self.kept.take().is_some() {
+            self.stopping = self.stopping.max(begin.elapsed());
+        }
     }
 
     /// Settings of the runtime that can be tried with this app.
@@ -128,7 +134,8 @@ impl<'a> Race<'a> {
         names: &[String],
     ) -> Result<(Extras, Option<Ended>), Failure> {
         // What is compared here is chosen at the start of a process.
-        (self.live, self.kept) = (None, None);
+        self.live = None;
+        self.stop_app();
         let mut extras = Extras::new(cell, names.to_vec());
         let mut blocks = 0;
         while let Some(setting) = extras.step() {
@@ -154,11 +161,12 @@ impl<'a> Race<'a> {
         name: &str,
     ) -> Result<Got, Failure> {
         if self.round != round {
-            (self.round, self.kept) = (round, None);
+            self.round = round;
+            self.stop_app();
         }
         loop {
             let begin = Instant::now();
-            if begin + self.longest > self.deadline {
+            if begin + self.longest + self.stopping > self.deadline {
                 return Ok(Got::Over(Ended::Budget));
             }
             let wanted = Wanted {

@@ -179,3 +179,26 @@ fn nothing_measured_gives_the_prediction() {
     assert!(outcome.figures.get(Metric::Rps) > 0.0);
     assert_eq!(outcome.effect, None);
 }
+
+#[test]
+fn of_equals_a_clearly_shorter_tail_goes_before_less_memory() {
+    let check = |p95_of_many: f64, picked: u32| {
+        let mut grid = grid();
+        grid.retain(|known| known.cell.workers == 2 && [5, 10].contains(&known.cell.threads));
+        for known in &mut grid {
+            let many = known.cell.threads == 10;
+            let p95 = if many { p95_of_many } else { 200.0 };
+            known.predicted = Figures {
+                rps: if many { 995.0 } else { 1_000.0 },
+                p95,
+                ..known.predicted
+            };
+            known.memory_bytes = if many { 110 } else { 100 };
+        }
+        let search = Search::new(throughput(None), PRESENT, grid);
+        assert_eq!(search.outcome().unwrap().best.cell.threads, picked);
+    };
+    check(40.0, 10);
+    check(150.0, 5);
+    check(400.0, 5);
+}
