@@ -11,25 +11,43 @@ use serde_json::Value;
 /// One at a time: each measures, and there may be but two cores.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// Reads one of 20,000 rows by a column without an index.
+/// Reads one of 20,000 rows by a column without an index, with a connection a thread.
 const READS: &str = r#"
-require "sqlite3"
+require "LIBRARY"
 
 run ->(_env) do
   base = Thread.current.thread_variable_get(:base)
-  Thread.current.thread_variable_set(:base, base = SQLite3::Database.new("things.db")) unless base
-  rows = base.execute("SELECT name FROM thing WHERE owner = ?", [rand(1..20_000)])
-  [200, { "content-type" => "text/plain" }, [rows.size.to_s]]
+  Thread.current.thread_variable_set(:base, base = CONNECT) unless base
+  rows = QUERY
+  [200, { "content-type" => "text/plain" }, [rows.to_a.size.to_s]]
 end
 "#;
 
-const SEED: &str = r#"
-require "sqlite3"
-base = SQLite3::Database.new("things.db")
-base.execute("CREATE TABLE thing (id INTEGER PRIMARY KEY, owner INTEGER NOT NULL, name TEXT NOT NULL)")
-base.execute("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
-              INSERT INTO thing SELECT i, i, printf('thing %060d', i) FROM n")
-"#;
+/// How an app reaches its things.
+struct Driver {
+    /// Ruby library.
+    library: &'static str,
+    /// Ruby expression for a new connection.
+    connect: &'static str,
+    /// Ruby expression for the rows.
+    query: &'static str,
+    /// SQL that numbers the rows, as `i`.
+    numbers: &'static str,
+}
+
+const SQLITE: Driver = Driver {
+    library: "sqlite3",
+    connect: r#"SQLite3::Database.new("things.db")"#,
+    query: r#"base.execute("SELECT name FROM thing WHERE owner = ?", [rand(1..20_000)])"#,
+    numbers: "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) SELECT i FROM n",
+};
+
+const POSTGRES: Driver = Driver {
+    library: "pg",
+    connect: r#"PG.connect(ENV.fetch("DATABASE_URL"))"#,
+    query: r#"base.exec_params("SELECT name FROM thing WHERE owner = $1", [rand(1..20_000)])"#,
+    numbers: "SELECT generate_series(1, 20000) AS i",
+};
 
 const SCHEMA: &str =
     "CREATE TABLE thing (id INTEGER PRIMARY KEY, owner INTEGER NOT NULL, name TEXT NOT NULL);\n";
@@ -89,12 +107,15 @@ const CLAIMING: [&str; 7] = [
 
 struct Project {
     folder: tempfile::TempDir,
+    /// Address of the things' database.
+    database: Option<String>,
 }
 
 impl Project {
     fn new(app: &str, threads: u32) -> Project {
         let project = Project {
             folder: tempfile::tempdir().expect("a temporary folder"),
+            database: None,
         };
         let port = TcpListener::bind("127.0.0.1:0")
             .and_then(|listener| listener.local_addr())
@@ -114,12 +135,45 @@ impl Project {
         project
     }
 
+    /// Reads things of a SQLite file.
     fn with_things() -> Project {
-        let project = Project::new(READS, 3);
-        let mut seed = Command::new("ruby");
-        let seeded = seed.args(["-e", SEED]).current_dir(project.path()).status();
-        assert!(seeded.expect("ruby runs").success());
-        project
+        let project = Project::reading(&SQLITE);
+        let file = project.path().join("things.db");
+        project.seeded(format!("sqlite:{}", file.display()), &SQLITE)
+    }
+
+    /// Reads things of a database of its own on a server.
+    fn with_things_on_postgres(server: &str) -> Project {
+        const NAME: &str = "hakaru_things";
+        let mut database = opened(server);
+        for statement in ["DROP DATABASE IF EXISTS", "CREATE DATABASE"] {
+            execute(&mut *database, &format!("{statement} {NAME}"));
+        }
+        let url = schema_db::scratch::url_of(server, NAME).expect("the address names a database");
+        Project::reading(&POSTGRES).seeded(url, &POSTGRES)
+    }
+
+    fn reading(driver: &Driver) -> Project {
+        let app = READS.replace("LIBRARY", driver.library);
+        let app = app.replace("CONNECT", driver.connect);
+        Project::new(&app.replace("QUERY", driver.query), 3)
+    }
+
+    fn seeded(mut self, url: String, driver: &Driver) -> Project {
+        let mut database = opened(&url);
+        execute(&mut *database, SCHEMA);
+        let rows = format!(
+            "INSERT INTO thing SELECT i, i, 'thing ' || (1000000000 + i) FROM ({}) AS numbers",
+            driver.numbers
+        );
+        execute(&mut *database, &rows);
+        self.database = Some(url);
+        self
+    }
+
+    /// Where its things are.
+    fn url(&self) -> &str {
+        self.database.as_deref().expect("a project with things")
     }
 
     fn path(&self) -> PathBuf {
@@ -131,13 +185,16 @@ impl Project {
     }
 
     fn hakaru(&self, code: i32, words: &[&str]) -> Output {
-        let output = Command::new(env!("CARGO_BIN_EXE_hakaru"))
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hakaru"));
+        command
             .args(words)
             .current_dir(self.path())
             .env("TMPDIR", self.folder.path().join("tmp"))
-            .env_remove("DATABASE_URL")
-            .output()
-            .expect("hakaru runs");
+            .env_remove("DATABASE_URL");
+        if let Some(url) = self.database.as_ref().filter(|url| is_server(url)) {
+            command.env("DATABASE_URL", url);
+        }
+        let output = command.output().expect("hakaru runs");
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(code), "{words:?}: {said}");
         output
@@ -164,11 +221,9 @@ impl Project {
             .to_string()
     }
 
-    /// The schema as SQLite tells it, and how many rows there are.
+    /// The schema as the database tells it, and how many rows there are.
     fn state(&self) -> (String, String) {
-        let address = format!("sqlite:{}", self.path().join("things.db").display());
-        let opened = schema_db::scratch::open(&address);
-        let mut database = opened.unwrap_or_else(|error| panic!("{}", error.message));
+        let mut database = opened(self.url());
         let schema = database.export();
         let rows = database.query("SELECT count(*) FROM thing");
         let message = |error: schema_db::DbError| -> String { panic!("{}", error.message) };
@@ -178,10 +233,33 @@ impl Project {
         )
     }
 
+    /// What a copy could be seen by: folders, and databases on the server.
     fn leftovers(&self) -> usize {
+        const COPIES: &str =
+            "SELECT datname FROM pg_database WHERE datname LIKE 'hakaru\\_scratch%'";
         let folder = std::fs::read_dir(self.folder.path().join("tmp"));
-        folder.expect("a folder").count()
+        let server = self.database.as_ref().filter(|url| is_server(url));
+        let copies = server.map_or(0, |url| {
+            let copies = opened(url).query(COPIES);
+            copies
+                .unwrap_or_else(|error| panic!("{}", error.message))
+                .len()
+        });
+        folder.expect("a folder").count() + copies
     }
+}
+
+fn is_server(url: &str) -> bool {
+    schema_db::scratch::sqlite_path(url).is_none()
+}
+
+fn opened(url: &str) -> Box<dyn schema_db::Database> {
+    schema_db::scratch::open(url).unwrap_or_else(|error| panic!("{}", error.message))
+}
+
+fn execute(database: &mut dyn schema_db::Database, sql: &str) {
+    let done = database.execute(sql);
+    done.unwrap_or_else(|error| panic!("{sql}: {}", error.message));
 }
 
 fn alone() -> std::sync::MutexGuard<'static, ()> {
@@ -196,10 +274,8 @@ fn ratio(compared: &Value, metric: &str) -> f64 {
     row.expect("the row")["ratio"].as_f64().expect("a ratio")
 }
 
-#[test]
-fn an_index_that_proves_faster_is_kept_where_that_is_asked() {
-    let _alone = alone();
-    let project = Project::with_things();
+/// Tries the index that a run asks for, and keeps it.
+fn keep_the_index(project: &Project) {
     let before = project.state();
     let finding = project.finding("CREATE INDEX");
     let words = [&["try", &finding, "--keep"], &CLAIMING[..]].concat();
@@ -213,6 +289,20 @@ fn an_index_that_proves_faster_is_kept_where_that_is_asked() {
     let again = project.hakaru(2, &["try", &finding]);
     let said = String::from_utf8_lossy(&again.stderr);
     assert!(said.contains("is there already"), "{said}");
+}
+
+#[test]
+fn an_index_that_proves_faster_is_kept_where_that_is_asked() {
+    let _alone = alone();
+    keep_the_index(&Project::with_things());
+}
+
+#[test]
+fn an_index_is_tried_on_a_scratch_database_of_postgres_and_kept() {
+    let _alone = alone();
+    let server = std::env::var("HAKARU_TEST_POSTGRES_URL");
+    let server = server.expect("bin/test starts the servers that tests need, and says where");
+    keep_the_index(&Project::with_things_on_postgres(&server));
 }
 
 #[test]

@@ -19,6 +19,7 @@ use crate::cores::Cores;
 use crate::workload::{Stretch, Workload};
 use crate::{Load, Prediction, STATEMENT, Setup};
 use clients::{Client, Generator, Place};
+use hand_out::Errand;
 use seen::Seen;
 
 /// Share of the requests that are replayed before anything is counted: queues fill up meanwhile.
@@ -102,7 +103,7 @@ struct Thread {
     /// The connection was ended with the last answer.
     ended: bool,
     /// What it wants the GVL for, when that is no request.
-    errand: Option<hand_out::Errand>,
+    errand: Option<Errand>,
     /// Counts waits for a next request.
     turn: u32,
     stretches: Range<usize>,
@@ -282,7 +283,10 @@ impl<'a> Engine<'a> {
     fn go_on(&mut self, thread: usize) {
         let stretches = &self.threads[thread].stretches;
         if stretches.is_empty() {
-            self.end_request(thread);
+            match self.asks_before_answer(thread) {
+                true => self.run_errand(thread, Errand::Ask),
+                false => self.end_request(thread),
+            }
             return;
         }
         let next = self.workload.stretch(stretches.start);

@@ -15,6 +15,7 @@
 
 mod extras;
 mod noise;
+mod ranking;
 #[cfg(test)]
 mod tests;
 
@@ -30,8 +31,6 @@ pub const MARGIN: f64 = 0.03;
 const CONTENDERS: usize = 3;
 /// Logarithm of a ratio of threads or workers below which cells are hardly different: 4 and 5 threads are.
 const ALIKE: f64 = 0.25;
-/// A p95 that is longer by this factor is longer in earnest. Found by weighing: that of a short block differs by half from one to the next.
-const TAIL_ALIKE: f64 = 1.5;
 /// Most cells that are ever measured.
 const CELLS_MAX: usize = 8;
 /// Rounds before a contender that holds the goal may be dropped or picked.
@@ -272,97 +271,6 @@ impl Search {
 
     fn index_of(&self, cell: Cell) -> Option<usize> {
         self.candidates.iter().position(|known| known.cell == cell)
-    }
-
-    fn figures(&self, index: usize) -> Figures {
-        let candidate = &self.candidates[index];
-        noise::geometric_mean(&candidate.measured).unwrap_or_else(|| {
-            let correction = self.correction(candidate.cell);
-            candidate.predicted.zip(&correction, |value, by| value * by)
-        })
-    }
-
-    /// What predictions near that cell are to be multiplied with: weighted by nearness in the logarithm of threads
-    /// and workers, with one cell's weight for no correction at all.
-    fn correction(&self, cell: Cell) -> Figures {
-        let one = Figures {
-            rps: 0.0,
-            p50: 0.0,
-            p95: 0.0,
-            p99: 0.0,
-            mean: 0.0,
-        };
-        let (mut sum, mut weights) = (one, 0.2);
-        for known in &self.candidates {
-            let Some(measured) = noise::geometric_mean(&known.measured) else {
-                continue;
-            };
-            let weight = 1.0 / (0.1 + distance(known.cell, cell));
-            let off = measured.zip(&known.predicted, |measured, predicted| {
-                (measured / predicted).ln() * weight
-            });
-            sum = sum.zip(&off, |sum, off| sum + off);
-            weights += weight;
-        }
-        sum.zip(&one, |sum, _| (sum / weights).exp())
-    }
-
-    fn holds(&self, index: usize) -> bool {
-        let goal = self.aim.goal;
-        goal.is_none_or(|goal| goal.held_by(&self.figures(index)))
-    }
-
-    /// Working cells, the best first. Those that hold the goal go first, the others by how nearly they do.
-    fn ranked(&self) -> Vec<usize> {
-        let key = |index: usize| {
-            let candidate = &self.candidates[index];
-            let figures = self.figures(index);
-            let missed = self
-                .aim
-                .goal
-                .map_or(0.0, |goal| goal.missed_by(&figures).max(0.0));
-            let cell = candidate.cell;
-            let size = (cell.workers, cell.threads);
-            match self.aim.by {
-                Better::Throughput => (missed, -figures.rps, candidate.memory_bytes, size),
-                Better::Memory => (missed, 0.0, candidate.memory_bytes, size),
-            }
-        };
-        let mut working: Vec<(_, usize)> = (0..self.candidates.len())
-            .filter(|index| !self.candidates[*index].broken)
-            .map(|index| (key(index), index))
-            .collect();
-        working.sort_by(|(a, _), (b, _)| {
-            let by_goal = a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1));
-            by_goal.then(a.2.cmp(&b.2)).then(a.3.cmp(&b.3))
-        });
-        let ranked = working.into_iter().map(|(_, index)| index).collect();
-        self.best_of_equals_first(ranked)
-    }
-
-    /// Cells whose throughput is within half of [`MARGIN`] of the best are equals: of them those with a p95 near the shortest go
-    /// first, and of these the one that needs least. Where as many requests are answered, the tail is what users feel.
-    fn best_of_equals_first(&self, mut ranked: Vec<usize>) -> Vec<usize> {
-        if self.aim.by != Better::Throughput {
-            return ranked;
-        }
-        let Some(best) = ranked.first().copied().filter(|best| self.holds(*best)) else {
-            return ranked;
-        };
-        let enough = self.figures(best).rps * (1.0 - MARGIN / 2.0);
-        let equals = ranked
-            .iter()
-            .take_while(|index| self.holds(**index) && self.figures(**index).rps >= enough)
-            .count();
-        let p95 = |index: usize| self.figures(index).p95;
-        let tails = ranked[..equals].iter().map(|index| p95(*index));
-        let most = TAIL_ALIKE * tails.fold(f64::INFINITY, f64::min);
-        ranked[..equals].sort_by_key(|index| {
-            let candidate = &self.candidates[*index];
-            let size = (candidate.cell.workers, candidate.cell.threads);
-            (p95(*index) > most, candidate.memory_bytes, size)
-        });
-        ranked
     }
 
     /// The best of those in the race.

@@ -31,6 +31,8 @@ pub(super) enum Errand {
     Close,
     /// To look whether a connection that was just accepted has its request.
     Look,
+    /// To ask whether connections wait to be accepted, before it answers.
+    Ask,
 }
 
 impl Engine<'_> {
@@ -180,13 +182,18 @@ impl Engine<'_> {
         }
     }
 
-    /// Whether the server ends the connection with this answer: others wait for one, and no thread is free.
-    pub(super) fn ends_connection(&self, thread: usize) -> bool {
+    /// Whether the thread asks the kernel about waiting connections before it answers, which it does without the GVL and then has
+    /// to wait for it anew (`wait_readable(0)` in Puma's `prepare_response`): that connection had its share, and no thread is free.
+    pub(super) fn asks_before_answer(&self, thread: usize) -> bool {
         let worker = self.actors[thread].worker;
         self.setup.hand_out == HandOut::PumaInline
             && self.threads[thread].inline + 1 >= INLINE_MOST
             && self.busy_threads(worker) >= self.threads_each()
-            && !self.backlog.is_empty()
+    }
+
+    /// Whether the server ends the connection with this answer: others wait for one.
+    pub(super) fn ends_connection(&self, thread: usize) -> bool {
+        self.asks_before_answer(thread) && !self.backlog.is_empty()
     }
 
     /// The answer is out, and what follows it is done.
@@ -215,7 +222,7 @@ impl Engine<'_> {
         }
     }
 
-    fn run_errand(&mut self, thread: usize, errand: Errand) {
+    pub(super) fn run_errand(&mut self, thread: usize, errand: Errand) {
         self.threads[thread].errand = Some(errand);
         self.want_gvl(thread, DISPATCH.0 as f64);
     }
@@ -225,6 +232,7 @@ impl Engine<'_> {
         match errand {
             Errand::Close => self.take_next(thread),
             Errand::Look => self.take(thread, self.threads[thread].client),
+            Errand::Ask => self.end_request(thread),
         }
     }
 

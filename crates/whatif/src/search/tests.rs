@@ -202,3 +202,24 @@ fn of_equals_a_clearly_shorter_tail_goes_before_less_memory() {
     check(150.0, 5);
     check(400.0, 5);
 }
+
+#[test]
+fn what_noise_hides_does_not_cost_the_tail() {
+    let check = |few: [f64; 2], picked: u32| {
+        let mut grid = grid();
+        grid.retain(|known| known.cell.workers == 2 && [2, 10].contains(&known.cell.threads));
+        for known in &mut grid {
+            let is_few = known.cell.threads == 2;
+            let p95 = if is_few { 600.0 } else { 90.0 };
+            let rest = known.predicted;
+            let with = |rps: f64| Figures { rps, p95, ..rest };
+            known.predicted = with(1_000.0);
+            let seen = if is_few { few } else { [950.0, 1_010.0] };
+            known.measured = seen.map(with).to_vec();
+        }
+        let search = Search::new(throughput(None), PRESENT, grid);
+        assert_eq!(search.outcome().unwrap().best.cell.threads, picked);
+    };
+    check([990.0, 1_040.0], 10);
+    check([1_490.0, 1_540.0], 2);
+}

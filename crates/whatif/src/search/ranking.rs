@@ -1,0 +1,119 @@
+//! What is expected of each cell, and which goes before which.
+
+use super::noise::{self, Noise};
+use super::{Better, Cell, MARGIN, Search, distance};
+use crate::goal::Figures;
+
+/// A p95 that is longer by this factor is longer in earnest. Found by weighing: that of a short block differs by half from one to the next.
+const TAIL_ALIKE: f64 = 1.5;
+
+impl Search {
+    /// What was measured, or the corrected prediction.
+    pub(super) fn figures(&self, index: usize) -> Figures {
+        let candidate = &self.candidates[index];
+        noise::geometric_mean(&candidate.measured).unwrap_or_else(|| {
+            let correction = self.correction(candidate.cell);
+            candidate.predicted.zip(&correction, |value, by| value * by)
+        })
+    }
+
+    /// What predictions near that cell are to be multiplied with: weighted by nearness in the logarithm of threads
+    /// and workers, with one cell's weight for no correction at all.
+    fn correction(&self, cell: Cell) -> Figures {
+        let one = Figures {
+            rps: 0.0,
+            p50: 0.0,
+            p95: 0.0,
+            p99: 0.0,
+            mean: 0.0,
+        };
+        let (mut sum, mut weights) = (one, 0.2);
+        for known in &self.candidates {
+            let Some(measured) = noise::geometric_mean(&known.measured) else {
+                continue;
+            };
+            let weight = 1.0 / (0.1 + distance(known.cell, cell));
+            let off = measured.zip(&known.predicted, |measured, predicted| {
+                (measured / predicted).ln() * weight
+            });
+            sum = sum.zip(&off, |sum, off| sum + off);
+            weights += weight;
+        }
+        sum.zip(&one, |sum, _| (sum / weights).exp())
+    }
+
+    pub(super) fn holds(&self, index: usize) -> bool {
+        let goal = self.aim.goal;
+        goal.is_none_or(|goal| goal.held_by(&self.figures(index)))
+    }
+
+    /// Working cells, the best first. Those that hold the goal go first, the others by how nearly they do.
+    pub(super) fn ranked(&self) -> Vec<usize> {
+        let key = |index: usize| {
+            let candidate = &self.candidates[index];
+            let figures = self.figures(index);
+            let missed = self
+                .aim
+                .goal
+                .map_or(0.0, |goal| goal.missed_by(&figures).max(0.0));
+            let cell = candidate.cell;
+            let size = (cell.workers, cell.threads);
+            match self.aim.by {
+                Better::Throughput => (missed, -figures.rps, candidate.memory_bytes, size),
+                Better::Memory => (missed, 0.0, candidate.memory_bytes, size),
+            }
+        };
+        let mut working: Vec<(_, usize)> = (0..self.candidates.len())
+            .filter(|index| !self.candidates[*index].broken)
+            .map(|index| (key(index), index))
+            .collect();
+        working.sort_by(|(a, _), (b, _)| {
+            let by_goal = a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1));
+            by_goal.then(a.2.cmp(&b.2)).then(a.3.cmp(&b.3))
+        });
+        let ranked = working.into_iter().map(|(_, index)| index).collect();
+        self.best_of_equals_first(ranked)
+    }
+
+    /// Where as many requests are answered, the tail is what users feel: of cells that answer about as many as the best, those
+    /// whose p95 is near the shortest go first. Of these, whatever is within half of [`MARGIN`] of the best goes by what it needs.
+    fn best_of_equals_first(&self, ranked: Vec<usize>) -> Vec<usize> {
+        let best = ranked.first().copied().filter(|best| self.holds(*best));
+        let (Better::Throughput, Some(best)) = (self.aim.by, best) else {
+            return ranked;
+        };
+        let noise = Noise::of(&self.candidates);
+        let (equals, others): (Vec<usize>, Vec<usize>) = ranked
+            .into_iter()
+            .partition(|index| self.is_equal(*index, best, &noise));
+        let p95 = |index: &usize| self.figures(*index).p95;
+        let most = TAIL_ALIKE * equals.iter().map(p95).fold(f64::INFINITY, f64::min);
+        let (short, long): (Vec<usize>, Vec<usize>) =
+            equals.into_iter().partition(|index| p95(index) <= most);
+        [self.thriftiest_first(short), long, others].concat()
+    }
+
+    /// Whether a cell answers about as many requests as the best: within half of [`MARGIN`], or so it is predicted and what was
+    /// measured does not tell them apart.
+    fn is_equal(&self, index: usize, best: usize, noise: &Noise) -> bool {
+        let (one, other) = (&self.candidates[index], &self.candidates[best]);
+        let within = |one: &Figures, other: &Figures| one.rps >= other.rps * (1.0 - MARGIN / 2.0);
+        let measured = !one.measured.is_empty() && !other.measured.is_empty();
+        let is_hidden = measured
+            && within(&one.predicted, &other.predicted)
+            && noise.advantage(one, other).high >= 0.0;
+        self.holds(index) && (is_hidden || within(&self.figures(index), &self.figures(best)))
+    }
+
+    fn thriftiest_first(&self, mut ranked: Vec<usize>) -> Vec<usize> {
+        let rps = |index: usize| self.figures(index).rps;
+        let best = ranked.first().map_or(0.0, |first| rps(*first));
+        ranked.sort_by_key(|index| {
+            let candidate = &self.candidates[*index];
+            let size = (candidate.cell.workers, candidate.cell.threads);
+            let is_slower = rps(*index) < best * (1.0 - MARGIN / 2.0);
+            (is_slower, candidate.memory_bytes, size)
+        });
+        ranked
+    }
+}
