@@ -38,6 +38,7 @@ module HakaruAgent
           server.update_thread_pool_min_max(min: threads, max: threads)
         else
           resize(pool, threads)
+          limit(server, threads)
         end
         deadline = now + PATIENCE
         sleep(0.005) until pool.spawned == threads || now > deadline
@@ -53,6 +54,13 @@ module HakaruAgent
           (threads - pool.spawned).times { pool.send(:spawn_thread) }
           pool.trim(true) while pool.spawned - pool.trim_requested > threads
         end
+      end
+
+      # Puma 5 and 6 end a connection that had its share only when as many threads are busy as the server knows of: else other
+      # connections would wait for as long as this one has requests.
+      def limit(server, threads)
+        server.instance_variable_set(:@min_threads, threads)
+        server.instance_variable_set(:@max_threads, threads)
       end
 
       def pool_of(server) = server.instance_variable_get(:@thread_pool)

@@ -38,7 +38,32 @@ fn check(flags: &[&str]) {
             std::thread::yield_now();
         }
         assert_eq!(served(&puma, id), (pid, wanted));
+        if wanted == 1 {
+            makes_room(&puma);
+        }
     }
+}
+
+/// With one thread: a connection that had its share is ended when another one waits, though it has requests all the time.
+fn makes_room(puma: &Puma) {
+    // Far more than the ten that are its share, so that the other one has come meanwhile.
+    const REQUESTS_MAX: usize = 2_000;
+    let mut busy = puma.connect();
+    busy.get("/", 100).expect("an answer");
+    // Not accepted, since the thread now waits for what else the first one asks.
+    let mut other = puma.connect();
+    std::thread::scope(|scope| {
+        let other = scope.spawn(|| other.get("/", 101).map(|(status, _)| status));
+        let went_on = (0..REQUESTS_MAX)
+            .take_while(|_| !other.is_finished())
+            .map(|_| busy.get("/", 102).expect("an answer"))
+            .count();
+        assert!(
+            went_on < REQUESTS_MAX,
+            "the other one waited for all of them"
+        );
+        assert_eq!(other.join().expect("it does not panic"), Some(200));
+    });
 }
 
 #[test]

@@ -187,11 +187,10 @@ impl Client {
         if std::mem::take(&mut self.closing) {
             *self = Client::connect(self.port);
         }
-        write!(
-            self.reader.get_mut(),
-            "GET {path} HTTP/1.1\r\nHost: localhost\r\nHakaru-Request: {id:016x}\r\n\r\n"
-        )
-        .ok()?;
+        // In one piece: a thread lets go of a connection on which it finds half a request.
+        let request =
+            format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nHakaru-Request: {id:016x}\r\n\r\n");
+        self.reader.get_mut().write_all(request.as_bytes()).ok()?;
         let mut line = String::new();
         self.reader
             .read_line(&mut line)

@@ -6,6 +6,8 @@ use crate::goal::Figures;
 
 /// A p95 that is longer by this factor is longer in earnest. Found by weighing: that of a short block differs by half from one to the next.
 const TAIL_ALIKE: f64 = 1.5;
+/// Share of the requests a second that memory and threads are saved for.
+const THRIFT: f64 = 0.005;
 
 impl Search {
     /// What was measured, or the corrected prediction.
@@ -76,7 +78,7 @@ impl Search {
     }
 
     /// Where as many requests are answered, the tail is what users feel: of cells that answer about as many as the best, those
-    /// whose p95 is near the shortest go first. Of these, whatever is within half of [`MARGIN`] of the best goes by what it needs.
+    /// whose p95 is near the shortest go first. Of these, whatever answers as many goes by what it needs.
     fn best_of_equals_first(&self, ranked: Vec<usize>) -> Vec<usize> {
         let best = ranked.first().copied().filter(|best| self.holds(*best));
         let (Better::Throughput, Some(best)) = (self.aim.by, best) else {
@@ -85,35 +87,35 @@ impl Search {
         let noise = Noise::of(&self.candidates);
         let (equals, others): (Vec<usize>, Vec<usize>) = ranked
             .into_iter()
-            .partition(|index| self.is_equal(*index, best, &noise));
+            .partition(|index| self.is_equal(*index, best, MARGIN / 2.0, &noise));
         let p95 = |index: &usize| self.figures(*index).p95;
         let most = TAIL_ALIKE * equals.iter().map(p95).fold(f64::INFINITY, f64::min);
         let (short, long): (Vec<usize>, Vec<usize>) =
             equals.into_iter().partition(|index| p95(index) <= most);
-        [self.thriftiest_first(short), long, others].concat()
+        [self.thriftiest_first(short, &noise), long, others].concat()
     }
 
-    /// Whether a cell answers about as many requests as the best: within half of [`MARGIN`], or so it is predicted and what was
-    /// measured does not tell them apart.
-    fn is_equal(&self, index: usize, best: usize, noise: &Noise) -> bool {
+    fn thriftiest_first(&self, mut ranked: Vec<usize>, noise: &Noise) -> Vec<usize> {
+        if let Some(best) = ranked.first().copied() {
+            ranked.sort_by_key(|index| {
+                let candidate = &self.candidates[*index];
+                let size = (candidate.cell.workers, candidate.cell.threads);
+                let is_slower = !self.is_equal(*index, best, THRIFT, noise);
+                (is_slower, candidate.memory_bytes, size)
+            });
+        }
+        ranked
+    }
+
+    /// Whether a cell answers as many requests as the best, but for that share: as far as is known, or so it is predicted and what
+    /// was measured does not tell them apart.
+    fn is_equal(&self, index: usize, best: usize, share: f64, noise: &Noise) -> bool {
         let (one, other) = (&self.candidates[index], &self.candidates[best]);
-        let within = |one: &Figures, other: &Figures| one.rps >= other.rps * (1.0 - MARGIN / 2.0);
+        let alike = |one: &Figures, other: &Figures| one.rps >= other.rps * (1.0 - share);
         let measured = !one.measured.is_empty() && !other.measured.is_empty();
         let is_hidden = measured
-            && within(&one.predicted, &other.predicted)
+            && alike(&one.predicted, &other.predicted)
             && noise.advantage(one, other).high >= 0.0;
-        self.holds(index) && (is_hidden || within(&self.figures(index), &self.figures(best)))
-    }
-
-    fn thriftiest_first(&self, mut ranked: Vec<usize>) -> Vec<usize> {
-        let rps = |index: usize| self.figures(index).rps;
-        let best = ranked.first().map_or(0.0, |first| rps(*first));
-        ranked.sort_by_key(|index| {
-            let candidate = &self.candidates[*index];
-            let size = (candidate.cell.workers, candidate.cell.threads);
-            let is_slower = rps(*index) < best * (1.0 - MARGIN / 2.0);
-            (is_slower, candidate.memory_bytes, size)
-        });
-        ranked
+        self.holds(index) && (is_hidden || alike(&self.figures(index), &self.figures(best)))
     }
 }
