@@ -286,6 +286,24 @@ fn a_thread_keeps_its_connection_for_ten_requests() {
     near(seen.latency_p95.as_millis_f64(), 100.0, 0.03);
 }
 
+/// Without a spare thread each answer asks for waiting connections first, off the GVL: that is a second hand-over of 1 ms.
+#[test]
+fn a_spare_thread_saves_a_hand_over() {
+    let rps = |threads: u32| {
+        let setup = Setup {
+            hand_out: HandOut::PumaInline,
+            costs: Costs {
+                wake: Nanos(1_000_000),
+                ..Costs::default()
+            },
+            ..Setup::closed(1, threads, 4, 5)
+        };
+        replay(&[request(3.0, 0.0)], &setup).rps
+    };
+    near(rps(5), 200.0, 0.02);
+    near(rps(6), 250.0, 0.02);
+}
+
 /// At 60 % of its capacity a Puma has no queue to speak of, however it hands out.
 #[test]
 fn an_open_load_below_capacity_stays_calm() {

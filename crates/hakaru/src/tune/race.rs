@@ -19,6 +19,8 @@ use crate::talk;
 /// Most blocks that are measured again, at first and for each one that counts: on a host that is disturbed all the time, the
 /// budget is better spent otherwise.
 const REDONE_MAX: (usize, f64) = (3, 0.3);
+/// How many times as long as the longest before it a block may take, and stopping the app: a host may become slower.
+const SLACK: f64 = 1.2;
 
 /// A race at work.
 pub(crate) struct Race<'a> {
@@ -166,7 +168,8 @@ impl<'a> Race<'a> {
         }
         loop {
             let begin = Instant::now();
-            if begin + self.longest + self.stopping > self.deadline {
+            let needed = (self.longest + self.stopping).mul_f64(SLACK);
+            if begin + needed > self.deadline {
                 return Ok(Got::Over(Ended::Budget));
             }
             let wanted = Wanted {

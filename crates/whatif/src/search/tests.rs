@@ -211,11 +211,14 @@ fn what_noise_hides_does_not_cost_the_tail() {
         for known in &mut grid {
             let is_few = known.cell.threads == 2;
             let p95 = if is_few { 600.0 } else { 90.0 };
-            let rest = known.predicted;
-            let with = |rps: f64| Figures { rps, p95, ..rest };
-            known.predicted = with(1_000.0);
+            let alike = Figures {
+                rps: 1_000.0,
+                p95,
+                ..known.predicted
+            };
+            known.predicted = alike;
             let seen = if is_few { few } else { [950.0, 1_010.0] };
-            known.measured = seen.map(with).to_vec();
+            known.measured = seen.map(|rps| Figures { rps, ..alike }).to_vec();
         }
         let search = Search::new(throughput(None), PRESENT, grid);
         assert_eq!(search.outcome().unwrap().best.cell.threads, picked);
