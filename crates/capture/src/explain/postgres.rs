@@ -88,8 +88,11 @@ impl Postgres {
     }
 
     fn read_table(&mut self, name: &TableName) -> Result<Option<TableFacts>, Error> {
+        // A table has −1 for its rows until it is analysed, a minute or more after it was filled; the statistics know what was
+        // inserted at once.
         let table = self.client.query_opt(
-            "SELECT c.oid, c.reltuples::float8,
+            "SELECT c.oid,
+                    greatest(c.reltuples::float8, pg_catalog.pg_stat_get_live_tuples(c.oid)::float8),
                     ARRAY(SELECT attname::text FROM pg_catalog.pg_attribute
                           WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped ORDER BY attnum)
              FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
@@ -102,7 +105,6 @@ impl Postgres {
         };
         let rows: f64 = table.try_get(1)?;
         let mut facts = TableFacts {
-            // −1 until the table was first analysed.
             rows: rows.max(0.0) as u64,
             columns: table.try_get(2)?,
             ..TableFacts::default()
