@@ -3,13 +3,14 @@
 //! For each app: (1) tune from 1 × 5 with a tenth of the grid's time, (2) measure every cell of the grid, (3) `hakaru compare`
 //! tune's pick with the grid's winner, in fresh interleaved ABBA blocks. Asked: the 95 % interval of the loss in
 //! throughput stays below 3 %. `compare` shows many rows and may stop early, and its intervals are as much wider; this one is
-//! of throughput alone, after all blocks. Each of these is a step that is kept ([`Steps`]).
+//! of throughput alone, after all blocks, without what the pace of the cores explains ([`stats::covariate`]). Each of these is a step
+//! that is kept ([`Steps`]).
 
 use std::error::Error;
 
 use serde_json::{Value, json};
 use stats::comparison::{Block, Measured};
-use stats::simultaneous_intervals;
+use stats::{covariate, simultaneous_intervals};
 
 use crate::options::{list, value};
 use crate::program::{Load, Project};
@@ -30,6 +31,12 @@ const BLOCKS: u32 = 32;
 /// Of the interval of the loss.
 const ALPHA: f64 = 0.05;
 const RESAMPLES: usize = 10_000;
+
+/// Of equals.
+const EVEN: Measured = Measured {
+    a: [1.0, 1.0],
+    b: [1.0, 1.0],
+};
 
 /// Runs it; whether the bounds are held for every app.
 pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
@@ -178,7 +185,7 @@ impl App<'_> {
             Ok(json!({
                 "row": rps.ok_or("throughput was not compared")?,
                 "ended": compared["ended"],
-                "blocks": measured.iter().map(|block| &block["rows"]["rps"]).collect::<Vec<_>>(),
+                "blocks": measured.iter().map(kept).collect::<Vec<_>>(),
             }))
         })?;
         let (low, high) = ratio(&seen)?;
@@ -194,16 +201,31 @@ fn ratio(seen: &Value) -> Result<(f64, f64), Box<dyn Error>> {
     if seen["ended"] != "all blocks" {
         return Ok((number(&seen["row"]["low"])?, number(&seen["row"]["high"])?));
     }
+    let mut blocks = Vec::new();
+    for block in seen["blocks"].as_array().ok_or("no blocks")? {
+        // Cores that were too idle to tell explain nothing.
+        let pace = measured(&block["core_pace_us"]).unwrap_or(EVEN);
+        blocks.push(Block::of(&[measured(&block["rps"])?, pace]));
+    }
+    let ratios = covariate::without(&blocks, 0, 1);
+    let units: Vec<Vec<f64>> = ratios.into_iter().map(|ratio| vec![ratio]).collect();
+    let intervals = simultaneous_intervals(&units, ALPHA, RESAMPLES).ok_or("too few blocks")?;
+    Ok((intervals[0].low.exp(), intervals[0].high.exp()))
+}
+
+/// What is kept of a block.
+fn kept(block: &Value) -> Value {
+    json!({ "rps": block["rows"]["rps"], "core_pace_us": block["core_pace_us"] })
+}
+
+fn measured(row: &Value) -> Result<Measured, Box<dyn Error>> {
     let pair = |side: &Value| -> Result<[f64; 2], Box<dyn Error>> {
         Ok([number(&side[0])?, number(&side[1])?])
     };
-    let mut units = Vec::new();
-    for block in seen["blocks"].as_array().ok_or("no blocks")? {
-        let (a, b) = (pair(&block["a"])?, pair(&block["b"])?);
-        units.push(Block::of(&[Measured { a, b }]).ratios);
-    }
-    let intervals = simultaneous_intervals(&units, ALPHA, RESAMPLES).ok_or("too few blocks")?;
-    Ok((intervals[0].low.exp(), intervals[0].high.exp()))
+    Ok(Measured {
+        a: pair(&row["a"])?,
+        b: pair(&row["b"])?,
+    })
 }
 
 fn number(value: &Value) -> Result<f64, Box<dyn Error>> {

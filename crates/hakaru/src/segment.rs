@@ -69,6 +69,8 @@ pub(crate) struct Segment {
     /// Resident memory of the app when the window began and when it ended, bytes.
     pub(crate) memory: Option<[u64; 2]>,
     pub(crate) disturbance: Disturbance,
+    /// What a try of a core took on average; `None` where the cores cannot be watched.
+    pub(crate) pace: Option<Nanos>,
     /// When the cores were as fast as they can be, ascending.
     pub(crate) calm: Vec<Window>,
     /// Share of its thread that the load generator used.
@@ -292,6 +294,7 @@ impl<'a> Watched<'a> {
             failed: failed as u64,
             cpu_ms: cpu.each_ms,
             calm: cpu.calm,
+            pace: cpu.mean_pace,
             memory: samples.map(|(first, last)| [first, last].map(host::memory)),
             disturbance: Disturbance {
                 others: samples.map_or(0.0, |(first, last)| host::others(first, last)),

@@ -10,6 +10,7 @@ pub use json::{compact, json};
 pub use sentence::{Decision, decision, sentence};
 pub use table::text;
 
+use recording::Nanos;
 use stats::comparison::Verdict;
 
 /// All that is shown of a comparison.
@@ -137,6 +138,8 @@ pub struct MeasuredBlock {
     pub a: Vec<[f64; 2]>,
     /// B's.
     pub b: Vec<[f64; 2]>,
+    /// What the watch's work took on the cores meanwhile, on average: of A's two measurements, and of B's. `None` where it was not watched.
+    pub core_pace: [[Option<Nanos>; 2]; 2],
 }
 
 impl Row {

@@ -1,7 +1,7 @@
 //! Quantiles with their intervals, comparisons in paired blocks, and where a series settles. Pure arithmetic; knows no unit.
 //!
 //! Start reading at [`comparison`], which says what may be claimed of A and B; [`bootstrap`] makes its intervals,
-//! [`warmup`] tells warm-up from steady state. Here are the quantiles.
+//! [`covariate`] takes out of them what something else explains, [`warmup`] tells warm-up from steady state. Here are the quantiles.
 //!
 //! A quantile here is the *nearest rank*: the smallest value of the sample such that at least a share
 //! `q` of the sample is not above it. It is always a value that was seen, never one in between, so a
@@ -9,6 +9,7 @@
 
 pub mod bootstrap;
 pub mod comparison;
+pub mod covariate;
 pub mod warmup;
 
 pub use bootstrap::{Interval, percentile_interval, simultaneous_intervals};

@@ -322,8 +322,10 @@ impl<'a> Experiment<'a> {
         segments: Vec<(Label, Segment)>,
     ) -> (Block, MeasuredBlock) {
         let mut figures: [Vec<Vec<f64>>; 2] = [Vec::new(), Vec::new()];
+        let mut paces: [Vec<Option<Nanos>>; 2] = [Vec::new(), Vec::new()];
         for (label, segment) in segments {
             figures[label.index()].push(shape.figures(&segment));
+            paces[label.index()].push(segment.pace);
             self.generator = self.generator.max(segment.generator);
             self.seen[label.index()].add(segment);
         }
@@ -335,8 +337,13 @@ impl<'a> Experiment<'a> {
         let [a, b] = [pairs(&figures[0]), pairs(&figures[1])];
         let rows = a.iter().zip(&b).map(|(a, b)| Measured { a: *a, b: *b });
         let block = Block::of(&rows.collect::<Vec<_>>());
-        let order = order(number).0;
-        (block, MeasuredBlock { order, a, b })
+        let measured = MeasuredBlock {
+            order: order(number).0,
+            a,
+            b,
+            core_pace: paces.map(|side| [side[0], side[1]]),
+        };
+        (block, measured)
     }
 }
 

@@ -27,6 +27,8 @@ pub(super) struct CpuTold {
     pub(super) each_ms: Option<f64>,
     /// What a try of a core took in the calmest slices; `None` where the cores were too idle to tell.
     pub(super) pace: Option<Nanos>,
+    /// What a try took on average over all slices; `None` as above.
+    pub(super) mean_pace: Option<Nanos>,
     /// The calm slices, ascending.
     pub(super) calm: Vec<Window>,
 }
@@ -94,7 +96,10 @@ fn told(marks: &[Mark], window: Window, answered: &[Timestamp]) -> CpuTold {
     let mut slices: Vec<Slice> = (within.array_windows())
         .map(|[from, to]| slice(from, to))
         .collect();
-    let pace = calm_pace(&slices);
+    let paces = known_paces(&slices);
+    let pace = stats::quantile(&paces, CALM_SHARE);
+    let sum: Nanos = paces.iter().copied().sum();
+    let mean_pace = sum.0.checked_div(paces.len() as u64).map(Nanos);
     let requests: usize = slices.iter().map(|slice| slice.requests).sum();
     if slices.len() < SLICES_MIN || requests < SLICE_REQUESTS * slices.len() {
         let ends = marks.first().zip(marks.last());
@@ -108,16 +113,19 @@ fn told(marks: &[Mark], window: Window, answered: &[Timestamp]) -> CpuTold {
     CpuTold {
         each_ms: (requests > 0 && cpu_ms > 0.0).then(|| cpu_ms / requests as f64),
         pace,
+        mean_pace,
         calm: slices.iter().map(|slice| slice.time).collect(),
     }
 }
 
-/// What a try took in the fastest of them.
-fn calm_pace(slices: &[Slice]) -> Option<Nanos> {
+/// What a try took in each, ascending; nothing where that is known of too few.
+fn known_paces(slices: &[Slice]) -> Vec<Nanos> {
     let mut paces: Vec<Nanos> = slices.iter().filter_map(|slice| slice.pace).collect();
+    if (paces.len() as f64) < KNOWN_SHARE * slices.len() as f64 {
+        paces.clear();
+    }
     paces.sort_unstable();
-    let is_known = paces.len() as f64 >= KNOWN_SHARE * slices.len() as f64;
-    stats::quantile(&paces, CALM_SHARE).filter(|_| is_known)
+    paces
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ def sorting = NUMBERS.sort
 def digits = BIG.to_s
 def json = JSON.generate(DATA)
 def looping = 200_000.times { |i| i + 1 }
-12.times do
+36.times do
   timed("Object#sorting") { sorting }
   timed("Object#digits") { 3.times { digits } }
   timed("Object#json") { 2.times { json } }

@@ -92,5 +92,7 @@ fn measured(rows: &[Row], block: &MeasuredBlock) -> Value {
         .zip(block.a.iter().zip(&block.b))
         .map(|(row, (a, b))| (row.metric.clone(), json!({ "a": a, "b": b })))
         .collect();
-    json!({ "order": block.order, "rows": figures })
+    let [a, b] =
+        (block.core_pace).map(|side| side.map(|pace| pace.map(|pace| pace.0 as f64 / 1e3)));
+    json!({ "order": block.order, "rows": figures, "core_pace_us": { "a": a, "b": b } })
 }

@@ -1,3 +1,4 @@
+use recording::Nanos;
 use serde_json::Value;
 use stats::Interval;
 use stats::comparison::{Row as Seen, Verdict};
@@ -161,11 +162,16 @@ fn the_json_has_every_key() {
         order: "ABBA",
         a: vec![[1.0, 2.0]],
         b: vec![[3.0, 4.0]],
+        core_pace: [[None, Some(Nanos(40_500))], [None, None]],
     }];
     let value: Value = serde_json::from_str(&json(&sample)).unwrap();
     assert_eq!(value["rows"][0]["high"], Value::Null);
     assert_eq!(value["rows"][0]["verdict"], "same");
     assert_eq!(value["measured"][0]["rows"]["rps"]["b"][1], 4.0);
+    assert_eq!(
+        value["measured"][0]["core_pace_us"]["a"],
+        serde_json::json!([null, 40.5])
+    );
     assert_eq!(value["decision"], "same");
     assert_eq!(value["blocks"], 24);
 }
