@@ -32,17 +32,6 @@ impl Tally {
         }
     }
 
-    /// Adds what another one counted.
-    pub(crate) fn merge(&mut self, mut other: Tally) {
-        self.passed += other.passed;
-        self.failed += other.failed;
-        self.begun += other.begun;
-        self.ended += other.ended;
-        self.troubles.append(&mut other.troubles);
-        self.failures.append(&mut other.failures);
-        self.second.append(&mut other.second);
-    }
-
     /// Runs tests by the command for all of them, and what failed of them once more, by the command for these.
     pub(crate) fn watch_twice(&mut self, command: impl Fn(&[String]) -> Command) {
         let mut first = Tally::default();

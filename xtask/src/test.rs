@@ -1,7 +1,5 @@
 //! Everything CI checks, in one run with one verdict.
 
-use std::collections::BTreeSet;
-use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::thread;
@@ -11,9 +9,6 @@ use crate::servers::{self, Server};
 use crate::setup::{self, Purpose};
 use crate::tally::Tally;
 use crate::tidy;
-
-/// Tests that time nothing: those of schemas.
-const CALM: [&str; 1] = ["schema"];
 
 struct Servers {
     mariadb: Server,
@@ -39,70 +34,23 @@ pub(crate) fn task(arguments: &[String]) -> Outcome<()> {
     tally.step("the page is what web/ gives", crate::web::check());
     eprintln!("test: starting MariaDB, MySQL and PostgreSQL");
     match Servers::start() {
-        Ok(servers) => test_all(&servers, &mut tally),
+        Ok(servers) => {
+            test_workspace(&servers, &mut tally);
+            // The app's tests measure nothing, and leave a core.
+            let clippy = thread::scope(|scope| {
+                let clippy = scope.spawn(clippy);
+                test_app(&servers, &mut tally);
+                clippy.join()
+            });
+            let broken = |_| Err("its thread panicked".to_owned());
+            tally.step("clippy", clippy.unwrap_or_else(broken));
+        }
         Err(message) => {
             tally.troubles.push(format!("no test was run: {message}"));
             tally.step("clippy", clippy());
         }
     }
     tally.verdict()
-}
-
-/// What measures has the machine for itself. The rest waits for servers and the disk more than it computes: it shares the cores.
-fn test_all(servers: &Servers, tally: &mut Tally) {
-    let (calm, measuring): (Vec<String>, Vec<String>) = match test_targets() {
-        Ok(targets) => targets
-            .into_iter()
-            .partition(|name| CALM.contains(&name.as_str())),
-        Err(message) => return tally.troubles.push(message),
-    };
-    let named = |names: &[String]| -> Vec<String> {
-        let pairs = names.iter().map(|name| ["--test".to_owned(), name.clone()]);
-        pairs.flatten().collect()
-    };
-    let own = ["--lib".to_owned(), "--bins".to_owned()];
-    test_workspace(servers, tally, &[&own[..], &named(&measuring)].concat());
-    let (beside, clippy) = thread::scope(|scope| {
-        let beside = scope.spawn(|| {
-            let mut tally = Tally::default();
-            test_workspace(servers, &mut tally, &named(&calm));
-            tally
-        });
-        test_app(servers, tally);
-        let clippy = clippy();
-        (beside.join(), clippy)
-    });
-    tally.step("clippy", clippy);
-    match beside {
-        Ok(beside) => tally.merge(beside),
-        Err(_) => tally
-            .troubles
-            .push("a thread that tested panicked".to_owned()),
-    }
-}
-
-/// The names of the crates' integration tests, as cargo finds them: a file or a folder with a `main.rs` in `tests/`.
-fn test_targets() -> Outcome<BTreeSet<String>> {
-    let crates = root().join("crates");
-    let shown = crates.display().to_string();
-    let packages = fs::read_dir(crates).map_err(|error| format!("{shown}: {error}"))?;
-    let mut names = BTreeSet::new();
-    for package in packages.flatten() {
-        // Few have that folder.
-        let tests = fs::read_dir(package.path().join("tests"))
-            .into_iter()
-            .flatten();
-        for test in tests.flatten().map(|test| test.path()) {
-            let alone = test.extension().is_some_and(|extension| extension == "rs");
-            if let Some(name) = test
-                .file_stem()
-                .filter(|_| alone || test.join("main.rs").exists())
-            {
-                names.insert(name.to_string_lossy().into_owned());
-            }
-        }
-    }
-    Ok(names)
 }
 
 fn clippy() -> Outcome<()> {
@@ -159,11 +107,9 @@ pub(crate) fn schema_pairs(arguments: &[String]) -> Outcome<()> {
     with_servers(&words.map(str::to_owned))
 }
 
-/// Runs the tests of these targets, in cargo's words.
-fn test_workspace(servers: &Servers, tally: &mut Tally, targets: &[String]) {
+fn test_workspace(servers: &Servers, tally: &mut Tally) {
     tally.watch_twice(|failures| {
         let mut command = cargo(&["test", "--workspace", "--no-fail-fast"]);
-        command.args(targets);
         if !failures.is_empty() {
             let alone = ["--", "--exact", "--test-threads", "1"];
             command.args(alone).args(failures);
