@@ -27,13 +27,8 @@ pub(crate) fn is_fast(
         &breakdown::join(recording),
         &breakdown::of(recording),
     )?;
-    let mut slowest = 0.0_f64;
-    let mut all = Vec::new();
-    for (workers, threads) in cells {
-        let seconds = seconds(&model, *workers, *threads);
-        slowest = slowest.max(seconds);
-        all.push(seconds);
-    }
+    let all: Vec<f64> = cells.iter().map(|cell| seconds(&model, *cell)).collect();
+    let slowest = all.iter().copied().fold(0.0, f64::max);
     println!(
         "{app}: {REQUESTS} requests are simulated in {:.2} s, in {slowest:.2} s at the slowest of {} settings (asked: {SECONDS_MAX} s)",
         stats::median(&all).unwrap_or_default(),
@@ -42,7 +37,7 @@ pub(crate) fn is_fast(
     Ok(slowest <= SECONDS_MAX)
 }
 
-fn seconds(model: &Model, workers: u32, threads: u32) -> f64 {
+fn seconds(model: &Model, (workers, threads): (u32, u32)) -> f64 {
     let setup = Setup {
         workers,
         threads,

@@ -125,13 +125,13 @@ fn greatest_deviation(units: &[Vec<f64>], seen: &[Moments], alpha: f64, resample
 }
 
 /// Mean of a row and its standard error.
-struct Moments {
+pub(crate) struct Moments {
     mean: f64,
     error: f64,
 }
 
 impl Moments {
-    fn of(values: impl ExactSizeIterator<Item = f64> + Clone) -> Moments {
+    pub(crate) fn of(values: impl ExactSizeIterator<Item = f64> + Clone) -> Moments {
         let count = values.len() as f64;
         let mean = values.clone().sum::<f64>() / count;
         let squares: f64 = values.map(|value| (value - mean).powi(2)).sum();
@@ -142,7 +142,7 @@ impl Moments {
     }
 
     /// How far the mean lies from zero, in standard errors.
-    fn deviation(&self) -> f64 {
+    pub(crate) fn deviation(&self) -> f64 {
         if self.mean == 0.0 {
             0.0
         } else {

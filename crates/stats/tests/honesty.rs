@@ -2,7 +2,7 @@
 //! planted difference is found.
 
 use stats::comparison::{Block, Comparison, Measured, Next, Outcome, Verdict};
-use stats::quantile;
+use stats::{covariate, quantile, simultaneous_intervals};
 
 const SIMULATIONS: u64 = 1_000;
 const BLOCKS_MAX: usize = 24;
@@ -174,4 +174,73 @@ fn intervals_hold_the_truth() {
         .filter(|seed| holds(compare(world, *seed, BLOCKS_MAX)))
         .count();
     assert!(held >= 940, "{held}");
+}
+
+const PACE_BLOCKS: usize = 16;
+const PACE_SIMULATIONS: u64 = 500;
+/// What a variant gives beside the pace of the cores, as a logarithm.
+const PACE_EFFECT: f64 = -0.02;
+
+/// A host whose cores' pace wanders by a tenth; throughput follows it by a quarter and has noise of 1 % of its own. `merit` is by
+/// how much B's own doing makes the cores faster.
+fn blocks_with_pace(seed: u64, merit: f64) -> Vec<Block> {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let mut pace = 0.0;
+    let mut block = || {
+        let b_first = random.bool();
+        let mut sides = [Vec::new(), Vec::new()];
+        for is_b in [b_first, !b_first, !b_first, b_first] {
+            pace = 0.5 * pace + 0.1 * normal(&mut random);
+            let (merit, effect) = if is_b {
+                (merit, PACE_EFFECT)
+            } else {
+                (0.0, 0.0)
+            };
+            let seen = pace - merit;
+            let rps = effect - 0.25 * seen + 0.01 * normal(&mut random);
+            sides[usize::from(is_b)].push([rps.exp(), seen.exp()]);
+        }
+        let row = |row: usize| Measured {
+            a: [sides[0][0][row], sides[0][1][row]],
+            b: [sides[1][0][row], sides[1][1][row]],
+        };
+        Block::of(&[row(0), row(1)])
+    };
+    (0..PACE_BLOCKS).map(|_| block()).collect()
+}
+
+/// Of all simulations, how many intervals hold what B gives, and how wide they are on average.
+fn held_beside_pace(merit: f64, ratios: impl Fn(&[Block]) -> Vec<f64>) -> (usize, f64) {
+    let (mut held, mut width) = (0, 0.0);
+    for seed in 0..PACE_SIMULATIONS {
+        let units: Vec<Vec<f64>> = ratios(&blocks_with_pace(seed, merit))
+            .into_iter()
+            .map(|ratio| vec![ratio])
+            .collect();
+        let interval = simultaneous_intervals(&units, 0.05, 500).expect("units")[0];
+        held += usize::from(interval.contains(PACE_EFFECT + 0.25 * merit));
+        width += interval.half_width() / PACE_SIMULATIONS as f64;
+    }
+    (held, width)
+}
+
+#[test]
+fn intervals_get_narrower_and_hold_as_often() {
+    let as_is = |blocks: &[Block]| blocks.iter().map(|block| block.ratios[0]).collect();
+    let (held_before, width_before) = held_beside_pace(0.0, as_is);
+    let (held_after, width_after) =
+        held_beside_pace(0.0, |blocks| covariate::without(blocks, 0, 1));
+    assert!(
+        width_after < 0.6 * width_before,
+        "{width_before} {width_after}"
+    );
+    let least = PACE_SIMULATIONS as usize * 93 / 100;
+    assert!(held_before >= least, "{held_before}");
+    assert!(held_after >= least, "{held_after}");
+}
+
+#[test]
+fn what_a_variant_does_to_the_cores_is_its_merit() {
+    let (held, _) = held_beside_pace(0.3, |blocks| covariate::without(blocks, 0, 1));
+    assert!(held >= PACE_SIMULATIONS as usize * 90 / 100, "{held}");
 }

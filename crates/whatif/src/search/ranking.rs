@@ -22,14 +22,7 @@ impl Search {
     /// What predictions near that cell are to be multiplied with: weighted by nearness in the logarithm of threads
     /// and workers, with one cell's weight for no correction at all.
     fn correction(&self, cell: Cell) -> Figures {
-        let one = Figures {
-            rps: 0.0,
-            p50: 0.0,
-            p95: 0.0,
-            p99: 0.0,
-            mean: 0.0,
-        };
-        let (mut sum, mut weights) = (one, 0.2);
+        let (mut sum, mut weights) = (Figures::default(), 0.2);
         for known in &self.candidates {
             let Some(measured) = noise::geometric_mean(&known.measured) else {
                 continue;
@@ -41,7 +34,7 @@ impl Search {
             sum = sum.zip(&off, |sum, off| sum + off);
             weights += weight;
         }
-        sum.zip(&one, |sum, _| (sum / weights).exp())
+        sum.zip(&Figures::default(), |sum, _| (sum / weights).exp())
     }
 
     pub(super) fn holds(&self, index: usize) -> bool {
