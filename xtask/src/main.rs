@@ -27,7 +27,7 @@ use run::Outcome;
 const USAGE: &str = "usage: cargo xtask TASK
 
   setup --for demo|test|ci [--db mariadb] [--yes]
-             list and install what is missing; ask first on a terminal
+             list and unpack what is missing; ask first on a terminal; installs nothing
   test [--yes]   everything CI checks: setup, servers, all tests, app tests, the page, tidy, fmt, clippy
   ci             the same, without questions
   with-servers COMMAND…
@@ -40,10 +40,13 @@ const USAGE: &str = "usage: cargo xtask TASK
   bench [NAME]   benchmarks against which claims are checked; without a name lists them
   experiment [NAME]
              published experience, repeated; writes its figures into docs/experiments/
-  demo [--db mariadb] [--yes] [flags of `hakaru run`]
-             the chat app under load, and its report";
+  demo [--db mariadb] [--yes] [command and flags of `hakaru`]
+             the chat app under load, and its page; `demo try 1` tries a finding of it";
 
 fn main() -> ExitCode {
+    if let Err(message) = setup::enter() {
+        return finish(Err(message));
+    }
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let (task, rest) = match arguments.split_first() {
         Some((task, rest)) => (task.as_str(), rest),

@@ -81,10 +81,16 @@ pub(crate) fn show(command: &Command) -> String {
 
 /// Finds a program in `PATH`, then in the folders that an ordinary user's `PATH` lacks.
 pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
+    find_program_outside(Path::new(""), name)
+}
+
+/// The same, leaving out one folder of `PATH`.
+pub(crate) fn find_program_outside(folder: &Path, name: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     let system = ["/usr/sbin", "/sbin", "/usr/local/sbin"].map(PathBuf::from);
     env::split_paths(&path)
         .chain(system)
+        .filter(|in_path| in_path != folder)
         .map(|folder| folder.join(name))
         .find(|file| is_program(file))
 }

@@ -44,9 +44,10 @@ pub(crate) struct Server {
     keeper: Child,
 }
 
-/// Starts this machine's MariaDB with its own defaults and an empty database.
+/// Starts this machine's MariaDB, or else the one of Debian 12, with its own defaults and an empty database.
 pub(crate) fn mariadb() -> Outcome<Server> {
-    start_mariadb(&Place::Machine)
+    let here = Place::Machine.has_mariadb();
+    start_mariadb(&Place::machine_or(here, &roots::BOOKWORM_MARIADB)?)
 }
 
 /// Starts MariaDB 11.8.
@@ -73,9 +74,10 @@ pub(crate) fn mysql() -> Outcome<Server> {
     Ok(server)
 }
 
-/// Starts the newest PostgreSQL installed, with an empty database.
+/// Starts the newest PostgreSQL installed, or else the one of Debian 12, with an empty database.
 pub(crate) fn postgres() -> Outcome<Server> {
-    start_postgres(&Place::Machine)
+    let here = Place::Machine.postgres_binaries().is_some();
+    start_postgres(&Place::machine_or(here, &roots::BOOKWORM_POSTGRES)?)
 }
 
 /// Starts PostgreSQL 18.
@@ -83,9 +85,14 @@ pub(crate) fn postgres18() -> Outcome<Server> {
     start_postgres(&Place::in_root(&roots::SID)?)
 }
 
-/// Whether this machine has a PostgreSQL.
+/// Whether there is a PostgreSQL, on this machine or unpacked.
 pub(crate) fn has_postgres() -> bool {
-    Place::Machine.postgres_binaries().is_some()
+    Place::Machine.postgres_binaries().is_some() || roots::BOOKWORM_POSTGRES.is_there()
+}
+
+/// Whether there is a MariaDB, on this machine or unpacked.
+pub(crate) fn has_mariadb() -> bool {
+    Place::Machine.has_mariadb() || roots::BOOKWORM_MARIADB.is_there()
 }
 
 fn start_mariadb(place: &Place) -> Outcome<Server> {

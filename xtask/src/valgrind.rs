@@ -13,7 +13,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use crate::run::{Outcome, cargo, find_program, root, run, target_folder};
+use crate::run::{Outcome, capture, cargo, find_program, root, run, target_folder};
 
 /// As Ruby wants it named, and as valgrind tells it.
 const AGENT: &str = "hakaru_agent.so";
@@ -61,7 +61,7 @@ const RIGHT: i32 = 42;
 
 pub(crate) fn task() -> Outcome<()> {
     if find_program("valgrind").is_none() {
-        return Err("there is no valgrind; `cargo xtask setup --for test` installs it".to_owned());
+        return Err("there is no valgrind; `cargo xtask setup --for test` unpacks it".to_owned());
     }
     run(&mut cargo(&["build", "--package", "hakaru-agent"]))?;
     let folder = target_folder().join("valgrind");
@@ -137,7 +137,7 @@ fn copy(from: &Path, to: &Path) -> Outcome<()> {
 fn ruby(folder: &Path, name: &str) -> Outcome<Command> {
     let found = folder.join(name);
     make(&found)?;
-    let ruby = find_program("ruby").ok_or("there is no ruby")?;
+    let (ruby, variables) = ruby_itself()?;
     let mut command = Command::new("valgrind");
     command
         .args([
@@ -154,12 +154,26 @@ fn ruby(folder: &Path, name: &str) -> Outcome<Command> {
         .arg(format!("--xml-file={}/%p.xml", found.display()))
         .arg(&ruby)
         .arg("--disable-gems")
+        .envs(variables)
         .env("RUBY", ruby)
         .env("HAKARU_RING_DIR", &found)
         .env_remove("RUBYOPT")
         .stdout(Stdio::null())
         .stderr(Stdio::piped());
     Ok(command)
+}
+
+/// Returns the program itself and the variables it needs: `ruby` in `PATH` may be a script that starts it, and valgrind
+/// would watch the shell.
+fn ruby_itself() -> Outcome<(PathBuf, Vec<(String, String)>)> {
+    let script = "puts RbConfig.ruby; %w[RUBYLIB GEM_HOME GEM_PATH].each { |name| puts \"#{name}=#{ENV[name]}\" if ENV[name] }";
+    let mut ask = Command::new("ruby");
+    let text = capture(ask.args(["-e", script]).env_remove("RUBYOPT"))?;
+    let mut lines = text.lines();
+    let ruby = lines.next().ok_or("ruby does not know its own path")?;
+    let variables = lines.filter_map(|line| line.split_once('='));
+    let owned = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    Ok((PathBuf::from(ruby), owned.collect()))
 }
 
 fn start(folder: &Path, boot: &Path, check: &Check) -> Outcome<Child> {

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::run::{Outcome, capture, find_program, root, run, write};
+use crate::run::{Outcome, capture, root, run, write};
 use crate::tidy::File;
 
 /// The built page, relative to the top folder.
@@ -49,13 +49,9 @@ pub(crate) fn stale(files: &[File]) -> Vec<String> {
     }
 }
 
-/// Whether there is a Node that can build the page, and npm with it.
-pub(crate) fn has_node() -> bool {
-    find_program("npm").is_some()
-        && capture(Command::new("node").arg("--version"))
-            .ok()
-            .and_then(|version| parse_version(&version))
-            .is_some_and(|version| version >= NODE_MIN)
+/// Whether a Node that says this of its version can build the page.
+pub(crate) fn is_new_enough(version: &str) -> bool {
+    parse_version(version).is_some_and(|version| version >= NODE_MIN)
 }
 
 fn build() -> Outcome<String> {

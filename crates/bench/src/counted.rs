@@ -81,10 +81,13 @@ fn count(inside: Inside) -> Result<Counts, Box<dyn Error>> {
         "--cache-sim=yes",
         "--instr-atstart=no",
         &file,
-        "ruby",
+        "RUBY",
         "-S",
         "puma",
     ];
+    // `ruby` in `PATH` may be a script that starts Ruby, and valgrind would count the shell.
+    let start = "exec(*ARGV.map { |word| word == 'RUBY' ? RbConfig.ruby : word })";
+    let under = [&["ruby", "-e", start][..], &under].concat();
     let app = App::boot_under(&under, &FLAGS, HELLO, inside)?;
     let pid = app.pid().ok_or("the server has no process")?;
     app.requests(CONNECTIONS, WARMUP_S)?;

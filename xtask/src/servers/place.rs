@@ -48,6 +48,21 @@ impl Place {
         }
     }
 
+    /// This machine where it has the programs, else a root.
+    pub(super) fn machine_or(machine: bool, root: &Root) -> Outcome<Place> {
+        if machine {
+            Ok(Place::Machine)
+        } else {
+            Place::in_root(root)
+        }
+    }
+
+    pub(super) fn has_mariadb(&self) -> bool {
+        ["mariadbd", "mariadb-install-db", "mariadb"]
+            .iter()
+            .all(|name| self.find(name, "").is_ok())
+    }
+
     /// A program's path as the place itself sees it.
     pub(super) fn find(&self, name: &str, package: &str) -> Outcome<PathBuf> {
         let found = match self {

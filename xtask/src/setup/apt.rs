@@ -1,15 +1,9 @@
-//! What `apt-get` and `apt-cache` print, and what apt's source files say. Pure: text in, facts out.
+//! What apt's source files say, and version numbers. Pure except [`mirror`], which reads the machine's files.
 
-/// What `apt-get -s install` would do.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Changes {
-    /// `name version` of packages that would be new.
-    pub(crate) install: Vec<String>,
-    /// `name old → new` of packages that would change their version.
-    pub(crate) upgrade: Vec<String>,
-    /// Names of packages that would go.
-    pub(crate) remove: Vec<String>,
-}
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::run::Outcome;
 
 /// One place that packages come from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -19,125 +13,6 @@ pub(crate) struct Source {
     pub(crate) components: Vec<String>,
     /// Path of a keyring, or the key itself over several lines.
     pub(crate) signed_by: Option<String>,
-}
-
-/// One line of the version table of `apt-cache policy`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Offer {
-    pub(crate) version: String,
-    /// Suites that have it, such as `trixie`.
-    pub(crate) suites: Vec<String>,
-    /// Whether apt would take this one unasked.
-    pub(crate) candidate: bool,
-    /// What apt goes by; what is installed stays the candidate also where another release has a higher one.
-    pub(crate) priority: i32,
-}
-
-impl Changes {
-    /// Reads the output of `apt-get -s install`.
-    pub(crate) fn parse(text: &str) -> Self {
-        let mut changes = Self::default();
-        for line in text.lines() {
-            let mut words = line.split_whitespace();
-            match (words.next(), words.next()) {
-                (Some("Inst"), Some(name)) => changes.add(name, words.next(), words.next()),
-                (Some("Remv"), Some(name)) => changes.remove.push(name.to_owned()),
-                _ => {}
-            }
-        }
-        changes.join_renamed();
-        changes
-    }
-
-    /// Debian 13 renamed libraries to `…t64`: that is an upgrade, not a loss.
-    fn join_renamed(&mut self) {
-        let renamed = |old: &String| {
-            self.install
-                .iter()
-                .position(|new| new.starts_with(&format!("{old}t64 ")))
-        };
-        let (gone, replaced): (Vec<String>, Vec<String>) = self
-            .remove
-            .iter()
-            .cloned()
-            .partition(|old| renamed(old).is_none());
-        for old in replaced {
-            let prefix = format!("{old}t64 ");
-            if let Some(at) = self.install.iter().position(|new| new.starts_with(&prefix)) {
-                let new = self.install.remove(at);
-                self.upgrade.push(format!("{old} → {new}"));
-            }
-        }
-        self.remove = gone;
-    }
-
-    /// `Inst name [old] (new …)` changes a package, `Inst name (new …)` adds one.
-    fn add(&mut self, name: &str, first: Option<&str>, second: Option<&str>) {
-        let bare = |word: Option<&str>| {
-            word.unwrap_or_default()
-                .trim_matches(['[', ']', '(', ')'])
-                .to_owned()
-        };
-        if first.is_some_and(|word| word.starts_with('[')) {
-            self.upgrade
-                .push(format!("{name} {} → {}", bare(first), bare(second)));
-        } else {
-            self.install.push(format!("{name} {}", bare(first)));
-        }
-    }
-
-    /// The lists one shows before doing it.
-    pub(crate) fn describe(&self) -> String {
-        let part = |title: &str, list: &[String]| match list {
-            [] => String::new(),
-            list => format!("  {title} ({}): {}\n", list.len(), list.join(", ")),
-        };
-        part("will install", &self.install)
-            + &part("will upgrade", &self.upgrade)
-            + &part("will REMOVE", &self.remove)
-    }
-}
-
-/// Reads the version table of `apt-cache policy` for one package.
-pub(crate) fn parse_policy(text: &str) -> Vec<Offer> {
-    let field = |name: &str| {
-        text.lines()
-            .find_map(|line| line.trim().strip_prefix(name))
-            .map(str::trim)
-    };
-    let candidate = field("Candidate:");
-    let mut offers: Vec<Offer> = Vec::new();
-    for line in text
-        .lines()
-        .skip_while(|line| !line.contains("Version table:"))
-        .skip(1)
-    {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        match words.as_slice() {
-            ["***", version, priority] | [version, priority]
-                if !version.starts_with('/') && !words.contains(&"/var/lib/dpkg/status") =>
-            {
-                let version = (*version).to_owned();
-                let candidate = candidate == Some(version.as_str());
-                offers.push(Offer {
-                    version,
-                    suites: Vec::new(),
-                    candidate,
-                    priority: priority.parse().unwrap_or(0),
-                });
-            }
-            [_priority, _uri, suite, ..] => {
-                let suite = suite.split('/').next().unwrap_or_default().to_owned();
-                offers
-                    .iter_mut()
-                    .next_back()
-                    .into_iter()
-                    .for_each(|offer| offer.suites.push(suite.clone()));
-            }
-            _ => {}
-        }
-    }
-    offers
 }
 
 /// Major and minor number of a Debian version such as `1:3.3+b1`.
@@ -236,6 +111,27 @@ fn parse_paragraph(lines: &[&str]) -> Vec<Source> {
     words("URIs").into_iter().flat_map(with_suites).collect()
 }
 
+/// Returns the Debian mirror that this machine's own apt sources name.
+pub(crate) fn mirror() -> Outcome<Source> {
+    let list = fs::read_to_string("/etc/apt/sources.list").unwrap_or_default();
+    let mut sources = parse_list(&list);
+    let folder = fs::read_dir(Path::new("/etc/apt/sources.list.d"));
+    let entries = folder.into_iter().flatten().flatten();
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    files.sort();
+    for file in files {
+        let text = fs::read_to_string(&file).unwrap_or_default();
+        match file.extension().and_then(|extension| extension.to_str()) {
+            Some("list") => sources.extend(parse_list(&text)),
+            Some("sources") => sources.extend(parse_deb822(&text)),
+            _ => {}
+        }
+    }
+    debian_mirror(&sources)
+        .cloned()
+        .ok_or_else(|| "apt's sources name no Debian mirror".to_owned())
+}
+
 /// The machine's own Debian mirror: the source of a whole release.
 pub(crate) fn debian_mirror(sources: &[Source]) -> Option<&Source> {
     const RELEASES: [&str; 6] = [
@@ -268,54 +164,6 @@ pub(crate) fn source_text(mirror: &Source, suite: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_simulation_is_read() {
-        let text = "NOTE: This is only a simulation!\nReading package lists...\n\
-            Inst libc6 [2.36-9+deb12u10] (2.41-12 Debian:13.1/stable [amd64]) [libc6-dev:amd64 ]\n\
-            Inst ruby (1:3.3+b1 Debian:13.1/stable [amd64])\nRemv old [1.0]\nConf ruby (1:3.3+b1 Debian:13.1/stable [amd64])\n";
-        let changes = Changes::parse(text);
-        assert_eq!(changes.install, ["ruby 1:3.3+b1"]);
-        assert_eq!(changes.upgrade, ["libc6 2.36-9+deb12u10 → 2.41-12"]);
-        assert_eq!(changes.remove, ["old"]);
-        assert_eq!(
-            changes.describe(),
-            "  will install (1): ruby 1:3.3+b1\n  will upgrade (1): libc6 2.36-9+deb12u10 → 2.41-12\n  will REMOVE (1): old\n"
-        );
-    }
-
-    #[test]
-    fn a_renamed_library_is_no_loss() {
-        let changes = Changes::parse(
-            "Remv libssl3 [3.0]\nInst libssl3t64 (3.5 Debian:13 [amd64])\nRemv gone [1]\n",
-        );
-        assert_eq!(changes.upgrade, ["libssl3 → libssl3t64 3.5"]);
-        assert_eq!(
-            (changes.install.len(), changes.remove),
-            (0, vec!["gone".to_owned()])
-        );
-    }
-
-    #[test]
-    fn a_version_table_is_read() {
-        let text = "ruby:\n  Installed: 1:3.3+b1\n  Candidate: 1:3.3+b1\n  Version table:\n \
-            *** 1:3.3+b1 100\n        100 http://mirror.example/debian trixie/main amd64 Packages\n        \
-            100 /var/lib/dpkg/status\n     1:3.1 500\n        500 http://mirror.example/debian bookworm/main amd64 Packages\n";
-        let offer = |version: &str, suite: &str, candidate, priority| Offer {
-            version: version.into(),
-            suites: vec![suite.into()],
-            candidate,
-            priority,
-        };
-        assert_eq!(
-            parse_policy(text),
-            [
-                offer("1:3.3+b1", "trixie", true, 100),
-                offer("1:3.1", "bookworm", false, 500)
-            ]
-        );
-        assert_eq!(parse_policy("N: Unable to locate package ruby\n"), []);
-    }
 
     #[test]
     fn versions_are_read_without_their_epoch() {

@@ -1,23 +1,30 @@
-//! What is missing on this machine, shown first, then installed.
+//! What is missing on this machine, shown first, then unpacked beside it.
 //!
-//! The order: look; say what will be installed or upgraded; ask on a terminal; install; look again.
-//! A machine that has everything is left alone within a second.
+//! The order: look; list what would be fetched; ask on a terminal; fetch; look again. Nothing is installed: packages
+//! of the machine's own Debian mirror are unpacked into the build folder (Rubies) and the user's cache folder
+//! (everything else), by an ordinary user too. What the machine has and is good enough is used as it is.
 
 mod apt;
-mod install;
 mod private_apt;
+mod relocated;
 pub(crate) mod roots;
 mod ruby;
-mod ruby31;
+mod tools;
 
+use std::ffi::OsString;
+use std::fs;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::os::unix::fs::symlink;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::run::{Outcome, can_ask, capture, find_program};
+use crate::run::{Outcome, can_ask, find_program, is_root, target_folder};
 use crate::servers;
+use apt::Source;
 use roots::Root;
-use ruby::{Found, Library};
+use ruby::{Library, RUBY31, RUBY33};
+use tools::Tool;
 
 /// What the machine is prepared for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,27 +43,17 @@ pub(crate) struct Options {
     pub(crate) mariadb: bool,
 }
 
-/// What is missing.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Missing {
-    /// Debian packages but Ruby's.
-    pub(crate) packages: Vec<String>,
-    /// Ruby's Debian packages.
-    pub(crate) ruby_packages: Vec<String>,
-    /// Debian's packages of Node and Go, from the release that has the Ruby.
-    pub(crate) tool_packages: Vec<String>,
-    /// Gems for a Ruby that is not Debian's.
-    pub(crate) gems: Vec<String>,
-    /// The unpacked Ruby 3.1.
-    pub(crate) ruby31: bool,
-    /// Private roots with other database servers.
-    pub(crate) roots: Vec<Root>,
+/// Something that has to be fetched.
+enum Missing {
+    Ruby(&'static ruby::Private, Vec<Library>),
+    Root(&'static Root),
+    Tool(&'static Tool),
 }
 
 pub(crate) fn task(arguments: &[String]) -> Outcome<()> {
     let (options, rest) = read_options(arguments, None)?;
     match rest.first() {
-        Some(unknown) => Err(format!("setup knows no {unknown:?}")),
+        Some(unknown) => Err(format!("setup has no option {unknown:?}")),
         None => prepare(&options),
     }
 }
@@ -95,90 +92,154 @@ pub(crate) fn read_options(
     ))
 }
 
-/// Installs what is missing for the purpose.
+/// Fetches what is missing for the purpose.
 pub(crate) fn prepare(options: &Options) -> Outcome<()> {
-    let missing = look(options);
-    if missing == Missing::default() {
+    let missing = look(options)?;
+    if missing.is_empty() {
         return Ok(());
     }
-    let plan = install::plan(&missing)?;
+    let mirror = source(&missing)?;
     eprintln!(
-        "Missing on this machine for this task:\n{}",
-        plan.describe()
+        "Missing on this machine for this task. Nothing will be installed; this will be unpacked beside it:"
     );
-    if !options.yes && can_ask() && !confirmed()? {
-        return Err("nothing was installed".to_owned());
+    for one in &missing {
+        eprintln!("  {} into {}", one.holds(), one.folder().display());
     }
-    plan.carry_out()?;
-    let still = look(options);
-    if still == Missing::default() {
-        Ok(())
-    } else {
-        Err(still_missing(&still))
+    if !options.yes && can_ask() && !confirmed()? {
+        return Err("nothing was fetched".to_owned());
+    }
+    for one in &missing {
+        eprintln!("setup: fetching {}", one.holds());
+        one.install(&mirror)?;
+    }
+    let still = look(options)?;
+    match still.as_slice() {
+        [] => Ok(()),
+        [one, ..] => Err(format!(
+            "{} was unpacked into {}, and does not work there",
+            one.holds(),
+            one.folder().display()
+        )),
     }
 }
 
 /// The wrapper that runs its arguments on Ruby 3.1, when it is there.
 pub(crate) fn ruby31() -> Option<PathBuf> {
-    ruby31::is_there().then(ruby31::wrapper)
+    RUBY31.is_there(&ruby::OLD).then(|| RUBY31.wrapper())
 }
 
-/// Whether there is a Go that builds pprof: `dev/viewers/go.mod` names tools, which 1.24 was the first to know.
-fn has_go() -> bool {
-    const MINOR_MIN: u32 = 24;
-    // `go version go1.24.4 linux/amd64`
-    let told = capture(Command::new("go").arg("version")).unwrap_or_default();
-    let version = told.split_whitespace().nth(2).unwrap_or_default();
-    let minor = version
-        .strip_prefix("go1.")
-        .and_then(|rest| rest.split('.').next());
-    minor.and_then(|minor| minor.parse::<u32>().ok()) >= Some(MINOR_MIN)
+/// The folder in which the programs that setup chose stand under their usual names.
+pub(crate) fn tools_folder() -> PathBuf {
+    target_folder().join("tools/bin")
 }
 
-fn look(options: &Options) -> Missing {
-    let test = options.purpose == Purpose::Test;
-    let libraries = libraries(options);
-    let mut missing = missing_ruby(&ruby::find(&libraries), &libraries);
-    if find_program("cc").is_none() {
-        missing
-            .packages
-            .extend(["gcc", "libc6-dev"].map(str::to_owned));
+/// Starts this program again with [`tools_folder`] first in `PATH`, unless it is; returns only if that fails.
+/// All programs that we start inherit it.
+pub(crate) fn enter() -> Outcome<()> {
+    let folder = tools_folder();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    if folders.first() == Some(&folder) {
+        return Ok(());
     }
-    if (test || options.mariadb)
-        && (find_program("mariadbd").is_none() || find_program("mariadb").is_none())
-    {
-        missing
-            .packages
-            .extend(["mariadb-server-core", "mariadb-client-core"].map(str::to_owned));
-    }
-    if test && !servers::has_postgres() {
-        missing.packages.push("postgresql".to_owned());
-    }
-    if test && find_program("chromium").is_none() {
-        missing.packages.push("chromium".to_owned());
-    }
-    // The load generator is tested against servers that people run, the agent under valgrind.
-    for (program, package) in [
-        ("go", "golang-go"),
-        ("nginx", "nginx"),
-        ("valgrind", "valgrind"),
-    ] {
-        if test && find_program(program).is_none() {
-            missing.packages.push(package.to_owned());
+    folders.insert(0, folder);
+    let path: OsString = std::env::join_paths(folders).map_err(|error| error.to_string())?;
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let mut again = Command::new(&program);
+    again.args(std::env::args_os().skip(1)).env("PATH", path);
+    let error = again.exec();
+    Err(format!("cannot start {} again: {error}", program.display()))
+}
+
+impl Missing {
+    fn holds(&self) -> &'static str {
+        match self {
+            Missing::Ruby(ruby, _) => ruby.holds,
+            Missing::Root(root) => root.holds,
+            Missing::Tool(tool) => tool.holds,
         }
     }
-    if test && !crate::web::has_node() {
-        missing.tool_packages = ["nodejs", "npm"].map(str::to_owned).to_vec();
+
+    fn folder(&self) -> PathBuf {
+        match self {
+            Missing::Ruby(ruby, _) => ruby
+                .programs()
+                .parent()
+                .map(Path::to_owned)
+                .unwrap_or_default(),
+            Missing::Root(_) | Missing::Tool(_) => roots::cache_folder(),
+        }
     }
-    if test && !has_go() {
-        missing.tool_packages.push("golang-go".to_owned());
+
+    fn install(&self, mirror: &Source) -> Outcome<()> {
+        match self {
+            Missing::Ruby(ruby, libraries) => ruby.install(libraries, mirror),
+            Missing::Root(root) => root.install(mirror),
+            Missing::Tool(tool) => tool.install(mirror),
+        }
     }
-    missing.ruby31 = test && !ruby31::is_there();
-    if test {
-        let lacking = roots::ALL.into_iter().filter(|root| !root.is_there());
-        missing.roots = lacking.collect();
+
+    /// What a person would install instead.
+    fn by_hand(&self) -> String {
+        match self {
+            Missing::Ruby(_, libraries) => {
+                let gems: Vec<&str> = libraries.iter().map(|library| library.gem).collect();
+                format!("Ruby 3.2 or later with the gems {}", gems.join(", "))
+            }
+            Missing::Root(root) => root.holds.to_owned(),
+            Missing::Tool(tool) => tool.by_hand.to_owned(),
+        }
     }
-    missing
+}
+
+fn look(options: &Options) -> Outcome<Vec<Missing>> {
+    let test = options.purpose == Purpose::Test;
+    let folder = tools_folder();
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder)
+        .map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
+    let mut missing = Vec::new();
+    missing.extend(choose_ruby(&libraries(options))?);
+    if (test || options.mariadb) && !servers::has_mariadb() {
+        missing.push(Missing::Root(&roots::BOOKWORM_MARIADB));
+    }
+    if !test {
+        return Ok(missing);
+    }
+    if !servers::has_postgres() {
+        missing.push(Missing::Root(&roots::BOOKWORM_POSTGRES));
+    }
+    let others = [&roots::TRIXIE, &roots::SID].into_iter();
+    missing.extend(others.filter(|root| !root.is_there()).map(Missing::Root));
+    if !RUBY31.is_there(&ruby::OLD) {
+        missing.push(Missing::Ruby(&RUBY31, ruby::OLD.to_vec()));
+    }
+    for tool in &tools::ALL {
+        if !tool.is_there()? {
+            missing.push(Missing::Tool(tool));
+        }
+    }
+    Ok(missing)
+}
+
+/// Puts a usable Ruby into the folder of our programs, unless the first in `PATH` is one.
+fn choose_ruby(libraries: &[Library]) -> Outcome<Option<Missing>> {
+    let programs = match ruby::find(libraries) {
+        Some(folder) if is_in_path(&folder) => return Ok(None),
+        Some(folder) => folder,
+        None if RUBY33.is_there(libraries) => RUBY33.programs(),
+        None => return Ok(Some(Missing::Ruby(&RUBY33, libraries.to_vec()))),
+    };
+    for program in relocated::programs_in(&programs) {
+        let name = program.file_name().unwrap_or_default();
+        symlink(&program, tools_folder().join(name))
+            .map_err(|error| format!("cannot link {}: {error}", program.display()))?;
+    }
+    Ok(None)
+}
+
+fn is_in_path(folder: &Path) -> bool {
+    find_program("ruby").is_some_and(|found| found.parent() == Some(folder))
 }
 
 /// The Ruby libraries that the task needs.
@@ -194,36 +255,26 @@ fn libraries(options: &Options) -> Vec<Library> {
     libraries
 }
 
-fn missing_ruby(found: &Found, wanted: &[Library]) -> Missing {
-    let mut missing = Missing::default();
-    match found {
-        Found::Usable { .. } => {}
-        Found::None | Found::TooOld { .. } => {
-            missing.ruby_packages = ruby::packages(wanted);
-        }
-        Found::Lacks {
-            libraries, debian, ..
-        } => {
-            let lacking = wanted
-                .iter()
-                .filter(|library| libraries.iter().any(|name| name == library.name));
-            if *debian {
-                missing.ruby_packages = lacking.map(|library| library.package.to_owned()).collect();
-            } else {
-                missing.gems = lacking.map(|library| library.gem.to_owned()).collect();
-            }
-        }
+/// Returns where packages come from, or what to install by hand where that is not known.
+fn source(missing: &[Missing]) -> Outcome<Source> {
+    let mut needed = vec!["apt-get", "dpkg-deb", "tar"];
+    if !is_root() && missing.iter().any(|one| matches!(one, Missing::Root(_))) {
+        needed.push("unshare");
     }
-    missing
-}
-
-fn still_missing(missing: &Missing) -> String {
-    if let Found::TooOld { version } = ruby::find(&[]) {
-        return format!(
-            "the first ruby in PATH is still {version}; put /usr/bin before it in PATH"
-        );
-    }
-    format!("after installing, this is still missing: {missing:?}")
+    let lacking = needed.into_iter().find(|name| find_program(name).is_none());
+    let mirror = match lacking {
+        Some(name) => Err(format!(
+            "this machine has no {name}, which unpacks packages of Debian"
+        )),
+        None => apt::mirror(),
+    };
+    mirror.map_err(|why| {
+        let wanted: Vec<String> = missing.iter().map(Missing::by_hand).collect();
+        format!(
+            "{why}; install by hand, then try again: {}",
+            wanted.join("; ")
+        )
+    })
 }
 
 fn confirmed() -> Outcome<bool> {
@@ -287,29 +338,20 @@ mod tests {
     }
 
     #[test]
-    fn a_usable_ruby_is_left_alone_and_others_get_what_fits_them() {
+    fn who_has_no_debian_mirror_is_told_what_to_install() {
+        let missing = [
+            Missing::Root(&roots::BOOKWORM_MARIADB),
+            Missing::Ruby(&RUBY33, ruby::CHAT.to_vec()),
+            Missing::Tool(&tools::ALL[3]),
+        ];
+        let told: Vec<String> = missing.iter().map(Missing::by_hand).collect();
         assert_eq!(
-            missing_ruby(
-                &Found::Usable {
-                    version: "3.3.8".into()
-                },
-                &ruby::CHAT
-            ),
-            Missing::default()
+            told,
+            [
+                "MariaDB 10.11 from Debian 12 (23 MB)",
+                "Ruby 3.2 or later with the gems puma, sinatra, sqlite3",
+                "Node 20.19 or later with npm"
+            ]
         );
-        assert_eq!(
-            missing_ruby(&Found::None, &ruby::CHAT).ruby_packages[..2],
-            ["ruby", "puma"]
-        );
-        let lacks = |debian| Found::Lacks {
-            version: "3.4.0".into(),
-            libraries: vec!["sinatra/base".into()],
-            debian,
-        };
-        assert_eq!(
-            missing_ruby(&lacks(true), &ruby::CHAT).ruby_packages,
-            ["ruby-sinatra"]
-        );
-        assert_eq!(missing_ruby(&lacks(false), &ruby::CHAT).gems, ["sinatra"]);
     }
 }

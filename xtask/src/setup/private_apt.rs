@@ -8,7 +8,12 @@ use std::process::Command;
 use super::apt::{Source, source_text};
 use crate::run::{Outcome, capture, write};
 
-const FOLDERS: [&str; 4] = ["lists/partial", "cache/archives/partial", "none", "debs"];
+const FOLDERS: [&str; 3] = ["lists/partial", "cache/archives/partial", "none"];
+
+/// Unpacks a package. `dpkg-deb -x` would replace the links of a merged `/usr` by folders, and would keep the
+/// set-user-id bit of programs that belong to root.
+const UNPACK: &str = r#"umask 022; dpkg-deb --fsys-tarfile "$1" |
+    tar -x --keep-directory-symlink --no-same-owner --no-same-permissions -C "$2" -f -"#;
 
 /// Packages of one release, kept in one folder.
 pub(super) struct PrivateApt {
@@ -33,15 +38,6 @@ impl PrivateApt {
         Ok(apt)
     }
 
-    /// Unpacks these packages alone into a folder.
-    pub(super) fn unpack(&self, packages: &[&str], root: &Path) -> Outcome<()> {
-        let debs = self.folder.join("debs");
-        let mut download = self.command();
-        download.arg("download").args(packages).current_dir(&debs);
-        capture(&mut download)?;
-        unpack_all(&debs, root)
-    }
-
     /// Unpacks these packages and all that they depend on into a folder.
     pub(super) fn unpack_with_dependencies(&self, packages: &[&str], root: &Path) -> Outcome<()> {
         let mut download = self.command();
@@ -59,9 +55,7 @@ impl PrivateApt {
 
     /// Removes what only the download needed.
     pub(super) fn close(self) {
-        for used in ["lists", "cache", "debs", "dpkg"] {
-            let _ = fs::remove_dir_all(self.folder.join(used));
-        }
+        let _ = fs::remove_dir_all(&self.folder);
     }
 
     fn command(&self) -> Command {
@@ -104,7 +98,9 @@ fn unpack_all(debs: &Path, root: &Path) -> Outcome<()> {
         return Err(format!("apt left no package in {}", debs.display()));
     }
     for deb in files {
-        capture(Command::new("dpkg-deb").arg("-x").arg(deb).arg(root))?;
+        let mut unpack = Command::new("sh");
+        unpack.args(["-c", UNPACK, "unpack"]).arg(deb).arg(root);
+        capture(&mut unpack)?;
     }
     Ok(())
 }

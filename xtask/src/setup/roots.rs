@@ -15,7 +15,7 @@ use super::private_apt::PrivateApt;
 use crate::run::{Outcome, capture, write};
 
 /// Changes when what is done with the packages changes, so that old roots are not taken for new ones.
-const RECIPE: u32 = 1;
+const RECIPE: u32 = 2;
 
 /// The account of servers in a root; `servers` runs them with this number.
 pub(crate) const USER: u32 = 65534;
@@ -28,6 +28,20 @@ pub(crate) struct Root {
     /// For people: what it brings, and how much is fetched.
     pub(crate) holds: &'static str,
 }
+
+/// The servers of Debian 12, for a machine that has none of its own.
+pub(crate) const BOOKWORM_MARIADB: Root = Root {
+    suite: "bookworm",
+    packages: TRIXIE.packages,
+    holds: "MariaDB 10.11 from Debian 12 (23 MB)",
+};
+
+/// The same for PostgreSQL.
+pub(crate) const BOOKWORM_POSTGRES: Root = Root {
+    suite: "bookworm",
+    packages: &["postgresql-15", "dash", "coreutils"],
+    holds: "PostgreSQL 15 from Debian 12 (96 MB)",
+};
 
 /// MariaDB 11.8.
 pub(crate) const TRIXIE: Root = Root {
@@ -54,9 +68,6 @@ pub(crate) const SID: Root = Root {
     ],
     holds: "MySQL 9 and PostgreSQL 18 from Debian sid (101 MB)",
 };
-
-/// All of them.
-pub(crate) const ALL: [Root; 2] = [TRIXIE, SID];
 
 impl Root {
     /// Where it is, or will be.
@@ -105,7 +116,7 @@ impl Root {
 }
 
 /// `hakaru-dev` in the user's cache folder, or in the temporary one of who has no home.
-fn cache_folder() -> PathBuf {
+pub(super) fn cache_folder() -> PathBuf {
     let own = |name: &str| {
         env::var_os(name)
             .map(PathBuf::from)
@@ -117,8 +128,8 @@ fn cache_folder() -> PathBuf {
         .join("hakaru-dev")
 }
 
-/// The links that a merged `/usr` has and no package brings.
-fn make_skeleton(root: &Path) -> Outcome<()> {
+/// Makes the folders and links that a merged `/usr` has and no package brings.
+pub(super) fn make_skeleton(root: &Path) -> Outcome<()> {
     let make = || {
         for folder in ["bin", "sbin", "lib", "lib64"] {
             fs::create_dir_all(root.join("usr").join(folder))?;

@@ -1,12 +1,16 @@
-//! Is there a Ruby that the apps run on, and which packages bring one?
+//! Which Ruby runs the apps and the tests: one that is on this machine, or one unpacked into the build folder.
 
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::apt::{Offer, major_minor};
-use crate::run::{capture, find_program};
+use super::apt::{Source, major_minor};
+use super::relocated::{Relocated, programs_in, write_script};
+use crate::run::{Outcome, capture, find_program_outside, is_program, target_folder};
 
 /// The GVL can be watched from 3.2 on.
-pub(crate) const VERSION_MIN: (u32, u32) = (3, 2);
+const VERSION_MIN: (u32, u32) = (3, 2);
 
 /// A library that an app or a test needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,10 +35,12 @@ pub(crate) const CHAT: [Library; 3] = [
 /// What it needs more on MariaDB.
 pub(crate) const MARIADB: [Library; 1] = [library("mysql2", "mysql2", "ruby-mysql2")];
 /// What the tests need more than both.
-pub(crate) const TESTS: [Library; 6] = [
+pub(crate) const TESTS: [Library; 8] = [
     library("pg", "pg", "ruby-pg"),
     library("minitest", "minitest", "ruby-minitest"),
     library("rails", "rails", "ruby-rails"),
+    library("sequel", "sequel", "ruby-sequel"),
+    library("bcrypt", "bcrypt", "ruby-bcrypt"),
     library("unicorn", "unicorn", "unicorn"),
     library("stackprof", "stackprof", "ruby-stackprof"),
     library(
@@ -44,160 +50,242 @@ pub(crate) const TESTS: [Library; 6] = [
     ),
 ];
 
-/// What the first Ruby in `PATH` can do.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Found {
-    /// There is none.
-    None,
-    /// Its version is below [`VERSION_MIN`].
-    TooOld { version: String },
-    /// New enough, but these libraries are missing.
-    Lacks {
-        version: String,
-        libraries: Vec<String>,
-        debian: bool,
-    },
-    /// Everything is there.
-    Usable { version: String },
+/// A Ruby unpacked into the build folder.
+pub(super) struct Private {
+    suite: &'static str,
+    version: &'static str,
+    /// Its folder below the build folder.
+    name: &'static str,
+    /// For people: what it brings and how much is fetched.
+    pub(super) holds: &'static str,
 }
 
-/// Where Debian's packages bring a new enough Ruby from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Origin {
-    /// A plain install takes it.
-    Plain,
-    /// It must be asked for by the name of its suite.
-    Suite(String),
-    /// No configured suite has one.
-    Nowhere,
+/// The Ruby for machines that have none that will do.
+pub(super) const RUBY33: Private = Private {
+    suite: "trixie",
+    version: "3.3",
+    name: "ruby33",
+    holds: "Ruby 3.3 with its libraries from Debian 13 (40 MB)",
+};
+
+/// The Ruby of the tests that need an old one.
+pub(super) const RUBY31: Private = Private {
+    suite: "bookworm",
+    version: "3.1",
+    name: "ruby31",
+    holds: "Ruby 3.1 and Puma 5.6 from Debian 12 (15 MB)",
+};
+
+/// Returns the folder with the programs of a Ruby that is on this machine, new enough and has the libraries.
+///
+/// The first in `PATH` comes first, then what version managers installed, the newest first: their own programs are
+/// not always in the `PATH` of a script.
+pub(super) fn find(libraries: &[Library]) -> Option<PathBuf> {
+    let in_path = find_program_outside(&super::tools_folder(), "ruby");
+    let first = in_path.and_then(|path| Some(path.parent()?.to_owned()));
+    let mut managed: Vec<PathBuf> = managed_folders()
+        .iter()
+        .flat_map(fs::read_dir)
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path().join("bin"))
+        .filter(|folder| is_program(&folder.join("ruby")))
+        .collect();
+    managed.sort_by_key(|folder| std::cmp::Reverse(version_in(folder)));
+    first
+        .into_iter()
+        .chain(managed)
+        .find(|folder| is_usable(&folder.join("ruby"), libraries))
 }
 
-/// Looks for a Ruby with the libraries.
-pub(crate) fn find(libraries: &[Library]) -> Found {
-    let Some(path) = find_program("ruby") else {
-        return Found::None;
-    };
-    let script = "puts RUBY_VERSION, Gem.ruby; ARGV.each { |name| begin; require name; rescue LoadError; puts name; end }";
-    let mut ruby = Command::new(path);
-    ruby.args(["-e", script])
+/// Returns the folders in which rbenv, asdf, mise, ruby-install and chruby keep one folder a version.
+fn managed_folders() -> Vec<PathBuf> {
+    let variable = |name: &str| env::var_os(name).map(PathBuf::from);
+    let home = |path: &str| variable("HOME").map(|home| home.join(path));
+    let below = |name: &str, path: &str| variable(name).map(|folder| folder.join(path));
+    [
+        below("RBENV_ROOT", "versions").or_else(|| home(".rbenv/versions")),
+        below("ASDF_DATA_DIR", "installs/ruby").or_else(|| home(".asdf/installs/ruby")),
+        below("MISE_DATA_DIR", "installs/ruby").or_else(|| home(".local/share/mise/installs/ruby")),
+        home(".rubies"),
+        Some(PathBuf::from("/opt/rubies")),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// Returns the version in `…/3.3.5/bin` and `…/ruby-3.3.5/bin`.
+fn version_in(folder: &Path) -> Option<(u32, u32)> {
+    let name = folder.parent()?.file_name()?.to_str()?;
+    major_minor(name.trim_start_matches("ruby-"))
+}
+
+fn is_usable(ruby: &Path, libraries: &[Library]) -> bool {
+    let script = "puts RUBY_VERSION; ARGV.each { |name| require name }";
+    let mut command = Command::new(ruby);
+    command
+        .args(["-e", script])
         .args(libraries.iter().map(|library| library.name))
         .env_remove("RUBYOPT");
-    capture(&mut ruby).map_or(Found::None, |text| judge(&text))
+    capture(&mut command).is_ok_and(|text| {
+        let version = text.lines().next().and_then(major_minor);
+        version.is_some_and(|version| version >= VERSION_MIN)
+    })
 }
 
-/// Packages that bring Ruby and the libraries.
-pub(crate) fn packages(libraries: &[Library]) -> Vec<String> {
-    let packages = libraries.iter().map(|library| library.package);
-    std::iter::once("ruby")
-        .chain(packages)
-        .map(str::to_owned)
-        .collect()
-}
-
-/// The gems that some of those packages bring.
-pub(crate) fn gems_of(packages: &[String]) -> Vec<&'static str> {
-    let known = CHAT.iter().chain(&MARIADB).chain(&TESTS);
-    known
-        .filter(|library| packages.iter().any(|package| package == library.package))
-        .map(|library| library.gem)
-        .collect()
-}
-
-/// `offers` is what apt knows about the package `ruby`.
-pub(crate) fn origin(offers: &[Offer]) -> Origin {
-    let new_enough =
-        |offer: &&Offer| major_minor(&offer.version).is_some_and(|version| version >= VERSION_MIN);
-    let highest = offers.iter().map(|offer| offer.priority).max();
-    // A Ruby of a newer release, once installed, is the candidate, but what it needs more would still
-    // come from the older one, where its libraries do not fit.
-    if offers
-        .iter()
-        .filter(|offer| offer.candidate && Some(offer.priority) == highest)
-        .any(|offer| new_enough(&offer))
-    {
-        return Origin::Plain;
+impl Private {
+    /// The wrapper: `ruby31 puma config.ru` runs Puma on Ruby 3.1.
+    pub(super) fn wrapper(&self) -> PathBuf {
+        self.folder().join(self.name)
     }
-    let suite = offers
-        .iter()
-        .filter(new_enough)
-        .find_map(|offer| offer.suites.first());
-    suite.map_or(Origin::Nowhere, |suite| Origin::Suite(suite.clone()))
-}
 
-fn judge(output: &str) -> Found {
-    let mut lines = output.lines().map(str::to_owned);
-    let (Some(version), Some(path)) = (lines.next(), lines.next()) else {
-        return Found::None;
-    };
-    let libraries: Vec<String> = lines.collect();
-    if major_minor(&version).is_none_or(|numbers| numbers < VERSION_MIN) {
-        Found::TooOld { version }
-    } else if libraries.is_empty() {
-        Found::Usable { version }
-    } else {
-        // A Ruby of Debian gets packages; one that somebody built or manages gets gems.
-        Found::Lacks {
-            version,
-            libraries,
-            debian: path.starts_with("/usr/bin/"),
+    /// Returns the folder with its programs.
+    pub(super) fn programs(&self) -> PathBuf {
+        self.folder().join("bin")
+    }
+
+    pub(super) fn is_there(&self, libraries: &[Library]) -> bool {
+        self.relocated(libraries).is_there()
+            && capture(Command::new(self.wrapper()).args(["puma", "--version"])).is_ok()
+    }
+
+    pub(super) fn install(&self, libraries: &[Library], mirror: &Source) -> Outcome<()> {
+        let relocated = self.relocated(libraries);
+        relocated.install(mirror)?;
+        self.write_programs(&relocated)?;
+        if self.is_there(libraries) {
+            return Ok(());
+        }
+        Err(format!(
+            "the unpacked Ruby {} does not run; see {}",
+            self.version,
+            self.wrapper().display()
+        ))
+    }
+
+    fn folder(&self) -> PathBuf {
+        target_folder().join(self.name)
+    }
+
+    fn relocated(&self, libraries: &[Library]) -> Relocated {
+        let (package, program) = match self.version {
+            "3.1" => ("ruby3.1", "usr/bin/ruby3.1"),
+            _ => ("ruby3.3", "usr/bin/ruby3.3"),
+        };
+        let mut packages = vec![package, "bundler", "libc6-dbg"];
+        packages.extend(libraries.iter().map(|library| library.package));
+        Relocated {
+            suite: self.suite,
+            packages,
+            programs: vec![program],
+            folder: self.folder(),
         }
     }
+
+    /// Writes `bin/ruby` and the programs that Ruby runs, and the wrapper that puts them first in `PATH`.
+    fn write_programs(&self, relocated: &Relocated) -> Outcome<()> {
+        let folder = self.folder().display().to_string();
+        let filled = |text: &str| {
+            text.replace("@FOLDER@", &folder)
+                .replace("@LIBRARIES@", &relocated.libraries().display().to_string())
+                .replace("@VERSION@", self.version)
+        };
+        write_script(&self.programs().join("ruby"), &filled(RUBY))?;
+        write_script(&self.wrapper(), &filled(WRAPPER))?;
+        for program in programs_in(&relocated.root().join("usr/bin")) {
+            let start = fs::read(&program).unwrap_or_default();
+            let line = start
+                .split(|byte| *byte == b'\n')
+                .next()
+                .unwrap_or_default();
+            let line = String::from_utf8_lossy(line);
+            let (true, Some(name)) = (is_ruby_script(&line), program.file_name()) else {
+                continue;
+            };
+            let script = format!("#!{folder}/bin/ruby\nload '{}'\n", program.display());
+            write_script(&self.programs().join(name), &script)?;
+        }
+        fs::create_dir_all(self.folder().join("gems"))
+            .map_err(|error| format!("cannot make {folder}/gems: {error}"))
+    }
 }
+
+/// Whether a script's first line names Ruby as what runs it.
+fn is_ruby_script(line: &str) -> bool {
+    let Some(command) = line.strip_prefix("#!") else {
+        return false;
+    };
+    let programs = command
+        .split_whitespace()
+        .map(|word| word.rsplit('/').next());
+    programs
+        .flatten()
+        .any(|name| name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.') == "ruby")
+}
+
+/// Debian's Ruby and its database driver look for their files in `/usr` alone; these variables name the unpacked ones.
+const RUBY: &str = r#"#!/bin/sh
+# Runs the unpacked Ruby.
+lib='@FOLDER@/root/usr/lib' arch='@LIBRARIES@'
+export RUBYLIB="$lib/ruby/vendor_ruby:$arch/ruby/vendor_ruby/@VERSION@.0:$lib/ruby/vendor_ruby/@VERSION@.0:$lib/ruby/@VERSION@.0:$arch/ruby/@VERSION@.0"
+export GEM_HOME='@FOLDER@/gems'
+share='@FOLDER@/root/usr/share/rubygems-integration'
+export GEM_PATH="$GEM_HOME:$share/all:$share/@VERSION@.0:$arch/rubygems-integration/@VERSION@.0:$lib/ruby/gems/@VERSION@.0"
+export MARIADB_PLUGIN_DIR="$arch/libmariadb3/plugin"
+exec "@FOLDER@/root/usr/bin/ruby@VERSION@" "$@"
+"#;
+
+const WRAPPER: &str = r#"#!/bin/sh
+# Runs its arguments with the unpacked Ruby @VERSION@ first in PATH.
+PATH='@FOLDER@/bin':"$PATH" exec "$@"
+"#;
+
+/// Libraries of [`RUBY31`].
+pub(super) const OLD: [Library; 1] = [library("puma", "puma", "puma")];
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_ruby_is_judged_by_version_and_libraries() {
-        assert_eq!(judge(""), Found::None);
-        assert_eq!(
-            judge("3.1.2\n/usr/bin/ruby3.1\n"),
-            Found::TooOld {
-                version: "3.1.2".into()
-            }
-        );
-        assert_eq!(
-            judge("3.3.8\n/usr/bin/ruby3.3\n"),
-            Found::Usable {
-                version: "3.3.8".into()
-            }
-        );
-        let lacks = |debian| Found::Lacks {
-            version: "3.4.1".into(),
-            libraries: vec!["pg".into()],
-            debian,
-        };
-        assert_eq!(judge("3.4.1\n/home/me/.rbenv/ruby\npg\n"), lacks(false));
-        assert_eq!(judge("3.4.1\n/usr/bin/ruby3.4\npg\n"), lacks(true));
-    }
-
-    fn check(offers: &[(&str, &str, bool, i32)], expected: Origin) {
-        let offer = |(version, suite, candidate, priority): &(&str, &str, bool, i32)| Offer {
-            version: (*version).into(),
-            suites: vec![(*suite).into()],
-            candidate: *candidate,
-            priority: *priority,
-        };
-        assert_eq!(
-            origin(&offers.iter().map(offer).collect::<Vec<_>>()),
-            expected
-        );
+    fn ruby_scripts_are_known_by_their_first_line() {
+        for line in [
+            "#!/usr/bin/ruby",
+            "#!/usr/bin/env ruby",
+            "#! /usr/bin/ruby3.3 -w",
+        ] {
+            assert!(is_ruby_script(line), "{line}");
+        }
+        for line in [
+            "#!/bin/sh",
+            "#!/usr/bin/perl -w ruby-like",
+            "ruby",
+            "\u{7f}ELF",
+        ] {
+            assert!(!is_ruby_script(line), "{line}");
+        }
     }
 
     #[test]
-    fn a_new_enough_ruby_is_looked_for_in_the_configured_suites() {
-        let trixie = || Origin::Suite("trixie".into());
-        check(&[("1:3.1", "bookworm", true, 500)], Origin::Nowhere);
-        let mut both = [
-            ("1:3.3+b1", "trixie", false, 100),
-            ("1:3.1", "bookworm", true, 500),
-        ];
-        check(&both, trixie());
-        (both[0].2, both[1].2) = (true, false);
-        check(&both, trixie());
-        both[0].3 = 500;
-        check(&both, Origin::Plain);
-        check(&[], Origin::Nowhere);
+    fn folders_of_version_managers_carry_the_version() {
+        let version = |folder: &str| version_in(Path::new(folder));
+        assert_eq!(version("/h/.rbenv/versions/3.3.5/bin"), Some((3, 3)));
+        assert_eq!(version("/opt/rubies/ruby-3.10.1/bin"), Some((3, 10)));
+        assert_eq!(version("/h/.rbenv/versions/truffleruby/bin"), None);
+    }
+
+    #[test]
+    fn a_ruby_without_the_libraries_or_too_old_does_not_do() {
+        let folder = env::temp_dir().join(format!("hakaru-rubies-{}", std::process::id()));
+        let fake = |name: &str, text: &str| {
+            let path = folder.join(name);
+            write_script(&path, &format!("#!/bin/sh\n{text}\n")).unwrap();
+            path
+        };
+        assert!(is_usable(&fake("new", "echo 3.4.1"), &CHAT));
+        assert!(!is_usable(&fake("old", "echo 3.1.2"), &CHAT));
+        assert!(!is_usable(&fake("lacks", "echo 3.4.1; exit 1"), &CHAT));
+        fs::remove_dir_all(folder).unwrap();
     }
 }

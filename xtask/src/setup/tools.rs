@@ -1,0 +1,176 @@
+//! Programs that the tests use beside Ruby and the database servers: one that is in `PATH` and good enough, or
+//! Debian 13's, unpacked into the user's cache folder.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use super::apt::Source;
+use super::relocated::{Relocated, write_script};
+use super::roots::cache_folder;
+use crate::run::{Outcome, capture, find_program_outside};
+
+/// A program, and how it comes here.
+pub(super) struct Tool {
+    /// Whether this machine has it already, outside of our own folders.
+    is_on_machine: fn() -> bool,
+    /// Its folder below the cache folder.
+    name: &'static str,
+    packages: &'static [&'static str],
+    /// Programs to bind, relative to the root.
+    programs: &'static [&'static str],
+    /// What to write into the folder of our programs: name and script. `@ROOT@` and `@LIBRARIES@` are filled in.
+    scripts: &'static [(&'static str, &'static str)],
+    /// For people: what it brings and how much is fetched.
+    pub(super) holds: &'static str,
+    /// For people who have to install it themselves.
+    pub(super) by_hand: &'static str,
+}
+
+pub(super) const ALL: [Tool; 5] = [
+    Tool {
+        is_on_machine: || has("chromium"),
+        name: "chromium",
+        packages: &["chromium", "fonts-dejavu-core"],
+        programs: &["usr/lib/chromium/chromium"],
+        scripts: &[("chromium", CHROMIUM)],
+        holds: "Chromium from Debian 13 (230 MB)",
+        by_hand: "chromium",
+    },
+    Tool {
+        is_on_machine: || has("nginx"),
+        name: "nginx",
+        packages: &["nginx"],
+        programs: &["usr/sbin/nginx"],
+        scripts: &[("nginx", "#!/bin/sh\nexec '@ROOT@/usr/sbin/nginx' \"$@\"\n")],
+        holds: "nginx from Debian 13 (10 MB)",
+        by_hand: "nginx",
+    },
+    Tool {
+        is_on_machine: || has("valgrind"),
+        name: "valgrind",
+        packages: &["valgrind"],
+        programs: &["usr/bin/valgrind.bin"],
+        scripts: &[
+            ("valgrind", VALGRIND),
+            ("callgrind_control", CALLGRIND_CONTROL),
+        ],
+        holds: "valgrind from Debian 13 (20 MB)",
+        by_hand: "valgrind",
+    },
+    Tool {
+        is_on_machine: has_node,
+        name: "node",
+        packages: &["nodejs", "npm"],
+        programs: &["usr/bin/node"],
+        scripts: &[("node", NODE), ("npm", NPM)],
+        holds: "Node 20 with npm from Debian 13 (40 MB)",
+        by_hand: "Node 20.19 or later with npm",
+    },
+    Tool {
+        is_on_machine: has_go,
+        name: "go",
+        packages: &["golang-go"],
+        programs: &[],
+        scripts: &[(
+            "go",
+            "#!/bin/sh\nexec '@ROOT@/usr/lib/go-1.24/bin/go' \"$@\"\n",
+        )],
+        holds: "Go 1.24 from Debian 13 (50 MB)",
+        by_hand: "Go 1.24 or later",
+    },
+];
+
+/// Fonts and a library of sound lie in folders that Chromium knows by their installed path only.
+const CHROMIUM: &str = r#"#!/bin/sh
+export FONTCONFIG_FILE='@ROOT@/fonts.conf'
+export LD_LIBRARY_PATH='@LIBRARIES@/pulseaudio'
+exec '@ROOT@/usr/lib/chromium/chromium' "$@"
+"#;
+const FONTS: &str = "<fontconfig><dir>@ROOT@/usr/share/fonts</dir><cachedir prefix=\"xdg\">fontconfig</cachedir>\
+    </fontconfig>\n";
+const VALGRIND: &str = r#"#!/bin/sh
+export VALGRIND_LIB='@ROOT@/usr/libexec/valgrind'
+exec '@ROOT@/usr/bin/valgrind.bin' "$@"
+"#;
+const CALLGRIND_CONTROL: &str = r#"#!/bin/sh
+exec perl '@ROOT@/usr/bin/callgrind_control' "$@"
+"#;
+/// Debian's Node reads a part of itself from `/usr/share/nodejs`, so it runs where that folder is the unpacked one.
+const NODE: &str = r#"#!/bin/sh
+exec unshare --user --map-root-user --mount sh -c 'mount --bind "$0" /usr/share && exec "$@"' \
+    '@ROOT@/usr/share' '@ROOT@/usr/bin/node' "$@"
+"#;
+const NPM: &str = r#"#!/bin/sh
+exec node /usr/share/nodejs/npm/bin/npm-cli.js "$@"
+"#;
+
+impl Tool {
+    /// Whether nothing has to be fetched; writes the scripts for what was fetched before.
+    pub(super) fn is_there(&self) -> Outcome<bool> {
+        if (self.is_on_machine)() {
+            return Ok(true);
+        }
+        let relocated = self.relocated();
+        let unpacked = relocated.is_there();
+        if unpacked {
+            self.write_scripts(&relocated)?;
+        }
+        Ok(unpacked)
+    }
+
+    pub(super) fn install(&self, mirror: &Source) -> Outcome<()> {
+        self.relocated().install(mirror)
+    }
+
+    fn relocated(&self) -> Relocated {
+        Relocated {
+            suite: "trixie",
+            packages: self.packages.to_vec(),
+            programs: self.programs.to_vec(),
+            folder: cache_folder().join(self.name),
+        }
+    }
+
+    fn write_scripts(&self, relocated: &Relocated) -> Outcome<()> {
+        let filled = |text: &str| {
+            text.replace("@ROOT@", &relocated.root().display().to_string())
+                .replace("@LIBRARIES@", &relocated.libraries().display().to_string())
+        };
+        if self.name == "chromium" {
+            crate::run::write(&relocated.root().join("fonts.conf"), &filled(FONTS))?;
+        }
+        let folder = super::tools_folder();
+        self.scripts
+            .iter()
+            .try_for_each(|(name, text)| write_script(&folder.join(name), &filled(text)))
+    }
+}
+
+fn has(program: &str) -> bool {
+    found(program).is_some()
+}
+
+fn found(program: &str) -> Option<PathBuf> {
+    find_program_outside(&super::tools_folder(), program)
+}
+
+/// Whether there is a Go that builds pprof: `dev/viewers/go.mod` names tools, which 1.24 was the first to know.
+fn has_go() -> bool {
+    const MINOR_MIN: u32 = 24;
+    let Some(go) = found("go") else {
+        return false;
+    };
+    // `go version go1.24.4 linux/amd64`
+    let text = capture(Command::new(go).arg("version")).unwrap_or_default();
+    let version = text.split_whitespace().nth(2).unwrap_or_default();
+    let minor = version
+        .strip_prefix("go1.")
+        .and_then(|rest| rest.split('.').next());
+    minor.and_then(|minor| minor.parse::<u32>().ok()) >= Some(MINOR_MIN)
+}
+
+/// Whether there is a Node that can build the page, and npm with it.
+fn has_node() -> bool {
+    let version = found("node").and_then(|node| capture(Command::new(node).arg("--version")).ok());
+    has("npm") && version.is_some_and(|version| crate::web::is_new_enough(&version))
+}
