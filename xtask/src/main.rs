@@ -11,6 +11,7 @@
 mod bench;
 mod demo;
 mod experiment;
+mod fresh_debian;
 mod run;
 mod servers;
 mod setup;
@@ -40,6 +41,8 @@ const USAGE: &str = "usage: cargo xtask TASK
   bench [NAME]   benchmarks against which claims are checked; without a name lists them
   experiment [NAME]
              published experience, repeated; writes its figures into docs/experiments/
+  fresh-debian [--as user|root] [demo|setup|test|COMMAND…]
+             a command in a clone on a minimal Debian 12, which must stay as it was; needs root
   demo [--db mariadb] [--yes] [command and flags of `hakaru`]
              the chat app under load, and its page; `demo try 1` tries a finding of it";
 
@@ -64,6 +67,7 @@ fn main() -> ExitCode {
         "web" => web::task(),
         "bench" => bench::task(rest),
         "experiment" => experiment::task(rest),
+        "fresh-debian" => fresh_debian::task(rest),
         "demo" => demo::task(rest),
         "help" | "--help" | "-h" => {
             println!("{USAGE}");

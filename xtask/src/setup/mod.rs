@@ -22,7 +22,9 @@ use std::process::Command;
 use crate::run::{Outcome, can_ask, find_program, is_root, target_folder};
 use crate::servers;
 use apt::Source;
+use private_apt::PrivateApt;
 use roots::Root;
+pub(crate) use roots::cache_folder;
 use ruby::{Library, RUBY31, RUBY33};
 use tools::Tool;
 
@@ -151,6 +153,18 @@ pub(crate) fn enter() -> Outcome<()> {
     Err(format!("cannot start {} again: {error}", program.display()))
 }
 
+/// Returns the folder with the unpacked package debootstrap, and the address of this machine's Debian mirror.
+pub(crate) fn fetch_debootstrap() -> Outcome<(PathBuf, String)> {
+    let mirror = apt::mirror()?;
+    let folder = target_folder().join("debootstrap");
+    let _ = fs::remove_dir_all(&folder);
+    let apt = PrivateApt::open(&folder.with_extension("apt"), &mirror, "bookworm")?;
+    roots::make_skeleton(&folder)?;
+    apt.unpack_with_dependencies(&["debootstrap"], &folder)?;
+    apt.close();
+    Ok((folder, mirror.uri))
+}
+
 impl Missing {
     fn holds(&self) -> &'static str {
         match self {
@@ -167,7 +181,7 @@ impl Missing {
                 .parent()
                 .map(Path::to_owned)
                 .unwrap_or_default(),
-            Missing::Root(_) | Missing::Tool(_) => roots::cache_folder(),
+            Missing::Root(_) | Missing::Tool(_) => cache_folder(),
         }
     }
 

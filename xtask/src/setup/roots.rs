@@ -116,7 +116,7 @@ impl Root {
 }
 
 /// `hakaru-dev` in the user's cache folder, or in the temporary one of who has no home.
-pub(super) fn cache_folder() -> PathBuf {
+pub(crate) fn cache_folder() -> PathBuf {
     let own = |name: &str| {
         env::var_os(name)
             .map(PathBuf::from)
