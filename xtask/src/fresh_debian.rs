@@ -21,6 +21,9 @@ use crate::setup::{cache_folder, fetch_debootstrap};
 
 const USAGE: &str = "fresh-debian takes: [--as user|root] [demo|setup|test|COMMAND…]";
 
+/// Paths and what is known of each.
+pub(crate) type Files = BTreeMap<PathBuf, String>;
+
 /// The account without rights.
 const USER: &str = "someone";
 /// What a person has on a machine where Rust works.
@@ -173,7 +176,7 @@ fn base() -> Outcome<PathBuf> {
 }
 
 /// Returns every file outside of [`WRITABLE`] with its size and times.
-fn files(debian: &Path) -> BTreeMap<PathBuf, String> {
+pub(crate) fn files(debian: &Path) -> Files {
     let mut found = BTreeMap::new();
     let mut folders = vec![debian.to_owned()];
     while let Some(folder) = folders.pop() {
@@ -205,11 +208,8 @@ fn files(debian: &Path) -> BTreeMap<PathBuf, String> {
     found.remove(Path::new("etc/resolv.conf"));
     found
 }
-
-fn differences(
-    before: &BTreeMap<PathBuf, String>,
-    after: &BTreeMap<PathBuf, String>,
-) -> Vec<String> {
+/// Returns the paths whose state differs.
+pub(crate) fn differences(before: &Files, after: &Files) -> Vec<String> {
     let names = before.keys().chain(after.keys());
     let mut changed: Vec<String> = names
         .filter(|name| before.get(*name) != after.get(*name))

@@ -299,7 +299,7 @@ mod tests {
 
     /// Starts it, asks it with Ruby's driver as the apps do, and sees its processes and folder go.
     fn check(server: Outcome<Server>, ask: &str) {
-        let server = server.unwrap_or_else(|why| panic!("{why}; bin/test installs it"));
+        let server = server.unwrap_or_else(|why| panic!("{why}; bin/test unpacks it"));
         let (folder, keeper) = (server.home.folder.clone(), server.keeper.id());
         let mut ruby = Command::new("ruby");
         ruby.args(["-ruri", "-e", ask])

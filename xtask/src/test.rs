@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::Command;
 use std::thread;
 
+use crate::fresh_debian::{Files, differences, files};
 use crate::run::{Outcome, cargo, root, run};
 use crate::servers::{self, Server};
 use crate::setup::{self, Purpose};
@@ -23,6 +24,7 @@ pub(crate) fn task(arguments: &[String]) -> Outcome<()> {
     if let Some(unknown) = rest.first() {
         return Err(format!("test knows no {unknown:?}"));
     }
+    let before = machine();
     setup::prepare(&options)?;
     let mut tally = Tally::default();
     // The quick ones first: who forgot to format should not wait for the tests.
@@ -50,7 +52,20 @@ pub(crate) fn task(arguments: &[String]) -> Outcome<()> {
             tally.step("clippy", clippy());
         }
     }
+    let changed = differences(&before, &machine());
+    let unchanged = match changed.as_slice() {
+        [] => Ok(()),
+        changed => Err(format!("changed: {}", changed.join(", "))),
+    };
+    tally.step("this machine's packages and /etc are as before", unchanged);
     tally.verdict()
+}
+
+/// Returns the state of `/etc` and of the list of installed packages.
+fn machine() -> Files {
+    let mut machine = files(Path::new("/etc"));
+    machine.extend(files(Path::new("/var/lib/dpkg")));
+    machine
 }
 
 fn clippy() -> Outcome<()> {

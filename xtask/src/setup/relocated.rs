@@ -17,7 +17,7 @@ use super::roots::make_skeleton;
 use crate::run::{Outcome, capture, is_program, write};
 
 /// Changes when what is done with the packages changes, so that old folders are made again.
-const RECIPE: u32 = 1;
+const RECIPE: u32 = 2;
 const RECORD: &str = "packages.txt";
 
 /// Packages and where they are unpacked.
@@ -34,7 +34,7 @@ pub(super) struct Relocated {
 impl Relocated {
     /// Returns the folder that stands for `/`.
     pub(super) fn root(&self) -> PathBuf {
-        self.folder.join("root")
+        self.folder.join("debian")
     }
 
     /// Returns the folder of the release's shared libraries.
@@ -71,7 +71,7 @@ impl Relocated {
 
     fn make(&self, mirror: &Source, part: &Path) -> Outcome<()> {
         let apt = PrivateApt::open(&part.with_extension("apt"), mirror, self.suite)?;
-        let root = part.join("root");
+        let root = part.join("debian");
         make_skeleton(&root)?;
         let packages = [&self.packages[..], &["patchelf"]].concat();
         apt.unpack_with_dependencies(&packages, &root)?;

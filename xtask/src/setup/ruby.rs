@@ -227,13 +227,13 @@ fn is_ruby_script(line: &str) -> bool {
 /// Debian's Ruby and its database driver look for their files in `/usr` alone; these variables name the unpacked ones.
 const RUBY: &str = r#"#!/bin/sh
 # Runs the unpacked Ruby.
-lib='@FOLDER@/root/usr/lib' arch='@LIBRARIES@'
+lib='@FOLDER@/debian/usr/lib' arch='@LIBRARIES@'
 export RUBYLIB="$lib/ruby/vendor_ruby:$arch/ruby/vendor_ruby/@VERSION@.0:$lib/ruby/vendor_ruby/@VERSION@.0:$lib/ruby/@VERSION@.0:$arch/ruby/@VERSION@.0"
 export GEM_HOME='@FOLDER@/gems'
-share='@FOLDER@/root/usr/share/rubygems-integration'
+share='@FOLDER@/debian/usr/share/rubygems-integration'
 export GEM_PATH="$GEM_HOME:$share/all:$share/@VERSION@.0:$arch/rubygems-integration/@VERSION@.0:$lib/ruby/gems/@VERSION@.0"
 export MARIADB_PLUGIN_DIR="$arch/libmariadb3/plugin"
-exec "@FOLDER@/root/usr/bin/ruby@VERSION@" "$@"
+exec "@FOLDER@/debian/usr/bin/ruby@VERSION@" "$@"
 "#;
 
 const WRAPPER: &str = r#"#!/bin/sh

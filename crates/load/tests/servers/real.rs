@@ -117,8 +117,7 @@ fn start(program: &str, prepare: impl FnOnce(&mut Command, &Path, u16)) -> Serve
         .stderr(Stdio::null());
     prepare(&mut command, folder.path(), port);
     let child = command.spawn();
-    let mut child =
-        child.unwrap_or_else(|error| panic!("{program}: {error}; bin/test installs it"));
+    let mut child = child.unwrap_or_else(|error| panic!("{program}: {error}; bin/test unpacks it"));
     let address = SocketAddr::from(([127, 0, 0, 1], port));
     wait_for(address, &mut child);
     Server {
@@ -177,7 +176,7 @@ fn go() -> Server {
         .args(["build", "-o", "server", "main.go"])
         .current_dir(folder.path())
         .output()
-        .expect("go runs; bin/test installs it");
+        .expect("go runs; bin/test unpacks it");
     assert!(built.status.success(), "{built:?}");
     let mut child = Command::new(folder.path().join("server"))
         .stdin(Stdio::null())
