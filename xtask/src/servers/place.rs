@@ -136,8 +136,10 @@ impl Place {
         let Place::Root(root) = self else {
             return as_account(Command::new(program), home);
         };
+        // It is not in the PATH of an ordinary user of Debian.
+        let chroot = find_program("chroot").unwrap_or_else(|| "chroot".into());
         let mut command = if home.account.is_some() {
-            let mut chroot = Command::new("chroot");
+            let mut chroot = Command::new(chroot);
             chroot.arg(format!("--userspec={0}:{0}", roots::USER));
             chroot
         } else {
@@ -146,7 +148,7 @@ impl Place {
             unshare.args(["--user", "--keep-caps"]);
             unshare.arg(format!("--map-user={}", roots::USER));
             unshare.arg(format!("--map-group={}", roots::USER));
-            unshare.arg("chroot");
+            unshare.arg(chroot);
             unshare
         };
         command.arg(root).arg(program).env_remove("HOME");
