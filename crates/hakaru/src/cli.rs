@@ -116,6 +116,10 @@ pub(crate) struct RunArgs {
     #[arg(long, conflicts_with = "command")]
     pub(crate) attach: bool,
 
+    /// A host other than this machine that may be loaded; may be repeated
+    #[arg(long, value_name = "HOST")]
+    pub(crate) host_ok: Vec<String>,
+
     /// Start the app without the agent
     #[arg(long)]
     pub(crate) no_agent: bool,

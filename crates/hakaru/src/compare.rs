@@ -28,9 +28,12 @@ use sides::Sides;
 /// Measures it, prints the table, and says how the program ends.
 pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
     let sides = Sides::resolve(args)?;
+    sides.guard()?;
     let stop = watch()?;
     let held = Held::claim(&sides.a.settings)?;
     let mut sides = sides.make(args, &stop)?;
+    // A revision or a patch may bring another database.
+    sides.guard()?;
     let mut schemas = match &args.schema_b {
         Some(file) => Schemas::of_file(&mut sides, file, &stop)?,
         None => Schemas::none(),

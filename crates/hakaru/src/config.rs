@@ -43,6 +43,10 @@ pub(crate) struct Target {
     pub(crate) stop_timeout: Option<Duration>,
     pub(crate) database: Option<String>,
     pub(crate) database_pool: Option<u32>,
+    #[serde(deserialize_with = "one_or_many")]
+    pub(crate) database_host_ok: Vec<String>,
+    #[serde(deserialize_with = "one_or_many")]
+    pub(crate) host_ok: Vec<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -134,6 +138,20 @@ fn flows<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Flow>, D::Err
         )),
         false => Ok(flows),
     }
+}
+
+/// A text, or a list of them.
+fn one_or_many<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "expected a text or a list of texts")]
+    enum OneOrMany {
+        One(String),
+        Many(Vec<String>),
+    }
+    Ok(match OneOrMany::deserialize(deserializer)? {
+        OneOrMany::One(one) => vec![one],
+        OneOrMany::Many(many) => many,
+    })
 }
 
 fn one() -> u32 {

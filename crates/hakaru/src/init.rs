@@ -1,7 +1,8 @@
 //! `hakaru init`: looks at an app's files, writes `hakaru.toml` and a first flow, and says what it found.
 //!
-//! It reads and starts nothing; what it cannot know it says in a comment of the file. Files that are there are
-//! never overwritten.
+//! It starts nothing of the app; what it cannot know it says in a comment of the file. Files that are there are
+//! never overwritten. Where production's database is not on this machine it writes the files all the same, with a local
+//! database as the alternative, and ends as `hakaru run` would.
 
 mod look;
 mod write;
@@ -13,7 +14,7 @@ use std::path::Path;
 use crate::cli::InitArgs;
 use crate::config::FILE_NAME;
 use crate::exit::{Exit, Failure};
-use crate::talk;
+use crate::{guard, talk};
 
 /// The first flow, relative to the project.
 const FLOW: &str = "flows/first.hurl";
@@ -34,9 +35,11 @@ pub(crate) fn init(args: &InitArgs) -> Result<Exit, Failure> {
             ),
         )
     })?;
+    let environment = [(app.environment().to_owned(), "production".to_owned())];
+    let remote = guard::remote_of_folder(folder, &environment);
     // The flow first: a configuration that names a missing flow would not run.
     let flow_is_new = create(&folder.join(FLOW), &write::flow(&app))?;
-    if !create(&folder.join(FILE_NAME), &write::config(&app, FLOW))? {
+    if !create(&folder.join(FILE_NAME), &write::config(&app, FLOW, &remote))? {
         return Err(there_already(&folder.join(FILE_NAME)));
     }
     talk::say(&format!("found:  {}", app.found.join("\n        ")));
@@ -48,6 +51,9 @@ pub(crate) fn init(args: &InitArgs) -> Result<Exit, Failure> {
             " was there and is kept"
         }
     ));
+    if !remote.is_empty() {
+        return Err(guard::refusal(&remote, app.before.as_deref()));
+    }
     talk::say(
         "next:   hakaru run\n        then write what your users do into the flow (docs/flows.md)",
     );

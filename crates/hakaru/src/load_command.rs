@@ -11,17 +11,19 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime};
 
 use findings::numbers;
-use load::{GoalResult, Measured};
+use load::{GoalResult, Measured, Via};
 use load_report::View;
 use load_report::hdr_log::{HdrLog, V2DeflateSerializer};
 use load_report::live::Live;
 use load_report::rows::{self, Row};
 use recording::Nanos;
 
+use crate::config::Loaded;
 use crate::exit::{Exit, Failure};
+use crate::guard::Allowed;
 use crate::page::{check_writable, write_html};
 use crate::talk::{self, Progress};
-use crate::{config, signals};
+use crate::{config, guard, signals};
 use args::LoadArgs;
 use screen::Screen;
 use settings::Settings;
@@ -40,7 +42,9 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
             format!("the current folder cannot be read: {error}"),
         )
     })?;
-    let settings = Settings::resolve(args, &config::load(None, &folder)?)?;
+    let loaded = config::load(None, &folder)?;
+    let settings = Settings::resolve(args, &loaded)?;
+    ask(args, &loaded, &settings)?;
     for path in args.html.iter().chain(&args.series) {
         check_writable(path)?;
     }
@@ -86,6 +90,19 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
         write_html(path, &report::html::page(&json, &text))?;
     }
     Ok(exit(&settings, &measured, &goals))
+}
+
+/// Stops unless the load stays on this machine, or its host is named.
+fn ask(args: &LoadArgs, loaded: &Loaded, settings: &Settings) -> Result<(), Failure> {
+    let allowed = Allowed {
+        targets: [loaded.config.target.host_ok.clone(), args.host_ok.clone()].concat(),
+        ..Allowed::default()
+    };
+    match &settings.plan.via {
+        Some(Via::Unix(_)) => Ok(()),
+        Some(Via::Host { host, .. }) => guard::target(host, &allowed),
+        None => guard::target(&settings.scenario.base_url().host, &allowed),
+    }
 }
 
 /// Runs the load with the live page on a terminal, or a line of progress where there is no room for it.

@@ -8,6 +8,7 @@ mod compare;
 mod config;
 mod def;
 mod exit;
+mod guard;
 mod init;
 mod links;
 mod load_command;

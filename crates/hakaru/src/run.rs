@@ -24,7 +24,7 @@ use crate::cli::RunArgs;
 use crate::exit::{Exit, Failure};
 use crate::page::{Form, Outputs};
 use crate::settings::Settings;
-use crate::{config, log, page, profile, revision, signals, talk, undo};
+use crate::{config, guard, log, page, profile, revision, signals, talk, undo};
 use places::Places;
 use recorder::{Recorded, Recorder};
 
@@ -64,6 +64,7 @@ pub(crate) fn record(
     settings: &Settings,
     stop: &Arc<AtomicBool>,
 ) -> Result<(Recording, Option<i64>), Failure> {
+    guard::check(settings)?;
     let mut troubles = Vec::new();
     let kept = claim(settings, &mut troubles)?;
     let scenario = read_scenario(settings)?;
@@ -147,7 +148,9 @@ pub(crate) fn start(
         }
         None => target::attach(&settings.endpoint, ATTACH_TIMEOUT, stop),
     };
-    started.map_err(|error| target_failure(error, "the app was starting"))
+    let running = started.map_err(|error| target_failure(error, "the app was starting"))?;
+    guard::connections(&running, &settings.allowed)?;
+    Ok(running)
 }
 
 fn target_failure(error: TargetError, phase: &str) -> Failure {

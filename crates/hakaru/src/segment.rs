@@ -17,7 +17,7 @@ use target::{Running, TargetError};
 use crate::exit::Exit;
 use crate::run::places::Places;
 use crate::settings::Settings;
-use crate::{run, signals};
+use crate::{guard, run, signals};
 
 pub(crate) use host::{Disturbance, Judged, Usual};
 
@@ -137,6 +137,8 @@ pub(crate) fn start(subject: &Subject<'_>, stop: &AtomicBool) -> Result<Up, Trou
         None => target::attach(&settings.endpoint, run::ATTACH_TIMEOUT, stop),
     };
     let running = running.map_err(|error| Trouble::target(subject, error))?;
+    guard::connections(&running, &settings.allowed)
+        .map_err(|failure| Trouble::failed(failure.exit, failure.message))?;
     let start_s = (!running.is_attached()).then(|| begin.elapsed().as_secs_f64());
     Ok(Up { running, start_s })
 }

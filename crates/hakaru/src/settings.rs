@@ -13,6 +13,7 @@ use target::{CommandLine, Endpoint, Spec};
 use crate::cli::RunArgs;
 use crate::config::{Config, FILE_NAME, Loaded};
 use crate::exit::{Exit, Failure};
+use crate::guard::Allowed;
 
 pub(crate) use flow::{flow_spec, typed_flow};
 
@@ -56,6 +57,8 @@ pub(crate) struct Settings {
     pub(crate) database: Option<String>,
     /// Connections the app's pool may hold, where the user told.
     pub(crate) database_pool: Option<u32>,
+    /// Hosts other than this machine that are meant.
+    pub(crate) allowed: Allowed,
     /// What the command line said in place of the config file.
     pub(crate) typed: Typed,
 }
@@ -102,6 +105,10 @@ impl Settings {
             endpoint,
             url,
             before: before.filter(|_| !args.attach),
+            allowed: Allowed {
+                databases: config.target.database_host_ok,
+                targets: [config.target.host_ok, args.host_ok.clone()].concat(),
+            },
             database: config.target.database,
             database_pool: config.target.database_pool,
             typed: typed(

@@ -23,6 +23,17 @@ pub(crate) fn say(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
+/// Asks a question that a person on a terminal can answer; false where there is none, and for any answer but a yes.
+pub(crate) fn confirm(question: &str) -> bool {
+    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+        return false;
+    }
+    let mut answer = String::new();
+    let asked = write!(io::stderr().lock(), "{question}").and_then(|()| io::stderr().flush());
+    let read = asked.and_then(|()| io::stdin().read_line(&mut answer));
+    read.is_ok() && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")
+}
+
 /// A line that says how far the work is: rewritten in place on a terminal, silent elsewhere.
 pub(crate) struct Progress {
     live: bool,

@@ -27,7 +27,7 @@ use crate::cli::{RunArgs, TuneArgs};
 use crate::exit::{Exit, Failure};
 use crate::segment::Length;
 use crate::settings::{self, Settings};
-use crate::{config, predict, run, signals, talk};
+use crate::{config, guard, predict, run, signals, talk};
 use knobs::Server;
 use race::Race;
 
@@ -43,6 +43,7 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<Exit, Failure> {
     let begin = Instant::now();
     let kept = args.run.as_deref().map(predict::stored).transpose()?;
     let settings = settings(args, kept.as_ref())?;
+    guard::check(&settings)?;
     let stop = signals::watch()
         .map_err(|error| Failure::new(Exit::Failed, format!("cannot watch for Ctrl-C: {error}")))?;
     let from = model(kept, &settings, &stop)?;

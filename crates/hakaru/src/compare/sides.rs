@@ -7,10 +7,10 @@ use target::CommandLine;
 
 use super::copies::{self, Copied};
 use crate::cli::{CompareArgs, HowArgs, RunArgs};
-use crate::config;
 use crate::exit::{Exit, Failure};
 use crate::segment::Subject;
 use crate::settings::Settings;
+use crate::{config, guard};
 
 /// Which side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,6 +116,12 @@ impl Sides {
             is_live: args.url_a.is_some(),
             config,
         })
+    }
+
+    /// Stops unless both apps and their stores are on this machine or named.
+    pub(crate) fn guard(&self) -> Result<(), Failure> {
+        guard::check(&self.a.settings)?;
+        guard::check(&self.b.settings)
     }
 
     /// Makes worktrees and copies.

@@ -54,8 +54,10 @@ pub(crate) fn try_finding(args: &TryArgs) -> Result<Exit, Failure> {
     let typed = as_comparison(&stored.recording, &wanted.change, args)?;
     let mut sides = Sides::of(&typed)?;
     sides.b.name = wanted.change.name();
+    sides.guard()?;
     let held = Held::claim(&sides.a.settings)?;
     let mut sides = sides.make(&typed, &stop)?;
+    sides.guard()?;
     let mut schemas = match &wanted.change {
         Change::Index(create) => Schemas::of_index(&mut sides, create, &stop)?,
         _ => Schemas::none(),

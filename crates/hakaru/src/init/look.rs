@@ -25,6 +25,13 @@ pub(crate) struct App {
     pub(crate) found: Vec<String>,
 }
 
+impl App {
+    /// The variable that names the app's environment.
+    pub(crate) fn environment(&self) -> &'static str {
+        if self.rails { "RAILS_ENV" } else { "RACK_ENV" }
+    }
+}
+
 /// Routes beyond these make a first flow no clearer.
 const PATHS_MAX: usize = 8;
 

@@ -1,9 +1,10 @@
 //! The texts of the two files.
 
 use super::look::App;
+use crate::guard::Store;
 
 /// `hakaru.toml`, each line explained.
-pub(crate) fn config(app: &App, flow: &str) -> String {
+pub(crate) fn config(app: &App, flow: &str, remote: &[Store]) -> String {
     let port = app.port;
     let bundle = if app.bundled { "bundle exec " } else { "" };
     let (threads, threads_why) = if app.puma_config {
@@ -14,12 +15,15 @@ pub(crate) fn config(app: &App, flow: &str) -> String {
     } else {
         (" -t 5:5", "-t 5:5 is five threads; ")
     };
-    let environment = if app.rails { "RAILS_ENV" } else { "RACK_ENV" };
+    let environment = app.environment();
     let secret = if app.lacks_secret {
         ", SECRET_KEY_BASE_DUMMY = \"1\""
     } else {
         ""
     };
+    let local = remote.first().map_or_else(String::new, |store| {
+        local_database(store, &format!("{environment} = \"production\"{secret}"))
+    });
     let before = match &app.before {
         Some(line) => format!("before = \"{line}\"\n"),
         None => "# before = \"…\"\n".to_owned(),
@@ -33,6 +37,7 @@ pub(crate) fn config(app: &App, flow: &str) -> String {
          url = \"http://127.0.0.1:{port}\"\n\
          # As in production: without code reloading and debug pages.\n\
          env = {{ {environment} = \"production\"{secret} }}\n\
+         {local}\
          # Puts the data into the same state before each run. A table with few rows hides what is slow in production.\n\
          {before}\n\
          [load]\n\
@@ -44,6 +49,20 @@ pub(crate) fn config(app: &App, flow: &str) -> String {
          # What users do. Add a block for each thing they do, with `weight` for how often.\n\
          [[flow]]\n\
          file = \"{flow}\"\n"
+    )
+}
+
+/// The environment with a database of this machine, as a comment, and the key that means the other one.
+fn local_database(store: &Store, env: &str) -> String {
+    let url = store.local_alternative().unwrap_or("…");
+    format!(
+        "# {host} is not on this machine ({place}), so hakaru stops before it touches it.\n\
+         # With a database of this machine instead:\n\
+         # env = {{ {env}, DATABASE_URL = \"{url}\" }}\n\
+         # If you mean that one:\n\
+         # database_host_ok = \"{host}\"\n",
+        host = store.host,
+        place = store.place,
     )
 }
 
@@ -74,7 +93,7 @@ mod tests {
             port: 9292,
             ..App::default()
         };
-        let text = config(&bare, "f.hurl");
+        let text = config(&bare, "f.hurl", &[]);
         assert!(text.contains("\ncommand = \"puma -t 5:5 -b tcp://127.0.0.1:9292 config.ru\"\n"));
         assert!(text.contains("\n# before = "));
         let rails = App {
@@ -90,7 +109,7 @@ mod tests {
         };
         let first = flow(&rails);
         assert!(first.ends_with("Accept-Encoding: gzip\nX-Forwarded-Proto: https\n"));
-        let text = config(&rails, "f.hurl");
+        let text = config(&rails, "f.hurl", &[]);
         assert!(text.contains("bundle exec puma -C config/puma.rb -b tcp://127.0.0.1:3000"));
         assert!(text.contains("RAILS_ENV = \"production\", SECRET_KEY_BASE_DUMMY = \"1\""));
         assert!(text.contains("RAILS_ENV") && text.contains("\nbefore = \"bundle exec rake"));

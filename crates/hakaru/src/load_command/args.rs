@@ -86,6 +86,10 @@ pub(crate) struct LoadArgs {
     #[arg(long)]
     pub(crate) no_keepalive: bool,
 
+    /// A host other than this machine that may be loaded; may be repeated
+    #[arg(long, value_name = "HOST")]
+    pub(crate) host_ok: Vec<String>,
+
     /// Connect there instead of to the URL's host: HOST:PORT or unix:PATH
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) connect_to: Option<String>,

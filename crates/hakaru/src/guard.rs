@@ -1,0 +1,215 @@
+//! Production is never touched by accident: stops before data is reset and before load is sent, when the app's
+//! databases or the app itself are not on this machine and hakaru.toml does not name their hosts.
+//!
+//! Three looks, from the cheapest on:
+//! 1. [`check`], before anything is started: the addresses that environment, `.env` files, `config/database.yml` and
+//!    hakaru.toml give ([`sources`]), and the host of the URL.
+//! 2. [`connections`], when the app is up and before load: where its processes are connected to ([`sockets`]). Finds
+//!    addresses that stand only in the app's code.
+//! 3. [`target`], for commands that only send load.
+//!
+//! A file, a socket, loopback and this machine's own addresses are here ([`host`]). A tunnel that listens on loopback
+//! cannot be told from a local database.
+
+mod database_yml;
+mod dotenv;
+mod host;
+mod sockets;
+mod sources;
+mod url;
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use target::Running;
+
+use crate::exit::{Exit, Failure};
+use crate::settings::Settings;
+use crate::talk;
+pub(crate) use sources::{Context, Store};
+
+/// Hosts that the user has named as meant.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Allowed {
+    /// Of databases and other stores: `database_host_ok`.
+    pub(crate) databases: Vec<String>,
+    /// Of the app: `host_ok`, `--host-ok`.
+    pub(crate) targets: Vec<String>,
+}
+
+/// Stops unless the app and its stores are on this machine or named.
+///
+/// # Errors
+/// [`Exit::Usage`], with the hosts and the key that allows them.
+pub(crate) fn check(settings: &Settings) -> Result<(), Failure> {
+    target(&settings.endpoint.host, &settings.allowed)?;
+    let Some(spec) = &settings.start else {
+        return Ok(());
+    };
+    let before = settings.before.as_ref().map(|(line, _)| line.to_string());
+    let context = Context {
+        directory: &spec.directory,
+        env: &spec.env,
+        commands: &[Some(spec.command.to_string()), before.clone()]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>(),
+        database: settings.database.as_deref(),
+    };
+    let remote = remote(&context, &settings.allowed.databases);
+    match remote.is_empty() {
+        true => Ok(()),
+        false => Err(refusal(&remote, before.as_deref())),
+    }
+}
+
+/// Returns the stores that are not on this machine and not allowed by name.
+pub(crate) fn remote(context: &Context<'_>, allowed: &[String]) -> Vec<Store> {
+    let mut stores = sources::stores(context);
+    stores.retain(|store| !is_allowed(&store.host, allowed) && !host::is_here(&store.host));
+    // The place that was looked at first is enough for each.
+    let mut known = HashSet::new();
+    stores.retain(|store| known.insert(store.host.clone()));
+    stores
+}
+
+/// Stops when processes of the app that has just started are connected to a store elsewhere.
+///
+/// # Errors
+/// [`Exit::Usage`], with the addresses and the key that allows them.
+pub(crate) fn connections(running: &Running, allowed: &Allowed) -> Result<(), Failure> {
+    if running.is_attached() {
+        return Ok(());
+    }
+    let mut peers = sockets::stores_of(&running.pids());
+    // A name may have been allowed; the address that it leads to then is.
+    let known: Vec<_> = allowed
+        .databases
+        .iter()
+        .flat_map(|name| host::addresses(name))
+        .collect();
+    peers.retain(|peer| {
+        let address = peer.ip().to_string();
+        !host::is_here(&address)
+            && !is_allowed(&address, &allowed.databases)
+            && !known.contains(&peer.ip())
+    });
+    let stores: Vec<Store> = peers
+        .iter()
+        .map(|peer| Store {
+            host: peer.ip().to_string(),
+            place: format!("a connection of the app to port {}", peer.port()),
+            adapter: String::new(),
+        })
+        .collect();
+    match stores.is_empty() {
+        true => Ok(()),
+        false => Err(refusal(&stores, None)),
+    }
+}
+
+/// Stops unless load may be sent to that host: it is this machine, it is named, or the user says yes on a terminal.
+///
+/// # Errors
+/// [`Exit::Usage`], with the host and the flag that allows it.
+pub(crate) fn target(host: &str, allowed: &Allowed) -> Result<(), Failure> {
+    if is_allowed(host, &allowed.targets) || host::is_here(host) {
+        return Ok(());
+    }
+    let question = format!("Send load to {host}, which is not this machine? [y/N] ");
+    if talk::confirm(&question) {
+        return Ok(());
+    }
+    Err(Failure::new(
+        Exit::Usage,
+        format!(
+            "{host} is not this machine, so nothing was sent to it\n  \
+             if you may load it: add --host-ok {host}, or host_ok = \"{host}\" under [target] in hakaru.toml"
+        ),
+    ))
+}
+
+fn is_allowed(host: &str, allowed: &[String]) -> bool {
+    allowed.iter().any(|name| name.eq_ignore_ascii_case(host))
+}
+
+/// Names each host, what would have happened to it, and both ways on.
+pub(crate) fn refusal(stores: &[Store], before: Option<&str>) -> Failure {
+    let mut hosts: Vec<&str> = stores.iter().map(|store| store.host.as_str()).collect();
+    hosts.sort_unstable();
+    hosts.dedup();
+    let mut lines: Vec<String> = stores
+        .iter()
+        .map(|store| format!("{} is not on this machine ({})", store.host, store.place))
+        .collect();
+    let would = match before {
+        Some(before) => format!("hakaru would run `{before}` on it and load it"),
+        None => "hakaru would load it".to_owned(),
+    };
+    lines.push(format!("{would}; nothing was sent to it"));
+    let named = match hosts.as_slice() {
+        [one] => format!("\"{one}\""),
+        many => format!("[\"{}\"]", many.join("\", \"")),
+    };
+    lines.push(format!(
+        "if you mean that: database_host_ok = {named} under [target] in hakaru.toml"
+    ));
+    let local = stores
+        .iter()
+        .find_map(Store::local_alternative)
+        .unwrap_or("…");
+    lines.push(format!(
+        "else point the app to a database of this machine: env = {{ DATABASE_URL = \"{local}\" }}"
+    ));
+    Failure::new(Exit::Usage, lines.join("\n  "))
+}
+
+/// Returns what `hakaru init` has to know of the databases that an app in that folder would use in an environment.
+pub(crate) fn remote_of_folder(folder: &Path, env: &[(String, String)]) -> Vec<Store> {
+    let context = Context {
+        directory: folder,
+        env,
+        commands: &[],
+        database: None,
+    };
+    remote(&context, &[])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_names_hosts_consequence_and_key() {
+        let store = |host: &str| Store {
+            host: host.to_owned(),
+            place: "config/database.yml, production".to_owned(),
+            adapter: "postgresql".to_owned(),
+        };
+        let failure = refusal(
+            &[store("db.prod.example"), store("replica.example")],
+            Some("rake db:prepare"),
+        );
+        assert_eq!(failure.exit, Exit::Usage);
+        for part in [
+            "db.prod.example is not on this machine (config/database.yml, production)",
+            "hakaru would run `rake db:prepare` on it",
+            "database_host_ok = [\"db.prod.example\", \"replica.example\"]",
+            "DATABASE_URL = \"postgres:///",
+        ] {
+            assert!(failure.message.contains(part), "{}", failure.message);
+        }
+    }
+
+    #[test]
+    fn a_named_host_is_allowed_and_another_is_not() {
+        let allowed = Allowed {
+            targets: vec!["Shop.Example".to_owned()],
+            ..Allowed::default()
+        };
+        assert!(target("shop.example", &allowed).is_ok());
+        assert!(target("127.0.0.1", &allowed).is_ok());
+        let failure = target("192.0.2.7", &allowed).expect_err("it is elsewhere");
+        assert!(failure.message.contains("--host-ok 192.0.2.7"));
+    }
+}
