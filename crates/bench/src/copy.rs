@@ -2,15 +2,15 @@
 
 use std::error::Error;
 use std::net::TcpListener;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
 
 use crate::program;
 
-/// The port in the configuration of every example that is measured here.
-const PORT: &str = "9292";
+/// The ports in the configurations of the examples: Puma's and Rails' own.
+const PORTS: [&str; 2] = ["9292", "3000"];
 
 /// It goes with its folder.
 pub(crate) struct Copy {
@@ -26,7 +26,9 @@ impl Copy {
         let program = std::env::var_os("HAKARU_BENCH_PROGRAM")
             .ok_or("HAKARU_BENCH_PROGRAM is not set; run it as `cargo xtask bench`")?;
         let temporary = tempfile::Builder::new().prefix("hakaru-bench-").tempdir()?;
-        let folder = temporary.path().join(name);
+        let folder = temporary
+            .path()
+            .join(Path::new(name).file_name().unwrap_or_default());
         program::copy(name, &folder)?;
         Ok(Copy {
             program: program.into(),
@@ -34,6 +36,11 @@ impl Copy {
             env: Vec::new(),
             _temporary: temporary,
         })
+    }
+
+    /// Runs another program than the one that was built now.
+    pub(crate) fn use_program(&mut self, program: &str) {
+        self.program = program.into();
     }
 
     /// Sets a variable for all that is run on it.
@@ -46,7 +53,10 @@ impl Copy {
         let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
         for config in configs {
             let path = self.folder.join(config);
-            let text = std::fs::read_to_string(&path)?.replace(PORT, &port.to_string());
+            let mut text = std::fs::read_to_string(&path)?;
+            for known in PORTS {
+                text = text.replace(&format!(":{known}"), &format!(":{port}"));
+            }
             std::fs::write(&path, text)?;
         }
         Ok(port)

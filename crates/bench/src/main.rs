@@ -3,6 +3,7 @@
 //! `cargo xtask bench NAME` builds it optimised and runs one benchmark; each is a file here.
 #![expect(clippy::print_stdout, reason = "printing its result is what it is for")]
 
+mod advice;
 mod agent;
 mod apps;
 mod copy;
@@ -29,6 +30,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let ended = match arguments.first().map(String::as_str) {
+        Some("advice") => advice::run(&arguments[1..]),
         Some("agent") => agent::run(&arguments[1..]),
         Some("experiment") => experiment::run(&arguments[1..]),
         Some("honesty") => honesty::run(&arguments[1..]),
@@ -40,7 +42,7 @@ fn main() -> ExitCode {
         Some("tune") => tune::run(&arguments[1..]),
         Some("whatif") => whatif::run(&arguments[1..]),
         other => Err(format!(
-            "no benchmark is called {:?}; there are `agent`, `experiment`, `honesty`, `load`, `profile`, `schema`, `solutions`, \
+            "no benchmark is called {:?}; there are `advice`, `agent`, `experiment`, `honesty`, `load`, `profile`, `schema`, `solutions`, \
              `try`, `tune` and `whatif`",
             other.unwrap_or("")
         )

@@ -1,5 +1,6 @@
 //! Benchmarks against which the project's claims are checked, one file each.
 
+mod advice;
 mod agent;
 mod load;
 pub(crate) mod program;
@@ -14,6 +15,11 @@ type Bench = (&'static str, &'static str, fn(&[String]) -> Outcome<()>);
 
 /// A new file adds its line here.
 const BENCHES: &[Bench] = &[
+    (
+        "advice",
+        "what pages claim of planted causes, and what their fixes give; --app, --what claims|truth, --as, --hakaru, --for",
+        advice::run_bench,
+    ),
     (
         "agent",
         "what the agent costs: CPU a request and throughput, with and without",

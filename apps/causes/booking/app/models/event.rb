@@ -1,0 +1,5 @@
+# frozen_string_literal: true
+
+class Event < ApplicationRecord
+  has_many :reservations
+end

@@ -1,0 +1,5 @@
+# frozen_string_literal: true
+
+class Reservation < ApplicationRecord
+  belongs_to :event
+end

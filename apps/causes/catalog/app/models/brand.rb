@@ -1,0 +1,5 @@
+# frozen_string_literal: true
+
+class Brand < ApplicationRecord
+  has_many :products
+end

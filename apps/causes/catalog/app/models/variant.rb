@@ -1,0 +1,5 @@
+# frozen_string_literal: true
+
+class Variant < ApplicationRecord
+  belongs_to :product
+end

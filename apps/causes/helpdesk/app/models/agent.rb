@@ -1,0 +1,5 @@
+# frozen_string_literal: true
+
+class Agent < ApplicationRecord
+  has_many :tickets
+end

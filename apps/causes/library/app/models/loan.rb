@@ -1,0 +1,6 @@
+# frozen_string_literal: true
+
+class Loan < ApplicationRecord
+  belongs_to :member
+  belongs_to :book
+end

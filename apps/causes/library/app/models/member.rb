@@ -1,0 +1,5 @@
+# frozen_string_literal: true
+
+class Member < ApplicationRecord
+  has_many :loans
+end

@@ -1,0 +1,5 @@
+# frozen_string_literal: true
+
+class List < ApplicationRecord
+  has_many :subscribers
+end

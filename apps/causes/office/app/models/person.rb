@@ -1,0 +1,5 @@
+# frozen_string_literal: true
+
+class Person < ApplicationRecord
+  has_many :tasks
+end

@@ -1,0 +1,5 @@
+# frozen_string_literal: true
+
+class Order < ApplicationRecord
+  belongs_to :customer
+end
