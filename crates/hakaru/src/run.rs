@@ -10,6 +10,7 @@ pub(crate) mod places;
 pub(crate) mod recorder;
 mod watch;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -128,8 +129,15 @@ pub(crate) fn reset_data(settings: &Settings, stop: &AtomicBool) -> Result<(), F
         return Ok(());
     };
     talk::say(&format!("resetting the data: {command}"));
-    target::run_before(spec, command, *limit, stop)
+    let log = before_log(settings);
+    target::run_before(spec, command, *limit, log.as_deref(), stop)
         .map_err(|error| target_failure(error, "the data was reset"))
+}
+
+/// Where the output of `before` is kept, when the project has a folder for it.
+pub(crate) fn before_log(settings: &Settings) -> Option<PathBuf> {
+    let folder = settings.project.join(store::FOLDER);
+    folder.is_dir().then(|| folder.join("before.log"))
 }
 
 pub(crate) fn start(

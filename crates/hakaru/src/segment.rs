@@ -116,7 +116,9 @@ pub(crate) fn reset(subject: &Subject<'_>, stop: &AtomicBool) -> Result<(), Trou
     let (Some(spec), Some((command, limit))) = (&settings.start, &settings.before) else {
         return Ok(());
     };
-    target::run_before(spec, command, *limit, stop).map_err(|error| Trouble::target(subject, error))
+    let log = run::before_log(settings);
+    target::run_before(spec, command, *limit, log.as_deref(), stop)
+        .map_err(|error| Trouble::target(subject, error))
 }
 
 /// Starts the app, or takes the one that runs.

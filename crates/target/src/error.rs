@@ -9,6 +9,7 @@ use std::process::ExitStatus;
 use std::time::Duration;
 
 use crate::address::Endpoint;
+use crate::failure::Cause;
 
 /// Why a target could not be started, reached or prepared.
 #[derive(Debug)]
@@ -77,8 +78,8 @@ pub enum TargetError {
         command: String,
         /// How it ended.
         status: ExitStatus,
-        /// Its last lines.
-        tail: Vec<String>,
+        /// What it printed.
+        printed: Box<Printed>,
     },
     /// The app was not ready in time.
     NeverReady {
@@ -101,8 +102,8 @@ pub enum TargetError {
         status: Option<ExitStatus>,
         /// How long it ran.
         ran: Duration,
-        /// Its last lines.
-        tail: Vec<String>,
+        /// What it printed.
+        printed: Box<Printed>,
     },
     /// An app that should be running already does not answer.
     NotAnswering {
@@ -115,6 +116,19 @@ pub enum TargetError {
     },
     /// The caller's stop flag was raised.
     Interrupted,
+}
+
+/// What a command that failed has printed, and how to repeat it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Printed {
+    /// The exception, where the output has one.
+    pub cause: Option<Cause>,
+    /// The last lines.
+    pub tail: Vec<String>,
+    /// The file that has all of it.
+    pub log: Option<PathBuf>,
+    /// The line that repeats the command in a shell, without secrets.
+    pub by_hand: String,
 }
 
 /// The process that holds a port.
@@ -156,14 +170,12 @@ impl fmt::Display for TargetError {
             Self::DiedAtBoot {
                 command,
                 status,
-                tail,
+                printed,
             } => {
                 write!(
                     f,
-                    "the app died before it was ready: `{command}` ended with {status}"
-                )?;
-                write_tail(f, tail)?;
-                f.write_str("\ntry the command by hand in the same folder")
+                    "the app died before it was ready: `{command}` ended with {status}{printed}"
+                )
             }
             Self::NeverReady {
                 command,
@@ -184,22 +196,18 @@ impl fmt::Display for TargetError {
                 command,
                 status,
                 ran,
-                tail,
-            } => {
-                match status {
-                    Some(status) => write!(
-                        f,
-                        "the `before` command failed: `{command}` ended with {status}"
-                    )?,
-                    None => write!(
-                        f,
-                        "the `before` command `{command}` did not end within {}",
-                        seconds(*ran)
-                    )?,
-                }
-                write_tail(f, tail)?;
-                f.write_str("\ntry it by hand in the same folder, with the same environment")
-            }
+                printed,
+            } => match status {
+                Some(status) => write!(
+                    f,
+                    "the `before` command failed: `{command}` ended with {status}{printed}"
+                ),
+                None => write!(
+                    f,
+                    "the `before` command `{command}` did not end within {}{printed}",
+                    seconds(*ran)
+                ),
+            },
             Self::PortTaken { address, holder } => port_taken(f, *address, holder.as_ref()),
             Self::NotAnswering {
                 url,
@@ -282,6 +290,25 @@ impl TargetError {
             }
             other => unreachable!("{other:?} is told by Display itself"),
         }
+    }
+}
+
+impl fmt::Display for Printed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.cause {
+            Some(cause) => {
+                let lines = cause.message.iter().chain(&cause.frames);
+                f.write_str("\nits error:")?;
+                lines
+                    .into_iter()
+                    .try_for_each(|line| write!(f, "\n  {line}"))?;
+            }
+            None => write_tail(f, &self.tail)?,
+        }
+        if let Some(log) = &self.log {
+            write!(f, "\nall it printed: {}", log.display())?;
+        }
+        write!(f, "\nto repeat it: {}", self.by_hand)
     }
 }
 

@@ -21,6 +21,7 @@
 
 mod address;
 mod error;
+mod failure;
 mod guard;
 mod keeper;
 mod log;
@@ -32,7 +33,8 @@ mod start;
 mod tree;
 
 pub use address::Endpoint;
-pub use error::{Holder, Seen, TargetError};
+pub use error::{Holder, Printed, Seen, TargetError};
+pub use failure::Cause;
 pub use log::telling_line;
 pub use ready::ReadyBy;
 pub use running::{Running, Stopped};

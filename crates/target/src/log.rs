@@ -15,6 +15,9 @@ use std::time::{Duration, Instant};
 /// What one shows of a dead app.
 pub(crate) const TAIL_LINES: usize = 20;
 
+/// What is kept to find its error in: a trace of Rails has a hundred lines, and several causes one each.
+const LINES_KEPT: usize = 500;
+
 /// Longer lines are cut: a tail is for reading.
 const LINE_BYTES_MAX: usize = 1000;
 
@@ -120,6 +123,12 @@ impl Log {
         }
     }
 
+    /// Returns the last lines of both streams, standard error first; more of them than [`Log::tail`].
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let shared = self.lock();
+        [shared.err.last(LINES_KEPT), shared.out.last(LINES_KEPT)].concat()
+    }
+
     fn lock(&self) -> MutexGuard<'_, Shared> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -155,7 +164,7 @@ impl Tail {
                 }
                 self.lines.push_back(line);
             }
-            if self.lines.len() > TAIL_LINES {
+            if self.lines.len() > LINES_KEPT {
                 self.lines.pop_front();
             }
         }
@@ -215,7 +224,8 @@ mod tests {
         let mut tail = Tail::default();
         (0..100).for_each(|n| tail.push(format!("{n}\n").as_bytes()));
         assert_eq!(tail.last(2), ["98", "99"]);
-        assert_eq!(tail.last(usize::MAX).len(), TAIL_LINES);
+        (0..1_000).for_each(|n| tail.push(format!("{n}\n").as_bytes()));
+        assert_eq!(tail.last(usize::MAX).len(), LINES_KEPT);
     }
 
     #[test]
@@ -258,7 +268,7 @@ mod tests {
             let mut tail = Tail::default();
             chunks.iter().for_each(|chunk| tail.push(chunk));
             prop_assert!(tail.partial.len() <= LINE_BYTES_MAX);
-            prop_assert!(tail.lines.len() <= TAIL_LINES);
+            prop_assert!(tail.lines.len() <= LINES_KEPT);
         }
     }
 }

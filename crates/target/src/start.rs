@@ -3,13 +3,15 @@
 use std::fs;
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
+use std::path::Path;
 use std::process::ExitStatus;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::address::Endpoint;
-use crate::error::TargetError;
+use crate::error::{Printed, TargetError};
+use crate::failure;
 use crate::log::Log;
 use crate::procfs;
 use crate::ready::{self, Probe, ReadyBy, TICK};
@@ -102,8 +104,13 @@ pub fn run_before(
     spec: &Spec,
     command: &CommandLine,
     limit: Duration,
+    log: Option<&Path>,
     stop: &AtomicBool,
 ) -> Result<(), TargetError> {
+    let opened = Log::create(log).map_err(|source| TargetError::Log {
+        path: log.map(Path::to_owned).unwrap_or_default(),
+        source,
+    })?;
     let environment = spec
         .env
         .iter()
@@ -116,7 +123,7 @@ pub fn run_before(
             environment,
             notify: false,
         },
-        Log::default(),
+        opened,
     )?;
     let begin = Instant::now();
     let status = loop {
@@ -138,12 +145,11 @@ pub fn run_before(
     if status.is_some() {
         tree.log().settle(LAST_WORDS);
     }
-    let tail = tree.log().tail();
     Err(TargetError::BeforeFailed {
         command: command.to_string(),
         status,
         ran: begin.elapsed(),
-        tail,
+        printed: Box::new(printed(spec, command, &tree, log)),
     })
 }
 
@@ -227,7 +233,50 @@ fn died(spec: &Spec, tree: &Tree) -> TargetError {
     TargetError::DiedAtBoot {
         command: spec.command.to_string(),
         status,
-        tail,
+        printed: Box::new(printed(spec, &spec.command, tree, spec.log.as_deref())),
+    }
+}
+
+fn printed(spec: &Spec, command: &CommandLine, tree: &Tree, log: Option<&Path>) -> Printed {
+    let folder = spec.directory.canonicalize();
+    let folder = folder.unwrap_or_else(|_| spec.directory.clone());
+    Printed {
+        cause: failure::cause(&tree.log().lines(), &folder),
+        tail: tree.log().tail(),
+        log: log.map(Path::to_owned),
+        by_hand: by_hand(spec, command),
+    }
+}
+
+/// Returns the line that repeats a command in a shell: folder, environment and command.
+fn by_hand(spec: &Spec, command: &CommandLine) -> String {
+    let here = std::env::current_dir().is_ok_and(|current| current == spec.directory);
+    let folder = match here || spec.directory.as_os_str() == "." {
+        true => String::new(),
+        false => format!("cd {} && ", spec.directory.display()),
+    };
+    let shown =
+        |(name, value): &(String, String)| format!("{name}={} ", without_secret(name, value));
+    let environment: String = spec.env.iter().map(shown).collect();
+    format!("{folder}{environment}{command}")
+}
+
+/// The value as a shell reads it; `…` for one that may be a secret.
+fn without_secret(name: &str, value: &str) -> String {
+    const SECRETS: [&str; 5] = ["KEY", "SECRET", "TOKEN", "PASS", "CREDENTIAL"];
+    // A switch such as SECRET_KEY_BASE_DUMMY=1 hides nothing.
+    let is_secret = value.len() > 2
+        && SECRETS
+            .iter()
+            .any(|word| name.to_ascii_uppercase().contains(word));
+    let has_login = value
+        .split_once("://")
+        .is_some_and(|(_, rest)| rest.contains('@'));
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,=+%".contains(c);
+    match value {
+        _ if is_secret || has_login => "…".to_owned(),
+        value if !value.is_empty() && value.chars().all(is_plain) => value.to_owned(),
+        value => format!("'{}'", value.replace('\'', r"'\''")),
     }
 }
 

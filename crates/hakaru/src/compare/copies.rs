@@ -87,13 +87,15 @@ pub(crate) fn worktree(
     if let Some(line) = build {
         talk::say(&format!("building {reference}: {line}"));
         let line = CommandLine::Shell(line.to_owned());
-        target::run_before(start, &line, BUILD_TIMEOUT, stop).map_err(|error| match error {
-            target::TargetError::Interrupted => Failure::new(
-                Exit::Interrupted,
-                "interrupted while it was built; nothing was measured",
-            ),
-            error => Failure::new(Exit::TargetFailed, error),
-        })?;
+        target::run_before(start, &line, BUILD_TIMEOUT, None, stop).map_err(
+            |error| match error {
+                target::TargetError::Interrupted => Failure::new(
+                    Exit::Interrupted,
+                    "interrupted while it was built; nothing was measured",
+                ),
+                error => Failure::new(Exit::TargetFailed, error),
+            },
+        )?;
     }
     Ok(Copied {
         _worktree: Some(worktree_undo),

@@ -31,8 +31,9 @@ fn an_app_that_dies_at_boot_is_quoted() {
     let project = Project::new("raise 'no database at 10.0.0.7'\n");
     let parts = [
         "the app died before it was ready",
-        "no database at 10.0.0.7",
-        "try the command by hand in the same folder",
+        "its error:\n  no database at 10.0.0.7 (RuntimeError)\n  config.ru:",
+        ".hakaru/app.log",
+        "to repeat it: puma",
     ];
     project.run().check(5, &parts);
     assert!(
@@ -87,6 +88,46 @@ fn a_reset_of_the_data_that_fails_is_quoted() {
     project.run().check(
         5,
         &["`before` command failed", "exit status: 3", "no such table"],
+    );
+}
+
+#[test]
+fn an_exception_is_shown_with_its_message_its_place_and_how_to_repeat_it() {
+    let project = Project::new(HELLO);
+    // As deep as a framework's: the last lines of the output hold neither the message nor the app.
+    let framework = "module Framework\n  def self.call(depth, &work) = depth.zero? ? work.call : call(depth - 1, &work)\nend\n";
+    let elsewhere = tempfile::tempdir().expect("a folder");
+    let library = elsewhere.path().join("framework.rb");
+    std::fs::write(&library, framework).expect("the framework");
+    let seed = format!(
+        "require {:?}\nFramework.call(60) do\n  raise KeyError, \"STRIPE_API_KEY is missing: see the vault\"\nend\n",
+        library.display().to_string()
+    );
+    project.write("seed.rb", &seed);
+    let command = project.puma("");
+    project.configure(
+        &format!(
+            "command = '{command}'\nbefore = 'ruby seed.rb'\nenv = {{ RACK_ENV = 'production', API_TOKEN = 'sesame' }}"
+        ),
+        "",
+    );
+    let said = project.run();
+    said.check(
+        5,
+        &[
+            "its error:\n  STRIPE_API_KEY is missing: see the vault (KeyError)\n  seed.rb:3:",
+            ".hakaru/before.log",
+            "to repeat it: API_TOKEN=… RACK_ENV=production ruby seed.rb",
+        ],
+    );
+    assert!(
+        !said.stderr.contains("framework.rb") && !said.stderr.contains("sesame"),
+        "{said}"
+    );
+    let log = project.read(".hakaru/before.log");
+    assert!(
+        log.contains("STRIPE_API_KEY") && log.lines().count() > 60,
+        "{log}"
     );
 }
 

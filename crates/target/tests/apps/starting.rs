@@ -299,7 +299,7 @@ fn an_app_that_should_run_and_does_not_is_named() {
 fn check_before(command: &str, limit: Duration, expected: Option<&str>) {
     let app = App::ruby(SERVER);
     let command = CommandLine::Shell(command.into());
-    let got = target::run_before(&app.spec, &command, limit, &AtomicBool::new(false));
+    let got = target::run_before(&app.spec, &command, limit, None, &AtomicBool::new(false));
     match (got, expected) {
         (Ok(()), None) => {}
         (Err(error), Some(part)) => assert!(error.to_string().contains(part), "{error}"),

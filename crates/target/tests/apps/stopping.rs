@@ -115,7 +115,7 @@ fn ctrl_c_stops_the_before_command() {
         }
     });
     let command = CommandLine::Shell("echo $$ > before.pid; sleep 1000".into());
-    target::run_before(&app.spec, &command, crate::common::LONG, &stop).unwrap_err();
+    target::run_before(&app.spec, &command, crate::common::LONG, None, &stop).unwrap_err();
     raise.join().unwrap();
     assert!(!lives(app.pid_in("before.pid")));
 }
