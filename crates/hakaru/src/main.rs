@@ -61,6 +61,8 @@ fn main() -> ExitCode {
         Command::Tune(args) => tune::tune(&args),
     };
     match ended {
+        // Who pipes the page into a file on a full disk must not take it for written.
+        Ok(exit::Exit::Ok) if talk::lost_data() => exit::Exit::Failed.into(),
         Ok(exit) => exit.into(),
         Err(failure) => {
             talk::say(&format!("hakaru: {}", failure.message));

@@ -169,14 +169,17 @@ fn usage(error: impl std::fmt::Display) -> Failure {
 }
 
 fn no_command(has_config: bool) -> Failure {
-    let place = if has_config {
-        format!("{FILE_NAME} has no `command` under [target]")
+    let (place, init) = if has_config {
+        (format!("{FILE_NAME} has no `command` under [target]"), "")
     } else {
-        format!("there is no {FILE_NAME} in this folder")
+        (
+            format!("there is no {FILE_NAME} in this folder"),
+            "`hakaru init` writes one in the folder of an app with config.ru; else ",
+        )
     };
     usage(format!(
-        "{place}, so there is no app to start; \
-         try `hakaru run -- puma -t 5:5 config.ru`, or --attach for an app that runs already"
+        "{place}, so there is no app to start; {init}\
+         give a command, such as `hakaru run -- puma -t 5:5 config.ru`, or --attach for an app that is already running"
     ))
 }
 

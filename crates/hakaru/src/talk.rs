@@ -1,6 +1,15 @@
 //! Everything the program prints: data on standard output, talk on standard error.
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether some document could not be printed.
+static DATA_LOST: AtomicBool = AtomicBool::new(false);
+
+/// Whether standard output has failed other than by a reader that went away.
+pub(crate) fn lost_data() -> bool {
+    DATA_LOST.load(Ordering::Relaxed)
+}
 
 /// Prints a document on standard output. A reader that has gone away ends the program quietly.
 pub(crate) fn data(text: &str) {
@@ -14,6 +23,8 @@ pub(crate) fn bytes(bytes: &[u8]) {
     if let Err(error) = written
         && error.kind() != io::ErrorKind::BrokenPipe
     {
+        // Relaxed: read by the same thread when everything is over.
+        DATA_LOST.store(true, Ordering::Relaxed);
         say(&format!("cannot write to standard output: {error}"));
     }
 }
