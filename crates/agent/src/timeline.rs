@@ -210,10 +210,14 @@ impl Timeline {
         self.span != Span::None
     }
 
-    /// Time so far in calls and waiting for the GVL. Exact outside of calls, while the thread runs.
+    /// Time so far in calls, and waiting for the GVL or a lock. Exact outside of calls, while the thread runs.
+    ///
+    /// A lock's wait belongs to whoever holds the lock: the log's own lock, say, is waited for most where threads are
+    /// preempted while they write, and a line that is not written would not shorten that.
     pub(crate) fn away(&self) -> u64 {
-        const AWAY: [Part; 5] = [
+        const AWAY: [Part; 6] = [
             Part::GvlWait,
+            Part::Lock,
             Part::SqlRunning,
             Part::SqlWaiting,
             Part::HttpRunning,
@@ -354,6 +358,20 @@ mod tests {
             60,
             &[(Part::Running, 13), (Part::Sleep, 40), (Part::GvlWait, 7)],
         );
+    }
+
+    #[test]
+    fn waiting_for_others_is_away_and_sleeping_is_not() {
+        let check = |reason: Part, expected: u64| {
+            let mut timeline = Timeline::new(Box::leak(Box::new(AtomicU64::new(0))));
+            timeline.begin(1000, None);
+            timeline.suspend(1010, &Fake(1010));
+            mark_ready(timeline.ready_at(), || 1060);
+            timeline.resume(1067, &Fake(1067), |_| reason);
+            assert_eq!(timeline.away(), expected, "{reason:?}");
+        };
+        check(Part::Lock, 57);
+        check(Part::Sleep, 7);
     }
 
     #[test]

@@ -43,8 +43,13 @@ pub(crate) struct Answers {
 #[derive(Clone, Copy, Debug)]
 struct FirstAnswer {
     connection: u32,
+    /// Hash of the request's cookies and authorization; [`ANONYMOUS`] without.
+    credentials: u64,
     body: BodyHash,
 }
+
+/// The credentials of a request that has none.
+const ANONYMOUS: u64 = 0;
 
 /// An answer that is looked at, with its request.
 pub(crate) struct Seen<'a> {
@@ -123,14 +128,23 @@ impl Answers {
         let end = target.iter().position(|byte| *byte == b' ')?;
         // Answers of another status are of another kind.
         let url = fnv(u64::from(seen.answer.status), &target[..end]);
+        let credentials = credentials(seen.request);
         if let Some(first) = self.urls.get(&url) {
-            return (first.connection != seen.connection).then_some(first.body == body);
+            // Two connections of one user show nothing about another one.
+            let is_another = first.connection != seen.connection
+                && (first.credentials != credentials || credentials == ANONYMOUS);
+            return is_another.then_some(first.body == body);
         }
         let urls = self.urls_of_line.entry(seen.line).or_default();
         if *urls < URLS_PER_LINE_MAX && self.urls.len() < URLS_MAX {
             *urls += 1;
             let connection = seen.connection;
-            self.urls.insert(url, FirstAnswer { connection, body });
+            let first = FirstAnswer {
+                connection,
+                credentials,
+                body,
+            };
+            self.urls.insert(url, first);
         }
         None
     }
@@ -154,6 +168,14 @@ impl Answers {
         facts.sort_by_key(|facts| (facts.line, facts.status));
         (facts, self.texts.into_iter().collect())
     }
+}
+
+fn credentials(request: &[u8]) -> u64 {
+    let is_one = |name: &[u8]| {
+        name.eq_ignore_ascii_case(b"cookie") || name.eq_ignore_ascii_case(b"authorization")
+    };
+    let values = fields(request).filter(|(name, _)| is_one(name));
+    values.fold(ANONYMOUS, |hash, (_, value)| fnv(hash, value).max(1))
 }
 
 fn add_counts(facts: &mut AnswerFacts, more: &AnswerFacts) {
@@ -308,6 +330,23 @@ mod tests {
         }
         let (facts, _) = only(answers);
         assert_eq!((facts.repeated, facts.repeated_equal), (2, 1));
+    }
+
+    #[test]
+    fn one_user_on_two_connections_is_no_proof() {
+        let get = |credentials: &str| format!("GET /a HTTP/1.1\r\n{credentials}\r\n");
+        let mut answers = Answers::default();
+        for (connection, credentials) in [
+            (1, "Cookie: id=ana\r\n"),
+            (2, "Cookie: id=ana\r\n"),
+            (3, "cookie: id=ben\r\n"),
+            (4, "Authorization: Basic eA==\r\n"),
+            (5, ""),
+        ] {
+            look(&mut answers, connection, &get(credentials), &ok("", "same"));
+        }
+        let (facts, _) = only(answers);
+        assert_eq!((facts.repeated, facts.repeated_equal), (3, 3));
     }
 
     #[test]

@@ -32,7 +32,8 @@ pub struct AnswerFacts {
     pub offered_compression: u64,
     /// Requests with a `Cookie` or an `Authorization`.
     pub with_credentials: u64,
-    /// Answers to a GET of a URL (query included) that another user had asked for before.
+    /// Answers to a GET of a URL (query included) that another user had asked for before: on another connection, and with
+    /// other cookies or authorization unless neither had any.
     pub repeated: u64,
     /// Of these, with the same body as that one's: its length and first 256 KiB.
     pub repeated_equal: u64,

@@ -1,10 +1,22 @@
 //! Answers that are the same for everyone and say nothing of how long they may be kept.
 
+use breakdown::Answers;
+
 use super::static_files::is_static;
 use crate::context::Context;
 use crate::numbers;
 use crate::text::{ms, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
+
+/// Beginnings of the content types of files.
+const FILES: [&str; 6] = [
+    "image/",
+    "font/",
+    "video/",
+    "audio/",
+    "text/css",
+    "text/javascript",
+];
 
 /// Comparisons between users that make chance unlikely. Found by weighing.
 const REPEATED_MIN: u64 = 10;
@@ -30,14 +42,14 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
             .request_demand(&route.route)
             .times(route.answered as f64 * again);
         let gain = context.gain(saved);
-        let cookie = match answers.with_set_cookie {
-            0 => "",
-            _ => "; leave Set-Cookie out of them, or shared caches will not keep them",
-        };
+        let keeping = keeping(answers);
         findings.push(Finding {
             rule: "answers-equal",
             route: route.route.clone(),
-            title: title(&format!("no Cache-Control on {}: the same for everyone", route.route)),
+            title: title(&format!(
+                "no Cache-Control on {}: the same for everyone",
+                route.route
+            )),
             why: "every client fetches again what it has, and the app makes it again".to_owned(),
             evidence: vec![
                 format!(
@@ -55,10 +67,8 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
                 ),
             ],
             remedy: Remedy {
-                text: format!(
-                    "say how long they may be kept; only where a URL's content never changes may that be long{cookie}"
-                ),
-                exact: Some("Cache-Control: public, max-age=86400".to_owned()),
+                text: keeping.text,
+                exact: keeping.exact.map(str::to_owned),
                 safety: Safety::Code,
             },
             estimated_gain: format!(
@@ -67,8 +77,48 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
                 ms(saved.sum())
             ),
             gain_share: gain.share,
-            confidence: Confidence::High,
+            confidence: keeping.confidence,
         });
     }
     findings
+}
+
+/// What may be said about keeping answers.
+struct Keeping {
+    text: String,
+    exact: Option<&'static str>,
+    confidence: Confidence,
+}
+
+/// A page that was the same for all users of a run may still depend on who asks or on the hour, and a public cache
+/// would then show one user's page to others. Only files by their nature are told to be kept for long; a page needs
+/// users with sessions of their own behind it to be more than a hint.
+fn keeping(answers: &Answers) -> Keeping {
+    let cookie = match answers.with_set_cookie {
+        0 => "",
+        _ => "; leave Set-Cookie out of them, or shared caches will not keep them",
+    };
+    let kind = answers.content_type.as_deref().unwrap_or_default();
+    if FILES.iter().any(|begins| kind.starts_with(begins)) {
+        return Keeping {
+            text: format!(
+                "say how long they may be kept; only where a URL's content never changes may that be long{cookie}"
+            ),
+            exact: Some("Cache-Control: public, max-age=86400"),
+            confidence: Confidence::High,
+        };
+    }
+    let had_sessions = answers.with_credentials > 0;
+    Keeping {
+        text: format!(
+            "if nothing in it depends on who asks, let a cache keep it for the seconds that it may be old; else \
+             answer 304 by ETag (fresh_when, etag), which saves the body{cookie}"
+        ),
+        exact: None,
+        confidence: if had_sessions {
+            Confidence::Medium
+        } else {
+            Confidence::Low
+        },
+    }
 }

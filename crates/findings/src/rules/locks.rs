@@ -34,7 +34,14 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
             && context.share_inside(act.time_ms) >= SHARE_MIN
     };
     let acts = context.acts.iter().filter(worth);
-    acts.map(|act| finding(context, act)).collect()
+    let findings = acts.map(|act| (act.site, finding(context, act)));
+    // Without a place to look at, and with nothing to win, there is nothing to do about it.
+    let is_useful =
+        |(site, finding): &(&str, Finding)| !site.is_empty() || finding.gain_share > 0.0;
+    findings
+        .filter(is_useful)
+        .map(|(_, finding)| finding)
+        .collect()
 }
 
 fn held(what: &str) -> Held {

@@ -20,6 +20,12 @@ const WAIT_SHARE_MIN: f64 = 0.2;
 const GVL_FULL: f64 = 0.8;
 /// Throughput that more threads must give. Below, noise would be taken for an effect.
 const GAIN_MIN: f64 = 0.1;
+/// How much longer p95 may become with fewer threads, as a ratio: nobody saves memory at the price of requests that take half as
+/// long again.
+const P95_GROWTH_MAX: f64 = 1.5;
+/// Share of the handlers' time in waits that the replay cannot carry, from which its word on more threads is not worth
+/// anything: a tenth of the time is as much as the gain that more threads must give.
+const FOREIGN_SHARE_MIN: f64 = 0.1;
 /// How far the replay of the present setting may be from what was measured before it is doubted.
 const MODEL_ERROR_MAX: f64 = 0.25;
 /// And before nothing is said at all.
@@ -55,11 +61,25 @@ fn judge(context: &Context<'_>, plan: &Plan) -> Option<Finding> {
     let gvl_waits = balance.gvl_wait >= WAIT_SHARE_MIN * inside;
     let gain = plan.gain();
     if recommended > plan.threads && waits_outside && gain >= GAIN_MIN {
-        return Some(too_few(context, plan, queued, gain));
+        let is_known = !waits_are_anothers(context, inside);
+        return is_known.then(|| too_few(context, plan, queued, gain));
     }
     // A handler that never lets go of the GVL keeps the next one from starting: that wait is in the queue.
     let gvl_full = || waits_outside && plan.replay(plan.threads).gvl_busy >= GVL_FULL;
-    (recommended < plan.threads && (gvl_waits || gvl_full())).then(|| too_many(context, plan, gain))
+    let harmless = || plan.p95_ratio() <= P95_GROWTH_MAX;
+    (recommended < plan.threads && (gvl_waits || gvl_full()) && harmless())
+        .then(|| too_many(context, plan, gain))
+}
+
+/// Whether much of the handlers' time is spent in waits that the replay cannot carry to other numbers of threads: it
+/// lets a wait for a lock take as long as it took, and native code that computes without the GVL need no core.
+fn waits_are_anothers(context: &Context<'_>, inside: f64) -> bool {
+    let overall = &context.breakdown.overall;
+    let balance = &overall.balance;
+    let computing = overall
+        .cpu_total_ms
+        .map_or(0.0, |total| total - balance.cpu - balance.gc);
+    balance.lock.max(computing) >= FOREIGN_SHARE_MIN * inside
 }
 
 fn plan(context: &Context<'_>) -> Option<Plan> {
@@ -123,6 +143,12 @@ impl Plan {
             )
         };
         shown.into_iter().map(line).collect()
+    }
+
+    /// The recommended number's p95 over that of the present one.
+    fn p95_ratio(&self) -> f64 {
+        let p95 = |threads| self.replay(threads).latency_p95.0.max(1) as f64;
+        p95(self.advice.threads) / p95(self.threads)
     }
 
     /// Throughput may be bought with latency, which must then be said beside it.
@@ -245,7 +271,8 @@ fn too_many(context: &Context<'_>, plan: &Plan, gain: f64) -> Finding {
             gain * 100.0,
         ),
         gain_share: 0.0,
-        confidence: plan.confidence(),
+        // It makes nothing faster.
+        confidence: Confidence::Low,
     }
 }
 

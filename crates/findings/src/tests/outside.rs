@@ -69,6 +69,17 @@ fn equal_answers_without_a_word_on_keeping_them() {
         answering(run, "GET /news", "text/html", 2_000, change).check(expected);
     };
     check(|_| {}, &["answers-equal"]);
+    let told = |kind: &str, change: fn(&mut AnswerFacts)| {
+        let found = answering(requests("GET /news"), "GET /news", kind, 2_000, change)
+            .check(&["answers-equal"]);
+        (found[0].confidence, found[0].remedy.exact.is_some())
+    };
+    assert_eq!(told("text/html", |_| {}), (Confidence::Low, false));
+    assert_eq!(
+        told("text/html", |facts| facts.with_credentials = 40),
+        (Confidence::Medium, false)
+    );
+    assert_eq!(told("image/png", |_| {}), (Confidence::High, true));
     check(|facts| facts.with_etag = 1, &[]);
     check(|facts| facts.with_cache_control = 40, &[]);
     check(|facts| facts.repeated_equal = 38, &[]);
