@@ -94,6 +94,7 @@ pub(crate) fn with_servers(arguments: &[String]) -> Outcome<()> {
     let servers = Servers::start()?;
     let mut command = Command::new(program);
     servers.name_in(command.args(rest));
+    command.envs(setup::ruby31().map(|wrapper| ("HAKARU_RUBY31", wrapper)));
     run(&mut command)
 }
 
