@@ -1,4 +1,5 @@
 import "./balance.test.ts";
+import "./colours.test.ts";
 import "./compare.test.ts";
 import "./curve.test.ts";
 import "./flame.test.ts";

@@ -58,9 +58,23 @@ export function matcher(text: string): (frame: FlameFrame) => boolean {
   return (frame) => wanted !== "" && (frame[0].toLowerCase().includes(wanted) || frame[1].toLowerCase().includes(wanted));
 }
 
-/** The same hue for the same name on every page. */
-export function hue(name: string): number {
-  let hash = 7;
-  for (const letter of name) hash = (hash * 31 + (letter.codePointAt(0) ?? 0)) % 100_003;
-  return hash % 360;
+/** The variables of the colours of gems, in the order in which they are given away; further gems share one. */
+const GEM_COLOURS = ["sql", "sleep", "other_io", "lock", "http", "queue", "cpu_wait", "pool", "running"];
+const ORIGIN_COLOURS: Record<string, string> = { app: "gvl_wait", C: "respond", ruby: "gc" };
+
+export interface OriginWords {
+  name: string;
+  /** As in `--state-sql`. */
+  colour: string;
+}
+
+/** By number of the origin. Gems with the most methods get a colour of their own. */
+export function origins(flame: Flame): OriginWords[] {
+  const methods = flame.origins.map((_, origin) => flame.frames.filter((frame) => frame[3] === origin).length);
+  const gems = flame.origins.map((_, origin) => origin).filter((origin) => !ORIGIN_COLOURS[flame.origins[origin] ?? ""]);
+  gems.sort((a, b) => (methods[b] ?? 0) - (methods[a] ?? 0));
+  return flame.origins.map((name, origin) => ({
+    name,
+    colour: ORIGIN_COLOURS[name] ?? GEM_COLOURS[gems.indexOf(origin)] ?? "unaccounted",
+  }));
 }
