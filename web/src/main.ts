@@ -11,10 +11,3 @@ const target = document.getElementById("page");
 if (data?.textContent && target) {
   mount(Page, { target, props: { document: JSON.parse(data.textContent) as Document } });
 }
-
-// What is folded away on the screen is still wanted on paper.
-addEventListener("beforeprint", () => {
-  for (const details of document.querySelectorAll("details")) {
-    details.open = true;
-  }
-});

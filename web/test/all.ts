@@ -1,4 +1,5 @@
 import "./balance.test.ts";
+import "./chart.test.ts";
 import "./colours.test.ts";
 import "./compare.test.ts";
 import "./curve.test.ts";

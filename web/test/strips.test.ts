@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import type { ProcessSecond, Second } from "../src/format.ts";
-import { explained, marks, strips } from "../src/lib/strips.ts";
+import { explained, heading, marks, said, strips } from "../src/lib/strips.ts";
 
 function second(at_s: number, known: Partial<Second>): Second {
   const latency_ms = { p50: 1, p90: 2, p95: 3, p99: null, max: 9 };
@@ -48,7 +48,10 @@ test("memory is shared pages counted once where the kernel tells", () => {
   const other = process(2, { rss_bytes: 16 << 20 });
   const watched = second(0, { processes: [one, other] });
   const shown = strips([watched], [{ pid: 1, role: "app" }, { pid: 2, role: "app" }]);
-  assert.deepEqual(shown.find((strip) => strip.title === "Memory")?.lines.map((line) => line.values), [[64]]);
+  const memory = shown.find((strip) => strip.title === "Memory");
+  assert.ok(memory);
+  assert.deepEqual([heading(memory), said(memory, 64)], ["Memory (MiB)", "64.0 MiB"]);
+  assert.deepEqual(memory.lines.map((line) => line.values), [[64]]);
 });
 
 test("cores are summed by role, and the process that collects most is shown", () => {

@@ -49,6 +49,8 @@ fn escape_text(text: &str) -> String {
 #[cfg(test)]
 mod browser;
 #[cfg(test)]
+mod chart_tests;
+#[cfg(test)]
 mod profile_tests;
 #[cfg(test)]
 mod tests;

@@ -25,10 +25,11 @@ export function bothColumns(curve: ComparePoint[]): [number[], (number | null)[]
 }
 
 /** Ticks of an axis that ends there, and what stands below each. */
-export function axis(end: number): { splits: number[]; format: (at: number) => string } {
+export function axis(end: number): { splits: number[]; format: (at: number) => string; say: (at: number) => string } {
   return {
     splits: [...TICKS.map(nines).filter((at) => at < end - 0.2), end],
     format: (at) => (at === end ? "max" : at === 0 ? "" : percentile(1 - 10 ** -at)),
+    say: (at) => (at === end ? "max" : percentile(1 - 10 ** -at)),
   };
 }
 

@@ -74,12 +74,22 @@ function significant(value: number): string {
   return value.toFixed(size < 9.995 ? 2 : size < 99.95 ? 1 : 0);
 }
 
-/** `10 ms` for a tick at a power of ten, nothing for those between. */
-export function powerOfTen(ms: number): string {
-  if (Math.abs(Math.log10(ms) - Math.round(Math.log10(ms))) > 1e-9) {
-    return "";
-  }
-  return ms < 1 ? `${Number((ms * 1000).toPrecision(1))} µs` : ms < 1000 ? `${ms} ms` : `${ms / 1000} s`;
+/** A tick with as many decimals as its neighbours, `step` apart, need. */
+export function tick(value: number, step: number): string {
+  if (Math.abs(value) >= 10_000) return plain(value);
+  const decimals = step > 0 ? Math.max(0, -Math.floor(Math.log10(step) + 1e-9)) : 2;
+  return value.toFixed(Math.min(decimals, 6));
+}
+
+/** `3 s` for a tick at a whole second, nothing for those between. */
+export function second(at: number): string {
+  return Number.isInteger(at) ? `${at} s` : "";
+}
+
+/** A tick of a logarithmic axis: `10 ms`, `500 µs`. */
+export function tickOfTime(ms: number): string {
+  const [value, unit] = ms < 1 ? [ms * 1000, "µs"] : ms < 1000 ? [ms, "ms"] : [ms / 1000, "s"];
+  return `${Number(value.toPrecision(3))} ${unit}`;
 }
 
 /** `p99.9` for 0.999. */

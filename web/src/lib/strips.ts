@@ -1,5 +1,6 @@
 // The window second by second, as strips that are drawn one below the other.
 import type { Process, Role, Second } from "../format.ts";
+import { duration, plain } from "./numbers.ts";
 
 export interface Line {
   label: string;
@@ -13,6 +14,19 @@ export interface Strip {
   /** Powers of ten upright, for values that differ by more than a picture can show. */
   log?: boolean;
   lines: Line[];
+}
+
+/** A strip's title with its unit. */
+export function heading(strip: Strip): string {
+  const units: Record<Strip["unit"], string> = { "": "", "/s": " per second", ms: "", cores: "", "%": "", MiB: " (MiB)" };
+  return strip.title + units[strip.unit];
+}
+
+/** A value with its unit: `67/s`, `121 MiB`. */
+export function said(strip: Strip, value: number): string {
+  if (strip.unit === "ms") return duration(value);
+  const number = plain(Math.abs(value) < 1e-9 ? 0 : value);
+  return strip.unit === "/s" || strip.unit === "%" || strip.unit === "" ? number + strip.unit : `${number} ${strip.unit}`;
 }
 
 /** Something that happened in a second. */

@@ -5,7 +5,7 @@ use serde_json::Value;
 use stacks::Profile;
 
 use super::browser::{Browser, Look};
-use super::tests::{HOSTILE, SECTIONS, check_looks, written};
+use super::tests::{HOSTILE, SECTIONS, check_looks, settle, written};
 use crate::profile::{CountedView, ProfileView, difference_to_html, of_run, to_html};
 use crate::samples::Sample;
 
@@ -138,10 +138,6 @@ fn profiled() -> (Sample, Profile) {
         });
     }
     (sample, profile)
-}
-
-fn settle(browser: &mut Browser) {
-    browser.ask("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))");
 }
 
 /// What stands under the graph of the profile's page.
