@@ -11,3 +11,8 @@ const target = document.getElementById("page");
 if (data?.textContent && target) {
   mount(Page, { target, props: { document: JSON.parse(data.textContent) as Document } });
 }
+
+// An address of a flame graph that is typed or pasted is read as the page begins.
+addEventListener("hashchange", () => {
+  if (location.hash.includes("?")) location.reload();
+});

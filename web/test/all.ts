@@ -3,6 +3,7 @@ import "./chart.test.ts";
 import "./colours.test.ts";
 import "./compare.test.ts";
 import "./curve.test.ts";
+import "./flame-words.test.ts";
 import "./flame.test.ts";
 import "./load.test.ts";
 import "./numbers.test.ts";

@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import type { FlameGraph } from "../src/format.ts";
 import { fold, methods, stacksOf, statesOf, type Shape, type Tree, type Wish } from "../src/lib/flame.ts";
-import { boxes, change, mainState, matched, neighbour, rowsBelow } from "../src/lib/flame-draw.ts";
+import { boxes, change, entry, hits, mainState, matched, neighbour, rowsBelow, widest } from "../src/lib/flame-draw.ts";
 
 const NAMES = ["main", "a", "b", "x"];
 /** main→a→x 4 running and 2 sleeping, main→b→x 3, main→b 1, and before: main→a→x 5. */
@@ -18,7 +18,7 @@ const GRAPH: FlameGraph = {
 const ALL = new Array<boolean>(9).fill(true);
 
 function wish(shape: Shape, states = ALL, before = false): Wish {
-  return { shape, states, measure: "weight", before, foldRecursion: false };
+  return { shape, states, measure: "weight", before, foldRecursion: false, whose: null };
 }
 
 function told(tree: Tree): string[] {
@@ -75,6 +75,28 @@ test("a search counts each stack once", () => {
   assert.equal(matched(down, [true, true, false, false]), 10);
   assert.equal(matched(down, [false, true, false, true]), 9);
   assert.equal(matched(down, [false, false, false, false]), 0);
+});
+
+test("a library's methods become one frame for each run of them, with what they call in C", () => {
+  const mine = fold(stacks, { ...wish({ kind: "callers first" }), whose: ["library", "C", "app", "C"] });
+  // main→a→x is one run, main→b→x keeps b and the C that b calls.
+  assert.deepEqual([...mine.frame], [-1, 4, 2, 3]);
+  assert.deepEqual([...mine.weight], [10, 10, 4, 3]);
+});
+
+test("a graph begins at the app's first method, or where the ways to its methods part", () => {
+  const begins = (...app: number[]) => entry(down, (frame) => app.includes(frame));
+  assert.equal(begins(0), 1, "main is the app's");
+  assert.equal(begins(1, 2), 1, "below main both are");
+  assert.equal(begins(1), 2);
+  assert.equal(begins(3), 1);
+  assert.equal(begins(), 0);
+});
+
+test("matches are found in the order of the tree", () => {
+  assert.deepEqual(hits(down, [false, false, false, true]), [3, 5]);
+  assert.equal(widest(down, [false, true, false, true]), 2);
+  assert.equal(widest(down, [false, false, false, false]), 0);
 });
 
 test("methods are counted with and without what they call", () => {

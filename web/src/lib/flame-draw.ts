@@ -126,3 +126,48 @@ export function change(tree: Tree, node: IndexIntoNodes, before: boolean): numbe
   const share = (values: Float64Array) => (values[node] ?? 0) / Math.max(values[0] ?? 0, Number.MIN_VALUE);
   return before ? share(tree.other) - share(tree.weight) : share(tree.weight) - share(tree.other);
 }
+
+/** Of the weight of the app's methods this much must be below a node for it to be where the app begins. */
+const ENTRY_SHARE = 0.95;
+
+/**
+ * Where the app's own code begins: its first method, if nearly all of its time is in one, or else the place where the
+ * ways to its methods part. The root where no method is the app's.
+ */
+export function entry(tree: Tree, isApp: (frame: number) => boolean): IndexIntoNodes {
+  const count = tree.frame.length;
+  const below = new Float64Array(count);
+  for (let node = count - 1; node > 0; node--) {
+    if (isApp(tree.frame[node] ?? -1)) below[node] = tree.weight[node] ?? 0;
+    const parent = tree.parent[node] ?? 0;
+    below[parent] = (below[parent] ?? 0) + (below[node] ?? 0);
+  }
+  const enough = ENTRY_SHARE * (below[0] ?? 0);
+  let node = 0;
+  while (enough > 0 && (node === 0 || !isApp(tree.frame[node] ?? -1))) {
+    const next = children(tree, node).find((child) => (below[child] ?? 0) >= enough);
+    if (next === undefined) break;
+    node = next;
+  }
+  return node;
+}
+
+function children(tree: Tree, node: IndexIntoNodes): IndexIntoNodes[] {
+  const found: number[] = [];
+  const end = tree.end[node] ?? 0;
+  for (let child = node + 1; child < end; child = tree.end[child] ?? end) found.push(child);
+  return found;
+}
+
+/** The nodes of all frames that match, in the order of the tree. */
+export function hits(tree: Tree, matches: readonly boolean[]): IndexIntoNodes[] {
+  const found: number[] = [];
+  for (let node = 1; node < tree.frame.length; node++) if (matches[tree.frame[node] ?? -1]) found.push(node);
+  return found;
+}
+
+/** The widest node of the methods that match. */
+export function widest(tree: Tree, matches: readonly boolean[]): IndexIntoNodes {
+  const weight = (node: number) => (node > 0 ? (tree.weight[node] ?? 0) : -1);
+  return hits(tree, matches).reduce((best, node) => (weight(node) > weight(best) ? node : best), 0);
+}

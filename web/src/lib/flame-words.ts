@@ -1,5 +1,6 @@
 // What a flame graph says in words: amounts in the profile's unit, places, names of states.
 import type { Flame, FlameFrame, State } from "../format.ts";
+import type { Whose } from "./flame.ts";
 import { bytes, count, duration, share } from "./numbers.ts";
 
 export const STATE_NAMES: Record<State, string> = {
@@ -56,6 +57,42 @@ export function placeOf(frame: FlameFrame): string {
 export function matcher(text: string): (frame: FlameFrame) => boolean {
   const wanted = text.trim().toLowerCase();
   return (frame) => wanted !== "" && (frame[0].toLowerCase().includes(wanted) || frame[1].toLowerCase().includes(wanted));
+}
+
+/** What the frame that stands for hidden ones is called. */
+export const GEMS = "(gems)";
+
+const AGENT = "HakaruAgent::";
+
+/** Whether a method is the app's own: neither a library's, nor in C, nor the agent's. */
+export function isApp(flame: Flame, frame: FlameFrame): boolean {
+  return flame.origins[frame[3]] === "app" && !frame[0].startsWith(AGENT);
+}
+
+/** Whose a method is. What the agent adds is not the app's. */
+export function whose(flame: Flame, frame: FlameFrame): Whose {
+  if (isApp(flame, frame)) return "app";
+  return flame.origins[frame[3]] === "C" && !frame[0].startsWith(AGENT) ? "C" : "library";
+}
+
+/** A template's file by its ending. */
+const TEMPLATE = /\.(erb|haml|slim|jbuilder|builder|ruby|rhtml|liquid|md|markdown)$/;
+/** How template engines name the methods that they make: of Rails, of Tilt, and without a name. */
+const MADE = /_{1,2}\d+_\d+$|__tilt_\w+$|<top \(required\)>|singleton class|#<Class:/;
+
+/** The name that people read: methods made of a template are called by its file. */
+export function readable(name: string, file: string): string {
+  if (!TEMPLATE.test(file) || !MADE.test(name)) return name;
+  const parts = file.split("/");
+  const views = parts.lastIndexOf("views");
+  const begin = views < 0 ? parts.length - 1 : parts[views - 1] === "app" ? views - 1 : views;
+  const block = /^(?:block (?:\(\d+ levels\) )?in |rescue in |ensure in )/.exec(name)?.[0] ?? "";
+  return block + parts.slice(begin).join("/");
+}
+
+/** The same flame graph with names that people read. */
+export function named(flame: Flame): Flame {
+  return { ...flame, frames: flame.frames.map(([name, ...rest]) => [readable(name, rest[0]), ...rest]) };
 }
 
 /** The variables of the colours of gems, in the order in which they are given away; further gems share one. */

@@ -35,7 +35,12 @@ export interface Wish {
   before: boolean;
   /** Of methods that call themselves only the outermost call is kept, and what lies between is cut out. */
   foldRecursion: boolean;
+  /** By frame, where only the app's code is wanted: what is a library's becomes one frame, whose number is the first after all others. */
+  whose: readonly Whose[] | null;
 }
+
+/** Methods in C are of whoever calls them. */
+export type Whose = "app" | "C" | "library";
 
 /** Depth-first, heavier siblings first; node 0 is the root, whose frame is −1. */
 export interface Tree {
@@ -127,7 +132,7 @@ class Growing {
 
 /** Folds what the wish selects. Weights add up to those selected. */
 export function fold(stacks: Stacks, wish: Wish): Tree {
-  const frames = stacks.frame.reduce((most, frame) => Math.max(most, frame), 0) + 1;
+  const frames = stacks.frame.reduce((most, frame) => Math.max(most, frame), wish.whose?.length ?? 0) + 1;
   const growing = new Growing(wish.states.length, frames);
   const [shown, hidden] = wish.before ? [stacks.before, stacks.entries] : [stacks.entries, stacks.before];
   each(stacks, shown, wish, (path, state, weight) => growing.add(path, state, weight));
@@ -151,7 +156,9 @@ function each(
     const node = all.node[index] ?? 0;
     if (node !== last) {
       path = outwards(stacks, node);
-      path = shaped(wish.foldRecursion ? folded(path) : path, wish.shape);
+      if (wish.foldRecursion) path = folded(path);
+      if (wish.whose) path = covered(path, wish.whose);
+      path = shaped(path, wish.shape);
       last = node;
     }
     if (path) take(path, state, weight);
@@ -163,6 +170,19 @@ export function outwards(stacks: Stacks, node: IndexIntoNodes): number[] {
   const path: number[] = [];
   for (let at = node; at > 0; at = stacks.parent[at] ?? 0) path.push(stacks.frame[at] ?? 0);
   return path;
+}
+
+/** Runs of a library's frames as one frame each. */
+function covered(outwards: number[], whose: readonly Whose[]): number[] {
+  const cover = whose.length;
+  const kept: number[] = [];
+  for (const frame of outwards.toReversed()) {
+    const isWithin = kept.at(-1) === cover;
+    const isCovered = whose[frame] === "library" || (whose[frame] === "C" && isWithin);
+    if (!isCovered) kept.push(frame);
+    else if (!isWithin) kept.push(cover);
+  }
+  return kept.reverse();
 }
 
 function folded(outwards: number[]): number[] {

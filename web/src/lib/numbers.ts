@@ -8,9 +8,9 @@ export function count(value: number): string {
   return Math.round(value).toLocaleString("en-US");
 }
 
-/** `1 error`, `2,400 errors`. */
-export function counted(value: number, noun: string): string {
-  return `${count(value)} ${noun}${value === 1 ? "" : "s"}`;
+/** `1 error`, `2,400 errors`, and `2 matches` for a noun whose plural is given. */
+export function counted(value: number, noun: string, plural = `${noun}s`): string {
+  return `${count(value)} ${value === 1 ? noun : plural}`;
 }
 
 /** `0.42 ms`, `52.1 ms`, `412 ms`, `1.24 s`, `20.0 min`, `3.10 h`. */

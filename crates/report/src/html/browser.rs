@@ -83,6 +83,11 @@ impl Browser {
 
     /// Loads a file and waits until it and its scripts are done.
     pub(super) fn open(&mut self, page: &Path, look: Look) {
+        self.open_at(page, "", look);
+    }
+
+    /// Loads a file at a place of it, such as `#sql`.
+    pub(super) fn open_at(&mut self, page: &Path, place: &str, look: Look) {
         let screen =
             json!({ "width": look.width, "height": 900, "deviceScaleFactor": 1, "mobile": false });
         self.call("Emulation.setDeviceMetricsOverride", screen);
@@ -90,7 +95,7 @@ impl Browser {
         let media = json!({ "media": look.media, "features": scheme });
         self.call("Emulation.setEmulatedMedia", media);
         self.complaints.clear();
-        let url = format!("file://{}", page.display());
+        let url = format!("file://{}{place}", page.display());
         self.call("Page.navigate", json!({ "url": url }));
         while self.read()["method"] != "Page.loadEventFired" {}
     }

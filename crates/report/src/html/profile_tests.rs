@@ -209,6 +209,111 @@ fn the_graph_is_walked_searched_and_turned_round() {
     );
 }
 
+/// A small app behind a deep stack of gems, as a web app is.
+fn behind_gems() -> Profile {
+    let mut profile = collapsed("main;a 1");
+    let one = profile.samples[0];
+    profile.samples.clear();
+    let gems = (0..40).map(|depth| (format!("Gem#call{depth}"), "/gems/rack-3.1/lib/rack.rb"));
+    let gems: Vec<(String, &str)> = gems.collect();
+    let app = [
+        ("Orders#index", "/srv/app/orders.rb", 8),
+        ("Order#total", "/srv/app/order.rb", 2),
+    ];
+    for (name, file, count) in app {
+        // The innermost first.
+        let mut frames = vec![
+            (name.to_owned(), file),
+            ("App#call".to_owned(), "/srv/app/app.rb"),
+        ];
+        frames.extend(gems.iter().rev().cloned());
+        let stack: Vec<stacks::Location> = frames
+            .into_iter()
+            .map(|(name, file)| stacks::Location {
+                frame: profile.frame_id(stacks::Frame {
+                    name,
+                    file: file.to_owned(),
+                    line: 1,
+                }),
+                line: 1,
+            })
+            .collect();
+        let stack = profile.stack_id(&stack);
+        let seen = stacks::Sample { stack, ..one };
+        profile.samples.extend(std::iter::repeat_n(seen, count));
+    }
+    profile
+}
+
+#[test]
+fn the_graph_begins_with_the_app_and_goes_to_matches() {
+    let mut browser = Browser::start();
+    let page = written(&page_of(&behind_gems()));
+    browser.open(&page.path, DESKTOP);
+    let text = details(&mut browser);
+    assert!(
+        text.starts_with("App#call srv/app/app.rb:1 The first method of the app: 10 samples"),
+        "{text}"
+    );
+    let scrolled = browser.ask("document.querySelector('[role=application]').scrollTop");
+    assert!(
+        scrolled.as_f64().is_some_and(|top| top > 100.0),
+        "{scrolled}"
+    );
+    let cue = "document.querySelector('.cue').textContent.includes('above')";
+    assert_eq!(browser.ask(cue), true);
+
+    let search = "(() => { const input = document.querySelector('input[type=search]');
+        input.value = 'order'; input.dispatchEvent(new Event('input', { bubbles: true })); })()";
+    browser.ask(search);
+    settle(&mut browser);
+    let enter = |shift: bool| {
+        format!(
+            "document.querySelector('input[type=search]').dispatchEvent(
+                new KeyboardEvent('keydown', {{ key: 'Enter', shiftKey: {shift}, bubbles: true, cancelable: true }}))"
+        )
+    };
+    for (shift, expected) in [
+        (false, "Orders#index"),
+        (false, "Order#total"),
+        (true, "Orders#index"),
+    ] {
+        browser.ask(&enter(shift));
+        let text = details(&mut browser);
+        assert!(text.starts_with(expected), "{text}");
+    }
+    assert_eq!(browser.ask("location.hash"), "#profile?search=order");
+
+    browser.ask("[...document.querySelectorAll('.tools label')].find((one) => one.textContent.includes('only my code')).click()");
+    settle(&mut browser);
+    browser.ask("document.querySelector('[role=application]').focus()");
+    press(&mut browser, "Escape");
+    for _ in 0..2 {
+        press(&mut browser, "ArrowDown");
+    }
+    let text = details(&mut browser);
+    assert!(
+        text.starts_with("App#call"),
+        "below all and the gems: {text}"
+    );
+    assert_eq!(browser.ask("location.hash"), "#profile?search=order&mine=1");
+}
+
+#[test]
+fn an_address_shows_what_it_names() {
+    let mut browser = Browser::start();
+    let page = written(&page_of(&behind_gems()));
+    browser.open_at(&page.path, "#profile?focus=Order%23total&mine=1", DESKTOP);
+    let text = details(&mut browser);
+    assert!(
+        text.starts_with("Order#total srv/app/order.rb:1 2 samples"),
+        "{text}"
+    );
+    let checked = "[...document.querySelectorAll('.tools label')].find((one) => one.textContent.includes('only my code')).firstElementChild.checked";
+    assert_eq!(browser.ask(checked), true);
+    assert_eq!(browser.complaints(), [""; 0]);
+}
+
 #[test]
 fn a_million_samples_are_a_small_page() {
     let mut profile = collapsed("main;a 1");
