@@ -1,10 +1,12 @@
 //! What several rules need of the facts, made once.
 
 use breakdown::{Breakdown, Joined, RouteBalance, SqlSummary};
-use recording::{Nanos, Recording};
+use recording::{BurstKind, LoadMode, Nanos, Recording, TextId};
+use whatif::Model;
 
 use crate::Facts;
 use crate::acts::{self, ActSum};
+use crate::costs::{Costs, Hot};
 use crate::demand::{Demand, Demands, Gain};
 use crate::rules::host_busy;
 
@@ -16,6 +18,10 @@ pub(crate) struct Context<'a> {
     /// Sent → answered time of all answered requests.
     pub(crate) service: Nanos,
     demands: Demands,
+    /// The run, ready to be replayed; `None` where it cannot be.
+    pub(crate) model: Option<Replay>,
+    /// What the samples of the run's profile say of source lines; `None` without a profile.
+    costs: Option<Costs>,
     /// What requests did besides calls.
     pub(crate) acts: Vec<ActSum<'a>>,
 }
@@ -28,6 +34,10 @@ impl<'a> Context<'a> {
             recording: facts.recording,
             breakdown: facts.breakdown,
             demands: Demands::of(facts.recording, &joined),
+            model: model(facts, &joined),
+            costs: facts
+                .profile
+                .map(|profile| Costs::of(profile, facts.recording, &joined)),
             joined,
             service: facts.breakdown.overall.service.iter().copied().sum(),
         }
@@ -59,9 +69,53 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// What it gives to do without `saved`.
-    pub(crate) fn gain(&self, saved: Demand) -> Gain {
-        self.demands.gain(saved, self.service.as_millis_f64())
+    /// What it gives to do without `saved`: by replay where this run can be replayed, else by the share of the time.
+    pub(crate) fn gain(&self, saved: &Demand) -> Gain {
+        let replay = self
+            .model
+            .as_ref()
+            .filter(|replay| replay.error <= REPLAY_ERROR_MAX);
+        match replay.and_then(|replay| replay.model.gain(&self.demands.removal(saved))) {
+            Some(gain) => Gain::replayed(gain, self.recording.meta.load.mode == LoadMode::Open),
+            None => self.demands.gain(saved, self.service.as_millis_f64()),
+        }
+    }
+
+    /// So much time of one kind, on the routes where that kind of time is.
+    pub(crate) fn everywhere(&self, kind: BurstKind, ms: f64) -> Demand {
+        self.demands.everywhere(kind, ms)
+    }
+
+    /// What an act took, as that kind of time.
+    pub(crate) fn act_demand(&self, act: &ActSum<'_>, kind: BurstKind) -> Demand {
+        let parts = act
+            .routes
+            .iter()
+            .map(|(route, _, ms)| Demand::on(*route, kind, *ms));
+        parts.fold(Demand::default(), Demand::plus)
+    }
+
+    /// The lines of the app below which a route's requests run longest.
+    pub(crate) fn hot_methods(&self) -> Vec<Hot> {
+        self.costs
+            .as_ref()
+            .map_or_else(Vec::new, Costs::hot_methods)
+    }
+
+    /// Time of a route with the GVL, and its requests.
+    pub(crate) fn held_of(&self, route: usize) -> (f64, f64) {
+        (self.demands.held_ms(route), self.demands.requests(route))
+    }
+
+    /// Time with the GVL below the line that issues a statement, without what makes objects of its rows: they are needed
+    /// however they are fetched. `None` where no sample says it.
+    pub(crate) fn held_below_ms(&self, route: usize, site: TextId) -> Option<f64> {
+        let telling = self.joined.site(site)?;
+        let share = self
+            .costs
+            .as_ref()?
+            .share_below(route, self.text(site), telling)?;
+        Some(share * self.demands.held_ms(route))
     }
 
     /// Share of the time in which a worker's GVL is held, where that is what all wait for.
@@ -95,6 +149,26 @@ impl<'a> Context<'a> {
         parts.fold(Demand::default(), Demand::plus)
     }
 
+    /// What the other end of outgoing calls took, on all their routes.
+    pub(crate) fn call_demand(&self, call: &SqlSummary) -> Demand {
+        let all: f64 = call
+            .routes
+            .iter()
+            .map(|(name, each)| each * self.requests_of(name))
+            .sum();
+        let ms = (call.time_ms - call.gvl_wait_ms).max(0.0);
+        let parts = call.routes.iter().filter_map(|(name, each)| {
+            let route = self.joined.routes.iter().position(|route| route == name)?;
+            let share = each * self.requests_of(name) / all;
+            Some(Demand::on(route, BurstKind::Http, ms * share))
+        });
+        parts.fold(Demand::default(), Demand::plus)
+    }
+
+    fn requests_of(&self, route: &str) -> f64 {
+        self.route(route).map_or(0.0, |route| route.requests as f64)
+    }
+
     /// The balance of a route.
     pub(crate) fn route(&self, name: &str) -> Option<&'a RouteBalance> {
         self.breakdown
@@ -104,7 +178,7 @@ impl<'a> Context<'a> {
     }
 
     /// The text of that name, empty when it was lost.
-    pub(crate) fn text(&self, id: recording::TextId) -> &'a str {
+    pub(crate) fn text(&self, id: TextId) -> &'a str {
         self.recording.texts.get(id).unwrap_or("")
     }
 
@@ -131,4 +205,22 @@ impl<'a> Context<'a> {
     pub(crate) fn host_is_shared(&self) -> bool {
         host_busy::shares(self).is_some_and(|shares| shares.is_shared())
     }
+}
+
+/// A run's model.
+pub(crate) struct Replay {
+    pub(crate) model: Model,
+    /// How far the replay of the recorded setting is from what was measured, relative to it.
+    pub(crate) error: f64,
+}
+
+/// Error of a replay from which it says nothing of gains: the model lacks something that this app has.
+const REPLAY_ERROR_MAX: f64 = 0.25;
+
+fn model(facts: Facts<'_>, joined: &Joined<'_>) -> Option<Replay> {
+    let has_clients = facts.recording.meta.load.connections > 0;
+    let model = Model::of(facts.recording, joined, facts.breakdown);
+    let model = model.ok().filter(|_| has_clients)?;
+    let error = model.error();
+    Some(Replay { model, error })
 }

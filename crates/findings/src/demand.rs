@@ -5,8 +5,11 @@
 //! that demand: freeing a thread gives nothing while all threads wait for the GVL, and a statement that holds the
 //! GVL costs more than one that takes as long without it. Where nothing is scarce, it is its share of all time.
 
+use std::collections::BTreeMap;
+
 use breakdown::Joined;
-use recording::{Parts, Recording};
+use recording::{BurstKind, Nanos, Parts, Recording};
+use whatif::{Ratio, Removal};
 
 use crate::text::percent;
 
@@ -14,22 +17,33 @@ use crate::text::percent;
 /// is taken by the server between requests. Found by weighing.
 const SCARCE: f64 = 0.8;
 
-/// Time of a thread in milliseconds; waiting for the GVL is no demand, but follows from one.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+/// Time of threads in milliseconds, by route and by what a thread did; waiting for the GVL is no demand, but follows from one.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Demand {
-    /// With the GVL.
-    pub(crate) held_ms: f64,
-    /// Off the GVL, with a request.
-    pub(crate) waits_ms: f64,
+    routes: BTreeMap<usize, ByKind>,
 }
+
+/// Milliseconds, or shares, by [`BurstKind`].
+type ByKind = [f64; KINDS.len()];
+
+const KINDS: [BurstKind; 6] = [
+    BurstKind::Running,
+    BurstKind::Sql,
+    BurstKind::Http,
+    BurstKind::Lock,
+    BurstKind::Sleep,
+    BurstKind::OtherIo,
+];
 
 /// What a remedy should give.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Gain {
-    /// Share of all time, 0 to 1.
+    /// Share of a request's time that goes, 0 to 1.
     pub(crate) share: f64,
-    /// Such as `62% of all time, since the GVL is held 97% of it`.
+    /// Such as `2.1 times the requests/s (1.9 to 2.4), p95 −52%`.
     pub(crate) text: String,
+    /// The replay that says so; `None` where this run cannot be replayed.
+    pub(crate) replayed: Option<whatif::Gain>,
 }
 
 /// What everything waits for.
@@ -54,30 +68,65 @@ pub(crate) struct Demands {
 #[derive(Clone, Copy, Debug, Default)]
 struct OfRoute {
     requests: f64,
-    handler: Demand,
-    sql: Demand,
+    handler: ByKind,
+    sql: ByKind,
 }
 
 impl Demand {
-    pub(crate) fn sum(self) -> f64 {
-        self.held_ms + self.waits_ms
+    /// So many milliseconds of one kind on one route.
+    pub(crate) fn on(route: usize, kind: BurstKind, ms: f64) -> Demand {
+        let mut demand = Demand::default();
+        demand.routes.entry(route).or_default()[kind as usize] = ms;
+        demand
+    }
+
+    fn of(route: usize, by_kind: ByKind) -> Demand {
+        Demand {
+            routes: BTreeMap::from([(route, by_kind)]),
+        }
+    }
+
+    pub(crate) fn sum(&self) -> f64 {
+        self.routes.values().flatten().sum()
+    }
+
+    /// With the GVL.
+    pub(crate) fn held_ms(&self) -> f64 {
+        self.routes
+            .values()
+            .map(|kinds| kinds[BurstKind::Running as usize])
+            .sum()
     }
 
     /// This many times as much.
-    pub(crate) fn times(self, factor: f64) -> Demand {
-        Demand {
-            held_ms: self.held_ms * factor,
-            waits_ms: self.waits_ms * factor,
-        }
+    pub(crate) fn times(mut self, factor: f64) -> Demand {
+        self.routes
+            .values_mut()
+            .flatten()
+            .for_each(|ms| *ms *= factor);
+        self
     }
 
     /// Both together.
-    pub(crate) fn plus(self, other: Demand) -> Demand {
-        Demand {
-            held_ms: self.held_ms + other.held_ms,
-            waits_ms: self.waits_ms + other.waits_ms,
+    pub(crate) fn plus(mut self, other: Demand) -> Demand {
+        for (route, kinds) in other.routes {
+            *self.routes.entry(route).or_default() = sums(self.routes.get(&route), &kinds);
         }
+        self
     }
+
+    /// With at least so much of the GVL on that route.
+    pub(crate) fn at_least_held(mut self, route: usize, ms: f64) -> Demand {
+        let held = &mut self.routes.entry(route).or_default()[BurstKind::Running as usize];
+        *held = held.max(ms);
+        self
+    }
+}
+
+fn sums(a: Option<&ByKind>, b: &ByKind) -> ByKind {
+    let none = ByKind::default();
+    let a = a.unwrap_or(&none);
+    std::array::from_fn(|kind| a[kind] + b[kind])
 }
 
 impl Demands {
@@ -91,17 +140,51 @@ impl Demands {
         for request in &joined.requests {
             if let Some(handled) = request.handled {
                 gvl_wait_ms += handled.parts.gvl_wait.as_millis_f64() * joined.weight;
-                let all = |one: Demand| one.times(joined.weight);
-                let (handler, sql) = (all(handler(&handled.parts)), all(sql(&handled.parts)));
+                let all = |one: ByKind| one.map(|ms| ms * joined.weight);
                 let route = &mut demands.routes[request.route];
                 route.requests += joined.weight;
-                route.handler = route.handler.plus(handler);
-                route.sql = route.sql.plus(sql);
-                demands.all = demands.all.plus(handler);
+                route.handler = sums(Some(&route.handler), &all(handler(&handled.parts)));
+                route.sql = sums(Some(&route.sql), &all(sql(&handled.parts)));
             }
         }
-        demands.scarce = scarce(recording, demands.all, gvl_wait_ms);
+        let routes = demands.routes.iter().enumerate();
+        demands.all.routes = routes.map(|(at, route)| (at, route.handler)).collect();
+        demands.scarce = scarce(recording, &demands.all, gvl_wait_ms);
         demands
+    }
+
+    /// So many milliseconds of a kind, spread over the routes as all of that kind is.
+    pub(crate) fn everywhere(&self, kind: BurstKind, ms: f64) -> Demand {
+        let of = |route: &OfRoute| route.handler[kind as usize];
+        let all: f64 = self.routes.iter().map(of).sum();
+        let routes = self.routes.iter().enumerate().filter(|_| all > 0.0);
+        let parts = routes.map(|(at, route)| Demand::on(at, kind, ms * of(route) / all));
+        parts.fold(Demand::default(), Demand::plus)
+    }
+
+    /// All time of a route with the GVL.
+    pub(crate) fn held_ms(&self, route: usize) -> f64 {
+        self.routes[route].handler[BurstKind::Running as usize]
+    }
+
+    /// Requests of a route that the app saw.
+    pub(crate) fn requests(&self, route: usize) -> f64 {
+        self.routes[route].requests
+    }
+
+    /// What is gone of the recorded stretches without `saved`.
+    pub(crate) fn removal(&self, saved: &Demand) -> Removal {
+        let mut removal = Removal::default();
+        for (route, kinds) in &saved.routes {
+            let all = &self.routes[*route].handler;
+            for kind in KINDS {
+                let (gone, of) = (kinds[kind as usize], all[kind as usize]);
+                if of > 0.0 && gone > 0.0 {
+                    removal.remove(*route, kind, gone / of);
+                }
+            }
+        }
+        removal
     }
 
     /// Share of the time in which a worker's GVL is held, where that is what all wait for.
@@ -115,28 +198,26 @@ impl Demands {
     /// What one request of a route demands of its thread, in the mean.
     pub(crate) fn of_request(&self, joined: &Joined<'_>, route: &str) -> Demand {
         let found = joined.routes.iter().position(|name| name == route);
-        found.map_or(Demand::default(), |route| {
-            let route = self.routes[route];
-            route.handler.times(1.0 / route.requests.max(1.0))
+        found.map_or(Demand::default(), |at| {
+            let route = self.routes[at];
+            Demand::of(at, route.handler).times(1.0 / route.requests.max(1.0))
         })
     }
 
     /// What SQL calls of a route that took `ms` without their waits for the GVL demanded: split as all its calls are.
     pub(crate) fn of_sql(&self, joined: &Joined<'_>, route: &str, ms: f64) -> Demand {
-        let found = joined.routes.iter().position(|name| name == route);
-        let sql = found.map_or(Demand::default(), |route| self.routes[route].sql);
-        if sql.sum() > 0.0 {
-            sql.times(ms / sql.sum())
-        } else {
-            Demand {
-                held_ms: 0.0,
-                waits_ms: ms,
-            }
+        let Some(at) = joined.routes.iter().position(|name| name == route) else {
+            return Demand::default();
+        };
+        let sql = Demand::of(at, self.routes[at].sql);
+        match sql.sum() {
+            sum if sum > 0.0 => sql.times(ms / sum),
+            _ => Demand::on(at, BurstKind::Sql, ms),
         }
     }
 
     /// What it gives to do without `saved`; `service_ms` is the sent → answered time of all requests.
-    pub(crate) fn gain(&self, saved: Demand, service_ms: f64) -> Gain {
+    pub(crate) fn gain(&self, saved: &Demand, service_ms: f64) -> Gain {
         let share = |part: f64, whole: f64| {
             if whole > 0.0 {
                 (part / whole).clamp(0.0, 1.0)
@@ -146,13 +227,13 @@ impl Demands {
         };
         match self.scarce {
             Scarce::Gvl(busy) => {
-                let share = share(saved.held_ms, self.all.held_ms);
+                let share = share(saved.held_ms(), self.all.held_ms());
                 let text = format!(
                     "{} of all time, since the GVL is held {} of it",
                     percent(share),
                     percent(busy)
                 );
-                Gain { share, text }
+                Gain::estimated(share, text)
             }
             Scarce::Threads(busy) => {
                 let share = share(saved.sum(), self.all.sum());
@@ -161,41 +242,102 @@ impl Demands {
                     percent(share),
                     percent(busy)
                 );
-                Gain { share, text }
+                Gain::estimated(share, text)
             }
             Scarce::Nothing => {
                 let share = share(saved.sum(), service_ms);
                 let text = format!("{} of all time", percent(share));
-                Gain { share, text }
+                Gain::estimated(share, text)
             }
         }
     }
 }
 
+impl Gain {
+    fn estimated(share: f64, text: String) -> Gain {
+        Gain {
+            share,
+            text,
+            replayed: None,
+        }
+    }
+
+    /// As a replay says; an open load sets the throughput, so there the latency tells.
+    pub(crate) fn replayed(gain: whatif::Gain, is_open: bool) -> Gain {
+        let p95 = |ratio: f64| format!("p95 {}", changed(ratio));
+        let (share, text) = if is_open {
+            let (low, high) = (changed(gain.p95.low), changed(gain.p95.high));
+            let text = format!("{} ({high} to {low})", p95(gain.p95.ratio));
+            (1.0 - gain.mean.ratio, text)
+        } else {
+            let text = format!("{}, {}", more(gain.throughput), p95(gain.p95.ratio));
+            (1.0 - 1.0 / gain.throughput.ratio, text)
+        };
+        Gain {
+            share: share.clamp(0.0, 1.0),
+            text,
+            replayed: Some(gain),
+        }
+    }
+}
+
+/// Ratios of throughput from which they are said as multiples.
+const MULTIPLE_MIN: f64 = 1.5;
+
+/// Such as `12% more requests/s (9 to 15%)`.
+fn more(ratio: Ratio) -> String {
+    let Ratio { ratio, low, high } = ratio;
+    let percents = |ratio: f64| (ratio - 1.0).max(0.0) * 100.0;
+    if ratio >= MULTIPLE_MIN {
+        format!("{ratio:.1} times the requests/s ({low:.1} to {high:.1})")
+    } else if high < 1.005 {
+        "no more requests/s".to_owned()
+    } else {
+        let (low, high) = (percents(low), percents(high));
+        format!(
+            "{:.0}% more requests/s ({low:.0} to {high:.0}%)",
+            percents(ratio)
+        )
+    }
+}
+
+/// Such as `−52%`.
+fn changed(ratio: f64) -> String {
+    let percents = ((ratio - 1.0) * 100.0).round();
+    match percents {
+        p if p < 0.0 => format!("−{:.0}%", -p),
+        p if p > 0.0 => format!("+{p:.0}%"),
+        _ => "as now".to_owned(),
+    }
+}
+
 /// What a handler demanded.
-fn handler(parts: &Parts) -> Demand {
-    let held = parts.gc + parts.sql_running + parts.http_running + parts.running;
-    let waits = parts.sql_waiting + parts.http_waiting + parts.lock + parts.sleep + parts.other_io;
-    Demand {
-        held_ms: held.as_millis_f64(),
-        waits_ms: waits.as_millis_f64(),
-    }
+fn handler(parts: &Parts) -> ByKind {
+    let mut kinds = [Nanos::ZERO; KINDS.len()];
+    kinds[BurstKind::Running as usize] =
+        parts.gc + parts.sql_running + parts.http_running + parts.running;
+    kinds[BurstKind::Sql as usize] = parts.sql_waiting;
+    kinds[BurstKind::Http as usize] = parts.http_waiting;
+    kinds[BurstKind::Lock as usize] = parts.lock;
+    kinds[BurstKind::Sleep as usize] = parts.sleep;
+    kinds[BurstKind::OtherIo as usize] = parts.other_io;
+    kinds.map(Nanos::as_millis_f64)
 }
 
-fn sql(parts: &Parts) -> Demand {
-    Demand {
-        held_ms: parts.sql_running.as_millis_f64(),
-        waits_ms: parts.sql_waiting.as_millis_f64(),
-    }
+fn sql(parts: &Parts) -> ByKind {
+    let mut kinds = ByKind::default();
+    kinds[BurstKind::Running as usize] = parts.sql_running.as_millis_f64();
+    kinds[BurstKind::Sql as usize] = parts.sql_waiting.as_millis_f64();
+    kinds
 }
 
-fn scarce(recording: &Recording, all: Demand, gvl_wait_ms: f64) -> Scarce {
+fn scarce(recording: &Recording, all: &Demand, gvl_wait_ms: f64) -> Scarce {
     let target = &recording.meta.target;
     let worker_ms = recording.window.length().as_millis_f64() * f64::from(target.workers.max(1));
     if worker_ms <= 0.0 {
         return Scarce::Nothing;
     }
-    let held = all.held_ms / worker_ms;
+    let held = all.held_ms() / worker_ms;
     let busy = (all.sum() + gvl_wait_ms) / (worker_ms * f64::from(target.threads.max(1)));
     if held >= SCARCE {
         Scarce::Gvl(held.min(1.0))
@@ -210,20 +352,21 @@ fn scarce(recording: &Recording, all: Demand, gvl_wait_ms: f64) -> Scarce {
 mod tests {
     use super::*;
 
+    fn demand(held_ms: f64, waits_ms: f64) -> Demand {
+        Demand::on(0, BurstKind::Running, held_ms).plus(Demand::on(0, BurstKind::Sleep, waits_ms))
+    }
+
     fn demands(scarce: Scarce) -> Demands {
         Demands {
             scarce,
-            all: Demand {
-                held_ms: 100.0,
-                waits_ms: 300.0,
-            },
+            all: demand(100.0, 300.0),
             routes: Vec::new(),
         }
     }
 
     #[track_caller]
     fn check(scarce: Scarce, (held_ms, waits_ms): (f64, f64), expected: f64) {
-        let gain = demands(scarce).gain(Demand { held_ms, waits_ms }, 1_000.0);
+        let gain = demands(scarce).gain(&demand(held_ms, waits_ms), 1_000.0);
         assert!((gain.share - expected).abs() < 1e-9, "{gain:?}");
     }
 
@@ -238,17 +381,51 @@ mod tests {
 
     #[test]
     fn the_text_says_what_is_scarce() {
-        let saved = Demand {
-            held_ms: 62.0,
-            waits_ms: 0.0,
-        };
+        let saved = demand(62.0, 0.0);
         assert_eq!(
-            demands(Scarce::Gvl(0.97)).gain(saved, 1.0).text,
+            demands(Scarce::Gvl(0.97)).gain(&saved, 1.0).text,
             "62% of all time, since the GVL is held 97% of it"
         );
         assert_eq!(
-            demands(Scarce::Nothing).gain(saved, 1_000.0).text,
+            demands(Scarce::Nothing).gain(&saved, 1_000.0).text,
             "6% of all time"
         );
+    }
+
+    #[test]
+    fn replayed_gains_say_what_a_client_meets() {
+        let ratio = |ratio, low, high| Ratio { ratio, low, high };
+        let check = |throughput, p95, is_open, expected: &str| {
+            let mean = p95;
+            let gain = Gain::replayed(
+                whatif::Gain {
+                    throughput,
+                    p95,
+                    mean,
+                },
+                is_open,
+            );
+            assert_eq!(gain.text, expected);
+        };
+        let half = ratio(0.48, 0.45, 0.52);
+        check(
+            ratio(2.1, 1.9, 2.4),
+            half,
+            false,
+            "2.1 times the requests/s (1.9 to 2.4), p95 −52%",
+        );
+        check(
+            ratio(1.12, 1.09, 1.15),
+            half,
+            false,
+            "12% more requests/s (9 to 15%), p95 −52%",
+        );
+        check(
+            ratio(1.0, 0.99, 1.001),
+            ratio(1.0, 1.0, 1.0),
+            false,
+            "no more requests/s, p95 as now",
+        );
+        check(ratio(1.0, 1.0, 1.0), half, true, "p95 −52% (−48% to −55%)");
     }
 }

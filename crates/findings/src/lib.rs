@@ -10,6 +10,7 @@
 
 mod acts;
 mod context;
+mod costs;
 mod demand;
 pub mod numbers;
 mod query;
@@ -31,13 +32,15 @@ const QUEUE_DOMINATES: f64 = 0.3;
 pub const FAILED_SHARE_LOUD: f64 = 0.01;
 
 /// All findings of a run, in the order in which they are to be read: failures where they are many, what
-/// answers a dominating queue, then the greatest estimated gain first, hints (of low confidence) after them, and
-/// last what is about trust in the numbers.
+/// answers a dominating queue, then the greatest estimated gain first, more workers or threads where a cause in the app
+/// gives much of what they give, hints (of low confidence) after them, and last what is about trust in the numbers.
 pub fn all(facts: Facts<'_>) -> Vec<Finding> {
     let context = Context::new(facts);
-    let findings = rules::ALL.iter().flat_map(|rule| rule(&context));
+    let findings: Vec<Finding> = rules::ALL.iter().flat_map(|rule| rule(&context)).collect();
+    let cause = root_cause(&findings);
     let mut ranked: Vec<(Rank, Finding)> = findings
-        .map(|finding| (rank(&context, &finding), finding))
+        .into_iter()
+        .map(|finding| (rank(&context, &finding, cause), finding))
         .collect();
     ranked.sort_by(|(rank_a, a), (rank_b, b)| {
         rank_a
@@ -55,15 +58,33 @@ enum Rank {
     Failures,
     Queue,
     Gain,
+    Capacity,
     Hint,
     Trust,
 }
 
-fn rank(context: &Context<'_>, finding: &Finding) -> Rank {
+/// Rules that advise other numbers of workers and threads, for the app as it is.
+const CAPACITY: [&str; 2] = ["threads", "workers"];
+/// Share of what they give from which a cause in the app comes first: without it, other numbers are right.
+const CAUSE_FIRST: f64 = 0.5;
+
+/// The greatest gain of a likely cause in the app; 0 without one.
+fn root_cause(findings: &[Finding]) -> f64 {
+    let causes = findings.iter().filter(|finding| {
+        finding.confidence > Confidence::Low && !CAPACITY.contains(&finding.rule)
+    });
+    causes.map(|finding| finding.gain_share).fold(0.0, f64::max)
+}
+
+fn rank(context: &Context<'_>, finding: &Finding, cause: f64) -> Rank {
+    let is_capacity = CAPACITY.contains(&finding.rule);
+    let cause_first = is_capacity && cause > CAUSE_FIRST * finding.gain_share;
     if finding.is_about_trust() {
         Rank::Trust
     } else if finding.rule == "errors" && many_failed(context) {
         Rank::Failures
+    } else if cause_first && finding.confidence > Confidence::Low {
+        Rank::Capacity
     } else if queue_dominates(context) && adds_threads(context, finding) {
         Rank::Queue
     } else if finding.confidence == Confidence::Low {

@@ -176,6 +176,7 @@ impl Run {
         let findings = all(Facts {
             recording: &self.0,
             breakdown: &breakdown,
+            profile: None,
         });
         for finding in &findings {
             assert!(finding.title.chars().count() <= 90, "{}", finding.title);

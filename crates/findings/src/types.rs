@@ -2,6 +2,7 @@
 
 use breakdown::Breakdown;
 use recording::Recording;
+use stacks::Profile;
 
 /// What rules may look at.
 #[derive(Clone, Copy, Debug)]
@@ -10,6 +11,8 @@ pub struct Facts<'a> {
     pub recording: &'a Recording,
     /// The balance made from it.
     pub breakdown: &'a Breakdown,
+    /// The samples of its profile, where one was taken.
+    pub profile: Option<&'a Profile>,
 }
 
 /// Something worth fixing, or worth knowing before the numbers are trusted.
@@ -32,6 +35,8 @@ pub struct Finding {
     /// Estimated share of all sent → answered time in the run that would go, 0 to 1 (`errors`: share of
     /// the requests that would no longer fail); findings are sorted by it. 0 is also "unknown".
     pub gain_share: f64,
+    /// What a replay of the run without what the remedy removes says; `None` where it cannot say.
+    pub gain: Option<whatif::Gain>,
     /// How sure the rule is.
     pub confidence: Confidence,
 }

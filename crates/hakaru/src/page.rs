@@ -60,9 +60,11 @@ pub(crate) fn show(
     outputs: Outputs<'_>,
 ) -> Result<(), Failure> {
     let breakdown = breakdown::of(recording);
+    let profile = number.and_then(crate::profile::kept_of_run);
     let findings = findings::all(findings::Facts {
         recording,
         breakdown: &breakdown,
+        profile: profile.as_ref(),
     });
     let revision = number.and_then(crate::log::revision_of);
     let view = report::View {
@@ -87,7 +89,7 @@ pub(crate) fn show(
     }
     match outputs.html {
         Some(path) => {
-            let profile = number.and_then(|number| crate::profile::of_run(number, recording));
+            let profile = profile.map(|profile| report::profile::of_run(recording, &profile));
             write_html(path, &report::html::run(&view, profile))
         }
         None => Ok(()),

@@ -239,11 +239,23 @@ fn finding(number: Option<u32>, finding: &findings::Finding) -> v1::Finding {
         },
         estimated_gain: finding.estimated_gain.clone(),
         gain_share: finding.gain_share,
+        gain: finding.gain.map(|gain| v1::Gain {
+            throughput: ratio(gain.throughput),
+            p95: ratio(gain.p95),
+        }),
         confidence: match finding.confidence {
             Confidence::Low => "low",
             Confidence::Medium => "medium",
             Confidence::High => "high",
         },
+    }
+}
+
+fn ratio(ratio: whatif::Ratio) -> v1::Ratio {
+    v1::Ratio {
+        ratio: ratio.ratio,
+        low: ratio.low,
+        high: ratio.high,
     }
 }
 

@@ -116,6 +116,7 @@ fn finding() -> Finding {
         },
         estimated_gain: "22% of all time: −9.60 ms of 40.0 ms a request on GET /message".to_owned(),
         gain_share: 0.22,
+        gain: None,
         confidence: Confidence::High,
     }
 }

@@ -388,8 +388,30 @@ pub struct Finding {
     pub estimated_gain: String,
     /// Share of all sent → answered time that would go; 0 when unknown.
     pub gain_share: f64,
+    /// What a replay of the run says of it; null where it cannot say.
+    pub gain: Option<Gain>,
     /// `low`, `medium` or `high`.
     pub confidence: &'static str,
+}
+
+/// What a remedy gives under the run's own load, with it over without.
+#[derive(Debug, Serialize)]
+pub struct Gain {
+    /// Requests a second.
+    pub throughput: Ratio,
+    /// 95th percentile of due → answered.
+    pub p95: Ratio,
+}
+
+/// A ratio with the interval that should hold it in 95 of 100 cases.
+#[derive(Debug, Serialize)]
+pub struct Ratio {
+    /// The likeliest value.
+    pub ratio: f64,
+    /// The interval's lower end.
+    pub low: f64,
+    /// Its upper end.
+    pub high: f64,
 }
 
 /// What to do about a finding.

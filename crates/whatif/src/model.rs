@@ -18,6 +18,7 @@
 
 mod calibrate;
 mod costs;
+mod gain;
 mod sample;
 #[cfg(test)]
 mod tests;
@@ -27,6 +28,8 @@ use std::fmt;
 
 use breakdown::{Breakdown, Joined};
 use recording::{Burst, LoadMode, Nanos, Recording};
+
+pub use gain::{Gain, Ratio, Removal};
 
 use crate::engine::Engine;
 use crate::{Arrivals, Costs, Demands, HandOut, Load, Prediction, Setup, Workload};
@@ -45,6 +48,8 @@ pub const SEED: u64 = 1;
 #[derive(Clone, Debug)]
 pub struct Model {
     requests: Vec<Vec<Burst>>,
+    /// The route of each of `requests`.
+    routes: Vec<usize>,
     demands: Demands,
     workload: Workload,
     /// The recorded setting, with the costs found.
@@ -120,6 +125,7 @@ impl Model {
         }
         let sample::Sample {
             requests,
+            routes,
             recorded: sampled,
             release,
         } = sample::requests(joined, breakdown)?;
@@ -141,6 +147,7 @@ impl Model {
             sampled,
             length: recording.window.length(),
             requests,
+            routes,
             demands,
             workload,
             recorded,

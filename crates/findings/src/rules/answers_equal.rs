@@ -41,7 +41,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         let saved = context
             .request_demand(&route.route)
             .times(route.answered as f64 * again);
-        let gain = context.gain(saved);
+        let gain = context.gain(&saved);
         let keeping = keeping(answers);
         findings.push(Finding {
             rule: "answers-equal",
@@ -77,6 +77,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
                 ms(saved.sum())
             ),
             gain_share: gain.share,
+            gain: gain.replayed,
             confidence: keeping.confidence,
         });
     }

@@ -153,7 +153,7 @@ fn finding(context: &Context<'_>, done: &Done<'_>, texts: Texts, evidence: Vec<S
     let saved = done.most.map_or(Demand::default(), |act| {
         context.sql_demand(context.route_of(act), done.time_ms)
     });
-    let gain = context.gain(saved);
+    let gain = context.gain(&saved);
     let estimated_gain = match done.count {
         0 => "unknown: the server counts these, but not their time".to_owned(),
         _ => format!(
@@ -176,6 +176,7 @@ fn finding(context: &Context<'_>, done: &Done<'_>, texts: Texts, evidence: Vec<S
         },
         estimated_gain,
         gain_share: gain.share,
+        gain: gain.replayed,
         confidence: Confidence::High,
     }
 }

@@ -85,7 +85,7 @@ fn finding(context: &Context<'_>, paging: &Paging<'_>, by_index: &HashMap<TextId
     let saved = context
         .statement_demand(count, share * left(count))
         .plus(context.statement_demand(page, OFFSET_SHARE * left(page)));
-    let gain = context.gain(saved);
+    let gain = context.gain(&saved);
     let indexed = [count, page]
         .iter()
         .any(|sql| by_index.contains_key(&sql.id));
@@ -117,6 +117,7 @@ fn finding(context: &Context<'_>, paging: &Paging<'_>, by_index: &HashMap<TextId
             ms(saved.sum()),
         ),
         gain_share: gain.share,
+        gain: gain.replayed,
         confidence: Confidence::Medium,
     }
 }

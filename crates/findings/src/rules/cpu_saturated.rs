@@ -1,8 +1,9 @@
 //! No core is free, and the app or its database uses them.
 
 use super::host_busy::{Shares, shares};
+use recording::BurstKind;
+
 use crate::context::Context;
-use crate::demand::Demand;
 use crate::text::{percent, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
@@ -71,6 +72,7 @@ fn saturated(context: &Context<'_>, shares: &Shares) -> Option<Finding> {
         },
         estimated_gain: "unknown until it is known which lines or statements use it".to_owned(),
         gain_share: 0.0,
+        gain: None,
         confidence: Confidence::High,
     })
 }
@@ -86,10 +88,7 @@ fn waiting(context: &Context<'_>, shares: Option<&Shares>) -> Option<Finding> {
     if overall.cpu_sampled == 0 || wait < WAIT_MIN * running || workers <= cores {
         return None;
     }
-    let gain = context.gain(Demand {
-        held_ms: wait * seen,
-        ..Demand::default()
-    });
+    let gain = context.gain(&context.everywhere(BurstKind::Running, wait * seen));
     let mut evidence = vec![format!(
         "{running:.2} ms a request have the GVL, {wait:.2} ms of them no core; {workers} workers on {cores} cores"
     )];
@@ -110,6 +109,7 @@ fn waiting(context: &Context<'_>, shares: Option<&Shares>) -> Option<Finding> {
         },
         estimated_gain: format!("up to {}, with a core for each worker", gain.text),
         gain_share: gain.share,
+        gain: gain.replayed,
         confidence: if context.host_is_shared() {
             Confidence::Low
         } else {

@@ -62,6 +62,7 @@ impl From<Advice> for Finding {
             },
             estimated_gain: advice.gain,
             gain_share: advice.share,
+            gain: None,
             confidence: advice.confidence,
         }
     }
@@ -93,7 +94,7 @@ impl Writes {
             count,
             time_ms,
             share: context.share_inside(time_ms),
-            gain: context.gain(demand),
+            gain: context.gain(&demand),
         }
     }
 

@@ -1,7 +1,8 @@
 //! The app runs as it does while it is written.
 
+use recording::BurstKind;
+
 use crate::context::Context;
-use crate::demand::Demand;
 use crate::text::{ms, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
@@ -18,10 +19,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     let overall = &context.breakdown.overall;
     let seen = (overall.answered - overall.unseen) as f64;
     let saved = CPU_SHARE * overall.balance.cpu * seen;
-    let gain = context.gain(Demand {
-        held_ms: saved,
-        ..Demand::default()
-    });
+    let gain = context.gain(&context.everywhere(BurstKind::Running, saved));
     let mut evidence = vec![format!(
         "the framework's environment is {}",
         environment.unwrap_or("not told")
@@ -52,6 +50,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
             ms(saved)
         ),
         gain_share: gain.share,
+        gain: gain.replayed,
         confidence: Confidence::High,
     }]
 }

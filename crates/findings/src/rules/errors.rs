@@ -89,6 +89,7 @@ fn finding(context: &Context<'_>, failure: &Failure) -> Finding {
             percent(share)
         ),
         gain_share: share,
+        gain: None,
         confidence: Confidence::High,
     }
 }

@@ -50,6 +50,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         },
         estimated_gain: "no time; requests that would fail under more load are answered".to_owned(),
         gain_share: 0.0,
+        gain: None,
         confidence: Confidence::High,
     }]
 }

@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use breakdown::RouteBalance;
-use recording::RuntimeSample;
+use recording::{BurstKind, RuntimeSample};
 
 use crate::context::Context;
-use crate::demand::Demand;
 use crate::numbers;
 use crate::text::{ms, percent, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
@@ -30,10 +29,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     if work_share < WORK_SHARE_MIN || context.share_inside(balance.gc * seen) < SHARE_MIN {
         return Vec::new();
     }
-    let gain = context.gain(Demand {
-        held_ms: balance.gc * seen * SAVED,
-        ..Demand::default()
-    });
+    let gain = context.gain(&context.everywhere(BurstKind::Running, balance.gc * seen * SAVED));
     if gain.share < GAIN_MIN {
         return Vec::new();
     }
@@ -74,6 +70,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         },
         estimated_gain: format!("{}, if half of the collector's time goes", gain.text),
         gain_share: gain.share,
+        gain: gain.replayed,
         confidence: Confidence::Medium,
     }]
 }

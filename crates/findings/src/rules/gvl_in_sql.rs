@@ -4,10 +4,9 @@
 //! and with SQLite while another process has the lock.
 
 use breakdown::SqlSummary;
-use recording::Handled;
+use recording::{BurstKind, Handled};
 
 use crate::context::Context;
-use crate::demand::Demand;
 use crate::numbers;
 use crate::text::{fit, ms, percent, place, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
@@ -111,10 +110,10 @@ fn finding(context: &Context<'_>, waits: &[Held<'_>]) -> Option<Finding> {
     }
     let each = ms(most.sql_ms / most.requests as f64);
     // The wait itself stays, but threads then wait side by side.
-    let gain = context.gain(Demand {
-        held_ms: held_ms * (1.0 - 1.0 / f64::from(target.threads.max(1))),
-        waits_ms: 0.0,
-    });
+    let gain = context.gain(&context.everywhere(
+        BurstKind::Running,
+        held_ms * (1.0 - 1.0 / f64::from(target.threads.max(1))),
+    ));
     let issues = |sql: &&SqlSummary| sql.routes.iter().any(|(name, _)| name == most.route);
     let mut evidence = vec![format!(
         "of {each} a request in SQL with the GVL, at most {} was on a core, by {} ({} requests)",
@@ -140,6 +139,7 @@ fn finding(context: &Context<'_>, waits: &[Held<'_>]) -> Option<Finding> {
         remedy: remedy(&target.database),
         estimated_gain: format!("{}: in all {} in which every thread stands still", gain.text, ms(held_ms)),
         gain_share: gain.share,
+        gain: gain.replayed,
         // Where others take the cores, what is not on one may wait for one.
         confidence: if context.host_is_shared() {
             Confidence::Low

@@ -77,7 +77,7 @@ fn finding(
         1.0
     };
     let saved = context.statement_demand(sql, share);
-    let gain = context.gain(saved);
+    let gain = context.gain(&saved);
     Finding {
         rule: "large-bodies",
         route: route.route.clone(),
@@ -114,6 +114,7 @@ fn finding(
             ms(saved.sum())
         ),
         gain_share: gain.share,
+        gain: gain.replayed,
         confidence: Confidence::High,
     }
 }

@@ -1,10 +1,9 @@
 //! Requests that wait for each other: a Mutex around slow work, a pool smaller than the threads.
 
-use recording::ActKind;
+use recording::{ActKind, BurstKind};
 
 use crate::acts::ActSum;
 use crate::context::Context;
-use crate::demand::Demand;
 use crate::numbers;
 use crate::text::{called_from, ms, place, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
@@ -79,10 +78,7 @@ fn finding(context: &Context<'_>, act: &ActSum<'_>) -> Finding {
     if !act.site.is_empty() {
         evidence.push(called_from(act.site));
     }
-    let gain = context.gain(Demand {
-        waits_ms: act.time_ms,
-        ..Demand::default()
-    });
+    let gain = context.gain(&context.act_demand(act, BurstKind::Lock));
     Finding {
         rule: match held {
             Held::Connection | Held::Taken => "pool-wait",
@@ -98,6 +94,7 @@ fn finding(context: &Context<'_>, act: &ActSum<'_>) -> Finding {
             gain.text
         ),
         gain_share: gain.share,
+        gain: gain.replayed,
         confidence: match held {
             Held::Connection | Held::Lock => Confidence::High,
             Held::Taken | Held::Thread => Confidence::Medium,

@@ -102,6 +102,7 @@ fn finding(context: &Context<'_>, most: &Growth, processes: usize) -> Finding {
         },
         estimated_gain: "no time; the app is not killed, and more workers fit".to_owned(),
         gain_share: 0.0,
+        gain: None,
         confidence: if most.seconds >= SECONDS_SURE { Confidence::Medium } else { Confidence::Low },
     }
 }

@@ -72,6 +72,7 @@ fn finding(limited: Limited<'_>) -> Option<Finding> {
         remedy: words.remedy,
         estimated_gain: "no time; the app goes on when it needs a little more".to_owned(),
         gain_share: 0.0,
+        gain: None,
         confidence: Confidence::High,
     })
 }

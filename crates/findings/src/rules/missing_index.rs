@@ -249,7 +249,7 @@ impl Wanted<'_> {
 fn finding(context: &Context<'_>, table: &str, wanted: &Wanted<'_>) -> Finding {
     let columns = wanted.columns().join(", ");
     let saved = wanted.saved(context);
-    let gain = context.gain(saved);
+    let gain = context.gain(&saved);
     let most = wanted
         .statements
         .iter()
@@ -289,6 +289,7 @@ fn finding(context: &Context<'_>, table: &str, wanted: &Wanted<'_>) -> Finding {
             ms(saved.sum()),
         ),
         gain_share: gain.share,
+        gain: gain.replayed,
         confidence: if wanted.full_scan {
             Confidence::High
         } else {

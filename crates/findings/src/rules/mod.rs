@@ -15,6 +15,7 @@ mod generator_busy;
 mod gvl_in_sql;
 mod hollow_answers;
 pub(crate) mod host_busy;
+mod hot_method;
 mod large_bodies;
 mod locks;
 mod memory_growth;
@@ -42,7 +43,7 @@ use crate::types::{Confidence, Remedy, Safety};
 type Rule = fn(&Context<'_>) -> Vec<Finding>;
 
 /// All rules.
-pub(crate) const ALL: [Rule; 32] = [
+pub(crate) const ALL: [Rule; 33] = [
     errors::find,
     n_plus_one::find,
     missing_index::find,
@@ -57,6 +58,7 @@ pub(crate) const ALL: [Rule; 32] = [
     gc_share::find,
     answers_equal::find,
     static_files::find,
+    hot_method::find,
     large_bodies::find,
     several_updates::find,
     count_offset::find,
@@ -103,6 +105,7 @@ impl From<Doubt> for Finding {
             },
             estimated_gain: "numbers that can be trusted".to_owned(),
             gain_share: 0.0,
+            gain: None,
             confidence: doubt.confidence,
         }
     }

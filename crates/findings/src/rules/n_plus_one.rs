@@ -1,10 +1,11 @@
 //! One statement again and again in one request, from one source line.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
-use recording::{Nanos, RequestId, TextId};
+use recording::{Nanos, RequestId, SqlUse, TextId};
 
 use crate::context::Context;
+use crate::demand::Demand;
 use crate::numbers;
 use crate::query;
 use crate::text::{called_from, fit, ms, place, times, title};
@@ -17,6 +18,8 @@ const REPEATS_MIN: f64 = 5.0;
 const REPEATS_SURE: f64 = 10.0;
 /// Requests that must show it: fewer may be a retry or a cache filling up.
 const REQUESTS_MIN: u64 = 3;
+/// Statements of one loop that evidence shows.
+const SHOWN: usize = 4;
 
 #[derive(Default)]
 struct Repeat {
@@ -27,42 +30,130 @@ struct Repeat {
     time: Nanos,
     gvl_wait: Nanos,
     rows: u64,
+    /// One of the lines that issue it.
+    site: TextId,
+}
+
+/// A statement that is repeated on one route.
+struct Repeated<'a> {
+    route: &'a str,
+    digest: &'a str,
+    site: Option<&'a str>,
+    repeat: Repeat,
+    saved: Demand,
 }
 
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
+    let mut loops: BTreeMap<&str, Vec<Repeated<'_>>> = BTreeMap::new();
+    for repeated in repeated(context) {
+        let place = repeated.site.map_or(repeated.digest, looping);
+        loops.entry(place).or_default().push(repeated);
+    }
+    let found = loops.into_values().filter_map(|mut found| {
+        found.sort_by(|a, b| {
+            let by_cost = b.saved.sum().total_cmp(&a.saved.sum());
+            by_cost.then_with(|| (a.route, a.digest).cmp(&(b.route, b.digest)))
+        });
+        finding(context, &found)
+    });
+    found.collect()
+}
+
+/// The line of the loop that a line is in: its caller in the same file, which a block has. What several statements of one loop
+/// and its routes cost goes with one change.
+fn looping(site: &str) -> &str {
+    let file = |frame: &'_ str| frame.rsplit_once(':').map(|(file, _)| file.to_owned());
+    let line = breakdown::line_of(site);
+    let caller = breakdown::frames_of(site, 2).get(breakdown::frames_of(site, 1).len()..);
+    let caller = caller.and_then(|rest| rest.strip_prefix(" < "));
+    let caller = caller.map(breakdown::line_of);
+    caller
+        .filter(|caller| file(caller) == file(line))
+        .unwrap_or(line)
+}
+
+fn repeated<'a>(context: &'a Context<'_>) -> Vec<Repeated<'a>> {
     let mut repeats: HashMap<(usize, TextId, Option<&str>), Repeat> = HashMap::new();
+    let mut lines: HashMap<(usize, TextId), Nanos> = HashMap::new();
     for request in &context.joined.requests {
         for used in request.handled.iter().flat_map(|handled| &handled.sql) {
+            *lines.entry((request.route, used.site)).or_default() += used.time - used.gvl_wait;
             let key = (request.route, used.digest, context.joined.site(used.site));
-            let repeat = repeats.entry(key).or_default();
-            if repeat.last != Some(request.exchange.id) {
-                repeat.last = Some(request.exchange.id);
-                repeat.requests += 1;
-            }
-            repeat.count += u64::from(used.count);
-            repeat.time += used.time;
-            repeat.gvl_wait += used.gvl_wait;
-            repeat.rows += used.rows;
+            repeats
+                .entry(key)
+                .or_default()
+                .add(request.exchange.id, used);
         }
     }
-    repeats
-        .into_iter()
-        .filter(|(_, repeat)| {
-            repeat.requests >= REQUESTS_MIN && repeat.per_request() >= REPEATS_MIN
-        })
-        .filter_map(|((route, digest, site), repeat)| {
-            let route = &context.joined.routes[route];
-            let digest = context.text(digest);
-            let counts = matches!(
-                query::verb(digest).as_str(),
-                "SELECT" | "WITH" | "INSERT" | "UPDATE" | "DELETE" | "REPLACE"
-            );
-            counts.then(|| finding(context, route, digest, site, &repeat.of_all(context)))
-        })
-        .collect()
+    let often =
+        |repeat: &Repeat| repeat.requests >= REQUESTS_MIN && repeat.per_request() >= REPEATS_MIN;
+    let often = repeats.into_iter().filter(|(_, repeat)| often(repeat));
+    let repeated = often.map(|((route, digest, site), repeat)| {
+        let of_line = lines
+            .get(&(route, repeat.site))
+            .copied()
+            .unwrap_or_default();
+        let cost = repeat.cost(context, route, of_line);
+        Repeated {
+            route: &context.joined.routes[route],
+            digest: context.text(digest),
+            site,
+            saved: cost.times(1.0 - 1.0 / repeat.per_request()),
+            repeat: repeat.of_all(context),
+        }
+    });
+    repeated.filter(Repeated::counts).collect()
+}
+
+impl Repeated<'_> {
+    fn counts(&self) -> bool {
+        const VERBS: [&str; 6] = ["SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "REPLACE"];
+        VERBS.contains(&query::verb(self.digest).as_str())
+    }
+
+    fn reads(&self) -> bool {
+        matches!(query::verb(self.digest).as_str(), "SELECT" | "WITH")
+    }
+
+    fn is_sure(&self) -> bool {
+        self.reads() && self.repeat.per_request() >= REPEATS_SURE
+    }
+
+    fn evidence(&self, names_route: bool) -> [String; 2] {
+        let repeat = &self.repeat;
+        let count = times(repeat.per_request());
+        let each = ms(repeat.time.as_millis_f64() / repeat.count as f64);
+        // Some drivers do not tell rows, and statements that write have none.
+        let rows = match repeat.rows {
+            0 => String::new(),
+            rows => format!(", {} rows in all", numbers::count(rows)),
+        };
+        let requests = numbers::count(repeat.requests);
+        let of = if names_route {
+            format!(" of {}", self.route)
+        } else {
+            String::new()
+        };
+        [
+            format!("{count} executions a request in {requests} requests{of}, {each} each{rows}"),
+            fit(self.digest, 200),
+        ]
+    }
 }
 
 impl Repeat {
+    fn add(&mut self, request: RequestId, used: &SqlUse) {
+        if self.last != Some(request) {
+            self.last = Some(request);
+            self.requests += 1;
+        }
+        self.count += u64::from(used.count);
+        self.time += used.time;
+        self.gvl_wait += used.gvl_wait;
+        self.rows += used.rows;
+        self.site = used.site;
+    }
+
     /// In all requests of the run, where only some carried a number.
     fn of_all(&self, context: &Context<'_>) -> Repeat {
         let all = |count| context.joined.in_all(count);
@@ -73,6 +164,7 @@ impl Repeat {
             time: Nanos(all(self.time.0)),
             gvl_wait: Nanos(all(self.gvl_wait.0)),
             rows: all(self.rows),
+            site: self.site,
         }
     }
 
@@ -80,64 +172,77 @@ impl Repeat {
         self.count as f64 / self.requests as f64
     }
 
-    /// What all executions but one a request took, without waiting for the GVL.
-    fn saved_ms(&self) -> f64 {
-        let own = self.time.as_millis_f64() - self.gvl_wait.as_millis_f64();
-        own.max(0.0) * (1.0 - 1.0 / self.per_request())
+    /// What all its executions take in all requests: time in the driver without waiting for the GVL, and where samples say
+    /// it all that runs below the line that issues them. Statements that share the line share that by their time.
+    fn cost(&self, context: &Context<'_>, route: usize, of_line: Nanos) -> Demand {
+        let own = (self.time - self.gvl_wait).as_millis_f64();
+        let driver = context.sql_demand(&context.joined.routes[route], own * context.joined.weight);
+        match context.held_below_ms(route, self.site) {
+            Some(held) if of_line > Nanos::ZERO => {
+                let share = (own / of_line.as_millis_f64()).min(1.0);
+                driver.at_least_held(route, held * share)
+            }
+            _ => driver,
+        }
     }
 }
 
-fn finding(
-    context: &Context<'_>,
-    route: &str,
-    digest: &str,
-    site: Option<&str>,
-    repeat: &Repeat,
-) -> Finding {
-    let count = times(repeat.per_request());
-    let each = ms(repeat.time.as_millis_f64() / repeat.count as f64);
-    let saved = repeat.saved_ms();
-    let gain = context.gain(context.sql_demand(route, saved));
-    let saved_each = saved / repeat.requests as f64;
-    let mean = context.route(route).map_or(0.0, |route| route.seen_mean_ms);
-    let brief = fit(&query::brief(digest), 36);
-    let reads = matches!(query::verb(digest).as_str(), "SELECT" | "WITH");
-    let sure = reads && repeat.per_request() >= REPEATS_SURE;
-    // Some drivers do not tell rows, and statements that write have none.
-    let rows = match repeat.rows {
+/// One finding for all that one loop repeats, the costliest first.
+fn finding(context: &Context<'_>, found: &[Repeated<'_>]) -> Option<Finding> {
+    let most = found.first()?;
+    let saved = found
+        .iter()
+        .map(|each| each.saved.clone())
+        .fold(Demand::default(), Demand::plus);
+    let gain = context.gain(&saved);
+    let of_route = found.iter().filter(|each| each.route == most.route);
+    let saved_each: f64 = of_route
+        .map(|each| each.saved.sum() / each.repeat.requests as f64)
+        .sum();
+    let mean = context
+        .route(most.route)
+        .map_or(0.0, |route| route.seen_mean_ms);
+    let more = match found.len() - 1 {
         0 => String::new(),
-        rows => format!(", {} rows in all", numbers::count(rows)),
+        more => format!(" and {more} more"),
     };
-    let requests = numbers::count(repeat.requests);
-    let mut evidence = vec![
-        format!("{count} executions a request in {requests} requests, {each} each{rows}"),
-        fit(digest, 200),
-    ];
-    evidence.extend(site.map(called_from));
-    Finding {
+    let room = if more.is_empty() { 36 } else { 26 };
+    let what = format!(
+        "N+1 on {}: {} × {}{more} at {}",
+        most.route,
+        times(most.repeat.per_request()),
+        fit(&query::brief(most.digest), room),
+        place(most.site),
+    );
+    let several = found.iter().any(|each| each.route != most.route);
+    let mut evidence: Vec<String> = most.evidence(several).into();
+    evidence.extend(most.site.map(called_from));
+    for each in found.iter().skip(1).take(SHOWN - 1) {
+        evidence.extend(each.evidence(several));
+    }
+    Some(Finding {
         rule: "n-plus-one",
-        route: route.to_owned(),
-        title: title(&format!(
-            "N+1 on {route}: {count} × {brief} at {}",
-            place(site)
-        )),
+        route: most.route.to_owned(),
+        title: title(&what),
         why: "each execution is a round trip and work in the driver, and their number grows with the data"
             .to_owned(),
         evidence,
-        remedy: remedy(digest, reads),
+        remedy: remedy(most.digest, most.reads()),
         estimated_gain: format!(
-            "{}: −{} of {} a request on {route}",
+            "{}: −{} of {} a request on {}",
             gain.text,
             ms(saved_each),
             ms(mean),
+            most.route,
         ),
         gain_share: gain.share,
-        confidence: if sure {
+        gain: gain.replayed,
+        confidence: if found.iter().any(Repeated::is_sure) {
             Confidence::High
         } else {
             Confidence::Medium
         },
-    }
+    })
 }
 
 fn remedy(digest: &str, reads: bool) -> Remedy {

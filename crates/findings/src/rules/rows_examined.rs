@@ -43,7 +43,7 @@ fn finding(context: &Context<'_>, statement: &StatementFacts) -> Option<Finding>
     let (examined, sent) = (each(statement.rows_examined), each(statement.rows_sent));
     let ratio = examined / sent.max(1.0);
     let saved = context.statement_demand(sql, SAVED * (1.0 - 1.0 / ratio.max(1.0)));
-    let gain = context.gain(saved);
+    let gain = context.gain(&saved);
     let share = context.share_inside(saved.sum());
     if ratio < RATIO_MIN || examined < EXAMINED_MIN || share < SHARE_MIN {
         return None;
@@ -90,6 +90,7 @@ fn finding(context: &Context<'_>, statement: &StatementFacts) -> Option<Finding>
         },
         estimated_gain: format!("{}: −{} in all", gain.text, ms(saved.sum())),
         gain_share: gain.share,
+        gain: gain.replayed,
         confidence: Confidence::Medium,
     })
 }

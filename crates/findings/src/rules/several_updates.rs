@@ -64,7 +64,7 @@ fn key(digest: &str) -> &str {
 }
 
 fn finding(context: &Context<'_>, route: &str, seen: &Seen) -> Finding {
-    let gain = context.gain(context.sql_demand(route, seen.saved_ms));
+    let gain = context.gain(&context.sql_demand(route, seen.saved_ms));
     let digests: Vec<&str> = seen.statements.iter().map(|id| context.text(*id)).collect();
     let mut evidence = vec![format!(
         "in each of {} requests",
@@ -92,6 +92,7 @@ fn finding(context: &Context<'_>, route: &str, seen: &Seen) -> Finding {
             ms(seen.saved_ms)
         ),
         gain_share: gain.share,
+        gain: gain.replayed,
         confidence: Confidence::Medium,
     }
 }

@@ -32,6 +32,7 @@ fn waiting_ms(call: &SqlSummary) -> f64 {
 fn finding(context: &Context<'_>, call: &SqlSummary) -> Finding {
     let name = call.digest.trim_start_matches(MARK);
     let share = context.share(waiting_ms(call));
+    let gain = context.gain(&context.call_demand(call));
     let each = ms(waiting_ms(call) / call.count as f64);
     let site = call.called_from.first().map(String::as_str);
     let (route, per_request) = call
@@ -66,10 +67,11 @@ fn finding(context: &Context<'_>, call: &SqlSummary) -> Finding {
             safety: Safety::Code,
         },
         estimated_gain: format!(
-            "up to {} of all time: {each} less for each call that is answered from a cache",
-            percent(share)
+            "{}: {each} less for each call, where all are answered from a cache",
+            gain.text
         ),
-        gain_share: share,
+        gain_share: gain.share,
+        gain: gain.replayed,
         confidence: Confidence::High,
     }
 }

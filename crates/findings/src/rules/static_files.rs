@@ -44,7 +44,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
             context.request_demand(&route.route).times(requests)
         })
         .fold(Demand::default(), Demand::plus);
-    let gain = context.gain(saved);
+    let gain = context.gain(&saved);
     let unsaid = served
         .iter()
         .filter_map(|route| route.answers.as_ref())
@@ -77,6 +77,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         },
         estimated_gain: format!("{}: −{} of a thread in all", gain.text, ms(saved.sum())),
         gain_share: gain.share,
+        gain: gain.replayed,
         confidence: Confidence::High,
     };
     vec![finding]

@@ -7,7 +7,7 @@ use breakdown::RouteBalance;
 use whatif::advice::{Advice, advise};
 use whatif::{Model, Prediction, Setup};
 
-use crate::context::Context;
+use crate::context::{Context, Replay};
 use crate::numbers::counted;
 use crate::text::{ms, percent, times, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
@@ -83,17 +83,12 @@ fn waits_are_anothers(context: &Context<'_>, inside: f64) -> bool {
 }
 
 fn plan(context: &Context<'_>) -> Option<Plan> {
-    let recording = context.recording;
-    if recording.meta.load.connections == 0 {
-        return None;
-    }
-    let model = Model::of(recording, &context.joined, context.breakdown).ok()?;
-    let error = model.error();
-    (error <= MODEL_ERROR_HOPELESS).then(|| Plan {
-        advice: advise(&model),
+    let Replay { model, error } = context.model.as_ref()?;
+    (*error <= MODEL_ERROR_HOPELESS).then(|| Plan {
+        advice: advise(model),
         threads: model.recorded.threads,
-        error,
-        model,
+        error: *error,
+        model: model.clone(),
     })
 }
 
@@ -236,6 +231,7 @@ fn too_few(context: &Context<'_>, plan: &Plan, queued: f64, gain: f64) -> Findin
             plan.p95_change(),
         ),
         gain_share: share.clamp(0.0, 1.0),
+        gain: None,
         confidence: plan.confidence(),
         route,
     }
@@ -271,6 +267,7 @@ fn too_many(context: &Context<'_>, plan: &Plan, gain: f64) -> Finding {
             gain * 100.0,
         ),
         gain_share: 0.0,
+        gain: None,
         // It makes nothing faster.
         confidence: Confidence::Low,
     }

@@ -64,6 +64,7 @@ fn closed(answered: &[(&RouteBalance, &Answers)]) -> Option<Finding> {
         },
         estimated_gain: "unknown: it is the network's round trips, which are short on one host".to_owned(),
         gain_share: 0.0,
+        gain: None,
         confidence: Confidence::High,
     })
 }
@@ -123,6 +124,7 @@ fn plain(answered: &[(&RouteBalance, &Answers)]) -> Option<Finding> {
             numbers::bytes((total * (1.0 - LEFT)) as u64)
         ),
         gain_share: 0.0,
+        gain: None,
         confidence: if known { Confidence::Medium } else { Confidence::Low },
     })
 }
@@ -162,6 +164,7 @@ fn dear(context: &Context<'_>, answered: &[(&RouteBalance, &Answers)]) -> Option
         },
         estimated_gain: format!("up to {} of all time", percent(share)),
         gain_share: share,
+        gain: None,
         confidence: Confidence::Medium,
     })
 }

@@ -1,10 +1,9 @@
 //! Requests that sleep, or wait for something that is neither SQL, HTTP, nor a lock.
 
-use recording::ActKind;
+use recording::{ActKind, BurstKind};
 
 use crate::acts::ActSum;
 use crate::context::Context;
-use crate::demand::Demand;
 use crate::numbers;
 use crate::text::{called_from, ms, place, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
@@ -47,10 +46,14 @@ fn finding(context: &Context<'_>, act: &ActSum<'_>) -> Finding {
     if !act.site.is_empty() {
         evidence.push(called_from(act.site));
     }
-    let gain = context.gain(Demand {
-        waits_ms: act.time_ms,
-        ..Demand::default()
-    });
+    let gain = context.gain(&context.act_demand(
+        act,
+        if sleeps {
+            BurstKind::Sleep
+        } else {
+            BurstKind::OtherIo
+        },
+    ));
     Finding {
         rule: if sleeps { "sleep" } else { "wait" },
         title: title(&format!("{route} {does} at {}", place(Some(act.site)))),
@@ -69,6 +72,7 @@ fn finding(context: &Context<'_>, act: &ActSum<'_>) -> Finding {
             gain.text
         ),
         gain_share: gain.share,
+        gain: gain.replayed,
         // What a sleeping thread waits for is beyond doubt; other waits are also a busy host's.
         confidence: match () {
             () if sleeps => Confidence::High,

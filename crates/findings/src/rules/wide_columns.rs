@@ -89,7 +89,7 @@ fn finding(
     wide: &Wide<'_>,
 ) -> Finding {
     let saved = context.statement_demand(sql, wide.share * SAVED);
-    let gain = context.gain(saved);
+    let gain = context.gain(&saved);
     Finding {
         rule: "wide-columns",
         route: route.route.clone(),
@@ -128,6 +128,7 @@ fn finding(
             ms(saved.sum())
         ),
         gain_share: gain.share,
+        gain: gain.replayed,
         confidence: Confidence::High,
     }
 }

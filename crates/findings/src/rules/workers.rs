@@ -158,6 +158,7 @@ fn finding(context: &Context<'_>, room: &Room) -> Finding {
             times(room.factor)
         ),
         gain_share: 1.0 - 1.0 / room.factor,
+        gain: None,
         confidence: Confidence::Medium,
     }
 }

@@ -1,6 +1,6 @@
 //! Sessions, JSON, Marshal, templates and logging that take a large share of the time.
 
-use recording::ActKind;
+use recording::{ActKind, BurstKind};
 
 use crate::acts::ActSum;
 use crate::context::Context;
@@ -97,10 +97,12 @@ fn of(context: &Context<'_>, work: &Work) -> Option<Finding> {
     let most = *acts.first().filter(|_| share >= work.share_min)?;
     let route = context.route_of(most);
     // Work has the GVL; what of it waits (a session's store, a log's device) is its smaller part.
-    let gain = context.gain(Demand {
-        held_ms: time,
-        ..Demand::default()
-    });
+    let gain = context.gain(
+        &acts
+            .iter()
+            .map(|act| context.act_demand(act, BurstKind::Running))
+            .fold(Demand::default(), Demand::plus),
+    );
     let mut evidence = vec![format!(
         "{} in all, {} each, most in {route}",
         numbers::counted(count, "time"),
@@ -132,6 +134,7 @@ fn of(context: &Context<'_>, work: &Work) -> Option<Finding> {
         },
         estimated_gain: format!("up to {}: {} in all is spent in it", gain.text, ms(time)),
         gain_share: gain.share,
+        gain: gain.replayed,
         confidence: work.confidence,
     })
 }

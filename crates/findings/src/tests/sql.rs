@@ -26,6 +26,7 @@ fn nothing_measured_is_said_to_be_too_little() {
     let findings = all(Facts {
         recording: &recording,
         breakdown: &breakdown,
+        profile: None,
     });
     assert_eq!(findings.len(), 1);
     assert_eq!(findings[0].rule, "few-samples");

@@ -81,11 +81,13 @@ impl Wanted {
     fn of(stored: &StoredRun, args: &TryArgs) -> Result<Wanted, Failure> {
         let recording = &stored.recording;
         let breakdown = breakdown::of(recording);
+        let run = stored.entry.number;
+        let profile = crate::profile::kept_of_run(run);
         let findings = findings::all(findings::Facts {
             recording,
             breakdown: &breakdown,
+            profile: profile.as_ref(),
         });
-        let run = stored.entry.number;
         let view = report::View {
             number: Some(run),
             recording,

@@ -3,7 +3,6 @@
 use std::collections::{BTreeSet, HashSet};
 
 use capture::ProfileCollector;
-use recording::Recording;
 use stacks::Profile;
 use store::{RunRef, Store};
 
@@ -37,8 +36,8 @@ pub(crate) fn keep_of_run(settings: &Settings, run: Option<i64>, collector: Prof
     }
 }
 
-/// What the page of a run shows of its profile; none when none was taken, or is not to be had.
-pub(crate) fn of_run(run: i64, recording: &Recording) -> Option<serde_json::Value> {
+/// The profile of a run; none when none was taken, or is not to be had.
+pub(crate) fn kept_of_run(run: i64) -> Option<Profile> {
     let kept = crate::log::open().and_then(|store| {
         let kept = store.profile_of_run(run);
         let kept = kept.map_err(|error| Failure::new(Exit::Failed, error))?;
@@ -46,10 +45,10 @@ pub(crate) fn of_run(run: i64, recording: &Recording) -> Option<serde_json::Valu
         read.map_err(|error| Failure::new(Exit::Failed, error))
     });
     match kept {
-        Ok(profile) => Some(report::profile::of_run(recording, &profile?)),
+        Ok(profile) => profile,
         Err(failure) => {
             talk::say(&format!(
-                "the page goes without the run's profile: {}",
+                "the run's profile is left out: {}",
                 failure.message
             ));
             None

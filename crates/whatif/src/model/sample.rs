@@ -17,6 +17,8 @@ const SIZE: f64 = 2_000.0;
 pub(super) struct Sample {
     /// Each route in its proportion; a recorded request may be among them several times.
     pub(super) requests: Vec<Vec<Burst>>,
+    /// The route of each of them, as [`Joined::routes`] counts.
+    pub(super) routes: Vec<usize>,
     /// How many different ones they were taken from.
     pub(super) recorded: usize,
     /// What letting go of the GVL took; it is not in the requests.
@@ -49,7 +51,7 @@ pub(super) fn requests(joined: &Joined<'_>, breakdown: &Breakdown) -> Result<Sam
             .iter()
             .flat_map(|(_, (_, recorded))| recorded.iter().copied()),
     );
-    let mut requests = Vec::new();
+    let (mut requests, mut of_route) = (Vec::new(), Vec::new());
     for (route, (route_seen, recorded)) in routes {
         let on_core = on_core(breakdown, &joined.routes[route]);
         let wanted = (SIZE * route_seen as f64 / seen as f64).ceil() as usize;
@@ -57,9 +59,11 @@ pub(super) fn requests(joined: &Joined<'_>, breakdown: &Breakdown) -> Result<Sam
         let step = (recorded.len() as f64 / wanted as f64).max(1.0);
         let drawn = (0..wanted).map(|k| recorded[(k as f64 * step) as usize % recorded.len()]);
         requests.extend(drawn.map(|bursts| alone(bursts, on_core, release)));
+        of_route.resize(requests.len(), route);
     }
     Ok(Sample {
         requests,
+        routes: of_route,
         recorded,
         release,
     })

@@ -1,0 +1,278 @@
+//! What the app's source lines cost with the GVL, by the samples of the run's profile.
+//!
+//! A driver's time is the lesser part of what a statement costs: an object mapper builds it, reads its result, and makes
+//! objects of the rows, all below the line that issues it. Samples there know.
+
+use std::collections::{BTreeMap, HashMap};
+
+use breakdown::Joined;
+use recording::{Recording, TextId};
+use stacks::{Frame, Profile, StackId, State};
+
+/// Between the frames of a source line.
+const BETWEEN: &str = " < ";
+/// Frames of the app that a source line holds at most, as the agent records them.
+const FRAMES_MAX: usize = 4;
+/// Part of the names of ActiveRecord's methods that make objects of rows.
+const MAKES_ROWS: &str = "instantiate";
+/// Fewer samples of a route tell nothing of its lines.
+const SAMPLES_MIN: u32 = 30;
+
+/// The samples that ran with the GVL, by route.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Costs {
+    routes: BTreeMap<usize, OfRoute>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct OfRoute {
+    weight: u64,
+    samples: u32,
+    /// By the innermost lines of the app, such as `app/models/order.rb:12`.
+    chains: HashMap<Vec<String>, Below>,
+    methods: HashMap<(String, String), Hot>,
+}
+
+/// What ran below a chain of lines.
+#[derive(Clone, Copy, Debug, Default)]
+struct Below {
+    weight: u64,
+    /// Of it, what made objects of rows.
+    rows: u64,
+}
+
+/// A method of the app, and what ran in it or in libraries below it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Hot {
+    /// Index of the route.
+    pub(crate) route: usize,
+    /// Such as `Roster#find_all`.
+    pub(crate) method: String,
+    /// Its busiest line, such as `lib/roster.rb:12`.
+    pub(crate) line: String,
+    /// Share of the route's time with the GVL, 0 to 1.
+    pub(crate) share: f64,
+    /// The method that ran innermost most often, with its share of this one.
+    pub(crate) innermost: (String, f64),
+    weight: u64,
+    lines: HashMap<String, u64>,
+    leaves: HashMap<String, u64>,
+}
+
+impl Costs {
+    pub(crate) fn of(profile: &Profile, recording: &Recording, joined: &Joined<'_>) -> Costs {
+        let mut costs = Costs::default();
+        let Some(root) = root(profile, &sites(recording, joined)) else {
+            return costs;
+        };
+        let handled = joined.requests.iter().filter_map(|request| {
+            let handled = request.handled?;
+            Some((handled.id.0, request.route))
+        });
+        let routes: HashMap<u64, usize> = handled.collect();
+        let issuing: Vec<&str> = issuing(recording, joined);
+        let mut seen: HashMap<StackId, Seen<'_>> = HashMap::new();
+        for sample in &profile.samples {
+            let runs = matches!(sample.state, State::Running | State::Gc);
+            let Some(route) = routes.get(&sample.request).filter(|_| runs) else {
+                continue;
+            };
+            let stack = seen
+                .entry(sample.stack)
+                .or_insert_with(|| Seen::of(profile, sample.stack, &root));
+            let of = costs.routes.entry(*route).or_default();
+            of.add(*route, stack, sample.weight, sample.count, &issuing);
+        }
+        costs.routes.values_mut().for_each(OfRoute::finish);
+        costs
+    }
+
+    /// Share of a route's time with the GVL that runs below the line that issues a statement, without what makes objects of
+    /// rows. `site` is the line as it was recorded, of which `telling` leaves out helpers. `None` where nothing says it.
+    pub(crate) fn share_below(&self, route: usize, site: &str, telling: &str) -> Option<f64> {
+        let of = self.routes.get(&route)?;
+        let (mut all, told) = (lines(site), lines(telling));
+        let helpers = all.len().saturating_sub(told.len());
+        all.truncate(helpers + 1);
+        let below = of.chains.iter().filter(|(chain, _)| {
+            let begins = chain.iter().map(String::as_str).take(all.len());
+            begins.eq(all.iter().copied())
+        });
+        let cost: u64 = below.map(|(_, below)| below.weight - below.rows).sum();
+        (of.samples >= SAMPLES_MIN && cost > 0).then(|| cost as f64 / of.weight as f64)
+    }
+
+    /// The methods of the app in which routes run, the one with most of its route first.
+    pub(crate) fn hot_methods(&self) -> Vec<Hot> {
+        let routes = self.routes.values().filter(|of| of.samples >= SAMPLES_MIN);
+        let mut hot: Vec<Hot> = routes.flat_map(|of| of.methods.values().cloned()).collect();
+        hot.sort_by(|a, b| {
+            b.share
+                .total_cmp(&a.share)
+                .then_with(|| a.line.cmp(&b.line))
+        });
+        hot
+    }
+}
+
+impl OfRoute {
+    fn add(&mut self, route: usize, stack: &Seen<'_>, weight: u64, samples: u32, issuing: &[&str]) {
+        self.weight += weight;
+        self.samples += samples;
+        let Some(innermost) = stack.chain.first() else {
+            return;
+        };
+        let below = self.chains.entry(stack.chain.clone()).or_default();
+        below.weight += weight;
+        below.rows += if stack.makes_rows { weight } else { 0 };
+        // What runs below a line that issues statements is theirs.
+        if issuing.contains(&innermost.as_str()) {
+            return;
+        }
+        let name = (stack.method.name.clone(), stack.method.file.clone());
+        let hot = self.methods.entry(name).or_default();
+        hot.route = route;
+        hot.method = stack.method.name.clone();
+        hot.weight += weight;
+        *hot.lines.entry(innermost.clone()).or_default() += weight;
+        *hot.leaves.entry(stack.leaf.name.clone()).or_default() += weight;
+    }
+
+    fn finish(&mut self) {
+        for hot in self.methods.values_mut() {
+            hot.share = hot.weight as f64 / self.weight.max(1) as f64;
+            hot.line = most(&hot.lines).map_or(String::new(), |(line, _)| line.clone());
+            if let Some((leaf, weight)) = most(&hot.leaves) {
+                hot.innermost = (leaf.clone(), *weight as f64 / hot.weight.max(1) as f64);
+            }
+        }
+    }
+}
+
+/// The heaviest, by name where two weigh the same.
+fn most(weights: &HashMap<String, u64>) -> Option<(&String, &u64)> {
+    weights
+        .iter()
+        .max_by_key(|(name, weight)| (**weight, *name))
+}
+
+/// What matters of a stack.
+struct Seen<'a> {
+    /// The app's lines, innermost first.
+    chain: Vec<String>,
+    /// The app's innermost method.
+    method: &'a Frame,
+    leaf: &'a Frame,
+    makes_rows: bool,
+}
+
+impl<'a> Seen<'a> {
+    fn of(profile: &'a Profile, stack: StackId, root: &str) -> Seen<'a> {
+        let locations = profile.stack(stack);
+        let frames = || {
+            locations
+                .iter()
+                .map(|at| (profile.frame(at.frame), at.line))
+        };
+        let mut seen = Seen {
+            chain: Vec::new(),
+            method: profile.frame(locations[0].frame),
+            leaf: profile.frame(locations[0].frame),
+            makes_rows: false,
+        };
+        for (frame, line) in frames() {
+            let Some(file) = own(root, &frame.file) else {
+                // Below the app's innermost line.
+                seen.makes_rows |= seen.chain.is_empty() && frame.name.contains(MAKES_ROWS);
+                continue;
+            };
+            if seen.chain.is_empty() {
+                seen.method = frame;
+            }
+            let line = format!("{file}:{line}");
+            if seen.chain.last() != Some(&line) {
+                seen.chain.push(line);
+            }
+            if seen.chain.len() == FRAMES_MAX {
+                break;
+            }
+        }
+        seen
+    }
+}
+
+/// The path of a file of the app, from its root; `None` for libraries.
+fn own<'a>(root: &str, file: &'a str) -> Option<&'a str> {
+    let rest = file.strip_prefix(root)?.strip_prefix('/')?;
+    let is_library = rest.starts_with("vendor/") || rest.contains("/gems/");
+    (!is_library).then_some(rest)
+}
+
+/// The source lines of a chain, neighbours that are the same once: a block and its method may stand on one line.
+fn lines(site: &str) -> Vec<&str> {
+    let frames = site.split(BETWEEN);
+    let mut lines: Vec<&str> = frames
+        .map(|frame| frame.split(" in ").next().unwrap_or(frame))
+        .collect();
+    lines.dedup();
+    lines
+}
+
+/// The source lines that the requests named.
+fn sites<'a>(recording: &'a Recording, joined: &Joined<'a>) -> Vec<&'a str> {
+    let handled = joined.requests.iter().filter_map(|request| request.handled);
+    let named = handled.flat_map(|handled| {
+        let statements = handled.sql.iter().map(|used| used.site);
+        statements.chain(handled.acts.iter().map(|act| act.site))
+    });
+    let mut named: Vec<TextId> = named.collect();
+    named.sort_unstable();
+    named.dedup();
+    let texts = named
+        .into_iter()
+        .filter_map(|site| recording.texts.get(site));
+    texts.filter(|text| !text.is_empty()).collect()
+}
+
+/// The innermost lines that issue statements.
+fn issuing<'a>(recording: &'a Recording, joined: &Joined<'a>) -> Vec<&'a str> {
+    let handled = joined.requests.iter().filter_map(|request| request.handled);
+    let mut sites: Vec<TextId> = handled
+        .flat_map(|handled| handled.sql.iter().map(|used| used.site))
+        .collect();
+    sites.sort_unstable();
+    sites.dedup();
+    let texts = sites
+        .into_iter()
+        .filter_map(|site| recording.texts.get(site));
+    let mut issuing: Vec<&str> = texts
+        .filter_map(|text| lines(text).first().copied())
+        .collect();
+    issuing.sort_unstable();
+    issuing.dedup();
+    issuing
+}
+
+/// The app's folder: where the profile's files are that the source lines name from there.
+fn root(profile: &Profile, sites: &[&str]) -> Option<String> {
+    let mut votes: BTreeMap<String, usize> = BTreeMap::new();
+    let named = sites.iter().flat_map(|site| lines(site));
+    let mut files: Vec<&str> = named
+        .filter_map(|line| line.rsplit_once(':').map(|(file, _)| file))
+        .collect();
+    files.sort_unstable();
+    files.dedup();
+    for frame in profile.frames() {
+        for file in &files {
+            let root = frame
+                .file
+                .strip_suffix(file)
+                .and_then(|root| root.strip_suffix('/'));
+            if let Some(root) = root.filter(|root| !root.contains("/gems")) {
+                *votes.entry(root.to_owned()).or_default() += 1;
+            }
+        }
+    }
+    let most = votes.into_iter().max_by_key(|(_, votes)| *votes);
+    most.map(|(root, _)| root)
+}

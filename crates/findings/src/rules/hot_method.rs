@@ -1,0 +1,73 @@
+//! A method of the app in which a route's requests run for long.
+
+use recording::BurstKind;
+
+use crate::context::Context;
+use crate::costs::Hot;
+use crate::demand::Demand;
+use crate::text::{ms, percent, title};
+use crate::types::{Confidence, Finding, Remedy, Safety};
+
+/// Share of its route's time with the GVL from which a method is the first place to look at.
+const SHARE_MIN: f64 = 0.25;
+/// From here on the method is most of what the route does.
+const SHARE_SURE: f64 = 0.5;
+/// What it must give if all of it went: less is not worth a search for it.
+const GAIN_MIN: f64 = 0.1;
+/// Of the method's samples, from which the innermost method is named.
+const INNERMOST_MIN: f64 = 0.4;
+/// Methods shown: what follows costs less than noise lets tell.
+const SHOWN: usize = 3;
+
+pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
+    let hot = context.hot_methods();
+    let long = hot.into_iter().filter(|hot| hot.share >= SHARE_MIN);
+    long.take(SHOWN)
+        .filter_map(|hot| finding(context, &hot))
+        .collect()
+}
+
+fn finding(context: &Context<'_>, hot: &Hot) -> Option<Finding> {
+    let (held_ms, requests) = context.held_of(hot.route);
+    let spent = hot.share * held_ms;
+    let each = spent / requests.max(1.0);
+    let gain = context.gain(&Demand::on(hot.route, BurstKind::Running, spent));
+    if gain.share < GAIN_MIN {
+        return None;
+    }
+    let route = &context.joined.routes[hot.route];
+    let mut evidence = vec![format!(
+        "{} of {} with the GVL a request, by samples of the run",
+        ms(each),
+        ms(held_ms / requests.max(1.0)),
+    )];
+    let (innermost, share) = &hot.innermost;
+    if *share >= INNERMOST_MIN && *innermost != hot.method {
+        evidence.push(format!("{} of it in {innermost}", percent(*share)));
+    }
+    Some(Finding {
+        rule: "hot-method",
+        route: route.clone(),
+        title: title(&format!("{route} runs {} of its time in {}", percent(hot.share), hot.line)),
+        why: format!(
+            "{} computes there while it holds the GVL, so the worker's other threads stand still",
+            hot.method
+        ),
+        evidence,
+        remedy: Remedy {
+            text: "do it once and keep the result, look values up in a Hash instead of searching a list, or leave out what \
+                   the answer does not need; the flame graph of this run shows what is below"
+                .to_owned(),
+            exact: None,
+            safety: Safety::Code,
+        },
+        estimated_gain: format!("{}, if all of it goes: −{} a request on {route}", gain.text, ms(each)),
+        gain_share: gain.share,
+        gain: gain.replayed,
+        confidence: if hot.share >= SHARE_SURE {
+            Confidence::Medium
+        } else {
+            Confidence::Low
+        },
+    })
+}

@@ -1,0 +1,178 @@
+//! What a remedy gives: the same requests replayed under the run's own load, as they are and with what it removes gone.
+//!
+//! Both replays of a pair draw the same requests with the same seed, so what is random in them is alike and goes out of
+//! their ratio. Several pairs, each of requests drawn anew with replacement (the bootstrap: Efron 1979), say how much the
+//! ratio depends on which requests were recorded.
+
+use std::collections::BTreeMap;
+
+use fastrand::Rng;
+use recording::{Burst, BurstKind, Nanos};
+
+use super::{Model, SEED};
+use crate::engine::Engine;
+use crate::{Prediction, Workload};
+
+/// Pairs of replays: enough for a standard deviation to within a third, and a page waits for them.
+const PAIRS: u64 = 6;
+/// Requests of one replay.
+const REPLAYED: u32 = 2_000;
+/// Median error of the model's predictions of throughput (benchmarks/whatif). It counts in proportion to what a remedy changes,
+/// and wholly from a factor of two on: two replays of one recording that hardly differ err alike.
+const MODEL_ERROR: f64 = 0.10;
+/// Standard deviations to either side of an interval that holds in 95 of 100 cases.
+const DEVIATIONS: f64 = 2.0;
+/// Of a stretch that is gone wholly, what is left: a request that takes no time at all cannot be replayed.
+const LEFT_MIN: f64 = 1e-3;
+
+/// The parts of requests that a remedy removes, by route and kind of stretch.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Removal {
+    routes: BTreeMap<usize, [f64; KINDS]>,
+}
+
+const KINDS: usize = 6;
+
+/// What a remedy gives, as ratios with the remedy over without it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Gain {
+    /// Requests a second. About 1 under an open load, which sets them.
+    pub throughput: Ratio,
+    /// 95th percentile of due → answered.
+    pub p95: Ratio,
+    /// Mean of due → answered.
+    pub mean: Ratio,
+}
+
+/// A ratio and the interval that should hold the true one in 95 of 100 cases.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ratio {
+    /// The likeliest value.
+    pub ratio: f64,
+    /// The interval's lower end.
+    pub low: f64,
+    /// Its upper end.
+    pub high: f64,
+}
+
+impl Removal {
+    /// Removes this share, 0 to 1, of the route's stretches of a kind; several removals of one route and kind add up.
+    pub fn remove(&mut self, route: usize, kind: BurstKind, share: f64) {
+        let gone = &mut self.routes.entry(route).or_default()[kind as usize];
+        *gone = (*gone + share.max(0.0)).min(1.0);
+    }
+
+    /// Whether nothing is removed.
+    pub fn is_empty(&self) -> bool {
+        self.routes.values().flatten().all(|share| *share <= 0.0)
+    }
+
+    fn left(&self, route: usize, bursts: &[Burst]) -> Vec<Burst> {
+        let gone = self.routes.get(&route);
+        let left = |burst: &Burst| {
+            let share = gone.map_or(0.0, |gone| gone[burst.kind as usize]);
+            Burst {
+                length: Nanos((burst.length.0 as f64 * (1.0 - share).max(LEFT_MIN)) as u64),
+                ..*burst
+            }
+        };
+        bursts.iter().map(left).collect()
+    }
+}
+
+impl Model {
+    /// Replays the recorded setting under its own load with and without `removal`. `None` where it removes nothing.
+    pub fn gain(&self, removal: &Removal) -> Option<Gain> {
+        if removal.is_empty() {
+            return None;
+        }
+        let pair = |pair: u64| {
+            let drawn = self.drawn(SEED + pair);
+            let as_it_is = drawn.iter().map(|at| self.requests[*at].clone()).collect();
+            let without = drawn
+                .iter()
+                .map(|at| removal.left(self.routes[*at], &self.requests[*at]));
+            let as_it_is = self.replayed(as_it_is, pair)?;
+            let without = self.replayed(without.collect(), pair)?;
+            Some((as_it_is, without))
+        };
+        let pairs: Vec<(Prediction, Prediction)> = (0..PAIRS).filter_map(pair).collect();
+        let ratio = |figure: fn(&Prediction) -> f64| {
+            let of =
+                |(before, after): &(Prediction, Prediction)| (figure(after) / figure(before)).ln();
+            let logs: Vec<f64> = pairs.iter().map(of).collect();
+            Ratio::of(&logs)
+        };
+        Some(Gain {
+            throughput: ratio(|seen| seen.rps)?,
+            p95: ratio(|seen| seen.latency_p95.0 as f64)?,
+            mean: ratio(|seen| seen.latency_mean.0 as f64)?,
+        })
+    }
+
+    /// As many requests as there are, drawn with replacement.
+    fn drawn(&self, seed: u64) -> Vec<usize> {
+        let mut random = Rng::with_seed(seed);
+        let all = self.requests.len();
+        (0..all).map(|_| random.usize(0..all)).collect()
+    }
+
+    fn replayed(&self, requests: Vec<Vec<Burst>>, pair: u64) -> Option<Prediction> {
+        let workload = Workload::new(&requests, &self.demands)?;
+        Some(Engine::new(&workload, &self.recorded, SEED + pair, REPLAYED).run())
+    }
+}
+
+impl Ratio {
+    /// From logarithms of ratios; `None` when one of them is no number.
+    fn of(logs: &[f64]) -> Option<Ratio> {
+        let count = logs.len() as f64;
+        let mean = logs.iter().sum::<f64>() / count;
+        let variance = logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / (count - 1.0);
+        let model = MODEL_ERROR * (mean.abs() / std::f64::consts::LN_2).min(1.0);
+        let half = DEVIATIONS * variance.sqrt() + model;
+        (mean.is_finite() && half.is_finite()).then(|| Ratio {
+            ratio: mean.exp(),
+            low: (mean - half).exp(),
+            high: (mean + half).exp(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn removals_add_up_and_leave_something() {
+        let mut removal = Removal::default();
+        assert!(removal.is_empty());
+        removal.remove(3, BurstKind::Sql, 0.25);
+        removal.remove(3, BurstKind::Sql, 0.25);
+        removal.remove(3, BurstKind::Sleep, 2.0);
+        let bursts = [BurstKind::Running, BurstKind::Sql, BurstKind::Sleep].map(|kind| Burst {
+            kind,
+            length: Nanos(1_000),
+        });
+        let lengths = |route| {
+            let left = removal.left(route, &bursts);
+            left.iter()
+                .map(|burst| burst.length.0)
+                .collect::<Vec<u64>>()
+        };
+        assert_eq!(lengths(3), [1_000, 500, 1]);
+        assert_eq!(lengths(4), [1_000, 1_000, 1_000]);
+    }
+
+    #[test]
+    fn an_interval_holds_its_ratio_and_grows_with_the_change() {
+        let none = Ratio::of(&[0.0, 0.0, 0.0]).expect("numbers");
+        assert_eq!((none.low, none.ratio, none.high), (1.0, 1.0, 1.0));
+        let twice = Ratio::of(&[2f64.ln(); 3]).expect("numbers");
+        assert!((twice.ratio - 2.0).abs() < 1e-9);
+        assert!((twice.high / twice.low - (2.0 * MODEL_ERROR).exp()).abs() < 1e-9);
+        let scattered = Ratio::of(&[0.6, 0.7, 0.8]).expect("numbers");
+        assert!(scattered.high / scattered.low > twice.high / twice.low);
+        assert_eq!(Ratio::of(&[f64::NAN, 0.0]), None);
+    }
+}
