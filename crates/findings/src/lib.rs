@@ -38,18 +38,30 @@ pub fn all(facts: Facts<'_>) -> Vec<Finding> {
     let context = Context::new(facts);
     let findings: Vec<Finding> = rules::ALL.iter().flat_map(|rule| rule(&context)).collect();
     let cause = root_cause(&findings);
-    let mut ranked: Vec<(Rank, Finding)> = findings
+    let mut ranked: Vec<((Rank, f64), Finding)> = findings
         .into_iter()
-        .map(|finding| (rank(&context, &finding, cause), finding))
+        .map(|finding| (place(&context, &finding, cause), finding))
         .collect();
-    ranked.sort_by(|(rank_a, a), (rank_b, b)| {
+    ranked.sort_by(|((rank_a, gain_a), a), ((rank_b, gain_b), b)| {
         rank_a
             .cmp(rank_b)
-            .then_with(|| b.gain_share.total_cmp(&a.gain_share))
+            .then_with(|| gain_b.total_cmp(gain_a))
+            .then_with(|| is_capacity(a).cmp(&is_capacity(b)))
             .then_with(|| b.confidence.cmp(&a.confidence))
             .then_with(|| a.title.cmp(&b.title))
     });
     ranked.into_iter().map(|(_, finding)| finding).collect()
+}
+
+/// Its rank, and the gain that counts within it: other numbers of workers and threads stand behind the cause in the app that
+/// makes them look needed.
+fn place(context: &Context<'_>, finding: &Finding, cause: f64) -> (Rank, f64) {
+    let gain = finding.gain_share;
+    if is_capacity(finding) && cause > CAUSE_FIRST * gain && finding.confidence > Confidence::Low {
+        (Rank::Gain, gain.min(cause))
+    } else {
+        (rank(context, finding), gain)
+    }
 }
 
 /// What counts before the estimated gain.
@@ -58,7 +70,6 @@ enum Rank {
     Failures,
     Queue,
     Gain,
-    Capacity,
     Hint,
     Trust,
 }
@@ -70,21 +81,21 @@ const CAUSE_FIRST: f64 = 0.5;
 
 /// The greatest gain of a likely cause in the app; 0 without one.
 fn root_cause(findings: &[Finding]) -> f64 {
-    let causes = findings.iter().filter(|finding| {
-        finding.confidence > Confidence::Low && !CAPACITY.contains(&finding.rule)
-    });
+    let causes = findings
+        .iter()
+        .filter(|finding| finding.confidence > Confidence::Low && !is_capacity(finding));
     causes.map(|finding| finding.gain_share).fold(0.0, f64::max)
 }
 
-fn rank(context: &Context<'_>, finding: &Finding, cause: f64) -> Rank {
-    let is_capacity = CAPACITY.contains(&finding.rule);
-    let cause_first = is_capacity && cause > CAUSE_FIRST * finding.gain_share;
+fn is_capacity(finding: &Finding) -> bool {
+    CAPACITY.contains(&finding.rule)
+}
+
+fn rank(context: &Context<'_>, finding: &Finding) -> Rank {
     if finding.is_about_trust() {
         Rank::Trust
     } else if finding.rule == "errors" && many_failed(context) {
         Rank::Failures
-    } else if cause_first && finding.confidence > Confidence::Low {
-        Rank::Capacity
     } else if queue_dominates(context) && adds_threads(context, finding) {
         Rank::Queue
     } else if finding.confidence == Confidence::Low {

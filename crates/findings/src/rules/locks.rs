@@ -26,6 +26,10 @@ enum Held {
     Thread,
 }
 
+/// Share of a request's time that must be won where no line of the app says whose lock it is: often it is the logger's, and
+/// others wait for it only because its holder waits for the GVL.
+const GAIN_MIN_PLACELESS: f64 = 0.1;
+
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     let worth = |act: &&ActSum<'_>| {
         act.kind == ActKind::Lock
@@ -34,9 +38,10 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     };
     let acts = context.acts.iter().filter(worth);
     let findings = acts.map(|act| (act.site, finding(context, act)));
-    // Without a place to look at, and with nothing to win, there is nothing to do about it.
-    let is_useful =
-        |(site, finding): &(&str, Finding)| !site.is_empty() || finding.gain_share > 0.0;
+    // Without a place to look at, and with little to win, there is nothing to do about it.
+    let is_useful = |(site, finding): &(&str, Finding)| {
+        !site.is_empty() || finding.gain_share >= GAIN_MIN_PLACELESS
+    };
     findings
         .filter(is_useful)
         .map(|(_, finding)| finding)

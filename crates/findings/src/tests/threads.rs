@@ -111,9 +111,8 @@ fn a_replay_that_does_not_fit_says_nothing() {
     Run::new().requests("GET /", 400, work).check(&[]);
 }
 
-/// Three of four milliseconds wait for a thread: no other gain is worth as much as an end of that.
-#[test]
-fn a_dominating_queue_is_answered_first() {
+/// All threads are held by sleeps of a second, while everything else queues.
+fn exhausted(by: impl FnOnce(Run) -> Run) -> Run {
     let fetch = Work {
         queue: 1_500.0,
         running: 2.0,
@@ -126,15 +125,27 @@ fn a_dominating_queue_is_answered_first() {
         sql: 2.0,
         ..Work::default()
     };
-    let run = Run::new()
-        .requests("GET /fetch", 50, fetch)
+    by(Run::new().requests("GET /fetch", 50, fetch))
         .requests("GET /message", 350, other)
-        .issuing("SELECT a FROM t WHERE id = ?", "app.rb:1", 100, 1_900.0);
-    let findings = run.findings();
-    let rules: Vec<&str> = findings.iter().map(|finding| finding.rule).collect();
-    assert_eq!(rules, ["threads", "n-plus-one"]);
-    let [threads, repeated, _] = findings.as_slice() else {
-        panic!("three findings");
-    };
-    assert!(threads.gain_share < repeated.gain_share, "{findings:#?}");
+        .issuing("SELECT a FROM t WHERE id = ?", "app.rb:1", 100, 1.9)
+}
+
+fn rules(findings: &[Finding]) -> Vec<&str> {
+    findings.iter().map(|finding| finding.rule).collect()
+}
+
+#[test]
+fn a_dominating_queue_is_answered_before_what_gives_little() {
+    let findings = exhausted(|run| run).findings();
+    assert_eq!(rules(&findings), ["threads", "n-plus-one"], "{findings:#?}");
+    assert!(findings[1].gain_share < 0.5 * findings[0].gain_share);
+}
+
+#[test]
+fn more_threads_stand_behind_what_holds_them() {
+    let sleeps = |run: Run| run.doing(ActKind::Sleep, "", "app.rb:7 in fetch", 1, 1_000.0);
+    let findings = exhausted(sleeps).findings();
+    assert_eq!(rules(&findings)[..2], ["sleep", "threads"], "{findings:#?}");
+    let gain = findings[0].gain.expect("a replay");
+    assert!(gain.throughput.low > 1.5, "{gain:?}");
 }
