@@ -101,6 +101,8 @@ fn finding(context: &Context<'_>, act: &ActSum<'_>) -> Finding {
         gain_share: gain.share,
         gain: gain.replayed,
         confidence: match held {
+            // Whose lock it is nobody can look up.
+            Held::Lock if act.site.is_empty() => Confidence::Low,
             Held::Connection | Held::Lock => Confidence::High,
             Held::Taken | Held::Thread => Confidence::Medium,
         },

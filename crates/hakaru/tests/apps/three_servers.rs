@@ -191,13 +191,20 @@ fn a_server_that_waits_in_a_database_wants_many_threads_and_nothing_of_the_datab
 
 #[test]
 fn a_server_that_only_computes_wants_one_thread() {
-    assert_eq!(under_load("cpu.toml", None, &["threads", "workers"]), 1);
+    assert_eq!(
+        under_load("cpu.toml", None, &["threads", "workers", "hot-method"]),
+        1
+    );
 }
 
 #[test]
 fn a_server_that_does_both_wants_three_or_four_threads() {
     until_near(|| {
-        let threads = under_load("mixed.toml", None, &["threads", "sleep", "workers"]);
+        let threads = under_load(
+            "mixed.toml",
+            None,
+            &["threads", "sleep", "workers", "hot-method"],
+        );
         let right = (3..=4).contains(&threads);
         right
             .then_some(())
