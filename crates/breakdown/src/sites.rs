@@ -98,6 +98,11 @@ pub fn line_of(site: &str) -> &str {
     frame.split(" in ").next().unwrap_or(frame)
 }
 
+/// File and line of each frame of a source line, innermost first.
+pub fn lines_of(site: &str) -> impl Iterator<Item = &str> {
+    site.split(BETWEEN).map(line_of)
+}
+
 /// The `count` innermost frames of a source line.
 pub fn frames_of(site: &str, count: usize) -> &str {
     match site.match_indices(BETWEEN).nth(count.saturating_sub(1)) {

@@ -402,16 +402,10 @@ fn sql_use(sql: &ring::SqlRecord) -> SqlUse {
 }
 
 fn burst((kind, nanos): (u8, u64)) -> Burst {
-    const KINDS: [BurstKind; 6] = [
-        BurstKind::Running,
-        BurstKind::Sql,
-        BurstKind::Http,
-        BurstKind::Lock,
-        BurstKind::Sleep,
-        BurstKind::OtherIo,
-    ];
     Burst {
-        kind: *KINDS.get(usize::from(kind)).unwrap_or(&BurstKind::OtherIo),
+        kind: *BurstKind::ALL
+            .get(usize::from(kind))
+            .unwrap_or(&BurstKind::OtherIo),
         length: Nanos(nanos),
     }
 }

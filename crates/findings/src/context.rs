@@ -135,38 +135,30 @@ impl<'a> Context<'a> {
 
     /// What a share of a statement's executions demands, on all its routes.
     pub(crate) fn statement_demand(&self, sql: &SqlSummary, share: f64) -> Demand {
-        let ms = (sql.time_ms - sql.gvl_wait_ms).max(0.0) * share;
-        let issued = |(name, each): &(String, f64)| {
-            let requests = self.route(name).map_or(0, |route| route.requests);
-            (name.clone(), each * requests as f64)
-        };
-        let routes: Vec<(String, f64)> = sql.routes.iter().map(issued).collect();
-        let all: f64 = routes.iter().map(|(_, count)| count).sum();
-        let parts = routes
-            .iter()
-            .filter(|_| all > 0.0)
-            .map(|(route, count)| self.sql_demand(route, ms * count / all));
-        parts.fold(Demand::default(), Demand::plus)
+        let on = |route: &str, ms: f64| self.sql_demand(route, ms * share);
+        self.by_route(sql, on)
     }
 
     /// What the other end of outgoing calls took, on all their routes.
     pub(crate) fn call_demand(&self, call: &SqlSummary) -> Demand {
-        let all: f64 = call
-            .routes
-            .iter()
-            .map(|(name, each)| each * self.requests_of(name))
-            .sum();
-        let ms = (call.time_ms - call.gvl_wait_ms).max(0.0);
-        let parts = call.routes.iter().filter_map(|(name, each)| {
-            let route = self.joined.routes.iter().position(|route| route == name)?;
-            let share = each * self.requests_of(name) / all;
-            Some(Demand::on(route, BurstKind::Http, ms * share))
-        });
-        parts.fold(Demand::default(), Demand::plus)
+        self.by_route(call, |name, ms| {
+            let route = self.joined.routes.iter().position(|route| route == name);
+            route.map_or(Demand::default(), |route| {
+                Demand::on(route, BurstKind::Http, ms)
+            })
+        })
     }
 
-    fn requests_of(&self, route: &str) -> f64 {
-        self.route(route).map_or(0.0, |route| route.requests as f64)
+    /// The time in calls without their waits for the GVL, on each route in proportion to how often it makes them.
+    fn by_route(&self, calls: &SqlSummary, demand: impl Fn(&str, f64) -> Demand) -> Demand {
+        let ms = (calls.time_ms - calls.gvl_wait_ms).max(0.0);
+        let made = |(name, each): &(String, f64)| {
+            each * self.route(name).map_or(0.0, |route| route.requests as f64)
+        };
+        let all: f64 = calls.routes.iter().map(made).sum();
+        let routes = calls.routes.iter().filter(|_| all > 0.0);
+        let parts = routes.map(|route| demand(&route.0, ms * made(route) / all));
+        parts.fold(Demand::default(), Demand::plus)
     }
 
     /// The balance of a route.

@@ -3,14 +3,12 @@
 //! A driver's time is the lesser part of what a statement costs: an object mapper builds it, reads its result, and makes
 //! objects of the rows, all below the line that issues it. Samples there know.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use breakdown::Joined;
-use recording::{Recording, TextId};
+use recording::{Handled, Recording, TextId};
 use stacks::{Frame, Profile, StackId, State};
 
-/// Between the frames of a source line.
-const BETWEEN: &str = " < ";
 /// Frames of the app that a source line holds at most, as the agent records them.
 const FRAMES_MAX: usize = 4;
 /// Part of the names of ActiveRecord's methods that make objects of rows.
@@ -70,7 +68,7 @@ impl Costs {
             Some((handled.id.0, request.route))
         });
         let routes: HashMap<u64, usize> = handled.collect();
-        let issuing: Vec<&str> = issuing(recording, joined);
+        let issuing = issuing(recording, joined);
         let mut seen: HashMap<StackId, Seen<'_>> = HashMap::new();
         for sample in &profile.samples {
             let runs = matches!(sample.state, State::Running | State::Gc);
@@ -79,9 +77,9 @@ impl Costs {
             };
             let stack = seen
                 .entry(sample.stack)
-                .or_insert_with(|| Seen::of(profile, sample.stack, &root));
+                .or_insert_with(|| Seen::of(profile, sample.stack, &root, &issuing));
             let of = costs.routes.entry(*route).or_default();
-            of.add(*route, stack, sample.weight, sample.count, &issuing);
+            of.add(*route, stack, sample.weight, sample.count);
         }
         costs.routes.values_mut().for_each(OfRoute::finish);
         costs
@@ -116,7 +114,7 @@ impl Costs {
 }
 
 impl OfRoute {
-    fn add(&mut self, route: usize, stack: &Seen<'_>, weight: u64, samples: u32, issuing: &[&str]) {
+    fn add(&mut self, route: usize, stack: &Seen<'_>, weight: u64, samples: u32) {
         self.weight += weight;
         self.samples += samples;
         let Some(innermost) = stack.chain.first() else {
@@ -126,7 +124,7 @@ impl OfRoute {
         below.weight += weight;
         below.rows += if stack.makes_rows { weight } else { 0 };
         // What runs below a line that issues statements is theirs.
-        if issuing.contains(&innermost.as_str()) {
+        if stack.issues {
             return;
         }
         let name = (stack.method.name.clone(), stack.method.file.clone());
@@ -164,23 +162,22 @@ struct Seen<'a> {
     method: &'a Frame,
     leaf: &'a Frame,
     makes_rows: bool,
+    /// The app's innermost line issues statements.
+    issues: bool,
 }
 
 impl<'a> Seen<'a> {
-    fn of(profile: &'a Profile, stack: StackId, root: &str) -> Seen<'a> {
+    fn of(profile: &'a Profile, stack: StackId, root: &str, issuing: &HashSet<&str>) -> Seen<'a> {
         let locations = profile.stack(stack);
-        let frames = || {
-            locations
-                .iter()
-                .map(|at| (profile.frame(at.frame), at.line))
-        };
         let mut seen = Seen {
             chain: Vec::new(),
             method: profile.frame(locations[0].frame),
             leaf: profile.frame(locations[0].frame),
             makes_rows: false,
+            issues: false,
         };
-        for (frame, line) in frames() {
+        for location in locations {
+            let (frame, line) = (profile.frame(location.frame), location.line);
             let Some(file) = own(root, &frame.file) else {
                 // Below the app's innermost line.
                 seen.makes_rows |= seen.chain.is_empty() && frame.name.contains(MAKES_ROWS);
@@ -197,6 +194,8 @@ impl<'a> Seen<'a> {
                 break;
             }
         }
+        let innermost = seen.chain.first();
+        seen.issues = innermost.is_some_and(|line| issuing.contains(line.as_str()));
         seen
     }
 }
@@ -210,47 +209,41 @@ fn own<'a>(root: &str, file: &'a str) -> Option<&'a str> {
 
 /// The source lines of a chain, neighbours that are the same once: a block and its method may stand on one line.
 fn lines(site: &str) -> Vec<&str> {
-    let frames = site.split(BETWEEN);
-    let mut lines: Vec<&str> = frames
-        .map(|frame| frame.split(" in ").next().unwrap_or(frame))
-        .collect();
+    let mut lines: Vec<&str> = breakdown::lines_of(site).collect();
     lines.dedup();
     lines
 }
 
-/// The source lines that the requests named.
+/// The source lines that the requests' statements and acts named.
 fn sites<'a>(recording: &'a Recording, joined: &Joined<'a>) -> Vec<&'a str> {
+    let acts = |handled: &'a Handled| handled.acts.iter().map(|act| act.site);
+    let mut sites = texts(recording, joined, acts);
+    sites.extend(texts(recording, joined, statements));
+    sites
+}
+
+/// The innermost lines that issue statements.
+fn issuing<'a>(recording: &'a Recording, joined: &Joined<'a>) -> HashSet<&'a str> {
+    let sites = texts(recording, joined, statements).into_iter();
+    sites.map(breakdown::line_of).collect()
+}
+
+fn statements(handled: &Handled) -> impl Iterator<Item = TextId> {
+    handled.sql.iter().map(|used| used.site)
+}
+
+/// The texts that all requests name in this way, each once.
+fn texts<'a, Named: Iterator<Item = TextId>>(
+    recording: &'a Recording,
+    joined: &Joined<'a>,
+    named: impl Fn(&'a Handled) -> Named,
+) -> Vec<&'a str> {
     let handled = joined.requests.iter().filter_map(|request| request.handled);
-    let named = handled.flat_map(|handled| {
-        let statements = handled.sql.iter().map(|used| used.site);
-        statements.chain(handled.acts.iter().map(|act| act.site))
-    });
-    let mut named: Vec<TextId> = named.collect();
-    named.sort_unstable();
-    named.dedup();
+    let named: BTreeSet<TextId> = handled.flat_map(named).collect();
     let texts = named
         .into_iter()
         .filter_map(|site| recording.texts.get(site));
     texts.filter(|text| !text.is_empty()).collect()
-}
-
-/// The innermost lines that issue statements.
-fn issuing<'a>(recording: &'a Recording, joined: &Joined<'a>) -> Vec<&'a str> {
-    let handled = joined.requests.iter().filter_map(|request| request.handled);
-    let mut sites: Vec<TextId> = handled
-        .flat_map(|handled| handled.sql.iter().map(|used| used.site))
-        .collect();
-    sites.sort_unstable();
-    sites.dedup();
-    let texts = sites
-        .into_iter()
-        .filter_map(|site| recording.texts.get(site));
-    let mut issuing: Vec<&str> = texts
-        .filter_map(|text| lines(text).first().copied())
-        .collect();
-    issuing.sort_unstable();
-    issuing.dedup();
-    issuing
 }
 
 /// The app's folder: where the profile's files are that the source lines name from there.

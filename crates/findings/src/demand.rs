@@ -24,16 +24,7 @@ pub(crate) struct Demand {
 }
 
 /// Milliseconds, or shares, by [`BurstKind`].
-type ByKind = [f64; KINDS.len()];
-
-const KINDS: [BurstKind; 6] = [
-    BurstKind::Running,
-    BurstKind::Sql,
-    BurstKind::Http,
-    BurstKind::Lock,
-    BurstKind::Sleep,
-    BurstKind::OtherIo,
-];
+type ByKind = [f64; BurstKind::ALL.len()];
 
 /// What a remedy should give.
 #[derive(Clone, Debug, PartialEq)]
@@ -110,7 +101,7 @@ impl Demand {
     /// Both together.
     pub(crate) fn plus(mut self, other: Demand) -> Demand {
         for (route, kinds) in other.routes {
-            *self.routes.entry(route).or_default() = sums(self.routes.get(&route), &kinds);
+            add(self.routes.entry(route).or_default(), &kinds);
         }
         self
     }
@@ -123,10 +114,10 @@ impl Demand {
     }
 }
 
-fn sums(a: Option<&ByKind>, b: &ByKind) -> ByKind {
-    let none = ByKind::default();
-    let a = a.unwrap_or(&none);
-    std::array::from_fn(|kind| a[kind] + b[kind])
+fn add(to: &mut ByKind, more: &ByKind) {
+    for (ms, more) in to.iter_mut().zip(more) {
+        *ms += more;
+    }
 }
 
 impl Demands {
@@ -143,8 +134,8 @@ impl Demands {
                 let all = |one: ByKind| one.map(|ms| ms * joined.weight);
                 let route = &mut demands.routes[request.route];
                 route.requests += joined.weight;
-                route.handler = sums(Some(&route.handler), &all(handler(&handled.parts)));
-                route.sql = sums(Some(&route.sql), &all(sql(&handled.parts)));
+                add(&mut route.handler, &all(handler(&handled.parts)));
+                add(&mut route.sql, &all(sql(&handled.parts)));
             }
         }
         let routes = demands.routes.iter().enumerate();
@@ -177,7 +168,7 @@ impl Demands {
         let mut removal = Removal::default();
         for (route, kinds) in &saved.routes {
             let all = &self.routes[*route].handler;
-            for kind in KINDS {
+            for kind in BurstKind::ALL {
                 let (gone, of) = (kinds[kind as usize], all[kind as usize]);
                 if of > 0.0 && gone > 0.0 {
                     removal.remove(*route, kind, gone / of);
@@ -313,7 +304,7 @@ fn changed(ratio: f64) -> String {
 
 /// What a handler demanded.
 fn handler(parts: &Parts) -> ByKind {
-    let mut kinds = [Nanos::ZERO; KINDS.len()];
+    let mut kinds = [Nanos::ZERO; BurstKind::ALL.len()];
     kinds[BurstKind::Running as usize] =
         parts.gc + parts.sql_running + parts.http_running + parts.running;
     kinds[BurstKind::Sql as usize] = parts.sql_waiting;

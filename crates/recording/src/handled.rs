@@ -171,6 +171,18 @@ pub enum BurstKind {
     OtherIo = 5,
 }
 
+impl BurstKind {
+    /// All kinds, in the order of their numbers.
+    pub const ALL: [BurstKind; 6] = [
+        BurstKind::Running,
+        BurstKind::Sql,
+        BurstKind::Http,
+        BurstKind::Lock,
+        BurstKind::Sleep,
+        BurstKind::OtherIo,
+    ];
+}
+
 impl Parts {
     /// From nanoseconds in the order of the fields, as both file format and rings hold them.
     pub fn from_nanos(parts: [u64; 10]) -> Parts {

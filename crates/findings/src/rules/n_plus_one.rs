@@ -62,11 +62,11 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
 /// The line of the loop that a line is in: its caller in the same file, which a block has. What several statements of one loop
 /// and its routes cost goes with one change.
 fn looping(site: &str) -> &str {
-    let file = |frame: &'_ str| frame.rsplit_once(':').map(|(file, _)| file.to_owned());
+    fn file(line: &str) -> Option<&str> {
+        line.rsplit_once(':').map(|(file, _)| file)
+    }
     let line = breakdown::line_of(site);
-    let caller = breakdown::frames_of(site, 2).get(breakdown::frames_of(site, 1).len()..);
-    let caller = caller.and_then(|rest| rest.strip_prefix(" < "));
-    let caller = caller.map(breakdown::line_of);
+    let caller = breakdown::lines_of(site).nth(1);
     caller
         .filter(|caller| file(caller) == file(line))
         .unwrap_or(line)

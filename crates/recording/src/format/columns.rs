@@ -327,15 +327,7 @@ fn get_bursts(reader: &mut Reader<'_>, count: usize) -> Result<Vec<Burst>, Forma
 }
 
 fn burst_kind(number: u64) -> Result<BurstKind, FormatError> {
-    const KINDS: [BurstKind; 6] = [
-        BurstKind::Running,
-        BurstKind::Sql,
-        BurstKind::Http,
-        BurstKind::Lock,
-        BurstKind::Sleep,
-        BurstKind::OtherIo,
-    ];
-    KINDS
+    BurstKind::ALL
         .into_iter()
         .find(|kind| *kind as u64 == number)
         .ok_or(FormatError::Damaged("unknown BurstKind"))

@@ -28,10 +28,8 @@ const LEFT_MIN: f64 = 1e-3;
 /// The parts of requests that a remedy removes, by route and kind of stretch.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Removal {
-    routes: BTreeMap<usize, [f64; KINDS]>,
+    routes: BTreeMap<usize, [f64; BurstKind::ALL.len()]>,
 }
-
-const KINDS: usize = 6;
 
 /// What a remedy gives, as ratios with the remedy over without it.
 #[derive(Clone, Copy, Debug, PartialEq)]
