@@ -2,7 +2,7 @@
 
 use breakdown::{Breakdown, Joined, RouteBalance, SqlSummary};
 use recording::{BurstKind, LoadMode, Nanos, Recording, TextId};
-use whatif::Model;
+use whatif::{Baseline, Model, Removal};
 
 use crate::Facts;
 use crate::acts::{self, ActSum};
@@ -71,11 +71,8 @@ impl<'a> Context<'a> {
 
     /// What it gives to do without `saved`: by replay where this run can be replayed, else by the share of the time.
     pub(crate) fn gain(&self, saved: &Demand) -> Gain {
-        let replay = self
-            .model
-            .as_ref()
-            .filter(|replay| replay.error <= REPLAY_ERROR_MAX);
-        match replay.and_then(|replay| replay.model.gain(&self.demands.removal(saved))) {
+        let replay = self.model.as_ref();
+        match replay.and_then(|replay| replay.gain(&self.demands.removal(saved))) {
             Some(gain) => Gain::replayed(gain, self.recording.meta.load.mode == LoadMode::Open),
             None => self.demands.gain(saved, self.service.as_millis_f64()),
         }
@@ -204,6 +201,14 @@ pub(crate) struct Replay {
     pub(crate) model: Model,
     /// How far the replay of the recorded setting is from what was measured, relative to it.
     pub(crate) error: f64,
+    /// To which gains are compared; `None` where the replay is too far off.
+    baseline: Option<Baseline>,
+}
+
+impl Replay {
+    fn gain(&self, removal: &Removal) -> Option<whatif::Gain> {
+        self.model.gain(self.baseline.as_ref()?, removal)
+    }
 }
 
 /// Error of a replay from which it says nothing of gains: the model lacks something that this app has.
@@ -214,5 +219,10 @@ fn model(facts: Facts<'_>, joined: &Joined<'_>) -> Option<Replay> {
     let model = Model::of(facts.recording, joined, facts.breakdown);
     let model = model.ok().filter(|_| has_clients)?;
     let error = model.error();
-    Some(Replay { model, error })
+    let baseline = (error <= REPLAY_ERROR_MAX).then(|| model.baseline());
+    Some(Replay {
+        model,
+        error,
+        baseline,
+    })
 }

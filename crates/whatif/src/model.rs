@@ -29,7 +29,7 @@ use std::fmt;
 use breakdown::{Breakdown, Joined};
 use recording::{Burst, LoadMode, Nanos, Recording};
 
-pub use gain::{Gain, Ratio, Removal};
+pub use gain::{Baseline, Gain, Ratio, Removal};
 
 use crate::engine::Engine;
 use crate::{Arrivals, Costs, Demands, HandOut, Load, Prediction, Setup, Workload};

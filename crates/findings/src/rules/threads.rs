@@ -83,7 +83,7 @@ fn waits_are_anothers(context: &Context<'_>, inside: f64) -> bool {
 }
 
 fn plan(context: &Context<'_>) -> Option<Plan> {
-    let Replay { model, error } = context.model.as_ref()?;
+    let Replay { model, error, .. } = context.model.as_ref()?;
     (*error <= MODEL_ERROR_HOPELESS).then(|| Plan {
         advice: advise(model),
         threads: model.recorded.threads,

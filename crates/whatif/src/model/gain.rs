@@ -78,23 +78,50 @@ impl Removal {
     }
 }
 
+/// The run replayed as it is, to which what remedies give is compared.
+#[derive(Clone, Debug)]
+pub struct Baseline {
+    replays: Vec<Drawn>,
+}
+
+/// Requests drawn with replacement, and what their replay gave.
+#[derive(Clone, Debug)]
+struct Drawn {
+    seed: u64,
+    requests: Vec<usize>,
+    as_it_is: Prediction,
+}
+
 impl Model {
-    /// Replays the recorded setting under its own load with and without `removal`. `None` where it removes nothing.
-    pub fn gain(&self, removal: &Removal) -> Option<Gain> {
+    /// Replays the recorded setting under its own load.
+    pub fn baseline(&self) -> Baseline {
+        let nothing = Removal::default();
+        let replay = |seed| {
+            let mut random = Rng::with_seed(seed);
+            let all = self.requests.len();
+            let requests: Vec<usize> = (0..all).map(|_| random.usize(0..all)).collect();
+            Some(Drawn {
+                seed,
+                as_it_is: self.without(&nothing, &requests, seed)?,
+                requests,
+            })
+        };
+        Baseline {
+            replays: (SEED..SEED + PAIRS).filter_map(replay).collect(),
+        }
+    }
+
+    /// Replays the same without `removal`. `None` where it removes nothing.
+    pub fn gain(&self, baseline: &Baseline, removal: &Removal) -> Option<Gain> {
         if removal.is_empty() {
             return None;
         }
-        let pair = |pair: u64| {
-            let drawn = self.drawn(SEED + pair);
-            let as_it_is = drawn.iter().map(|at| self.requests[*at].clone()).collect();
-            let without = drawn
-                .iter()
-                .map(|at| removal.left(self.routes[*at], &self.requests[*at]));
-            let as_it_is = self.replayed(as_it_is, pair)?;
-            let without = self.replayed(without.collect(), pair)?;
-            Some((as_it_is, without))
+        let pair = |drawn: &Drawn| {
+            let without = self.without(removal, &drawn.requests, drawn.seed)?;
+            Some((drawn.as_it_is, without))
         };
-        let pairs: Vec<(Prediction, Prediction)> = (0..PAIRS).filter_map(pair).collect();
+        let pairs: Vec<(Prediction, Prediction)> =
+            baseline.replays.iter().filter_map(pair).collect();
         let ratio = |figure: fn(&Prediction) -> f64| {
             let of =
                 |(before, after): &(Prediction, Prediction)| (figure(after) / figure(before)).ln();
@@ -108,16 +135,11 @@ impl Model {
         })
     }
 
-    /// As many requests as there are, drawn with replacement.
-    fn drawn(&self, seed: u64) -> Vec<usize> {
-        let mut random = Rng::with_seed(seed);
-        let all = self.requests.len();
-        (0..all).map(|_| random.usize(0..all)).collect()
-    }
-
-    fn replayed(&self, requests: Vec<Vec<Burst>>, pair: u64) -> Option<Prediction> {
-        let workload = Workload::new(&requests, &self.demands)?;
-        Some(Engine::new(&workload, &self.recorded, SEED + pair, REPLAYED).run())
+    fn without(&self, removal: &Removal, requests: &[usize], seed: u64) -> Option<Prediction> {
+        let left = |at: &usize| removal.left(self.routes[*at], &self.requests[*at]);
+        let left: Vec<Vec<Burst>> = requests.iter().map(left).collect();
+        let workload = Workload::new(&left, &self.demands)?;
+        Some(Engine::new(&workload, &self.recorded, seed, REPLAYED).run())
     }
 }
 
