@@ -15,7 +15,7 @@ const USAGE: &str = "usage: bin/demo [--db mariadb] [--yes] [COMMAND] [FLAGS]
 
   --db mariadb   the app uses a MariaDB that lives as long as the demo, not SQLite
   --yes          do not ask
-  COMMAND        another command of hakaru, such as `try 1`, `report` or `log`; `run` by default
+  COMMAND        another command of hakaru, such as `try 3`, `report` or `log`; `run` by default
   FLAGS          flags of that command, such as `--duration 5s`; `bin/demo run --help` lists them";
 
 pub(crate) fn task(arguments: &[String]) -> Outcome<()> {
@@ -45,7 +45,7 @@ pub(crate) fn task(arguments: &[String]) -> Outcome<()> {
 fn last_words(door: &str) -> String {
     format!(
         "demo: where the page says `hakaru`, type `{door}` here. It runs hakaru in apps/chat:\n  \
-         {door} try 1               measure the fix of finding 1 beside the app as it is\n  \
+         {door} try N               what NEXT names: measure the fix of finding N beside the app as it is\n  \
          {door} report --html page.html\n  \
          {door} --help"
     )

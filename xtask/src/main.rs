@@ -44,7 +44,7 @@ const USAGE: &str = "usage: cargo xtask TASK
   fresh-debian [--as user|root] [demo|setup|test|COMMAND…]
              a command in a clone on a minimal Debian 12, which must stay as it was; needs root
   demo [--db mariadb] [--yes] [command and flags of `hakaru`]
-             the chat app under load, and its page; `demo try 1` tries a finding of it";
+             the chat app under load, and its page; `demo try 3` tries finding 3 of it";
 
 fn main() -> ExitCode {
     if let Err(message) = setup::enter() {

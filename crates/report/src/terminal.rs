@@ -14,6 +14,8 @@ mod terms;
 mod trust;
 mod verdict;
 
+use findings::Confidence;
+
 use crate::View;
 use page::Page;
 pub(crate) use terms::TERMS;
@@ -46,17 +48,22 @@ pub fn run(view: &View<'_>, style: Style) -> String {
 
 fn next(page: &mut Page, view: &View<'_>) {
     page.heading("NEXT");
-    if let Some((number, finding)) = crate::facts::fixes(view).next() {
+    let first = crate::facts::fixes(view).next();
+    // A hint is tried first only where nothing stands before it.
+    let tried = crate::facts::fixes(view).find(|(number, finding)| {
+        let is_first = first.is_some_and(|(first, _)| first == *number);
+        finding.remedy.can_be_tried() && (is_first || finding.confidence > Confidence::Low)
+    });
+    if let Some((number, _)) = tried {
         let tries = format!("hakaru try {number}");
-        page.text(
-            2,
-            &match finding.remedy.can_be_tried() {
-                true => format!(
-                    "{tries:<29}measure the fix of finding {number} beside the app as it is"
-                ),
-                false => format!("apply the fix of finding {number}, then"),
-            },
-        );
+        let line =
+            format!("{tries:<29}measure the fix of finding {number} beside the app as it is");
+        page.text(2, &line);
+    }
+    if let Some((number, finding)) = first
+        && !finding.remedy.can_be_tried()
+    {
+        page.text(2, &format!("apply the fix of finding {number}, then"));
     }
     page.text(
         2,

@@ -411,6 +411,22 @@ fn what_gives_next_to_nothing_is_not_called_the_first_thing_to_fix() {
 fn what_can_be_tried_is_what_comes_next() {
     let mut sample = Sample::chat();
     check_holds(&check_page(&sample), &["apply the fix of finding 1, then"]);
+    let index = Finding {
+        remedy: Remedy {
+            exact: Some("CREATE INDEX a ON b (c)".to_owned()),
+            ..sample.findings[0].remedy.clone()
+        },
+        ..sample.findings[0].clone()
+    };
+    sample.findings.insert(1, index);
+    check_holds(
+        &check_page(&sample),
+        &[
+            "hakaru try 2                 measure the fix of finding 2 beside the app as it is",
+            "apply the fix of finding 1, then",
+        ],
+    );
+    sample.findings.remove(1);
     sample.findings[0].remedy.exact = Some("-w 2 --preload".to_owned());
     check_holds(
         &check_page(&sample),
