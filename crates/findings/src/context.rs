@@ -78,6 +78,20 @@ impl<'a> Context<'a> {
         }
     }
 
+    /// Share of a route's time off the GVL without another name that is CPU of native code.
+    pub(crate) fn computing_share(&self, route: usize) -> f64 {
+        let replay = self.model.as_ref();
+        replay.map_or(0.0, |replay| replay.model.computing_share(route))
+    }
+
+    /// CPU of native code off the GVL that the replay carries, a request.
+    pub(crate) fn computing_ms(&self) -> f64 {
+        let replay = self.model.as_ref();
+        replay.map_or(0.0, |replay| {
+            replay.model.workload().means().computing / 1e6
+        })
+    }
+
     /// So much time of one kind, on the routes where that kind of time is.
     pub(crate) fn everywhere(&self, kind: BurstKind, ms: f64) -> Demand {
         self.demands.everywhere(kind, ms)

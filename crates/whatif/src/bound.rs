@@ -1,19 +1,20 @@
 //! What no setup can pass, and mean-value analysis beside it.
 
-use crate::{Load, Means, Setup, Workload};
+use crate::{Load, Setup, Workload};
 
 /// Most requests a second that the setup can serve, whatever the order of things: the tightest of the GVLs,
 /// the cores, the threads, and the clients, each taken alone (asymptotic bounds, Denning and Buzen 1978).
 pub fn rps_max(workload: &Workload, setup: &Setup) -> f64 {
-    let Means { run, wait, sql_cpu } = workload.means();
+    let means = workload.means();
+    let (run, wait, beside) = (means.run, means.wait, means.beside());
     let generator = setup.costs.generator.0 as f64;
-    let alone = run + wait + sql_cpu;
+    let alone = run + wait + beside;
     let workers = f64::from(setup.workers.max(1));
     let threads = workers * f64::from(setup.threads.max(1));
     let turnaround = setup.costs.turnaround.0 as f64;
     let bounds = [
         workers / run,
-        f64::from(setup.cores.max(1)) / (run + sql_cpu + generator),
+        f64::from(setup.cores.max(1)) / (run + beside + generator),
         threads / (alone + turnaround),
         1.0 / generator,
         offered(&setup.load, alone + generator),
@@ -33,8 +34,9 @@ fn offered(load: &Load, alone: f64) -> f64 {
 /// one queue for the GVL and a delay (Reiser and Lavenberg 1980). It assumes exponential bursts and so is
 /// below what regular ones reach; the truth lies between it and [`rps_max`].
 pub fn rps_mean_value(workload: &Workload, threads: u32) -> f64 {
-    let Means { run, wait, sql_cpu } = workload.means();
-    let delay = wait + sql_cpu;
+    let means = workload.means();
+    let (run, wait, beside) = (means.run, means.wait, means.beside());
+    let delay = wait + beside;
     let (mut queued, mut rate) = (0.0, 0.0);
     for number in 1..=threads.max(1) {
         let response = run * (1.0 + queued);

@@ -297,6 +297,7 @@ impl<'a> Engine<'a> {
                 self.cores.go_on(before + nanos, Job::Awake(thread));
             }
             Stretch::Wait(nanos) => self.in_nanos(before + nanos, Event::StretchOver(thread)),
+            Stretch::Compute(cpu) => self.cores.go_on(before + cpu, Job::Awake(thread)),
             Stretch::Sql { wait, cpu } => {
                 let stretched = 1.0 + self.setup.costs.sql_stretch * f64::from(self.in_sql);
                 self.in_sql += 1;

@@ -6,6 +6,8 @@
 //!    was read).
 //!    Stretches off the GVL are shortened by what waking the next thread took ([`Costs::release`]).
 //!    Those that stand for many of a long request are taken apart again ([`unfold`]).
+//!    Longer stretches off the GVL without another name are CPU for the share that the thread's clock says
+//!    ([`sample`]), and need a core.
 //! 2. What Puma and Ruby do beside the handler is the CPU of the app's processes less that of the handlers.
 //! 3. The load generator's and the database's CPU a request come from the host's samples; the database's is put
 //!    into the stretches in SQL, in proportion to their length.
@@ -32,6 +34,7 @@ use recording::{Burst, LoadMode, Nanos, Recording};
 pub use gain::{Baseline, Gain, Ratio, Removal};
 
 use crate::engine::Engine;
+use crate::workload::Computing;
 use crate::{Arrivals, Costs, Demands, HandOut, Load, Prediction, Setup, Workload};
 
 /// Requests replayed for one prediction: p95 then varies by a percent or two between seeds.
@@ -50,6 +53,8 @@ pub struct Model {
     requests: Vec<Vec<Burst>>,
     /// The route of each of `requests`.
     routes: Vec<usize>,
+    /// What each of them computes without the GVL.
+    computing: Vec<Computing>,
     demands: Demands,
     workload: Workload,
     /// The recorded setting, with the costs found.
@@ -126,12 +131,14 @@ impl Model {
         let sample::Sample {
             requests,
             routes,
+            computing,
             recorded: sampled,
             release,
         } = sample::requests(joined, breakdown)?;
         let measured = measured(recording, breakdown);
         let demands = costs::demands(recording, breakdown);
-        let workload = Workload::new(&requests, &demands).ok_or(NoModel::FewRequests(sampled))?;
+        let workload = workload(&requests, &computing, &demands);
+        let workload = workload.ok_or(NoModel::FewRequests(sampled))?;
         let recorded = Setup {
             workers: target.workers,
             threads: target.threads,
@@ -148,6 +155,7 @@ impl Model {
             length: recording.window.length(),
             requests,
             routes,
+            computing,
             demands,
             workload,
             recorded,
@@ -204,6 +212,12 @@ impl Model {
         (replayed / self.measured.rps - 1.0).abs()
     }
 
+    /// Share of a route's time off the GVL without another name that is CPU of native code, 0 to 1.
+    pub fn computing_share(&self, route: usize) -> f64 {
+        let at = self.routes.iter().position(|of| *of == route);
+        at.map_or(0.0, |at| self.computing[at].share)
+    }
+
     /// The requests as they are replayed.
     pub fn workload(&self) -> &Workload {
         &self.workload
@@ -211,10 +225,19 @@ impl Model {
 
     fn set_demands(&mut self, demands: Demands) {
         self.demands = demands;
-        if let Some(workload) = Workload::new(&self.requests, &demands) {
+        if let Some(workload) = workload(&self.requests, &self.computing, &demands) {
             self.workload = workload;
         }
     }
+}
+
+fn workload(
+    requests: &[Vec<Burst>],
+    computing: &[Computing],
+    demands: &Demands,
+) -> Option<Workload> {
+    let requests = requests.iter().map(Vec::as_slice);
+    Workload::of(requests.zip(computing.iter().copied()), demands)
 }
 
 fn measured(recording: &Recording, breakdown: &Breakdown) -> Measured {

@@ -1,6 +1,7 @@
 use recording::{Burst, BurstKind};
 
 use super::*;
+use crate::workload::Computing;
 
 mod laws;
 mod queues;
@@ -153,6 +154,29 @@ fn the_database_needs_its_share_of_the_cores() {
         ..Demands::default()
     };
     let workload = Workload::new(&[bursts.to_vec()], &demands).unwrap();
+    let rps = |cores| {
+        let setup = Setup::closed(1, 16, cores, 20);
+        simulate(&workload, &setup, 1, 5_000).unwrap().rps
+    };
+    near(rps(2), 400.0, 0.02);
+    near(rps(16), 1_000.0, 0.02);
+}
+
+/// 1 ms of Ruby and 4 ms of native code without the GVL, four threads: the cores decide, then the GVL. As waits these would
+/// serve 1,000 requests a second on two cores.
+#[test]
+fn native_code_needs_its_share_of_the_cores() {
+    let bursts = [(BurstKind::Running, 1.0), (BurstKind::OtherIo, 8.0)].map(|(kind, ms)| Burst {
+        kind,
+        length: Nanos((ms * MS) as u64),
+    });
+    // On a core for half of the time in which it wanted one.
+    let computing = Computing {
+        share: 0.5,
+        on_core: 0.5,
+    };
+    let requests = std::iter::once((bursts.as_slice(), computing));
+    let workload = Workload::of(requests, &Demands::default()).unwrap();
     let rps = |cores| {
         let setup = Setup::closed(1, 16, cores, 20);
         simulate(&workload, &setup, 1, 5_000).unwrap().rps

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use recording::{Burst, BurstKind};
+use recording::{Burst, BurstKind, Nanos};
 
 /// What the recorded stretches alone do not say.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -17,6 +17,36 @@ pub struct Demands {
     pub sql_scale: f64,
 }
 
+/// Shorter stretches off the GVL that have no other name compute nothing worth a core of its own: what CPU they take is
+/// that of letting go of the GVL and of calls into the kernel. The agent's own bound for a wait that it names.
+const COMPUTING_MIN: Nanos = Nanos(1_000_000);
+
+/// What the longer stretches off the GVL without another name are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Computing {
+    /// Share of their length that is CPU of the thread, 0 to 1.
+    pub(crate) share: f64,
+    /// Share of the time in which a thread that wanted a core had one, above 0 to 1.
+    pub(crate) on_core: f64,
+}
+
+impl Default for Computing {
+    fn default() -> Self {
+        Computing {
+            share: 0.0,
+            on_core: 1.0,
+        }
+    }
+}
+
+impl Computing {
+    /// The wait and the CPU in such a stretch, nanoseconds. Waiting for a core is neither.
+    fn split(self, length: f64) -> (f64, f64) {
+        let cpu = length * self.share;
+        ((length - cpu / self.on_core).max(0.0), cpu)
+    }
+}
+
 /// A stretch of a request; neighbours of one kind are one stretch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Stretch {
@@ -24,6 +54,8 @@ pub(crate) enum Stretch {
     Run(f64),
     /// Waits, however many others do.
     Wait(f64),
+    /// Computes without the GVL for so many nanoseconds of CPU: native code, such as that which hashes passwords.
+    Compute(f64),
     /// Is in the database: waits there, and uses its CPU.
     Sql {
         /// Nanoseconds without a core.
@@ -44,24 +76,41 @@ impl Workload {
     /// Lays them out. Each counts as much as any other, so a uniform sample of requests brings its
     /// routes' weights along. `None` when no request has a stretch of any length.
     pub fn new(requests: &[Vec<Burst>], demands: &Demands) -> Option<Workload> {
+        let alone = requests
+            .iter()
+            .map(|bursts| (bursts.as_slice(), Computing::default()));
+        Workload::of(alone, demands)
+    }
+
+    /// The same, where some of the requests compute without the GVL.
+    pub(crate) fn of<'a>(
+        requests: impl Iterator<Item = (&'a [Burst], Computing)>,
+        demands: &Demands,
+    ) -> Option<Workload> {
         let mut made = Workload {
             stretches: Vec::new(),
-            ends: Vec::with_capacity(requests.len()),
+            ends: Vec::new(),
         };
-        for bursts in requests {
-            made.add(bursts, demands);
+        for (bursts, computing) in requests {
+            made.add(bursts, computing, demands);
         }
         (!made.ends.is_empty()).then_some(made)
     }
 
-    fn add(&mut self, bursts: &[Burst], demands: &Demands) {
+    fn add(&mut self, bursts: &[Burst], computing: Computing, demands: &Demands) {
         let start = self.stretches.len();
         if bursts.iter().all(|burst| burst.length.0 == 0) {
             return;
         }
         self.push(start, Stretch::Run(demands.before));
         for burst in bursts {
-            self.push(start, stretch(burst, demands));
+            if burst.kind == BurstKind::OtherIo && burst.length >= COMPUTING_MIN {
+                let (wait, cpu) = computing.split(burst.length.0 as f64);
+                self.push(start, Stretch::Wait(wait));
+                self.push(start, Stretch::Compute(cpu));
+            } else {
+                self.push(start, stretch(burst, demands));
+            }
         }
         self.push(start, Stretch::Run(demands.after));
         self.ends.push(self.stretches.len());
@@ -100,6 +149,7 @@ impl Workload {
             match *stretch {
                 Stretch::Run(cpu) => means.run += cpu,
                 Stretch::Wait(wait) => means.wait += wait,
+                Stretch::Compute(cpu) => means.computing += cpu,
                 Stretch::Sql { wait, cpu } => {
                     means.wait += wait;
                     means.sql_cpu += cpu;
@@ -111,6 +161,7 @@ impl Workload {
             run: means.run / requests,
             wait: means.wait / requests,
             sql_cpu: means.sql_cpu / requests,
+            computing: means.computing / requests,
         }
     }
 }
@@ -124,12 +175,21 @@ pub struct Means {
     pub wait: f64,
     /// Off the GVL, while the database is on a core.
     pub sql_cpu: f64,
+    /// Off the GVL, on a core: native code that computes.
+    pub computing: f64,
+}
+
+impl Means {
+    /// On a core without the GVL.
+    pub fn beside(&self) -> f64 {
+        self.sql_cpu + self.computing
+    }
 }
 
 impl Stretch {
     fn length(self) -> f64 {
         match self {
-            Stretch::Run(length) | Stretch::Wait(length) => length,
+            Stretch::Run(length) | Stretch::Wait(length) | Stretch::Compute(length) => length,
             Stretch::Sql { wait, cpu } => wait + cpu,
         }
     }

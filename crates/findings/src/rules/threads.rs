@@ -72,13 +72,14 @@ fn judge(context: &Context<'_>, plan: &Plan) -> Option<Finding> {
 }
 
 /// Whether much of the handlers' time is spent in waits that the replay cannot carry to other numbers of threads: it
-/// lets a wait for a lock take as long as it took, and native code that computes without the GVL need no core.
+/// lets a wait for a lock take as long as it took, and native code that computes in short stretches need no core.
 fn waits_are_anothers(context: &Context<'_>, inside: f64) -> bool {
     let overall = &context.breakdown.overall;
     let balance = &overall.balance;
+    let carried = context.computing_ms();
     let computing = overall
         .cpu_total_ms
-        .map_or(0.0, |total| total - balance.cpu - balance.gc);
+        .map_or(0.0, |total| total - balance.cpu - balance.gc - carried);
     balance.lock.max(computing) >= FOREIGN_SHARE_MIN * inside
 }
 

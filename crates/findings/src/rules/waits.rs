@@ -5,13 +5,15 @@ use recording::{ActKind, BurstKind};
 use crate::acts::ActSum;
 use crate::context::Context;
 use crate::numbers;
-use crate::text::{called_from, ms, place, title};
+use crate::text::{called_from, ms, percent, place, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
 /// Share of the handlers' time from which it is worth a change. Found by weighing.
 const SLEEP_SHARE_MIN: f64 = 0.05;
 /// Waits of other kinds have more innocent causes, a busy disk among them.
 const OTHER_SHARE_MIN: f64 = 0.1;
+/// Share of a route's time off the GVL that is CPU, from which it computes there rather than waits.
+const COMPUTES_MIN: f64 = 0.5;
 /// Requests from which a mean says something.
 const REQUESTS_MIN: u64 = 5;
 
@@ -28,63 +30,137 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     acts.map(|act| finding(context, act)).collect()
 }
 
+/// What a thread does off the GVL that is no call.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Sleeps,
+    Computes,
+    Waits,
+}
+
+impl Kind {
+    fn of(context: &Context<'_>, act: &ActSum<'_>) -> Kind {
+        let route = act.routes.first().map(|(route, ..)| *route);
+        let share = route.map_or(0.0, |route| context.computing_share(route));
+        match act.kind {
+            ActKind::Sleep => Kind::Sleeps,
+            _ if share >= COMPUTES_MIN => Kind::Computes,
+            _ => Kind::Waits,
+        }
+    }
+
+    fn rule(self) -> &'static str {
+        match self {
+            Kind::Sleeps => "sleep",
+            Kind::Computes => "cpu-off-gvl",
+            Kind::Waits => "wait",
+        }
+    }
+
+    fn does(self, each: &str, what: &str) -> String {
+        match (self, what) {
+            (Kind::Sleeps, _) => format!("sleeps {each} a request"),
+            (Kind::Computes, _) => format!("computes {each} a request off the GVL"),
+            (Kind::Waits, "") => format!("waits {each} a request"),
+            (Kind::Waits, what) => format!("waits {each} a request for {what}"),
+        }
+    }
+
+    fn why(self) -> &'static str {
+        match self {
+            Kind::Computes => {
+                "native code without the GVL runs beside Ruby, but it needs a core: with all cores in use, neither more threads \
+                 nor more workers serve more"
+            }
+            Kind::Sleeps | Kind::Waits => {
+                "a thread that waits holds its place, its memory and often its database connection, and others queue behind it"
+            }
+        }
+    }
+
+    /// What a sleeping thread waits for is beyond doubt, and so is the clock of one that computes; other waits are also a busy
+    /// host's.
+    fn confidence(self, context: &Context<'_>) -> Confidence {
+        match self {
+            Kind::Sleeps | Kind::Computes => Confidence::High,
+            Kind::Waits if context.host_is_shared() => Confidence::Low,
+            Kind::Waits => Confidence::Medium,
+        }
+    }
+
+    fn burst(self) -> BurstKind {
+        match self {
+            Kind::Sleeps => BurstKind::Sleep,
+            Kind::Computes | Kind::Waits => BurstKind::OtherIo,
+        }
+    }
+}
+
 fn finding(context: &Context<'_>, act: &ActSum<'_>) -> Finding {
-    let sleeps = act.kind == ActKind::Sleep;
+    let kind = Kind::of(context, act);
     let route = context.route_of(act);
     let each = ms(act.each_ms());
-    let does = match (sleeps, act.what) {
-        (true, _) => format!("sleeps {each} a request"),
-        (false, "") => format!("waits {each} a request"),
-        (false, what) => format!("waits {each} a request for {what}"),
+    let noun = match kind {
+        Kind::Sleeps => "sleep",
+        Kind::Computes => "turn",
+        Kind::Waits => "wait",
+    };
+    let served = match kind {
+        Kind::Computes => "",
+        _ => ", while the thread served nobody",
     };
     let mut evidence = vec![format!(
-        "{} in {} requests, {} in all, while the thread served nobody",
-        numbers::counted(act.count, if sleeps { "sleep" } else { "wait" }),
+        "{} in {} requests, {} in all{served}",
+        numbers::counted(act.count, noun),
         numbers::count(act.requests()),
         ms(act.time_ms),
     )];
+    if kind == Kind::Computes {
+        let share = act
+            .routes
+            .first()
+            .map(|(route, ..)| context.computing_share(*route));
+        evidence.push(format!(
+            "{} of its time off the GVL was on a core, by the threads' clocks",
+            percent(share.unwrap_or_default()),
+        ));
+    }
     if !act.site.is_empty() {
         evidence.push(called_from(act.site));
     }
-    let gain = context.gain(&context.act_demand(
-        act,
-        if sleeps {
-            BurstKind::Sleep
-        } else {
-            BurstKind::OtherIo
-        },
-    ));
+    let gain = context.gain(&context.act_demand(act, kind.burst()));
+    let place = place(Some(act.site));
     Finding {
-        rule: if sleeps { "sleep" } else { "wait" },
-        title: title(&format!("{route} {does} at {}", place(Some(act.site)))),
+        rule: kind.rule(),
+        title: title(&format!(
+            "{route} {} at {place}",
+            kind.does(&each, act.what)
+        )),
         route: route.to_owned(),
-        why: "a thread that waits holds its place, its memory and often its database connection, and others \
-              queue behind it"
-            .to_owned(),
+        why: kind.why().to_owned(),
         evidence,
         remedy: Remedy {
-            text: remedy(sleeps, act.what).to_owned(),
+            text: remedy(kind, act.what).to_owned(),
             exact: None,
             safety: Safety::Code,
         },
         estimated_gain: format!(
-            "{}: −{each} a request on {route}, and the thread is free for others meanwhile",
+            "{}: −{each} a request on {route}, if all of it goes",
             gain.text
         ),
         gain_share: gain.share,
         gain: gain.replayed,
-        // What a sleeping thread waits for is beyond doubt; other waits are also a busy host's.
-        confidence: match () {
-            () if sleeps => Confidence::High,
-            () if context.host_is_shared() => Confidence::Low,
-            () => Confidence::Medium,
-        },
+        confidence: kind.confidence(context),
     }
 }
 
-fn remedy(sleeps: bool, what: &str) -> &'static str {
+fn remedy(kind: Kind, what: &str) -> &'static str {
     match what {
-        _ if sleeps => {
+        _ if kind == Kind::Computes => {
+            "do it once and keep the result: hash a password at login only and keep a session, compress once or at the \
+             proxy; else choose a cheaper cost, or do it in a job outside of the request"
+        }
+        _ if kind == Kind::Sleeps => {
             "answer at once: let the client ask again later, push when there is news (server-sent events, a \
              WebSocket), or do what has to wait in a job"
         }

@@ -62,7 +62,11 @@ pub(super) fn fit(model: &mut Model, sums: &Sums) {
         fit_sql(model, sql_mean);
     }
     fit_rate(model);
-    fit_switch(model, sums.off_gvl.unwrap_or_default());
+    let computing = model.workload.means().computing;
+    fit_switch(
+        model,
+        sums.off_gvl.map_or(0.0, |cpu| (cpu - computing).max(0.0)),
+    );
     fit_sql(model, sql_mean);
     // Switches take a part of what the rate's cost was found to be without them.
     fit_rate(model);
@@ -168,7 +172,7 @@ fn fit_rate(model: &mut Model) {
         Unknown::Turnaround
     };
     let means = model.workload.means();
-    let most = COST_SHARE_MAX * (means.run + means.wait + means.sql_cpu);
+    let most = COST_SHARE_MAX * (means.run + means.wait + means.beside());
     let before = model.recorded.costs;
     let (mut low, mut high) = (0.0, most);
     for _ in 0..HALVINGS {

@@ -136,9 +136,14 @@ impl Model {
     }
 
     fn without(&self, removal: &Removal, requests: &[usize], seed: u64) -> Option<Prediction> {
-        let left = |at: &usize| removal.left(self.routes[*at], &self.requests[*at]);
-        let left: Vec<Vec<Burst>> = requests.iter().map(left).collect();
-        let workload = Workload::new(&left, &self.demands)?;
+        let left: Vec<(Vec<Burst>, usize)> = requests
+            .iter()
+            .map(|at| (removal.left(self.routes[*at], &self.requests[*at]), *at))
+            .collect();
+        let requests = left
+            .iter()
+            .map(|(bursts, at)| (bursts.as_slice(), self.computing[*at]));
+        let workload = Workload::of(requests, &self.demands)?;
         Some(Engine::new(&workload, &self.recorded, seed, REPLAYED).run())
     }
 }

@@ -7,6 +7,7 @@ use recording::{Burst, BurstKind, Nanos};
 
 use super::NoModel;
 use super::unfold::unfolded;
+use crate::workload::Computing;
 
 /// Recorded requests below which nothing is predicted. Found by weighing.
 pub(super) const REQUESTS_MIN: usize = 30;
@@ -19,6 +20,8 @@ pub(super) struct Sample {
     pub(super) requests: Vec<Vec<Burst>>,
     /// The route of each of them, as [`Joined::routes`] counts.
     pub(super) routes: Vec<usize>,
+    /// What each of them computes without the GVL.
+    pub(super) computing: Vec<Computing>,
     /// How many different ones they were taken from.
     pub(super) recorded: usize,
     /// What letting go of the GVL took; it is not in the requests.
@@ -52,6 +55,7 @@ pub(super) fn requests(joined: &Joined<'_>, breakdown: &Breakdown) -> Result<Sam
             .flat_map(|(_, (_, recorded))| recorded.iter().copied()),
     );
     let (mut requests, mut of_route) = (Vec::new(), Vec::new());
+    let mut computes = Vec::new();
     for (route, (route_seen, recorded)) in routes {
         let on_core = on_core(breakdown, &joined.routes[route]);
         let wanted = (SIZE * route_seen as f64 / seen as f64).ceil() as usize;
@@ -60,13 +64,53 @@ pub(super) fn requests(joined: &Joined<'_>, breakdown: &Breakdown) -> Result<Sam
         let drawn = (0..wanted).map(|k| recorded[(k as f64 * step) as usize % recorded.len()]);
         requests.extend(drawn.map(|bursts| alone(bursts, on_core, release)));
         of_route.resize(requests.len(), route);
+        computes.resize(requests.len(), computing(joined, route, on_core));
     }
     Ok(Sample {
         requests,
         routes: of_route,
+        computing: computes,
         recorded,
         release,
     })
+}
+
+/// Requests of a route whose CPU was read, fewer than which tell nothing of what it computes without the GVL.
+const CPU_READ_MIN: usize = 5;
+/// Mean time off the GVL without another name below which a route computes nothing there, and share of it from which it does:
+/// less is the kernel's work for its calls. Found by weighing.
+const COMPUTING_MEAN_MIN: Nanos = Nanos(1_000_000);
+const COMPUTING_SHARE_MIN: f64 = 0.2;
+
+/// How much of a route's time off the GVL without another name is CPU: the thread's own, less what ran with the GVL, over
+/// the requests where it was read.
+fn computing(joined: &Joined<'_>, route: usize, on_core: f64) -> Computing {
+    let of_route = joined
+        .requests
+        .iter()
+        .filter(|request| request.route == route);
+    let read = of_route.filter_map(|request| {
+        let handled = request.handled?;
+        Some((handled.cpu?, handled.parts))
+    });
+    let (mut count, mut off, mut cpu) = (0, 0.0, 0.0);
+    for (sample, parts) in read {
+        count += 1;
+        off += parts.other_io.0 as f64;
+        let held = (parts.gc + parts.sql_running + parts.http_running).0 as f64 * on_core;
+        cpu += sample.total_cpu.0 as f64 - sample.running_cpu.0 as f64 - held;
+    }
+    let share = cpu / off.max(1.0);
+    if count < CPU_READ_MIN
+        || off < count as f64 * COMPUTING_MEAN_MIN.0 as f64
+        || share < COMPUTING_SHARE_MIN
+    {
+        return Computing::default();
+    }
+    Computing {
+        share: share.min(1.0),
+        on_core: on_core.clamp(f64::MIN_POSITIVE, 1.0),
+    }
 }
 
 /// Longer stretches off the GVL are waits. Found by weighing: waking a thread takes 5 to 30 µs.

@@ -408,3 +408,33 @@ fn servers_hand_out_as_they_do() {
     check("puma 8.0.2", HandOut::PumaReactor);
     check("unicorn 6.1.0", HandOut::Shared);
 }
+
+/// What took as long in the database is native code here, by the threads' clocks.
+fn computing(recording: &mut Recording) {
+    for handled in &mut recording.handled {
+        handled.parts.other_io = handled.parts.sql_waiting;
+        handled.parts.sql_waiting = Nanos::ZERO;
+        handled.bursts[1].kind = BurstKind::OtherIo;
+        if let Some(cpu) = &mut handled.cpu {
+            cpu.total_cpu = cpu.running_cpu + handled.parts.other_io;
+        }
+    }
+}
+
+#[test]
+fn native_code_is_told_from_waits_by_the_threads_clock() {
+    let mut recording = recording();
+    computing(&mut recording);
+    let means = model(&recording).unwrap().workload().means();
+    near("computing", means.computing, SQL as f64, 0.01);
+    assert!(means.wait < 0.01 * SQL as f64, "{means:?}");
+    for handled in &mut recording.handled {
+        handled.cpu = handled.cpu.map(|cpu| CpuSample {
+            total_cpu: cpu.running_cpu,
+            ..cpu
+        });
+    }
+    let means = model(&recording).unwrap().workload().means();
+    assert_eq!(means.computing, 0.0);
+    near("waits", means.wait, SQL as f64, 0.01);
+}
