@@ -78,7 +78,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Share of a route's time off the GVL without another name that is CPU of native code.
+    /// Share of a route's time off the GVL without another name in which native code computes, or waits for a core to.
     pub(crate) fn computing_share(&self, route: usize) -> f64 {
         let replay = self.model.as_ref();
         replay.map_or(0.0, |replay| replay.model.computing_share(route))

@@ -212,10 +212,14 @@ impl Model {
         (replayed / self.measured.rps - 1.0).abs()
     }
 
-    /// Share of a route's time off the GVL without another name that is CPU of native code, 0 to 1.
+    /// Share of a route's time off the GVL without another name in which native code computes, or waits for a core to do so,
+    /// 0 to 1.
     pub fn computing_share(&self, route: usize) -> f64 {
         let at = self.routes.iter().position(|of| *of == route);
-        at.map_or(0.0, |at| self.computing[at].share)
+        at.map_or(0.0, |at| {
+            let computing = &self.computing[at];
+            (computing.share / computing.on_core).min(1.0)
+        })
     }
 
     /// The requests as they are replayed.

@@ -12,7 +12,7 @@ use crate::types::{Confidence, Finding, Remedy, Safety};
 const SLEEP_SHARE_MIN: f64 = 0.05;
 /// Waits of other kinds have more innocent causes, a busy disk among them.
 const OTHER_SHARE_MIN: f64 = 0.1;
-/// Share of a route's time off the GVL that is CPU, from which it computes there rather than waits.
+/// Share of a route's time off the GVL in which it computes, or waits for a core to, from which that is what it does.
 const COMPUTES_MIN: f64 = 0.5;
 /// Requests from which a mean says something.
 const REQUESTS_MIN: u64 = 5;
@@ -121,7 +121,7 @@ fn finding(context: &Context<'_>, act: &ActSum<'_>) -> Finding {
             .first()
             .map(|(route, ..)| context.computing_share(*route));
         evidence.push(format!(
-            "{} of its time off the GVL was on a core, by the threads' clocks",
+            "{} of its time off the GVL it computes, or waits for a core to, by the threads' clocks and replay",
             percent(share.unwrap_or_default()),
         ));
     }

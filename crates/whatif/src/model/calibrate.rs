@@ -61,6 +61,7 @@ pub(super) fn fit(model: &mut Model, sums: &Sums) {
     for _ in 0..SQL_ROUNDS {
         fit_sql(model, sql_mean);
     }
+    fit_computing(model);
     fit_rate(model);
     let computing = model.workload.means().computing;
     fit_switch(
@@ -107,6 +108,44 @@ fn fit_sql(model: &mut Model, recorded: Nanos) {
         sql_scale: scale.clamp(SQL_SCALE.0, SQL_SCALE.1),
         ..demands
     });
+}
+
+/// Finds for how much of the time in which native code wanted a core it had one: between all of the rest of its stretches being
+/// such a wait, and none, such that the replay is as fast as the run was. An open load's throughput does not say it.
+fn fit_computing(model: &mut Model) {
+    let computes = model
+        .computing
+        .iter()
+        .any(|computing| computing.share > 0.0);
+    if !computes || matches!(model.recorded.load, Load::Open { .. }) {
+        return;
+    }
+    let measured = model.measured.rps;
+    let mut is_fast = |waits: f64| {
+        for computing in &mut model.computing {
+            let share = computing.share;
+            computing.on_core = if share > 0.0 {
+                share + (1.0 - share) * waits
+            } else {
+                1.0
+            };
+        }
+        model.set_demands(model.demands);
+        replay(model).rps >= measured
+    };
+    if is_fast(1.0) {
+        return;
+    }
+    let (mut low, mut high) = (0.0, 1.0);
+    for _ in 0..HALVINGS {
+        let middle = (low + high) / 2.0;
+        if is_fast(middle) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    is_fast(low);
 }
 
 /// Finds how much of the cores was stolen: what ran had one for that share of its time only, and neither our own

@@ -438,3 +438,26 @@ fn native_code_is_told_from_waits_by_the_threads_clock() {
     assert_eq!(means.computing, 0.0);
     near("waits", means.wait, SQL as f64, 0.01);
 }
+
+/// With cores to spare, what is no CPU of such a stretch is a wait.
+#[test]
+fn native_code_may_wait_for_something_too() {
+    let mut recording = recording();
+    computing(&mut recording);
+    for handled in &mut recording.handled {
+        handled.cpu = handled.cpu.map(|cpu| CpuSample {
+            total_cpu: cpu.running_cpu + Nanos(handled.parts.other_io.0 / 2),
+            ..cpu
+        });
+    }
+    let has = |model: &Model| model.predict(&model.recorded).rps;
+    let slow = model(&recording).unwrap();
+    near(
+        "computing",
+        slow.workload().means().computing,
+        SQL as f64 / 2.0,
+        0.01,
+    );
+    near("as recorded", has(&slow), slow.measured.rps, 0.05);
+    assert!(slow.computing_share(0) < 1.0, "the rest is a wait");
+}
