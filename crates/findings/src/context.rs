@@ -1,12 +1,14 @@
 //! What several rules need of the facts, made once.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use breakdown::{Breakdown, Joined, RouteBalance, SqlSummary};
 use recording::{BurstKind, LoadMode, Nanos, Recording, TextId};
-use whatif::{Baseline, Model, Removal};
+use whatif::{Baseline, Model, Removal, Setup};
 
 use crate::Facts;
 use crate::acts::{self, ActSum};
-use crate::costs::{Costs, Hot};
+use crate::costs::{Costs, Hot, Shares};
 use crate::demand::{Demand, Demands, Gain};
 use crate::rules::host_busy;
 
@@ -73,9 +75,21 @@ impl<'a> Context<'a> {
     pub(crate) fn gain(&self, saved: &Demand) -> Gain {
         let replay = self.model.as_ref();
         match replay.and_then(|replay| replay.gain(&self.demands.removal(saved))) {
-            Some(gain) => Gain::replayed(gain, self.recording.meta.load.mode == LoadMode::Open),
+            Some(gain) => Gain::replayed(gain, self.is_open()),
             None => self.demands.gain(saved, self.service.as_millis_f64()),
         }
+    }
+
+    /// What other numbers of workers or threads give by replay. `None` where this run cannot be replayed.
+    pub(crate) fn gain_at(&self, change: impl FnOnce(Setup) -> Setup) -> Option<Gain> {
+        let replay = self.model.as_ref()?;
+        let setup = change(replay.model.recorded);
+        let gain = replay.model.gain_at(replay.baseline.as_ref()?, &setup)?;
+        Some(Gain::replayed(gain, self.is_open()))
+    }
+
+    fn is_open(&self) -> bool {
+        self.recording.meta.load.mode == LoadMode::Open
     }
 
     /// Share of a route's time off the GVL without another name in which native code computes, or waits for a core to.
@@ -113,20 +127,39 @@ impl<'a> Context<'a> {
             .map_or_else(Vec::new, Costs::hot_methods)
     }
 
+    /// The lines of templates that render others, with the share of each route's time with the GVL that goes on around those.
+    pub(crate) fn renders(&self) -> BTreeMap<&str, BTreeMap<usize, f64>> {
+        let costs = self.costs.as_ref();
+        costs.map_or_else(BTreeMap::new, Costs::renders)
+    }
+
     /// Time of a route with the GVL, and its requests.
     pub(crate) fn held_of(&self, route: usize) -> (f64, f64) {
         (self.demands.held_ms(route), self.demands.requests(route))
     }
 
-    /// Time with the GVL below the line that issues a statement, without what makes objects of its rows: they are needed
-    /// however they are fetched. `None` where no sample says it.
-    pub(crate) fn held_below_ms(&self, route: usize, site: TextId) -> Option<f64> {
+    /// What runs with the GVL below the line that issues a statement. `None` where no sample says it.
+    pub(crate) fn shares_below(&self, route: usize, site: TextId) -> Option<Shares> {
         let telling = self.joined.site(site)?;
-        let share = self
-            .costs
-            .as_ref()?
-            .share_below(route, self.text(site), telling)?;
-        Some(share * self.demands.held_ms(route))
+        let costs = self.costs.as_ref()?;
+        costs.share_below(route, self.text(site), telling)
+    }
+
+    /// The routes that issue a statement, and the lines from which each does, as recorded.
+    pub(crate) fn sites_of(&self, sql: &SqlSummary) -> BTreeSet<(usize, TextId)> {
+        let mut sites = BTreeSet::new();
+        for request in &self.joined.requests {
+            let used = request.handled.iter().flat_map(|handled| &handled.sql);
+            let of_statement = used.filter(|used| used.digest == sql.id);
+            sites.extend(of_statement.map(|used| (request.route, used.site)));
+        }
+        sites
+    }
+
+    /// Share of a route's time with the GVL in which objects are turned into JSON, and the line of the app that asks for most of
+    /// it.
+    pub(crate) fn json_share(&self, route: usize) -> Option<(&str, f64)> {
+        self.costs.as_ref()?.json(route)
     }
 
     /// Share of the time in which a worker's GVL is held, where that is what all wait for.

@@ -7,12 +7,20 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use breakdown::Joined;
 use recording::{Handled, Recording, TextId};
-use stacks::{Frame, Profile, StackId, State};
+use stacks::{Frame, Location, Profile, StackId, State};
 
 /// Frames of the app that a source line holds at most, as the agent records them.
 const FRAMES_MAX: usize = 4;
 /// Part of the names of ActiveRecord's methods that make objects of rows.
 const MAKES_ROWS: &str = "instantiate";
+/// Methods that turn objects into JSON, by the ends of their names: the app's own, ActiveSupport's and the json gem's.
+const MAKES_JSON: [&str; 4] = ["as_json", "to_json", "serializable_hash", "JSON.generate"];
+/// The method by which a template renders another one, in ActionView, Sinatra and Tilt.
+const RENDERS: &str = "render";
+/// Methods that start another program, by the ends of their names. The thread keeps the GVL until the program runs.
+const SPAWNS: [&str; 8] = [
+    "`", "system", "spawn", "fork", "popen", "popen2", "popen2e", "popen3",
+];
 /// Fewer samples of a route tell nothing of its lines.
 const SAMPLES_MIN: u32 = 30;
 
@@ -29,6 +37,10 @@ struct OfRoute {
     /// By the innermost lines of the app, such as `app/models/order.rb:12`.
     chains: HashMap<Vec<String>, Below>,
     methods: HashMap<(String, String), Hot>,
+    /// What made JSON, by the line of the app that asked for it.
+    json: HashMap<String, u64>,
+    /// What went on around other templates that a template renders, by its line.
+    renders: HashMap<String, u64>,
 }
 
 /// What ran below a chain of lines.
@@ -37,6 +49,15 @@ struct Below {
     weight: u64,
     /// Of it, what made objects of rows.
     rows: u64,
+}
+
+/// Shares of a route's time with the GVL, 0 to 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Shares {
+    /// Building a statement, issuing it, reading its result.
+    pub(crate) issuing: f64,
+    /// Making objects of its rows.
+    pub(crate) rows: f64,
 }
 
 /// A method of the app, and what ran in it or in libraries below it.
@@ -52,6 +73,8 @@ pub(crate) struct Hot {
     pub(crate) share: f64,
     /// The method that ran innermost most often, with its share of this one.
     pub(crate) innermost: (String, f64),
+    /// Share of the route's time with the GVL in which it starts other programs.
+    pub(crate) spawning: f64,
     weight: u64,
     lines: HashMap<String, u64>,
     leaves: HashMap<String, u64>,
@@ -85,9 +108,9 @@ impl Costs {
         costs
     }
 
-    /// Share of a route's time with the GVL that runs below the line that issues a statement, without what makes objects of
-    /// rows. `site` is the line as it was recorded, of which `telling` leaves out helpers. `None` where nothing says it.
-    pub(crate) fn share_below(&self, route: usize, site: &str, telling: &str) -> Option<f64> {
+    /// What runs below the line that issues a statement, with the GVL. `site` is the line as it was recorded, of which `telling`
+    /// leaves out helpers. `None` where nothing says it.
+    pub(crate) fn share_below(&self, route: usize, site: &str, telling: &str) -> Option<Shares> {
         let of = self.routes.get(&route)?;
         let (mut all, told) = (lines(site), lines(telling));
         let helpers = all.len().saturating_sub(told.len());
@@ -96,8 +119,39 @@ impl Costs {
             let begins = chain.iter().map(String::as_str).take(all.len());
             begins.eq(all.iter().copied())
         });
-        let cost: u64 = below.map(|(_, below)| below.weight - below.rows).sum();
-        (of.samples >= SAMPLES_MIN && cost > 0).then(|| cost as f64 / of.weight as f64)
+        let (mut cost, mut rows) = (0, 0);
+        for (_, below) in below {
+            cost += below.weight;
+            rows += below.rows;
+        }
+        let share = |weight: u64| weight as f64 / of.weight as f64;
+        (of.samples >= SAMPLES_MIN && cost > 0).then(|| Shares {
+            issuing: share(cost - rows),
+            rows: share(rows),
+        })
+    }
+
+    /// Share of a route's time with the GVL in which objects are turned into JSON, and the line of the app that asks for most of
+    /// it.
+    pub(crate) fn json(&self, route: usize) -> Option<(&str, f64)> {
+        let of = self.routes.get(&route)?;
+        let (line, _) = most(&of.json)?;
+        let all: u64 = of.json.values().sum();
+        (of.samples >= SAMPLES_MIN).then(|| (line.as_str(), all as f64 / of.weight as f64))
+    }
+
+    /// The lines of templates that render others, each with the share of a route's time with the GVL that goes on around those: by
+    /// line and route.
+    pub(crate) fn renders(&self) -> BTreeMap<&str, BTreeMap<usize, f64>> {
+        let mut lines: BTreeMap<&str, BTreeMap<usize, f64>> = BTreeMap::new();
+        for (route, of) in &self.routes {
+            let enough = of.renders.iter().filter(|_| of.samples >= SAMPLES_MIN);
+            for (line, weight) in enough {
+                let share = *weight as f64 / of.weight as f64;
+                lines.entry(line).or_default().insert(*route, share);
+            }
+        }
+        lines
     }
 
     /// The methods of the app in which routes run, the one with most of its route first.
@@ -117,9 +171,15 @@ impl OfRoute {
     fn add(&mut self, route: usize, stack: &Seen<'_>, weight: u64, samples: u32) {
         self.weight += weight;
         self.samples += samples;
+        if let Some(line) = &stack.json {
+            *self.json.entry(line.clone()).or_default() += weight;
+        }
         let Some(innermost) = stack.chain.first() else {
             return;
         };
+        if stack.renders {
+            *self.renders.entry(innermost.clone()).or_default() += weight;
+        }
         let below = self.chains.entry(stack.chain.clone()).or_default();
         below.weight += weight;
         below.rows += if stack.makes_rows { weight } else { 0 };
@@ -140,6 +200,9 @@ impl OfRoute {
         for hot in self.methods.values_mut() {
             hot.share = hot.weight as f64 / self.weight.max(1) as f64;
             hot.line = most(&hot.lines).map_or(String::new(), |(line, _)| line.clone());
+            let spawning = hot.leaves.iter().filter(|(leaf, _)| spawns(leaf));
+            let spawning: u64 = spawning.map(|(_, weight)| weight).sum();
+            hot.spawning = spawning as f64 / self.weight.max(1) as f64;
             if let Some((leaf, weight)) = most(&hot.leaves) {
                 hot.innermost = (leaf.clone(), *weight as f64 / hot.weight.max(1) as f64);
             }
@@ -162,6 +225,10 @@ struct Seen<'a> {
     method: &'a Frame,
     leaf: &'a Frame,
     makes_rows: bool,
+    /// The app's innermost line renders a template, and this is not in one.
+    renders: bool,
+    /// The line of the app that asks for JSON, where this makes some.
+    json: Option<String>,
     /// The app's innermost line issues statements.
     issues: bool,
 }
@@ -174,17 +241,23 @@ impl<'a> Seen<'a> {
             method: profile.frame(locations[0].frame),
             leaf: profile.frame(locations[0].frame),
             makes_rows: false,
+            renders: false,
+            json: asks_for_json(profile, locations, root),
             issues: false,
         };
         for location in locations {
             let (frame, line) = (profile.frame(location.frame), location.line);
             let Some(file) = own(root, &frame.file) else {
                 // Below the app's innermost line.
-                seen.makes_rows |= seen.chain.is_empty() && frame.name.contains(MAKES_ROWS);
+                if seen.chain.is_empty() {
+                    seen.makes_rows |= frame.name.contains(MAKES_ROWS);
+                    seen.renders = method(&frame.name) == RENDERS;
+                }
                 continue;
             };
             if seen.chain.is_empty() {
                 seen.method = frame;
+                seen.renders &= is_template(file);
             }
             let line = format!("{file}:{line}");
             if seen.chain.last() != Some(&line) {
@@ -198,6 +271,38 @@ impl<'a> Seen<'a> {
         seen.issues = innermost.is_some_and(|line| issuing.contains(line.as_str()));
         seen
     }
+}
+
+/// The line of the app that calls the outermost method that makes JSON.
+fn asks_for_json(profile: &Profile, locations: &[Location], root: &str) -> Option<String> {
+    let makes = |location: &Location| {
+        let name = &profile.frame(location.frame).name;
+        MAKES_JSON.iter().any(|method| name.ends_with(method))
+    };
+    let outermost = locations.iter().rposition(makes)?;
+    locations[outermost + 1..].iter().find_map(|location| {
+        let file = own(root, &profile.frame(location.frame).file)?;
+        Some(format!("{file}:{}", location.line))
+    })
+}
+
+/// Whether a method starts another program.
+fn spawns(name: &str) -> bool {
+    SPAWNS.contains(&method(name))
+}
+
+/// The last part of a name such as `Process.spawn`.
+fn method(name: &str) -> &str {
+    name.rsplit(['#', '.']).next().unwrap_or(name)
+}
+
+/// Whether a source line or its file is a template's: none of Ruby.
+pub(crate) fn is_template(line: &str) -> bool {
+    let file = match line.rsplit_once(':') {
+        Some((file, number)) if number.parse::<u32>().is_ok() => file,
+        _ => line,
+    };
+    !file.ends_with(".rb") && !file.ends_with(".ru")
 }
 
 /// The path of a file of the app, from its root; `None` for libraries.

@@ -3,7 +3,7 @@
 use recording::BurstKind;
 
 use crate::context::Context;
-use crate::costs::Hot;
+use crate::costs::{Hot, is_template};
 use crate::demand::Demand;
 use crate::text::{ms, percent, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
@@ -21,18 +21,13 @@ const SHOWN: usize = 3;
 
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     let hot = context.hot_methods();
+    // What a page's templates take is `template-share`.
     let long = hot
         .into_iter()
-        .filter(|hot| hot.share >= SHARE_MIN && !is_template(&hot.line));
+        .filter(|hot| hot.share - hot.spawning >= SHARE_MIN && !is_template(&hot.line));
     long.take(SHOWN)
         .filter_map(|hot| finding(context, &hot))
         .collect()
-}
-
-/// A page is made of its templates; how much of its time is in them is `template-share`.
-fn is_template(line: &str) -> bool {
-    let file = line.rsplit_once(':').map_or(line, |(file, _)| file);
-    !file.ends_with(".rb") && !file.ends_with(".ru")
 }
 
 fn finding(context: &Context<'_>, hot: &Hot) -> Option<Finding> {

@@ -22,10 +22,14 @@ mod memory_growth;
 mod memory_limit;
 mod missing_index;
 mod n_plus_one;
+mod partials;
+mod row_lock;
 mod rows_examined;
+mod rows_in_ruby;
 mod several_updates;
 mod slow_http;
 mod static_files;
+mod subprocess;
 mod threads;
 mod transfer;
 mod waits;
@@ -43,7 +47,7 @@ use crate::types::{Confidence, Remedy, Safety};
 type Rule = fn(&Context<'_>) -> Vec<Finding>;
 
 /// All rules.
-pub(crate) const ALL: [Rule; 33] = [
+pub(crate) const ALL: [Rule; 37] = [
     errors::find,
     n_plus_one::find,
     missing_index::find,
@@ -59,6 +63,10 @@ pub(crate) const ALL: [Rule; 33] = [
     answers_equal::find,
     static_files::find,
     hot_method::find,
+    partials::find,
+    row_lock::find,
+    rows_in_ruby::find,
+    subprocess::find,
     large_bodies::find,
     several_updates::find,
     count_offset::find,

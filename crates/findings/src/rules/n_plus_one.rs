@@ -18,6 +18,9 @@ const REPEATS_MIN: f64 = 5.0;
 const REPEATS_SURE: f64 = 10.0;
 /// Requests that must show it: fewer may be a retry or a cache filling up.
 const REQUESTS_MIN: u64 = 3;
+/// Difference of how often two statements are repeated, relative, up to which that is equally often: a request that fails in the
+/// middle of a loop has one less.
+const EQUALLY_OFTEN: f64 = 0.02;
 /// Statements of one loop that evidence shows.
 const SHOWN: usize = 4;
 
@@ -44,12 +47,20 @@ struct Repeated<'a> {
 }
 
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
-    let mut loops: BTreeMap<&str, Vec<Repeated<'_>>> = BTreeMap::new();
+    let mut places: BTreeMap<&str, Vec<Repeated<'_>>> = BTreeMap::new();
     for repeated in repeated(context) {
         let place = repeated.site.map_or(repeated.digest, looping);
-        loops.entry(place).or_default().push(repeated);
+        places.entry(place).or_default().push(repeated);
     }
-    let found = loops.into_values().filter_map(|mut found| {
+    let mut loops: Vec<Vec<Repeated<'_>>> = Vec::new();
+    for found in places.into_values() {
+        let same = loops.iter_mut().find(|other| are_one_loop(other, &found));
+        match same {
+            Some(same) => same.extend(found),
+            None => loops.push(found),
+        }
+    }
+    let found = loops.into_iter().filter_map(|mut found| {
         found.sort_by(|a, b| {
             let by_cost = b.saved.sum().total_cmp(&a.saved.sum());
             by_cost.then_with(|| (a.route, a.digest).cmp(&(b.route, b.digest)))
@@ -57,6 +68,23 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         finding(context, &found)
     });
     found.collect()
+}
+
+/// Whether statements are repeated by one loop: equally often on one route, below a line that both name. A loop over orders that
+/// asks for each one's customer in a template and for its total in a model is one.
+fn are_one_loop(a: &[Repeated<'_>], b: &[Repeated<'_>]) -> bool {
+    let alike = |a: &Repeated<'_>, b: &Repeated<'_>| {
+        let times = a.repeat.per_request() / b.repeat.per_request();
+        a.route == b.route && (times - 1.0).abs() <= EQUALLY_OFTEN && share_a_line(a.site, b.site)
+    };
+    a.iter().any(|a| b.iter().any(|b| alike(a, b)))
+}
+
+fn share_a_line(a: Option<&str>, b: Option<&str>) -> bool {
+    let mut lines = breakdown::lines_of(a.unwrap_or(""));
+    lines.any(|line| {
+        !line.is_empty() && breakdown::lines_of(b.unwrap_or("")).any(|of_b| of_b == line)
+    })
 }
 
 /// The line of the loop that a line is in: its caller in the same file, which a block has. What several statements of one loop
@@ -173,14 +201,16 @@ impl Repeat {
     }
 
     /// What all its executions take in all requests: time in the driver without waiting for the GVL, and where samples say
-    /// it all that runs below the line that issues them. Statements that share the line share that by their time.
+    /// it all that runs below the line that issues them, without what makes objects of rows: they are needed however they are
+    /// fetched. Statements that share the line share that by their time.
     fn cost(&self, context: &Context<'_>, route: usize, of_line: Nanos) -> Demand {
         let own = (self.time - self.gvl_wait).as_millis_f64();
         let driver = context.sql_demand(&context.joined.routes[route], own * context.joined.weight);
-        match context.held_below_ms(route, self.site) {
-            Some(held) if of_line > Nanos::ZERO => {
+        match context.shares_below(route, self.site) {
+            Some(shares) if of_line > Nanos::ZERO => {
+                let (held, _) = context.held_of(route);
                 let share = (own / of_line.as_millis_f64()).min(1.0);
-                driver.at_least_held(route, held * share)
+                driver.at_least_held(route, shares.issuing * held * share)
             }
             _ => driver,
         }

@@ -5,6 +5,7 @@ use recording::{ActKind, BurstKind};
 use crate::acts::ActSum;
 use crate::context::Context;
 use crate::numbers;
+use crate::rules::subprocess::SUBPROCESS;
 use crate::text::{called_from, ms, percent, place, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
@@ -21,7 +22,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     let worth = |act: &&ActSum<'_>| {
         let share_min = match act.kind {
             ActKind::Sleep => SLEEP_SHARE_MIN,
-            ActKind::OtherIo => OTHER_SHARE_MIN,
+            ActKind::OtherIo if act.what != SUBPROCESS => OTHER_SHARE_MIN,
             _ => return false,
         };
         act.requests() >= REQUESTS_MIN && context.share_inside(act.time_ms) >= share_min
@@ -163,9 +164,6 @@ fn remedy(kind: Kind, what: &str) -> &'static str {
         _ if kind == Kind::Sleeps => {
             "answer at once: let the client ask again later, push when there is news (server-sent events, a \
              WebSocket), or do what has to wait in a job"
-        }
-        "a subprocess" => {
-            "do it in Ruby, or in a job outside of the request; keep one process and talk to it"
         }
         "writing" | "fsync" => {
             "write it from a thread of its own or after the answer, and flush less often"

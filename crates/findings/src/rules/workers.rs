@@ -1,8 +1,11 @@
 //! One process runs all the time while cores are free: more processes are what would help. Its handlers hold the GVL, or
 //! several of them always wait for it, or the process uses a core whole, the server's own work between requests included.
 
+use whatif::Setup;
+
 use super::host_busy;
 use crate::context::Context;
+use crate::demand::Gain;
 use crate::text::{percent, times, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
@@ -37,6 +40,8 @@ struct Room {
     workers: u32,
     /// Throughput, times that of now.
     factor: f64,
+    /// By replay, where this run can be replayed.
+    gain: Option<Gain>,
 }
 
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
@@ -62,11 +67,22 @@ fn room(context: &Context<'_>) -> Option<Room> {
     }
     let by_cores = 1.0 + idle / app;
     let workers = (now * by_cores).ceil().min(f64::from(cores));
+    let bound = (workers / now).min(by_cores).min(without_waiting(context));
+    if bound < 1.0 + GAIN_MIN {
+        return None;
+    }
+    let workers = workers as u32;
+    let gain = context.gain_at(|recorded| Setup {
+        workers,
+        ..recorded
+    });
+    let replayed = gain.as_ref().and_then(|gain| gain.replayed);
     Some(Room {
         taken,
         idle,
-        workers: workers as u32,
-        factor: (workers / now).min(by_cores).min(without_waiting(context)),
+        workers,
+        factor: replayed.map_or(bound, |gain| gain.throughput.ratio),
+        gain,
     })
 }
 
@@ -153,12 +169,15 @@ fn finding(context: &Context<'_>, room: &Room) -> Finding {
             exact: Some(format!("-w {} --preload", room.workers)),
             safety: Safety::Careful,
         },
-        estimated_gain: format!(
-            "up to {} times the throughput, bound by the idle cores",
-            times(room.factor)
-        ),
+        estimated_gain: match &room.gain {
+            Some(gain) => gain.text.clone(),
+            None => format!(
+                "up to {} times the throughput, bound by the idle cores",
+                times(room.factor)
+            ),
+        },
         gain_share: 1.0 - 1.0 / room.factor,
-        gain: None,
+        gain: room.gain.as_ref().and_then(|gain| gain.replayed),
         confidence: Confidence::Medium,
     }
 }

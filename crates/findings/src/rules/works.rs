@@ -6,7 +6,7 @@ use crate::acts::ActSum;
 use crate::context::Context;
 use crate::demand::Demand;
 use crate::numbers;
-use crate::text::{called_from, ms, percent, title};
+use crate::text::{called_from, ms, percent, place, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
 /// A kind of work that is known by name.
@@ -91,22 +91,27 @@ fn of(context: &Context<'_>, work: &Work) -> Option<Finding> {
         .iter()
         .filter(|act| act.kind == ActKind::Work && work.names.contains(&act.what))
         .collect();
-    let time: f64 = acts.iter().map(|act| act.time_ms).sum();
     let count: u64 = acts.iter().map(|act| act.count).sum();
+    // Work has the GVL; what of it waits (a session's store, a log's device) is its smaller part.
+    let timed = acts
+        .iter()
+        .map(|act| context.act_demand(act, BurstKind::Running))
+        .fold(Demand::default(), Demand::plus);
+    let sampled = sampled(context, work);
+    let demand = if sampled.demand.sum() > timed.sum() {
+        sampled.demand
+    } else {
+        timed
+    };
+    let time = demand.sum();
     let share = context.share_inside(time);
     let most = *acts.first().filter(|_| share >= work.share_min)?;
     let route = context.route_of(most);
-    // Work has the GVL; what of it waits (a session's store, a log's device) is its smaller part.
-    let gain = context.gain(
-        &acts
-            .iter()
-            .map(|act| context.act_demand(act, BurstKind::Running))
-            .fold(Demand::default(), Demand::plus),
-    );
+    let gain = context.gain(&demand);
     let mut evidence = vec![format!(
-        "{} in all, {} each, most in {route}",
+        "{}, {} in all, most in {route}",
         numbers::counted(count, "time"),
-        ms(time / count.max(1) as f64),
+        ms(time),
     )];
     evidence.extend(acts.iter().take(LINES_SHOWN).map(|act| {
         let told = format!("{} {}", act.what, ms(act.time_ms));
@@ -116,13 +121,15 @@ fn of(context: &Context<'_>, work: &Work) -> Option<Finding> {
             site => format!("{told} {}", called_from(site)),
         }
     }));
+    evidence.extend(sampled.lines);
     evidence.extend(settings(context, work));
     Some(Finding {
         rule: work.rule,
         title: title(&format!(
-            "{} is {} of the handlers' time",
+            "{} is {} of the handlers' time{}",
             work.what,
-            percent(share)
+            percent(share),
+            at(most.site),
         )),
         route: route.to_owned(),
         why: work.why.to_owned(),
@@ -137,6 +144,44 @@ fn of(context: &Context<'_>, work: &Work) -> Option<Finding> {
         gain: gain.replayed,
         confidence: work.confidence,
     })
+}
+
+/// Where work is asked for; a middleware's has no line of the app.
+fn at(site: &str) -> String {
+    match site {
+        "" => String::new(),
+        site => format!(" at {}", place(Some(site))),
+    }
+}
+
+/// What samples of the run say of a kind of work.
+#[derive(Default)]
+struct Sampled {
+    demand: Demand,
+    lines: Vec<String>,
+}
+
+/// JSON costs more than its generator takes: objects are first turned into what can be written.
+fn sampled(context: &Context<'_>, work: &Work) -> Sampled {
+    let mut sampled = Sampled::default();
+    if work.rule != "json-share" {
+        return sampled;
+    }
+    for (route, name) in context.joined.routes.iter().enumerate() {
+        let Some((line, share)) = context.json_share(route) else {
+            continue;
+        };
+        let (held, _) = context.held_of(route);
+        let demand = Demand::on(route, BurstKind::Running, share * held);
+        sampled.demand = sampled.demand.plus(demand);
+        if share >= work.share_min {
+            sampled.lines.push(format!(
+                "{} of the time with the GVL on {name}, asked for at {line}",
+                percent(share)
+            ));
+        }
+    }
+    sampled
 }
 
 /// What the log is set to.

@@ -40,15 +40,25 @@ fn sleeping_is_told_with_its_line() {
 
 #[test]
 fn other_waits_are_less_certain() {
-    let findings = requests()
-        .doing(ActKind::OtherIo, "a subprocess", SITE, 1, 2.0)
-        .check(&["wait"]);
-    let finding = &findings[0];
-    assert_eq!(
-        finding.title,
-        "GET /fetch waits 2.00 ms a request for a subprocess at app.rb:145"
+    let check = |what: &str, rule, title: &str, confidence| {
+        let findings = requests()
+            .doing(ActKind::OtherIo, what, SITE, 1, 2.0)
+            .check(&[rule]);
+        assert_eq!(findings[0].title, title);
+        assert_eq!(findings[0].confidence, confidence);
+    };
+    check(
+        "a name server",
+        "wait",
+        "GET /fetch waits 2.00 ms a request for a name server at app.rb:145",
+        Confidence::Medium,
     );
-    assert_eq!(finding.confidence, Confidence::Medium);
+    check(
+        "a subprocess",
+        "subprocess",
+        "GET /fetch waits 2.00 ms a request for a subprocess at app.rb:145",
+        Confidence::High,
+    );
     requests()
         .doing(ActKind::OtherIo, "", SITE, 1, 0.9)
         .check(&[]);

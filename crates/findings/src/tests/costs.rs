@@ -3,7 +3,7 @@
 use stacks::{Frame, Location, Profile, Sample, State, ThreadOf};
 
 use super::*;
-use crate::costs::Costs;
+use crate::costs::{Costs, Shares};
 
 const LIST: &str = "app/views/list.erb:3 < app/views/list.erb:2";
 const WEB: &str = "get /srv/app/web.rb 9";
@@ -79,7 +79,11 @@ fn a_statement_costs_what_runs_below_its_line_but_the_making_of_rows() {
     let joined = breakdown::join(&run.0);
     let costs = Costs::of(&profile, &run.0, &joined);
     let below = |route, site: &str| costs.share_below(route, site, site);
-    assert_eq!(below(0, LIST), Some(0.5));
+    let shares = Shares {
+        issuing: 0.5,
+        rows: 0.2,
+    };
+    assert_eq!(below(0, LIST), Some(shares));
     assert_eq!(below(0, "app/web.rb:1"), None);
     assert_eq!(below(1, LIST), None);
 }
@@ -179,4 +183,154 @@ fn one_loop_is_one_finding_on_all_its_routes() {
             .iter()
             .any(|line| line.contains("notes"))
     );
+}
+
+#[test]
+fn statements_that_one_loop_repeats_in_several_files_are_one_finding() {
+    let run = listing().issuing(
+        "SELECT total FROM orders WHERE user_id = ?",
+        "app/models/user.rb:8 < app/views/list.erb:4 < app/views/list.erb:2",
+        40,
+        0.5,
+    );
+    // Another loop of the same action.
+    let run = run.issuing(
+        "SELECT id FROM tags WHERE user_id = ?",
+        "app/models/tag.rb:3 < app/views/list.erb:12 < app/views/list.erb:11",
+        30,
+        0.5,
+    );
+    let titles: Vec<String> = run
+        .findings()
+        .into_iter()
+        .filter(|finding| finding.rule == "n-plus-one")
+        .map(|finding| finding.title)
+        .collect();
+    assert_eq!(titles.len(), 2, "{titles:#?}");
+    let both = titles.iter().find(|title| title.contains("users"));
+    assert!(
+        both.is_some_and(|title| title.contains("and 1 more")),
+        "{titles:#?}"
+    );
+}
+
+/// The finding of that rule on a run with these samples.
+#[track_caller]
+fn one(run: &Run, samples: &[(u64, &[&str])], rule: &str) -> Finding {
+    let findings = found(run, &profile(run, samples));
+    let of_rule = findings.iter().find(|finding| finding.rule == rule);
+    of_rule.unwrap_or_else(|| panic!("{findings:#?}")).clone()
+}
+
+fn busy(route: &str) -> Run {
+    let work = Work {
+        running: 4.0,
+        ..Work::default()
+    };
+    Run::new().requests(route, 1_000, work)
+}
+
+const MODEL: &str = "spent /srv/app/models/customer.rb 7";
+const LOAD: &str = "instantiate /gems/ar/result.rb 8";
+
+/// 1,000 requests that load 400 rows each, and answer with so many bytes.
+fn adding_up(body_bytes: u64) -> Run {
+    let run = busy("GET /customers/:id").issuing(
+        "SELECT * FROM orders WHERE customer_id = ?",
+        "app/models/customer.rb:7 < app/web.rb:9",
+        1,
+        1.0,
+    );
+    run.with(|recording| {
+        for handled in &mut recording.handled {
+            handled.sql[0].rows = 400;
+        }
+        for exchange in &mut recording.exchanges {
+            exchange.body_bytes = body_bytes;
+        }
+    })
+}
+
+#[test]
+fn rows_that_no_response_can_show_are_added_up_in_ruby() {
+    let samples: &[(u64, &[&str])] = &[(80, &[LOAD, MODEL, WEB]), (20, &[WEB])];
+    let finding = one(&adding_up(300), samples, "rows-in-ruby");
+    assert_eq!(
+        finding.title,
+        "400 rows loaded a request at app/models/customer.rb:7, and none is shown"
+    );
+    // Nearly all of what runs below the line, which is four fifths of 4 ms; the rest is 0.1 ms of the server's.
+    assert!((finding.gain_share - 0.78).abs() < 0.03, "{finding:#?}");
+    let shown = adding_up(40_000);
+    let findings = found(&shown, &profile(&shown, samples));
+    assert!(
+        findings
+            .iter()
+            .all(|finding| finding.rule != "rows-in-ruby")
+    );
+}
+
+#[test]
+fn partials_cost_what_goes_on_around_them() {
+    let samples: &[(u64, &[&str])] = &[
+        (
+            40,
+            &[
+                "lookup /gems/av.rb 5",
+                "Helpers#render /gems/av.rb 9",
+                LOOP,
+                WEB,
+            ],
+        ),
+        (
+            30,
+            &[
+                "row /srv/app/views/row.erb 1",
+                "render /gems/av.rb 9",
+                LOOP,
+                WEB,
+            ],
+        ),
+        (30, &["render /gems/av.rb 1", WEB]),
+    ];
+    let run = busy("GET /list").doing(ActKind::Work, "template", "app/web.rb:9", 1, 3.0);
+    let finding = one(&run, samples, "partials-in-loop");
+    assert_eq!(
+        finding.title,
+        "40% of GET /list goes on around partials that app/views/list.erb:2 renders"
+    );
+}
+
+#[test]
+fn starting_a_program_is_part_of_waiting_for_it() {
+    let waits = |samples: &[(u64, &[&str])]| {
+        let run = busy("GET /list").with(|recording| {
+            for handled in &mut recording.handled {
+                handled.parts.other_io = nanos(1.0);
+            }
+        });
+        let run = run.doing(ActKind::OtherIo, "a subprocess", "app/web.rb:9", 1, 1.0);
+        one(&run, samples, "subprocess")
+    };
+    let starts = waits(&[(75, &["Kernel#`", WEB]), (25, &["render /gems/av.rb 1"])]);
+    let only_waits = waits(&[(100, &["render /gems/av.rb 1", WEB])]);
+    assert!(
+        starts.gain_share > 2.0 * only_waits.gain_share,
+        "{starts:#?}"
+    );
+}
+
+#[test]
+fn json_costs_what_is_made_ready_for_it() {
+    let json = |share: u64| {
+        let run = busy("GET /list").doing(ActKind::Work, "JSON.generate", "app/web.rb:9", 1, 0.8);
+        let made = [
+            "attributes /gems/am.rb 4",
+            "Serialization#serializable_hash /gems/am.rb 7",
+            WEB,
+        ];
+        one(&run, &[(share, &made), (100 - share, &[WEB])], "json-share").gain_share
+    };
+    assert!((json(10) - 0.19).abs() < 0.02, "{}", json(10));
+    assert!((json(60) - 0.58).abs() < 0.03, "{}", json(60));
 }

@@ -102,7 +102,7 @@ fn more_workers_are_advised_where_cores_are_idle() {
     let finding = spoken(one_busy_worker(1.1)).expect("a finding");
     assert_eq!(
         finding.title,
-        "GVL held 90% of the time, 0.9 cores idle: 2 workers would serve 2.0 times as many"
+        "GVL held 90% of the time, 0.9 cores idle: 2 workers would serve 2 times as many"
     );
     assert_eq!(finding.remedy.exact.as_deref(), Some("-w 2 --preload"));
     assert!(spoken(one_busy_worker(1.95)).is_none(), "no core is idle");

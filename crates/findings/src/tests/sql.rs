@@ -296,3 +296,45 @@ fn a_statement_that_waits_with_the_gvl_is_said() {
         "the GVL is free"
     );
 }
+
+/// Requests that lock a row, in so many milliseconds each.
+fn locking(digest: &str, times: &[f64]) -> Run {
+    let mut run = healthy();
+    let (digest, site) = (run.text(digest), run.text("app/orders.rb:7 in create"));
+    for (handled, time) in run.0.handled.iter_mut().zip(times.iter().cycle()) {
+        handled.parts.sql_waiting = nanos(*time);
+        handled.sql.push(SqlUse {
+            digest,
+            site,
+            count: 1,
+            rows: 1,
+            time: nanos(*time),
+            gvl_wait: Nanos::ZERO,
+        });
+    }
+    run
+}
+
+#[test]
+fn statements_that_take_far_longer_than_their_quickest_wait_for_locked_rows() {
+    const LOCK: &str = "SELECT * FROM events WHERE id = ? FOR UPDATE";
+    let waits = [0.3, 10.0, 20.0, 30.0, 40.0];
+    let check = |digest: &str, times: &[f64], expected: bool| {
+        let findings = locking(digest, times).findings();
+        let found = findings.iter().find(|finding| finding.rule == "row-lock");
+        assert_eq!(found.is_some(), expected, "{digest}: {findings:#?}");
+        found.map(|finding| finding.title.clone())
+    };
+    let title = check(LOCK, &waits, true);
+    assert_eq!(
+        title.as_deref(),
+        Some(
+            "GET /channel/:id waits 19.8 ms for a locked row: SELECT … FROM events at app/orders.rb:7"
+        )
+    );
+    check("UPDATE events SET n = ? WHERE id = ?", &waits, true);
+    // Slow for everybody is no wait for one another.
+    check(LOCK, &[18.0, 20.0, 22.0], false);
+    // Reads that lock nothing vary with what they read.
+    check("SELECT * FROM events WHERE id > ?", &waits, false);
+}

@@ -11,7 +11,7 @@ use recording::{Burst, BurstKind, Nanos};
 
 use super::{Model, SEED};
 use crate::engine::Engine;
-use crate::{Prediction, Workload};
+use crate::{Prediction, Setup, Workload};
 
 /// Pairs of replays: enough for a standard deviation to within a third, and a page waits for them.
 const PAIRS: u64 = 6;
@@ -89,7 +89,8 @@ pub struct Baseline {
 struct Drawn {
     seed: u64,
     requests: Vec<usize>,
-    as_it_is: Prediction,
+    /// `None` where nothing could be replayed.
+    as_it_is: Option<Prediction>,
 }
 
 impl Model {
@@ -100,14 +101,16 @@ impl Model {
             let mut random = Rng::with_seed(seed);
             let all = self.requests.len();
             let requests: Vec<usize> = (0..all).map(|_| random.usize(0..all)).collect();
-            Some(Drawn {
+            let mut drawn = Drawn {
                 seed,
-                as_it_is: self.without(&nothing, &requests, seed)?,
                 requests,
-            })
+                as_it_is: None,
+            };
+            drawn.as_it_is = self.replayed(&drawn, &nothing, &self.recorded);
+            drawn
         };
         Baseline {
-            replays: (SEED..SEED + PAIRS).filter_map(replay).collect(),
+            replays: (SEED..SEED + PAIRS).map(replay).collect(),
         }
     }
 
@@ -116,27 +119,20 @@ impl Model {
         if removal.is_empty() {
             return None;
         }
-        let pair = |drawn: &Drawn| {
-            let without = self.without(removal, &drawn.requests, drawn.seed)?;
-            Some((drawn.as_it_is, without))
-        };
-        let pairs: Vec<(Prediction, Prediction)> =
-            baseline.replays.iter().filter_map(pair).collect();
-        let ratio = |figure: fn(&Prediction) -> f64| {
-            let of =
-                |(before, after): &(Prediction, Prediction)| (figure(after) / figure(before)).ln();
-            let logs: Vec<f64> = pairs.iter().map(of).collect();
-            Ratio::of(&logs)
-        };
-        Some(Gain {
-            throughput: ratio(|seen| seen.rps)?,
-            p95: ratio(|seen| seen.latency_p95.0 as f64)?,
-            mean: ratio(|seen| seen.latency_mean.0 as f64)?,
+        gain(baseline, |drawn| {
+            self.replayed(drawn, removal, &self.recorded)
         })
     }
 
-    fn without(&self, removal: &Removal, requests: &[usize], seed: u64) -> Option<Prediction> {
-        let left: Vec<(Vec<Burst>, usize)> = requests
+    /// Replays the same under another setup, with other numbers of workers or threads.
+    pub fn gain_at(&self, baseline: &Baseline, setup: &Setup) -> Option<Gain> {
+        let nothing = Removal::default();
+        gain(baseline, |drawn| self.replayed(drawn, &nothing, setup))
+    }
+
+    fn replayed(&self, drawn: &Drawn, removal: &Removal, setup: &Setup) -> Option<Prediction> {
+        let left: Vec<(Vec<Burst>, usize)> = drawn
+            .requests
             .iter()
             .map(|at| (removal.left(self.routes[*at], &self.requests[*at]), *at))
             .collect();
@@ -144,8 +140,23 @@ impl Model {
             .iter()
             .map(|(bursts, at)| (bursts.as_slice(), self.computing[*at]));
         let workload = Workload::of(requests, &self.demands)?;
-        Some(Engine::new(&workload, &self.recorded, seed, REPLAYED).run())
+        Some(Engine::new(&workload, setup, drawn.seed, REPLAYED).run())
     }
+}
+/// What the replays after a change give, over those before it.
+fn gain(baseline: &Baseline, after: impl Fn(&Drawn) -> Option<Prediction>) -> Option<Gain> {
+    let pair = |drawn: &Drawn| Some((drawn.as_it_is?, after(drawn)?));
+    let pairs: Vec<(Prediction, Prediction)> = baseline.replays.iter().filter_map(pair).collect();
+    let ratio = |figure: fn(&Prediction) -> f64| {
+        let of = |(before, after): &(Prediction, Prediction)| (figure(after) / figure(before)).ln();
+        let logs: Vec<f64> = pairs.iter().map(of).collect();
+        Ratio::of(&logs)
+    };
+    Some(Gain {
+        throughput: ratio(|seen| seen.rps)?,
+        p95: ratio(|seen| seen.latency_p95.0 as f64)?,
+        mean: ratio(|seen| seen.latency_mean.0 as f64)?,
+    })
 }
 
 impl Ratio {

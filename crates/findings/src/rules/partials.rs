@@ -1,0 +1,92 @@
+//! A template that renders many others, and what goes on around them.
+
+use std::collections::BTreeMap;
+
+use recording::BurstKind;
+
+use crate::context::Context;
+use crate::demand::Demand;
+use crate::text::{ms, percent, title};
+use crate::types::{Confidence, Finding, Remedy, Safety};
+
+/// Share of a route's time with the GVL around the templates that others render, from which they are rendered in a loop: around one
+/// template go some tens of microseconds.
+const AROUND_MIN: f64 = 0.1;
+/// Lines shown.
+const SHOWN: usize = 3;
+/// What it must give to be worth a change.
+const GAIN_MIN: f64 = 0.05;
+
+/// A line that renders, with the share of each route's time with the GVL around what it renders.
+type Renders<'a> = (&'a str, BTreeMap<usize, f64>);
+
+pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
+    let mut routes: BTreeMap<usize, Vec<Renders<'_>>> = BTreeMap::new();
+    for (line, around) in context.renders() {
+        let most = around.iter().max_by(|a, b| a.1.total_cmp(b.1));
+        if let Some(route) = most.map(|(route, _)| *route) {
+            routes.entry(route).or_default().push((line, around));
+        }
+    }
+    let found = routes.into_iter();
+    found
+        .filter_map(|(route, lines)| finding(context, route, lines))
+        .collect()
+}
+
+/// One finding for all lines that render on a route: partials render partials.
+fn finding(context: &Context<'_>, route: usize, mut lines: Vec<Renders<'_>>) -> Option<Finding> {
+    let of_route = |(_, around): &Renders<'_>| around[&route];
+    lines.sort_by(|a, b| of_route(b).total_cmp(&of_route(a)));
+    let share: f64 = lines.iter().map(of_route).sum();
+    if share < AROUND_MIN {
+        return None;
+    }
+    let parts = lines
+        .iter()
+        .flat_map(|(_, around)| around)
+        .map(|(route, share)| {
+            let (held, _) = context.held_of(*route);
+            Demand::on(*route, BurstKind::Running, share * held)
+        });
+    let saved = parts.fold(Demand::default(), Demand::plus);
+    let gain = context.gain(&saved);
+    if gain.share < GAIN_MIN {
+        return None;
+    }
+    let name = &context.joined.routes[route];
+    let (held, requests) = context.held_of(route);
+    let of_line = lines.iter().take(SHOWN).map(|line| {
+        let share = of_route(line);
+        format!("{} around what {} renders", percent(share), line.0)
+    });
+    let each = ms(share * held / requests.max(1.0));
+    Some(Finding {
+        rule: "partials-in-loop",
+        route: name.clone(),
+        title: title(&format!(
+            "{} of {name} goes on around partials that {} renders",
+            percent(share),
+            lines[0].0,
+        )),
+        why: "finding a template, handing it its variables and reporting that it was rendered takes longer than a small template itself"
+            .to_owned(),
+        evidence: std::iter::once(format!(
+            "{each} of {} with the GVL a request, by samples of the run; what the partials do themselves is not in it",
+            ms(held / requests.max(1.0)),
+        ))
+        .chain(of_line)
+        .collect(),
+        remedy: Remedy {
+            text: "render the collection at once (`render partial: \"row\", collection: @rows`), or write a partial of a line or two \
+                   into the template that uses it; cache what many requests share"
+                .to_owned(),
+            exact: None,
+            safety: Safety::Code,
+        },
+        estimated_gain: format!("up to {}: −{each} a request on {name}", gain.text),
+        gain_share: gain.share,
+        gain: gain.replayed,
+        confidence: Confidence::Medium,
+    })
+}

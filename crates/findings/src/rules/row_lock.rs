@@ -1,0 +1,152 @@
+//! Statements that wait for a row that another transaction has locked.
+
+use breakdown::SqlSummary;
+use recording::ActKind;
+
+use crate::acts::ActSum;
+use crate::context::Context;
+use crate::numbers;
+use crate::query;
+use crate::text::{called_from, fit, ms, percent, place, title};
+use crate::types::{Confidence, Finding, Remedy, Safety};
+
+/// Mean time from which a statement that locks rows is looked at: a write that reaches the disk takes some milliseconds.
+const MEAN_MS_MIN: f64 = 5.0;
+/// So many times its quickest executions a statement takes in the mean when it waits: the same work by the same plan varies less.
+const QUICKEST_TIMES: f64 = 4.0;
+/// The quickest executions: as a quantile, since the least of many is an accident.
+const QUICKEST: f64 = 0.1;
+/// Executions from which a quantile says something.
+const EXECUTIONS_MIN: usize = 20;
+/// What it must give to be worth a change.
+const GAIN_MIN: f64 = 0.05;
+/// Time a request in another act from which it is named as what the lock may be held for.
+const HELD_MS_MIN: f64 = 1.0;
+
+pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
+    let locking = context
+        .breakdown
+        .sql
+        .iter()
+        .filter(|sql| is_locking(&sql.digest));
+    locking.filter_map(|sql| finding(context, sql)).collect()
+}
+
+/// Whether a statement locks rows until its transaction ends.
+fn is_locking(digest: &str) -> bool {
+    let upper = digest.trim_end().to_ascii_uppercase();
+    let reads = [
+        " FOR UPDATE",
+        " FOR NO KEY UPDATE",
+        " FOR SHARE",
+        " LOCK IN SHARE MODE",
+    ];
+    match query::verb(digest).as_str() {
+        "SELECT" => reads.iter().any(|clause| upper.contains(clause)),
+        verb => matches!(verb, "UPDATE" | "DELETE"),
+    }
+}
+
+/// How long executions take without their waits for the GVL, milliseconds.
+struct Times {
+    quickest: f64,
+    mean: f64,
+}
+
+fn times(context: &Context<'_>, sql: &SqlSummary) -> Option<Times> {
+    let handled = context
+        .joined
+        .requests
+        .iter()
+        .filter_map(|request| request.handled);
+    let used = handled
+        .flat_map(|handled| &handled.sql)
+        .filter(|used| used.digest == sql.id && used.count > 0);
+    let mut each: Vec<f64> = used
+        .map(|used| (used.time - used.gvl_wait).as_millis_f64() / f64::from(used.count))
+        .collect();
+    if each.len() < EXECUTIONS_MIN {
+        return None;
+    }
+    each.sort_by(f64::total_cmp);
+    Some(Times {
+        quickest: each[(each.len() as f64 * QUICKEST) as usize],
+        mean: each.iter().sum::<f64>() / each.len() as f64,
+    })
+}
+
+fn finding(context: &Context<'_>, sql: &SqlSummary) -> Option<Finding> {
+    let times = times(context, sql)?;
+    if times.mean < MEAN_MS_MIN || times.mean < QUICKEST_TIMES * times.quickest {
+        return None;
+    }
+    let waits = 1.0 - times.quickest / times.mean;
+    let gain = context.gain(&context.statement_demand(sql, waits));
+    if gain.share < GAIN_MIN {
+        return None;
+    }
+    let (route, _) = sql.routes.first()?;
+    let at = place(sql.called_from.first().map(String::as_str));
+    let mut evidence = vec![
+        format!(
+            "{} in the mean, {} for the quickest tenth of {}: {} of its time is waiting",
+            ms(times.mean),
+            ms(times.quickest),
+            numbers::counted(sql.count, "execution"),
+            percent(waits),
+        ),
+        fit(&sql.digest, 160),
+    ];
+    evidence.extend(sql.called_from.first().map(|site| called_from(site)));
+    evidence.extend(held_for(context, route));
+    Some(Finding {
+        rule: "row-lock",
+        route: route.clone(),
+        title: title(&format!(
+            "{route} waits {} for a locked row: {} at {at}",
+            ms(times.mean - times.quickest),
+            query::brief(&sql.digest),
+        )),
+        why: "a transaction keeps the rows that it locked until it ends, and all others that want them wait, whatever else it does meanwhile".to_owned(),
+        evidence,
+        remedy: Remedy {
+            text: "do what is slow before the transaction begins, and lock last; count with one statement \
+                   (`update_counters`, `SET n = n + 1`) instead of reading, locking and writing; or give hot counters more than one row"
+                .to_owned(),
+            exact: None,
+            safety: Safety::Code,
+        },
+        estimated_gain: format!("{}, if nobody waits", gain.text),
+        gain_share: gain.share,
+        gain: gain.replayed,
+        confidence: if query::verb(&sql.digest) == "SELECT" {
+            Confidence::High
+        } else {
+            Confidence::Medium
+        },
+    })
+}
+
+/// What the same requests wait for besides: the lock may be held meanwhile.
+fn held_for(context: &Context<'_>, route: &str) -> Option<String> {
+    let on_route = |act: &&ActSum<'_>| {
+        matches!(act.kind, ActKind::Sleep | ActKind::OtherIo | ActKind::Lock)
+            && context.route_of(act) == route
+            && act.each_ms() >= HELD_MS_MIN
+    };
+    let longest = context
+        .acts
+        .iter()
+        .filter(on_route)
+        .max_by(|a, b| a.time_ms.total_cmp(&b.time_ms))?;
+    let what = match longest.kind {
+        ActKind::Sleep => "sleep",
+        ActKind::Lock => "wait for another lock",
+        _ => "wait",
+    };
+    Some(format!(
+        "the same requests {what} {} at {}: if that is before COMMIT, the rows stay locked meanwhile",
+        ms(longest.each_ms()),
+        place(Some(longest.site)),
+    ))
+}

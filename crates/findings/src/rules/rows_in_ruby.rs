@@ -1,0 +1,129 @@
+//! Rows that are loaded, made into objects, and then only counted or added up.
+
+use breakdown::{RouteBalance, SqlSummary};
+use recording::BurstKind;
+
+use crate::context::Context;
+use crate::costs::Shares;
+use crate::demand::Demand;
+use crate::numbers;
+use crate::query;
+use crate::text::{fit, ms, percent, place, times, title};
+use crate::types::{Confidence, Finding, Remedy, Safety};
+
+/// Rows of one execution from which making objects of them costs more than a statement does.
+const ROWS_MIN: f64 = 20.0;
+/// Bytes of the response for each row that was loaded, below which the response does not show the rows: an id in markup or JSON
+/// has more.
+const BODY_BYTES_MAX: f64 = 4.0;
+/// What it must give to be worth a change.
+const GAIN_MIN: f64 = 0.05;
+
+pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
+    let statements = context.breakdown.sql.iter();
+    statements
+        .filter_map(|sql| finding(context, sql, route(context, sql)?))
+        .collect()
+}
+
+/// The route that loads most of the statement's rows, where no route that issues it can show them.
+fn route<'a>(context: &Context<'a>, sql: &SqlSummary) -> Option<&'a RouteBalance> {
+    let rows = sql.rows as f64 / sql.count.max(1) as f64;
+    let plain = query::read(&sql.digest).filter(|query| !query.grouped)?;
+    let repeats = sql.routes.iter().map(|(_, each)| *each);
+    // An existence check or a lookup by key returns few; what is issued again and again is `n-plus-one`.
+    if rows < ROWS_MIN || plain.limited || repeats.fold(0.0, f64::max) >= ROWS_MIN {
+        return None;
+    }
+    let mut most = None;
+    for (name, each) in &sql.routes {
+        let route = context.route(name)?;
+        if route.body_bytes >= BODY_BYTES_MAX * rows * each.max(1.0) {
+            return None;
+        }
+        most = most.or(Some(route));
+    }
+    most
+}
+
+fn finding(context: &Context<'_>, sql: &SqlSummary, route: &RouteBalance) -> Option<Finding> {
+    let below = below(context, sql);
+    let rows = sql.rows as f64 / sql.count.max(1) as f64;
+    // One row is still made of the result.
+    let saved = below.times(1.0 - 1.0 / rows);
+    let gain = context.gain(&saved);
+    if gain.share < GAIN_MIN {
+        return None;
+    }
+    let at = place(sql.called_from.first().map(String::as_str));
+    Some(Finding {
+        rule: "rows-in-ruby",
+        route: route.route.clone(),
+        title: title(&format!(
+            "{} rows loaded a request at {at}, and none is shown",
+            times(rows)
+        )),
+        why: "each row is read, sent and made into an object, only to be counted or added up: the database does that without".to_owned(),
+        evidence: vec![
+            format!(
+                "{} rows in {}, {} in all with the GVL below that line",
+                numbers::count(sql.rows),
+                numbers::counted(sql.count, "execution"),
+                ms(saved.held_ms()),
+            ),
+            format!(
+                "the response of {} has {} on average, less than the rows' ids",
+                route.route,
+                numbers::bytes(route.body_bytes as u64)
+            ),
+            fit(&sql.digest, 160),
+        ],
+        remedy: Remedy {
+            text: "ask the database: `sum(:column)`, `count`, `maximum(:column)` or `exists?` in ActiveRecord, `sum` and `count` in \
+                   Sequel, SUM() and COUNT() in SQL; where only one column is needed, `pluck` makes no objects"
+                .to_owned(),
+            exact: None,
+            safety: Safety::Code,
+        },
+        estimated_gain: format!(
+            "{}: {} of the GVL's time on {} goes into these rows",
+            gain.text,
+            percent(share_of_route(context, &saved, &route.route)),
+            route.route
+        ),
+        gain_share: gain.share,
+        gain: gain.replayed,
+        confidence: Confidence::Medium,
+    })
+}
+
+/// What runs below the lines that issue the statement, its rows' objects included; the driver's time where no sample says it.
+fn below(context: &Context<'_>, sql: &SqlSummary) -> Demand {
+    let driver = context.statement_demand(sql, 1.0);
+    let sampled = context
+        .sites_of(sql)
+        .into_iter()
+        .filter_map(|(route, site)| {
+            let Shares { issuing, rows } = context.shares_below(route, site)?;
+            let (held, _) = context.held_of(route);
+            Some(Demand::on(
+                route,
+                BurstKind::Running,
+                (issuing + rows) * held,
+            ))
+        });
+    let sampled = sampled.fold(Demand::default(), Demand::plus);
+    if sampled.held_ms() > driver.held_ms() {
+        sampled
+    } else {
+        driver
+    }
+}
+
+fn share_of_route(context: &Context<'_>, saved: &Demand, name: &str) -> f64 {
+    let at = context.joined.routes.iter().position(|route| route == name);
+    at.map_or(0.0, |at| {
+        let (held, _) = context.held_of(at);
+        (saved.held_ms() / held.max(1e-9)).min(1.0)
+    })
+}

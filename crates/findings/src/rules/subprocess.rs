@@ -1,0 +1,102 @@
+//! Requests that start another program and wait for it.
+
+use std::collections::BTreeMap;
+
+use recording::{ActKind, BurstKind};
+
+use crate::context::Context;
+use crate::demand::Demand;
+use crate::numbers;
+use crate::text::{ms, place, title};
+use crate::types::{Confidence, Finding, Remedy, Safety};
+
+/// What the agent calls a wait for a program that was started.
+pub(crate) const SUBPROCESS: &str = "a subprocess";
+/// Share of the handlers' time from which it is worth a change, as for other waits.
+const SHARE_MIN: f64 = 0.1;
+
+/// What a route's programs take, in all requests.
+#[derive(Default)]
+struct OfRoute<'a> {
+    line: &'a str,
+    /// Waits, as the agent counted them.
+    count: u64,
+    requests: u64,
+    waits_ms: f64,
+    /// Starting them: the thread keeps the GVL until the program runs. By samples.
+    starts_ms: f64,
+}
+
+pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
+    let hot = context.hot_methods();
+    let mut routes: BTreeMap<usize, OfRoute<'_>> = BTreeMap::new();
+    for method in hot.iter().filter(|hot| hot.spawning > 0.0) {
+        let of = routes.entry(method.route).or_default();
+        let (held, _) = context.held_of(method.route);
+        of.starts_ms += method.spawning * held;
+        of.line = if of.line.is_empty() {
+            &method.line
+        } else {
+            of.line
+        };
+    }
+    let waits = context.acts.iter();
+    for act in waits.filter(|act| act.kind == ActKind::OtherIo && act.what == SUBPROCESS) {
+        for (route, requests, time_ms) in &act.routes {
+            let of = routes.entry(*route).or_default();
+            of.count += act.count * requests / act.requests().max(1);
+            of.requests = of.requests.max(*requests);
+            of.waits_ms += time_ms;
+            if !act.site.is_empty() {
+                of.line = place(Some(act.site));
+            }
+        }
+    }
+    let long = routes
+        .iter()
+        .filter(|(_, of)| context.share_inside(of.waits_ms + of.starts_ms) >= SHARE_MIN);
+    long.map(|(route, of)| finding(context, *route, of))
+        .collect()
+}
+
+fn finding(context: &Context<'_>, route: usize, of: &OfRoute<'_>) -> Finding {
+    let name = &context.joined.routes[route];
+    let (_, requests) = context.held_of(route);
+    let each = ms((of.waits_ms + of.starts_ms) / requests.max(1.0));
+    let demand = Demand::on(route, BurstKind::OtherIo, of.waits_ms);
+    let demand = demand.plus(Demand::on(route, BurstKind::Running, of.starts_ms));
+    let gain = context.gain(&demand);
+    let mut evidence = Vec::new();
+    if of.count > 0 {
+        evidence.push(format!(
+            "{} in {} requests, {} in all",
+            numbers::counted(of.count, "wait"),
+            numbers::count(of.requests),
+            ms(of.waits_ms),
+        ));
+    }
+    if of.starts_ms > 0.0 {
+        evidence.push(format!(
+            "starting the program takes {} of it a request, with the GVL, by samples of the run",
+            ms(of.starts_ms / requests.max(1.0)),
+        ));
+    }
+    Finding {
+        rule: "subprocess",
+        route: name.clone(),
+        title: title(&format!("{name} waits {each} a request for a subprocess at {}", of.line)),
+        why: "a program is started, loaded and run for each request: its CPU and memory come on top of the app's, and no other thread \
+              of the worker runs Ruby while it is started"
+            .to_owned(),
+        evidence,
+        remedy: Remedy {
+            text: "do it in Ruby, or in a job outside of the request; keep one process and talk to it".to_owned(),
+            exact: None,
+            safety: Safety::Code,
+        },
+        estimated_gain: format!("{}: −{each} a request on {name}, if all of it goes", gain.text),
+        gain_share: gain.share,
+        gain: gain.replayed,
+        confidence: Confidence::High,
+    }
+}
