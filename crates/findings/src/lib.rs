@@ -12,6 +12,7 @@ mod acts;
 mod context;
 mod costs;
 mod demand;
+mod lookups;
 pub mod numbers;
 mod query;
 mod rules;

@@ -67,6 +67,21 @@ pub(crate) fn verb(digest: &str) -> String {
     word.to_ascii_uppercase()
 }
 
+/// Whether a statement locks rows until its transaction ends.
+pub(crate) fn locks(digest: &str) -> bool {
+    const CLAUSES: [&str; 4] = [
+        " FOR UPDATE",
+        " FOR NO KEY UPDATE",
+        " FOR SHARE",
+        " LOCK IN SHARE MODE",
+    ];
+    let upper = digest.to_ascii_uppercase();
+    match verb(digest).as_str() {
+        "SELECT" => CLAUSES.iter().any(|clause| upper.contains(clause)),
+        verb => matches!(verb, "UPDATE" | "DELETE"),
+    }
+}
+
 /// Reads a SELECT; `None` when it is anything else or this reader is not sure of it.
 pub(crate) fn read(digest: &str) -> Option<Query> {
     let tokens = cut(digest);
@@ -278,7 +293,12 @@ mod tests {
         );
         check("SELECT a FROM t WHERE b = c + ?", "|||");
         check("SELECT a FROM t WHERE (b = ? OR c = ?) AND d = ?", "d|||");
-        check("SELECT a FROM t WHERE (b = ?) AND d = ?", "d|||");
+        check("SELECT a FROM t WHERE (b = ?) AND d = ?", "b,d|||");
+        check(
+            "SELECT a FROM t WHERE ((b = ?) AND (c > ?) AND ((d = ?) OR (e = ?)))",
+            "b|c||",
+        );
+        check("SELECT a FROM t WHERE (b, c) = (?)", "|||");
     }
 
     #[test]

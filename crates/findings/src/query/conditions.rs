@@ -28,6 +28,15 @@ impl Conditions {
     }
 
     fn add(&mut self, term: &[Token<'_>]) {
+        // Sequel writes each condition in brackets, and all of them in another pair.
+        if let Some(inner) = bracketed(term) {
+            if let Some(inner) = Conditions::of(inner) {
+                self.equal.extend(inner.equal);
+                self.range.extend(inner.range);
+                self.joined.extend(inner.joined);
+            }
+            return;
+        }
         if let [Token::Value, Token::Operator("="), rest @ ..] = term {
             if let Some((column, [])) = column(rest) {
                 self.equal.push(column);
@@ -63,6 +72,23 @@ impl Conditions {
             _ => {}
         }
     }
+}
+
+/// What is between the brackets that hold a whole term.
+fn bracketed<'t, 'a>(term: &'t [Token<'a>]) -> Option<&'t [Token<'a>]> {
+    let [Token::Open, inner @ .., Token::Close] = term else {
+        return None;
+    };
+    let mut depth = 0_usize;
+    for token in inner {
+        match token {
+            Token::Open => depth += 1,
+            // The first bracket ends within the term.
+            Token::Close => depth = depth.checked_sub(1)?,
+            _ => {}
+        }
+    }
+    (depth == 0).then_some(inner)
 }
 
 fn is_listed(token: &Token<'_>) -> bool {

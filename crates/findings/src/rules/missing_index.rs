@@ -7,6 +7,7 @@ use recording::{Access, ExplainedStatement, PlanStep, TextId};
 
 use crate::context::Context;
 use crate::demand::Demand;
+use crate::lookups;
 use crate::numbers;
 use crate::query::{self, Column, Query};
 use crate::text::{fit, ms, place, title};
@@ -19,6 +20,19 @@ const ROWS_MIN: u64 = 100;
 const ROWS_MIN_IN_RANGE: u64 = 1_000;
 /// An index does not make a statement free: this share of its time goes at most. Found by weighing.
 pub(crate) const GAIN_MAX: f64 = 0.9;
+/// Of a statement that walks an index in the order of its result, what goes where no other statement says it: a guess.
+const SAVED_IN_ORDER: f64 = 0.5;
+
+/// How a plan reads rows that nobody wants, the surest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Reads {
+    /// The table from end to end.
+    All,
+    /// An index along a range.
+    Range,
+    /// An index in the order of the result, until there are as many rows as the LIMIT wants.
+    Order,
+}
 
 /// Columns an index should have on one table, and which statements ask for it.
 struct Wanted<'a> {
@@ -26,7 +40,7 @@ struct Wanted<'a> {
     equal: Vec<String>,
     /// One for a range or an order, last.
     tail: Option<String>,
-    full_scan: bool,
+    reads: Reads,
     table_rows: u64,
     statements: Vec<&'a SqlSummary>,
 }
@@ -53,10 +67,13 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
 /// The shares of statements' time that missing indexes would save.
 pub(crate) fn saved(context: &Context<'_>) -> HashMap<TextId, f64> {
     let mut saved: HashMap<TextId, f64> = HashMap::new();
-    for wanted in tables(context).values().flatten() {
-        for sql in &wanted.statements {
+    for (table, wanted) in tables(context) {
+        for (wanted, sql) in wanted
+            .iter()
+            .flat_map(|wanted| wanted.statements.iter().map(move |sql| (wanted, sql)))
+        {
             let most = saved.entry(sql.id).or_default();
-            *most = most.max(wanted.saved_share(sql));
+            *most = most.max(wanted.saved_share(context, &table, sql));
         }
     }
     saved
@@ -115,9 +132,8 @@ fn wanted<'a>(
         equal.extend(joined.take(1));
     }
     let range = query.range.iter().find_map(own);
-    let full_scan = step.access == Access::FullScan;
-    let rows = rows_read(query, step, range.as_deref())?;
     let order = query.order.first().filter(|_| !query.grouped).and_then(own);
+    let (reads, rows) = rows_read(query, step, range.as_deref(), order.as_deref())?;
     let tail = range.clone().or(order).filter(|tail| !equal.contains(tail));
     let leading = if equal.is_empty() {
         range.as_slice()
@@ -128,7 +144,7 @@ fn wanted<'a>(
     lacking.then(|| Wanted {
         equal,
         tail,
-        full_scan,
+        reads,
         table_rows: rows,
         statements: vec![summary],
     })
@@ -138,21 +154,30 @@ fn wanted<'a>(
 /// may serve well.
 ///
 /// Besides full scans this is a statement on one table that walks an index along a range: `id > ?` picks
-/// no rows of a channel, but SQLite and MySQL both like to take the primary key for it.
-fn rows_read(query: &Query, step: &PlanStep, range: Option<&str>) -> Option<u64> {
-    let (rows, rows_min) = match (&step.access, range) {
-        (Access::FullScan, _) => (step.table_rows.max(step.rows), ROWS_MIN),
-        (_, Some(range)) if query.tables.len() == 1 && leads(step, range) => {
-            let told = if step.rows > 0 {
-                step.rows
-            } else {
-                step.table_rows
-            };
-            (told, ROWS_MIN_IN_RANGE)
-        }
-        _ => return None,
+/// no rows of a channel, but SQLite and MySQL both like to take the primary key for it. `ORDER BY id LIMIT ?` picks none
+/// either; PostgreSQL walks the primary key until it has met enough rows.
+fn rows_read(
+    query: &Query,
+    step: &PlanStep,
+    range: Option<&str>,
+    order: Option<&str>,
+) -> Option<(Reads, u64)> {
+    let by_index = matches!(step.access, Access::Index(_) | Access::PrimaryKey);
+    let told = match step.rows {
+        0 => step.table_rows,
+        rows => rows,
     };
-    (rows >= rows_min).then_some(rows)
+    let is_led_by = |column: &str| query.tables.len() == 1 && leads(step, column);
+    let (reads, rows, rows_min) = if step.access == Access::FullScan {
+        (Reads::All, step.table_rows.max(step.rows), ROWS_MIN)
+    } else if range.is_some_and(is_led_by) {
+        (Reads::Range, told, ROWS_MIN_IN_RANGE)
+    } else if by_index && query.limited && order.is_some_and(is_led_by) {
+        (Reads::Order, step.table_rows, ROWS_MIN_IN_RANGE)
+    } else {
+        return None;
+    };
+    (rows >= rows_min).then_some((reads, rows))
 }
 
 /// Whether an index of the step's table begins with `column`.
@@ -216,7 +241,7 @@ fn merge<'a>(wishes: &mut Vec<Wanted<'a>>, new: Wanted<'a>) {
         return;
     };
     wish.tail = wish.tail.take().or(new.tail);
-    wish.full_scan |= new.full_scan;
+    wish.reads = wish.reads.min(new.reads);
     wish.table_rows = wish.table_rows.max(new.table_rows);
     wish.statements.extend(new.statements);
 }
@@ -231,15 +256,21 @@ impl Wanted<'_> {
     }
 
     /// What goes when rows are found instead of searched.
-    fn saved(&self, context: &Context<'_>) -> Demand {
+    fn saved(&self, context: &Context<'_>, table: &str) -> Demand {
         self.statements
             .iter()
-            .map(|sql| context.statement_demand(sql, self.saved_share(sql)))
+            .map(|sql| context.statement_demand(sql, self.saved_share(context, table, sql)))
             .fold(Demand::default(), Demand::plus)
     }
 
-    /// The share of a statement's time that goes.
-    fn saved_share(&self, sql: &SqlSummary) -> f64 {
+    /// The share of a statement's time that goes. How far an index is walked no plan says: what is more than a lookup on the same
+    /// table takes.
+    fn saved_share(&self, context: &Context<'_>, table: &str, sql: &SqlSummary) -> f64 {
+        if self.reads == Reads::Order {
+            let quickest = lookups::quickest_ms(context, table, None);
+            let left = quickest.map_or(1.0 - SAVED_IN_ORDER, |ms| ms / lookups::mean_ms(sql));
+            return (1.0 - left).clamp(0.0, GAIN_MAX);
+        }
         let returned = sql.rows as f64 / sql.count.max(1) as f64;
         let searched = 1.0 - returned / self.table_rows.max(1) as f64;
         searched.clamp(0.0, GAIN_MAX)
@@ -248,7 +279,7 @@ impl Wanted<'_> {
 
 fn finding(context: &Context<'_>, table: &str, wanted: &Wanted<'_>) -> Finding {
     let columns = wanted.columns().join(", ");
-    let saved = wanted.saved(context);
+    let saved = wanted.saved(context, table);
     let gain = context.gain(&saved);
     let most = wanted
         .statements
@@ -256,10 +287,16 @@ fn finding(context: &Context<'_>, table: &str, wanted: &Wanted<'_>) -> Finding {
         .max_by(|a, b| a.time_ms.total_cmp(&b.time_ms));
     let busiest = most.and_then(|sql| sql.routes.first());
     let route = busiest.map(|(route, _)| route.clone()).unwrap_or_default();
-    let how = if wanted.full_scan {
-        "reads it from end to end"
-    } else {
-        "walks an index along a range"
+    let how = match wanted.reads {
+        Reads::All => "reads it from end to end",
+        Reads::Range => "walks an index along a range",
+        Reads::Order => "walks an index in the order of the result until it has met enough rows",
+    };
+    let read = match wanted.reads {
+        Reads::Order => "rows are searched in order".to_owned(),
+        Reads::All | Reads::Range => {
+            format!("{} rows read each time", numbers::count(wanted.table_rows))
+        }
     };
     let mut evidence = vec![format!("the database's plan for {table} {how}")];
     for sql in &wanted.statements {
@@ -273,10 +310,13 @@ fn finding(context: &Context<'_>, table: &str, wanted: &Wanted<'_>) -> Finding {
     Finding {
         rule: "missing-index",
         title: title(&format!(
-            "missing index on {table} ({columns}): {} rows read each time",
-            numbers::count(wanted.table_rows)
+            "missing index on {table} ({columns}): {read}"
         )),
-        why: "every row is read to find a few, and the time grows with the table".to_owned(),
+        why: match wanted.reads {
+            Reads::Order => "rows of others are read until enough of the wanted ones are met: the rarer those are, the longer it takes",
+            Reads::All | Reads::Range => "every row is read to find a few, and the time grows with the table",
+        }
+        .to_owned(),
         evidence,
         remedy: remedy(
             &context.recording.meta.target.database,
@@ -290,10 +330,9 @@ fn finding(context: &Context<'_>, table: &str, wanted: &Wanted<'_>) -> Finding {
         ),
         gain_share: gain.share,
         gain: gain.replayed,
-        confidence: if wanted.full_scan {
-            Confidence::High
-        } else {
-            Confidence::Medium
+        confidence: match wanted.reads {
+            Reads::All => Confidence::High,
+            Reads::Range | Reads::Order => Confidence::Medium,
         },
         route,
     }

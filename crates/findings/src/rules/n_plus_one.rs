@@ -62,8 +62,11 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     }
     let found = loops.into_iter().filter_map(|mut found| {
         found.sort_by(|a, b| {
+            let named = a.is_transaction().cmp(&b.is_transaction());
             let by_cost = b.saved.sum().total_cmp(&a.saved.sum());
-            by_cost.then_with(|| (a.route, a.digest).cmp(&(b.route, b.digest)))
+            named
+                .then(by_cost)
+                .then_with(|| (a.route, a.digest).cmp(&(b.route, b.digest)))
         });
         finding(context, &found)
     });
@@ -116,26 +119,41 @@ fn repeated<'a>(context: &'a Context<'_>) -> Vec<Repeated<'a>> {
     let often =
         |repeat: &Repeat| repeat.requests >= REQUESTS_MIN && repeat.per_request() >= REPEATS_MIN;
     let often = repeats.into_iter().filter(|(_, repeat)| often(repeat));
-    let repeated = often.map(|((route, digest, site), repeat)| {
-        let of_line = lines
-            .get(&(route, repeat.site))
-            .copied()
-            .unwrap_or_default();
-        let cost = repeat.cost(context, route, of_line);
-        Repeated {
-            route: &context.joined.routes[route],
-            digest: context.text(digest),
-            site,
-            saved: cost.times(1.0 - 1.0 / repeat.per_request()),
-            repeat: repeat.of_all(context),
-        }
-    });
-    repeated.filter(Repeated::counts).collect()
+    often
+        .map(|((route, digest, site), repeat)| {
+            let of_line = lines
+                .get(&(route, repeat.site))
+                .copied()
+                .unwrap_or_default();
+            let cost = repeat.cost(context, route, of_line);
+            Repeated {
+                route: &context.joined.routes[route],
+                digest: context.text(digest),
+                site,
+                saved: cost.times(1.0 - 1.0 / repeat.per_request()),
+                repeat: repeat.of_all(context),
+            }
+        })
+        .filter(|repeated| repeated.counts() || repeated.is_transaction())
+        .collect()
 }
 
 impl Repeated<'_> {
     fn counts(&self) -> bool {
         const VERBS: [&str; 6] = ["SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "REPLACE"];
+        VERBS.contains(&query::verb(self.digest).as_str())
+    }
+
+    /// Whether it begins or ends a transaction: around statements of a loop these are part of what the loop costs.
+    fn is_transaction(&self) -> bool {
+        const VERBS: [&str; 6] = [
+            "BEGIN",
+            "START",
+            "COMMIT",
+            "ROLLBACK",
+            "SAVEPOINT",
+            "RELEASE",
+        ];
         VERBS.contains(&query::verb(self.digest).as_str())
     }
 
@@ -219,7 +237,8 @@ impl Repeat {
 
 /// One finding for all that one loop repeats, the costliest first.
 fn finding(context: &Context<'_>, found: &[Repeated<'_>]) -> Option<Finding> {
-    let most = found.first()?;
+    let most = found.first().filter(|most| most.counts())?;
+    let transactions = found.iter().filter(|each| each.is_transaction()).count();
     let saved = found
         .iter()
         .map(|each| each.saved.clone())
@@ -232,7 +251,7 @@ fn finding(context: &Context<'_>, found: &[Repeated<'_>]) -> Option<Finding> {
     let mean = context
         .route(most.route)
         .map_or(0.0, |route| route.seen_mean_ms);
-    let more = match found.len() - 1 {
+    let more = match found.len() - 1 - transactions {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
@@ -257,7 +276,7 @@ fn finding(context: &Context<'_>, found: &[Repeated<'_>]) -> Option<Finding> {
         why: "each execution is a round trip and work in the driver, and their number grows with the data"
             .to_owned(),
         evidence,
-        remedy: remedy(most.digest, most.reads()),
+        remedy: remedy(most.digest, most.reads(), transactions > 0),
         estimated_gain: format!(
             "{}: −{} of {} a request on {}",
             gain.text,
@@ -275,7 +294,7 @@ fn finding(context: &Context<'_>, found: &[Repeated<'_>]) -> Option<Finding> {
     })
 }
 
-fn remedy(digest: &str, reads: bool) -> Remedy {
+fn remedy(digest: &str, reads: bool, in_transactions: bool) -> Remedy {
     let query = query::read(digest);
     let column = query
         .as_ref()
@@ -284,6 +303,9 @@ fn remedy(digest: &str, reads: bool) -> Remedy {
             _ => None,
         });
     let text = match column {
+        _ if !reads && in_transactions => "write all rows with one statement (`insert_all`, `upsert_all`, VALUES with several rows), or at least in \
+             one transaction around the loop: each COMMIT waits for the disk"
+            .to_owned(),
         _ if !reads => "write all rows with one statement (VALUES with several rows, or a condition that picks them all)".to_owned(),
         Some(column) if aggregates(digest) => {
             format!("ask once: {column} IN (…) with GROUP BY {column}; or keep the number in a column")
@@ -351,7 +373,7 @@ mod tests {
     fn statements_for_all_values_keep_their_meaning() {
         let check = |digest: &str, expected: Option<&str>| {
             assert_eq!(sql_digest::digest(digest.as_bytes()), digest, "no digest");
-            assert_eq!(remedy(digest, true).exact.as_deref(), expected);
+            assert_eq!(remedy(digest, true, false).exact.as_deref(), expected);
         };
         check(
             "SELECT COUNT(*) AS cnt FROM message WHERE channel_id = ?",

@@ -5,6 +5,7 @@ use recording::ActKind;
 
 use crate::acts::ActSum;
 use crate::context::Context;
+use crate::lookups;
 use crate::numbers;
 use crate::query;
 use crate::text::{called_from, fit, ms, percent, place, title};
@@ -28,32 +29,38 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         .breakdown
         .sql
         .iter()
-        .filter(|sql| is_locking(&sql.digest));
+        .filter(|sql| query::locks(&sql.digest));
     locking.filter_map(|sql| finding(context, sql)).collect()
-}
-
-/// Whether a statement locks rows until its transaction ends.
-fn is_locking(digest: &str) -> bool {
-    let upper = digest.trim_end().to_ascii_uppercase();
-    let reads = [
-        " FOR UPDATE",
-        " FOR NO KEY UPDATE",
-        " FOR SHARE",
-        " LOCK IN SHARE MODE",
-    ];
-    match query::verb(digest).as_str() {
-        "SELECT" => reads.iter().any(|clause| upper.contains(clause)),
-        verb => matches!(verb, "UPDATE" | "DELETE"),
-    }
 }
 
 /// How long executions take without their waits for the GVL, milliseconds.
 struct Times {
     quickest: f64,
     mean: f64,
+    /// Whose the quickest time is.
+    whose: &'static str,
 }
 
+/// With what the statement itself takes at its best; where all of its executions wait, what finding the row by the same key takes
+/// without locking it.
 fn times(context: &Context<'_>, sql: &SqlSummary) -> Option<Times> {
+    let own = own_times(context, sql)?;
+    let query = query::read(&sql.digest);
+    let table = query.as_ref().and_then(|query| query.tables.first());
+    let without = table
+        .zip(query.as_ref())
+        .and_then(|(table, query)| lookups::quickest_ms(context, &table.name, Some(&query.equal)));
+    Some(match without {
+        Some(quickest) if quickest < own.quickest => Times {
+            quickest,
+            whose: "without the lock",
+            ..own
+        },
+        _ => own,
+    })
+}
+
+fn own_times(context: &Context<'_>, sql: &SqlSummary) -> Option<Times> {
     let handled = context
         .joined
         .requests
@@ -72,6 +79,7 @@ fn times(context: &Context<'_>, sql: &SqlSummary) -> Option<Times> {
     Some(Times {
         quickest: each[(each.len() as f64 * QUICKEST) as usize],
         mean: each.iter().sum::<f64>() / each.len() as f64,
+        whose: "for the quickest tenth",
     })
 }
 
@@ -89,10 +97,11 @@ fn finding(context: &Context<'_>, sql: &SqlSummary) -> Option<Finding> {
     let at = place(sql.called_from.first().map(String::as_str));
     let mut evidence = vec![
         format!(
-            "{} in the mean, {} for the quickest tenth of {}: {} of its time is waiting",
+            "{} in the mean of {}, {} {}: {} of its time is waiting",
             ms(times.mean),
-            ms(times.quickest),
             numbers::counted(sql.count, "execution"),
+            ms(times.quickest),
+            times.whose,
             percent(waits),
         ),
         fit(&sql.digest, 160),

@@ -333,8 +333,69 @@ fn statements_that_take_far_longer_than_their_quickest_wait_for_locked_rows() {
         )
     );
     check("UPDATE events SET n = ? WHERE id = ?", &waits, true);
-    // Slow for everybody is no wait for one another.
+    // Slow for everybody may be slow by itself, unless the same row is found at once without a lock.
     check(LOCK, &[18.0, 20.0, 22.0], false);
+    let all_wait = locking(LOCK, &[18.0, 20.0, 22.0]).issuing(
+        "SELECT name FROM events WHERE id = ?",
+        "app/events.rb:5",
+        1,
+        0.2,
+    );
+    let findings = all_wait.findings();
+    let found = findings.iter().find(|finding| finding.rule == "row-lock");
+    let evidence = &found.expect("a finding").evidence[0];
+    assert!(evidence.contains("0.20 ms without the lock"), "{evidence}");
     // Reads that lock nothing vary with what they read.
     check("SELECT * FROM events WHERE id > ?", &waits, false);
+}
+
+#[test]
+fn an_index_that_is_walked_in_order_picks_no_rows() {
+    const LATEST: &str = "SELECT * FROM message WHERE (channel_id = ?) ORDER BY id DESC LIMIT ?";
+    let walked = |digest: &str| {
+        let step = PlanStep {
+            access: Access::Index("PRIMARY".to_owned()),
+            ..full_scan("message", &MESSAGE)
+        };
+        let run = healthy()
+            .issuing(digest, "app.rb:3", 1, 2.0)
+            .issuing("SELECT * FROM message WHERE id = ?", "app.rb:5", 1, 0.5)
+            .explained(digest, vec![step]);
+        let findings = run.findings().into_iter();
+        findings
+            .filter(|finding| finding.rule == "missing-index")
+            .collect::<Vec<_>>()
+    };
+    let found = walked(LATEST);
+    assert_eq!(
+        found[0].title,
+        "missing index on message (channel_id, id): rows are searched in order"
+    );
+    assert_eq!(found[0].confidence, Confidence::Medium);
+    // Without a LIMIT the index is there for the order, and every row is wanted or filtered anyway.
+    assert!(walked("SELECT * FROM message WHERE channel_id = ? ORDER BY id").is_empty());
+}
+
+#[test]
+fn transactions_of_a_loop_belong_to_what_it_repeats() {
+    let run = healthy()
+        .issuing(
+            "INSERT INTO rows (a) VALUES (?)",
+            "app.rb:7 < app.rb:6",
+            20,
+            0.5,
+        )
+        .issuing("BEGIN", "app.rb:7 < app.rb:6", 20, 0.2)
+        .issuing("COMMIT", "app.rb:7 < app.rb:6", 20, 1.5);
+    let findings = run.check(&["n-plus-one"]);
+    let title = &findings[0].title;
+    assert!(title.contains("20 × INSERT INTO rows at app.rb"), "{title}");
+    assert!(
+        findings[0].remedy.text.contains("insert_all"),
+        "{findings:#?}"
+    );
+    // 2.2 ms of 4, 19 of 20 times.
+    assert!(findings[0].gain_share > 0.4, "{findings:#?}");
+    // Alone they say nothing.
+    healthy().issuing("COMMIT", "app.rb:7", 20, 1.5).check(&[]);
 }

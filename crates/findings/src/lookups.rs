@@ -1,0 +1,49 @@
+//! How long finding rows by an index takes in this run: what a statement on the same table would take without waiting or searching.
+
+use breakdown::SqlSummary;
+
+use crate::context::Context;
+use crate::query::{self, Column};
+
+/// Rows of one execution up to which a statement found its rows by a key.
+const ROWS_MAX: f64 = 2.0;
+
+/// Mean time in the driver of the quickest statement that finds a row or two of the table by equality, without waits for the GVL.
+/// With `by`, of those that look for the same columns. `None` where the run has no such statement.
+pub(crate) fn quickest_ms(
+    context: &Context<'_>,
+    table: &str,
+    by: Option<&[Column]>,
+) -> Option<f64> {
+    let looks_up = |sql: &&SqlSummary| {
+        let rows = sql.rows as f64 / sql.count.max(1) as f64;
+        let query = query::read(&sql.digest).filter(|_| !query::locks(&sql.digest));
+        query.is_some_and(|query| {
+            let [of] = query.tables.as_slice() else {
+                return false;
+            };
+            let same = by.is_none_or(|columns| names(columns) == names(&query.equal));
+            of.name.eq_ignore_ascii_case(table)
+                && !query.equal.is_empty()
+                && same
+                && rows <= ROWS_MAX
+                && !query.grouped
+        })
+    };
+    let found = context.breakdown.sql.iter().filter(looks_up);
+    found.map(mean_ms).min_by(f64::total_cmp)
+}
+
+/// Mean time of an execution in the driver, without waits for the GVL.
+pub(crate) fn mean_ms(sql: &SqlSummary) -> f64 {
+    (sql.time_ms - sql.gvl_wait_ms).max(0.0) / sql.count.max(1) as f64
+}
+
+fn names(columns: &[Column]) -> Vec<String> {
+    let mut names: Vec<String> = columns
+        .iter()
+        .map(|column| column.name.to_ascii_lowercase())
+        .collect();
+    names.sort();
+    names
+}
