@@ -5,6 +5,7 @@
 //! database as the alternative, and ends as `hakaru run` would.
 
 mod look;
+pub(crate) mod prove;
 mod write;
 
 use std::fs::OpenOptions;

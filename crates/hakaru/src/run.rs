@@ -23,6 +23,7 @@ use target::{Running, TargetError};
 
 use crate::cli::RunArgs;
 use crate::exit::{Exit, Failure};
+use crate::init::prove;
 use crate::page::{Form, Outputs};
 use crate::settings::Settings;
 use crate::{config, guard, log, page, profile, revision, signals, talk, undo};
@@ -68,7 +69,7 @@ pub(crate) fn record(
     guard::check(settings)?;
     let mut troubles = Vec::new();
     let kept = claim(settings, &mut troubles)?;
-    let scenario = read_scenario(settings)?;
+    let mut scenario = read_scenario(settings)?;
     let plan = &settings.plan;
     plan.check(&scenario)
         .map_err(|error| Failure::new(Exit::Usage, error))?;
@@ -76,6 +77,9 @@ pub(crate) fn record(
     let places = Places::new(settings, &mut troubles)?;
     reset_data(settings, stop)?;
     let app = start(settings, &places, stop)?;
+    if prove::flows(settings)? {
+        scenario = read_scenario(settings)?;
+    }
     let (recording, number) = measure(Measure {
         settings,
         scenario: &scenario,

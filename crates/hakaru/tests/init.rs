@@ -64,6 +64,10 @@ fn check(port_written: &str, prepare: impl FnOnce(&Path), paths: &[&str]) {
     assert_eq!(output.status.code(), Some(0), "{said}\n{moved}");
     let page = String::from_utf8_lossy(&output.stdout);
     assert!(!page.contains("hollow-answers"), "{page}");
+    // The first run tried the flow.
+    let flow = std::fs::read_to_string(path.join("flows/first.hurl")).expect("a flow");
+    assert!(flow.contains("\nHTTP 200\n"), "{flow}");
+    assert!(said.contains("tried "), "{said}");
     // A second time nothing is overwritten.
     assert_eq!(hakaru(path, &["init"]).status.code(), Some(2));
     let kept = std::fs::read_to_string(path.join("hakaru.toml")).expect("a configuration");
@@ -75,6 +79,18 @@ fn a_bare_rackup_file() {
     let app = "run ->(env) { [200, {}, [\"hello\"]] }\n";
     let prepare = |path: &Path| std::fs::write(path.join("config.ru"), app).expect("a file");
     check("9292", prepare, &["/"]);
+}
+
+#[test]
+fn routes_that_answer_with_no_page_are_taken_out_by_the_first_run() {
+    let app = r#"PAGES = { "/orders" => 200, "/account" => 302 }
+run ->(env) { [PAGES.fetch(env["PATH_INFO"], 404), { "location" => "/login" }, ["hello"]] }
+__END__
+get "/orders"
+get "/account"
+"#;
+    let prepare = |path: &Path| std::fs::write(path.join("config.ru"), app).expect("a file");
+    check("9292", prepare, &["/", "/orders", "/account"]);
 }
 
 #[test]

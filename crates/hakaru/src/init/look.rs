@@ -117,12 +117,18 @@ fn is_set(source: &str, line: &str) -> bool {
     source.lines().any(|known| known.trim().starts_with(line))
 }
 
-/// `/` and the literal GET routes: Sinatra's `get "/x"` and Rails' `get "x"`, and the index of `resources :x`.
+/// `/` and the literal GET routes: Sinatra's `get "/x"` and Rails' `get "x"`, the index of `resources :x`, and where other apps are
+/// put: Rack's `map "/x"` and Rails' `mount X => "/x"`. The first run takes out what answers with no page.
 fn paths(source: &str, rails: bool) -> Vec<String> {
     let mut paths = vec!["/".to_owned()];
     for line in source.lines().map(str::trim) {
         let path = if let Some(rest) = line.strip_prefix("get ") {
             literal(rest)
+        } else if let Some(rest) = line.strip_prefix("map ") {
+            literal(rest)
+        } else if let Some(rest) = line.strip_prefix("mount ") {
+            let at = rest.split_once("=>").or_else(|| rest.split_once("at:"));
+            at.and_then(|(_, at)| literal(at.trim_start()))
         } else if rails {
             line.strip_prefix("resources :").and_then(index_of)
         } else {
@@ -152,11 +158,34 @@ fn index_of(text: &str) -> Option<String> {
     (!limited && !left_out && !name.is_empty()).then_some(name)
 }
 
-/// No parameters, and nothing that by its name changes something.
+/// No parameters, nothing that by its name changes something, and nothing that machines ask for instead of people.
 fn is_plain(path: &str) -> bool {
     const CHANGING: [&str; 4] = ["logout", "initialize", "reset", "delete"];
+    const FOR_MACHINES: [&str; 17] = [
+        "up",
+        "ping",
+        "health",
+        "healthz",
+        "healthcheck",
+        "health_check",
+        "health-check",
+        "livez",
+        "readyz",
+        "ready",
+        "metrics",
+        "manifest",
+        "service-worker",
+        "serviceworker",
+        "robots",
+        "sitemap",
+        "favicon",
+    ];
     let plain = |c: char| c.is_ascii_alphanumeric() || "/_-.".contains(c);
-    path.chars().all(plain) && !CHANGING.iter().any(|word| path.contains(word))
+    let last = path.rsplit('/').next().unwrap_or_default();
+    let stem = last.split('.').next().unwrap_or_default();
+    path.chars().all(plain)
+        && !CHANGING.iter().any(|word| path.contains(word))
+        && !FOR_MACHINES.contains(&stem)
 }
 
 #[cfg(test)]
@@ -198,6 +227,12 @@ mod tests {
             "get \"/\" do\nget '/login' do\nget \"/a/:id\" do\nget \"/logout\" do\n",
             false,
             &["/", "/login"],
+        );
+        check(
+            "get \"up\" => \"rails/health#show\", as: :rails_health_check\nget \"/manifest.json\" do\n\
+             mount Sidekiq::Web => \"/jobs\"\nmount Admin::Engine, at: \"/admin\"\nmap \"/api\" do\n",
+            true,
+            &["/", "/jobs", "/admin", "/api"],
         );
         check(
             "resources :posts, only: %i[index show] do\nresources :tags, only: :show\nget \"about\"\n",

@@ -1,6 +1,7 @@
 //! The texts of the two files.
 
 use super::look::App;
+use super::prove::UNTRIED;
 use crate::guard::Store;
 
 /// `hakaru.toml`, each line explained.
@@ -68,10 +69,12 @@ fn local_database(store: &Store, env: &str) -> String {
 
 /// A flow that asks for each path once. An entry without a stated answer accepts every status below 500.
 pub(crate) fn flow(app: &App) -> String {
-    let mut text = "# A first flow: one request after another. State what each must answer, such as `HTTP 200`,\n\
-                    # as soon as you know; until then every answer but a server error will do.\n\
-                    # Accept-Encoding lets the app compress, as it does for a browser; checks see the body decompressed.\n"
-        .to_owned();
+    let mut text = format!(
+        "# A first flow: one request after another. State what each must answer, such as `HTTP 200`,\n\
+         # as soon as you know; until then every answer but a server error will do.\n\
+         # Accept-Encoding lets the app compress, as it does for a browser; checks see the body decompressed.\n\
+         {UNTRIED}\n"
+    );
     let https = if app.https_only {
         "X-Forwarded-Proto: https\n"
     } else {
