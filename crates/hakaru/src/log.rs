@@ -95,6 +95,7 @@ fn line(store: &Store, entry: RunEntry) -> Result<Line, store::StoreError> {
         number: entry.number,
         started_at_unix_ms: entry.started_at_unix_ms,
         complete: entry.complete,
+        part_of: entry.part_of,
         commit: known.commit,
         dirty: known.dirty,
         dirty_hash: known.dirty_hash,

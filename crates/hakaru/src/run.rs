@@ -101,7 +101,7 @@ pub(crate) fn claim(
     troubles: &mut Vec<Trouble>,
 ) -> Result<Option<(Store, RunClaim)>, Failure> {
     let claimed = Store::open(&settings.project).and_then(|store| {
-        let claim = store.claim()?;
+        let claim = store.claim()?.part_of(settings.part_of);
         Ok((store, claim))
     });
     match claimed {

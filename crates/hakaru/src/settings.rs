@@ -37,6 +37,8 @@ const BEFORE_TIMEOUT_DEFAULT: Duration = Duration::from_secs(300);
 pub(crate) struct Settings {
     /// The project: where `.hakaru/` lies.
     pub(crate) project: PathBuf,
+    /// The command whose part the run is; empty for `hakaru run`.
+    pub(crate) part_of: &'static str,
     /// How to start the app; `None` to attach to one that runs.
     pub(crate) start: Option<Spec>,
     /// Where it answers.
@@ -99,6 +101,7 @@ impl Settings {
             plan: plan(args, &config)?,
             scenario: scenario_spec(&args.flows, &config, &folder, &url)?,
             project: folder,
+            part_of: "",
             agent: start.is_some() && !args.no_agent,
             profile: false,
             start,

@@ -70,6 +70,7 @@ fn settings(args: &SweepArgs, connections: u32) -> Result<Settings, Failure> {
     // A rate of the config file would be the same whatever the connections are.
     settings.plan.pace = load::Pace::Closed;
     settings.plan.level_up = None;
+    settings.part_of = "sweep";
     Ok(settings)
 }
 

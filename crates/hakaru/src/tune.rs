@@ -181,7 +181,10 @@ fn settings(args: &TuneArgs, kept: Option<&StoredRun>) -> Result<Settings, Failu
         command: typed.command,
         ..RunArgs::default()
     };
-    Settings::resolve(&run_args, config::load(path.as_deref(), &folder)?)
+    let loaded = config::load(path.as_deref(), &folder)?;
+    let mut settings = Settings::resolve(&run_args, loaded)?;
+    settings.part_of = "tune";
+    Ok(settings)
 }
 
 /// What predictions come from.

@@ -10,6 +10,8 @@ use crate::text::one_line;
 
 /// Said where a change cannot be told from chance.
 const NOISE_UNKNOWN: &str = "noise unknown: run again unchanged";
+/// Said of a run that follows others of another load.
+const NOT_COMPARABLE: &str = "not comparable: another load";
 /// As many digits of a commit as git itself shows.
 const COMMIT_DIGITS: usize = 7;
 
@@ -23,6 +25,7 @@ pub struct Line {
     pub number: i64,
     pub started_at_unix_ms: i64,
     pub complete: bool,
+    pub part_of: String,
     pub commit: String,
     pub dirty: String,
     pub dirty_hash: String,
@@ -58,10 +61,14 @@ pub struct Journal {
 #[derive(Clone, Debug)]
 struct Row {
     line: Line,
-    /// What differs from the run before it.
+    /// What differs from the run that it is compared with, else from the one before it.
     changes: Vec<String>,
-    /// Of the score, or of the rate where a run has none, against the run before it.
+    /// Of the score, or of the rate where a run has none, against the last run of the same load; `None` without one.
     change: Option<f64>,
+    /// Number of that run.
+    against: Option<i64>,
+    /// Whether runs before it are all of another load.
+    is_alone: bool,
     /// How far the greatest of repeated runs lies above the least, as a share of it.
     noise: Option<f64>,
 }
@@ -70,11 +77,15 @@ impl Journal {
     /// Of runs, the oldest first.
     pub fn of(lines: Vec<Line>) -> Journal {
         let rows = lines.iter().enumerate().map(|(index, line)| {
-            let before = index.checked_sub(1).map(|index| &lines[index]);
+            let earlier = &lines[..index];
+            let like = earlier.iter().rfind(|before| is_like(before, line));
+            let before = like.or_else(|| earlier.last());
             Row {
                 changes: before.map_or_else(Vec::new, |before| changes(before, line)),
-                change: before.and_then(|before| change(before, line)),
-                noise: before.and_then(|before| noise(&lines, before, line)),
+                change: like.and_then(|before| change(before, line)),
+                noise: like.and_then(|before| noise(&lines, before, line)),
+                against: like.map(|before| before.number),
+                is_alone: like.is_none() && before.is_some(),
                 line: line.clone(),
             }
         });
@@ -152,7 +163,7 @@ const HEADS: [&str; 9] = [
     "p95",
     "p99",
     "failed",
-    "against the run before",
+    "against the last of this load",
 ];
 
 impl Row {
@@ -179,6 +190,7 @@ impl Row {
     /// The change, and never without what it is to be compared with.
     fn verdict(&self) -> String {
         match (self.change, self.noise) {
+            (None, _) if self.is_alone => NOT_COMPARABLE.to_owned(),
             (None, _) => String::new(),
             (Some(change), None) => format!("{} ({NOISE_UNKNOWN})", signed(change)),
             (Some(change), Some(noise)) if change.abs() <= noise => {
@@ -204,10 +216,15 @@ impl Row {
             .notes
             .iter()
             .map(|note| format!("note: {}", one_line(note)));
+        let part = match self.line.part_of.as_str() {
+            "" => None,
+            command => Some(format!("a step of {command}")),
+        };
         let cut_off = (!self.line.complete).then(|| "cut off before its end".to_owned());
         self.changes
             .iter()
             .cloned()
+            .chain(part)
             .chain(cut_off)
             .chain(self.line.trials.iter().map(Tried::said))
             .chain(notes)
@@ -221,6 +238,7 @@ impl Row {
             "number": line.number,
             "started_at_unix_ms": line.started_at_unix_ms,
             "complete": line.complete,
+            "part_of": known(&line.part_of),
             "commit": known(&line.commit),
             "dirty": known(&line.dirty),
             "changes": self.changes,
@@ -231,6 +249,7 @@ impl Row {
             },
             "errors": line.errors,
             "checks_failed": line.checks_failed,
+            "against": self.against,
             "change_share": self.change,
             "noise_share": self.noise,
             "notes": line.notes,
@@ -269,6 +288,16 @@ impl Tried {
 fn signed(share: f64) -> String {
     let sign = if share < 0.0 { "−" } else { "+" };
     format!("{sign}{}", numbers::share(share.abs()))
+}
+
+/// Whether two runs may be compared: neither was cut off nor a step of another command that the other is not, and the same load
+/// was sent. Nothing is known of the settings of a run that an older program has kept.
+fn is_like(before: &Line, line: &Line) -> bool {
+    const LOAD: [&str; 6] = ["agent", "connections", "flows", "level up", "rate", "url"];
+    let unknown = before.settings.is_empty() || line.settings.is_empty();
+    let (old, new) = (settings(&before.settings), settings(&line.settings));
+    let same = LOAD.iter().all(|name| old.get(name) == new.get(name));
+    before.complete && before.part_of == line.part_of && (unknown || same)
 }
 
 /// What differs, one sentence each.
@@ -374,7 +403,7 @@ mod tests {
                 "",
                 "+50%, beyond the noise of ±2%",
                 "+2%, within the noise of ±2%",
-                "+100%, beyond the noise of ±2%",
+                "not comparable: another load",
             ]
         );
         let first = Journal::of(vec![

@@ -15,6 +15,19 @@ use crate::{RunWriter, Store, StoreError};
 #[derive(Debug)]
 pub struct RunClaim {
     _lock: File,
+    /// The command whose part the run is; empty for a run of its own.
+    pub(crate) part_of: &'static str,
+}
+
+impl RunClaim {
+    /// The same for a run that is a part of that command, such as one step of `sweep`.
+    #[must_use]
+    pub fn part_of(self, command: &'static str) -> RunClaim {
+        RunClaim {
+            part_of: command,
+            ..self
+        }
+    }
 }
 
 impl Store {
@@ -36,13 +49,27 @@ impl Store {
         }
         // Only for the other's message. On a full disk the lock holds all the same.
         let _ = write_holder(&mut file);
-        Ok(RunClaim { _lock: file })
+        Ok(RunClaim {
+            _lock: file,
+            part_of: "",
+        })
     }
 
     /// Begins a run under a claim of its own; for callers that know `meta` before they start anything.
     pub fn begin_run(self, meta: &Meta) -> Result<RunWriter, StoreError> {
         let claim = self.claim()?;
         self.begin_claimed(claim, meta)
+    }
+}
+
+impl Store {
+    /// The process that writes a run in this project now, by what it left beside its lock. The lock itself is not tried: whoever
+    /// does that keeps a run from beginning.
+    pub(crate) fn writing_process(&self) -> Option<u32> {
+        let text = std::fs::read_to_string(self.folder.join("run.lock")).ok()?;
+        let pid: u32 = text.split_whitespace().next()?.parse().ok()?;
+        let alive = std::path::Path::new(&format!("/proc/{pid}")).exists();
+        (alive && pid != std::process::id()).then_some(pid)
     }
 }
 

@@ -11,7 +11,7 @@ use rusqlite::Connection;
 use crate::{FOLDER, Store, StoreError};
 
 /// The steps from an empty database to the present tables; `user_version` counts those taken.
-const MIGRATIONS: [&str; 5] = [
+const MIGRATIONS: [&str; 6] = [
     "
     CREATE TABLE run (
         number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -77,6 +77,12 @@ const MIGRATIONS: [&str; 5] = [
         verdict TEXT NOT NULL,
         kept INTEGER NOT NULL,
         document TEXT NOT NULL
+    ) STRICT;
+",
+    "
+    CREATE TABLE part (
+        run INTEGER PRIMARY KEY REFERENCES run (number) ON DELETE CASCADE,
+        command TEXT NOT NULL
     ) STRICT;
 ",
 ];

@@ -2,6 +2,7 @@
 
 use rusqlite::{OptionalExtension, params};
 
+use crate::read::LAST;
 use crate::{RunRef, Store, StoreError};
 
 /// A run's line in the journal.
@@ -81,9 +82,11 @@ impl Store {
             RunRef::Number(number) => Some(number),
         };
         let added = self.database.query_row(
-            "INSERT INTO note (run, text)
-             SELECT number, ?2 FROM run WHERE number = coalesce(?1, (SELECT max(number) FROM run))
-             RETURNING run",
+            &format!(
+                "INSERT INTO note (run, text)
+             SELECT number, ?2 FROM run WHERE number = coalesce(?1, ({LAST}))
+             RETURNING run"
+            ),
             params![number, text],
             |row| row.get(0),
         );

@@ -44,7 +44,7 @@ pub struct Store {
 /// Names a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunRef {
-    /// The newest.
+    /// The newest that is no part of another command and measured something; else the newest.
     Last,
     /// By its number, counted from 1.
     Number(i64),
@@ -63,6 +63,8 @@ pub struct RunEntry {
     pub target: String,
     /// Requests recorded, warm-up included.
     pub requests: u64,
+    /// The command whose part it is, such as `sweep`; empty for a run of its own.
+    pub part_of: String,
 }
 
 /// A run as read back.

@@ -6,7 +6,15 @@ use rusqlite::{OptionalExtension, Row, params};
 
 use crate::{RunEntry, RunRef, Store, StoreError, StoredRun};
 
-const ENTRY_COLUMNS: &str = "number, started_at_unix_ms, complete, target, requests";
+const ENTRY_COLUMNS: &str = "number, started_at_unix_ms, complete, target, requests,
+    coalesce((SELECT command FROM part WHERE part.run = run.number), '')";
+
+/// The number of [`RunRef::Last`]. A run that was ended in its warm-up has a line in the journal with nothing in it.
+pub(crate) const LAST: &str = "SELECT coalesce(
+    (SELECT max(number) FROM run
+     WHERE number NOT IN (SELECT run FROM part)
+       AND number NOT IN (SELECT run FROM journal WHERE coalesce(rps, 0) = 0)),
+    (SELECT max(number) FROM run))";
 
 impl Store {
     /// All runs, the newest first.
@@ -41,7 +49,10 @@ impl Store {
             .read_chunks(entry.number, &mut recording)
             .map_err(failed)?;
         if !entry.complete {
-            note_cut_off(&mut recording);
+            note_cut_off(
+                &mut recording,
+                self.writer_of(entry.number).map_err(failed)?,
+            );
         }
         if unread > 0 {
             recording.troubles.push(unread_trouble(unread));
@@ -56,11 +67,19 @@ impl Store {
         };
         let sql = format!(
             "SELECT {ENTRY_COLUMNS}, summary FROM run
-             WHERE number = coalesce(?1, (SELECT max(number) FROM run))"
+             WHERE number = coalesce(?1, ({LAST}))"
         );
         self.database
-            .query_row(&sql, params![number], |row| Ok((entry(row)?, row.get(5)?)))
+            .query_row(&sql, params![number], |row| Ok((entry(row)?, row.get(6)?)))
             .optional()
+    }
+
+    /// The process that still writes a run; only the newest is ever written.
+    fn writer_of(&self, number: i64) -> rusqlite::Result<Option<u32>> {
+        let newest: i64 = self
+            .database
+            .query_row("SELECT max(number) FROM run", [], |row| row.get(0))?;
+        Ok(self.writing_process().filter(|_| number == newest))
     }
 
     /// Adds a run's chunks and returns how many could not be understood.
@@ -87,10 +106,12 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<RunEntry> {
         complete: row.get(2)?,
         target: row.get(3)?,
         requests: u64::try_from(row.get::<_, i64>(4)?).unwrap_or(0),
+        part_of: row.get(5)?,
     })
 }
 
-fn note_cut_off(recording: &mut Recording) {
+/// `writer` is the process that still writes the run.
+fn note_cut_off(recording: &mut Recording, writer: Option<u32>) {
     let measured_until = recording
         .exchanges
         .iter()
@@ -106,15 +127,23 @@ fn note_cut_off(recording: &mut Recording) {
     {
         recording.window = Window { start, end };
     }
-    recording
-        .meta
-        .ended_early
-        .get_or_insert_with(|| "cut off".to_owned());
+    let (what, remedy) = match writer {
+        Some(pid) => (
+            format!("this run is still going on (process {pid}); this is what it has kept so far, warm-up perhaps included"),
+            "look again when it has ended",
+        ),
+        None => (
+            "this run was cut off before its end; only what it had kept by then is here, warm-up perhaps included".to_owned(),
+            "run it again for numbers to rely on",
+        ),
+    };
+    if writer.is_none() {
+        let ended = &mut recording.meta.ended_early;
+        ended.get_or_insert_with(|| "cut off".to_owned());
+    }
     recording.troubles.push(Trouble {
-        what: "this run was cut off before its end; only what it had kept by then is here, \
-               warm-up perhaps included"
-            .to_owned(),
-        remedy: "run it again for numbers to rely on".to_owned(),
+        what,
+        remedy: remedy.to_owned(),
     });
 }
 

@@ -73,6 +73,7 @@ fn a_finished_run_comes_back_whole() {
 
     let stored = open(&project).load(RunRef::Last).unwrap();
     let expected = RunEntry {
+        part_of: String::new(),
         number: 1,
         started_at_unix_ms: 1_700_000_000_000,
         complete: true,
@@ -306,7 +307,7 @@ fn a_database_of_the_first_version_is_upgraded_and_stays_readable() {
     // What the first version had: its tables are the same, and it knew no others.
     let path = Store::path_in(project.path());
     let database = rusqlite::Connection::open(&path).unwrap();
-    let back = "DROP TABLE trial; DROP TABLE undo; DROP TABLE profile; DROP TABLE note; DROP TABLE journal; PRAGMA user_version = 1";
+    let back = "DROP TABLE part; DROP TABLE trial; DROP TABLE undo; DROP TABLE profile; DROP TABLE note; DROP TABLE journal; PRAGMA user_version = 1";
     database.execute_batch(back).unwrap();
     drop(database);
 
@@ -372,4 +373,76 @@ fn profiles_are_kept_under_numbers_of_their_own() {
     let of_run = store.profile_of_run(7).unwrap().expect("kept");
     assert_eq!((of_run.number, of_run.run), (2, Some(7)));
     assert_eq!(store.profile_of_run(8).unwrap(), None);
+}
+
+#[test]
+fn the_last_run_is_no_step_of_another_command_and_measured_something() {
+    let project = TempDir::new().unwrap();
+    let run = |part_of: &'static str, rps: Option<f64>| {
+        let store = open(&project);
+        let claim = store.claim().unwrap().part_of(part_of);
+        let mut run = store.begin_claimed(claim, &meta("puma")).unwrap();
+        run.finish(&Summary::default()).unwrap();
+        let number = run.number();
+        drop(run);
+        let entry = JournalEntry {
+            rps,
+            ..JournalEntry::default()
+        };
+        open(&project).put_journal(number, &entry).unwrap();
+        number
+    };
+    let own = run("", Some(100.0));
+    let step = run("sweep", Some(200.0));
+    let warm_up_only = run("", None);
+    let store = open(&project);
+    let last = || open(&project).load(RunRef::Last).unwrap().entry.number;
+    assert_eq!(last(), own);
+    assert_eq!(store.add_note(RunRef::Last, "of the last").unwrap(), own);
+    let parts: Vec<(i64, String)> = store
+        .list()
+        .unwrap()
+        .into_iter()
+        .map(|entry| (entry.number, entry.part_of))
+        .collect();
+    let expected = [(warm_up_only, ""), (step, "sweep"), (own, "")];
+    assert_eq!(
+        parts,
+        expected.map(|(number, part)| (number, part.to_owned()))
+    );
+    assert_eq!(store.load(RunRef::Number(step)).unwrap().entry.number, step);
+    assert_eq!(run("", Some(1.0)), last());
+}
+
+#[test]
+fn steps_alone_have_a_last_one_too() {
+    let project = TempDir::new().unwrap();
+    let store = open(&project);
+    let claim = store.claim().unwrap().part_of("tune");
+    let number = store.begin_claimed(claim, &meta("puma")).unwrap().number();
+    let stored = open(&project).load(RunRef::Last).unwrap();
+    assert_eq!(stored.entry.number, number);
+}
+
+#[test]
+fn a_run_that_another_process_still_writes_is_not_cut_off() {
+    let project = TempDir::new().unwrap();
+    let older = open(&project).begin_run(&meta("puma")).unwrap();
+    drop(older);
+    let run = open(&project).begin_run(&meta("puma")).unwrap();
+    drop(run);
+    let state = |number| {
+        let recording = open(&project)
+            .load(RunRef::Number(number))
+            .unwrap()
+            .recording;
+        let ended = recording.meta.ended_early.unwrap_or_default();
+        (ended, recording.troubles[0].what.contains("still going on"))
+    };
+    let cut_off = ("cut off".to_owned(), false);
+    assert_eq!(state(2), cut_off);
+    // The first process of a machine never ends.
+    std::fs::write(project.path().join(".hakaru/run.lock"), "1 1000\n").unwrap();
+    assert_eq!(state(2), (String::new(), true));
+    assert_eq!(state(1), cut_off, "only the newest is written");
 }

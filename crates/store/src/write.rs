@@ -28,6 +28,13 @@ impl Store {
         );
         inserted.map_err(|error| StoreError::sqlite(&self.path(), summary.len() as u64, error))?;
         let number = self.database.last_insert_rowid();
+        if !claim.part_of.is_empty() {
+            let noted = self.database.execute(
+                "INSERT INTO part (run, command) VALUES (?1, ?2)",
+                params![number, claim.part_of],
+            );
+            noted.map_err(|error| StoreError::sqlite(&self.path(), 0, error))?;
+        }
         Ok(RunWriter {
             store: self,
             number,

@@ -109,7 +109,7 @@ impl Wanted {
             Some(patch) => Some(Change::Patch(patch.clone())),
             None => Change::of(exact),
         };
-        let change = change.ok_or_else(|| needs_code(number, finding))?;
+        let change = change.ok_or_else(|| needs_code(run, number, finding))?;
         Ok(Wanted {
             run,
             number,
@@ -153,9 +153,9 @@ impl Wanted {
     }
 }
 
-fn needs_code(number: u32, finding: &findings::Finding) -> Failure {
+fn needs_code(run: i64, number: u32, finding: &findings::Finding) -> Failure {
     let mut message = format!(
-        "the remedy of finding {number} is a change that hakaru cannot make: {}",
+        "the remedy of finding {number} of run {run} is a change that hakaru cannot make: {}",
         finding.remedy.text
     );
     if let Some(exact) = &finding.remedy.exact {

@@ -70,7 +70,7 @@ impl<'a> Untried<'a> {
             lines.next().is_some_and(|line| line.starts_with(ENTRY)) && lines.all(headers)
         };
         let untried = head.lines().any(|line| line == UNTRIED);
-        (untried && entries.iter().all(|entry| is_own(&entry))).then_some(Untried { head, entries })
+        (untried && entries.iter().all(is_own)).then_some(Untried { head, entries })
     }
 
     /// `answered` in the order of the entries; what was not reached stays as it is.
