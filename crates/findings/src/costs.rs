@@ -17,6 +17,8 @@ const MAKES_ROWS: &str = "instantiate";
 const MAKES_JSON: [&str; 4] = ["as_json", "to_json", "serializable_hash", "JSON.generate"];
 /// The method by which a template renders another one, in ActionView, Sinatra and Tilt.
 const RENDERS: &str = "render";
+/// Part of the names by which ActionView renders a collection at once.
+const COLLECTION: &str = "collection";
 /// Methods that start another program, by the ends of their names. The thread keeps the GVL until the program runs.
 const SPAWNS: [&str; 8] = [
     "`", "system", "spawn", "fork", "popen", "popen2", "popen2e", "popen3",
@@ -245,13 +247,15 @@ impl<'a> Seen<'a> {
             json: asks_for_json(profile, locations, root),
             issues: false,
         };
+        let mut collection = false;
         for location in locations {
             let (frame, line) = (profile.frame(location.frame), location.line);
             let Some(file) = own(root, &frame.file) else {
                 // Below the app's innermost line.
                 if seen.chain.is_empty() {
                     seen.makes_rows |= frame.name.contains(MAKES_ROWS);
-                    seen.renders = method(&frame.name) == RENDERS;
+                    collection |= frame.name.to_ascii_lowercase().contains(COLLECTION);
+                    seen.renders = method(&frame.name) == RENDERS && !collection;
                 }
                 continue;
             };

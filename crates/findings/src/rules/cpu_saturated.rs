@@ -1,7 +1,7 @@
 //! No core is free, and the app or its database uses them.
 
 use super::host_busy::{Shares, shares};
-use recording::BurstKind;
+use recording::{BurstKind, LoadMode};
 
 use crate::context::Context;
 use crate::text::{percent, title};
@@ -73,7 +73,11 @@ fn saturated(context: &Context<'_>, shares: &Shares) -> Option<Finding> {
         estimated_gain: "unknown until it is known which lines or statements use it".to_owned(),
         gain_share: 0.0,
         gain: None,
-        confidence: Confidence::High,
+        // Clients that never pause take whatever there is: then it says where to look, not that something is wrong.
+        confidence: match context.recording.meta.load.mode {
+            LoadMode::Open => Confidence::High,
+            LoadMode::Closed => Confidence::Low,
+        },
     })
 }
 

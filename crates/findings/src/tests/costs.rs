@@ -295,6 +295,22 @@ fn partials_cost_what_goes_on_around_them() {
     ];
     let run = busy("GET /list").doing(ActKind::Work, "template", "app/web.rb:9", 1, 3.0);
     let finding = one(&run, samples, "partials-in-loop");
+    let at_once: &[(u64, &[&str])] = &[(
+        100,
+        &[
+            "lookup /gems/av.rb 5",
+            "CollectionRenderer#render_collection /gems/av.rb 7",
+            "Helpers#render /gems/av.rb 9",
+            LOOP,
+            WEB,
+        ],
+    )];
+    let findings = found(&run, &profile(&run, at_once));
+    assert!(
+        findings
+            .iter()
+            .all(|finding| finding.rule != "partials-in-loop")
+    );
     assert_eq!(
         finding.title,
         "40% of GET /list goes on around partials that app/views/list.erb:2 renders"
