@@ -160,10 +160,9 @@ fn memory_that_only_grows_files_that_stay_open_and_a_program_that_is_waited_for(
     }
     .json();
     check(&json, "memory-growth", "grows by");
-    check(&json, "wait", "config.ru:8");
-    check(&json, "subprocess", "a subprocess");
+    check(&json, "subprocess", "a subprocess at config.ru:8");
     check(&json, "fd-limit", "of 256 files");
-    check_no_other(&json, &["memory-growth", "wait", "fd-limit"]);
+    check_no_other(&json, &["memory-growth", "subprocess", "fd-limit"]);
 }
 
 #[test]
