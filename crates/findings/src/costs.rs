@@ -3,26 +3,17 @@
 //! A driver's time is the lesser part of what a statement costs: an object mapper builds it, reads its result, and makes
 //! objects of the rows, all below the line that issues it. Samples there know.
 
+mod seen;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use breakdown::Joined;
 use recording::{Handled, Recording, TextId};
-use stacks::{Frame, Location, Profile, StackId, State};
+use stacks::{Profile, Sample, StackId, State};
 
-/// Frames of the app that a source line holds at most, as the agent records them.
-const FRAMES_MAX: usize = 4;
-/// Part of the names of ActiveRecord's methods that make objects of rows.
-const MAKES_ROWS: &str = "instantiate";
-/// Methods that turn objects into JSON, by the ends of their names: the app's own, ActiveSupport's and the json gem's.
-const MAKES_JSON: [&str; 4] = ["as_json", "to_json", "serializable_hash", "JSON.generate"];
-/// The method by which a template renders another one, in ActionView, Sinatra and Tilt.
-const RENDERS: &str = "render";
-/// Part of the names by which ActionView renders a collection at once.
-const COLLECTION: &str = "collection";
-/// Methods that start another program, by the ends of their names. The thread keeps the GVL until the program runs.
-const SPAWNS: [&str; 8] = [
-    "`", "system", "spawn", "fork", "popen", "popen2", "popen2e", "popen3",
-];
+pub(crate) use seen::is_template;
+use seen::{Seen, Stacks, spawns};
+
 /// Fewer samples of a route tell nothing of its lines.
 const SAMPLES_MIN: u32 = 30;
 
@@ -93,18 +84,23 @@ impl Costs {
             Some((handled.id.0, request.route))
         });
         let routes: HashMap<u64, usize> = handled.collect();
-        let issuing = issuing(recording, joined);
-        let mut seen: HashMap<StackId, Seen<'_>> = HashMap::new();
-        for sample in &profile.samples {
-            let runs = matches!(sample.state, State::Running | State::Gc);
-            let Some(route) = routes.get(&sample.request).filter(|_| runs) else {
+        let stacks = Stacks::of(profile, &root, &issuing(recording, joined));
+        let mut callers: HashMap<u64, StackId> = HashMap::new();
+        for sample in in_order(profile) {
+            let Some(route) = routes.get(&sample.request) else {
                 continue;
             };
-            let stack = seen
-                .entry(sample.stack)
-                .or_insert_with(|| Seen::of(profile, sample.stack, &root, &issuing));
-            let of = costs.routes.entry(*route).or_default();
-            of.add(*route, stack, sample.weight, sample.count);
+            let own = stacks.seen(sample.stack);
+            if !own.chain.is_empty() {
+                callers.insert(sample.request, sample.stack);
+            }
+            if matches!(sample.state, State::Running | State::Gc) {
+                let caller = callers.get(&sample.request);
+                let resumed = caller.and_then(|caller| stacks.resumed(sample.stack, *caller));
+                let stack = resumed.as_ref().unwrap_or(own);
+                let of = costs.routes.entry(*route).or_default();
+                of.add(*route, stack, sample.weight, sample.count);
+            }
         }
         costs.routes.values_mut().for_each(OfRoute::finish);
         costs
@@ -219,101 +215,11 @@ fn most(weights: &HashMap<String, u64>) -> Option<(&String, &u64)> {
         .max_by_key(|(name, weight)| (**weight, *name))
 }
 
-/// What matters of a stack.
-struct Seen<'a> {
-    /// The app's lines, innermost first.
-    chain: Vec<String>,
-    /// The app's innermost method.
-    method: &'a Frame,
-    leaf: &'a Frame,
-    makes_rows: bool,
-    /// The app's innermost line renders a template, and this is not in one.
-    renders: bool,
-    /// The line of the app that asks for JSON, where this makes some.
-    json: Option<String>,
-    /// The app's innermost line issues statements.
-    issues: bool,
-}
-
-impl<'a> Seen<'a> {
-    fn of(profile: &'a Profile, stack: StackId, root: &str, issuing: &HashSet<&str>) -> Seen<'a> {
-        let locations = profile.stack(stack);
-        let mut seen = Seen {
-            chain: Vec::new(),
-            method: profile.frame(locations[0].frame),
-            leaf: profile.frame(locations[0].frame),
-            makes_rows: false,
-            renders: false,
-            json: asks_for_json(profile, locations, root),
-            issues: false,
-        };
-        let mut collection = false;
-        for location in locations {
-            let (frame, line) = (profile.frame(location.frame), location.line);
-            let Some(file) = own(root, &frame.file) else {
-                // Below the app's innermost line.
-                if seen.chain.is_empty() {
-                    seen.makes_rows |= frame.name.contains(MAKES_ROWS);
-                    collection |= frame.name.to_ascii_lowercase().contains(COLLECTION);
-                    seen.renders = method(&frame.name) == RENDERS && !collection;
-                }
-                continue;
-            };
-            if seen.chain.is_empty() {
-                seen.method = frame;
-                seen.renders &= is_template(file);
-            }
-            let line = format!("{file}:{line}");
-            if seen.chain.last() != Some(&line) {
-                seen.chain.push(line);
-            }
-            if seen.chain.len() == FRAMES_MAX {
-                break;
-            }
-        }
-        let innermost = seen.chain.first();
-        seen.issues = innermost.is_some_and(|line| issuing.contains(line.as_str()));
-        seen
-    }
-}
-
-/// The line of the app that calls the outermost method that makes JSON.
-fn asks_for_json(profile: &Profile, locations: &[Location], root: &str) -> Option<String> {
-    let makes = |location: &Location| {
-        let name = &profile.frame(location.frame).name;
-        MAKES_JSON.iter().any(|method| name.ends_with(method))
-    };
-    let outermost = locations.iter().rposition(makes)?;
-    locations[outermost + 1..].iter().find_map(|location| {
-        let file = own(root, &profile.frame(location.frame).file)?;
-        Some(format!("{file}:{}", location.line))
-    })
-}
-
-/// Whether a method starts another program.
-fn spawns(name: &str) -> bool {
-    SPAWNS.contains(&method(name))
-}
-
-/// The last part of a name such as `Process.spawn`.
-fn method(name: &str) -> &str {
-    name.rsplit(['#', '.']).next().unwrap_or(name)
-}
-
-/// Whether a source line or its file is a template's: none of Ruby.
-pub(crate) fn is_template(line: &str) -> bool {
-    let file = match line.rsplit_once(':') {
-        Some((file, number)) if number.parse::<u32>().is_ok() => file,
-        _ => line,
-    };
-    !file.ends_with(".rb") && !file.ends_with(".ru")
-}
-
-/// The path of a file of the app, from its root; `None` for libraries.
-fn own<'a>(root: &str, file: &'a str) -> Option<&'a str> {
-    let rest = file.strip_prefix(root)?.strip_prefix('/')?;
-    let is_library = rest.starts_with("vendor/") || rest.contains("/gems/");
-    (!is_library).then_some(rest)
+/// The samples as they were taken.
+fn in_order(profile: &Profile) -> Vec<&Sample> {
+    let mut samples: Vec<&Sample> = profile.samples.iter().collect();
+    samples.sort_by_key(|sample| sample.at);
+    samples
 }
 
 /// The source lines of a chain, neighbours that are the same once: a block and its method may stand on one line.

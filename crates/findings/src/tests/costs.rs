@@ -116,6 +116,25 @@ fn a_hot_method_is_the_apps_innermost_and_issues_no_statement() {
     assert_eq!(hot.innermost.0, "Array#include?");
 }
 
+#[test]
+fn what_a_fiber_runs_belongs_to_the_line_that_resumed_it() {
+    let run = listing().doing(ActKind::Work, "JSON.generate", "app/web.rb:9", 1, 0.1);
+    let stations = "stations /srv/app/web.rb 13";
+    let server = "spawn_thread /gems/puma.rb 3";
+    let profile = profile(
+        &run,
+        &[
+            (20, &["IO.open", stations, server]),
+            (60, &["parse /gems/csv.rb 1010", "Enumerator#each"]),
+            (20, &["call /gems/rack.rb 1", server]),
+        ],
+    );
+    let joined = breakdown::join(&run.0);
+    let hot = Costs::of(&profile, &run.0, &joined).hot_methods();
+    assert_eq!(hot[0].line, "app/web.rb:13");
+    assert!((hot[0].share - 0.8).abs() < 1e-9, "{hot:#?}");
+}
+
 /// The findings of a run with these samples.
 fn found(run: &Run, profile: &Profile) -> Vec<Finding> {
     all(Facts {
