@@ -10,6 +10,9 @@ use super::{MysqlAddress, OLDEST_MARIADB, OLDEST_MYSQL, error};
 use crate::tls::TlsMode;
 use crate::{DbError, DbErrorKind};
 
+/// Without it a server whose default is lenient turns a `NULL` into 0 for `NOT NULL`, and cuts what is too long, without an error.
+const STRICT: &str =
+    "SET SESSION sql_mode = CONCAT_WS(',', NULLIF(@@SESSION.sql_mode, ''), 'STRICT_ALL_TABLES')";
 /// Longest name that `GET_LOCK` takes.
 const LOCK_NAME_MAX: usize = 64;
 
@@ -29,6 +32,7 @@ pub(super) fn open(address: &MysqlAddress) -> Result<Conn, DbError> {
     let mut connection = connected(address).map_err(|error| error::connecting(error, address))?;
     connection
         .query_drop("SET NAMES utf8mb4")
+        .and_then(|()| connection.query_drop(STRICT))
         .map_err(|error| error::connecting(error, address))?;
     Ok(connection)
 }

@@ -10,6 +10,7 @@
 
 mod bench;
 mod cases;
+mod losses;
 mod mysql;
 mod pairs;
 mod postgres;

@@ -354,3 +354,27 @@ fn features_on_the_newer_mariadb() {
 fn features_on_mysql() {
     features_on("HAKARU_TEST_MYSQL_URL", Product::Mysql);
 }
+
+/// As the server is set where old applications need it: a `NULL` becomes 0, and what is too long is cut, with a warning.
+#[test]
+fn a_lenient_server_loses_no_value() {
+    for variable in ["HAKARU_TEST_MARIADB_URL", "HAKARU_TEST_MYSQL_URL"] {
+        let bench = OnServer::new(variable);
+        let mut first = mysql::connect(&bench.address).unwrap();
+        let mode = first.query("SELECT @@GLOBAL.sql_mode").unwrap();
+        let mode = mode[0][0].clone().unwrap_or_default();
+        first.execute("SET GLOBAL sql_mode = ''").unwrap();
+        let scratch = bench.empty();
+        first
+            .execute(&format!("SET GLOBAL sql_mode = '{mode}'"))
+            .unwrap();
+        let mut scratch = scratch;
+        let database = scratch.database();
+        database.execute("CREATE TABLE t (a int NULL)").unwrap();
+        database.execute("INSERT INTO t VALUES (NULL)").unwrap();
+        let changed = database.execute("ALTER TABLE t MODIFY a int NOT NULL");
+        assert!(changed.is_err(), "{variable} cut a value");
+        let kept = database.query("SELECT a FROM t").unwrap();
+        assert_eq!(kept, [[None::<String>]], "{variable}");
+    }
+}

@@ -36,6 +36,16 @@ pub(crate) enum Cast {
     Explicit,
 }
 
+/// Whether every number of one type is one of the other, which is further back in [`NUMBERS`]: `real` has 24 binary digits,
+/// `double precision` 53.
+fn is_exact(from: &str, to: &str) -> bool {
+    match to {
+        "real" => from == "smallint",
+        "double precision" => matches!(from, "smallint" | "integer" | "real"),
+        _ => true,
+    }
+}
+
 /// What changing a column's type means.
 pub(crate) fn cast(from: &Type, to: &Type) -> Cast {
     if from.is_array != to.is_array {
@@ -54,7 +64,7 @@ pub(crate) fn cast(from: &Type, to: &Type) -> Cast {
             .position(|name| data_type.schema.is_none() && *name == data_type.name)
     };
     if let (Some(one), Some(other)) = (place(from), place(to)) {
-        let is_wider = one < other && !(one == 3 && other > 3) && to.args.is_empty();
+        let is_wider = one < other && is_exact(&from.name, &to.name) && to.args.is_empty();
         return if is_wider { Cast::Rewrite } else { Cast::Lossy };
     }
     if to.is_text() && !to.is_array {
@@ -67,15 +77,20 @@ pub(crate) fn cast(from: &Type, to: &Type) -> Cast {
     let times =
         |data_type: &Type| data_type.name.starts_with("timestamp") || data_type.name == "date";
     if is_builtin && times(from) && times(to) {
-        return if to.name == "date" {
+        // What a value without a zone means, and which it becomes, depends on the session's TimeZone: in the hour that a change of
+        // clocks repeats, two instants become one.
+        let is_zoned = |data_type: &Type| data_type.name.contains("with time zone");
+        return if to.name == "date" || is_zoned(from) != is_zoned(to) {
             Cast::Lossy
         } else {
             Cast::Rewrite
         };
     }
-    let jsons = ["json", "jsonb"];
-    if jsons.contains(&from.name.as_str()) && jsons.contains(&to.name.as_str()) {
-        return Cast::Rewrite;
+    match (from.name.as_str(), to.name.as_str()) {
+        // Of equal keys only the last is kept, and their order is not.
+        ("json", "jsonb") => return Cast::Lossy,
+        ("jsonb", "json") => return Cast::Rewrite,
+        _ => {}
     }
     Cast::Explicit
 }
@@ -310,6 +325,15 @@ mod tests {
         check("numeric(10,2)", "numeric(10,4)", Cast::Lossy);
         check("numeric(10,2)", "numeric(12,4)", Cast::Rewrite);
         check("text", "integer", Cast::Explicit);
+        check("smallint", "real", Cast::Rewrite);
+        check("integer", "real", Cast::Lossy);
+        check("integer", "double precision", Cast::Rewrite);
+        check("bigint", "double precision", Cast::Lossy);
+        check("timestamp", "timestamptz", Cast::Lossy);
+        check("timestamptz(3)", "timestamp", Cast::Lossy);
+        check("date", "timestamp", Cast::Rewrite);
+        check("json", "jsonb", Cast::Lossy);
+        check("jsonb", "json", Cast::Rewrite);
         check("integer", "text", Cast::Rewrite);
         check("timestamp", "date", Cast::Lossy);
         check("text", "public.status", Cast::Explicit);

@@ -19,7 +19,7 @@ impl<'a> Builder<'a> {
                 if let Some(before) = from.columns.get(&column.name)
                     && self.is_recomputed(from, to, before, column)
                 {
-                    let at = self.drop_column(&to.name, before, column.generated.is_none());
+                    let at = self.drop_column(&to.name, before, self.loses(column));
                     dropped.insert(&column.name, at);
                 }
             }
@@ -32,7 +32,7 @@ impl<'a> Builder<'a> {
                 Some(before) => {
                     let needs = match dropped.get(column.name.as_str()) {
                         Some(at) => *at,
-                        None => self.drop_column(&to.name, before, column.generated.is_none()),
+                        None => self.drop_column(&to.name, before, self.loses(column)),
                     };
                     let at = self.add_column(to, column);
                     self.statements[at].needs.push(needs);
@@ -40,6 +40,12 @@ impl<'a> Builder<'a> {
                 None => drop(self.add_column(to, column)),
             }
         }
+    }
+
+    /// Whether values that were stored are lost when a column is made anew as `column`: what it computes is nobody's, but what it
+    /// held before was. sqldef makes such columns anew without asking, and so do its commands.
+    fn loses(&self, column: &Column) -> bool {
+        column.generated.is_none() || !self.speller.is_sqldef()
     }
 
     /// Whether two columns differ in type or in the order of text.
