@@ -20,11 +20,9 @@ const WAIT_SHARE_MIN: f64 = 0.2;
 const GVL_FULL: f64 = 0.8;
 /// Throughput that more threads must give. Below, noise would be taken for an effect.
 const GAIN_MIN: f64 = 0.1;
-/// Throughput that fewer threads may lose, as a share: what two replays with other seeds differ by.
-const LOSS_MAX: f64 = 0.01;
-/// p95 with fewer threads over that of now: what two replays with other seeds differ by. Nobody saves a thread's memory at the
-/// price of requests that take longer.
-const P95_MAX: f64 = 1.02;
+/// How much longer p95 may become with fewer threads, as a ratio: nobody saves memory at the price of requests that take half as
+/// long again.
+const P95_GROWTH_MAX: f64 = 1.5;
 /// Share of the handlers' time in waits that the replay cannot carry, from which its word on more threads is not worth
 /// anything: a tenth of the time is as much as the gain that more threads must give.
 const FOREIGN_SHARE_MIN: f64 = 0.1;
@@ -35,7 +33,6 @@ const MODEL_ERROR_HOPELESS: f64 = 0.6;
 /// Mean wait for the GVL in ms from which the title tells it. Below, clocks and wake-ups are what is seen.
 const WAIT_SHOWN_MIN_MS: f64 = 0.1;
 
-#[derive(Clone)]
 struct Plan {
     model: Model,
     advice: Advice,
@@ -69,12 +66,9 @@ fn judge(context: &Context<'_>, plan: &Plan) -> Option<Finding> {
     }
     // A handler that never lets go of the GVL keeps the next one from starting: that wait is in the queue.
     let gvl_full = || waits_outside && plan.replay(plan.threads).gvl_busy >= GVL_FULL;
-    if recommended >= plan.threads || !(gvl_waits || gvl_full()) {
-        return None;
-    }
-    let fewer = (recommended..plan.threads).find(|threads| plan.is_better_with(*threads))?;
-    let plan = plan.with(fewer);
-    Some(too_many(context, &plan, plan.gain()))
+    let harmless = || plan.p95_ratio() <= P95_GROWTH_MAX;
+    (recommended < plan.threads && (gvl_waits || gvl_full()) && harmless())
+        .then(|| too_many(context, plan, gain))
 }
 
 /// Whether much of the handlers' time is spent in waits that the replay cannot carry to other numbers of threads: it
@@ -147,19 +141,10 @@ impl Plan {
         shown.into_iter().map(line).collect()
     }
 
-    /// Whether fewer threads lose no throughput and lengthen no p95.
-    fn is_better_with(&self, fewer: u32) -> bool {
-        let rps = |threads| self.advice.rps(&self.model, threads);
+    /// The recommended number's p95 over that of the present one.
+    fn p95_ratio(&self) -> f64 {
         let p95 = |threads| self.replay(threads).latency_p95.0.max(1) as f64;
-        rps(fewer) >= (1.0 - LOSS_MAX) * rps(self.threads)
-            && p95(fewer) <= P95_MAX * p95(self.threads)
-    }
-
-    /// The same with another recommendation.
-    fn with(&self, threads: u32) -> Plan {
-        let mut plan = self.clone();
-        plan.advice.threads = threads;
-        plan
+        p95(self.advice.threads) / p95(self.threads)
     }
 
     /// Throughput may be bought with latency, which must then be said beside it.

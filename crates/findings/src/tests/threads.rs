@@ -67,15 +67,10 @@ fn gvl_bound_apps_want_fewer_threads() {
             .title
             .starts_with("15 threads are too many: requests wait 35.0 ms")
     );
-    let exact = findings[0].remedy.exact.as_deref();
-    let fewer = (4..=8).any(|threads| exact == Some(&format!("-t {threads}:{threads}")));
-    assert!(fewer, "{exact:?}");
-    assert!(
-        findings[0].title.ends_with("100% of the throughput")
-            || findings[0].title.ends_with("99% of the throughput"),
-        "{}",
-        findings[0].title
-    );
+    assert!(matches!(
+        findings[0].remedy.exact.as_deref(),
+        Some("-t 3:3" | "-t 4:4")
+    ));
     assert!(
         findings[0]
             .evidence
@@ -86,7 +81,7 @@ fn gvl_bound_apps_want_fewer_threads() {
 
 /// A handler that only computes keeps the GVL from start to end: whoever waits for it has not started yet.
 #[test]
-fn few_threads_are_enough_for_a_handler_that_never_waits() {
+fn one_thread_is_enough_for_a_handler_that_never_waits() {
     let work = Work {
         queue: 95.0,
         running: 5.0,
@@ -97,10 +92,10 @@ fn few_threads_are_enough_for_a_handler_that_never_waits() {
         .check(&["threads"]);
     let title = &findings[0].title;
     assert!(
-        title.starts_with("5 threads are too many: they take turns on one GVL; 2 give 100%"),
+        title.starts_with("5 threads are too many: they take turns on one GVL; 1 gives 9"),
         "{title}"
     );
-    assert_eq!(findings[0].remedy.exact.as_deref(), Some("-t 2:2"));
+    assert_eq!(findings[0].remedy.exact.as_deref(), Some("-t 1:1"));
     // It makes nothing faster.
     assert_eq!(findings[0].confidence, Confidence::Low);
 }
