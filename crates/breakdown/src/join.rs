@@ -39,6 +39,11 @@ impl Joined<'_> {
         self.routes.get(route).map(String::as_str)
     }
 
+    /// The index of the route of that name.
+    pub fn route_named(&self, name: &str) -> Option<usize> {
+        self.routes.iter().position(|route| route == name)
+    }
+
     /// How many there are in all requests for `counted` in those that the app told of.
     pub fn in_all(&self, counted: u64) -> u64 {
         weighted(counted, self.weight)

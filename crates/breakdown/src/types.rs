@@ -144,3 +144,15 @@ pub struct SqlSummary {
     /// first, such as `app.rb:143 < app.rb:136`; helpers through which many statements go are left out.
     pub called_from: Vec<String>,
 }
+
+impl SqlSummary {
+    /// Rows of one execution.
+    pub fn rows_each(&self) -> f64 {
+        self.rows as f64 / self.count.max(1) as f64
+    }
+
+    /// Milliseconds inside one call.
+    pub fn each_ms(&self) -> f64 {
+        self.time_ms / self.count.max(1) as f64
+    }
+}

@@ -117,11 +117,20 @@ impl<'a> Context<'a> {
             .routes
             .iter()
             .map(|(route, _, ms)| Demand::on(*route, kind, *ms));
-        parts.fold(Demand::default(), Demand::plus)
+        parts.sum()
+    }
+
+    /// A share of a route's time with the GVL.
+    pub(crate) fn held_demand(&self, route: usize, share: f64) -> Demand {
+        Demand::on(
+            route,
+            BurstKind::Running,
+            share * self.demands.held_ms(route),
+        )
     }
 
     /// The lines of the app below which a route's requests run longest.
-    pub(crate) fn hot_methods(&self) -> Vec<Hot> {
+    pub(crate) fn hot_methods(&self) -> Vec<&Hot> {
         self.costs
             .as_ref()
             .map_or_else(Vec::new, Costs::hot_methods)
@@ -186,7 +195,7 @@ impl<'a> Context<'a> {
     /// What the other end of outgoing calls took, on all their routes.
     pub(crate) fn call_demand(&self, call: &SqlSummary) -> Demand {
         self.by_route(call, |name, ms| {
-            let route = self.joined.routes.iter().position(|route| route == name);
+            let route = self.joined.route_named(name);
             route.map_or(Demand::default(), |route| {
                 Demand::on(route, BurstKind::Http, ms)
             })
@@ -202,7 +211,7 @@ impl<'a> Context<'a> {
         let all: f64 = calls.routes.iter().map(made).sum();
         let routes = calls.routes.iter().filter(|_| all > 0.0);
         let parts = routes.map(|route| demand(&route.0, ms * made(route) / all));
-        parts.fold(Demand::default(), Demand::plus)
+        parts.sum()
     }
 
     /// The balance of a route.

@@ -153,9 +153,9 @@ impl Costs {
     }
 
     /// The methods of the app in which routes run, the one with most of its route first.
-    pub(crate) fn hot_methods(&self) -> Vec<Hot> {
+    pub(crate) fn hot_methods(&self) -> Vec<&Hot> {
         let routes = self.routes.values().filter(|of| of.samples >= SAMPLES_MIN);
-        let mut hot: Vec<Hot> = routes.flat_map(|of| of.methods.values().cloned()).collect();
+        let mut hot: Vec<&Hot> = routes.flat_map(|of| of.methods.values()).collect();
         hot.sort_by(|a, b| {
             b.share
                 .total_cmp(&a.share)

@@ -6,6 +6,7 @@
 //! GVL costs more than one that takes as long without it. Where nothing is scarce, it is its share of all time.
 
 use std::collections::BTreeMap;
+use std::iter::Sum;
 
 use breakdown::Joined;
 use recording::{BurstKind, Nanos, Parts, Recording};
@@ -114,6 +115,12 @@ impl Demand {
     }
 }
 
+impl Sum for Demand {
+    fn sum<Demands: Iterator<Item = Demand>>(demands: Demands) -> Demand {
+        demands.fold(Demand::default(), Demand::plus)
+    }
+}
+
 fn add(to: &mut ByKind, more: &ByKind) {
     for (ms, more) in to.iter_mut().zip(more) {
         *ms += more;
@@ -150,7 +157,7 @@ impl Demands {
         let all: f64 = self.routes.iter().map(of).sum();
         let routes = self.routes.iter().enumerate().filter(|_| all > 0.0);
         let parts = routes.map(|(at, route)| Demand::on(at, kind, ms * of(route) / all));
-        parts.fold(Demand::default(), Demand::plus)
+        parts.sum()
     }
 
     /// All time of a route with the GVL.
@@ -188,8 +195,7 @@ impl Demands {
 
     /// What one request of a route demands of its thread, in the mean.
     pub(crate) fn of_request(&self, joined: &Joined<'_>, route: &str) -> Demand {
-        let found = joined.routes.iter().position(|name| name == route);
-        found.map_or(Demand::default(), |at| {
+        joined.route_named(route).map_or(Demand::default(), |at| {
             let route = self.routes[at];
             Demand::of(at, route.handler).times(1.0 / route.requests.max(1.0))
         })
@@ -197,7 +203,7 @@ impl Demands {
 
     /// What SQL calls of a route that took `ms` without their waits for the GVL demanded: split as all its calls are.
     pub(crate) fn of_sql(&self, joined: &Joined<'_>, route: &str, ms: f64) -> Demand {
-        let Some(at) = joined.routes.iter().position(|name| name == route) else {
+        let Some(at) = joined.route_named(route) else {
             return Demand::default();
         };
         let sql = Demand::of(at, self.routes[at].sql);

@@ -16,7 +16,6 @@ pub(crate) fn quickest_ms(
     by: Option<&[Column]>,
 ) -> Option<f64> {
     let looks_up = |sql: &&SqlSummary| {
-        let rows = sql.rows as f64 / sql.count.max(1) as f64;
         let query = query::read(&sql.digest).filter(|_| !query::locks(&sql.digest));
         query.is_some_and(|query| {
             let [of] = query.tables.as_slice() else {
@@ -26,7 +25,7 @@ pub(crate) fn quickest_ms(
             of.name.eq_ignore_ascii_case(table)
                 && !query.equal.is_empty()
                 && same
-                && rows <= ROWS_MAX
+                && sql.rows_each() <= ROWS_MAX
                 && !query.grouped
         })
     };

@@ -1,10 +1,7 @@
 //! A method of the app in which a route's requests run for long.
 
-use recording::BurstKind;
-
 use crate::context::Context;
 use crate::costs::{Hot, is_template};
-use crate::demand::Demand;
 use crate::text::{ms, percent, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
@@ -26,7 +23,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         .into_iter()
         .filter(|hot| hot.share - hot.spawning >= SHARE_MIN && !is_template(&hot.line));
     long.take(SHOWN)
-        .filter_map(|hot| finding(context, &hot))
+        .filter_map(|hot| finding(context, hot))
         .collect()
 }
 
@@ -34,7 +31,7 @@ fn finding(context: &Context<'_>, hot: &Hot) -> Option<Finding> {
     let (held_ms, requests) = context.held_of(hot.route);
     let spent = hot.share * held_ms;
     let each = spent / requests.max(1.0);
-    let gain = context.gain(&Demand::on(hot.route, BurstKind::Running, spent));
+    let gain = context.gain(&context.held_demand(hot.route, hot.share));
     if gain.share < GAIN_MIN {
         return None;
     }

@@ -68,12 +68,11 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
 pub(crate) fn saved(context: &Context<'_>) -> HashMap<TextId, f64> {
     let mut saved: HashMap<TextId, f64> = HashMap::new();
     for (table, wanted) in tables(context) {
-        for (wanted, sql) in wanted
-            .iter()
-            .flat_map(|wanted| wanted.statements.iter().map(move |sql| (wanted, sql)))
-        {
-            let most = saved.entry(sql.id).or_default();
-            *most = most.max(wanted.saved_share(context, &table, sql));
+        for wanted in &wanted {
+            for sql in &wanted.statements {
+                let most = saved.entry(sql.id).or_default();
+                *most = most.max(wanted.saved_share(context, &table, sql));
+            }
         }
     }
     saved
@@ -260,7 +259,7 @@ impl Wanted<'_> {
         self.statements
             .iter()
             .map(|sql| context.statement_demand(sql, self.saved_share(context, table, sql)))
-            .fold(Demand::default(), Demand::plus)
+            .sum()
     }
 
     /// The share of a statement's time that goes. How far an index is walked no plan says: what is more than a lookup on the same
@@ -271,8 +270,7 @@ impl Wanted<'_> {
             let left = quickest.map_or(1.0 - SAVED_IN_ORDER, |ms| ms / lookups::mean_ms(sql));
             return (1.0 - left).clamp(0.0, GAIN_MAX);
         }
-        let returned = sql.rows as f64 / sql.count.max(1) as f64;
-        let searched = 1.0 - returned / self.table_rows.max(1) as f64;
+        let searched = 1.0 - sql.rows_each() / self.table_rows.max(1) as f64;
         searched.clamp(0.0, GAIN_MAX)
     }
 }
@@ -300,7 +298,7 @@ fn finding(context: &Context<'_>, table: &str, wanted: &Wanted<'_>) -> Finding {
     };
     let mut evidence = vec![format!("the database's plan for {table} {how}")];
     for sql in &wanted.statements {
-        let each = ms(sql.time_ms / sql.count.max(1) as f64);
+        let each = ms(sql.each_ms());
         let count = numbers::count(sql.count);
         let site = sql.called_from.first();
         let line = place(site.map(String::as_str));

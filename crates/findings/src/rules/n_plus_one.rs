@@ -239,10 +239,7 @@ impl Repeat {
 fn finding(context: &Context<'_>, found: &[Repeated<'_>]) -> Option<Finding> {
     let most = found.first().filter(|most| most.counts())?;
     let transactions = found.iter().filter(|each| each.is_transaction()).count();
-    let saved = found
-        .iter()
-        .map(|each| each.saved.clone())
-        .fold(Demand::default(), Demand::plus);
+    let saved = found.iter().map(|each| each.saved.clone()).sum::<Demand>();
     let gain = context.gain(&saved);
     let of_route = found.iter().filter(|each| each.route == most.route);
     let saved_each: f64 = of_route

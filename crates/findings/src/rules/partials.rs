@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use recording::BurstKind;
-
 use crate::context::Context;
 use crate::demand::Demand;
 use crate::text::{ms, percent, title};
@@ -45,11 +43,8 @@ fn finding(context: &Context<'_>, route: usize, mut lines: Vec<Renders<'_>>) -> 
     let parts = lines
         .iter()
         .flat_map(|(_, around)| around)
-        .map(|(route, share)| {
-            let (held, _) = context.held_of(*route);
-            Demand::on(*route, BurstKind::Running, share * held)
-        });
-    let saved = parts.fold(Demand::default(), Demand::plus);
+        .map(|(route, share)| context.held_demand(*route, *share));
+    let saved: Demand = parts.sum();
     let gain = context.gain(&saved);
     if gain.share < GAIN_MIN {
         return None;

@@ -1,7 +1,6 @@
 //! Rows that are loaded, made into objects, and then only counted or added up.
 
 use breakdown::{RouteBalance, SqlSummary};
-use recording::BurstKind;
 
 use crate::context::Context;
 use crate::costs::Shares;
@@ -28,7 +27,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
 
 /// The route that loads most of the statement's rows, where no route that issues it can show them.
 fn route<'a>(context: &Context<'a>, sql: &SqlSummary) -> Option<&'a RouteBalance> {
-    let rows = sql.rows as f64 / sql.count.max(1) as f64;
+    let rows = sql.rows_each();
     let plain = query::read(&sql.digest).filter(|query| !query.grouped)?;
     let repeats = sql.routes.iter().map(|(_, each)| *each);
     // An existence check or a lookup by key returns few; what is issued again and again is `n-plus-one`.
@@ -48,7 +47,7 @@ fn route<'a>(context: &Context<'a>, sql: &SqlSummary) -> Option<&'a RouteBalance
 
 fn finding(context: &Context<'_>, sql: &SqlSummary, route: &RouteBalance) -> Option<Finding> {
     let below = below(context, sql);
-    let rows = sql.rows as f64 / sql.count.max(1) as f64;
+    let rows = sql.rows_each();
     // One row is still made of the result.
     let saved = below.times(1.0 - 1.0 / rows);
     let gain = context.gain(&saved);
@@ -105,14 +104,9 @@ fn below(context: &Context<'_>, sql: &SqlSummary) -> Demand {
         .into_iter()
         .filter_map(|(route, site)| {
             let Shares { issuing, rows } = context.shares_below(route, site)?;
-            let (held, _) = context.held_of(route);
-            Some(Demand::on(
-                route,
-                BurstKind::Running,
-                (issuing + rows) * held,
-            ))
-        });
-    let sampled = sampled.fold(Demand::default(), Demand::plus);
+            Some(context.held_demand(route, issuing + rows))
+        })
+        .sum::<Demand>();
     if sampled.held_ms() > driver.held_ms() {
         sampled
     } else {
@@ -121,8 +115,7 @@ fn below(context: &Context<'_>, sql: &SqlSummary) -> Demand {
 }
 
 fn share_of_route(context: &Context<'_>, saved: &Demand, name: &str) -> f64 {
-    let at = context.joined.routes.iter().position(|route| route == name);
-    at.map_or(0.0, |at| {
+    context.joined.route_named(name).map_or(0.0, |at| {
         let (held, _) = context.held_of(at);
         (saved.held_ms() / held.max(1e-9)).min(1.0)
     })

@@ -43,7 +43,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
             let requests = (route.answered - route.unseen) as f64;
             context.request_demand(&route.route).times(requests)
         })
-        .fold(Demand::default(), Demand::plus);
+        .sum::<Demand>();
     let gain = context.gain(&saved);
     let unsaid = served
         .iter()

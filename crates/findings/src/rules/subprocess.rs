@@ -34,11 +34,9 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         let of = routes.entry(method.route).or_default();
         let (held, _) = context.held_of(method.route);
         of.starts_ms += method.spawning * held;
-        of.line = if of.line.is_empty() {
-            &method.line
-        } else {
-            of.line
-        };
+        if of.line.is_empty() {
+            of.line = &method.line;
+        }
     }
     let waits = context.acts.iter();
     for act in waits.filter(|act| act.kind == ActKind::OtherIo && act.what == SUBPROCESS) {

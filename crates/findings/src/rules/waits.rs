@@ -32,10 +32,11 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
 }
 
 /// What a thread does off the GVL that is no call.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 enum Kind {
     Sleeps,
-    Computes,
+    /// In this share of its time off the GVL, or waits for a core to.
+    Computes(f64),
     Waits,
 }
 
@@ -45,7 +46,7 @@ impl Kind {
         let share = route.map_or(0.0, |route| context.computing_share(route));
         match act.kind {
             ActKind::Sleep => Kind::Sleeps,
-            _ if share >= COMPUTES_MIN => Kind::Computes,
+            _ if share >= COMPUTES_MIN => Kind::Computes(share),
             _ => Kind::Waits,
         }
     }
@@ -53,7 +54,7 @@ impl Kind {
     fn rule(self) -> &'static str {
         match self {
             Kind::Sleeps => "sleep",
-            Kind::Computes => "cpu-off-gvl",
+            Kind::Computes(_) => "cpu-off-gvl",
             Kind::Waits => "wait",
         }
     }
@@ -61,7 +62,7 @@ impl Kind {
     fn does(self, each: &str, what: &str) -> String {
         match (self, what) {
             (Kind::Sleeps, _) => format!("sleeps {each} a request"),
-            (Kind::Computes, _) => format!("computes {each} a request off the GVL"),
+            (Kind::Computes(_), _) => format!("computes {each} a request off the GVL"),
             (Kind::Waits, "") => format!("waits {each} a request"),
             (Kind::Waits, what) => format!("waits {each} a request for {what}"),
         }
@@ -69,7 +70,7 @@ impl Kind {
 
     fn why(self) -> &'static str {
         match self {
-            Kind::Computes => {
+            Kind::Computes(_) => {
                 "native code without the GVL runs beside Ruby, but it needs a core: with all cores in use, neither more threads \
                  nor more workers serve more"
             }
@@ -83,7 +84,7 @@ impl Kind {
     /// host's.
     fn confidence(self, context: &Context<'_>) -> Confidence {
         match self {
-            Kind::Sleeps | Kind::Computes => Confidence::High,
+            Kind::Sleeps | Kind::Computes(_) => Confidence::High,
             Kind::Waits if context.host_is_shared() => Confidence::Low,
             Kind::Waits => Confidence::Medium,
         }
@@ -92,7 +93,7 @@ impl Kind {
     fn burst(self) -> BurstKind {
         match self {
             Kind::Sleeps => BurstKind::Sleep,
-            Kind::Computes | Kind::Waits => BurstKind::OtherIo,
+            Kind::Computes(_) | Kind::Waits => BurstKind::OtherIo,
         }
     }
 }
@@ -103,11 +104,11 @@ fn finding(context: &Context<'_>, act: &ActSum<'_>) -> Finding {
     let each = ms(act.each_ms());
     let noun = match kind {
         Kind::Sleeps => "sleep",
-        Kind::Computes => "turn",
+        Kind::Computes(_) => "turn",
         Kind::Waits => "wait",
     };
     let served = match kind {
-        Kind::Computes => "",
+        Kind::Computes(_) => "",
         _ => ", while the thread served nobody",
     };
     let mut evidence = vec![format!(
@@ -116,14 +117,10 @@ fn finding(context: &Context<'_>, act: &ActSum<'_>) -> Finding {
         numbers::count(act.requests()),
         ms(act.time_ms),
     )];
-    if kind == Kind::Computes {
-        let share = act
-            .routes
-            .first()
-            .map(|(route, ..)| context.computing_share(*route));
+    if let Kind::Computes(share) = kind {
         evidence.push(format!(
             "{} of its time off the GVL it computes, or waits for a core to, by the threads' clocks and replay",
-            percent(share.unwrap_or_default()),
+            percent(share),
         ));
     }
     if !act.site.is_empty() {
@@ -156,19 +153,19 @@ fn finding(context: &Context<'_>, act: &ActSum<'_>) -> Finding {
 }
 
 fn remedy(kind: Kind, what: &str) -> &'static str {
-    match what {
-        _ if kind == Kind::Computes => {
+    match (kind, what) {
+        (Kind::Computes(_), _) => {
             "do it once and keep the result: hash a password at login only and keep a session, compress once or at the \
              proxy; else choose a cheaper cost, or do it in a job outside of the request"
         }
-        _ if kind == Kind::Sleeps => {
+        (Kind::Sleeps, _) => {
             "answer at once: let the client ask again later, push when there is news (server-sent events, a \
              WebSocket), or do what has to wait in a job"
         }
-        "writing" | "fsync" => {
+        (_, "writing" | "fsync") => {
             "write it from a thread of its own or after the answer, and flush less often"
         }
-        "a name server" => "keep the address, or run a caching resolver on this host",
+        (_, "a name server") => "keep the address, or run a caching resolver on this host",
         _ => "do it outside of the request, keep its result, or give it a time limit",
     }
 }

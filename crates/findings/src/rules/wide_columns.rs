@@ -40,7 +40,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
             .filter(|column| column.table == table.name && column.bytes_mean >= VALUE_BYTES_MIN);
         let names: Vec<&str> = wide.clone().map(|column| column.column.as_str()).collect();
         let row_bytes: u64 = wide.map(|column| column.bytes_mean).sum();
-        let rows = sql.rows as f64 / sql.count.max(1) as f64;
+        let rows = sql.rows_each();
         // Every route that issues it has to show it: a body that holds all of it needs all of it.
         let shown = sql.routes.iter().filter_map(|(name, each)| {
             let route = context.route(name).filter(|route| route.body_bytes > 0.0)?;

@@ -96,7 +96,7 @@ fn of(context: &Context<'_>, work: &Work) -> Option<Finding> {
     let timed = acts
         .iter()
         .map(|act| context.act_demand(act, BurstKind::Running))
-        .fold(Demand::default(), Demand::plus);
+        .sum::<Demand>();
     let sampled = sampled(context, work);
     let demand = if sampled.demand.sum() > timed.sum() {
         sampled.demand
@@ -171,9 +171,7 @@ fn sampled(context: &Context<'_>, work: &Work) -> Sampled {
         let Some((line, share)) = context.json_share(route) else {
             continue;
         };
-        let (held, _) = context.held_of(route);
-        let demand = Demand::on(route, BurstKind::Running, share * held);
-        sampled.demand = sampled.demand.plus(demand);
+        sampled.demand = sampled.demand.plus(context.held_demand(route, share));
         if share >= work.share_min {
             sampled.lines.push(format!(
                 "{} of the time with the GVL on {name}, asked for at {line}",

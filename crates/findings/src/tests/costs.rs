@@ -104,7 +104,8 @@ fn a_hot_method_is_the_apps_innermost_and_issues_no_statement() {
         ],
     );
     let joined = breakdown::join(&run.0);
-    let hot = Costs::of(&profile, &run.0, &joined).hot_methods();
+    let costs = Costs::of(&profile, &run.0, &joined);
+    let hot = costs.hot_methods();
     let [hot] = hot.as_slice() else {
         panic!("{hot:#?}");
     };
@@ -130,7 +131,8 @@ fn what_a_fiber_runs_belongs_to_the_line_that_resumed_it() {
         ],
     );
     let joined = breakdown::join(&run.0);
-    let hot = Costs::of(&profile, &run.0, &joined).hot_methods();
+    let costs = Costs::of(&profile, &run.0, &joined);
+    let hot = costs.hot_methods();
     assert_eq!(hot[0].line, "app/web.rb:13");
     assert!((hot[0].share - 0.8).abs() < 1e-9, "{hot:#?}");
 }
