@@ -142,47 +142,46 @@ fn other_programs_take_their_share() {
     near(seen.on_core, 0.5, 0.01);
 }
 
-/// 1 ms of Ruby and 4 ms of the database's CPU, four threads: the cores decide, then the GVL.
-#[test]
-fn the_database_needs_its_share_of_the_cores() {
-    let bursts = [(BurstKind::Running, 1.0), (BurstKind::Sql, 4.0)].map(|(kind, ms)| Burst {
+/// 1 ms of Ruby, and so long off the GVL.
+fn ruby_and(kind: BurstKind, ms: f64) -> [Burst; 2] {
+    [(BurstKind::Running, 1.0), (kind, ms)].map(|(kind, ms)| Burst {
         kind,
         length: Nanos((ms * MS) as u64),
-    });
-    let demands = Demands {
-        sql_cpu: 1.0,
-        ..Demands::default()
-    };
-    let workload = Workload::new(&[bursts.to_vec()], &demands).unwrap();
+    })
+}
+
+/// 16 threads whose requests take 5 ms of CPU, 1 ms of it with the GVL: the cores decide, then the GVL.
+fn check_cores_then_gvl(workload: &Workload) {
     let rps = |cores| {
         let setup = Setup::closed(1, 16, cores, 20);
-        simulate(&workload, &setup, 1, 5_000).unwrap().rps
+        simulate(workload, &setup, 1, 5_000).unwrap().rps
     };
     near(rps(2), 400.0, 0.02);
     near(rps(16), 1_000.0, 0.02);
 }
 
-/// 1 ms of Ruby and 4 ms of native code without the GVL, four threads: the cores decide, then the GVL. As waits these would
-/// serve 1,000 requests a second on two cores.
+/// 1 ms of Ruby and 4 ms of the database's CPU.
+#[test]
+fn the_database_needs_its_share_of_the_cores() {
+    let bursts = ruby_and(BurstKind::Sql, 4.0);
+    let demands = Demands {
+        sql_cpu: 1.0,
+        ..Demands::default()
+    };
+    check_cores_then_gvl(&Workload::new(&[bursts.to_vec()], &demands).unwrap());
+}
+
+/// 1 ms of Ruby and 4 ms of native code without the GVL. As waits these would serve 1,000 requests a second on two cores.
 #[test]
 fn native_code_needs_its_share_of_the_cores() {
-    let bursts = [(BurstKind::Running, 1.0), (BurstKind::OtherIo, 8.0)].map(|(kind, ms)| Burst {
-        kind,
-        length: Nanos((ms * MS) as u64),
-    });
+    let bursts = ruby_and(BurstKind::OtherIo, 8.0);
     // On a core for half of the time in which it wanted one.
     let computing = Computing {
         share: 0.5,
         on_core: 0.5,
     };
     let requests = std::iter::once((bursts.as_slice(), computing));
-    let workload = Workload::of(requests, &Demands::default()).unwrap();
-    let rps = |cores| {
-        let setup = Setup::closed(1, 16, cores, 20);
-        simulate(&workload, &setup, 1, 5_000).unwrap().rps
-    };
-    near(rps(2), 400.0, 0.02);
-    near(rps(16), 1_000.0, 0.02);
+    check_cores_then_gvl(&Workload::of(requests, &Demands::default()).unwrap());
 }
 
 /// 10 ms in SQL alone; with three others it is 1 + 3 × 0.5 times as long.

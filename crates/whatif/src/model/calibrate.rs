@@ -136,16 +136,22 @@ fn fit_computing(model: &mut Model) {
     if is_fast(1.0) {
         return;
     }
-    let (mut low, mut high) = (0.0, 1.0);
+    let (waits, _) = halved(1.0, &mut is_fast);
+    is_fast(waits);
+}
+
+/// Halves the interval from 0 to `most` again and again: its ends, of which `holds` holds at the lower and not at the upper.
+fn halved(most: f64, mut holds: impl FnMut(f64) -> bool) -> (f64, f64) {
+    let (mut low, mut high) = (0.0, most);
     for _ in 0..HALVINGS {
         let middle = (low + high) / 2.0;
-        if is_fast(middle) {
+        if holds(middle) {
             low = middle;
         } else {
             high = middle;
         }
     }
-    is_fast(low);
+    (low, high)
 }
 
 /// Finds how much of the cores was stolen: what ran had one for that share of its time only, and neither our own
@@ -154,17 +160,11 @@ fn fit_stolen(model: &mut Model, on_core: f64) {
     if replay(model).on_core <= on_core + ON_CORE_ERROR {
         return;
     }
-    let (mut low, mut high) = (0.0, STOLEN_MAX);
-    for _ in 0..HALVINGS {
-        let middle = (low + high) / 2.0;
-        model.recorded.costs.stolen = middle;
-        if replay(model).on_core > on_core {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    model.recorded.costs.stolen = low;
+    let (stolen, _) = halved(STOLEN_MAX, |stolen| {
+        model.recorded.costs.stolen = stolen;
+        replay(model).on_core > on_core
+    });
+    model.recorded.costs.stolen = stolen;
 }
 
 /// Finds by how much stretches in SQL grow with each other, such that the first run's model gives the second's mean too.
@@ -186,15 +186,9 @@ pub(super) fn fit_stretch(model: &mut Model, second: &Model) -> bool {
     };
     let wanted = wanted.0 as f64;
     let rising = try_with(STRETCH_MAX) > try_with(0.0);
-    let (mut low, mut high) = (0.0, STRETCH_MAX);
-    for _ in 0..HALVINGS {
-        let middle = (low + high) / 2.0;
-        if (try_with(middle) < wanted) == rising {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
+    let (low, high) = halved(STRETCH_MAX, |stretch| {
+        (try_with(stretch) < wanted) == rising
+    });
     let reached = try_with((low + high) / 2.0);
     fit_rate(model);
     (reached / wanted - 1.0).abs() <= STRETCH_ERROR
@@ -213,17 +207,11 @@ fn fit_rate(model: &mut Model) {
     let means = model.workload.means();
     let most = COST_SHARE_MAX * (means.run + means.wait + means.beside());
     let before = model.recorded.costs;
-    let (mut low, mut high) = (0.0, most);
-    for _ in 0..HALVINGS {
-        let middle = (low + high) / 2.0;
-        model.recorded.costs = with(before, unknown, middle);
-        if replay(model).rps > model.measured.rps {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    model.recorded.costs = with(before, unknown, low);
+    let (nanos, _) = halved(most, |nanos| {
+        model.recorded.costs = with(before, unknown, nanos);
+        replay(model).rps > model.measured.rps
+    });
+    model.recorded.costs = with(before, unknown, nanos);
 }
 
 fn with(costs: Costs, unknown: Unknown, nanos: f64) -> Costs {

@@ -143,6 +143,7 @@ impl Model {
         Some(Engine::new(&workload, setup, drawn.seed, REPLAYED).run())
     }
 }
+
 /// What the replays after a change give, over those before it.
 fn gain(baseline: &Baseline, after: impl Fn(&Drawn) -> Option<Prediction>) -> Option<Gain> {
     let pair = |drawn: &Drawn| Some((drawn.as_it_is?, after(drawn)?));

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use breakdown::{Breakdown, Joined, RouteBalance};
-use recording::{Burst, BurstKind, Nanos};
+use recording::{Burst, BurstKind, Handled, Nanos};
 
 use super::NoModel;
 use super::unfold::unfolded;
@@ -31,40 +31,37 @@ pub(super) struct Sample {
 /// The first requests of each thread are always recorded, so the recorded ones alone would count rare routes
 /// wrongly: each route is given its share of the sample.
 pub(super) fn requests(joined: &Joined<'_>, breakdown: &Breakdown) -> Result<Sample, NoModel> {
-    let mut by_route: HashMap<usize, (u64, Vec<&[Burst]>)> = HashMap::new();
+    let mut by_route: HashMap<usize, OfRoute<'_>> = HashMap::new();
     for request in &joined.requests {
         if let Some(handled) = request.handled {
-            let (seen, recorded) = by_route.entry(request.route).or_default();
-            *seen += 1;
-            if !handled.bursts.is_empty() {
-                recorded.push(&handled.bursts);
-            }
+            by_route.entry(request.route).or_default().add(handled);
         }
     }
-    by_route.retain(|_, (_, recorded)| !recorded.is_empty());
-    let recorded: usize = by_route.values().map(|(_, recorded)| recorded.len()).sum();
+    by_route.retain(|_, of| !of.recorded.is_empty());
+    let recorded: usize = by_route.values().map(|of| of.recorded.len()).sum();
     if recorded < REQUESTS_MIN {
         return Err(NoModel::FewRequests(recorded));
     }
-    let seen: u64 = by_route.values().map(|(seen, _)| seen).sum();
+    let seen: u64 = by_route.values().map(|of| of.seen).sum();
     let mut routes: Vec<_> = by_route.into_iter().collect();
     routes.sort_by_key(|(route, _)| *route);
     let release = release(
         routes
             .iter()
-            .flat_map(|(_, (_, recorded))| recorded.iter().copied()),
+            .flat_map(|(_, of)| of.recorded.iter().copied()),
     );
     let (mut requests, mut of_route) = (Vec::new(), Vec::new());
     let mut computes = Vec::new();
-    for (route, (route_seen, recorded)) in routes {
+    for (route, of) in routes {
         let on_core = on_core(breakdown, &joined.routes[route]);
-        let wanted = (SIZE * route_seen as f64 / seen as f64).ceil() as usize;
+        let recorded = &of.recorded;
+        let wanted = (SIZE * of.seen as f64 / seen as f64).ceil() as usize;
         // Spread over the run, so that its course is in the sample and not its beginning.
         let step = (recorded.len() as f64 / wanted as f64).max(1.0);
         let drawn = (0..wanted).map(|k| recorded[(k as f64 * step) as usize % recorded.len()]);
         requests.extend(drawn.map(|bursts| alone(bursts, on_core, release)));
         of_route.resize(requests.len(), route);
-        computes.resize(requests.len(), computing(joined, route, on_core));
+        computes.resize(requests.len(), of.computing(on_core));
     }
     Ok(Sample {
         requests,
@@ -82,34 +79,47 @@ const CPU_READ_MIN: usize = 5;
 const COMPUTING_MEAN_MIN: Nanos = Nanos(1_000_000);
 const COMPUTING_SHARE_MIN: f64 = 0.2;
 
-/// How much of a route's time off the GVL without another name is CPU: the thread's own, less what ran with the GVL, over
-/// the requests where it was read.
-fn computing(joined: &Joined<'_>, route: usize, on_core: f64) -> Computing {
-    let of_route = joined
-        .requests
-        .iter()
-        .filter(|request| request.route == route);
-    let read = of_route.filter_map(|request| {
-        let handled = request.handled?;
-        Some((handled.cpu?, handled.parts))
-    });
-    let (mut count, mut off, mut cpu) = (0, 0.0, 0.0);
-    for (sample, parts) in read {
-        count += 1;
-        off += parts.other_io.0 as f64;
-        let held = (parts.gc + parts.sql_running + parts.http_running).0 as f64 * on_core;
-        cpu += sample.total_cpu.0 as f64 - sample.running_cpu.0 as f64 - held;
+/// What the requests of a route recorded.
+#[derive(Default)]
+struct OfRoute<'a> {
+    seen: u64,
+    recorded: Vec<&'a [Burst]>,
+    /// Requests whose CPU was read, and of these, nanoseconds: off the GVL without another name, the thread's CPU but what ran in the
+    /// handler's own code, and with the GVL besides that.
+    cpu_read: usize,
+    off: f64,
+    cpu: f64,
+    held: f64,
+}
+
+impl<'a> OfRoute<'a> {
+    fn add(&mut self, handled: &'a Handled) {
+        self.seen += 1;
+        if !handled.bursts.is_empty() {
+            self.recorded.push(&handled.bursts);
+        }
+        if let Some(sample) = handled.cpu {
+            let parts = handled.parts;
+            self.cpu_read += 1;
+            self.off += parts.other_io.0 as f64;
+            self.cpu += sample.total_cpu.0 as f64 - sample.running_cpu.0 as f64;
+            self.held += (parts.gc + parts.sql_running + parts.http_running).0 as f64;
+        }
     }
-    let share = cpu / off.max(1.0);
-    if count < CPU_READ_MIN
-        || off < count as f64 * COMPUTING_MEAN_MIN.0 as f64
-        || share < COMPUTING_SHARE_MIN
-    {
-        return Computing::default();
-    }
-    Computing {
-        share: share.min(1.0),
-        on_core: on_core.clamp(f64::MIN_POSITIVE, 1.0),
+
+    /// How much of the time off the GVL without another name is CPU: the thread's own, less what ran with the GVL.
+    fn computing(&self, on_core: f64) -> Computing {
+        let share = (self.cpu - self.held * on_core) / self.off.max(1.0);
+        if self.cpu_read < CPU_READ_MIN
+            || self.off < self.cpu_read as f64 * COMPUTING_MEAN_MIN.0 as f64
+            || share < COMPUTING_SHARE_MIN
+        {
+            return Computing::default();
+        }
+        Computing {
+            share: share.min(1.0),
+            on_core: on_core.clamp(f64::MIN_POSITIVE, 1.0),
+        }
     }
 }
 
