@@ -76,9 +76,16 @@ struct Row {
 impl Journal {
     /// Of runs, the oldest first.
     pub fn of(lines: Vec<Line>) -> Journal {
+        let loads: Vec<Option<Load<'_>>> = lines.iter().map(load).collect();
         let rows = lines.iter().enumerate().map(|(index, line)| {
             let earlier = &lines[..index];
-            let like = earlier.iter().rfind(|before| is_like(before, line));
+            let is_like = |at: &usize| {
+                let before = &lines[*at];
+                let same =
+                    loads[*at].is_none() || loads[index].is_none() || loads[*at] == loads[index];
+                before.complete && before.part_of == line.part_of && same
+            };
+            let like = (0..index).rfind(is_like).map(|at| &lines[at]);
             let before = like.or_else(|| earlier.last());
             Row {
                 changes: before.map_or_else(Vec::new, |before| changes(before, line)),
@@ -290,14 +297,15 @@ fn signed(share: f64) -> String {
     format!("{sign}{}", numbers::share(share.abs()))
 }
 
-/// Whether two runs may be compared: neither was cut off nor a step of another command that the other is not, and the same load
-/// was sent. Nothing is known of the settings of a run that an older program has kept.
-fn is_like(before: &Line, line: &Line) -> bool {
-    const LOAD: [&str; 6] = ["agent", "connections", "flows", "level up", "rate", "url"];
-    let unknown = before.settings.is_empty() || line.settings.is_empty();
-    let (old, new) = (settings(&before.settings), settings(&line.settings));
-    let same = LOAD.iter().all(|name| old.get(name) == new.get(name));
-    before.complete && before.part_of == line.part_of && (unknown || same)
+/// The settings that say which load was sent; runs are compared where these are the same.
+const LOAD: [&str; 6] = ["agent", "connections", "flows", "level up", "rate", "url"];
+/// Their values.
+type Load<'a> = [Option<&'a str>; LOAD.len()];
+
+/// `None` for a run that an older program has kept: nothing is known of its settings.
+fn load(line: &Line) -> Option<Load<'_>> {
+    let known = settings(&line.settings);
+    (!line.settings.is_empty()).then(|| LOAD.map(|name| known.get(name).copied()))
 }
 
 /// What differs, one sentence each.

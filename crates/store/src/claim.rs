@@ -3,6 +3,7 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::os::unix::fs::OpenOptionsExt;
+use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use recording::Meta;
@@ -33,7 +34,7 @@ impl RunClaim {
 impl Store {
     /// Claims the right to write a run in this project, before anything is started.
     pub fn claim(&self) -> Result<RunClaim, StoreError> {
-        let path = self.folder.join("run.lock");
+        let path = self.lock_path();
         let mut file = OpenOptions::new()
             .read(true)
             .write(true)
@@ -44,7 +45,10 @@ impl Store {
             .map_err(|error| StoreError::io("open", &path, error))?;
         match file.try_lock() {
             Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(holder(&mut file)),
+            Err(TryLockError::WouldBlock) => {
+                let (pid, since_unix_ms) = holder(&mut file);
+                return Err(StoreError::Busy { pid, since_unix_ms });
+            }
             Err(TryLockError::Error(error)) => return Err(StoreError::io("lock", &path, error)),
         }
         // Only for the other's message. On a full disk the lock holds all the same.
@@ -55,21 +59,23 @@ impl Store {
         })
     }
 
+    fn lock_path(&self) -> PathBuf {
+        self.folder.join("run.lock")
+    }
+
     /// Begins a run under a claim of its own; for callers that know `meta` before they start anything.
     pub fn begin_run(self, meta: &Meta) -> Result<RunWriter, StoreError> {
         let claim = self.claim()?;
         self.begin_claimed(claim, meta)
     }
-}
 
-impl Store {
     /// The process that writes a run in this project now, by what it left beside its lock. The lock itself is not tried: whoever
     /// does that keeps a run from beginning.
     pub(crate) fn writing_process(&self) -> Option<u32> {
-        let text = std::fs::read_to_string(self.folder.join("run.lock")).ok()?;
-        let pid: u32 = text.split_whitespace().next()?.parse().ok()?;
+        let mut file = File::open(self.lock_path()).ok()?;
+        let (pid, _) = holder(&mut file);
         let alive = std::path::Path::new(&format!("/proc/{pid}")).exists();
-        (alive && pid != std::process::id()).then_some(pid)
+        (pid != 0 && alive && pid != std::process::id()).then_some(pid)
     }
 }
 
@@ -82,16 +88,13 @@ fn write_holder(file: &mut File) -> std::io::Result<()> {
     file.write_all(format!("{} {since}\n", std::process::id()).as_bytes())
 }
 
-fn holder(file: &mut File) -> StoreError {
+/// The process that holds or held the lock, 0 when unknown, and since when, milliseconds since 1970.
+fn holder(file: &mut File) -> (u32, i64) {
     let mut text = String::new();
     // Bounded, since the file could be anything; what cannot be read stays unknown.
     let _ = file.take(64).read_to_string(&mut text);
     let mut words = text.split_whitespace();
     let mut number = || words.next().and_then(|word| word.parse::<i64>().ok());
-    StoreError::Busy {
-        pid: number()
-            .and_then(|pid| u32::try_from(pid).ok())
-            .unwrap_or(0),
-        since_unix_ms: number().unwrap_or(0),
-    }
+    let pid = number().and_then(|pid| u32::try_from(pid).ok());
+    (pid.unwrap_or(0), number().unwrap_or(0))
 }

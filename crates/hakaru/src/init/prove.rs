@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use load::Checked;
 use scenario::Scenario;
 
+use super::write::{COMPRESSED, ENTRY, FORWARDED};
 use crate::exit::{Exit, Failure};
 use crate::settings::Settings;
 use crate::talk;
@@ -16,8 +17,6 @@ use crate::talk;
 pub(crate) const UNTRIED: &str = "# Not tried yet: the first `hakaru run` takes out what is answered with a redirect or a refusal.";
 /// And of one that was.
 const TRIED: &str = "# Tried: what the app answered with a redirect or a refusal is not here; each entry states what it answered.";
-/// How each entry of such a flow begins.
-const ENTRY: &str = "GET {{base_url}}/";
 
 /// Tries the settings' flows that init wrote and nobody tried, against the app that runs. Whether one was rewritten.
 pub(crate) fn flows(settings: &Settings) -> Result<bool, Failure> {
@@ -65,9 +64,9 @@ impl<'a> Untried<'a> {
         let entries: Vec<&str> = entries.split("\n\n").map(str::trim_end).collect();
         let is_own = |entry: &&str| {
             let mut lines = entry.lines();
-            let headers =
-                |line: &str| line == "Accept-Encoding: gzip" || line == "X-Forwarded-Proto: https";
-            lines.next().is_some_and(|line| line.starts_with(ENTRY)) && lines.all(headers)
+            let headers = |line: &str| line == COMPRESSED || line == FORWARDED;
+            let path = lines.next().and_then(|line| line.strip_prefix(ENTRY));
+            path.is_some_and(|path| path.starts_with('/')) && lines.all(headers)
         };
         let untried = head.lines().any(|line| line == UNTRIED);
         (untried && entries.iter().all(is_own)).then_some(Untried { head, entries })

@@ -4,6 +4,13 @@ use super::look::App;
 use super::prove::UNTRIED;
 use crate::guard::Store;
 
+/// How each entry of a first flow begins; its path follows.
+pub(crate) const ENTRY: &str = "GET {{base_url}}";
+/// The header of each entry.
+pub(crate) const COMPRESSED: &str = "Accept-Encoding: gzip";
+/// Its header where the app answers plain HTTP with a redirect.
+pub(crate) const FORWARDED: &str = "X-Forwarded-Proto: https";
+
 /// `hakaru.toml`, each line explained.
 pub(crate) fn config(app: &App, flow: &str, remote: &[Store]) -> String {
     let port = app.port;
@@ -76,12 +83,12 @@ pub(crate) fn flow(app: &App) -> String {
          {UNTRIED}\n"
     );
     let https = if app.https_only {
-        "X-Forwarded-Proto: https\n"
+        format!("{FORWARDED}\n")
     } else {
-        ""
+        String::new()
     };
     for path in &app.paths {
-        text += &format!("\nGET {{{{base_url}}}}{path}\nAccept-Encoding: gzip\n{https}");
+        text += &format!("\n{ENTRY}{path}\n{COMPRESSED}\n{https}");
     }
     text
 }
