@@ -122,6 +122,7 @@ module HakaruAgent
   PG_ROWS = "(PG::Result === result ? result.ntuples : 0)"
   REQUESTED = "HakaruAgent.http_text(self, first)"
   CONNECTED = '"HTTP connect #{address}"'
+  COMMAND = "HakaruAgent.redis_text(first)"
 
   CALLS = {
     "Mysql2::Client" => { query: [SQL, "first", MYSQL_ROWS],
@@ -139,7 +140,14 @@ module HakaruAgent
       .merge(initialize: [CONNECT, "'SQLite3::Database'", "0"]),
     "SQLite3::Statement" => %i[execute execute! each to_a].to_h { |name| [name, [SQL, PREPARED, ARRAY_ROWS]] }
       .merge(step: [SQL, STEPPED, "0"], close: [CLOSE, "'SQLite3::Statement'", "0"]),
-    "Net::HTTP" => { request: [HTTP, REQUESTED, "0"], connect: [HTTP, CONNECTED, "0"] }
+    "Net::HTTP" => { request: [HTTP, REQUESTED, "0"], connect: [HTTP, CONNECTED, "0"] },
+    # Stores that are not SQL are other services too; the text names the store and the command. redis-rb 5 stands on
+    # redis-client, redis-rb 4 on a client of its own.
+    "RedisClient" => %i[call call_v call_once call_once_v blocking_call blocking_call_v]
+      .to_h { |name| [name, [HTTP, COMMAND, "0"]] }
+      .merge(pipelined: [HTTP, "'Redis pipelined'", "0"], multi: [HTTP, "'Redis MULTI'", "0"]),
+    "Redis::Client" => { call: [HTTP, COMMAND, "0"], call_pipeline: [HTTP, "'Redis pipelined'", "0"] },
+    "Dalli::Client" => { perform: [HTTP, '"Memcached #{first}"', "0"], get_multi: [HTTP, "'Memcached get_multi'", "0"] }
   }.freeze
 
   # Methods whose result must remember the statement it was made from.
@@ -442,6 +450,14 @@ module HakaruAgent
       "HTTP #{request.method} #{connection.address}"
     rescue StandardError
       "HTTP"
+    end
+
+    # A command is a name with its arguments, alone or in an array.
+    def redis_text(command)
+      command = command[0] while Array === command
+      "Redis #{command.to_s.upcase}"
+    rescue StandardError
+      "Redis"
     end
 
     def call_end(result)

@@ -8,7 +8,7 @@ module HakaruAgent
       def all
         given = %w[RACK_ENV RAILS_ENV APP_ENV MALLOC_ARENA_MAX RUBYOPT].to_h { |name| [name, ENV[name]] }
         found = given.merge("environment" => environment, "reloading" => reloading, "log level" => log_level,
-                            "log device" => log_device, "jit" => jit)
+                            "log device" => log_device, "jit" => jit, "app root" => ENV["HAKARU_APP_ROOT"])
         found.compact.to_h { |name, value| [name, value.to_s.b[0, 200]] }
       end
 

@@ -8,7 +8,7 @@ use whatif::{Baseline, Model, Removal, Setup};
 
 use crate::Facts;
 use crate::acts::{self, ActSum};
-use crate::costs::{Costs, Hot, Shares};
+use crate::costs::{Allocator, Costs, Hot, Shares};
 use crate::demand::{Demand, Demands, Gain};
 use crate::rules::host_busy;
 
@@ -37,9 +37,10 @@ impl<'a> Context<'a> {
             breakdown: facts.breakdown,
             demands: Demands::of(facts.recording, &joined),
             model: model(facts, &joined),
-            costs: facts
-                .profile
-                .map(|profile| Costs::of(profile, facts.recording, &joined)),
+            costs: facts.profile.map(|profile| {
+                let root = setting(facts.recording, "app root");
+                Costs::of(profile, facts.recording, &joined, root)
+            }),
             joined,
             service: facts.breakdown.overall.service.iter().copied().sum(),
         }
@@ -136,6 +137,11 @@ impl<'a> Context<'a> {
             .map_or_else(Vec::new, Costs::hot_methods)
     }
 
+    /// The line of the app below which most garbage is collected.
+    pub(crate) fn allocator(&self) -> Option<Allocator<'_>> {
+        self.costs.as_ref()?.allocator()
+    }
+
     /// The lines of templates that render others, with the share of each route's time with the GVL that goes on around those.
     pub(crate) fn renders(&self) -> BTreeMap<&str, BTreeMap<usize, f64>> {
         let costs = self.costs.as_ref();
@@ -184,6 +190,11 @@ impl<'a> Context<'a> {
     /// What `ms` in SQL calls of a route demand; waiting for the GVL is left out of `ms`.
     pub(crate) fn sql_demand(&self, route: &str, ms: f64) -> Demand {
         self.demands.of_sql(&self.joined, route, ms)
+    }
+
+    /// What `ms` in calls of another service demand of a route: split as all its outgoing calls are.
+    pub(crate) fn service_demand(&self, route: usize, ms: f64) -> Demand {
+        self.demands.of_service(route, ms)
     }
 
     /// What a share of a statement's executions demands, on all its routes.
@@ -238,18 +249,19 @@ impl<'a> Context<'a> {
 
     /// What a process that served requests said of one of its settings.
     pub(crate) fn setting(&self, name: &str) -> Option<&'a str> {
-        let serving = self
-            .recording
-            .agents
-            .iter()
-            .filter(|agent| agent.requests > 0);
-        serving.filter_map(|agent| agent.setting(name)).next()
+        setting(self.recording, name)
     }
 
     /// Whether processes outside of this run, or the hypervisor, used so much CPU that waits may be theirs.
     pub(crate) fn host_is_shared(&self) -> bool {
         host_busy::shares(self).is_some_and(|shares| shares.is_shared())
     }
+}
+
+fn setting<'a>(recording: &'a Recording, name: &str) -> Option<&'a str> {
+    let agents = recording.agents.iter();
+    let serving = agents.filter(|agent| agent.requests > 0);
+    serving.filter_map(|agent| agent.setting(name)).next()
 }
 
 /// A run's model.

@@ -21,6 +21,35 @@ const SAMPLES_MIN: u32 = 30;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Costs {
     routes: BTreeMap<usize, OfRoute>,
+    collecting: Collecting,
+}
+
+/// Where the garbage collector was set off: who allocates most sets it off most often.
+#[derive(Clone, Debug, Default)]
+struct Collecting {
+    weight: u64,
+    samples: u32,
+    /// By the app's innermost line; collections below none count in the sums alone.
+    lines: HashMap<String, u64>,
+}
+
+/// A line of the app below which garbage is collected.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Allocator<'a> {
+    /// Such as `app/models/report.rb:12`.
+    pub(crate) line: &'a str,
+    /// Share of all collecting, 0 to 1.
+    pub(crate) share: f64,
+}
+
+impl Collecting {
+    fn add(&mut self, stack: &Seen<'_>, sample: &Sample) {
+        self.weight += sample.weight;
+        self.samples += sample.count;
+        if let Some(line) = stack.chain.first() {
+            *self.lines.entry(line.clone()).or_default() += sample.weight;
+        }
+    }
 }
 
 #[derive(Clone, Debug, Default)]
@@ -68,15 +97,25 @@ pub(crate) struct Hot {
     pub(crate) innermost: (String, f64),
     /// Share of the route's time with the GVL in which it starts other programs.
     pub(crate) spawning: f64,
+    /// Share of this method's samples that collect garbage.
+    pub(crate) collecting: f64,
     weight: u64,
+    collected: u64,
     lines: HashMap<String, u64>,
     leaves: HashMap<String, u64>,
 }
 
 impl Costs {
-    pub(crate) fn of(profile: &Profile, recording: &Recording, joined: &Joined<'_>) -> Costs {
+    /// `told` is the app's folder, where the app told it.
+    pub(crate) fn of(
+        profile: &Profile,
+        recording: &Recording,
+        joined: &Joined<'_>,
+        told: Option<&str>,
+    ) -> Costs {
         let mut costs = Costs::default();
-        let Some(root) = root(profile, &sites(recording, joined)) else {
+        let told = told.map(|root| root.trim_end_matches('/').to_owned());
+        let Some(root) = told.or_else(|| root(profile, &sites(recording, joined))) else {
             return costs;
         };
         let handled = joined.requests.iter().filter_map(|request| {
@@ -99,7 +138,10 @@ impl Costs {
                 let resumed = caller.and_then(|caller| stacks.resumed(sample.stack, *caller));
                 let stack = resumed.as_ref().unwrap_or(own);
                 let of = costs.routes.entry(*route).or_default();
-                of.add(*route, stack, sample.weight, sample.count);
+                of.add(*route, stack, sample);
+                if sample.state == State::Gc {
+                    costs.collecting.add(stack, sample);
+                }
             }
         }
         costs.routes.values_mut().for_each(OfRoute::finish);
@@ -152,6 +194,15 @@ impl Costs {
         lines
     }
 
+    /// The line of the app below which most garbage is collected. `None` where too few samples say it.
+    pub(crate) fn allocator(&self) -> Option<Allocator<'_>> {
+        let (line, weight) = most(&self.collecting.lines)?;
+        (self.collecting.samples >= SAMPLES_MIN).then(|| Allocator {
+            line,
+            share: *weight as f64 / self.collecting.weight.max(1) as f64,
+        })
+    }
+
     /// The methods of the app in which routes run, the one with most of its route first.
     pub(crate) fn hot_methods(&self) -> Vec<&Hot> {
         let routes = self.routes.values().filter(|of| of.samples >= SAMPLES_MIN);
@@ -166,9 +217,10 @@ impl Costs {
 }
 
 impl OfRoute {
-    fn add(&mut self, route: usize, stack: &Seen<'_>, weight: u64, samples: u32) {
+    fn add(&mut self, route: usize, stack: &Seen<'_>, sample: &Sample) {
+        let weight = sample.weight;
         self.weight += weight;
-        self.samples += samples;
+        self.samples += sample.count;
         if let Some(line) = &stack.json {
             *self.json.entry(line.clone()).or_default() += weight;
         }
@@ -190,6 +242,9 @@ impl OfRoute {
         hot.route = route;
         hot.method = stack.method.name.clone();
         hot.weight += weight;
+        if sample.state == State::Gc {
+            hot.collected += weight;
+        }
         *hot.lines.entry(innermost.clone()).or_default() += weight;
         *hot.leaves.entry(stack.leaf.name.clone()).or_default() += weight;
     }
@@ -197,6 +252,7 @@ impl OfRoute {
     fn finish(&mut self) {
         for hot in self.methods.values_mut() {
             hot.share = hot.weight as f64 / self.weight.max(1) as f64;
+            hot.collecting = hot.collected as f64 / hot.weight.max(1) as f64;
             hot.line = most(&hot.lines).map_or(String::new(), |(line, _)| line.clone());
             let spawning = hot.leaves.iter().filter(|(leaf, _)| spawns(leaf));
             let spawning: u64 = spawning.map(|(_, weight)| weight).sum();

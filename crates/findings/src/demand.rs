@@ -62,6 +62,7 @@ struct OfRoute {
     requests: f64,
     handler: ByKind,
     sql: ByKind,
+    service: ByKind,
 }
 
 impl Demand {
@@ -143,6 +144,7 @@ impl Demands {
                 route.requests += joined.weight;
                 add(&mut route.handler, &all(handler(&handled.parts)));
                 add(&mut route.sql, &all(sql(&handled.parts)));
+                add(&mut route.service, &all(service(&handled.parts)));
             }
         }
         let routes = demands.routes.iter().enumerate();
@@ -203,14 +205,14 @@ impl Demands {
 
     /// What SQL calls of a route that took `ms` without their waits for the GVL demanded: split as all its calls are.
     pub(crate) fn of_sql(&self, joined: &Joined<'_>, route: &str, ms: f64) -> Demand {
-        let Some(at) = joined.route_named(route) else {
-            return Demand::default();
-        };
-        let sql = Demand::of(at, self.routes[at].sql);
-        match sql.sum() {
-            sum if sum > 0.0 => sql.times(ms / sum),
-            _ => Demand::on(at, BurstKind::Sql, ms),
-        }
+        joined.route_named(route).map_or(Demand::default(), |at| {
+            calls((at, self.routes[at].sql), BurstKind::Sql, ms)
+        })
+    }
+
+    /// The same of calls of other services.
+    pub(crate) fn of_service(&self, route: usize, ms: f64) -> Demand {
+        calls((route, self.routes[route].service), BurstKind::Http, ms)
     }
 
     /// What it gives to do without `saved`; `service_ms` is the sent → answered time of all requests.
@@ -308,6 +310,15 @@ fn changed(ratio: f64) -> String {
     }
 }
 
+/// So much time in calls, split as `all` of the route is; waiting where none is known.
+fn calls((route, all): (usize, ByKind), waits: BurstKind, ms: f64) -> Demand {
+    let all = Demand::of(route, all);
+    match all.sum() {
+        sum if sum > 0.0 => all.times(ms / sum),
+        _ => Demand::on(route, waits, ms),
+    }
+}
+
 /// What a handler demanded.
 fn handler(parts: &Parts) -> ByKind {
     let mut kinds = [Nanos::ZERO; BurstKind::ALL.len()];
@@ -325,6 +336,13 @@ fn sql(parts: &Parts) -> ByKind {
     let mut kinds = ByKind::default();
     kinds[BurstKind::Running as usize] = parts.sql_running.as_millis_f64();
     kinds[BurstKind::Sql as usize] = parts.sql_waiting.as_millis_f64();
+    kinds
+}
+
+fn service(parts: &Parts) -> ByKind {
+    let mut kinds = ByKind::default();
+    kinds[BurstKind::Running as usize] = parts.http_running.as_millis_f64();
+    kinds[BurstKind::Http as usize] = parts.http_waiting.as_millis_f64();
     kinds
 }
 

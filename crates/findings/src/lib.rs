@@ -32,7 +32,7 @@ const QUEUE_DOMINATES: f64 = 0.3;
 /// Share of failed requests from which times say little: failing is often fast.
 pub const FAILED_SHARE_LOUD: f64 = 0.01;
 
-/// All findings of a run, in the order in which they are to be read: failures where they are many, what
+/// All findings of a run, in the order in which they are to be read: failures where they are many, memory that is full soon, what
 /// answers a dominating queue, then the greatest estimated gain first, more workers or threads where a cause in the app
 /// gives much of what they give, hints (of low confidence) after them, and last what is about trust in the numbers.
 pub fn all(facts: Facts<'_>) -> Vec<Finding> {
@@ -95,7 +95,7 @@ fn is_capacity(finding: &Finding) -> bool {
 fn rank(context: &Context<'_>, finding: &Finding) -> Rank {
     if finding.is_about_trust() {
         Rank::Trust
-    } else if finding.rule == "errors" && many_failed(context) {
+    } else if finding.rule == "errors" && many_failed(context) || fills_memory(finding) {
         Rank::Failures
     } else if queue_dominates(context) && adds_threads(context, finding) {
         Rank::Queue
@@ -110,6 +110,11 @@ fn many_failed(context: &Context<'_>) -> bool {
     let overall = &context.breakdown.overall;
     let failed = overall.errors + overall.checks_failed;
     failed as f64 >= FAILED_SHARE_LOUD * overall.requests.max(1) as f64
+}
+
+/// Whether the app is killed before long, however fast it is until then.
+fn fills_memory(finding: &Finding) -> bool {
+    finding.rule == "memory-growth" && finding.confidence == Confidence::High
 }
 
 fn queue_dominates(context: &Context<'_>) -> bool {

@@ -35,12 +35,14 @@ pub(crate) const CHAT: [Library; 3] = [
 /// What it needs more on MariaDB.
 pub(crate) const MARIADB: [Library; 1] = [library("mysql2", "mysql2", "ruby-mysql2")];
 /// What the tests need more than both.
-pub(crate) const TESTS: [Library; 8] = [
+pub(crate) const TESTS: [Library; 10] = [
     library("pg", "pg", "ruby-pg"),
     library("minitest", "minitest", "ruby-minitest"),
     library("rails", "rails", "ruby-rails"),
     library("sequel", "sequel", "ruby-sequel"),
     library("bcrypt", "bcrypt", "ruby-bcrypt"),
+    library("dalli", "dalli", "ruby-dalli"),
+    library("redis", "redis", "ruby-redis"),
     library("unicorn", "unicorn", "unicorn"),
     library("stackprof", "stackprof", "ruby-stackprof"),
     library(

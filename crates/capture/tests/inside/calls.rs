@@ -1,4 +1,4 @@
-//! SQL and outgoing HTTP as the agent sees them through the real drivers.
+//! SQL, outgoing HTTP and stores as the agent sees them through the real drivers.
 
 use crate::support::{Puma, free_port};
 use recording::{Handled, TextId};
@@ -221,6 +221,64 @@ end
     );
     assert!(handled[0].parts.http_waiting.0 >= 10_000_000);
     assert_eq!(handled[0].statements, 0);
+}
+
+/// The store in the test replies to every command alike.
+#[test]
+fn calls_of_stores_are_recorded_by_command() {
+    let app = r##"
+require "redis"
+require "socket"
+server = TCPServer.new("127.0.0.1", 0)
+Thread.new do
+  while (client = server.accept)
+    Thread.new(client) do |peer|
+      while (line = peer.gets)
+        line[1..].to_i.times { peer.read(peer.gets[1..].to_i + 2) }
+        peer.write("+OK\r\n")
+      end
+    end
+  end
+end
+REDIS = Redis.new(host: "127.0.0.1", port: server.addr[1], protocol: 2)
+REDIS.ping
+run ->(env) do
+  3.times { |n| REDIS.get("user:#{n}") }
+  REDIS.pipelined { |pipe| 2.times { |n| pipe.get("user:#{n}") } }
+  [200, {}, [REDIS.set("seen", 1)]]
+end
+"##;
+    let (puma, handled) = seen(app, &["/"], &[]);
+    assert_eq!(
+        calls(&puma, &handled[0]),
+        [
+            call("Redis GET", "config.ru:18", 3, 0),
+            call("Redis pipelined", "config.ru:19", 1, 0),
+            call("Redis SET", "config.ru:20", 1, 0),
+        ]
+    );
+    assert!(handled[0].parts.http_waiting.0 > 0);
+    assert_eq!(handled[0].statements, 0);
+}
+
+#[test]
+fn a_store_that_is_down_raises_in_the_app_as_without_us() {
+    let app = r##"
+require "dalli"
+STORE = Dalli::Client.new("127.0.0.1:#{ENV.fetch("OTHER")}", socket_max_failures: 0)
+Dalli.logger.level = Logger::FATAL
+run ->(env) do
+  STORE.set("a", 1)
+  [500, {}, []]
+rescue Dalli::RingError, Dalli::NetworkError => error
+  [200, {}, [error.class.name]]
+end
+"##;
+    let (puma, handled) = seen(app, &["/"], &[("OTHER", &free_port().to_string())]);
+    assert_eq!(
+        calls(&puma, &handled[0]),
+        [call("Memcached set", "config.ru:6", 1, 0)]
+    );
 }
 
 /// A gem that chains a driver's method after the first request captures ours as "the original".

@@ -6,6 +6,7 @@ use breakdown::RouteBalance;
 use recording::{BurstKind, RuntimeSample};
 
 use crate::context::Context;
+use crate::costs::Allocator;
 use crate::numbers;
 use crate::text::{ms, percent, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
@@ -19,6 +20,8 @@ const SHARE_MIN: f64 = 0.05;
 const GAIN_MIN: f64 = 0.02;
 /// Of the collector's time, what more room or fewer objects save. Found by weighing.
 const SAVED: f64 = 0.5;
+/// Share of all collecting below one line of the app from which that line is where to begin.
+pub(crate) const SITE_MIN: f64 = 0.4;
 
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     let overall = &context.breakdown.overall;
@@ -29,7 +32,9 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     if work_share < WORK_SHARE_MIN || context.share_inside(balance.gc * seen) < SHARE_MIN {
         return Vec::new();
     }
-    let gain = context.gain(&context.everywhere(BurstKind::Running, balance.gc * seen * SAVED));
+    let site = context.allocator().filter(|site| site.share >= SITE_MIN);
+    let saved = site.map_or(SAVED, |site| site.share.max(SAVED));
+    let gain = context.gain(&context.everywhere(BurstKind::Running, balance.gc * seen * saved));
     if gain.share < GAIN_MIN {
         return Vec::new();
     }
@@ -45,22 +50,30 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         let each = numbers::count(route.allocations as u64);
         format!("{} makes most objects: {each} a request", route.route)
     }));
-    let (text, exact) = remedy(cause.as_deref());
+    evidence.extend(site.map(|site| {
+        format!(
+            "{} of it below {}, by samples of the run",
+            percent(site.share),
+            site.line
+        )
+    }));
+    let (text, exact) = remedy(cause.as_deref(), site);
+    let because = match (site, cause) {
+        (Some(site), _) => format!(", most of it set off at {}", site.line),
+        (None, Some(cause)) => format!(", mostly because of {cause}"),
+        (None, None) => String::new(),
+    };
     vec![Finding {
         rule: "gc-share",
         route: most.map(|route| route.route.clone()).unwrap_or_default(),
         title: title(&format!(
-            "garbage collection is {} of the work{}",
+            "garbage collection is {} of the work{because}",
             percent(work_share),
-            cause
-                .as_ref()
-                .map(|cause| format!(", mostly because of {cause}"))
-                .unwrap_or_default()
         )),
         why: "while one thread collects, no other thread of the process runs Ruby".to_owned(),
         evidence,
         remedy: Remedy {
-            text: text.to_owned(),
+            text,
             exact: exact.map(str::to_owned),
             safety: if exact.is_some() {
                 Safety::Careful
@@ -68,7 +81,11 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
                 Safety::Code
             },
         },
-        estimated_gain: format!("{}, if half of the collector's time goes", gain.text),
+        estimated_gain: format!(
+            "{}, if {} of the collector's time goes",
+            gain.text,
+            percent(saved)
+        ),
         gain_share: gain.share,
         gain: gain.replayed,
         confidence: Confidence::Medium,
@@ -118,7 +135,22 @@ fn collections(context: &Context<'_>) -> Option<String> {
     })
 }
 
-fn remedy(cause: Option<&str>) -> (&'static str, Option<&'static str>) {
+fn remedy(cause: Option<&str>, site: Option<Allocator<'_>>) -> (String, Option<&'static str>) {
+    let (text, exact) = of_cause(cause);
+    match site {
+        Some(site) => (
+            format!(
+                "make fewer and smaller objects below {}: keep what does not change, append with << instead of +=, walk rows \
+                 with find_each or pluck instead of loading them all; then: {text}",
+                site.line
+            ),
+            exact,
+        ),
+        None => (text.to_owned(), exact),
+    }
+}
+
+fn of_cause(cause: Option<&str>) -> (&'static str, Option<&'static str>) {
     match cause {
         Some("method" | "stress") => (
             "something calls GC.start (or sets GC.stress): leave that to Ruby, or do it between requests",

@@ -13,15 +13,20 @@ const SHARE_SURE: f64 = 0.5;
 const GAIN_MIN: f64 = 0.1;
 /// Of the method's samples, from which the innermost method is named.
 const INNERMOST_MIN: f64 = 0.4;
+/// Share of a method's samples that collect garbage, from which that is what it does.
+const COLLECTING_MIN: f64 = 0.5;
 /// Methods shown: what follows costs less than noise lets tell.
 const SHOWN: usize = 3;
 
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     let hot = context.hot_methods();
-    // What a page's templates take is `template-share`.
-    let long = hot
-        .into_iter()
-        .filter(|hot| hot.share - hot.spawning >= SHARE_MIN && !is_template(&hot.line));
+    let allocator = context.allocator().map(|site| site.line);
+    // What a page's templates take is `template-share`; a line that mostly sets off the collector is `gc-share`.
+    let collects =
+        |hot: &Hot| hot.collecting >= COLLECTING_MIN && allocator == Some(hot.line.as_str());
+    let long = hot.into_iter().filter(|hot| {
+        hot.share - hot.spawning >= SHARE_MIN && !is_template(&hot.line) && !collects(hot)
+    });
     long.take(SHOWN)
         .filter_map(|hot| finding(context, hot))
         .collect()

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use recording::ProcessRole;
+use recording::{HostSample, ProcessRole};
 
 use crate::context::Context;
 use crate::numbers;
@@ -12,23 +12,29 @@ use crate::types::{Confidence, Finding, Remedy, Safety};
 /// Shorter runs show the heap on its way to its size. A run of the default length, 20 s, is long enough.
 const SECONDS_MIN: f64 = 15.0;
 /// Growth in the second half, below which it may be the allocator's grain.
-const GROWN_BYTES_MIN: f64 = 16.0 * 1024.0 * 1024.0;
+const GROWN_BYTES_MIN: f64 = 16.0 * MIB;
 /// … and relative to what the process had.
 const GROWN_SHARE_MIN: f64 = 0.05;
 /// Growth in the second half relative to the first, below which it is settling.
 const STEADY_MIN: f64 = 0.6;
 /// Runs as long as this say it with more right.
 const SECONDS_SURE: f64 = 120.0;
+/// Growth in the second half, in bytes and relative to what the process had, that no heap on its way to its size shows: so
+/// steep a growth counts after [`SECONDS_STEEP_MIN`], and is likely even in a short run. Found by weighing.
+const STEEP_BYTES_MIN: f64 = 64.0 * MIB;
+const STEEP_SHARE_MIN: f64 = 0.25;
+const SECONDS_STEEP_MIN: f64 = 8.0;
+/// Time until memory is full, below which the run itself is a warning. Workers are seldom restarted more often.
+const SECONDS_TO_FULL: f64 = 3_600.0;
+
+const MIB: f64 = 1024.0 * 1024.0;
 
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     let window = context.recording.window;
+    let host = context.recording.host.iter();
+    let inside: Vec<&HostSample> = host.filter(|sample| window.contains(sample.at)).collect();
     let mut by_process: BTreeMap<u32, Vec<(f64, f64)>> = BTreeMap::new();
-    let inside = context
-        .recording
-        .host
-        .iter()
-        .filter(|sample| window.contains(sample.at));
-    for sample in inside {
+    for sample in &inside {
         let at = sample.at.since(window.start).as_secs_f64();
         let app = sample
             .processes
@@ -44,10 +50,11 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         .values()
         .filter_map(|points| growth(points))
         .collect();
-    let Some(most) = grown.iter().max_by(|a, b| a.second.total_cmp(&b.second)) else {
-        return Vec::new();
-    };
-    vec![finding(context, most, grown.len())]
+    let free = inside.last().copied().and_then(free);
+    Grown::of(grown, free)
+        .map(|grown| finding(context, &grown))
+        .into_iter()
+        .collect()
 }
 
 /// How a process grew, bytes.
@@ -56,6 +63,16 @@ struct Growth {
     begun: f64,
     first: f64,
     second: f64,
+}
+
+impl Growth {
+    fn all(&self) -> f64 {
+        self.first + self.second
+    }
+
+    fn is_steep(&self) -> bool {
+        self.second >= STEEP_BYTES_MIN && self.second >= STEEP_SHARE_MIN * self.begun
+    }
 }
 
 /// The growth of a process that grows steadily; `None` of any other.
@@ -73,36 +90,127 @@ fn growth(points: &[(f64, f64)]) -> Option<Growth> {
     };
     let steady = growth.second >= STEADY_MIN * growth.first.max(0.0);
     let much = growth.second >= GROWN_BYTES_MIN && growth.second >= GROWN_SHARE_MIN * growth.begun;
-    (growth.seconds >= SECONDS_MIN && steady && much).then_some(growth)
+    let seconds_min = match growth.is_steep() {
+        true => SECONDS_STEEP_MIN,
+        false => SECONDS_MIN,
+    };
+    (growth.seconds >= seconds_min && steady && much).then_some(growth)
 }
 
-fn finding(context: &Context<'_>, most: &Growth, processes: usize) -> Finding {
+/// Memory that the app may still take, bytes: of its control group where that has a limit, else of the host.
+fn free(sample: &HostSample) -> Option<f64> {
+    let of_group = sample.memory_limit.zip(sample.memory_used);
+    let of_group = of_group.map(|(limit, used)| limit.saturating_sub(used));
+    let of_host = Some(sample.memory_available).filter(|bytes| *bytes > 0);
+    let free = match (of_group, of_host) {
+        (Some(group), Some(host)) => Some(group.min(host)),
+        (group, host) => group.or(host),
+    };
+    free.map(|bytes| bytes as f64)
+}
+
+/// What the processes that grew say together.
+struct Grown {
+    processes: usize,
+    /// The one that grew most.
+    most: Growth,
+    /// Bytes a second, of all of them.
+    rate: f64,
+    /// Until memory is full, seconds.
+    to_full: Option<f64>,
+}
+
+impl Grown {
+    fn of(grown: Vec<Growth>, free: Option<f64>) -> Option<Grown> {
+        let processes = grown.len();
+        let rate: f64 = grown.iter().map(|one| one.all() / one.seconds).sum();
+        let most = grown
+            .into_iter()
+            .max_by(|a, b| a.second.total_cmp(&b.second))?;
+        Some(Grown {
+            processes,
+            most,
+            rate,
+            to_full: free.map(|free| free / rate),
+        })
+    }
+
+    fn fills_soon(&self) -> Option<f64> {
+        self.to_full
+            .filter(|seconds| *seconds < SECONDS_TO_FULL && self.is_likely())
+    }
+
+    fn is_likely(&self) -> bool {
+        self.most.seconds >= SECONDS_SURE || self.most.is_steep()
+    }
+
+    fn confidence(&self) -> Confidence {
+        if self.fills_soon().is_some() {
+            Confidence::High
+        } else if self.is_likely() {
+            Confidence::Medium
+        } else {
+            Confidence::Low
+        }
+    }
+}
+
+fn finding(context: &Context<'_>, grown: &Grown) -> Finding {
     let bytes = |bytes: f64| numbers::bytes(bytes.max(0.0) as u64);
-    let minute = (most.first + most.second) / most.seconds * 60.0;
+    let most = &grown.most;
     let arenas = context.setting("MALLOC_ARENA_MAX").is_none();
+    let full = grown.fills_soon().map(|seconds| {
+        let minutes = (seconds / 60.0).ceil() as u64;
+        format!(", full in {}", numbers::counted(minutes, "minute"))
+    });
     Finding {
         rule: "memory-growth",
         route: String::new(),
-        title: title(&format!("the app's memory grows by {} a minute", bytes(minute))),
+        title: title(&format!(
+            "the app's memory grows by {} per minute{}",
+            bytes(grown.rate * 60.0),
+            full.unwrap_or_default()
+        )),
         why: "at the limit of its container a process is killed with all the requests it has".to_owned(),
-        evidence: vec![format!(
-            "of {processes} growing, the one that grew most: {} at first, {} more after half of {:.0} s, {} more at the end",
-            bytes(most.begun),
-            bytes(most.first),
-            most.seconds,
-            bytes(most.second),
-        )],
+        evidence: evidence(context, grown),
         remedy: Remedy {
             text: "run longer to see whether it ends; then look for what only grows: caches without a limit, \
-                   arrays and hashes in constants, objects that subscribe and never leave (ObjectSpace.dump_all \
-                   twice, and the difference)"
+                   arrays and hashes in constants and class variables, objects that subscribe and never leave \
+                   (ObjectSpace.dump_all twice, and the difference)"
                 .to_owned(),
-            exact: arenas.then(|| "MALLOC_ARENA_MAX=2".to_owned()),
-            safety: Safety::Careful,
+            // What leaks is not held by the allocator.
+            exact: (arenas && !most.is_steep()).then(|| "MALLOC_ARENA_MAX=2".to_owned()),
+            safety: if most.is_steep() { Safety::Code } else { Safety::Careful },
         },
         estimated_gain: "no time; the app is not killed, and more workers fit".to_owned(),
         gain_share: 0.0,
         gain: None,
-        confidence: if most.seconds >= SECONDS_SURE { Confidence::Medium } else { Confidence::Low },
+        confidence: grown.confidence(),
     }
+}
+
+fn evidence(context: &Context<'_>, grown: &Grown) -> Vec<String> {
+    let bytes = |bytes: f64| numbers::bytes(bytes.max(0.0) as u64);
+    let most = &grown.most;
+    let mut evidence = vec![format!(
+        "of {} growing, the one that grew most: {} at first, {} more after half of {:.0} s, {} more at the end",
+        grown.processes,
+        bytes(most.begun),
+        bytes(most.first),
+        most.seconds,
+        bytes(most.second),
+    )];
+    let seconds = context.recording.window.length().as_secs_f64();
+    let per_second = context.breakdown.overall.answered as f64 / seconds.max(f64::MIN_POSITIVE);
+    if per_second > 0.0 {
+        let thousand = grown.rate / per_second * 1_000.0;
+        evidence.push(format!("{} per 1,000 requests", bytes(thousand)));
+    }
+    evidence.extend(context.allocator().map(|site| {
+        format!(
+            "most objects seem to be made at {}: there the collector is set off most often",
+            site.line
+        )
+    }));
+    evidence
 }

@@ -125,10 +125,11 @@ fn repeated<'a>(context: &'a Context<'_>) -> Vec<Repeated<'a>> {
                 .get(&(route, repeat.site))
                 .copied()
                 .unwrap_or_default();
-            let cost = repeat.cost(context, route, of_line);
+            let text = context.text(digest);
+            let cost = repeat.cost(context, (route, text), of_line);
             Repeated {
                 route: &context.joined.routes[route],
-                digest: context.text(digest),
+                digest: text,
                 site,
                 saved: cost.times(1.0 - 1.0 / repeat.per_request()),
                 repeat: repeat.of_all(context),
@@ -141,7 +142,11 @@ fn repeated<'a>(context: &'a Context<'_>) -> Vec<Repeated<'a>> {
 impl Repeated<'_> {
     fn counts(&self) -> bool {
         const VERBS: [&str; 6] = ["SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "REPLACE"];
-        VERBS.contains(&query::verb(self.digest).as_str())
+        VERBS.contains(&query::verb(self.digest).as_str()) || self.store().is_some()
+    }
+
+    fn store(&self) -> Option<Store> {
+        Store::of(self.digest)
     }
 
     /// Whether it begins or ends a transaction: around statements of a loop these are part of what the loop costs.
@@ -162,7 +167,7 @@ impl Repeated<'_> {
     }
 
     fn is_sure(&self) -> bool {
-        self.reads() && self.repeat.per_request() >= REPEATS_SURE
+        (self.reads() || self.store().is_some()) && self.repeat.per_request() >= REPEATS_SURE
     }
 
     fn evidence(&self, names_route: bool) -> [String; 2] {
@@ -221,9 +226,18 @@ impl Repeat {
     /// What all its executions take in all requests: time in the driver without waiting for the GVL, and where samples say
     /// it all that runs below the line that issues them, without what makes objects of rows: they are needed however they are
     /// fetched. Statements that share the line share that by their time.
-    fn cost(&self, context: &Context<'_>, route: usize, of_line: Nanos) -> Demand {
+    fn cost(
+        &self,
+        context: &Context<'_>,
+        (route, digest): (usize, &str),
+        of_line: Nanos,
+    ) -> Demand {
         let own = (self.time - self.gvl_wait).as_millis_f64();
-        let driver = context.sql_demand(&context.joined.routes[route], own * context.joined.weight);
+        let all = own * context.joined.weight;
+        let driver = match Store::of(digest) {
+            Some(_) => context.service_demand(route, all),
+            None => context.sql_demand(&context.joined.routes[route], all),
+        };
         match context.shares_below(route, self.site) {
             Some(shares) if of_line > Nanos::ZERO => {
                 let (held, _) = context.held_of(route);
@@ -231,6 +245,41 @@ impl Repeat {
                 driver.at_least_held(route, shares.issuing * held * share)
             }
             _ => driver,
+        }
+    }
+}
+
+/// A store that is not SQL, as the agent names its calls.
+#[derive(Clone, Copy)]
+enum Store {
+    Redis,
+    Memcached,
+}
+
+impl Store {
+    fn of(digest: &str) -> Option<Store> {
+        match digest.split(' ').next() {
+            Some("Redis") => Some(Store::Redis),
+            Some("Memcached") => Some(Store::Memcached),
+            _ => None,
+        }
+    }
+
+    fn remedy(self) -> Remedy {
+        let text = match self {
+            Store::Redis => {
+                "ask once for all of them: `MGET`, `HMGET` or `redis.pipelined`, for `Rails.cache` `read_multi` or \
+                 `fetch_multi`; or keep what is read together under one key"
+            }
+            Store::Memcached => {
+                "ask once for all of them: `get_multi`, for `Rails.cache` `read_multi` or `fetch_multi`; or keep what is read \
+                 together under one key"
+            }
+        };
+        Remedy {
+            text: text.to_owned(),
+            exact: None,
+            safety: Safety::Code,
         }
     }
 }
@@ -254,7 +303,12 @@ fn finding(context: &Context<'_>, found: &[Repeated<'_>]) -> Option<Finding> {
     };
     let room = if more.is_empty() { 36 } else { 26 };
     let what = format!(
-        "N+1 on {}: {} × {}{more} at {}",
+        "{} on {}: {} × {}{more} at {}",
+        if most.store().is_some() {
+            "many calls"
+        } else {
+            "N+1"
+        },
         most.route,
         times(most.repeat.per_request()),
         fit(&query::brief(most.digest), room),
@@ -266,14 +320,18 @@ fn finding(context: &Context<'_>, found: &[Repeated<'_>]) -> Option<Finding> {
     for each in found.iter().skip(1).take(SHOWN - 1) {
         evidence.extend(each.evidence(several));
     }
+    let store = most.store();
     Some(Finding {
-        rule: "n-plus-one",
+        rule: if store.is_some() { "store-calls" } else { "n-plus-one" },
         route: most.route.to_owned(),
         title: title(&what),
         why: "each execution is a round trip and work in the driver, and their number grows with the data"
             .to_owned(),
         evidence,
-        remedy: remedy(most.digest, most.reads(), transactions > 0),
+        remedy: store.map_or_else(
+            || remedy(most.digest, most.reads(), transactions > 0),
+            Store::remedy,
+        ),
         estimated_gain: format!(
             "{}: −{} of {} a request on {}",
             gain.text,

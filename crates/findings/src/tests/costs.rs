@@ -77,7 +77,7 @@ fn a_statement_costs_what_runs_below_its_line_but_the_making_of_rows() {
         ],
     );
     let joined = breakdown::join(&run.0);
-    let costs = Costs::of(&profile, &run.0, &joined);
+    let costs = Costs::of(&profile, &run.0, &joined, None);
     let below = |route, site: &str| costs.share_below(route, site, site);
     let shares = Shares {
         issuing: 0.5,
@@ -104,7 +104,7 @@ fn a_hot_method_is_the_apps_innermost_and_issues_no_statement() {
         ],
     );
     let joined = breakdown::join(&run.0);
-    let costs = Costs::of(&profile, &run.0, &joined);
+    let costs = Costs::of(&profile, &run.0, &joined, None);
     let hot = costs.hot_methods();
     let [hot] = hot.as_slice() else {
         panic!("{hot:#?}");
@@ -131,7 +131,7 @@ fn what_a_fiber_runs_belongs_to_the_line_that_resumed_it() {
         ],
     );
     let joined = breakdown::join(&run.0);
-    let costs = Costs::of(&profile, &run.0, &joined);
+    let costs = Costs::of(&profile, &run.0, &joined, None);
     let hot = costs.hot_methods();
     assert_eq!(hot[0].line, "app/web.rb:13");
     assert!((hot[0].share - 0.8).abs() < 1e-9, "{hot:#?}");
@@ -249,6 +249,66 @@ fn busy(route: &str) -> Run {
         ..Work::default()
     };
     Run::new().requests(route, 1_000, work)
+}
+
+/// An app without a statement or a wait: no source line says where its files are.
+fn computing_in(folder: Option<&str>) -> Run {
+    let mut run = busy("GET /report");
+    if let Some(folder) = folder {
+        run.0.agents[0].settings.push(Setting {
+            name: "app root".to_owned(),
+            value: folder.to_owned(),
+        });
+    }
+    run
+}
+
+const REPORT: &str = "build /srv/app/lib/report.rb 12";
+
+#[test]
+fn the_apps_folder_is_known_without_any_statement() {
+    let samples: [(u64, &[&str]); 2] = [
+        (80, &["+ <internal:string>", REPORT, WEB]),
+        (20, &["render /gems/erb.rb 1", WEB]),
+    ];
+    let run = computing_in(Some("/srv/"));
+    let hot = one(&run, &samples, "hot-method");
+    assert!(hot.title.contains("app/lib/report.rb:12"), "{hot:?}");
+    let run = computing_in(None);
+    let unknown = found(&run, &profile(&run, &samples));
+    assert!(unknown.iter().all(|finding| finding.rule != "hot-method"));
+}
+
+#[test]
+fn garbage_is_named_by_the_line_that_sets_the_collector_off() {
+    let mut run = computing_in(Some("/srv"));
+    for handled in &mut run.0.handled {
+        handled.parts.gc = nanos(1.5);
+        handled.parts.running = nanos(2.5);
+    }
+    let mut profile = profile(
+        &run,
+        &[(40, &[REPORT, WEB]), (60, &["map <internal:array>", WEB])],
+    );
+    for sample in &mut profile.samples {
+        if sample.weight == 40 {
+            sample.state = State::Gc;
+        }
+    }
+    let findings = found(&run, &profile);
+    let gc = findings.iter().find(|finding| finding.rule == "gc-share");
+    let gc = gc.unwrap_or_else(|| panic!("{findings:#?}"));
+    assert_eq!(
+        gc.title,
+        "garbage collection is 38% of the work, most of it set off at app/lib/report.rb:12"
+    );
+    assert!(gc.remedy.text.contains("below app/lib/report.rb:12"));
+    let same_line =
+        |finding: &&Finding| finding.rule == "hot-method" && finding.title.contains("report.rb");
+    assert!(
+        !findings.iter().any(|finding| same_line(&finding)),
+        "one cause, one finding"
+    );
 }
 
 const MODEL: &str = "spent /srv/app/models/customer.rb 7";

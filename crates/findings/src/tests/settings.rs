@@ -333,13 +333,29 @@ fn memory_that_grows_to_the_end() {
     let steady = run(|second| (100 + 3 * second) << 20, 40).check(&["memory-growth"]);
     assert_eq!(
         steady[0].title,
-        "the app's memory grows by 180 MiB a minute"
+        "the app's memory grows by 180 MiB per minute"
     );
+    assert_eq!(steady[0].confidence, Confidence::Low);
     assert_eq!(
         steady[0].remedy.exact.as_deref(),
         Some("MALLOC_ARENA_MAX=2")
     );
     run(|second| (100 + 3 * second) << 20, 10).check(&[]);
+    // So steep that ten seconds say it.
+    let mut leaking = run(|second| (100 + 140 * second) << 20, 10);
+    let steep = leaking.findings();
+    assert_eq!(steep[0].rule, "memory-growth");
+    assert_eq!(steep[0].confidence, Confidence::Medium);
+    assert_eq!(steep[0].remedy.exact, None, "no arena holds that");
+    for sample in &mut leaking.0.host {
+        sample.memory_available = 14 << 30;
+    }
+    let full = leaking.findings();
+    assert_eq!(full[0].confidence, Confidence::High);
+    assert_eq!(
+        full[0].title,
+        "the app's memory grows by 8.20 GiB per minute, full in 2 minutes"
+    );
     run(|second| (100 + 10 * second.min(12)) << 20, 40).check(&[]);
     run(|_| 100 << 20, 40).check(&[]);
 }

@@ -114,6 +114,34 @@ fn transactions_and_outgoing_http_are_no_n_plus_one() {
 }
 
 #[test]
+fn a_store_asked_again_and_again_is_its_own_finding() {
+    let run = healthy()
+        .issuing(
+            "Redis GET",
+            "app.rb:5 in cards < app.rb:9 in index",
+            60,
+            3.0,
+        )
+        .issuing(
+            "Redis TTL",
+            "app.rb:6 in cards < app.rb:9 in index",
+            60,
+            2.0,
+        )
+        .issuing("Redis SET", "app.rb:30", 1, 0.1);
+    let findings = run.check(&["store-calls"]);
+    assert_eq!(
+        findings[0].title,
+        "many calls on GET /channel/:id: 60 × Redis GET and 1 more at app.rb:5"
+    );
+    assert!(findings[0].remedy.text.contains("MGET"), "{findings:?}");
+    assert!(findings[0].remedy.exact.is_none());
+    healthy()
+        .issuing("Redis GET", "app.rb:5", 3, 0.2)
+        .check(&[]);
+}
+
+#[test]
 fn missing_indexes_merge_into_one() {
     let count = "SELECT COUNT(*) as cnt FROM message WHERE channel_id = ?";
     let page = "SELECT * FROM message WHERE channel_id = ? ORDER BY id DESC LIMIT ? OFFSET ?";
