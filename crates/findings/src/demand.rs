@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::iter::Sum;
+use words::{Text, text};
 
 use breakdown::Joined;
 use recording::{BurstKind, Nanos, Parts, Recording};
@@ -33,7 +34,7 @@ pub(crate) struct Gain {
     /// Share of a request's time that goes, 0 to 1.
     pub(crate) share: f64,
     /// Such as `2.1 times the requests/s (1.9 to 2.4), p95 −52%`.
-    pub(crate) text: String,
+    pub(crate) text: Text,
     /// The replay that says so; `None` where this run cannot be replayed.
     pub(crate) replayed: Option<whatif::Gain>,
 }
@@ -227,25 +228,25 @@ impl Demands {
         match self.scarce {
             Scarce::Gvl(busy) => {
                 let share = share(saved.held_ms(), self.all.held_ms());
-                let text = format!(
-                    "{} of all time, since the GVL is held {} of it",
-                    percent(share),
-                    percent(busy)
+                let text = text!(
+                    "{share} of all time, since the GVL is held {busy} of it",
+                    share = percent(share),
+                    busy = percent(busy)
                 );
                 Gain::estimated(share, text)
             }
             Scarce::Threads(busy) => {
                 let share = share(saved.sum(), self.all.sum());
-                let text = format!(
-                    "{} of all time, since the threads are busy {} of it",
-                    percent(share),
-                    percent(busy)
+                let text = text!(
+                    "{share} of all time, since the threads are busy {busy} of it",
+                    share = percent(share),
+                    busy = percent(busy)
                 );
                 Gain::estimated(share, text)
             }
             Scarce::Nothing => {
                 let share = share(saved.sum(), service_ms);
-                let text = format!("{} of all time", percent(share));
+                let text = text!("{share} of all time", share = percent(share));
                 Gain::estimated(share, text)
             }
         }
@@ -253,7 +254,7 @@ impl Demands {
 }
 
 impl Gain {
-    fn estimated(share: f64, text: String) -> Gain {
+    fn estimated(share: f64, text: Text) -> Gain {
         Gain {
             share,
             text,
@@ -263,13 +264,22 @@ impl Gain {
 
     /// As a replay says; an open load sets the throughput, so there the latency tells.
     pub(crate) fn replayed(gain: whatif::Gain, is_open: bool) -> Gain {
-        let p95 = |ratio: f64| format!("p95 {}", changed(ratio));
+        let p95 = |ratio: f64| text!("p95 {changed}", changed = changed(ratio));
         let (share, text) = if is_open {
             let (low, high) = (changed(gain.p95.low), changed(gain.p95.high));
-            let text = format!("{} ({high} to {low})", p95(gain.p95.ratio));
+            let text = text!(
+                "{p95} ({high} to {low})",
+                p95 = p95(gain.p95.ratio),
+                high,
+                low
+            );
             (1.0 - gain.mean.ratio, text)
         } else {
-            let text = format!("{}, {}", more(gain.throughput), p95(gain.p95.ratio));
+            let text = text!(
+                "{more}, {p95}",
+                more = more(gain.throughput),
+                p95 = p95(gain.p95.ratio)
+            );
             (1.0 - 1.0 / gain.throughput.ratio, text)
         };
         Gain {
@@ -284,29 +294,36 @@ impl Gain {
 const MULTIPLE_MIN: f64 = 1.5;
 
 /// Such as `12% more requests/s (9 to 15%)`.
-fn more(ratio: Ratio) -> String {
+fn more(ratio: Ratio) -> Text {
     let Ratio { ratio, low, high } = ratio;
     let percents = |ratio: f64| (ratio - 1.0).max(0.0) * 100.0;
     if ratio >= MULTIPLE_MIN {
-        format!("{ratio:.1} times the requests/s ({low:.1} to {high:.1})")
+        text!(
+            "{ratio} times the requests/s ({low} to {high})",
+            ratio = format!("{ratio:.1}"),
+            low = format!("{low:.1}"),
+            high = format!("{high:.1}")
+        )
     } else if high < 1.005 {
-        "no more requests/s".to_owned()
+        text!("no more requests/s")
     } else {
         let (low, high) = (percents(low), percents(high));
-        format!(
-            "{:.0}% more requests/s ({low:.0} to {high:.0}%)",
-            percents(ratio)
+        text!(
+            "{percent}% more requests/s ({low} to {high}%)",
+            percent = format!("{:.0}", percents(ratio)),
+            low = format!("{low:.0}"),
+            high = format!("{high:.0}")
         )
     }
 }
 
 /// Such as `−52%`.
-fn changed(ratio: f64) -> String {
+fn changed(ratio: f64) -> Text {
     let percents = ((ratio - 1.0) * 100.0).round();
     match percents {
-        p if p < 0.0 => format!("−{:.0}%", -p),
-        p if p > 0.0 => format!("+{p:.0}%"),
-        _ => "as now".to_owned(),
+        p if p < 0.0 => format!("−{:.0}%", -p).into(),
+        p if p > 0.0 => format!("+{p:.0}%").into(),
+        _ => text!("as now"),
     }
 }
 

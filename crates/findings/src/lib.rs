@@ -49,7 +49,7 @@ pub fn all(facts: Facts<'_>) -> Vec<Finding> {
             .then_with(|| gain_b.total_cmp(gain_a))
             .then_with(|| is_capacity(a).cmp(&is_capacity(b)))
             .then_with(|| b.confidence.cmp(&a.confidence))
-            .then_with(|| a.title.cmp(&b.title))
+            .then_with(|| a.title.to_string().cmp(&b.title.to_string()))
     });
     ranked.into_iter().map(|(_, finding)| finding).collect()
 }

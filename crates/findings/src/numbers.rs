@@ -13,6 +13,15 @@ pub fn count(value: u64) -> String {
     scaled(value as f64, 1000.0, &[" k", " M", " G", " T", " P", " E"])
 }
 
+/// A count with its noun as a text: `counted!(errors, "error")`.
+#[macro_export]
+macro_rules! counted {
+    ($count:expr, $noun:literal) => {{
+        let count = $count;
+        words::counted!(count, $crate::numbers::count(count), $noun)
+    }};
+}
+
 /// A count with its noun: `1 error`, `2,400 errors`.
 pub fn counted(value: u64, noun: &str) -> String {
     let plural = if value == 1 { "" } else { "s" };

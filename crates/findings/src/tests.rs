@@ -180,7 +180,11 @@ impl Run {
             profile: None,
         });
         for finding in &findings {
-            assert!(finding.title.chars().count() <= 90, "{}", finding.title);
+            assert!(
+                finding.title.to_string().chars().count() <= 90,
+                "{}",
+                finding.title
+            );
             assert!((0.0..=1.0).contains(&finding.gain_share), "{finding:?}");
             assert!(!finding.evidence.is_empty() && !finding.why.is_empty());
         }

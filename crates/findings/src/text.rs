@@ -1,8 +1,9 @@
 //! Numbers and texts as findings show them.
 
 use crate::numbers;
+use words::{Text, text};
 
-/// Titles are at most so long, in characters.
+/// Titles are at most so long, in columns.
 pub(crate) const TITLE_CHARS_MAX: usize = 90;
 
 /// Frames of a source line that evidence shows: more is a backtrace, and not read.
@@ -20,8 +21,8 @@ pub(crate) fn fit(text: &str, chars_max: usize) -> String {
 }
 
 /// A title within its bound.
-pub(crate) fn title(text: &str) -> String {
-    fit(text, TITLE_CHARS_MAX)
+pub(crate) fn title(text: Text) -> Text {
+    text.fitted(TITLE_CHARS_MAX)
 }
 
 /// Milliseconds, as everywhere: `412 ms`, `4.90 ms`, `50.0 µs`.
@@ -44,16 +45,19 @@ pub(crate) fn percent(share: f64) -> String {
 }
 
 /// A source line for a title: file and line of its innermost frame.
-pub(crate) fn place(site: Option<&str>) -> &str {
+pub(crate) fn place(site: Option<&str>) -> Text {
     match site {
-        None | Some("") => "a source line unknown",
-        Some(site) => breakdown::line_of(site),
+        None | Some("") => text!("a source line unknown"),
+        Some(site) => breakdown::line_of(site).into(),
     }
 }
 
 /// Evidence of where a statement is issued: the innermost frame and its caller.
-pub(crate) fn called_from(site: &str) -> String {
-    format!("called from {}", breakdown::frames_of(site, FRAMES_SHOWN))
+pub(crate) fn called_from(site: &str) -> Text {
+    text!(
+        "called from {site}",
+        site = breakdown::frames_of(site, FRAMES_SHOWN)
+    )
 }
 
 #[cfg(test)]
@@ -71,10 +75,10 @@ mod tests {
     #[test]
     fn places_name_the_innermost_frames() {
         let site = "app.rb:5 in a < app.rb:7 in b < app.rb:9";
-        assert_eq!(place(Some(site)), "app.rb:5");
-        assert_eq!(place(None), "a source line unknown");
+        assert_eq!(place(Some(site)).to_string(), "app.rb:5");
+        assert_eq!(place(None).to_string(), "a source line unknown");
         assert_eq!(
-            called_from(site),
+            called_from(site).to_string(),
             "called from app.rb:5 in a < app.rb:7 in b"
         );
     }

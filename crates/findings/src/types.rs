@@ -3,6 +3,7 @@
 use breakdown::Breakdown;
 use recording::Recording;
 use stacks::Profile;
+use words::Text;
 
 /// What rules may look at.
 #[derive(Clone, Copy, Debug)]
@@ -23,15 +24,15 @@ pub struct Finding {
     /// The route it is about; empty when it is about the whole run.
     pub route: String,
     /// What, in one line of at most 90 characters.
-    pub title: String,
+    pub title: Text,
     /// Why it hurts, one or two sentences.
-    pub why: String,
+    pub why: Text,
     /// The evidence, one line each: numbers, statement, source line.
-    pub evidence: Vec<String>,
+    pub evidence: Vec<Text>,
     /// What to do.
     pub remedy: Remedy,
     /// What that should give, such as `4% of all time: −257 ms of 1.39 s a request on GET /fetch`.
-    pub estimated_gain: String,
+    pub estimated_gain: Text,
     /// Estimated share of all sent → answered time in the run that would go, 0 to 1 (`errors`: share of
     /// the requests that would no longer fail); findings are sorted by it. 0 is also "unknown".
     pub gain_share: f64,
@@ -52,7 +53,7 @@ impl Finding {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remedy {
     /// In a sentence.
-    pub text: String,
+    pub text: Text,
     /// The exact statement, command or setting, where there is one.
     pub exact: Option<String>,
     /// Whether it is safe.

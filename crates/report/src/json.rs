@@ -5,6 +5,7 @@ mod seconds;
 use breakdown::{RouteBalance, SqlSummary};
 use findings::{Confidence, Safety};
 use recording::{LoadMode, ProcessRole};
+use words::Text;
 
 use crate::facts::{self, Percentiles};
 use crate::{View, curve, sure, v1, verdict};
@@ -224,11 +225,11 @@ fn finding(number: Option<u32>, finding: &findings::Finding) -> v1::Finding {
         number,
         id: finding.rule,
         route: (!finding.route.is_empty()).then(|| finding.route.clone()),
-        title: finding.title.clone(),
-        why: finding.why.clone(),
-        evidence: finding.evidence.clone(),
+        title: finding.title.to_string(),
+        why: finding.why.to_string(),
+        evidence: finding.evidence.iter().map(Text::to_string).collect(),
         remedy: v1::Remedy {
-            text: finding.remedy.text.clone(),
+            text: finding.remedy.text.to_string(),
             exact: finding.remedy.exact.clone(),
             safety: match finding.remedy.safety {
                 Safety::Safe => "safe",
@@ -237,7 +238,7 @@ fn finding(number: Option<u32>, finding: &findings::Finding) -> v1::Finding {
                 Safety::None => "none",
             },
         },
-        estimated_gain: finding.estimated_gain.clone(),
+        estimated_gain: finding.estimated_gain.to_string(),
         gain_share: finding.gain_share,
         gain: finding.gain.map(|gain| v1::Gain {
             throughput: ratio(gain.throughput),

@@ -79,7 +79,7 @@ const WORTH_FIXING: f64 = 0.01;
 pub(crate) fn fix_first(view: &View<'_>) -> String {
     match facts::fixes(view).next() {
         Some((number, finding)) => {
-            let gain = match finding.estimated_gain.as_str() {
+            let gain = match finding.estimated_gain.to_string().as_str() {
                 "" => String::new(),
                 gain => format!(" ({})", one_line(gain)),
             };
@@ -91,7 +91,7 @@ pub(crate) fn fix_first(view: &View<'_>) -> String {
             };
             format!(
                 "{lead}: {}{gain}, finding {number}.",
-                one_line(&finding.title)
+                one_line(&finding.title.to_string())
             )
         }
         None if view.breakdown.overall.answered == 0 => {

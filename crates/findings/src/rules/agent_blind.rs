@@ -4,6 +4,7 @@ use super::Doubt;
 use crate::context::Context;
 use crate::text::percent;
 use crate::types::{Confidence, Finding};
+use words::{Text, text};
 
 /// Share of records that may be lost before means are doubted: lost ones come in bursts, when it is busiest.
 const DROPPED_MAX: f64 = 0.01;
@@ -24,15 +25,19 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     };
     let ruby = agents
         .first()
-        .map_or("no agent", |agent| agent.ruby.as_str());
+        .map_or_else(|| text!("no agent"), |agent| agent.ruby.as_str().into());
     let seen = overall.answered - overall.unseen;
     let doubt = Doubt {
         rule,
         what,
-        why: "means by part are over the requests seen inside only",
+        why: text!("means by part are over the requests seen inside only"),
         evidence: vec![
-            format!("answered {}, seen inside {seen}", overall.answered),
-            format!("records lost {dropped}; {ruby}"),
+            text!(
+                "answered {answered}, seen inside {seen}",
+                answered = overall.answered,
+                seen
+            ),
+            text!("records lost {dropped}; {ruby}", dropped, ruby),
         ],
         remedy,
         confidence: Confidence::High,
@@ -41,7 +46,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
 }
 
 /// The rule, what is missing, and what to do about it.
-fn trouble(context: &Context<'_>, dropped: u64) -> Option<(&'static str, String, &'static str)> {
+fn trouble(context: &Context<'_>, dropped: u64) -> Option<(&'static str, Text, Text)> {
     let agents = &context.recording.agents;
     let overall = &context.breakdown.overall;
     let recorded: u64 = agents.iter().map(|agent| agent.requests).sum();
@@ -56,37 +61,43 @@ fn trouble(context: &Context<'_>, dropped: u64) -> Option<(&'static str, String,
     if overall.unseen == overall.answered {
         Some((
             "agent-missing",
-            "the app was not seen inside: no balance, no SQL, no thread advice".to_owned(),
+            text!("the app was not seen inside: no balance, no SQL, no thread advice"),
             match agents.is_empty() {
                 true => {
-                    "let hakaru start the app (hakaru run -- COMMAND), on Ruby 3.1 or later with Puma"
+                    text!(
+                        "let hakaru start the app (hakaru run -- COMMAND), on Ruby 3.1 or later with Puma"
+                    )
                 }
-                false => "do what the lines on the agent say under HOW SURE",
+                false => text!("do what the lines on the agent say under HOW SURE"),
             },
         ))
     } else if lost > DROPPED_MAX {
         Some((
             "agent-dropped",
-            format!(
-                "{} of the app's records were lost ({dropped})",
-                percent(lost)
+            text!(
+                "{share} of the app's records were lost ({dropped})",
+                share = percent(lost),
+                dropped
             ),
-            "set HAKARU_RING_KIB = \"4096\" under [target.env] for larger rings, or lower the load",
+            text!(
+                "set HAKARU_RING_KIB = \"4096\" under [target.env] for larger rings, or lower the load"
+            ),
         ))
     } else if missing > UNSEEN_MAX && answered >= REQUESTS_MIN {
         Some((
             "agent-missing",
-            format!(
-                "{} of the requests were not seen inside the app ({unseen})",
-                percent(missing)
+            text!(
+                "{share} of the requests were not seen inside the app ({unseen})",
+                share = percent(missing),
+                unseen
             ),
-            "see whether a worker was killed, or a proxy answers some of them",
+            text!("see whether a worker was killed, or a proxy answers some of them"),
         ))
     } else if !agents.is_empty() && agents.iter().all(|agent| !agent.gvl) {
         Some((
             "agent-no-gvl",
-            "this Ruby does not tell who waits for the GVL".to_owned(),
-            "use Ruby 3.2 or later to have GVL wait told apart, and advice on threads",
+            text!("this Ruby does not tell who waits for the GVL"),
+            text!("use Ruby 3.2 or later to have GVL wait told apart, and advice on threads"),
         ))
     } else {
         None

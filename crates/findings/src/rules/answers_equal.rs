@@ -1,6 +1,7 @@
 //! Answers that are the same for everyone and say nothing of how long they may be kept.
 
 use breakdown::Answers;
+use words::{Text, text};
 
 use super::static_files::is_static;
 use crate::context::Context;
@@ -46,36 +47,19 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         findings.push(Finding {
             rule: "answers-equal",
             route: route.route.clone(),
-            title: title(&format!(
-                "no Cache-Control on {}: the same for everyone",
-                route.route
-            )),
-            why: "every client fetches again what it has, and the app makes it again".to_owned(),
+            title: title(text!("no Cache-Control on {route}: the same for everyone", route = route.route)),
+            why: text!("every client fetches again what it has, and the app makes it again"),
             evidence: vec![
-                format!(
-                    "{} answers to a URL that another user had fetched: all had the same body",
-                    numbers::count(answers.repeated)
-                ),
-                format!(
-                    "none of {} answers had Cache-Control, Expires, ETag or Last-Modified",
-                    numbers::count(answers.seen)
-                ),
-                format!(
-                    "{} requests, {} each",
-                    numbers::count(route.requests),
-                    numbers::bytes(route.body_bytes as u64)
-                ),
+                text!("{answers} answers to a URL that another user had fetched: all had the same body", answers = numbers::count(answers.repeated)),
+                text!("none of {answers} answers had Cache-Control, Expires, ETag or Last-Modified", answers = numbers::count(answers.seen)),
+                text!("{requests} requests, {size} each", requests = numbers::count(route.requests), size = numbers::bytes(route.body_bytes as u64)),
             ],
             remedy: Remedy {
                 text: keeping.text,
                 exact: keeping.exact.map(str::to_owned),
                 safety: Safety::Code,
             },
-            estimated_gain: format!(
-                "up to {}: −{} of a thread in all, if clients or a proxy keep each answer",
-                gain.text,
-                ms(saved.sum())
-            ),
+            estimated_gain: text!("up to {gain}: −{saved} of a thread in all, if clients or a proxy keep each answer", gain = gain.text, saved = ms(saved.sum())),
             gain_share: gain.share,
             gain: gain.replayed,
             confidence: keeping.confidence,
@@ -86,7 +70,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
 
 /// What may be said about keeping answers.
 struct Keeping {
-    text: String,
+    text: Text,
     exact: Option<&'static str>,
     confidence: Confidence,
 }
@@ -96,14 +80,15 @@ struct Keeping {
 /// users with sessions of their own behind it to be more than a hint.
 fn keeping(answers: &Answers) -> Keeping {
     let cookie = match answers.with_set_cookie {
-        0 => "",
-        _ => "; leave Set-Cookie out of them, or shared caches will not keep them",
+        0 => Text::default(),
+        _ => text!("; leave Set-Cookie out of them, or shared caches will not keep them"),
     };
     let kind = answers.content_type.as_deref().unwrap_or_default();
     if FILES.iter().any(|begins| kind.starts_with(begins)) {
         return Keeping {
-            text: format!(
-                "say how long they may be kept; only where a URL's content never changes may that be long{cookie}"
+            text: text!(
+                "say how long they may be kept; only where a URL's content never changes may that be long{cookie}",
+                cookie
             ),
             exact: Some("Cache-Control: public, max-age=86400"),
             confidence: Confidence::High,
@@ -111,9 +96,10 @@ fn keeping(answers: &Answers) -> Keeping {
     }
     let had_sessions = answers.with_credentials > 0;
     Keeping {
-        text: format!(
+        text: text!(
             "if nothing in it depends on who asks, let a cache keep it for the seconds that it may be old; else \
-             answer 304 by ETag (fresh_when, etag), which saves the body{cookie}"
+             answer 304 by ETag (fresh_when, etag), which saves the body{cookie}",
+            cookie
         ),
         exact: None,
         confidence: if had_sessions {

@@ -1,6 +1,7 @@
 //! Connections and prepared statements of a database that are made anew again and again.
 
 use recording::{ActKind, DatabaseFacts};
+use words::{Text, text};
 
 use crate::acts::ActSum;
 use crate::context::Context;
@@ -42,13 +43,14 @@ impl<'a> Done<'a> {
         }
     }
 
-    fn evidence(&self) -> Vec<String> {
+    fn evidence(&self) -> Vec<Text> {
         let mut evidence = Vec::new();
         if self.count > 0 {
             let each = ms(self.time_ms / self.count as f64);
-            evidence.push(format!(
-                "{each} each, {} in all, as the app waited for it",
-                ms(self.time_ms)
+            evidence.push(text!(
+                "{each} each, {time} in all, as the app waited for it",
+                each,
+                time = ms(self.time_ms)
             ));
         }
         let site = self
@@ -79,8 +81,10 @@ fn connections(context: &Context<'_>, database: Option<&DatabaseFacts>) -> Optio
     if made < COUNT_MIN || each < CONNECTIONS_PER_REQUEST_MIN {
         return None;
     }
-    let mut evidence = vec![format!(
-        "{made} connections were made for {requests} requests with statements"
+    let mut evidence = vec![text!(
+        "{made} connections were made for {requests} requests with statements",
+        made,
+        requests
     )];
     evidence.extend(done.evidence());
     Some(finding(
@@ -88,12 +92,14 @@ fn connections(context: &Context<'_>, database: Option<&DatabaseFacts>) -> Optio
         &done,
         Texts {
             rule: "connection-per-request",
-            what: format!(
-                "a new database connection for nearly every request: {}",
-                numbers::count(made)
+            what: text!(
+                "a new database connection for nearly every request: {count}",
+                count = numbers::count(made)
             ),
-            why: "connecting takes round trips, a thread of the server, and loses what it had prepared",
-            remedy: "keep connections in a pool with one for each thread",
+            why: text!(
+                "connecting takes round trips, a thread of the server, and loses what it had prepared"
+            ),
+            remedy: text!("keep connections in a pool with one for each thread"),
         },
         evidence,
     ))
@@ -121,9 +127,12 @@ fn prepared(context: &Context<'_>, database: Option<&DatabaseFacts>) -> Option<F
     if prepared < COUNT_MIN || !forgotten || !in_vain {
         return None;
     }
-    let mut evidence = vec![format!(
-        "{prepared} prepared, {closed} closed ({}), {executed} executed",
-        percent(closed as f64 / prepared as f64)
+    let mut evidence = vec![text!(
+        "{prepared} prepared, {closed} closed ({share}), {executed} executed",
+        prepared,
+        closed,
+        share = percent(closed as f64 / prepared as f64),
+        executed
     )];
     evidence.extend(done.evidence());
     Some(finding(
@@ -131,12 +140,14 @@ fn prepared(context: &Context<'_>, database: Option<&DatabaseFacts>) -> Option<F
         &done,
         Texts {
             rule: "prepared-statements",
-            what: format!(
-                "prepared statements are never closed: {} made",
-                numbers::count(prepared)
+            what: text!(
+                "prepared statements are never closed: {count} made",
+                count = numbers::count(prepared)
             ),
-            why: "each is a round trip, and stays on the server until its connection ends",
-            remedy: "prepare each statement once a connection and use it again, or close it after use",
+            why: text!("each is a round trip, and stays on the server until its connection ends"),
+            remedy: text!(
+                "prepare each statement once a connection and use it again, or close it after use"
+            ),
         },
         evidence,
     ))
@@ -144,33 +155,33 @@ fn prepared(context: &Context<'_>, database: Option<&DatabaseFacts>) -> Option<F
 
 struct Texts {
     rule: &'static str,
-    what: String,
-    why: &'static str,
-    remedy: &'static str,
+    what: Text,
+    why: Text,
+    remedy: Text,
 }
 
-fn finding(context: &Context<'_>, done: &Done<'_>, texts: Texts, evidence: Vec<String>) -> Finding {
+fn finding(context: &Context<'_>, done: &Done<'_>, texts: Texts, evidence: Vec<Text>) -> Finding {
     let saved = done.most.map_or(Demand::default(), |act| {
         context.sql_demand(context.route_of(act), done.time_ms)
     });
     let gain = context.gain(&saved);
     let estimated_gain = match done.count {
-        0 => "unknown: the server counts these, but not their time".to_owned(),
-        _ => format!(
-            "{}: −{} in all, nearly all that was spent on it",
-            gain.text,
-            ms(done.time_ms)
+        0 => text!("unknown: the server counts these, but not their time"),
+        _ => text!(
+            "{gain}: −{time} in all, nearly all that was spent on it",
+            gain = gain.text,
+            time = ms(done.time_ms)
         ),
     };
     let route = done.most.map(|act| context.route_of(act).to_owned());
     Finding {
         rule: texts.rule,
         route: route.unwrap_or_default(),
-        title: title(&texts.what),
-        why: texts.why.to_owned(),
+        title: title(texts.what),
+        why: texts.why,
         evidence,
         remedy: Remedy {
-            text: texts.remedy.to_owned(),
+            text: texts.remedy,
             exact: None,
             safety: Safety::Code,
         },

@@ -1,6 +1,7 @@
 //! Paging that counts all rows and skips those before the page.
 
 use std::collections::HashMap;
+use words::{Text, text};
 
 use breakdown::SqlSummary;
 use recording::TextId;
@@ -90,31 +91,37 @@ fn finding(context: &Context<'_>, paging: &Paging<'_>, by_index: &HashMap<TextId
         .iter()
         .any(|sql| by_index.contains_key(&sql.id));
     let beside = if indexed {
-        ", beside what the missing index gives"
+        text!(", beside what the missing index gives")
     } else {
-        ""
+        Text::default()
     };
     Finding {
         rule: "count-offset",
         route: (*route).to_owned(),
-        title: title(&format!("{route} counts {table} and skips to its page by OFFSET")),
-        why: "both read all rows before the page, and their time grows with the table".to_owned(),
+        title: title(text!(
+            "{route} counts {table} and skips to its page by OFFSET",
+            route,
+            table
+        )),
+        why: text!("both read all rows before the page, and their time grows with the table"),
         evidence: vec![
-            format!("about {rows} rows in {table}"),
-            fit(&count.digest, 160),
-            fit(&page.digest, 160),
+            text!("about {rows} rows in {table}", rows, table),
+            fit(&count.digest, 160).into(),
+            fit(&page.digest, 160).into(),
         ],
         remedy: Remedy {
-            text: "page by the last key seen (WHERE id < ? ORDER BY id DESC LIMIT ?), and keep the number of rows in \
-                   a column or do without it"
-                .to_owned(),
+            text: text!(
+                "page by the last key seen (WHERE id < ? ORDER BY id DESC LIMIT ?), and keep the number of rows in a \
+                 column or do without it"
+            ),
             exact: None,
             safety: Safety::Code,
         },
-        estimated_gain: format!(
-            "{}: −{} in all, the count and half of the page's statement{beside}",
-            gain.text,
-            ms(saved.sum()),
+        estimated_gain: text!(
+            "{gain}: −{saved} in all, the count and half of the page's statement{beside}",
+            gain = gain.text,
+            saved = ms(saved.sum()),
+            beside
         ),
         gain_share: gain.share,
         gain: gain.replayed,

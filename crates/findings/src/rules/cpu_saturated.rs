@@ -2,6 +2,7 @@
 
 use super::host_busy::{Shares, shares};
 use recording::{BurstKind, LoadMode};
+use words::{Text, text};
 
 use crate::context::Context;
 use crate::text::{percent, title};
@@ -25,14 +26,14 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     findings
 }
 
-fn used(shares: &Shares) -> String {
-    format!(
-        "cores in use: {} (app {}, database {}, generator {}, others {})",
-        percent(shares.busy),
-        percent(shares.app),
-        percent(shares.database),
-        percent(shares.generator),
-        percent(shares.others),
+fn used(shares: &Shares) -> Text {
+    text!(
+        "cores in use: {busy} (app {app}, database {database}, generator {generator}, others {others})",
+        busy = percent(shares.busy),
+        app = percent(shares.app),
+        database = percent(shares.database),
+        generator = percent(shares.generator),
+        others = percent(shares.others)
     )
 }
 
@@ -44,33 +45,42 @@ fn saturated(context: &Context<'_>, shares: &Shares) -> Option<Finding> {
     let database = shares.database > shares.app;
     let (who, share, text) = if database {
         (
-            "the database",
+            text!("the database"),
             shares.database,
-            "look at the statements with most time first; a host of its own for the database helps as much as it uses here",
+            text!(
+                "look at the statements with most time first; a host of its own for the database helps as much as it \
+                 uses here"
+            ),
         )
     } else {
         (
-            "the app",
+            text!("the app"),
             shares.app,
-            "find the lines that burn CPU (hakaru profile), or add cores; more threads or workers only wait longer",
+            text!(
+                "find the lines that burn CPU (hakaru profile), or add cores; more threads or workers only wait \
+                 longer"
+            ),
         )
     };
     Some(Finding {
         rule: "cpu-saturated",
         route: String::new(),
-        title: title(&format!(
-            "all {} cores are busy: {who} uses {}",
-            context.recording.meta.cores,
-            percent(share)
+        title: title(text!(
+            "all {cores} cores are busy: {who} uses {share}",
+            cores = context.recording.meta.cores,
+            who,
+            share = percent(share)
         )),
-        why: "whatever else is improved, a request takes the CPU it takes, and there is no more of it".to_owned(),
+        why: text!(
+            "whatever else is improved, a request takes the CPU it takes, and there is no more of it"
+        ),
         evidence: vec![used(shares)],
         remedy: Remedy {
             text: text.to_owned(),
             exact: None,
             safety: Safety::Code,
         },
-        estimated_gain: "unknown until it is known which lines or statements use it".to_owned(),
+        estimated_gain: text!("unknown until it is known which lines or statements use it"),
         gain_share: 0.0,
         gain: None,
         // Clients that never pause take whatever there is: then it says where to look, not that something is wrong.
@@ -93,25 +103,36 @@ fn waiting(context: &Context<'_>, shares: Option<&Shares>) -> Option<Finding> {
         return None;
     }
     let gain = context.gain(&context.everywhere(BurstKind::Running, wait * seen));
-    let mut evidence = vec![format!(
-        "{running:.2} ms a request have the GVL, {wait:.2} ms of them no core; {workers} workers on {cores} cores"
+    let mut evidence = vec![text!(
+        "{running} ms a request have the GVL, {wait} ms of them no core; {workers} workers on {cores} cores",
+        running = format!("{running:.2}"),
+        wait = format!("{wait:.2}"),
+        workers,
+        cores
     )];
     evidence.extend(shares.map(used));
     Some(Finding {
         rule: "cpu-wait",
         route: String::new(),
-        title: title(&format!(
-            "handlers wait for a core {} of the time they could run",
-            percent(wait / running)
+        title: title(text!(
+            "handlers wait for a core {share} of the time they could run",
+            share = percent(wait / running)
         )),
-        why: "who waits for a core while holding the GVL makes every other thread of its process wait too".to_owned(),
+        why: text!(
+            "who waits for a core while holding the GVL makes every other thread of its process wait too"
+        ),
         evidence,
         remedy: Remedy {
-            text: "run no more workers than cores are left by database, proxy and generator, or add cores".to_owned(),
+            text: text!(
+                "run no more workers than cores are left by database, proxy and generator, or add cores"
+            ),
             exact: Some(format!("-w {cores}")),
             safety: Safety::Careful,
         },
-        estimated_gain: format!("up to {}, with a core for each worker", gain.text),
+        estimated_gain: text!(
+            "up to {gain}, with a core for each worker",
+            gain = gain.text
+        ),
         gain_share: gain.share,
         gain: gain.replayed,
         confidence: if context.host_is_shared() {

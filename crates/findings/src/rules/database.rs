@@ -5,6 +5,7 @@ mod postgres;
 mod sqlite;
 
 use recording::DatabaseFacts;
+use words::{Text, text};
 
 use crate::context::Context;
 use crate::demand::{Demand, Gain};
@@ -37,12 +38,12 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
 /// What is to be said of one setting.
 struct Advice {
     /// What the title says.
-    what: String,
-    why: &'static str,
-    evidence: Vec<String>,
-    remedy: &'static str,
+    what: Text,
+    why: Text,
+    evidence: Vec<Text>,
+    remedy: Text,
     exact: Option<String>,
-    gain: String,
+    gain: Text,
     share: f64,
     confidence: Confidence,
 }
@@ -52,11 +53,11 @@ impl From<Advice> for Finding {
         Finding {
             rule: "database-settings",
             route: String::new(),
-            title: title(&advice.what),
-            why: advice.why.to_owned(),
+            title: title(advice.what),
+            why: advice.why,
             evidence: advice.evidence,
             remedy: Remedy {
-                text: advice.remedy.to_owned(),
+                text: advice.remedy,
                 exact: advice.exact,
                 safety: Safety::Careful,
             },
@@ -102,21 +103,21 @@ impl Writes {
         self.count > 0 && self.share >= WRITES_SHARE_MIN
     }
 
-    fn evidence(&self) -> String {
-        format!(
-            "{} statements that write took {}, {} each",
-            self.count,
-            ms(self.time_ms),
-            ms(self.time_ms / self.count.max(1) as f64)
+    fn evidence(&self) -> Text {
+        text!(
+            "{count} statements that write took {time}, {each} each",
+            count = self.count,
+            time = ms(self.time_ms),
+            each = ms(self.time_ms / self.count.max(1) as f64)
         )
     }
 
     /// At most all of it: what the flush takes is not told apart from the rest.
-    fn gain_text(&self) -> String {
-        format!(
-            "up to {}: the flushes within {} of writing",
-            self.gain.text,
-            ms(self.time_ms)
+    fn gain_text(&self) -> Text {
+        text!(
+            "up to {gain}: the flushes within {time} of writing",
+            gain = self.gain.text,
+            time = ms(self.time_ms)
         )
     }
 }

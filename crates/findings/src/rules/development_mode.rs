@@ -1,6 +1,7 @@
 //! The app runs as it does while it is written.
 
 use recording::BurstKind;
+use words::{Text, text};
 
 use crate::context::Context;
 use crate::text::{ms, title};
@@ -20,34 +21,37 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     let seen = (overall.answered - overall.unseen) as f64;
     let saved = CPU_SHARE * overall.balance.cpu * seen;
     let gain = context.gain(&context.everywhere(BurstKind::Running, saved));
-    let mut evidence = vec![format!(
-        "the framework's environment is {}",
-        environment.unwrap_or("not told")
+    let mut evidence = vec![text!(
+        "the framework's environment is {environment}",
+        environment = environment.map_or_else(|| text!("not told"), Text::from)
     )];
     evidence.extend(
-        reloading.map(|what| format!("{what} looks at source files again on each request")),
+        reloading.map(|what| text!("{what} looks at source files again on each request", what)),
     );
     vec![Finding {
         rule: "development-mode",
         route: String::new(),
-        title: title(&match reloading {
-            Some(what) => format!("code is looked at again on every request ({what})"),
-            None => "the app runs in development mode".to_owned(),
+        title: title(match reloading {
+            Some(what) => text!("code is looked at again on every request ({what})", what),
+            None => text!("the app runs in development mode"),
         }),
-        why: "files are checked, classes and templates made anew, and caches are off: times say little about \
-              production"
-            .to_owned(),
+        why: text!(
+            "files are checked, classes and templates made anew, and caches are off: times say little about \
+             production"
+        ),
         evidence,
         remedy: Remedy {
-            text: "measure and serve in production mode; Rails also wants RAILS_ENV, and config.enable_reloading = false"
-                .to_owned(),
+            text: text!(
+                "measure and serve in production mode; Rails also wants RAILS_ENV, and config.enable_reloading = \
+                 false"
+            ),
             exact: Some("RACK_ENV=production".to_owned()),
             safety: Safety::Careful,
         },
-        estimated_gain: format!(
-            "{}: −{} in all, if half of the time on a core goes, as it did where that was measured",
-            gain.text,
-            ms(saved)
+        estimated_gain: text!(
+            "{gain}: −{saved} in all, if half of the time on a core goes, as it did where that was measured",
+            gain = gain.text,
+            saved = ms(saved)
         ),
         gain_share: gain.share,
         gain: gain.replayed,

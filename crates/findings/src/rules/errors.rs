@@ -1,6 +1,7 @@
 //! Requests that failed, each kind with one request and its answer.
 
 use recording::{Failure, Outcome};
+use words::{Text, text};
 
 use crate::context::Context;
 use crate::numbers;
@@ -30,8 +31,9 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     if let Some(last) = findings.last_mut()
         && hidden > 0
     {
-        last.evidence.push(format!(
-            "{hidden} more kinds of failure are in the recording"
+        last.evidence.push(text!(
+            "{hidden} more kinds of failure are in the recording",
+            hidden
         ));
     }
     findings
@@ -42,51 +44,53 @@ fn finding(context: &Context<'_>, failure: &Failure) -> Finding {
     let route = context.joined.route_of_line(failure.line).unwrap_or(line);
     let requests = context.breakdown.overall.requests.max(failure.count).max(1);
     let share = failure.count as f64 / requests as f64;
-    let outcome = failure.outcome.name();
+    let outcome = Text::named(failure.outcome.name());
     let mut evidence = vec![
-        format!(
-            "{} of {} requests ({}) at {}",
-            numbers::count(failure.count),
-            numbers::count(requests),
-            percent(share),
-            failure.place
+        text!(
+            "{count} of {requests} requests ({share}) at {place}",
+            count = numbers::count(failure.count),
+            requests = numbers::count(requests),
+            share = percent(share),
+            place = failure.place
         ),
-        failure.reason.clone(),
+        failure.reason.as_str().into(),
     ];
     let (request, response) = (lines(&failure.request), lines(&failure.response));
-    evidence.push(format!("request: {}", first(&request)));
-    evidence.push(format!(
-        "answer: {}{}",
-        first(&response),
-        said(&failure.response)
+    evidence.push(text!("request: {request}", request = first(&request)));
+    evidence.push(text!(
+        "answer: {answer}{said}",
+        answer = first(&response),
+        said = said(&failure.response)
     ));
     // What a page has no room for comes last.
-    let more = |name: &'static str, lines: Vec<String>| {
+    let more = |name: Text, lines: Vec<String>| {
         lines
             .into_iter()
             .skip(1)
-            .map(move |line| format!("{name}: {line}"))
+            .map(move |line| text!("{name}: {line}", name, line))
     };
-    evidence.extend(more("request", request));
-    evidence.extend(more("answer", response));
+    evidence.extend(more(text!("request"), request));
+    evidence.extend(more(text!("answer"), response));
     Finding {
         rule: "errors",
         route: route.to_owned(),
-        title: title(&format!(
-            "{} × {outcome}: {route} ({})",
-            numbers::count(failure.count),
-            failure.place
+        title: title(text!(
+            "{count} × {outcome}: {route} ({place})",
+            count = numbers::count(failure.count),
+            outcome,
+            route,
+            place = failure.place
         )),
-        why: why(failure.outcome).to_owned(),
+        why: why(failure.outcome),
         evidence,
         remedy: Remedy {
-            text: remedy(failure.outcome).to_owned(),
+            text: remedy(failure.outcome),
             exact: None,
             safety: Safety::Code,
         },
-        estimated_gain: format!(
-            "{} of the requests are answered as they should",
-            percent(share)
+        estimated_gain: text!(
+            "{share} of the requests are answered as they should",
+            share = percent(share)
         ),
         gain_share: share,
         gain: None,
@@ -103,53 +107,65 @@ fn lines(text: &str) -> Vec<String> {
 }
 
 /// How an answer's body begins: an app often says there what went wrong.
-fn said(response: &str) -> String {
+fn said(response: &str) -> Text {
     let body = ["\r\n\r\n", "\n\n"]
         .into_iter()
         .find_map(|gap| response.split_once(gap))
         .map_or("", |(_, body)| body);
     let line = body.lines().map(str::trim).find(|line| !line.is_empty());
-    line.map_or(String::new(), |line| {
-        format!("; its body: {}", fit(line, 100))
+    line.map_or(Text::default(), |line| {
+        text!("; its body: {body}", body = fit(line, 100))
     })
 }
 
-fn first(lines: &[String]) -> &str {
-    lines.first().map_or("none", String::as_str)
+fn first(lines: &[String]) -> Text {
+    lines
+        .first()
+        .map_or_else(|| text!("none"), |line| line.as_str().into())
 }
 
-fn why(outcome: Outcome) -> &'static str {
+fn why(outcome: Outcome) -> Text {
     match outcome {
         Outcome::CheckFailed => {
-            "the answer is wrong, so its speed means nothing, and the run has no score"
+            text!("the answer is wrong, so its speed means nothing, and the run has no score")
         }
         Outcome::ServerError => {
-            "errors are often answered faster than the work they replace, which flatters the numbers"
+            text!(
+                "errors are often answered faster than the work they replace, which flatters the numbers"
+            )
         }
         Outcome::ConnectFailed => {
-            "requests that are not let in are missing from the server's side of every number"
+            text!("requests that are not let in are missing from the server's side of every number")
         }
-        Outcome::TimedOut => "its latency is only known to be at least this long",
+        Outcome::TimedOut => text!("its latency is only known to be at least this long"),
         Outcome::Ok | Outcome::Unanswered | Outcome::Disconnected | Outcome::BadAnswer => {
-            "the client got no complete answer"
+            text!("the client got no complete answer")
         }
     }
 }
 
-fn remedy(outcome: Outcome) -> &'static str {
+fn remedy(outcome: Outcome) -> Text {
     match outcome {
         Outcome::CheckFailed => {
-            "compare the answer below with what the flow expects, and mend whichever is wrong"
+            text!(
+                "compare the answer below with what the flow expects, and mend whichever is wrong"
+            )
         }
-        Outcome::ServerError => "read the app's error output for this request and mend its cause",
+        Outcome::ServerError => {
+            text!("read the app's error output for this request and mend its cause")
+        }
         Outcome::ConnectFailed => {
-            "see whether the app still runs, and whether its listen backlog is too short for this load"
+            text!(
+                "see whether the app still runs, and whether its listen backlog is too short for this load"
+            )
         }
         Outcome::TimedOut => {
-            "see what holds the threads, or lower the load until requests are answered in time"
+            text!(
+                "see what holds the threads, or lower the load until requests are answered in time"
+            )
         }
         Outcome::Ok | Outcome::Unanswered | Outcome::Disconnected | Outcome::BadAnswer => {
-            "see whether a worker was killed or restarted, and the app's error output"
+            text!("see whether a worker was killed or restarted, and the app's error output")
         }
     }
 }

@@ -1,6 +1,7 @@
 //! A process that may soon open no more files and sockets.
 
 use recording::ProcessRole;
+use words::text;
 
 use crate::context::Context;
 use crate::numbers;
@@ -30,25 +31,32 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     vec![Finding {
         rule: "fd-limit",
         route: String::new(),
-        title: title(&format!(
-            "{} has {open} of {limit} files and sockets open ({})",
-            process.name,
-            percent(share)
+        title: title(text!(
+            "{process} has {open} of {limit} files and sockets open ({share})",
+            process = process.name,
+            open,
+            limit,
+            share = percent(share)
         )),
-        why: "beyond the limit neither a connection can be accepted nor a file opened, and requests fail"
-            .to_owned(),
-        evidence: vec![format!(
-            "process {} ({}): {open} open, its soft limit is {limit}",
-            process.pid, process.name
+        why: text!(
+            "beyond the limit neither a connection can be accepted nor a file opened, and requests fail"
+        ),
+        evidence: vec![text!(
+            "process {pid} ({name}): {open} open, its soft limit is {limit}",
+            pid = process.pid,
+            name = process.name,
+            open,
+            limit
         )],
         remedy: Remedy {
-            text: "raise the limit where the process is started (systemd: LimitNOFILE=); if the number \
-                   grows from run to run, look for files and connections that are never closed"
-                .to_owned(),
+            text: text!(
+                "raise the limit where the process is started (systemd: LimitNOFILE=); if the number grows from run \
+                 to run, look for files and connections that are never closed"
+            ),
             exact: Some("ulimit -n 65536".to_owned()),
             safety: Safety::Careful,
         },
-        estimated_gain: "no time; requests that would fail under more load are answered".to_owned(),
+        estimated_gain: text!("no time; requests that would fail under more load are answered"),
         gain_share: 0.0,
         gain: None,
         confidence: Confidence::High,

@@ -4,6 +4,7 @@ use super::Doubt;
 use crate::context::Context;
 use crate::text::ms;
 use crate::types::{Confidence, Finding};
+use words::text;
 
 /// The usual level.
 const CONFIDENCE: f64 = 0.95;
@@ -16,27 +17,33 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     }
     let interval = |q: f64| match stats::quantile_interval(latency, q, CONFIDENCE) {
         Some((low, high)) => {
-            format!(
-                "{} to {}",
-                ms(low.as_millis_f64()),
-                ms(high.as_millis_f64())
+            text!(
+                "{low} to {high}",
+                low = ms(low.as_millis_f64()),
+                high = ms(high.as_millis_f64())
             )
         }
-        None => "not bounded".to_owned(),
+        None => text!("not bounded"),
     };
     let doubt = Doubt {
         rule: "few-samples",
-        what: format!("only {count} requests: their p99 is a matter of luck"),
-        why: "a percentile says something only if enough requests lie beyond it",
+        what: text!(
+            "only {count} requests: their p99 is a matter of luck",
+            count
+        ),
+        why: text!("a percentile says something only if enough requests lie beyond it"),
         evidence: vec![
-            format!("p50 lies with 95 % confidence: {}", interval(0.5)),
-            format!("p95: {}", interval(0.95)),
-            format!(
-                "p99: {}; 368 requests are the least that bound it",
-                interval(0.99)
+            text!(
+                "p50 lies with 95 % confidence: {interval}",
+                interval = interval(0.5)
+            ),
+            text!("p95: {interval}", interval = interval(0.95)),
+            text!(
+                "p99: {interval}; 368 requests are the least that bound it",
+                interval = interval(0.99)
             ),
         ],
-        remedy: "run longer, or with more connections",
+        remedy: text!("run longer, or with more connections"),
         confidence: Confidence::High,
     };
     vec![doubt.into()]

@@ -1,12 +1,14 @@
 //! Garbage collection that takes a large part of the work.
 
 use std::collections::BTreeMap;
+use words::{Text, text};
 
 use breakdown::RouteBalance;
 use recording::{BurstKind, RuntimeSample};
 
 use crate::context::Context;
 use crate::costs::Allocator;
+use crate::counted;
 use crate::numbers;
 use crate::text::{ms, percent, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
@@ -40,38 +42,22 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     }
     let cause = cause(&context.recording.runtime);
     let most = allocator(context);
-    let mut evidence = vec![format!(
-        "{} a request of {} with the GVL is collecting garbage",
-        ms(balance.gc),
-        ms(balance.gc + balance.cpu + balance.cpu_wait)
-    )];
-    evidence.extend(collections(context));
-    evidence.extend(most.map(|route| {
-        let each = numbers::count(route.allocations as u64);
-        format!("{} makes most objects: {each} a request", route.route)
-    }));
-    evidence.extend(site.map(|site| {
-        format!(
-            "{} of it below {}, by samples of the run",
-            percent(site.share),
-            site.line
-        )
-    }));
     let (text, exact) = remedy(cause.as_deref(), site);
     let because = match (site, cause) {
-        (Some(site), _) => format!(", most of it set off at {}", site.line),
-        (None, Some(cause)) => format!(", mostly because of {cause}"),
-        (None, None) => String::new(),
+        (Some(site), _) => text!(", most of it set off at {line}", line = site.line),
+        (None, Some(cause)) => text!(", mostly because of {cause}", cause),
+        (None, None) => Text::default(),
     };
     vec![Finding {
         rule: "gc-share",
         route: most.map(|route| route.route.clone()).unwrap_or_default(),
-        title: title(&format!(
-            "garbage collection is {} of the work{because}",
-            percent(work_share),
+        title: title(text!(
+            "garbage collection is {share} of the work{because}",
+            share = percent(work_share),
+            because
         )),
-        why: "while one thread collects, no other thread of the process runs Ruby".to_owned(),
-        evidence,
+        why: text!("while one thread collects, no other thread of the process runs Ruby"),
+        evidence: evidence(context, most, site),
         remedy: Remedy {
             text,
             exact: exact.map(str::to_owned),
@@ -81,15 +67,45 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
                 Safety::Code
             },
         },
-        estimated_gain: format!(
-            "{}, if {} of the collector's time goes",
-            gain.text,
-            percent(saved)
+        estimated_gain: text!(
+            "{gain}, if {saved} of the collector's time goes",
+            gain = gain.text,
+            saved = percent(saved)
         ),
         gain_share: gain.share,
         gain: gain.replayed,
         confidence: Confidence::Medium,
     }]
+}
+
+fn evidence(
+    context: &Context<'_>,
+    most: Option<&RouteBalance>,
+    site: Option<Allocator<'_>>,
+) -> Vec<Text> {
+    let balance = &context.breakdown.overall.balance;
+    let mut evidence = vec![text!(
+        "{collecting} a request of {held} with the GVL is collecting garbage",
+        collecting = ms(balance.gc),
+        held = ms(balance.gc + balance.cpu + balance.cpu_wait)
+    )];
+    evidence.extend(collections(context));
+    evidence.extend(most.map(|route| {
+        let each = numbers::count(route.allocations as u64);
+        text!(
+            "{route} makes most objects: {each} a request",
+            route = route.route,
+            each
+        )
+    }));
+    evidence.extend(site.map(|site| {
+        text!(
+            "{share} of it below {line}, by samples of the run",
+            share = percent(site.share),
+            line = site.line
+        )
+    }));
+    evidence
 }
 
 /// The route that makes most objects in all.
@@ -115,7 +131,7 @@ fn cause(samples: &[RuntimeSample]) -> Option<String> {
 }
 
 /// How often all processes collected between their first and last sample.
-fn collections(context: &Context<'_>) -> Option<String> {
+fn collections(context: &Context<'_>) -> Option<Text> {
     let mut by_process: BTreeMap<u32, (&RuntimeSample, &RuntimeSample)> = BTreeMap::new();
     for sample in &context.recording.runtime {
         by_process.entry(sample.pid).or_insert((sample, sample)).1 = sample;
@@ -127,45 +143,55 @@ fn collections(context: &Context<'_>) -> Option<String> {
         seconds = seconds.max(last.at.since(first.at).as_secs_f64());
     }
     (all > 0).then(|| {
-        let collections = numbers::counted(all, "collection");
-        format!(
-            "{collections} in {seconds:.0} s, {} of them major",
-            numbers::count(major)
+        let collections = counted!(all, "collection");
+        text!(
+            "{collections} in {seconds} s, {major} of them major",
+            collections,
+            seconds = format!("{seconds:.0}"),
+            major = numbers::count(major)
         )
     })
 }
 
-fn remedy(cause: Option<&str>, site: Option<Allocator<'_>>) -> (String, Option<&'static str>) {
+fn remedy(cause: Option<&str>, site: Option<Allocator<'_>>) -> (Text, Option<&'static str>) {
     let (text, exact) = of_cause(cause);
     match site {
         Some(site) => (
-            format!(
-                "make fewer and smaller objects below {}: keep what does not change, append with << instead of +=, walk rows \
-                 with find_each or pluck instead of loading them all; then: {text}",
-                site.line
+            text!(
+                "make fewer and smaller objects below {line}: keep what does not change, append with << instead of \
+                 +=, walk rows with find_each or pluck instead of loading them all; then: {otherwise}",
+                line = site.line,
+                otherwise = text
             ),
             exact,
         ),
-        None => (text.to_owned(), exact),
+        None => (text, exact),
     }
 }
 
-fn of_cause(cause: Option<&str>) -> (&'static str, Option<&'static str>) {
+fn of_cause(cause: Option<&str>) -> (Text, Option<&'static str>) {
     match cause {
         Some("method" | "stress") => (
-            "something calls GC.start (or sets GC.stress): leave that to Ruby, or do it between requests",
+            text!(
+                "something calls GC.start (or sets GC.stress): leave that to Ruby, or do it between requests"
+            ),
             None,
         ),
         Some("malloc") => (
-            "large strings and buffers set it off: make fewer and shorter ones, and let it come later",
+            text!(
+                "large strings and buffers set it off: make fewer and shorter ones, and let it come later"
+            ),
             Some("RUBY_GC_MALLOC_LIMIT=67108864 RUBY_GC_MALLOC_LIMIT_MAX=134217728"),
         ),
         Some("oldmalloc") => (
-            "memory of long-lived objects sets off major collections: let them come later",
+            text!("memory of long-lived objects sets off major collections: let them come later"),
             Some("RUBY_GC_OLDMALLOC_LIMIT=134217728 RUBY_GC_OLDMALLOC_LIMIT_MAX=1073741824"),
         ),
         _ => (
-            "make fewer objects (hakaru profile --mode alloc names the lines), and give the heap room from the start",
+            text!(
+                "make fewer objects (hakaru profile --mode alloc names the lines), and give the heap room from the \
+                 start"
+            ),
             Some("RUBY_GC_HEAP_INIT_SLOTS=600000 RUBY_GC_HEAP_FREE_SLOTS_MIN_RATIO=0.4"),
         ),
     }

@@ -1,6 +1,7 @@
 //! The load generator could not keep up, so its numbers are about itself.
 
 use recording::{LoadMode, Nanos};
+use words::{Text, text};
 
 use super::Doubt;
 use crate::context::Context;
@@ -33,28 +34,34 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     }
     let busy = share > CPU_SHARE_MAX;
     let what = match (busy, generator.unsent) {
-        (true, _) => format!("the load generator used {} of its threads", percent(share)),
-        (false, 0) => format!(
-            "requests left late: 1 % by {} or more",
-            ms(late.as_millis_f64())
+        (true, _) => text!(
+            "the load generator used {share} of its threads",
+            share = percent(share)
         ),
-        (false, unsent) => format!("{unsent} requests were due and never sent"),
+        (false, 0) => text!(
+            "requests left late: 1 % by {late} or more",
+            late = ms(late.as_millis_f64())
+        ),
+        (false, unsent) => text!("{unsent} requests were due and never sent", unsent),
     };
     let doubt = Doubt {
         rule: "generator-busy",
         what,
-        why: "what is late or not sent is load the server never felt, and time that is not its own",
+        why: text!(
+            "what is late or not sent is load the server never felt, and time that is not its own"
+        ),
         evidence: vec![
-            format!(
-                "generator: {} of {threads} threads' CPU time",
-                percent(share)
+            text!(
+                "generator: {share} of {threads} threads' CPU time",
+                share = percent(share),
+                threads = generator.threads.max(1)
             ),
-            format!(
-                "late at p99: {}, latency at p50: {}",
-                ms(late.as_millis_f64()),
-                ms(median.as_millis_f64())
+            text!(
+                "late at p99: {late}, latency at p50: {median}",
+                late = ms(late.as_millis_f64()),
+                median = ms(median.as_millis_f64())
             ),
-            format!("due and not sent: {}", generator.unsent),
+            text!("due and not sent: {unsent}", unsent = generator.unsent),
         ],
         remedy: remedy(busy, context.recording.meta.load.mode),
         confidence: Confidence::High,
@@ -62,12 +69,16 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     vec![doubt.into()]
 }
 
-fn remedy(busy: bool, mode: LoadMode) -> &'static str {
+fn remedy(busy: bool, mode: LoadMode) -> Text {
     match (busy, mode) {
-        (true, _) => "give the generator another thread or a host of its own, or lower the load",
-        (false, LoadMode::Open) => {
-            "allow more connections or lower the rate: each connection was still waiting for its last answer"
+        (true, _) => {
+            text!("give the generator another thread or a host of its own, or lower the load")
         }
-        (false, LoadMode::Closed) => "see what else uses this host's cores",
+        (false, LoadMode::Open) => {
+            text!(
+                "allow more connections or lower the rate: each connection was still waiting for its last answer"
+            )
+        }
+        (false, LoadMode::Closed) => text!("see what else uses this host's cores"),
     }
 }

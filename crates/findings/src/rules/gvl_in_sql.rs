@@ -5,6 +5,7 @@
 
 use breakdown::SqlSummary;
 use recording::{BurstKind, Handled};
+use words::{Text, text};
 
 use crate::context::Context;
 use crate::numbers;
@@ -29,7 +30,7 @@ struct Held<'a> {
     /// Upper bound of the share of it on a core.
     cpu_share: f64,
     /// How that is known.
-    known_by: String,
+    known_by: Text,
 }
 
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
@@ -72,7 +73,7 @@ fn sql_ms(handled: &Handled) -> f64 {
 }
 
 /// By the CPU time of its thread in requests where that was read: all of it but that outside of calls.
-fn by_samples(handled: &[&Handled]) -> Option<(f64, String)> {
+fn by_samples(handled: &[&Handled]) -> Option<(f64, Text)> {
     let sampled = handled.iter().filter_map(|handled| {
         let cpu = handled.cpu?;
         let in_calls = cpu.total_cpu.as_millis_f64() - cpu.running_cpu.as_millis_f64();
@@ -81,12 +82,12 @@ fn by_samples(handled: &[&Handled]) -> Option<(f64, String)> {
     let sampled: Vec<(f64, f64)> = sampled.collect();
     let cpu: f64 = sampled.iter().map(|(cpu, _)| cpu).sum();
     let held: f64 = sampled.iter().map(|(_, held)| held).sum();
-    let known_by = format!("CPU time of {} of its requests", sampled.len());
+    let known_by = text!("CPU time of {count} of its requests", count = sampled.len());
     (sampled.len() >= SAMPLED_MIN && held > 0.0).then(|| (cpu / held, known_by))
 }
 
 /// By the CPU time of the app's processes: no part of them can have used more.
-fn by_process(context: &Context<'_>) -> Option<(f64, String)> {
+fn by_process(context: &Context<'_>) -> Option<(f64, Text)> {
     let cores = f64::from(context.recording.meta.cores.max(1));
     let window_ms = context.recording.window.length().as_millis_f64();
     let app_ms = super::host_busy::shares(context)?.app * cores * window_ms;
@@ -96,7 +97,7 @@ fn by_process(context: &Context<'_>) -> Option<(f64, String)> {
         .iter()
         .filter_map(|request| request.handled);
     let held = handled.map(sql_ms).sum::<f64>() * context.joined.weight;
-    (held > 0.0).then(|| (app_ms / held, "CPU time of the whole app".to_owned()))
+    (held > 0.0).then(|| (app_ms / held, text!("CPU time of the whole app")))
 }
 
 fn finding(context: &Context<'_>, waits: &[Held<'_>]) -> Option<Finding> {
@@ -115,29 +116,41 @@ fn finding(context: &Context<'_>, waits: &[Held<'_>]) -> Option<Finding> {
         held_ms * (1.0 - 1.0 / f64::from(target.threads.max(1))),
     ));
     let issues = |sql: &&SqlSummary| sql.routes.iter().any(|(name, _)| name == most.route);
-    let mut evidence = vec![format!(
-        "of {each} a request in SQL with the GVL, at most {} was on a core, by {} ({} requests)",
-        percent(most.cpu_share),
-        most.known_by,
-        numbers::count(most.requests),
+    let mut evidence = vec![text!(
+        "of {each} a request in SQL with the GVL, at most {share} was on a core, by {known_by} ({requests} \
+         requests)",
+        each,
+        share = percent(most.cpu_share),
+        known_by = most.known_by,
+        requests = numbers::count(most.requests)
     )];
     evidence.extend(context.breakdown.sql.iter().find(issues).map(|sql| {
         let site = place(sql.called_from.first().map(String::as_str));
-        format!(
-            "{} × at {site}: {}",
-            numbers::count(sql.count),
-            fit(&sql.digest, 160)
+        text!(
+            "{count} × at {site}: {statement}",
+            count = numbers::count(sql.count),
+            site,
+            statement = fit(&sql.digest, 160)
         )
     }));
     Some(Finding {
         rule: "gvl-in-sql",
         route: most.route.to_owned(),
-        title: title(&format!("{} waits {each} for the database with the GVL held", most.route)),
-        why: "while a driver waits without letting go of the GVL, no other thread of the worker runs at all"
-            .to_owned(),
+        title: title(text!(
+            "{route} waits {each} for the database with the GVL held",
+            route = most.route,
+            each
+        )),
+        why: text!(
+            "while a driver waits without letting go of the GVL, no other thread of the worker runs at all"
+        ),
         evidence,
         remedy: remedy(&target.database),
-        estimated_gain: format!("{}: in all {} in which every thread stands still", gain.text, ms(held_ms)),
+        estimated_gain: text!(
+            "{gain}: in all {time} in which every thread stands still",
+            gain = gain.text,
+            time = ms(held_ms)
+        ),
         gain_share: gain.share,
         gain: gain.replayed,
         // Where others take the cores, what is not on one may wait for one.
@@ -151,12 +164,16 @@ fn finding(context: &Context<'_>, waits: &[Held<'_>]) -> Option<Finding> {
 
 fn remedy(database: &str) -> Remedy {
     let text = if database.starts_with("sqlite") {
-        "make the statement short (an index, fewer rows a transaction, WAL) and let other processes not hold \
-         the lock; more workers with fewer threads each lose less"
+        text!(
+            "make the statement short (an index, fewer rows a transaction, WAL) and let other processes not hold \
+             the lock; more workers with fewer threads each lose less"
+        )
     } else {
-        "with mysql2, use client.query with escaped values in place of prepare and execute: a prepared \
-         statement's rows are fetched with the GVL held, a query's without; or make the statement short; more workers \
-         with fewer threads each lose less"
+        text!(
+            "with mysql2, use client.query with escaped values in place of prepare and execute: a prepared \
+             statement's rows are fetched with the GVL held, a query's without; or make the statement short; \
+             more workers with fewer threads each lose less"
+        )
     };
     Remedy {
         text: text.to_owned(),

@@ -2,11 +2,12 @@
 //!
 //! A flow that does not say what must be answered takes every status below 500, so nothing else would tell.
 
+use crate::counted;
 use std::collections::HashMap;
+use words::text;
 
 use super::Doubt;
 use crate::context::Context;
-use crate::numbers;
 use crate::text::percent;
 use crate::types::{Confidence, Finding};
 
@@ -35,23 +36,26 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     let mut most: Vec<_> = hollow.into_iter().collect();
     most.sort_by_key(|((route, status), count)| (std::cmp::Reverse(*count), *route, *status));
     let line = |((route, status), count): &((usize, u16), u64)| {
-        format!(
-            "{} is answered {status} {}",
-            routes[*route],
-            numbers::counted(*count, "time")
+        text!(
+            "{route} is answered {status} {times}",
+            route = routes[*route],
+            status,
+            times = counted!(*count, "time")
         )
     };
     let doubt = Doubt {
         rule: "hollow-answers",
-        what: format!(
-            "{} of the pages are redirects or refusals: little of the app is measured",
-            percent(count as f64 / all as f64)
+        what: text!(
+            "{share} of the pages are redirects or refusals: little of the app is measured",
+            share = percent(count as f64 / all as f64)
         ),
-        why: "a flow that does not state what must be answered takes every status below 500",
+        why: text!("a flow that does not state what must be answered takes every status below 500"),
         evidence: most.iter().take(SHOWN).map(line).collect(),
-        remedy: "look at the answers (hakaru check FLOW) and state them in the flow, such as HTTP 200; where they lead \
-                 to https (Rails: config.force_ssl), send X-Forwarded-Proto: https with each request; where they lead \
-                 to a login, log in first (docs/flows.md)",
+        remedy: text!(
+            "look at the answers (hakaru check FLOW) and state them in the flow, such as HTTP 200; where they \
+             lead to https (Rails: config.force_ssl), send X-Forwarded-Proto: https with each request; where \
+             they lead to a login, log in first (docs/flows.md)"
+        ),
         confidence: Confidence::High,
     };
     vec![doubt.into()]

@@ -1,6 +1,7 @@
 //! The host had no core to spare, or others used it.
 
 use std::collections::HashMap;
+use words::{Text, text};
 
 use breakdown::CoreSpeed;
 use recording::{HostSample, Nanos, ProcessRole};
@@ -51,7 +52,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     let doubt = Doubt {
         rule: "host-busy",
         what,
-        why: "time spent waiting for a core is in every number, and it is not the app's",
+        why: text!("time spent waiting for a core is in every number, and it is not the app's"),
         evidence: evidence(&shares),
         remedy,
         confidence: Confidence::Medium,
@@ -59,65 +60,65 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     vec![doubt.into()]
 }
 
-fn evidence(shares: &Shares) -> Vec<String> {
-    let used = format!(
-        "cores in use: {} (app {}, database {}, generator {}, others {}), stolen {}",
-        percent(shares.busy),
-        percent(shares.app),
-        percent(shares.database),
-        percent(shares.generator),
-        percent(shares.others),
-        percent(shares.steal),
+fn evidence(shares: &Shares) -> Vec<Text> {
+    let used = text!(
+        "cores in use: {busy} (app {app}, database {database}, generator {generator}, others {others}), \
+         stolen {steal}",
+        busy = percent(shares.busy),
+        app = percent(shares.app),
+        database = percent(shares.database),
+        generator = percent(shares.generator),
+        others = percent(shares.others),
+        steal = percent(shares.steal)
     );
     let slow = shares.speed.filter(|speed| speed.slow_share > 0.0);
     let slow = slow.map(|speed| {
-        format!(
-            "the same work of ours took {:.2} times as long in {} of the seconds as in the fastest ones",
-            speed.slower,
-            percent(speed.slow_share)
-        )
+        text!("the same work of ours took {slower} times as long in {share} of the seconds as in the fastest ones", slower = format!("{:.2}", speed.slower), share = percent(speed.slow_share))
     });
     [used].into_iter().chain(slow).collect()
 }
 
 /// What is wrong with the host, and what to do about it.
-fn trouble(shares: &Shares) -> Option<(String, &'static str)> {
+fn trouble(shares: &Shares) -> Option<(Text, Text)> {
     let known = shares.busy <= CORES_MISCOUNTED;
     if shares.steal > STEAL_MAX {
         Some((
-            format!(
-                "the hypervisor took {} of the cores' time",
-                percent(shares.steal)
+            text!(
+                "the hypervisor took {share} of the cores' time",
+                share = percent(shares.steal)
             ),
-            "measure on a host of its own, or compare in interleaved blocks",
+            text!("measure on a host of its own, or compare in interleaved blocks"),
         ))
     } else if known && shares.others > OTHERS_MAX {
         Some((
-            format!(
-                "other processes used {} of the cores",
-                percent(shares.others)
+            text!(
+                "other processes used {share} of the cores",
+                share = percent(shares.others)
             ),
-            "stop what else runs on this host",
+            text!("stop what else runs on this host"),
         ))
     } else if known && shares.busy > BUSY_MAX && shares.generator > GENERATOR_MIN {
         Some((
-            format!(
-                "no core was free, and the generator used {} of them",
-                percent(shares.generator)
+            text!(
+                "no core was free, and the generator used {share} of them",
+                share = percent(shares.generator)
             ),
-            "run the generator on another host, or take throughput here as a lower bound",
-        ))
-    } else if let Some(speed) = shares.speed.filter(|speed| speed.lost() > LOST_MAX) {
-        Some((
-            format!(
-                "the cores were {:.2}x slower in {} of the time: a neighbour on the same physical cores, or a lower clock",
-                speed.slower,
-                percent(speed.slow_share)
-            ),
-            "believe no difference between single runs here; `hakaru compare` and `try` interleave and wait such moments out",
+            text!("run the generator on another host, or take throughput here as a lower bound"),
         ))
     } else {
-        None
+        let slow = shares.speed.filter(|speed| speed.lost() > LOST_MAX)?;
+        Some((
+            text!(
+                "the cores were {slower}x slower in {share} of the time: a neighbour on the same physical cores, or \
+                 a lower clock",
+                slower = format!("{:.2}", slow.slower),
+                share = percent(slow.slow_share)
+            ),
+            text!(
+                "believe no difference between single runs here; `hakaru compare` and `try` interleave and wait such \
+                 moments out"
+            ),
+        ))
     }
 }
 

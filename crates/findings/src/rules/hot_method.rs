@@ -4,6 +4,7 @@ use crate::context::Context;
 use crate::costs::{Hot, is_template};
 use crate::text::{ms, percent, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
+use words::text;
 
 /// Share of its route's time with the GVL from which a method is the first place to look at.
 const SHARE_MIN: f64 = 0.25;
@@ -41,32 +42,47 @@ fn finding(context: &Context<'_>, hot: &Hot) -> Option<Finding> {
         return None;
     }
     let route = &context.joined.routes[hot.route];
-    let mut evidence = vec![format!(
-        "{} of {} with the GVL a request, by samples of the run",
-        ms(each),
-        ms(held_ms / requests.max(1.0)),
+    let mut evidence = vec![text!(
+        "{time} of {held} with the GVL a request, by samples of the run",
+        time = ms(each),
+        held = ms(held_ms / requests.max(1.0))
     )];
     let (innermost, share) = &hot.innermost;
     if *share >= INNERMOST_MIN && *innermost != hot.method {
-        evidence.push(format!("{} of it in {innermost}", percent(*share)));
+        evidence.push(text!(
+            "{share} of it in {innermost}",
+            share = percent(*share),
+            innermost
+        ));
     }
     Some(Finding {
         rule: "hot-method",
         route: route.clone(),
-        title: title(&format!("{route} runs {} of its time in {}", percent(hot.share), hot.line)),
-        why: format!(
-            "{} computes there while it holds the GVL, so the worker's other threads stand still",
-            hot.method
+        title: title(text!(
+            "{route} runs {share} of its time in {line}",
+            route,
+            share = percent(hot.share),
+            line = hot.line
+        )),
+        why: text!(
+            "{method} computes there while it holds the GVL, so the worker's other threads stand still",
+            method = hot.method
         ),
         evidence,
         remedy: Remedy {
-            text: "do it once and keep the result, look values up in a Hash instead of searching a list, or leave out what \
-                   the answer does not need; the flame graph of this run shows what is below"
-                .to_owned(),
+            text: text!(
+                "do it once and keep the result, look values up in a Hash instead of searching a list, or leave out \
+                 what the answer does not need; the flame graph of this run shows what is below"
+            ),
             exact: None,
             safety: Safety::Code,
         },
-        estimated_gain: format!("{}, if all of it goes: −{} a request on {route}", gain.text, ms(each)),
+        estimated_gain: text!(
+            "{gain}, if all of it goes: −{time} a request on {route}",
+            gain = gain.text,
+            time = ms(each),
+            route
+        ),
         gain_share: gain.share,
         gain: gain.replayed,
         confidence: if hot.share >= SHARE_SURE {

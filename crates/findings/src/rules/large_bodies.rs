@@ -2,6 +2,7 @@
 
 use breakdown::{RouteBalance, SqlSummary};
 use recording::{ColumnFacts, DatabaseFacts};
+use words::text;
 
 use super::missing_index;
 use crate::context::Context;
@@ -81,37 +82,38 @@ fn finding(
     Finding {
         rule: "large-bodies",
         route: route.route.clone(),
-        title: title(&format!(
-            "{} sends {} a request out of {}.{}",
-            route.route,
-            numbers::bytes(route.body_bytes as u64),
-            column.table,
-            column.column
+        title: title(text!(
+            "{route} sends {size} a request out of {table}.{column}",
+            route = route.route,
+            size = numbers::bytes(route.body_bytes as u64),
+            table = column.table,
+            column = column.column
         )),
-        why: "each body goes through the database, its driver and Ruby before it goes out".to_owned(),
+        why: text!("each body goes through the database, its driver and Ruby before it goes out"),
         evidence: vec![
-            format!(
-                "{} requests; on average {} a value",
-                numbers::count(route.requests),
-                numbers::bytes(column.bytes_mean)
+            text!(
+                "{requests} requests; on average {size} a value",
+                requests = numbers::count(route.requests),
+                size = numbers::bytes(column.bytes_mean)
             ),
-            format!(
-                "{} × at {}: {}",
-                numbers::count(sql.count),
-                place(sql.called_from.first().map(String::as_str)),
-                fit(&sql.digest, 160)
+            text!(
+                "{count} × at {place}: {statement}",
+                count = numbers::count(sql.count),
+                place = place(sql.called_from.first().map(String::as_str)),
+                statement = fit(&sql.digest, 160)
             ),
         ],
         remedy: Remedy {
-            text: "keep them as files (or objects), named by their content, and let the proxy serve them"
-                .to_owned(),
+            text: text!(
+                "keep them as files (or objects), named by their content, and let the proxy serve them"
+            ),
             exact: None,
             safety: Safety::Code,
         },
-        estimated_gain: format!(
-            "{}: −{} in the statement alone",
-            gain.text,
-            ms(saved.sum())
+        estimated_gain: text!(
+            "{gain}: −{saved} in the statement alone",
+            gain = gain.text,
+            saved = ms(saved.sum())
         ),
         gain_share: gain.share,
         gain: gain.replayed,

@@ -1,6 +1,8 @@
 //! Requests that wait for each other: a Mutex around slow work, a pool smaller than the threads.
 
+use crate::counted;
 use recording::{ActKind, BurstKind};
+use words::{Text, text};
 
 use crate::acts::ActSum;
 use crate::context::Context;
@@ -62,22 +64,35 @@ fn finding(context: &Context<'_>, act: &ActSum<'_>) -> Finding {
     let route = context.route_of(act);
     let (each, at) = (ms(act.each_ms()), place(Some(act.site)));
     let what = match held {
-        Held::Connection => format!("requests wait {each} for a database connection at {at}"),
-        Held::Taken => format!(
-            "requests wait {each} in {} at {at}: a pool too small",
-            act.what
+        Held::Connection => text!(
+            "requests wait {each} for a database connection at {at}",
+            each,
+            at
         ),
-        Held::Thread => format!("requests wait {each} for threads of their own at {at}"),
-        Held::Lock => format!(
-            "requests take turns: {each} waiting for a {} at {at}",
-            act.what
+        Held::Taken => text!(
+            "requests wait {each} in {lock} at {at}: a pool too small",
+            each,
+            lock = Text::named(act.what),
+            at
+        ),
+        Held::Thread => text!(
+            "requests wait {each} for threads of their own at {at}",
+            each,
+            at
+        ),
+        Held::Lock => text!(
+            "requests take turns: {each} waiting for a {lock} at {at}",
+            each,
+            lock = Text::named(act.what),
+            at
         ),
     };
-    let mut evidence = vec![format!(
-        "{} in {} requests, {} in all; most of it in {route}",
-        numbers::counted(act.count, "wait"),
-        numbers::count(act.requests()),
-        ms(act.time_ms),
+    let mut evidence = vec![text!(
+        "{waits} in {requests} requests, {time} in all; most of it in {route}",
+        waits = counted!(act.count, "wait"),
+        requests = numbers::count(act.requests()),
+        time = ms(act.time_ms),
+        route
     )];
     evidence.extend(sizes(context, held));
     if !act.site.is_empty() {
@@ -89,14 +104,15 @@ fn finding(context: &Context<'_>, act: &ActSum<'_>) -> Finding {
             Held::Connection | Held::Taken => "pool-wait",
             Held::Thread | Held::Lock => "lock-wait",
         },
-        title: title(&what),
+        title: title(what),
         route: route.to_owned(),
-        why: why(held).to_owned(),
+        why: why(held),
         evidence,
         remedy: remedy(context, held),
-        estimated_gain: format!(
-            "up to {}: {each} a request is waiting for others",
-            gain.text
+        estimated_gain: text!(
+            "up to {gain}: {each} a request is waiting for others",
+            gain = gain.text,
+            each
         ),
         gain_share: gain.share,
         gain: gain.replayed,
@@ -110,29 +126,37 @@ fn finding(context: &Context<'_>, act: &ActSum<'_>) -> Finding {
 }
 
 /// How many threads share how many connections, where that is known.
-fn sizes(context: &Context<'_>, held: Held) -> Option<String> {
+fn sizes(context: &Context<'_>, held: Held) -> Option<Text> {
     let target = &context.recording.meta.target;
     let threads = target.threads;
     match (held, target.database_pool) {
-        (Held::Connection, Some(pool)) => {
-            Some(format!("{threads} threads share {pool} connections"))
-        }
-        (Held::Connection | Held::Taken, _) if threads > 0 => {
-            Some(format!("{threads} threads a worker may want one at once"))
-        }
+        (Held::Connection, Some(pool)) => Some(text!(
+            "{threads} threads share {pool} connections",
+            threads,
+            pool
+        )),
+        (Held::Connection | Held::Taken, _) if threads > 0 => Some(text!(
+            "{threads} threads a worker may want one at once",
+            threads
+        )),
         _ => None,
     }
 }
 
-fn why(held: Held) -> &'static str {
+fn why(held: Held) -> Text {
     match held {
         Held::Connection | Held::Taken => {
-            "threads beyond the pool's size stand still with their requests, however idle the database or \
-             service is"
+            text!(
+                "threads beyond the pool's size stand still with their requests, however idle the database or \
+                 service is"
+            )
         }
-        Held::Thread => "the request is as slow as the slowest thread that it started",
+        Held::Thread => text!("the request is as slow as the slowest thread that it started"),
         Held::Lock => {
-            "only one thread of the process gets through at a time; the more threads there are, the longer the line"
+            text!(
+                "only one thread of the process gets through at a time; the more threads there are, the longer the \
+                 line"
+            )
         }
     }
 }
@@ -141,24 +165,30 @@ fn remedy(context: &Context<'_>, held: Held) -> Remedy {
     let threads = context.recording.meta.target.threads;
     let (text, exact, safety) = match held {
         Held::Connection => (
-            "give the pool a connection for each thread of a worker; the server must allow workers × pool \
-             connections",
+            text!(
+                "give the pool a connection for each thread of a worker; the server must allow workers × pool \
+                 connections"
+            ),
             (threads > 0).then(|| format!("pool: {threads}")),
             Safety::Careful,
         ),
         Held::Taken => (
-            "make the pool as large as the threads of a worker, or hold what was taken for a shorter time",
+            text!(
+                "make the pool as large as the threads of a worker, or hold what was taken for a shorter time"
+            ),
             None,
             Safety::Code,
         ),
         Held::Thread => (
-            "give the threads less to do, or leave what the answer does not need to a job",
+            text!("give the threads less to do, or leave what the answer does not need to a job"),
             None,
             Safety::Code,
         ),
         Held::Lock => (
-            "keep I/O and slow work out of the lock: prepare before, publish inside; take a lock for each key \
-             instead of one for all, or a structure that needs none (Concurrent::Map)",
+            text!(
+                "keep I/O and slow work out of the lock: prepare before, publish inside; take a lock for each key \
+                 instead of one for all, or a structure that needs none (Concurrent::Map)"
+            ),
             None,
             Safety::Code,
         ),

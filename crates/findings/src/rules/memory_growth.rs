@@ -1,6 +1,8 @@
 //! Memory of the app that grows to the end of the run.
 
+use crate::counted;
 use std::collections::BTreeMap;
+use words::{Text, text};
 
 use recording::{HostSample, ProcessRole};
 
@@ -161,55 +163,66 @@ fn finding(context: &Context<'_>, grown: &Grown) -> Finding {
     let arenas = context.setting("MALLOC_ARENA_MAX").is_none();
     let full = grown.fills_soon().map(|seconds| {
         let minutes = (seconds / 60.0).ceil() as u64;
-        format!(", full in {}", numbers::counted(minutes, "minute"))
+        text!(", full in {minutes}", minutes = counted!(minutes, "minute"))
     });
     Finding {
         rule: "memory-growth",
         route: String::new(),
-        title: title(&format!(
-            "the app's memory grows by {} per minute{}",
-            bytes(grown.rate * 60.0),
-            full.unwrap_or_default()
+        title: title(text!(
+            "the app's memory grows by {rate} per minute{full}",
+            rate = bytes(grown.rate * 60.0),
+            full = full.unwrap_or_default()
         )),
-        why: "at the limit of its container a process is killed with all the requests it has".to_owned(),
+        why: text!(
+            "at the limit of its container a process is killed with all the requests it has"
+        ),
         evidence: evidence(context, grown),
         remedy: Remedy {
-            text: "run longer to see whether it ends; then look for what only grows: caches without a limit, \
-                   arrays and hashes in constants and class variables, objects that subscribe and never leave \
-                   (ObjectSpace.dump_all twice, and the difference)"
-                .to_owned(),
+            text: text!(
+                "run longer to see whether it ends; then look for what only grows: caches without a limit, arrays \
+                 and hashes in constants and class variables, objects that subscribe and never leave \
+                 (ObjectSpace.dump_all twice, and the difference)"
+            ),
             // What leaks is not held by the allocator.
             exact: (arenas && !most.is_steep()).then(|| "MALLOC_ARENA_MAX=2".to_owned()),
-            safety: if most.is_steep() { Safety::Code } else { Safety::Careful },
+            safety: if most.is_steep() {
+                Safety::Code
+            } else {
+                Safety::Careful
+            },
         },
-        estimated_gain: "no time; the app is not killed, and more workers fit".to_owned(),
+        estimated_gain: text!("no time; the app is not killed, and more workers fit"),
         gain_share: 0.0,
         gain: None,
         confidence: grown.confidence(),
     }
 }
 
-fn evidence(context: &Context<'_>, grown: &Grown) -> Vec<String> {
+fn evidence(context: &Context<'_>, grown: &Grown) -> Vec<Text> {
     let bytes = |bytes: f64| numbers::bytes(bytes.max(0.0) as u64);
     let most = &grown.most;
-    let mut evidence = vec![format!(
-        "of {} growing, the one that grew most: {} at first, {} more after half of {:.0} s, {} more at the end",
-        grown.processes,
-        bytes(most.begun),
-        bytes(most.first),
-        most.seconds,
-        bytes(most.second),
+    let mut evidence = vec![text!(
+        "of {processes} growing, the one that grew most: {begun} at first, {first} more after half of \
+         {seconds} s, {second} more at the end",
+        processes = grown.processes,
+        begun = bytes(most.begun),
+        first = bytes(most.first),
+        seconds = format!("{:.0}", most.seconds),
+        second = bytes(most.second)
     )];
     let seconds = context.recording.window.length().as_secs_f64();
     let per_second = context.breakdown.overall.answered as f64 / seconds.max(f64::MIN_POSITIVE);
     if per_second > 0.0 {
         let thousand = grown.rate / per_second * 1_000.0;
-        evidence.push(format!("{} per 1,000 requests", bytes(thousand)));
+        evidence.push(text!(
+            "{thousand} per 1,000 requests",
+            thousand = bytes(thousand)
+        ));
     }
     evidence.extend(context.allocator().map(|site| {
-        format!(
-            "most objects seem to be made at {}: there the collector is set off most often",
-            site.line
+        text!(
+            "most objects seem to be made at {line}: there the collector is set off most often",
+            line = site.line
         )
     }));
     evidence

@@ -1,6 +1,7 @@
 //! Memory near a limit: of the app's control group, or of the address space of one of its processes.
 
 use recording::{ProcessRole, ProcessSample};
+use words::{Text, text};
 
 use crate::context::Context;
 use crate::numbers;
@@ -48,9 +49,9 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
 
 /// What differs between the two.
 struct Words {
-    title: String,
-    why: &'static str,
-    evidence: String,
+    title: Text,
+    why: Text,
+    evidence: Text,
     remedy: Remedy,
 }
 
@@ -66,11 +67,11 @@ fn finding(limited: Limited<'_>) -> Option<Finding> {
     Some(Finding {
         rule: "memory-limit",
         route: String::new(),
-        title: title(&words.title),
-        why: words.why.to_owned(),
+        title: title(words.title),
+        why: words.why,
         evidence: vec![words.evidence],
         remedy: words.remedy,
-        estimated_gain: "no time; the app goes on when it needs a little more".to_owned(),
+        estimated_gain: text!("no time; the app goes on when it needs a little more"),
         gain_share: 0.0,
         gain: None,
         confidence: Confidence::High,
@@ -80,19 +81,27 @@ fn finding(limited: Limited<'_>) -> Option<Finding> {
 fn of_group(limited: &Limited<'_>, share: f64) -> Words {
     let (used, limit) = (mebibytes(limited.used), mebibytes(limited.limit));
     Words {
-        title: format!(
-            "{used} MiB of {limit} MiB of memory are used ({})",
-            percent(share)
+        title: text!(
+            "{used} MiB of {limit} MiB of memory are used ({share})",
+            used,
+            limit,
+            share = percent(share)
         ),
-        why: "at the limit the kernel first takes back pages that are needed, which is slow, and then \
-              kills a process",
-        evidence: format!(
-            "the app's control group used {used} MiB at most, file pages that can be dropped not counted; \
-             it may use {limit} MiB"
+        why: text!(
+            "at the limit the kernel first takes back pages that are needed, which is slow, and then kills a \
+             process"
+        ),
+        evidence: text!(
+            "the app's control group used {used} MiB at most, file pages that can be dropped not counted; it may \
+             use {limit} MiB",
+            used,
+            limit
         ),
         remedy: remedy(
-            "raise the limit, run fewer workers, or lose less memory to fragmentation with fewer \
-             arenas of the allocator",
+            text!(
+                "raise the limit, run fewer workers, or lose less memory to fragmentation with fewer arenas of the \
+                 allocator"
+            ),
             "MALLOC_ARENA_MAX=2",
         ),
     }
@@ -102,28 +111,39 @@ fn of_process(limited: &Limited<'_>, share: f64, process: &ProcessSample) -> Wor
     let (used, limit) = (mebibytes(limited.used), mebibytes(limited.limit));
     let name = &process.name;
     Words {
-        title: format!(
-            "{name} has {used} MiB of {limit} MiB of address space ({})",
-            percent(share)
+        title: text!(
+            "{name} has {used} MiB of {limit} MiB of address space ({share})",
+            name,
+            used,
+            limit,
+            share = percent(share)
         ),
-        why: "beyond the limit the process gets no more memory and no more threads: Ruby raises NoMemoryError \
-              or ThreadError, or ends",
-        evidence: format!(
-            "process {} ({name}): {used} MiB of address space, {} MiB of it in memory; its soft limit is {limit} MiB",
-            process.pid,
-            mebibytes(process.rss)
+        why: text!(
+            "beyond the limit the process gets no more memory and no more threads: Ruby raises NoMemoryError or \
+             ThreadError, or ends"
+        ),
+        evidence: text!(
+            "process {pid} ({name}): {used} MiB of address space, {resident} MiB of it in memory; its soft limit \
+             is {limit} MiB",
+            pid = process.pid,
+            name,
+            used,
+            resident = mebibytes(process.rss),
+            limit
         ),
         remedy: remedy(
-            "raise the limit where the process is started (systemd: LimitAS=), and limit memory by the control \
-             group (MemoryMax=) instead: address space also counts what is reserved and never used",
+            text!(
+                "raise the limit where the process is started (systemd: LimitAS=), and limit memory by the control \
+                 group (MemoryMax=) instead: address space also counts what is reserved and never used"
+            ),
             "ulimit -v unlimited",
         ),
     }
 }
 
-fn remedy(text: &str, exact: &str) -> Remedy {
+fn remedy(text: Text, exact: &str) -> Remedy {
     Remedy {
-        text: text.to_owned(),
+        text,
         exact: Some(exact.to_owned()),
         safety: Safety::Careful,
     }

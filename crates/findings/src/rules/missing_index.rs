@@ -1,6 +1,7 @@
 //! A table read from end to end for a few rows that an index would name.
 
 use std::collections::{BTreeMap, HashMap};
+use words::text;
 
 use breakdown::SqlSummary;
 use recording::{Access, ExplainedStatement, PlanStep, TextId};
@@ -286,33 +287,43 @@ fn finding(context: &Context<'_>, table: &str, wanted: &Wanted<'_>) -> Finding {
     let busiest = most.and_then(|sql| sql.routes.first());
     let route = busiest.map(|(route, _)| route.clone()).unwrap_or_default();
     let how = match wanted.reads {
-        Reads::All => "reads it from end to end",
-        Reads::Range => "walks an index along a range",
-        Reads::Order => "walks an index in the order of the result until it has met enough rows",
-    };
-    let read = match wanted.reads {
-        Reads::Order => "rows are searched in order".to_owned(),
-        Reads::All | Reads::Range => {
-            format!("{} rows read each time", numbers::count(wanted.table_rows))
+        Reads::All => text!("reads it from end to end"),
+        Reads::Range => text!("walks an index along a range"),
+        Reads::Order => {
+            text!("walks an index in the order of the result until it has met enough rows")
         }
     };
-    let mut evidence = vec![format!("the database's plan for {table} {how}")];
+    let read = match wanted.reads {
+        Reads::Order => text!("rows are searched in order"),
+        Reads::All | Reads::Range => {
+            text!(
+                "{rows} rows read each time",
+                rows = numbers::count(wanted.table_rows)
+            )
+        }
+    };
+    let mut evidence = vec![text!("the database's plan for {table} {how}", table, how)];
     for sql in &wanted.statements {
         let each = ms(sql.each_ms());
         let count = numbers::count(sql.count);
         let site = sql.called_from.first();
         let line = place(site.map(String::as_str));
         let digest = fit(&sql.digest, 160);
-        evidence.push(format!("{count} × {each} at {line}: {digest}"));
+        evidence.push(text!(
+            "{count} × {each} at {line}: {digest}",
+            count,
+            each,
+            line,
+            digest
+        ));
     }
     Finding {
         rule: "missing-index",
-        title: title(&format!(
-            "missing index on {table} ({columns}): {read}"
-        )),
+        title: title(text!("missing index on {table} ({columns}): {read}", table, columns, read)),
         why: match wanted.reads {
-            Reads::Order => "rows of others are read until enough of the wanted ones are met: the rarer those are, the longer it takes",
-            Reads::All | Reads::Range => "every row is read to find a few, and the time grows with the table",
+            Reads::Order => text!("rows of others are read until enough of the wanted ones are met: the rarer those are, the longer it \
+                 takes"),
+            Reads::All | Reads::Range => text!("every row is read to find a few, and the time grows with the table"),
         }
         .to_owned(),
         evidence,
@@ -321,11 +332,7 @@ fn finding(context: &Context<'_>, table: &str, wanted: &Wanted<'_>) -> Finding {
             table,
             &wanted.columns(),
         ),
-        estimated_gain: format!(
-            "{}: −{} in all, spent on rows that are not returned",
-            gain.text,
-            ms(saved.sum()),
-        ),
+        estimated_gain: text!("{gain}: −{saved} in all, spent on rows that are not returned", gain = gain.text, saved = ms(saved.sum())),
         gain_share: gain.share,
         gain: gain.replayed,
         confidence: match wanted.reads {
@@ -347,15 +354,15 @@ fn remedy(database: &str, table: &str, columns: &[&str]) -> Remedy {
     let (how, side) = if postgres {
         (
             "INDEX CONCURRENTLY",
-            "built without blocking writes, but outside of a transaction",
+            text!("built without blocking writes, but outside of a transaction"),
         )
     } else if backticks {
         (
             "INDEX",
-            "InnoDB builds it while writes go on; TEXT and BLOB columns need a length",
+            text!("InnoDB builds it while writes go on; TEXT and BLOB columns need a length"),
         )
     } else {
-        ("INDEX", "they wait while it is built")
+        ("INDEX", text!("they wait while it is built"))
     };
     let exact = format!(
         "CREATE {how} {name} ON {} ({})",
@@ -363,7 +370,11 @@ fn remedy(database: &str, table: &str, columns: &[&str]) -> Remedy {
         listed.join(", ")
     );
     Remedy {
-        text: format!("add the index; writes to {table} cost a little more ({side})"),
+        text: text!(
+            "add the index; writes to {table} cost a little more ({side})",
+            table,
+            side
+        ),
         exact: Some(exact),
         safety: Safety::Careful,
     }

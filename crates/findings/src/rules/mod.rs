@@ -38,6 +38,8 @@ mod wide_columns;
 mod workers;
 mod works;
 
+use words::{Text, text};
+
 use crate::Finding;
 use crate::context::Context;
 use crate::text::title;
@@ -90,11 +92,11 @@ pub(crate) const ALL: [Rule; 37] = [
 /// What a finding about trust in the numbers says.
 struct Doubt {
     rule: &'static str,
-    what: String,
-    why: &'static str,
-    evidence: Vec<String>,
+    what: Text,
+    why: Text,
+    evidence: Vec<Text>,
     /// What to do before the numbers can be trusted.
-    remedy: &'static str,
+    remedy: Text,
     confidence: Confidence,
 }
 
@@ -103,15 +105,15 @@ impl From<Doubt> for Finding {
         Finding {
             rule: doubt.rule,
             route: String::new(),
-            title: title(&doubt.what),
-            why: doubt.why.to_owned(),
+            title: title(doubt.what),
+            why: doubt.why,
             evidence: doubt.evidence,
             remedy: Remedy {
-                text: doubt.remedy.to_owned(),
+                text: doubt.remedy,
                 exact: None,
                 safety: Safety::None,
             },
-            estimated_gain: "numbers that can be trusted".to_owned(),
+            estimated_gain: text!("numbers that can be trusted"),
             gain_share: 0.0,
             gain: None,
             confidence: doubt.confidence,

@@ -1,6 +1,7 @@
 //! One statement again and again in one request, from one source line.
 
 use std::collections::{BTreeMap, HashMap};
+use words::{Text, text};
 
 use recording::{Nanos, RequestId, SqlUse, TextId};
 
@@ -170,24 +171,31 @@ impl Repeated<'_> {
         (self.reads() || self.store().is_some()) && self.repeat.per_request() >= REPEATS_SURE
     }
 
-    fn evidence(&self, names_route: bool) -> [String; 2] {
+    fn evidence(&self, names_route: bool) -> [Text; 2] {
         let repeat = &self.repeat;
         let count = times(repeat.per_request());
         let each = ms(repeat.time.as_millis_f64() / repeat.count as f64);
         // Some drivers do not tell rows, and statements that write have none.
         let rows = match repeat.rows {
-            0 => String::new(),
-            rows => format!(", {} rows in all", numbers::count(rows)),
+            0 => Text::default(),
+            rows => text!(", {rows} rows in all", rows = numbers::count(rows)),
         };
         let requests = numbers::count(repeat.requests);
         let of = if names_route {
-            format!(" of {}", self.route)
+            text!(" of {route}", route = self.route)
         } else {
-            String::new()
+            Text::default()
         };
         [
-            format!("{count} executions a request in {requests} requests{of}, {each} each{rows}"),
-            fit(self.digest, 200),
+            text!(
+                "{count} executions a request in {requests} requests{of}, {each} each{rows}",
+                count,
+                requests,
+                of,
+                each,
+                rows
+            ),
+            fit(self.digest, 200).into(),
         ]
     }
 }
@@ -268,12 +276,16 @@ impl Store {
     fn remedy(self) -> Remedy {
         let text = match self {
             Store::Redis => {
-                "ask once for all of them: `MGET`, `HMGET` or `redis.pipelined`, for `Rails.cache` `read_multi` or \
-                 `fetch_multi`; or keep what is read together under one key"
+                text!(
+                    "ask once for all of them: `MGET`, `HMGET` or `redis.pipelined`, for `Rails.cache` `read_multi` or \
+                     `fetch_multi`; or keep what is read together under one key"
+                )
             }
             Store::Memcached => {
-                "ask once for all of them: `get_multi`, for `Rails.cache` `read_multi` or `fetch_multi`; or keep what is read \
-                 together under one key"
+                text!(
+                    "ask once for all of them: `get_multi`, for `Rails.cache` `read_multi` or `fetch_multi`; or keep \
+                     what is read together under one key"
+                )
             }
         };
         Remedy {
@@ -298,46 +310,52 @@ fn finding(context: &Context<'_>, found: &[Repeated<'_>]) -> Option<Finding> {
         .route(most.route)
         .map_or(0.0, |route| route.seen_mean_ms);
     let more = match found.len() - 1 - transactions {
-        0 => String::new(),
-        more => format!(" and {more} more"),
+        0 => Text::default(),
+        more => text!(" and {more} more", more),
     };
     let room = if more.is_empty() { 36 } else { 26 };
-    let what = format!(
-        "{} on {}: {} × {}{more} at {}",
-        if most.store().is_some() {
-            "many calls"
+    let what = text!(
+        "{kind} on {route}: {times} × {statement}{more} at {place}",
+        kind = if most.store().is_some() {
+            text!("many calls")
         } else {
-            "N+1"
+            text!("N+1")
         },
-        most.route,
-        times(most.repeat.per_request()),
-        fit(&query::brief(most.digest), room),
-        place(most.site),
+        route = most.route,
+        times = times(most.repeat.per_request()),
+        statement = fit(&query::brief(most.digest), room),
+        more,
+        place = place(most.site)
     );
     let several = found.iter().any(|each| each.route != most.route);
-    let mut evidence: Vec<String> = most.evidence(several).into();
+    let mut evidence: Vec<Text> = most.evidence(several).into();
     evidence.extend(most.site.map(called_from));
     for each in found.iter().skip(1).take(SHOWN - 1) {
         evidence.extend(each.evidence(several));
     }
     let store = most.store();
     Some(Finding {
-        rule: if store.is_some() { "store-calls" } else { "n-plus-one" },
+        rule: if store.is_some() {
+            "store-calls"
+        } else {
+            "n-plus-one"
+        },
         route: most.route.to_owned(),
-        title: title(&what),
-        why: "each execution is a round trip and work in the driver, and their number grows with the data"
-            .to_owned(),
+        title: title(what),
+        why: text!(
+            "each execution is a round trip and work in the driver, and their number grows with the data"
+        ),
         evidence,
         remedy: store.map_or_else(
             || remedy(most.digest, most.reads(), transactions > 0),
             Store::remedy,
         ),
-        estimated_gain: format!(
-            "{}: −{} of {} a request on {}",
-            gain.text,
-            ms(saved_each),
-            ms(mean),
-            most.route,
+        estimated_gain: text!(
+            "{gain}: −{saved} of {mean} a request on {route}",
+            gain = gain.text,
+            saved = ms(saved_each),
+            mean = ms(mean),
+            route = most.route
         ),
         gain_share: gain.share,
         gain: gain.replayed,
@@ -358,17 +376,26 @@ fn remedy(digest: &str, reads: bool, in_transactions: bool) -> Remedy {
             _ => None,
         });
     let text = match column {
-        _ if !reads && in_transactions => "write all rows with one statement (`insert_all`, `upsert_all`, VALUES with several rows), or at least in \
-             one transaction around the loop: each COMMIT waits for the disk"
-            .to_owned(),
-        _ if !reads => "write all rows with one statement (VALUES with several rows, or a condition that picks them all)".to_owned(),
+        _ if !reads && in_transactions => text!(
+            "write all rows with one statement (`insert_all`, `upsert_all`, VALUES with several rows), or at \
+             least in one transaction around the loop: each COMMIT waits for the disk"
+        ),
+        _ if !reads => text!(
+            "write all rows with one statement (VALUES with several rows, or a condition that picks them all)"
+        ),
         Some(column) if aggregates(digest) => {
-            format!("ask once: {column} IN (…) with GROUP BY {column}; or keep the number in a column")
+            text!(
+                "ask once: {column} IN (…) with GROUP BY {column}; or keep the number in a column",
+                column
+            )
         }
         Some(column) => {
-            format!("collect the values first and ask once, with {column} IN (…) or a JOIN")
+            text!(
+                "collect the values first and ask once, with {column} IN (…) or a JOIN",
+                column
+            )
         }
-        None => "ask once for all of them, with a JOIN or IN (…)".to_owned(),
+        None => text!("ask once for all of them, with a JOIN or IN (…)"),
     };
     // A LIMIT counts the rows of one value only, and a GROUP BY of its own has another meaning with many.
     let plain = query

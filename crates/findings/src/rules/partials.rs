@@ -1,6 +1,7 @@
 //! A template that renders many others, and what goes on around them.
 
 use std::collections::BTreeMap;
+use words::text;
 
 use crate::context::Context;
 use crate::demand::Demand;
@@ -53,33 +54,30 @@ fn finding(context: &Context<'_>, route: usize, mut lines: Vec<Renders<'_>>) -> 
     let (held, requests) = context.held_of(route);
     let of_line = lines.iter().take(SHOWN).map(|line| {
         let share = of_route(line);
-        format!("{} around what {} renders", percent(share), line.0)
+        text!(
+            "{share} around what {place} renders",
+            share = percent(share),
+            place = line.0
+        )
     });
     let each = ms(share * held / requests.max(1.0));
     Some(Finding {
         rule: "partials-in-loop",
         route: name.clone(),
-        title: title(&format!(
-            "{} of {name} goes on around partials that {} renders",
-            percent(share),
-            lines[0].0,
-        )),
-        why: "finding a template, handing it its variables and reporting that it was rendered takes longer than a small template itself"
-            .to_owned(),
-        evidence: std::iter::once(format!(
-            "{each} of {} with the GVL a request, by samples of the run; what the partials do themselves is not in it",
-            ms(held / requests.max(1.0)),
-        ))
+        title: title(text!("{share} of {name} goes on around partials that {place} renders", share = percent(share), name, place = lines[0].0)),
+        why: text!("finding a template, handing it its variables and reporting that it was rendered takes longer than a \
+             small template itself"),
+        evidence: std::iter::once(text!("{each} of {held} with the GVL a request, by samples of the run; what the partials do themselves is \
+             not in it", each, held = ms(held / requests.max(1.0))))
         .chain(of_line)
         .collect(),
         remedy: Remedy {
-            text: "render the collection at once (`render partial: \"row\", collection: @rows`), or write a partial of a line or two \
-                   into the template that uses it; cache what many requests share"
-                .to_owned(),
+            text: text!("render the collection at once (`render partial: \"row\", collection: @rows`), or write a partial of \
+                 a line or two into the template that uses it; cache what many requests share"),
             exact: None,
             safety: Safety::Code,
         },
-        estimated_gain: format!("up to {}: −{each} a request on {name}", gain.text),
+        estimated_gain: text!("up to {gain}: −{each} a request on {name}", gain = gain.text, each, name),
         gain_share: gain.share,
         gain: gain.replayed,
         confidence: Confidence::Medium,

@@ -1,12 +1,13 @@
 //! Statements that wait for a row that another transaction has locked.
 
+use crate::counted;
 use breakdown::SqlSummary;
 use recording::ActKind;
+use words::{Text, text};
 
 use crate::acts::ActSum;
 use crate::context::Context;
 use crate::lookups;
-use crate::numbers;
 use crate::query;
 use crate::text::{called_from, fit, ms, percent, place, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
@@ -38,7 +39,7 @@ struct Times {
     quickest: f64,
     mean: f64,
     /// Whose the quickest time is.
-    whose: &'static str,
+    whose: Text,
 }
 
 /// With what the statement itself takes at its best; where all of its executions wait, what finding the row by the same key takes
@@ -53,7 +54,7 @@ fn times(context: &Context<'_>, sql: &SqlSummary) -> Option<Times> {
     Some(match without {
         Some(quickest) if quickest < own.quickest => Times {
             quickest,
-            whose: "without the lock",
+            whose: text!("without the lock"),
             ..own
         },
         _ => own,
@@ -79,7 +80,7 @@ fn own_times(context: &Context<'_>, sql: &SqlSummary) -> Option<Times> {
     Some(Times {
         quickest: each[(each.len() as f64 * QUICKEST) as usize],
         mean: each.iter().sum::<f64>() / each.len() as f64,
-        whose: "for the quickest tenth",
+        whose: text!("for the quickest tenth"),
     })
 }
 
@@ -96,36 +97,43 @@ fn finding(context: &Context<'_>, sql: &SqlSummary) -> Option<Finding> {
     let (route, _) = sql.routes.first()?;
     let at = place(sql.called_from.first().map(String::as_str));
     let mut evidence = vec![
-        format!(
-            "{} in the mean of {}, {} {}: {} of its time is waiting",
-            ms(times.mean),
-            numbers::counted(sql.count, "execution"),
-            ms(times.quickest),
-            times.whose,
-            percent(waits),
+        text!(
+            "{mean} in the mean of {executions}, {quickest} {whose}: {share} of its time is waiting",
+            mean = ms(times.mean),
+            executions = counted!(sql.count, "execution"),
+            quickest = ms(times.quickest),
+            whose = times.whose,
+            share = percent(waits)
         ),
-        fit(&sql.digest, 160),
+        fit(&sql.digest, 160).into(),
     ];
     evidence.extend(sql.called_from.first().map(|site| called_from(site)));
     evidence.extend(held_for(context, route));
     Some(Finding {
         rule: "row-lock",
         route: route.clone(),
-        title: title(&format!(
-            "{route} waits {} for a locked row: {} at {at}",
-            ms(times.mean - times.quickest),
-            query::brief(&sql.digest),
+        title: title(text!(
+            "{route} waits {time} for a locked row: {statement} at {at}",
+            route,
+            time = ms(times.mean - times.quickest),
+            statement = query::brief(&sql.digest),
+            at
         )),
-        why: "a transaction keeps the rows that it locked until it ends, and all others that want them wait, whatever else it does meanwhile".to_owned(),
+        why: text!(
+            "a transaction keeps the rows that it locked until it ends, and all others that want them wait, \
+             whatever else it does meanwhile"
+        ),
         evidence,
         remedy: Remedy {
-            text: "do what is slow before the transaction begins, and lock last; count with one statement \
-                   (`update_counters`, `SET n = n + 1`) instead of reading, locking and writing; or give hot counters more than one row"
-                .to_owned(),
+            text: text!(
+                "do what is slow before the transaction begins, and lock last; count with one statement \
+                 (`update_counters`, `SET n = n + 1`) instead of reading, locking and writing; or give hot counters \
+                 more than one row"
+            ),
             exact: None,
             safety: Safety::Code,
         },
-        estimated_gain: format!("{}, if nobody waits", gain.text),
+        estimated_gain: text!("{gain}, if nobody waits", gain = gain.text),
         gain_share: gain.share,
         gain: gain.replayed,
         confidence: if query::verb(&sql.digest) == "SELECT" {
@@ -137,7 +145,7 @@ fn finding(context: &Context<'_>, sql: &SqlSummary) -> Option<Finding> {
 }
 
 /// What the same requests wait for besides: the lock may be held meanwhile.
-fn held_for(context: &Context<'_>, route: &str) -> Option<String> {
+fn held_for(context: &Context<'_>, route: &str) -> Option<Text> {
     let on_route = |act: &&ActSum<'_>| {
         matches!(act.kind, ActKind::Sleep | ActKind::OtherIo | ActKind::Lock)
             && context.route_of(act) == route
@@ -149,13 +157,14 @@ fn held_for(context: &Context<'_>, route: &str) -> Option<String> {
         .filter(on_route)
         .max_by(|a, b| a.time_ms.total_cmp(&b.time_ms))?;
     let what = match longest.kind {
-        ActKind::Sleep => "sleep",
-        ActKind::Lock => "wait for another lock",
-        _ => "wait",
+        ActKind::Sleep => text!("sleep"),
+        ActKind::Lock => text!("wait for another lock"),
+        _ => text!("wait"),
     };
-    Some(format!(
-        "the same requests {what} {} at {}: if that is before COMMIT, the rows stay locked meanwhile",
-        ms(longest.each_ms()),
-        place(Some(longest.site)),
+    Some(text!(
+        "the same requests {what} {time} at {place}: if that is before COMMIT, the rows stay locked meanwhile",
+        what,
+        time = ms(longest.each_ms()),
+        place = place(Some(longest.site))
     ))
 }

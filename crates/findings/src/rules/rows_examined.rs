@@ -1,6 +1,7 @@
 //! Statements for which the server reads many rows for each one that it sends.
 
 use std::collections::HashSet;
+use words::text;
 
 use recording::{StatementFacts, TextId};
 
@@ -56,39 +57,45 @@ fn finding(context: &Context<'_>, statement: &StatementFacts) -> Option<Finding>
     let site = sql.called_from.first().map(String::as_str);
     let counts = sql.digest.to_ascii_uppercase().contains("COUNT(");
     let mut evidence = vec![
-        format!(
-            "{} executions read {} rows and sent {}",
-            numbers::count(statement.count),
-            numbers::count(statement.rows_examined),
-            numbers::count(statement.rows_sent)
+        text!(
+            "{executions} executions read {read} rows and sent {sent}",
+            executions = numbers::count(statement.count),
+            read = numbers::count(statement.rows_examined),
+            sent = numbers::count(statement.rows_sent)
         ),
-        fit(&sql.digest, 160),
+        fit(&sql.digest, 160).into(),
     ];
     evidence.extend(site.map(called_from));
     Some(Finding {
         rule: "rows-examined",
-        title: title(&format!(
-            "{} reads {} rows for each it sends ({})",
-            fit(&query::brief(&sql.digest), 40),
-            numbers::plain(ratio),
-            place(site)
+        title: title(text!(
+            "{statement} reads {ratio} rows for each it sends ({place})",
+            statement = fit(&query::brief(&sql.digest), 40),
+            ratio = numbers::plain(ratio),
+            place = place(site)
         )),
         route,
-        why: "the time grows with the rows that are read, not with those that are wanted"
-            .to_owned(),
+        why: text!("the time grows with the rows that are read, not with those that are wanted"),
         evidence,
         remedy: Remedy {
             text: if counts {
-                "keep the count in a column that writes change with the rows, or count only up to a limit".to_owned()
+                text!(
+                    "keep the count in a column that writes change with the rows, or count only up to a limit"
+                )
             } else {
-                "let an index that begins with the compared columns and ends with the sorted one name the rows; \
-                 EXPLAIN shows which is used now"
-                    .to_owned()
+                text!(
+                    "let an index that begins with the compared columns and ends with the sorted one name the rows; \
+                     EXPLAIN shows which is used now"
+                )
             },
             exact: None,
             safety: Safety::Code,
         },
-        estimated_gain: format!("{}: −{} in all", gain.text, ms(saved.sum())),
+        estimated_gain: text!(
+            "{gain}: −{saved} in all",
+            gain = gain.text,
+            saved = ms(saved.sum())
+        ),
         gain_share: gain.share,
         gain: gain.replayed,
         confidence: Confidence::Medium,

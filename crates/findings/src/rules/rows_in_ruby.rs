@@ -1,6 +1,8 @@
 //! Rows that are loaded, made into objects, and then only counted or added up.
 
+use crate::counted;
 use breakdown::{RouteBalance, SqlSummary};
+use words::text;
 
 use crate::context::Context;
 use crate::costs::Shares;
@@ -58,37 +60,43 @@ fn finding(context: &Context<'_>, sql: &SqlSummary, route: &RouteBalance) -> Opt
     Some(Finding {
         rule: "rows-in-ruby",
         route: route.route.clone(),
-        title: title(&format!(
-            "{} rows loaded a request at {at}, and none is shown",
-            times(rows)
+        title: title(text!(
+            "{rows} rows loaded a request at {at}, and none is shown",
+            rows = times(rows),
+            at
         )),
-        why: "each row is read, sent and made into an object, only to be counted or added up: the database does that without".to_owned(),
+        why: text!(
+            "each row is read, sent and made into an object, only to be counted or added up: the database does \
+             that without"
+        ),
         evidence: vec![
-            format!(
-                "{} rows in {}, {} in all with the GVL below that line",
-                numbers::count(sql.rows),
-                numbers::counted(sql.count, "execution"),
-                ms(saved.held_ms()),
+            text!(
+                "{rows} rows in {executions}, {held} in all with the GVL below that line",
+                rows = numbers::count(sql.rows),
+                executions = counted!(sql.count, "execution"),
+                held = ms(saved.held_ms())
             ),
-            format!(
-                "the response of {} has {} on average, less than the rows' ids",
-                route.route,
-                numbers::bytes(route.body_bytes as u64)
+            text!(
+                "the response of {route} has {size} on average, less than the rows' ids",
+                route = route.route,
+                size = numbers::bytes(route.body_bytes as u64)
             ),
-            fit(&sql.digest, 160),
+            fit(&sql.digest, 160).into(),
         ],
         remedy: Remedy {
-            text: "ask the database: `sum(:column)`, `count`, `maximum(:column)` or `exists?` in ActiveRecord, `sum` and `count` in \
-                   Sequel, SUM() and COUNT() in SQL; where only one column is needed, `pluck` makes no objects"
-                .to_owned(),
+            text: text!(
+                "ask the database: `sum(:column)`, `count`, `maximum(:column)` or `exists?` in ActiveRecord, `sum` \
+                 and `count` in Sequel, SUM() and COUNT() in SQL; where only one column is needed, `pluck` makes no \
+                 objects"
+            ),
             exact: None,
             safety: Safety::Code,
         },
-        estimated_gain: format!(
-            "{}: {} of the GVL's time on {} goes into these rows",
-            gain.text,
-            percent(share_of_route(context, &saved, &route.route)),
-            route.route
+        estimated_gain: text!(
+            "{gain}: {share} of the GVL's time on {route} goes into these rows",
+            gain = gain.text,
+            share = percent(share_of_route(context, &saved, &route.route)),
+            route = route.route
         ),
         gain_share: gain.share,
         gain: gain.replayed,

@@ -1,6 +1,7 @@
 //! One row that is updated by several statements of one request.
 
 use std::collections::{BTreeMap, BTreeSet};
+use words::text;
 
 use recording::TextId;
 
@@ -66,30 +67,34 @@ fn key(digest: &str) -> &str {
 fn finding(context: &Context<'_>, route: &str, seen: &Seen) -> Finding {
     let gain = context.gain(&context.sql_demand(route, seen.saved_ms));
     let digests: Vec<&str> = seen.statements.iter().map(|id| context.text(*id)).collect();
-    let mut evidence = vec![format!(
-        "in each of {} requests",
-        numbers::count(seen.requests)
+    let mut evidence = vec![text!(
+        "in each of {requests} requests",
+        requests = numbers::count(seen.requests)
     )];
-    evidence.extend(digests.iter().map(|digest| fit(digest, 160)));
+    evidence.extend(digests.iter().map(|digest| fit(digest, 160).into()));
     Finding {
         rule: "several-updates",
         route: route.to_owned(),
-        title: title(&format!(
-            "{} × {} in one {route}",
-            digests.len(),
-            query::brief(digests.first().copied().unwrap_or_default())
+        title: title(text!(
+            "{count} × {statement} in one {route}",
+            count = digests.len(),
+            statement = query::brief(digests.first().copied().unwrap_or_default()),
+            route
         )),
-        why: "each is a round trip and, outside of a transaction, a flush of the log".to_owned(),
+        why: text!("each is a round trip and, outside of a transaction, a flush of the log"),
         evidence,
         remedy: Remedy {
-            text: "set all columns of the row with one UPDATE; values stay out of a recording, so check that it is one row".to_owned(),
+            text: text!(
+                "set all columns of the row with one UPDATE; values stay out of a recording, so check that it is one \
+                 row"
+            ),
             exact: None,
             safety: Safety::Code,
         },
-        estimated_gain: format!(
-            "{}: −{} in all",
-            gain.text,
-            ms(seen.saved_ms)
+        estimated_gain: text!(
+            "{gain}: −{saved} in all",
+            gain = gain.text,
+            saved = ms(seen.saved_ms)
         ),
         gain_share: gain.share,
         gain: gain.replayed,

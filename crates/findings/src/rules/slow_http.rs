@@ -1,6 +1,7 @@
 //! Requests that wait for another service.
 
 use breakdown::SqlSummary;
+use words::text;
 
 use crate::context::Context;
 use crate::numbers;
@@ -39,36 +40,42 @@ fn finding(context: &Context<'_>, call: &SqlSummary) -> Finding {
         .routes
         .first()
         .map_or(("", 0.0), |(route, count)| (route.as_str(), *count));
-    let mut evidence = vec![format!(
-        "{} calls of {name}, {each} each, {} a request of {route}",
-        numbers::count(call.count),
-        times(per_request),
+    let mut evidence = vec![text!(
+        "{calls} calls of {name}, {each} each, {times} a request of {route}",
+        calls = numbers::count(call.count),
+        name,
+        each,
+        times = times(per_request),
+        route
     )];
     evidence.extend(site.map(called_from));
     Finding {
         rule: "slow-http",
         route: route.to_owned(),
-        title: title(&format!(
-            "{} of all time is waiting for {} ({})",
-            percent(share),
-            fit(name, 30),
-            place(site),
+        title: title(text!(
+            "{share} of all time is waiting for {service} ({place})",
+            share = percent(share),
+            service = fit(name, 30),
+            place = place(site)
         )),
-        why: "a thread that waits for another service serves nobody else, and each slow answer there is a \
-              slow answer here"
-            .to_owned(),
+        why: text!(
+            "a thread that waits for another service serves nobody else, and each slow answer there is a slow \
+             answer here"
+        ),
         evidence,
         remedy: Remedy {
-            text: "keep the answer for as long as it may be old, or ask for it outside of the request; where \
-                   it must be asked, set open_timeout and read_timeout, keep the connection open \
-                   (Net::HTTP#start), and ask for several things at once in threads"
-                .to_owned(),
+            text: text!(
+                "keep the answer for as long as it may be old, or ask for it outside of the request; where it must \
+                 be asked, set open_timeout and read_timeout, keep the connection open (Net::HTTP#start), and ask \
+                 for several things at once in threads"
+            ),
             exact: None,
             safety: Safety::Code,
         },
-        estimated_gain: format!(
-            "{}: {each} less for each call, where all are answered from a cache",
-            gain.text
+        estimated_gain: text!(
+            "{gain}: {each} less for each call, where all are answered from a cache",
+            gain = gain.text,
+            each
         ),
         gain_share: gain.share,
         gain: gain.replayed,

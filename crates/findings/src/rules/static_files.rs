@@ -5,6 +5,8 @@ use crate::demand::Demand;
 use crate::numbers;
 use crate::text::{ms, percent, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
+use breakdown::RouteBalance;
+use words::{Text, text};
 
 /// Endings of files that are the same for everyone by their nature.
 const ENDINGS: [&str; 16] = [
@@ -45,6 +47,40 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         })
         .sum::<Demand>();
     let gain = context.gain(&saved);
+    let finding = Finding {
+        rule: "static-files",
+        route: String::new(),
+        title: title(text!(
+            "the app serves {files} static files: {share} of the requests",
+            files = served.len(),
+            share = percent(requests as f64 / all as f64)
+        )),
+        why: text!("each takes a thread of the app that could work, to copy a file"),
+        evidence: evidence(&served, requests),
+        remedy: Remedy {
+            text: text!(
+                "let the proxy in front serve the public folder, with Cache-Control; change names when contents \
+                 change"
+            ),
+            exact: Some(
+                "location ~ \\.(css|js|svg|ico|woff2?)$ { root /path/to/public; expires 1d; }"
+                    .to_owned(),
+            ),
+            safety: Safety::Careful,
+        },
+        estimated_gain: text!(
+            "{gain}: −{saved} of a thread in all",
+            gain = gain.text,
+            saved = ms(saved.sum())
+        ),
+        gain_share: gain.share,
+        gain: gain.replayed,
+        confidence: Confidence::High,
+    };
+    vec![finding]
+}
+
+fn evidence(served: &[&RouteBalance], requests: u64) -> Vec<Text> {
     let unsaid = served
         .iter()
         .filter_map(|route| route.answers.as_ref())
@@ -55,30 +91,16 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         .take(4)
         .map(|route| route.route.as_str())
         .collect();
-    let finding = Finding {
-        rule: "static-files",
-        route: String::new(),
-        title: title(&format!(
-            "the app serves {} static files: {} of the requests",
-            served.len(),
-            percent(requests as f64 / all as f64)
-        )),
-        why: "each takes a thread of the app that could work, to copy a file".to_owned(),
-        evidence: vec![
-            format!("{} requests, such as {}", numbers::count(requests), names.join(", ")),
-            format!("{unsaid} of the {} carry no Cache-Control, so clients ask again", served.len()),
-        ],
-        remedy: Remedy {
-            text: "let the proxy in front serve the public folder, with Cache-Control; change names when contents change".to_owned(),
-            exact: Some(
-                "location ~ \\.(css|js|svg|ico|woff2?)$ { root /path/to/public; expires 1d; }".to_owned(),
-            ),
-            safety: Safety::Careful,
-        },
-        estimated_gain: format!("{}: −{} of a thread in all", gain.text, ms(saved.sum())),
-        gain_share: gain.share,
-        gain: gain.replayed,
-        confidence: Confidence::High,
-    };
-    vec![finding]
+    vec![
+        text!(
+            "{requests} requests, such as {names}",
+            requests = numbers::count(requests),
+            names = names.join(", ")
+        ),
+        text!(
+            "{unsaid} of the {files} carry no Cache-Control, so clients ask again",
+            unsaid,
+            files = served.len()
+        ),
+    ]
 }

@@ -1,13 +1,15 @@
 //! Requests that start another program and wait for it.
 
+use crate::counted;
 use std::collections::BTreeMap;
+use words::text;
 
 use recording::{ActKind, BurstKind};
 
 use crate::context::Context;
 use crate::demand::Demand;
 use crate::numbers;
-use crate::text::{ms, place, title};
+use crate::text::{ms, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
 /// What the agent calls a wait for a program that was started.
@@ -46,7 +48,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
             of.requests = of.requests.max(*requests);
             of.waits_ms += time_ms;
             if !act.site.is_empty() {
-                of.line = place(Some(act.site));
+                of.line = breakdown::line_of(act.site);
             }
         }
     }
@@ -66,33 +68,43 @@ fn finding(context: &Context<'_>, route: usize, of: &OfRoute<'_>) -> Finding {
     let gain = context.gain(&demand);
     let mut evidence = Vec::new();
     if of.count > 0 {
-        evidence.push(format!(
-            "{} in {} requests, {} in all",
-            numbers::counted(of.count, "wait"),
-            numbers::count(of.requests),
-            ms(of.waits_ms),
+        evidence.push(text!(
+            "{waits} in {requests} requests, {time} in all",
+            waits = counted!(of.count, "wait"),
+            requests = numbers::count(of.requests),
+            time = ms(of.waits_ms)
         ));
     }
     if of.starts_ms > 0.0 {
-        evidence.push(format!(
-            "starting the program takes {} of it a request, with the GVL, by samples of the run",
-            ms(of.starts_ms / requests.max(1.0)),
-        ));
+        evidence.push(text!("starting the program takes {time} of it a request, with the GVL, by samples of the run", time = ms(of.starts_ms / requests.max(1.0))));
     }
     Finding {
         rule: "subprocess",
         route: name.clone(),
-        title: title(&format!("{name} waits {each} a request for a subprocess at {}", of.line)),
-        why: "a program is started, loaded and run for each request: its CPU and memory come on top of the app's, and no other thread \
-              of the worker runs Ruby while it is started"
-            .to_owned(),
+        title: title(text!(
+            "{name} waits {each} a request for a subprocess at {place}",
+            name,
+            each,
+            place = of.line
+        )),
+        why: text!(
+            "a program is started, loaded and run for each request: its CPU and memory come on top of the app's, \
+             and no other thread of the worker runs Ruby while it is started"
+        ),
         evidence,
         remedy: Remedy {
-            text: "do it in Ruby, or in a job outside of the request; keep one process and talk to it".to_owned(),
+            text: text!(
+                "do it in Ruby, or in a job outside of the request; keep one process and talk to it"
+            ),
             exact: None,
             safety: Safety::Code,
         },
-        estimated_gain: format!("{}: −{each} a request on {name}, if all of it goes", gain.text),
+        estimated_gain: text!(
+            "{gain}: −{each} a request on {name}, if all of it goes",
+            gain = gain.text,
+            each,
+            name
+        ),
         gain_share: gain.share,
         gain: gain.replayed,
         confidence: Confidence::High,

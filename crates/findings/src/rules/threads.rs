@@ -3,12 +3,13 @@
 //! The recorded requests are replayed with other numbers of threads, by the model of `hakaru predict` and with the advice of
 //! `hakaru tune --advise`, so that all three say the same.
 
+use crate::counted;
 use breakdown::RouteBalance;
 use whatif::advice::{Advice, advise};
 use whatif::{Model, Prediction, Setup};
+use words::{Text, text};
 
 use crate::context::{Context, Replay};
-use crate::numbers::counted;
 use crate::text::{ms, percent, times, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
@@ -118,7 +119,7 @@ impl Plan {
     }
 
     /// Throughput and p95 around the recommended number, and at the present one.
-    fn table(&self) -> Vec<String> {
+    fn table(&self) -> Vec<Text> {
         let r = self.advice.threads;
         let mut shown = vec![self.threads, r.saturating_sub(1), r, r + 1];
         shown.retain(|threads| *threads > 0);
@@ -131,11 +132,13 @@ impl Plan {
                 _ if threads == r => " (recommended)",
                 _ => "",
             };
-            format!(
-                "predicted at {threads} threads{mark}: {:.0} req/s, p95 {}, GVL wait {}",
-                seen.rps,
-                ms(seen.latency_p95.as_millis_f64()),
-                ms(seen.gvl_wait_mean.as_millis_f64()),
+            text!(
+                "predicted at {threads} threads{mark}: {rate} req/s, p95 {p95}, GVL wait {wait}",
+                threads,
+                mark,
+                rate = format!("{:.0}", seen.rps),
+                p95 = ms(seen.latency_p95.as_millis_f64()),
+                wait = ms(seen.gvl_wait_mean.as_millis_f64())
             )
         };
         shown.into_iter().map(line).collect()
@@ -148,39 +151,37 @@ impl Plan {
     }
 
     /// Throughput may be bought with latency, which must then be said beside it.
-    fn p95_change(&self) -> String {
+    fn p95_change(&self) -> Text {
         let p95 = |threads| ms(self.replay(threads).latency_p95.as_millis_f64());
-        format!(
-            " (p95 {} → {})",
-            p95(self.threads),
-            p95(self.advice.threads)
+        text!(
+            " (p95 {now} → {then})",
+            now = p95(self.threads),
+            then = p95(self.advice.threads)
         )
     }
 
-    fn evidence(&self) -> Vec<String> {
+    fn evidence(&self) -> Vec<Text> {
         let mut evidence = self.table();
-        evidence.push(format!(
-            "from {} recorded requests, at most {} threads; the replay of the present setting is {} off",
-            self.model.sampled,
-            self.advice.tried.len(),
-            percent(self.error),
-        ));
+        evidence.push(text!("from {requests} recorded requests, at most {threads} threads; the replay of the present setting is \
+             {error} off", requests = self.model.sampled, threads = self.advice.tried.len(), error = percent(self.error)));
         evidence
     }
 
-    fn remedy(&self, context: &Context<'_>, side: &str) -> Remedy {
+    fn remedy(&self, context: &Context<'_>, side: Text) -> Remedy {
         let r = self.advice.threads;
         let pool = match context.recording.meta.target.database_pool {
-            Some(pool) => format!("; the database pool of {pool} suffices"),
-            None => format!(
-                "; the database pool must hold {} a worker",
-                counted(u64::from(r), "connection")
+            Some(pool) => text!("; the database pool of {pool} suffices", pool),
+            None => text!(
+                "; the database pool must hold {connections} a worker",
+                connections = counted!(u64::from(r), "connection")
             ),
         };
         Remedy {
-            text: format!(
-                "run {} a worker{pool}; {side}",
-                counted(u64::from(r), "thread")
+            text: text!(
+                "run {threads} a worker{pool}; {side}",
+                threads = counted!(u64::from(r), "thread"),
+                pool,
+                side
             ),
             exact: Some(format!("-t {r}:{r}")),
             safety: Safety::Careful,
@@ -198,12 +199,13 @@ fn too_few(context: &Context<'_>, plan: &Plan, queued: f64, gain: f64) -> Findin
         let (what, time) = largest_part(balance);
         evidence.insert(
             0,
-            format!(
-                "{} holds the threads {} of the time, {} of {} in {what}",
-                balance.route,
-                percent(share),
-                ms(time),
-                ms(balance.seen_mean_ms - balance.balance.queue - balance.balance.respond),
+            text!(
+                "{route} holds the threads {share} of the time, {time} of {held} in {what}",
+                route = balance.route,
+                share = percent(share),
+                time = ms(time),
+                held = ms(balance.seen_mean_ms - balance.balance.queue - balance.balance.respond),
+                what
             ),
         );
     }
@@ -214,28 +216,33 @@ fn too_few(context: &Context<'_>, plan: &Plan, queued: f64, gain: f64) -> Findin
     });
     Finding {
         rule: "threads",
-        title: title(&format!(
-            "{} exhausted: requests queue {}; {r} would serve {} times as many",
-            if threads == 1 {
-                "the one thread is".to_owned()
+        title: title(text!(
+            "{threads} exhausted: requests queue {queued}; {r} would serve {times} times as many",
+            threads = if threads == 1 {
+                text!("the one thread is")
             } else {
-                format!("{threads} threads are")
+                text!("{threads} threads are", threads)
             },
-            ms(queued),
-            times(1.0 + gain),
+            queued = ms(queued),
+            r,
+            times = times(1.0 + gain)
         )),
-        why: format!(
-            "all threads have a request while {} of a request's time is waiting for one",
-            percent(queued / context.breakdown.overall.seen_mean_ms),
+        why: text!(
+            "all threads have a request while {share} of a request's time is waiting for one",
+            share = percent(queued / context.breakdown.overall.seen_mean_ms)
         ),
         evidence,
-        remedy: plan.remedy(context, "each thread takes memory, and all share one GVL"),
+        remedy: plan.remedy(
+            context,
+            text!("each thread takes memory, and all share one GVL"),
+        ),
         estimated_gain: match &replayed {
             Some(gain) => gain.text.clone(),
-            None => format!(
-                "{:+.0}% throughput with {r} threads{}, by replay",
-                gain * 100.0,
-                plan.p95_change(),
+            None => text!(
+                "{gain}% throughput with {r} threads{p95}, by replay",
+                gain = format!("{:+.0}", gain * 100.0),
+                r,
+                p95 = plan.p95_change()
             ),
         },
         gain_share: replayed
@@ -252,30 +259,36 @@ fn too_many(context: &Context<'_>, plan: &Plan, gain: f64) -> Finding {
     let (threads, r) = (plan.threads, plan.advice.threads);
     let wait = context.breakdown.overall.balance.gvl_wait;
     let waits = if wait >= WAIT_SHOWN_MIN_MS {
-        format!("requests wait {} for the GVL", ms(wait))
+        text!("requests wait {wait} for the GVL", wait = ms(wait))
     } else {
-        "they take turns on one GVL".to_owned()
+        text!("they take turns on one GVL")
     };
-    let give = if r == 1 { "gives" } else { "give" };
+    let share = percent(1.0 + gain);
     Finding {
         rule: "threads",
         route: String::new(),
-        title: title(&format!(
-            "{threads} threads are too many: {waits}; {r} {give} {} of the throughput",
-            percent(1.0 + gain),
+        title: title(text!(
+            "{threads} threads are too many: {waits}; {fewer} of the throughput",
+            threads,
+            waits,
+            fewer = match r {
+                1 => text!("1 gives {share}", share),
+                _ => text!("{r} give {share}", r, share),
+            }
         )),
-        why: "threads that wait for the GVL hold memory and database connections, and make every \
-              request's time depend on its neighbours"
-            .to_owned(),
+        why: text!(
+            "threads that wait for the GVL hold memory and database connections, and make every request's time \
+             depend on its neighbours"
+        ),
         evidence: plan.evidence(),
         remedy: plan.remedy(
             context,
-            "requests then wait in the queue instead, first come, first served",
+            text!("requests then wait in the queue instead, first come, first served"),
         ),
-        estimated_gain: format!(
-            "{} fewer a worker at {:+.0}% throughput, by replay; for more throughput add workers",
-            counted(u64::from(threads - r), "thread"),
-            gain * 100.0,
+        estimated_gain: text!(
+            "{threads} fewer a worker at {gain}% throughput, by replay; for more throughput add workers",
+            threads = counted!(u64::from(threads - r), "thread"),
+            gain = format!("{:+.0}", gain * 100.0)
         ),
         gain_share: 0.0,
         gain: None,
@@ -296,21 +309,22 @@ fn holder<'a>(context: &Context<'a>) -> Option<(&'a RouteBalance, f64)> {
     (total > 0.0).then(|| (most, held(most) / total))
 }
 
-fn largest_part(route: &RouteBalance) -> (&'static str, f64) {
+fn largest_part(route: &RouteBalance) -> (Text, f64) {
     let b = &route.balance;
     let parts = [
-        ("GVL wait", b.gvl_wait),
-        ("garbage collection", b.gc),
-        ("SQL", b.sql),
-        ("outgoing HTTP", b.http),
-        ("locks", b.lock),
-        ("sleep", b.sleep),
-        ("other I/O", b.other_io),
-        ("CPU", b.cpu),
-        ("waiting for a core", b.cpu_wait),
+        (text!("GVL wait"), b.gvl_wait),
+        (text!("garbage collection"), b.gc),
+        (text!("SQL"), b.sql),
+        (text!("outgoing HTTP"), b.http),
+        (text!("locks"), b.lock),
+        (text!("sleep"), b.sleep),
+        (text!("other I/O"), b.other_io),
+        (text!("CPU"), b.cpu),
+        (text!("waiting for a core"), b.cpu_wait),
     ];
-    parts.into_iter().fold(
-        ("", 0.0),
-        |most, part| if part.1 > most.1 { part } else { most },
-    )
+    parts
+        .into_iter()
+        .fold((Text::default(), 0.0), |most, part| {
+            if part.1 > most.1 { part } else { most }
+        })
 }

@@ -1,6 +1,7 @@
 //! How answers travel: connections that are closed after each, compression that is missing or dear.
 
 use breakdown::{Answers, RouteBalance};
+use words::{Phrase, Text, phrase, text};
 
 use crate::context::Context;
 use crate::numbers;
@@ -17,10 +18,11 @@ const BODY_BYTES_MIN: f64 = 1_400.0;
 const RESPOND_SHARE_MIN: f64 = 0.2;
 /// … and so long.
 const RESPOND_MS_MIN: f64 = 0.5;
-const COMPRESS: &str =
-    "let the proxy in front compress, at a low level; files beforehand (gzip_static)";
+const COMPRESS: Phrase =
+    phrase!("let the proxy in front compress, at a low level; files beforehand (gzip_static)");
 /// What shows first whether the app compresses already.
-const OFFER: &str = "offer it in the flows (Accept-Encoding: gzip; checks see bodies decompressed)";
+const OFFER: Phrase =
+    phrase!("offer it in the flows (Accept-Encoding: gzip; checks see bodies decompressed)");
 /// What compression leaves of text: between a third and a tenth.
 const LEFT: f64 = 0.3;
 
@@ -44,25 +46,16 @@ fn closed(answered: &[(&RouteBalance, &Answers)]) -> Option<Finding> {
     (seen >= ANSWERS_MIN && closed as f64 >= CLOSED_MIN * seen as f64).then(|| Finding {
         rule: "keep-alive-off",
         route: String::new(),
-        title: title(&format!(
-            "the connection is closed after {} of the answers",
-            percent(closed as f64 / seen as f64)
-        )),
-        why: "each request begins with a new connection: a round trip more, with TLS two, and work on both ends"
-            .to_owned(),
-        evidence: vec![format!(
-            "{} of {} answers that were looked at, unasked",
-            numbers::count(closed),
-            numbers::count(seen)
-        )],
+        title: title(text!("the connection is closed after {share} of the answers", share = percent(closed as f64 / seen as f64))),
+        why: text!("each request begins with a new connection: a round trip more, with TLS two, and work on both ends"),
+        evidence: vec![text!("{closed} of {seen} answers that were looked at, unasked", closed = numbers::count(closed), seen = numbers::count(seen))],
         remedy: Remedy {
-            text: "let the server keep connections (puma.rb: enable_keep_alives true, queue_requests true), and send \
-                   no Connection: close; a proxy in front needs keep-alive to the app too"
-                .to_owned(),
+            text: text!("let the server keep connections (puma.rb: enable_keep_alives true, queue_requests true), and send \
+                 no Connection: close; a proxy in front needs keep-alive to the app too"),
             exact: Some("enable_keep_alives true".to_owned()),
             safety: Safety::Careful,
         },
-        estimated_gain: "unknown: it is the network's round trips, which are short on one host".to_owned(),
+        estimated_gain: text!("unknown: it is the network's round trips, which are short on one host"),
         gain_share: 0.0,
         gain: None,
         confidence: Confidence::High,
@@ -95,34 +88,22 @@ fn plain(answered: &[(&RouteBalance, &Answers)]) -> Option<Finding> {
     Some(Finding {
         rule: "compression-missing",
         route: most.route.clone(),
-        title: title(&format!(
-            "{} answers {} of text uncompressed",
-            most.route,
-            numbers::bytes(most.body_bytes as u64)
-        )),
-        why: "text shrinks to a third or less, and outside of this host the network is what most clients wait for"
-            .to_owned(),
+        title: title(text!("{route} answers {size} of text uncompressed", route = most.route, size = numbers::bytes(most.body_bytes as u64))),
+        why: text!("text shrinks to a third or less, and outside of this host the network is what most clients wait for"),
         evidence: vec![
-            format!(
-                "{}; {}",
-                answers.content_type.as_deref().unwrap_or("no type"),
-                if known {
-                    "clients offered to take it compressed"
+            text!("{kind}; {offered}", kind = answers.content_type.as_deref().map_or_else(|| text!("no type"), Text::from), offered = if known {
+                    text!("clients offered to take it compressed")
                 } else {
-                    "no flow offered to take it compressed, as browsers do: whether the app would is not known"
-                }
-            ),
-            format!("{} of such text in all", numbers::bytes(total as u64)),
+                    text!("no flow offered to take it compressed, as browsers do: whether the app would is not known")
+                }),
+            text!("{size} of such text in all", size = numbers::bytes(total as u64)),
         ],
         remedy: Remedy {
-            text: if known { COMPRESS.to_owned() } else { format!("{OFFER}; then {COMPRESS}") },
+            text: if known { COMPRESS.into() } else { text!("{offer}; then {compress}", offer = OFFER, compress = COMPRESS) },
             exact: Some("gzip on; gzip_comp_level 1; gzip_proxied any; gzip_types text/css application/json application/javascript image/svg+xml;".to_owned()),
             safety: Safety::Careful,
         },
-        estimated_gain: format!(
-            "about {} less over the network; no time on this host",
-            numbers::bytes((total * (1.0 - LEFT)) as u64)
-        ),
+        estimated_gain: text!("about {size} less over the network; no time on this host", size = numbers::bytes((total * (1.0 - LEFT)) as u64)),
         gain_share: 0.0,
         gain: None,
         confidence: if known { Confidence::Medium } else { Confidence::Low },
@@ -143,26 +124,27 @@ fn dear(context: &Context<'_>, answered: &[(&RouteBalance, &Answers)]) -> Option
     Some(Finding {
         rule: "compression-cpu",
         route: most.route.clone(),
-        title: title(&format!(
-            "compressing takes {} of {} after each {}",
-            ms(most.balance.respond),
-            ms(most.seen_mean_ms),
-            most.route
+        title: title(text!(
+            "compressing takes {time} of {all} after each {route}",
+            time = ms(most.balance.respond),
+            all = ms(most.seen_mean_ms),
+            route = most.route
         )),
-        why: "the app's own process compresses while it sends, and holds a thread for it".to_owned(),
-        evidence: vec![format!(
-            "Content-Encoding {}; {} a request pass between the end of the handler and the last byte",
-            answers.content_encoding.as_deref().unwrap_or_default(),
-            ms(most.balance.respond)
+        why: text!("the app's own process compresses while it sends, and holds a thread for it"),
+        evidence: vec![text!(
+            "Content-Encoding {encoding}; {time} a request pass between the end of the handler and the last byte",
+            encoding = answers.content_encoding.as_deref().unwrap_or_default(),
+            time = ms(most.balance.respond)
         )],
         remedy: Remedy {
-            text: "leave Rack::Deflater out and let the proxy in front compress, at a low level; keep what does not \
-                   change compressed"
-                .to_owned(),
+            text: text!(
+                "leave Rack::Deflater out and let the proxy in front compress, at a low level; keep what does not \
+                 change compressed"
+            ),
             exact: Some("gzip on; gzip_comp_level 1; gzip_proxied any;".to_owned()),
             safety: Safety::Careful,
         },
-        estimated_gain: format!("up to {} of all time", percent(share)),
+        estimated_gain: text!("up to {share} of all time", share = percent(share)),
         gain_share: share,
         gain: None,
         confidence: Confidence::Medium,

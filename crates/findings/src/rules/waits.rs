@@ -1,6 +1,8 @@
 //! Requests that sleep, or wait for something that is neither SQL, HTTP, nor a lock.
 
+use crate::counted;
 use recording::{ActKind, BurstKind};
+use words::{Text, text};
 
 use crate::acts::ActSum;
 use crate::context::Context;
@@ -59,23 +61,28 @@ impl Kind {
         }
     }
 
-    fn does(self, each: &str, what: &str) -> String {
+    fn does(self, each: &str, what: &str) -> Text {
         match (self, what) {
-            (Kind::Sleeps, _) => format!("sleeps {each} a request"),
-            (Kind::Computes(_), _) => format!("computes {each} a request off the GVL"),
-            (Kind::Waits, "") => format!("waits {each} a request"),
-            (Kind::Waits, what) => format!("waits {each} a request for {what}"),
+            (Kind::Sleeps, _) => text!("sleeps {each} a request", each),
+            (Kind::Computes(_), _) => text!("computes {each} a request off the GVL", each),
+            (Kind::Waits, "") => text!("waits {each} a request", each),
+            (Kind::Waits, what) => text!("waits {each} a request for {what}", each, what),
         }
     }
 
-    fn why(self) -> &'static str {
+    fn why(self) -> Text {
         match self {
             Kind::Computes(_) => {
-                "native code without the GVL runs beside Ruby, but it needs a core: with all cores in use, neither more threads \
-                 nor more workers serve more"
+                text!(
+                    "native code without the GVL runs beside Ruby, but it needs a core: with all cores in use, neither \
+                       more threads nor more workers serve more"
+                )
             }
             Kind::Sleeps | Kind::Waits => {
-                "a thread that waits holds its place, its memory and often its database connection, and others queue behind it"
+                text!(
+                    "a thread that waits holds its place, its memory and often its database connection, and others \
+                       queue behind it"
+                )
             }
         }
     }
@@ -102,26 +109,25 @@ fn finding(context: &Context<'_>, act: &ActSum<'_>) -> Finding {
     let kind = Kind::of(context, act);
     let route = context.route_of(act);
     let each = ms(act.each_ms());
-    let noun = match kind {
-        Kind::Sleeps => "sleep",
-        Kind::Computes(_) => "turn",
-        Kind::Waits => "wait",
+    let waits = match kind {
+        Kind::Sleeps => counted!(act.count, "sleep"),
+        Kind::Computes(_) => counted!(act.count, "turn"),
+        Kind::Waits => counted!(act.count, "wait"),
     };
     let served = match kind {
-        Kind::Computes(_) => "",
-        _ => ", while the thread served nobody",
+        Kind::Computes(_) => Text::default(),
+        _ => text!(", while the thread served nobody"),
     };
-    let mut evidence = vec![format!(
-        "{} in {} requests, {} in all{served}",
-        numbers::counted(act.count, noun),
-        numbers::count(act.requests()),
-        ms(act.time_ms),
+    let mut evidence = vec![text!(
+        "{waits} in {requests} requests, {time} in all{served}",
+        waits,
+        requests = numbers::count(act.requests()),
+        time = ms(act.time_ms),
+        served
     )];
     if let Kind::Computes(share) = kind {
-        evidence.push(format!(
-            "{} of its time off the GVL it computes, or waits for a core to, by the threads' clocks and replay",
-            percent(share),
-        ));
+        evidence.push(text!("{share} of its time off the GVL it computes, or waits for a core to, by the threads' clocks and \
+             replay", share = percent(share)));
     }
     if !act.site.is_empty() {
         evidence.push(called_from(act.site));
@@ -130,21 +136,25 @@ fn finding(context: &Context<'_>, act: &ActSum<'_>) -> Finding {
     let place = place(Some(act.site));
     Finding {
         rule: kind.rule(),
-        title: title(&format!(
-            "{route} {} at {place}",
-            kind.does(&each, act.what)
+        title: title(text!(
+            "{route} {does} at {place}",
+            route,
+            does = kind.does(&each, act.what),
+            place
         )),
         route: route.to_owned(),
-        why: kind.why().to_owned(),
+        why: kind.why(),
         evidence,
         remedy: Remedy {
-            text: remedy(kind, act.what).to_owned(),
+            text: remedy(kind, act.what),
             exact: None,
             safety: Safety::Code,
         },
-        estimated_gain: format!(
-            "{}: −{each} a request on {route}, if all of it goes",
-            gain.text
+        estimated_gain: text!(
+            "{gain}: −{each} a request on {route}, if all of it goes",
+            gain = gain.text,
+            each,
+            route
         ),
         gain_share: gain.share,
         gain: gain.replayed,
@@ -152,20 +162,24 @@ fn finding(context: &Context<'_>, act: &ActSum<'_>) -> Finding {
     }
 }
 
-fn remedy(kind: Kind, what: &str) -> &'static str {
+fn remedy(kind: Kind, what: &str) -> Text {
     match (kind, what) {
         (Kind::Computes(_), _) => {
-            "do it once and keep the result: hash a password at login only and keep a session, compress once or at the \
-             proxy; else choose a cheaper cost, or do it in a job outside of the request"
+            text!(
+                "do it once and keep the result: hash a password at login only and keep a session, compress once or \
+                 at the proxy; else choose a cheaper cost, or do it in a job outside of the request"
+            )
         }
         (Kind::Sleeps, _) => {
-            "answer at once: let the client ask again later, push when there is news (server-sent events, a \
-             WebSocket), or do what has to wait in a job"
+            text!(
+                "answer at once: let the client ask again later, push when there is news (server-sent events, a \
+                 WebSocket), or do what has to wait in a job"
+            )
         }
         (_, "writing" | "fsync") => {
-            "write it from a thread of its own or after the answer, and flush less often"
+            text!("write it from a thread of its own or after the answer, and flush less often")
         }
-        (_, "a name server") => "keep the address, or run a caching resolver on this host",
-        _ => "do it outside of the request, keep its result, or give it a time limit",
+        (_, "a name server") => text!("keep the address, or run a caching resolver on this host"),
+        _ => text!("do it outside of the request, keep its result, or give it a time limit"),
     }
 }

@@ -1,6 +1,7 @@
 //! The first half of the run was slower, or the second: it was no steady state.
 
 use std::collections::BTreeMap;
+use words::{Text, text};
 
 use super::Doubt;
 use crate::context::Context;
@@ -31,22 +32,24 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     let (rule, what, remedy) = if faster {
         (
             "warming-up",
-            format!(
-                "still warming up: the median fell from {} to {} within the run",
-                ms(before),
-                ms(after)
+            text!(
+                "still warming up: the median fell from {before} to {after} within the run",
+                before = ms(before),
+                after = ms(after)
             ),
-            "warm up longer (JIT, caches and connections need it), then measure",
+            text!("warm up longer (JIT, caches and connections need it), then measure"),
         )
     } else if slower {
         (
             "drifting",
-            format!(
-                "slower and slower: the median rose from {} to {} within the run",
-                ms(before),
-                ms(after)
+            text!(
+                "slower and slower: the median rose from {before} to {after} within the run",
+                before = ms(before),
+                after = ms(after)
             ),
-            "see what grows: tables without an index, memory, a queue; reset the data before each run",
+            text!(
+                "see what grows: tables without an index, memory, a queue; reset the data before each run"
+            ),
         )
     } else {
         return Vec::new();
@@ -54,14 +57,14 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     let doubt = Doubt {
         rule,
         what,
-        why: "one number for a run says nothing of a run that changes",
+        why: text!("one number for a run says nothing of a run that changes"),
         evidence: vec![
-            format!(
-                "medians of the seconds of {}",
-                busiest(context).unwrap_or("all requests")
+            text!(
+                "medians of the seconds of {route}",
+                route = busiest(context).map_or_else(|| text!("all requests"), Text::from)
             ),
-            format!("first half: {}", list(first)),
-            format!("second half: {}", list(second)),
+            text!("first half: {medians}", medians = list(first)),
+            text!("second half: {medians}", medians = list(second)),
         ],
         remedy,
         confidence: Confidence::Medium,

@@ -1,6 +1,7 @@
 //! `SELECT *` that fetches more than the answer can hold.
 
 use breakdown::{RouteBalance, SqlSummary};
+use words::text;
 
 use crate::context::Context;
 use crate::numbers;
@@ -93,39 +94,39 @@ fn finding(
     Finding {
         rule: "wide-columns",
         route: route.route.clone(),
-        title: title(&format!(
-            "SELECT * FROM {} fetches {} that {} cannot show",
-            wide.table,
-            numbers::bytes(wide.fetched as u64),
-            route.route
+        title: title(text!(
+            "SELECT * FROM {table} fetches {size} that {route} cannot show",
+            table = wide.table,
+            size = numbers::bytes(wide.fetched as u64),
+            route = route.route
         )),
-        why: "long values are read, sent and made into objects, and thrown away".to_owned(),
+        why: text!("long values are read, sent and made into objects, and thrown away"),
         evidence: vec![
-            format!(
-                "{} a request in {}; the body has {}",
-                numbers::bytes(wide.fetched as u64),
-                wide.columns.join(", "),
-                numbers::bytes(route.body_bytes as u64)
+            text!(
+                "{size} a request in {columns}; the body has {body}",
+                size = numbers::bytes(wide.fetched as u64),
+                columns = wide.columns.join(", "),
+                body = numbers::bytes(route.body_bytes as u64)
             ),
-            format!(
-                "{:.0} rows each at {}: {}",
-                wide.rows,
-                place(sql.called_from.first().map(String::as_str)),
-                fit(&sql.digest, 160)
+            text!(
+                "{rows} rows each at {place}: {statement}",
+                rows = format!("{:.0}", wide.rows),
+                place = place(sql.called_from.first().map(String::as_str)),
+                statement = fit(&sql.digest, 160)
             ),
         ],
         remedy: Remedy {
-            text: format!(
-                "name the columns and rows that are used; leave out {}",
-                wide.columns.join(", ")
+            text: text!(
+                "name the columns and rows that are used; leave out {columns}",
+                columns = wide.columns.join(", ")
             ),
             exact: None,
             safety: Safety::Code,
         },
-        estimated_gain: format!(
-            "{}: −{} in all, half of the statement's time by its share of bytes; less garbage too",
-            gain.text,
-            ms(saved.sum())
+        estimated_gain: text!(
+            "{gain}: −{saved} in all, half of the statement's time by its share of bytes; less garbage too",
+            gain = gain.text,
+            saved = ms(saved.sum())
         ),
         gain_share: gain.share,
         gain: gain.replayed,

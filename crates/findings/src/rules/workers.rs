@@ -2,6 +2,7 @@
 //! several of them always wait for it, or the process uses a core whole, the server's own work between requests included.
 
 use whatif::Setup;
+use words::{Text, text};
 
 use super::host_busy;
 use crate::context::Context;
@@ -115,25 +116,32 @@ fn without_waiting(context: &Context<'_>) -> f64 {
 }
 
 impl Taken {
-    fn name(&self) -> String {
+    fn name(&self) -> Text {
         match self {
-            Taken::Gvl(held) => format!("GVL held {} of the time", percent(*held)),
-            Taken::Queue(waiting) => format!("{waiting:.1} threads always wait for the GVL"),
-            Taken::Core(used) => format!("a worker uses {} of a core", percent(*used)),
+            Taken::Gvl(held) => text!("GVL held {share} of the time", share = percent(*held)),
+            Taken::Queue(waiting) => text!(
+                "{waiting} threads always wait for the GVL",
+                waiting = format!("{waiting:.1}")
+            ),
+            Taken::Core(used) => text!("a worker uses {share} of a core", share = percent(*used)),
         }
     }
 
-    fn evidence(&self) -> String {
+    fn evidence(&self) -> Text {
         match self {
-            Taken::Gvl(held) => format!("GVL held {} of the time by handlers", percent(*held)),
+            Taken::Gvl(held) => text!(
+                "GVL held {share} of the time by handlers",
+                share = percent(*held)
+            ),
             Taken::Queue(waiting) => {
-                format!(
-                    "{waiting:.1} handlers of a worker wait for its GVL at any moment, in the mean"
+                text!(
+                    "{waiting} handlers of a worker wait for its GVL at any moment, in the mean",
+                    waiting = format!("{waiting:.1}")
                 )
             }
-            Taken::Core(used) => format!(
-                "a worker's process uses {} of a core, by handlers and by the server between requests",
-                percent(*used)
+            Taken::Core(used) => text!(
+                "a worker's process uses {share} of a core, by handlers and by the server between requests",
+                share = percent(*used)
             ),
         }
     }
@@ -142,38 +150,45 @@ impl Taken {
 fn finding(context: &Context<'_>, room: &Room) -> Finding {
     let target = &context.recording.meta.target;
     let careful = if target.database.starts_with("sqlite") {
-        "each takes memory of its own; SQLite's writers then wait for each other across processes"
+        text!(
+            "each takes memory of its own; SQLite's writers then wait for each other across processes"
+        )
     } else {
-        "each takes memory of its own, and database connections for its threads"
+        text!("each takes memory of its own, and database connections for its threads")
     };
     Finding {
         rule: "workers",
         route: String::new(),
-        title: title(&format!(
-            "{}, {:.1} cores idle: {} workers would serve {} times as many",
-            room.taken.name(),
-            room.idle,
-            room.workers,
-            times(room.factor),
+        title: title(text!(
+            "{taken}, {idle} cores idle: {workers} workers would serve {times} times as many",
+            taken = room.taken.name(),
+            idle = format!("{:.1}", room.idle),
+            workers = room.workers,
+            times = times(room.factor)
         )),
-        why: "one process runs Ruby on one core at a time, however many threads it has".to_owned(),
+        why: text!("one process runs Ruby on one core at a time, however many threads it has"),
         evidence: vec![
             room.taken.evidence(),
-            format!(
-                "{:.2} of {} cores idle in the measured window",
-                room.idle, context.recording.meta.cores
+            text!(
+                "{idle} of {cores} cores idle in the measured window",
+                idle = format!("{:.2}", room.idle),
+                cores = context.recording.meta.cores
             ),
         ],
         remedy: Remedy {
-            text: format!("run {} workers, with preload_app!; {careful}", room.workers),
+            text: text!(
+                "run {workers} workers, with preload_app!; {careful}",
+                workers = room.workers,
+                careful
+            ),
             exact: Some(format!("-w {} --preload", room.workers)),
             safety: Safety::Careful,
         },
         estimated_gain: match &room.gain {
             Some(gain) => gain.text.clone(),
-            None => format!(
-                "up to {} times the throughput, bound by the idle cores",
-                times(room.factor)
+            None => text!(
+                "up to {times} times the throughput, bound by the idle cores",
+                times = times(room.factor)
             ),
         },
         gain_share: 1.0 - 1.0 / room.factor,

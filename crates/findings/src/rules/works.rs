@@ -1,11 +1,12 @@
 //! Sessions, JSON, Marshal, templates and logging that take a large share of the time.
 
+use crate::counted;
 use recording::{ActKind, BurstKind};
+use words::{Phrase, Text, phrase, text};
 
 use crate::acts::ActSum;
 use crate::context::Context;
 use crate::demand::Demand;
-use crate::numbers;
 use crate::text::{called_from, ms, percent, place, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
@@ -15,9 +16,9 @@ struct Work {
     /// Names of its acts.
     names: &'static [&'static str],
     /// What the title says.
-    what: &'static str,
-    why: &'static str,
-    remedy: &'static str,
+    what: Phrase,
+    why: Phrase,
+    remedy: Phrase,
     /// Share of the handlers' time from which it is a finding.
     share_min: f64,
     confidence: Confidence,
@@ -28,50 +29,61 @@ const WORKS: [Work; 5] = [
     Work {
         rule: "session-share",
         names: &["session load", "session commit"],
-        what: "loading and storing sessions",
-        why: "the session is read, checked or decrypted, and written again on every request that touches it",
-        remedy: "keep only an id in it and the rest in a store on the server; leave it alone on routes that need \
-                 none; with cookies take the JSON serializer instead of Marshal",
+        what: phrase!("loading and storing sessions"),
+        why: phrase!(
+            "the session is read, checked or decrypted, and written again on every request that touches it"
+        ),
+        remedy: phrase!(
+            "keep only an id in it and the rest in a store on the server; leave it alone on routes that need none; with cookies take the JSON serializer instead of Marshal"
+        ),
         share_min: 0.1,
         confidence: Confidence::Medium,
     },
     Work {
         rule: "json-share",
         names: &["JSON.generate", "JSON.parse"],
-        what: "JSON",
-        why: "every value is walked and written, however little of it is new",
-        remedy: "send less of it; keep the text of what does not change; json 2.10 and later, oj (Oj.mimic_JSON) and \
-                 simdjson (parsing) are faster drop-in replacements",
+        what: phrase!("JSON"),
+        why: phrase!("every value is walked and written, however little of it is new"),
+        remedy: phrase!(
+            "send less of it; keep the text of what does not change; json 2.10 and later, oj (Oj.mimic_JSON) and simdjson (parsing) are faster drop-in replacements"
+        ),
         share_min: 0.1,
         confidence: Confidence::Medium,
     },
     Work {
         rule: "marshal-share",
         names: &["Marshal.load", "Marshal.dump"],
-        what: "Marshal",
-        why: "objects are taken apart and put together again, mostly on their way from and to a cache",
-        remedy: "keep less in each entry of the cache, or what is shown instead of what it is made from; msgpack and \
-                 oj are faster where plain data is enough",
+        what: phrase!("Marshal"),
+        why: phrase!(
+            "objects are taken apart and put together again, mostly on their way from and to a cache"
+        ),
+        remedy: phrase!(
+            "keep less in each entry of the cache, or what is shown instead of what it is made from; msgpack and oj are faster where plain data is enough"
+        ),
         share_min: 0.1,
         confidence: Confidence::Medium,
     },
     Work {
         rule: "template-share",
         names: &["template"],
-        what: "rendering templates",
-        why: "the same page is put together anew for each request",
-        remedy: "cache fragments that many requests share; render collections at once instead of a partial for each; \
-                 erubi and hamlit are faster engines",
+        what: phrase!("rendering templates"),
+        why: phrase!("the same page is put together anew for each request"),
+        remedy: phrase!(
+            "cache fragments that many requests share; render collections at once instead of a partial for each; erubi and hamlit are faster engines"
+        ),
         share_min: 0.25,
         confidence: Confidence::Low,
     },
     Work {
         rule: "logging",
         names: &["log"],
-        what: "writing the log",
-        why: "a line is formatted and written before the answer goes on, and each write waits for the others",
-        remedy: "log less (info instead of debug), or let a thread of its own write (Logger with a buffered device, \
-                 a non-blocking appender such as semantic_logger's)",
+        what: phrase!("writing the log"),
+        why: phrase!(
+            "a line is formatted and written before the answer goes on, and each write waits for the others"
+        ),
+        remedy: phrase!(
+            "log less (info instead of debug), or let a thread of its own write (Logger with a buffered device, a non-blocking appender such as semantic_logger's)"
+        ),
         share_min: 0.05,
         confidence: Confidence::High,
     },
@@ -108,38 +120,47 @@ fn of(context: &Context<'_>, work: &Work) -> Option<Finding> {
     let most = *acts.first().filter(|_| share >= work.share_min)?;
     let route = context.route_of(most);
     let gain = context.gain(&demand);
-    let mut evidence = vec![format!(
-        "{}, {} in all, most in {route}",
-        numbers::counted(count, "time"),
-        ms(time),
+    let mut evidence = vec![text!(
+        "{times}, {time} in all, most in {route}",
+        times = counted!(count, "time"),
+        time = ms(time),
+        route
     )];
     evidence.extend(acts.iter().take(LINES_SHOWN).map(|act| {
-        let told = format!("{} {}", act.what, ms(act.time_ms));
+        let told = text!(
+            "{what} {time}",
+            what = Text::named(act.what),
+            time = ms(act.time_ms)
+        );
         match act.site {
             // A middleware's work has no line of the app.
             "" => told,
-            site => format!("{told} {}", called_from(site)),
+            site => text!("{told} {from}", told, from = called_from(site)),
         }
     }));
     evidence.extend(sampled.lines);
     evidence.extend(settings(context, work));
     Some(Finding {
         rule: work.rule,
-        title: title(&format!(
-            "{} is {} of the handlers' time{}",
-            work.what,
-            percent(share),
-            at(most.site),
+        title: title(text!(
+            "{what} is {share} of the handlers' time{place}",
+            what = work.what,
+            share = percent(share),
+            place = at(most.site)
         )),
         route: route.to_owned(),
-        why: work.why.to_owned(),
+        why: work.why.into(),
         evidence,
         remedy: Remedy {
-            text: work.remedy.to_owned(),
+            text: work.remedy.into(),
             exact: None,
             safety: Safety::Code,
         },
-        estimated_gain: format!("up to {}: {} in all is spent in it", gain.text, ms(time)),
+        estimated_gain: text!(
+            "up to {gain}: {time} in all is spent in it",
+            gain = gain.text,
+            time = ms(time)
+        ),
         gain_share: gain.share,
         gain: gain.replayed,
         confidence: work.confidence,
@@ -147,10 +168,10 @@ fn of(context: &Context<'_>, work: &Work) -> Option<Finding> {
 }
 
 /// Where work is asked for; a middleware's has no line of the app.
-fn at(site: &str) -> String {
+fn at(site: &str) -> Text {
     match site {
-        "" => String::new(),
-        site => format!(" at {}", place(Some(site))),
+        "" => Text::default(),
+        site => text!(" at {place}", place = place(Some(site))),
     }
 }
 
@@ -158,7 +179,7 @@ fn at(site: &str) -> String {
 #[derive(Default)]
 struct Sampled {
     demand: Demand,
-    lines: Vec<String>,
+    lines: Vec<Text>,
 }
 
 /// JSON costs more than its generator takes: objects are first turned into what can be written.
@@ -173,9 +194,11 @@ fn sampled(context: &Context<'_>, work: &Work) -> Sampled {
         };
         sampled.demand = sampled.demand.plus(context.held_demand(route, share));
         if share >= work.share_min {
-            sampled.lines.push(format!(
-                "{} of the time with the GVL on {name}, asked for at {line}",
-                percent(share)
+            sampled.lines.push(text!(
+                "{share} of the time with the GVL on {name}, asked for at {line}",
+                share = percent(share),
+                name,
+                line
             ));
         }
     }
@@ -183,13 +206,17 @@ fn sampled(context: &Context<'_>, work: &Work) -> Sampled {
 }
 
 /// What the log is set to.
-fn settings(context: &Context<'_>, work: &Work) -> Option<String> {
+fn settings(context: &Context<'_>, work: &Work) -> Option<Text> {
     if work.rule != "logging" {
         return None;
     }
     let level = context.setting("log level")?;
-    let device = context.setting("log device").unwrap_or("an unknown device");
-    Some(format!(
-        "the log's level is {level}, and it goes to {device}"
+    let device = context
+        .setting("log device")
+        .map_or_else(|| text!("an unknown device"), Text::from);
+    Some(text!(
+        "the log's level is {level}, and it goes to {device}",
+        level,
+        device
     ))
 }

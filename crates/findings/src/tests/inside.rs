@@ -57,7 +57,12 @@ fn waiting_for_another_service_is_said() {
     healthy().issuing(call, site, 1, 0.3).check(&[]);
     let findings = healthy().issuing(call, site, 2, 3.0).check(&["slow-http"]);
     assert_eq!(findings[0].route, "GET /channel/:id");
-    assert!(findings[0].title.ends_with("GET rates.example (app.rb:7)"));
+    assert!(
+        findings[0]
+            .title
+            .to_string()
+            .ends_with("GET rates.example (app.rb:7)")
+    );
     assert!(findings[0].gain_share > 0.6);
 }
 
@@ -123,7 +128,7 @@ fn a_worker_may_be_taken_by_more_than_its_handlers_hold() {
         };
         let findings = one_worker(1.1, app, work).findings().into_iter();
         let mut workers = findings.filter(|finding| finding.rule == "workers");
-        workers.next().map(|finding| finding.title)
+        workers.next().map(|finding| finding.title.to_string())
     };
     let rest = "0.9 cores idle: 2 workers would serve";
     assert_eq!(

@@ -91,7 +91,7 @@ fn files_that_the_app_serves() {
     let run = requests("GET /app.css");
     let found = answering(run, "GET /app.css", "text/css", 2_000, |_| {}).check(&["static-files"]);
     assert!(
-        found[0].title.contains("1 static files: 100%"),
+        found[0].title.to_string().contains("1 static files: 100%"),
         "{}",
         found[0].title
     );

@@ -25,11 +25,12 @@ fn sleepers_exhaust_the_threads() {
     assert!(
         finding
             .title
+            .to_string()
             .starts_with("5 threads are exhausted: requests queue 1.50 s;")
     );
     assert_eq!(finding.route, "GET /fetch");
     assert!(
-        finding.evidence[0].contains("in sleep"),
+        finding.evidence[0].to_string().contains("in sleep"),
         "{:?}",
         finding.evidence
     );
@@ -65,6 +66,7 @@ fn gvl_bound_apps_want_fewer_threads() {
     assert!(
         findings[0]
             .title
+            .to_string()
             .starts_with("15 threads are too many: requests wait 35.0 ms")
     );
     assert!(matches!(
@@ -75,7 +77,7 @@ fn gvl_bound_apps_want_fewer_threads() {
         findings[0]
             .evidence
             .iter()
-            .any(|line| line.contains("(recommended)"))
+            .any(|line| line.to_string().contains("(recommended)"))
     );
 }
 
@@ -92,7 +94,9 @@ fn one_thread_is_enough_for_a_handler_that_never_waits() {
         .check(&["threads"]);
     let title = &findings[0].title;
     assert!(
-        title.starts_with("5 threads are too many: they take turns on one GVL; 1 gives 9"),
+        title
+            .to_string()
+            .starts_with("5 threads are too many: they take turns on one GVL; 1 gives 9"),
         "{title}"
     );
     assert_eq!(findings[0].remedy.exact.as_deref(), Some("-t 1:1"));

@@ -148,7 +148,7 @@ fn cores_that_slow_down_are_said() {
     let doubt = findings.iter().find(|finding| finding.rule == "host-busy");
     let told = "the cores were 1.32x slower in 40% of the time";
     assert!(
-        doubt.is_some_and(|doubt| doubt.title.contains(told)),
+        doubt.is_some_and(|doubt| doubt.title.to_string().contains(told)),
         "{doubt:?}"
     );
 }

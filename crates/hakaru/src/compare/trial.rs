@@ -113,7 +113,7 @@ impl Wanted {
         Ok(Wanted {
             run,
             number,
-            title: finding.title.clone(),
+            title: finding.title.to_string(),
             text: change.text(),
             change,
         })
@@ -339,7 +339,7 @@ mod tests {
     fn what_can_be_set_is_told_from_what_needs_code() {
         let check = |exact: &str, expected: Option<Change>| {
             let remedy = findings::Remedy {
-                text: String::new(),
+                text: words::Text::default(),
                 exact: Some(exact.to_owned()),
                 safety: findings::Safety::Careful,
             };

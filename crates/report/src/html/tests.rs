@@ -23,7 +23,7 @@ fn embedded(page: &str) -> &str {
 #[test]
 fn nothing_recorded_ends_its_element() {
     let mut sample = Sample::chat();
-    sample.findings[0].title = HOSTILE.to_owned();
+    sample.findings[0].title = HOSTILE.into();
     sample.breakdown.sql[0].digest = HOSTILE.to_owned();
     let page = run(&sample.view(), None);
     let value: Value = serde_json::from_str(embedded(&page)).unwrap();
@@ -80,8 +80,8 @@ fn stretched() -> Sample {
     let long = format!("GET /{}", "x1234567".repeat(30));
     sample.breakdown.routes[0].route.clone_from(&long);
     sample.breakdown.sql[0].digest = format!("{HOSTILE} {long}");
-    sample.findings[0].title = format!("{HOSTILE} {long}");
-    sample.findings[0].evidence = vec![long.clone(); 3];
+    sample.findings[0].title = format!("{HOSTILE} {long}").into();
+    sample.findings[0].evidence = vec![long.as_str().into(); 3];
     sample.findings[0].remedy.exact = Some(long.clone());
     sample.recording.meta.target.command.clone_from(&long);
     sample.recording.failures[0].response = long;

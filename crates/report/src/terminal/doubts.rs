@@ -22,12 +22,18 @@ pub(super) fn write(page: &mut Page, view: &View<'_>) {
     }
     page.heading("BEFORE YOU TRUST THESE NUMBERS");
     for doubt in doubts {
-        page.paragraph(2, "! ", Ink::Bad, &doubt.title, 2);
-        page.paragraph(4, "", Ink::Plain, &doubt.why, 2);
+        page.paragraph(2, "! ", Ink::Bad, &doubt.title.to_string(), 2);
+        page.paragraph(4, "", Ink::Plain, &doubt.why.to_string(), 2);
         for line in doubt.evidence.iter().take(EVIDENCE_MAX) {
-            page.paragraph(4, "· ", Ink::Faint, &fit(line, EVIDENCE_COLUMNS), 1);
+            page.paragraph(
+                4,
+                "· ",
+                Ink::Faint,
+                &fit(&line.to_string(), EVIDENCE_COLUMNS),
+                1,
+            );
         }
-        page.paragraph(4, "Do:   ", Ink::Plain, &doubt.remedy.text, 2);
+        page.paragraph(4, "Do:   ", Ink::Plain, &doubt.remedy.text.to_string(), 2);
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use findings::{Confidence, Finding, Safety};
+use words::Text;
 
 use super::WIDTH;
 use super::page::{Ink, Page};
@@ -35,14 +36,15 @@ pub(super) fn write(page: &mut Page, view: &View<'_>) {
             page.blank();
         }
         let mark = format!("{}. ", right(&number.to_string(), 3));
-        page.paragraph(0, &mark, Ink::Strong, &finding.title, 2);
+        page.paragraph(0, &mark, Ink::Strong, &finding.title.to_string(), 2);
         // A failure is shown with its request and answer wherever it stands.
         let whole = number as usize <= WHOLE_MAX || finding.rule == "errors";
         if whole {
-            if explained.insert(finding.why.as_str()) {
-                page.paragraph(INDENT, "", Ink::Plain, &finding.why, 3);
+            if explained.insert(finding.why.to_string()) {
+                page.paragraph(INDENT, "", Ink::Plain, &finding.why.to_string(), 3);
             }
-            write_evidence(page, &finding.evidence);
+            let evidence: Vec<String> = finding.evidence.iter().map(Text::to_string).collect();
+            write_evidence(page, &evidence);
         }
         write_fix(page, finding, whole);
     }
@@ -73,14 +75,20 @@ fn write_fix(page: &mut Page, finding: &Finding, whole: bool) {
         INDENT,
         "Fix:  ",
         Ink::Plain,
-        &finding.remedy.text,
+        &finding.remedy.text.to_string(),
         text_lines,
     );
     if let Some(exact) = &finding.remedy.exact {
         write_exact(page, exact, exact_lines);
     }
     if !finding.estimated_gain.is_empty() {
-        page.paragraph(INDENT, "Gain: ", Ink::Good, &finding.estimated_gain, 3);
+        page.paragraph(
+            INDENT,
+            "Gain: ",
+            Ink::Good,
+            &finding.estimated_gain.to_string(),
+            3,
+        );
     }
     if whole {
         page.paragraph(INDENT, "Sure: ", Ink::Plain, &sure(finding), 2);

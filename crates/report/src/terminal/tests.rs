@@ -245,9 +245,9 @@ fn receive_is_told_only_where_it_says_something() {
 fn doubt(confidence: Confidence) -> Finding {
     Finding {
         rule: "host-busy",
-        title: "other processes used 41% of the cores".to_owned(),
+        title: "other processes used 41% of the cores".into(),
         remedy: Remedy {
-            text: "stop what else runs on this host".to_owned(),
+            text: "stop what else runs on this host".into(),
             exact: None,
             safety: Safety::None,
         },
@@ -290,10 +290,10 @@ fn doubts_come_before_what_is_read_from_the_numbers() {
 #[test]
 fn a_kind_of_finding_is_explained_once_and_not_at_length() {
     let mut sample = Sample::chat();
-    sample.findings[0].evidence = (1..=9).map(|n| format!("evidence {n}")).collect();
+    sample.findings[0].evidence = (1..=9).map(|n| format!("evidence {n}").into()).collect();
     let error = Finding {
         rule: "errors",
-        why: "no answer".to_owned(),
+        why: "no answer".into(),
         ..sample.findings[0].clone()
     };
     sample.findings = vec![sample.findings[0].clone(); 6];
@@ -318,7 +318,7 @@ fn a_large_run_keeps_to_its_page() {
     breakdown.sql[0].called_from =
         vec!["app.rb:143 in a < app.rb:136 in b < app.rb:99 < config.ru:7".to_owned(); 3];
     breakdown.sql = vec![breakdown.sql[0].clone(); 40];
-    sample.findings[0].evidence = vec!["evidence".to_owned(); 3];
+    sample.findings[0].evidence = vec!["evidence".into(); 3];
     sample.findings = vec![sample.findings[0].clone(); 7];
     sample.findings.push(doubt(Confidence::High));
     let page = check_page(&sample);
@@ -356,9 +356,9 @@ fn nothing_that_was_recorded_breaks_the_page() {
     breakdown.sql[0].time_ms = f64::MAX;
     breakdown.sql[0].called_from = vec![long.clone(); 40];
     let finding = Finding {
-        title: long.clone(),
-        evidence: vec![long.clone(); 3],
-        estimated_gain: long.clone(),
+        title: long.as_str().into(),
+        evidence: vec![long.as_str().into(); 3],
+        estimated_gain: long.as_str().into(),
         ..sample.findings[0].clone()
     };
     sample.findings = vec![finding; 30];
@@ -387,7 +387,7 @@ proptest! {
         sample.breakdown.sql[0].digest.clone_from(&text);
         sample.breakdown.sql[0].time_ms = value;
         sample.breakdown.sql[0].routes[0].1 = value;
-        sample.findings[0].title.clone_from(&text);
+        sample.findings[0].title = text.as_str().into();
         sample.findings[0].gain_share = value;
         sample.findings[0].remedy.exact = Some(text);
         check_page(&sample);

@@ -1,6 +1,7 @@
 //! MySQL and MariaDB.
 
 use recording::DatabaseFacts;
+use words::{Text, text};
 
 use super::{Advice, MISSES_MIN, Writes, is_on, rate};
 use crate::context::Context;
@@ -47,14 +48,22 @@ fn flushes(context: &Context<'_>, database: &DatabaseFacts) -> Option<Advice> {
     }
     let fsyncs = rate(database, "Innodb_os_log_fsyncs").max(rate(database, "Innodb_data_fsyncs"));
     Some(Advice {
-        what: format!("each write waits for the disk: {}", settings.join(", ")),
-        why: "every commit is flushed to the disk before it is answered, and commits queue behind each other's flush",
+        what: text!(
+            "each write waits for the disk: {settings}",
+            settings = settings.join(", ")
+        ),
+        why: text!(
+            "every commit is flushed to the disk before it is answered, and commits queue behind each other's \
+             flush"
+        ),
         evidence: vec![
             writes.evidence(),
-            format!("{} flushes a second", numbers::plain(fsyncs)),
+            text!("{rate} flushes a second", rate = numbers::plain(fsyncs)),
         ],
-        remedy: "where a second of commits may be lost when the machine loses power (not when the server is killed), \
-                 flush once a second",
+        remedy: text!(
+            "where a second of commits may be lost when the machine loses power (not when the server is killed), \
+             flush once a second"
+        ),
         exact: Some(exact.join("; ")),
         gain: writes.gain_text(),
         share: writes.gain.share,
@@ -69,22 +78,13 @@ fn buffer_pool(database: &DatabaseFacts) -> Option<Advice> {
     let wanted = database.growth("Innodb_buffer_pool_read_requests")?;
     let misses = read as f64 / wanted.max(1) as f64;
     (data > pool && misses >= MISSES_MIN).then(|| Advice {
-        what: format!(
-            "the buffer pool holds {} of {} of data",
-            numbers::bytes(pool),
-            numbers::bytes(data)
-        ),
-        why: "pages that do not fit are read from the disk again and again",
-        evidence: vec![format!(
-            "{} of {} pages wanted were read from disk ({})",
-            numbers::count(read),
-            numbers::count(wanted),
-            percent(misses)
-        )],
-        remedy: "give it the size of the data and its growth, as far as memory goes: most of a host that has no other \
-                 task",
+        what: text!("the buffer pool holds {pool} of {data} of data", pool = numbers::bytes(pool), data = numbers::bytes(data)),
+        why: text!("pages that do not fit are read from the disk again and again"),
+        evidence: vec![text!("{read} of {wanted} pages wanted were read from disk ({share})", read = numbers::count(read), wanted = numbers::count(wanted), share = percent(misses))],
+        remedy: text!("give it the size of the data and its growth, as far as memory goes: most of a host that has no \
+             other task"),
         exact: Some(format!("SET GLOBAL innodb_buffer_pool_size = {}", data.next_power_of_two())),
-        gain: "unknown: the server counts pages, not the time that reading them takes".to_owned(),
+        gain: text!("unknown: the server counts pages, not the time that reading them takes"),
         share: 0.0,
         confidence: Confidence::Medium,
     })
@@ -96,16 +96,21 @@ fn query_cache(database: &DatabaseFacts) -> Option<Advice> {
     let missed = database.growth("Qcache_inserts")? + database.growth("Qcache_not_cached")?;
     let share = hits as f64 / (hits + missed).max(1) as f64;
     (on && missed > 0 && share < CACHE_HITS_MIN).then(|| Advice {
-        what: format!("the query cache answers {} of the SELECTs", percent(share)),
-        why: "it has one lock for all, and each write to a table throws out all that was kept of it",
-        evidence: vec![format!(
-            "{} answered from it, {} not",
-            numbers::count(hits),
-            numbers::count(missed)
+        what: text!(
+            "the query cache answers {share} of the SELECTs",
+            share = percent(share)
+        ),
+        why: text!(
+            "it has one lock for all, and each write to a table throws out all that was kept of it"
+        ),
+        evidence: vec![text!(
+            "{hits} answered from it, {missed} not",
+            hits = numbers::count(hits),
+            missed = numbers::count(missed)
         )],
-        remedy: "turn it off",
+        remedy: text!("turn it off"),
         exact: Some("SET GLOBAL query_cache_type = OFF".to_owned()),
-        gain: "unknown: its lock is not counted".to_owned(),
+        gain: text!("unknown: its lock is not counted"),
         share: 0.0,
         confidence: Confidence::Medium,
     })
@@ -121,16 +126,18 @@ fn statement_log(database: &DatabaseFacts) -> Option<Advice> {
         _ => return None,
     };
     Some(Advice {
-        what: format!("the server writes every statement to its {name}"),
-        why: "each statement is written to a file or table, one after the other",
-        evidence: vec![format!(
-            "{} statements a second; long_query_time is {}",
-            numbers::plain(rate(database, "Queries")),
-            database.setting("long_query_time").unwrap_or("not told")
+        what: text!("the server writes every statement to its {name}", name),
+        why: text!("each statement is written to a file or table, one after the other"),
+        evidence: vec![text!(
+            "{rate} statements a second; long_query_time is {setting}",
+            rate = numbers::plain(rate(database, "Queries")),
+            setting = database
+                .setting("long_query_time")
+                .map_or_else(|| text!("not told"), Text::from)
         )],
-        remedy: "keep it for as long as it is read; a run has every statement anyway",
+        remedy: text!("keep it for as long as it is read; a run has every statement anyway"),
         exact: Some(exact.to_owned()),
-        gain: "unknown: the server does not count what logging takes".to_owned(),
+        gain: text!("unknown: the server does not count what logging takes"),
         share: 0.0,
         confidence: Confidence::Medium,
     })
@@ -143,11 +150,11 @@ fn tables_on_disk(context: &Context<'_>, database: &DatabaseFacts) -> Option<Adv
     if rate(database, "Created_tmp_disk_tables") < TMP_DISK_RATE_MIN || share < TMP_DISK_SHARE_MIN {
         return None;
     }
-    let mut evidence = vec![format!(
-        "{} of {} temporary tables went to disk ({})",
-        numbers::count(on_disk),
-        numbers::count(made),
-        percent(share)
+    let mut evidence = vec![text!(
+        "{on_disk} of {made} temporary tables went to disk ({share})",
+        on_disk = numbers::count(on_disk),
+        made = numbers::count(made),
+        share = percent(share)
     )];
     let most = database
         .statements
@@ -155,26 +162,30 @@ fn tables_on_disk(context: &Context<'_>, database: &DatabaseFacts) -> Option<Adv
         .filter(|one| one.tmp_tables_on_disk > 0);
     let most = most.max_by_key(|one| one.tmp_tables_on_disk);
     evidence.extend(most.map(|one| {
-        format!(
-            "{} by {}",
-            one.tmp_tables_on_disk,
-            fit(context.text(one.digest), 160)
+        text!(
+            "{count} by {statement}",
+            count = one.tmp_tables_on_disk,
+            statement = fit(context.text(one.digest), 160)
         )
     }));
     Some(Advice {
-        what: format!(
-            "{} temporary tables a second on disk",
-            numbers::plain(rate(database, "Created_tmp_disk_tables"))
+        what: text!(
+            "{rate} temporary tables a second on disk",
+            rate = numbers::plain(rate(database, "Created_tmp_disk_tables"))
         ),
-        why: "a sort or a grouping that does not fit, or that holds long texts, is written to disk and read again",
+        why: text!(
+            "a sort or a grouping that does not fit, or that holds long texts, is written to disk and read again"
+        ),
         evidence,
-        remedy: "leave long texts out of sorted and grouped statements, give them an index in that order, or allow \
-                 larger tables in memory",
+        remedy: text!(
+            "leave long texts out of sorted and grouped statements, give them an index in that order, or allow \
+             larger tables in memory"
+        ),
         exact: Some(
             "SET GLOBAL tmp_table_size = 67108864; SET GLOBAL max_heap_table_size = 67108864"
                 .to_owned(),
         ),
-        gain: "unknown: a part of these statements' time".to_owned(),
+        gain: text!("unknown: a part of these statements' time"),
         share: 0.0,
         confidence: Confidence::Medium,
     })

@@ -1,6 +1,7 @@
 //! PostgreSQL.
 
 use recording::{Access, DatabaseFacts};
+use words::text;
 
 use super::{Advice, MISSES_MIN, Writes};
 use crate::context::Context;
@@ -29,11 +30,11 @@ fn commits(context: &Context<'_>, database: &DatabaseFacts) -> Option<Advice> {
         database.setting("synchronous_commit")? == "on" && database.setting("fsync") != Some("off");
     let writes = Writes::of(context);
     (on && writes.matter()).then(|| Advice {
-        what: "each write waits for the disk: synchronous_commit=on".to_owned(),
-        why: "every commit waits until its log is on the disk",
+        what: text!("each write waits for the disk: synchronous_commit=on"),
+        why: text!("every commit waits until its log is on the disk"),
         evidence: vec![writes.evidence()],
-        remedy: "where the last commits may be lost when the server crashes, but nothing be damaged, turn it off: for \
-                 all, or with SET LOCAL for the transactions that may",
+        remedy: text!("where the last commits may be lost when the server crashes, but nothing be damaged, turn it off: \
+             for all, or with SET LOCAL for the transactions that may"),
         exact: Some("ALTER SYSTEM SET synchronous_commit = off; SELECT pg_reload_conf()".to_owned()),
         gain: writes.gain_text(),
         share: writes.gain.share,
@@ -48,24 +49,24 @@ fn shared_buffers(database: &DatabaseFacts) -> Option<Advice> {
     let wanted = read + database.growth("blks_hit")?;
     let misses = read as f64 / wanted.max(1) as f64;
     (data > buffers && misses >= MISSES_MIN).then(|| Advice {
-        what: format!(
-            "shared_buffers hold {} of {} of data",
-            numbers::bytes(buffers),
-            numbers::bytes(data)
+        what: text!(
+            "shared_buffers hold {buffers} of {data} of data",
+            buffers = numbers::bytes(buffers),
+            data = numbers::bytes(data)
         ),
-        why: "pages that do not fit are asked of the system again and again",
-        evidence: vec![format!(
-            "{} of {} pages wanted were not in it ({})",
-            numbers::count(read),
-            numbers::count(wanted),
-            percent(misses)
+        why: text!("pages that do not fit are asked of the system again and again"),
+        evidence: vec![text!(
+            "{read} of {wanted} pages wanted were not in it ({share})",
+            read = numbers::count(read),
+            wanted = numbers::count(wanted),
+            share = percent(misses)
         )],
-        remedy: "a quarter of the host's memory is usual; needs a restart",
+        remedy: text!("a quarter of the host's memory is usual; needs a restart"),
         exact: Some(format!(
             "ALTER SYSTEM SET shared_buffers = '{}MB'",
             (data.next_power_of_two() >> 20).max(128)
         )),
-        gain: "unknown: the server counts pages, not the time that reading them takes".to_owned(),
+        gain: text!("unknown: the server counts pages, not the time that reading them takes"),
         share: 0.0,
         confidence: Confidence::Medium,
     })
@@ -75,21 +76,21 @@ fn work_mem(database: &DatabaseFacts) -> Option<Advice> {
     let bytes = database.growth("temp_bytes")?;
     let files = database.growth("temp_files").unwrap_or(0);
     (bytes as f64 >= TEMP_RATE_MIN * database.seconds().max(1.0)).then(|| Advice {
-        what: format!(
-            "sorts and joins wrote {} to temporary files",
-            numbers::bytes(bytes)
+        what: text!(
+            "sorts and joins wrote {bytes} to temporary files",
+            bytes = numbers::bytes(bytes)
         ),
-        why: "what does not fit into work_mem is written to disk and read again",
-        evidence: vec![format!(
-            "{} files; work_mem is {}",
-            numbers::count(files),
-            database
+        why: text!("what does not fit into work_mem is written to disk and read again"),
+        evidence: vec![text!(
+            "{files} files; work_mem is {setting}",
+            files = numbers::count(files),
+            setting = database
                 .number("work_mem")
-                .map_or_else(|| "not told".to_owned(), numbers::bytes)
+                .map_or_else(|| text!("not told"), |value| numbers::bytes(value).into())
         )],
-        remedy: "allow more for each sort; every connection may take it several times",
+        remedy: text!("allow more for each sort; every connection may take it several times"),
         exact: Some("ALTER SYSTEM SET work_mem = '32MB'; SELECT pg_reload_conf()".to_owned()),
-        gain: "unknown: a part of these statements' time".to_owned(),
+        gain: text!("unknown: a part of these statements' time"),
         share: 0.0,
         confidence: Confidence::Medium,
     })
@@ -108,12 +109,12 @@ fn random_page_cost(context: &Context<'_>, database: &DatabaseFacts) -> Option<A
         .map(|step| step.table.as_str())
         .next()?;
     (cost >= RANDOM_PAGE_COST_DEFAULT).then(|| Advice {
-        what: format!("random_page_cost is {cost}, as for a disk that turns"),
-        why: "the planner thinks that following an index is dear, and may read a table from end to end instead",
-        evidence: vec![format!("{scanned} has indexes and is read from end to end")],
-        remedy: "set it for flash storage, and look at the plan again",
+        what: text!("random_page_cost is {cost}, as for a disk that turns", cost = cost.to_string()),
+        why: text!("the planner thinks that following an index is dear, and may read a table from end to end instead"),
+        evidence: vec![text!("{scanned} has indexes and is read from end to end", scanned)],
+        remedy: text!("set it for flash storage, and look at the plan again"),
         exact: Some("ALTER SYSTEM SET random_page_cost = 1.1; SELECT pg_reload_conf()".to_owned()),
-        gain: "unknown: only if it changes a plan".to_owned(),
+        gain: text!("unknown: only if it changes a plan"),
         share: 0.0,
         confidence: Confidence::Low,
     })
@@ -122,14 +123,14 @@ fn random_page_cost(context: &Context<'_>, database: &DatabaseFacts) -> Option<A
 fn statements(database: &DatabaseFacts) -> Option<Advice> {
     let state = database.setting("(pg_stat_statements)")?;
     Some(Advice {
-        what: "pg_stat_statements is missing: the server counts no statements".to_owned(),
-        why: "what statements cost on the server, also those of other apps, cannot be told",
-        evidence: vec![format!("asking for it says: {state}")],
-        remedy: "load it (needs a restart), and create it in this database",
+        what: text!("pg_stat_statements is missing: the server counts no statements"),
+        why: text!("what statements cost on the server, also those of other apps, cannot be told"),
+        evidence: vec![text!("asking for it says: {state}", state)],
+        remedy: text!("load it (needs a restart), and create it in this database"),
         exact: Some(
             "shared_preload_libraries = 'pg_stat_statements'; then CREATE EXTENSION pg_stat_statements".to_owned(),
         ),
-        gain: "no time; findings then know rows and pages of each statement".to_owned(),
+        gain: text!("no time; findings then know rows and pages of each statement"),
         share: 0.0,
         confidence: Confidence::Low,
     })

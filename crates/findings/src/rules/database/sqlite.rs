@@ -1,6 +1,7 @@
 //! SQLite.
 
 use recording::DatabaseFacts;
+use words::text;
 
 use super::{Advice, Writes};
 use crate::context::Context;
@@ -37,10 +38,10 @@ fn journal(context: &Context<'_>, database: &DatabaseFacts) -> Option<Advice> {
     let writes = Writes::of(context);
     let rolls_back = ["delete", "truncate", "persist"].contains(&mode);
     (rolls_back && writes.matter()).then(|| Advice {
-        what: format!("SQLite's journal_mode is {mode}: readers and writers keep each other out"),
-        why: "a writer needs the file for itself, and each commit flushes journal and file",
+        what: text!("SQLite's journal_mode is {mode}: readers and writers keep each other out", mode),
+        why: text!("a writer needs the file for itself, and each commit flushes journal and file"),
         evidence: vec![writes.evidence()],
-        remedy: "switch to the write-ahead log once; it is kept in the file. All processes must be on this host",
+        remedy: text!("switch to the write-ahead log once; it is kept in the file. All processes must be on this host"),
         exact: Some("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL".to_owned()),
         gain: writes.gain_text(),
         share: writes.gain.share,
@@ -54,16 +55,16 @@ fn synchronous(context: &Context<'_>, database: &DatabaseFacts) -> Option<Advice
     let relaxed = told.is_some_and(|value| !value.eq_ignore_ascii_case("full"));
     let writes = Writes::of(context);
     (with_log && !relaxed && writes.matter()).then(|| Advice {
-        what: "SQLite may flush the disk on each commit: synchronous is FULL unless it is set".to_owned(),
-        why: "with a write-ahead log NORMAL is as safe against damage, and flushes at checkpoints only",
+        what: text!("SQLite may flush the disk on each commit: synchronous is FULL unless it is set"),
+        why: text!("with a write-ahead log NORMAL is as safe against damage, and flushes at checkpoints only"),
         evidence: vec![
             writes.evidence(),
             told.map_or_else(
-                || "no PRAGMA synchronous was seen; one at boot would not have been".to_owned(),
-                |value| format!("the app sets it to {value}"),
+                || text!("no PRAGMA synchronous was seen; one at boot would not have been"),
+                |value| text!("the app sets it to {value}", value),
             ),
         ],
-        remedy: "set it on every connection; the last commits may be lost when the machine loses power",
+        remedy: text!("set it on every connection; the last commits may be lost when the machine loses power"),
         exact: Some("PRAGMA synchronous = NORMAL".to_owned()),
         gain: writes.gain_text(),
         share: writes.gain.share,
@@ -77,12 +78,17 @@ fn busy(context: &Context<'_>) -> Option<Advice> {
         told.contains("database is locked") || told.contains("busyexception")
     })?;
     Some(Advice {
-        what: format!("{} failures: SQLite's database is locked", locked.count),
-        why: "a second writer does not wait for the first unless it is told how long",
-        evidence: vec![format!("such as {}", context.text(locked.line))],
-        remedy: "set a busy timeout on every connection, and begin transactions that write with BEGIN IMMEDIATE",
+        what: text!(
+            "{count} failures: SQLite's database is locked",
+            count = locked.count
+        ),
+        why: text!("a second writer does not wait for the first unless it is told how long"),
+        evidence: vec![text!("such as {line}", line = context.text(locked.line))],
+        remedy: text!(
+            "set a busy timeout on every connection, and begin transactions that write with BEGIN IMMEDIATE"
+        ),
         exact: Some("PRAGMA busy_timeout = 5000".to_owned()),
-        gain: "no time; these requests no longer fail".to_owned(),
+        gain: text!("no time; these requests no longer fail"),
         share: 0.0,
         confidence: Confidence::High,
     })

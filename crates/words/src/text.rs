@@ -1,0 +1,316 @@
+//! Texts, and how they are written out.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use crate::{Language, japanese};
+
+/// A text for people. Its `Display` is English.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Text(Kind);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Kind {
+    /// The same in all languages: a name, a number, a statement.
+    Verbatim(Cow<'static, str>),
+    /// A name from a recording.
+    Name(String),
+    /// A sentence, by its English template.
+    Sentence {
+        template: &'static str,
+        arguments: Vec<(&'static str, Text)>,
+    },
+    /// Several, with a comma between them.
+    List(Vec<Text>),
+    /// At most so many columns, half of them in characters that are two wide.
+    Fitted(Box<Text>, usize),
+}
+
+/// A sentence without arguments, for tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Phrase(&'static str);
+
+impl Phrase {
+    /// By its English.
+    pub const fn new(english: &'static str) -> Phrase {
+        Phrase(english)
+    }
+
+    /// Its English.
+    pub fn english(self) -> &'static str {
+        self.0
+    }
+
+    /// In a language.
+    pub fn written_in(self, language: Language) -> String {
+        Text::from(self).written_in(language)
+    }
+}
+
+impl Text {
+    /// A template with its arguments; [`crate::text!`] checks that they fit.
+    pub fn of(template: &'static str, arguments: Vec<(&'static str, Text)>) -> Text {
+        Text(Kind::Sentence {
+            template,
+            arguments,
+        })
+    }
+
+    /// A name that a recording holds in English, such as `a Mutex`; one that no catalogue knows stays as it is.
+    pub fn named(english: &str) -> Text {
+        Text(Kind::Name(english.to_owned()))
+    }
+
+    /// Several, with a comma between them.
+    pub fn list(texts: impl IntoIterator<Item = Text>) -> Text {
+        Text(Kind::List(texts.into_iter().collect()))
+    }
+
+    /// Cut, with an ellipsis, where it is longer than `columns`.
+    pub fn fitted(self, columns: usize) -> Text {
+        Text(Kind::Fitted(Box::new(self), columns))
+    }
+
+    /// Whether there is nothing to read.
+    pub fn is_empty(&self) -> bool {
+        match &self.0 {
+            Kind::Verbatim(text) => text.is_empty(),
+            Kind::Name(name) => name.is_empty(),
+            Kind::Sentence { template, .. } => template.is_empty(),
+            Kind::List(texts) => texts.iter().all(Text::is_empty),
+            Kind::Fitted(text, _) => text.is_empty(),
+        }
+    }
+
+    /// In a language.
+    pub fn written_in(&self, language: Language) -> String {
+        let mut written = String::new();
+        self.write(language, &mut written);
+        written
+    }
+
+    fn write(&self, language: Language, to: &mut String) {
+        match &self.0 {
+            Kind::Verbatim(text) => to.push_str(text),
+            Kind::Name(name) => to.push_str(translated(name, language)),
+            Kind::Sentence {
+                template,
+                arguments,
+            } => fill(translated(template, language), arguments, language, to),
+            Kind::List(texts) => {
+                for (at, text) in texts.iter().enumerate() {
+                    if at > 0 {
+                        to.push_str(comma(language));
+                    }
+                    text.write(language, to);
+                }
+            }
+            Kind::Fitted(text, columns) => to.push_str(&fit(&text.written_in(language), *columns)),
+        }
+    }
+}
+
+fn translated(english: &str, language: Language) -> &str {
+    match language {
+        Language::English => english,
+        Language::Japanese => japanese::of(english).unwrap_or(english),
+    }
+}
+
+fn comma(language: Language) -> &'static str {
+    match language {
+        Language::English => ", ",
+        Language::Japanese => "、",
+    }
+}
+
+/// A piece of a template.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Piece<'a> {
+    Words(&'a str),
+    /// The name of an argument.
+    Argument(&'a str),
+}
+
+/// The pieces of a template; `{{` and `}}` are braces.
+pub(crate) fn pieces(template: &str) -> Vec<Piece<'_>> {
+    let mut pieces = Vec::new();
+    let mut rest = template;
+    while let Some(at) = rest.find(['{', '}']) {
+        let (words, from) = rest.split_at(at);
+        if !words.is_empty() {
+            pieces.push(Piece::Words(words));
+        }
+        let named = from.strip_prefix('{').and_then(|from| from.split_once('}'));
+        rest = match named {
+            Some((name, after)) if !name.starts_with('{') => {
+                pieces.push(Piece::Argument(name));
+                after
+            }
+            _ => {
+                pieces.push(Piece::Words(&from[..1]));
+                from.get(2..).unwrap_or_default()
+            }
+        };
+    }
+    if !rest.is_empty() {
+        pieces.push(Piece::Words(rest));
+    }
+    pieces
+}
+
+fn fill(template: &str, arguments: &[(&str, Text)], language: Language, to: &mut String) {
+    for piece in pieces(template) {
+        match piece {
+            Piece::Words(words) => to.push_str(words),
+            Piece::Argument(name) => {
+                let argument = arguments.iter().find(|(of, _)| *of == name);
+                if let Some((_, text)) = argument {
+                    text.write(language, to);
+                }
+            }
+        }
+    }
+}
+
+/// Cut to so many columns; characters of Chinese, Japanese and Korean are two wide.
+fn fit(text: &str, columns: usize) -> String {
+    let width = |character: char| if character >= '\u{2E80}' { 2 } else { 1 };
+    if text.chars().map(width).sum::<usize>() <= columns {
+        return text.to_owned();
+    }
+    let mut left = columns.saturating_sub(1);
+    let fits = |character: &char| {
+        let fits = width(*character) <= left;
+        left = left.saturating_sub(width(*character));
+        fits
+    };
+    let mut cut: String = text.chars().take_while(fits).collect();
+    cut.truncate(cut.trim_end().len());
+    cut.push('…');
+    cut
+}
+
+impl fmt::Display for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.written_in(Language::English))
+    }
+}
+
+/// By its English.
+impl PartialEq<&str> for Text {
+    fn eq(&self, english: &&str) -> bool {
+        self.to_string() == **english
+    }
+}
+
+impl Default for Text {
+    fn default() -> Text {
+        Text(Kind::Verbatim(Cow::Borrowed("")))
+    }
+}
+
+impl From<Phrase> for Text {
+    fn from(phrase: Phrase) -> Text {
+        Text::of(phrase.0, Vec::new())
+    }
+}
+
+impl From<String> for Text {
+    fn from(text: String) -> Text {
+        Text(Kind::Verbatim(Cow::Owned(text)))
+    }
+}
+
+impl From<&str> for Text {
+    fn from(text: &str) -> Text {
+        Text::from(text.to_owned())
+    }
+}
+
+/// What may be an argument of a text.
+pub trait Argument {
+    /// As a text.
+    fn as_text(&self) -> Text;
+}
+
+impl Argument for Text {
+    fn as_text(&self) -> Text {
+        self.clone()
+    }
+}
+
+impl Argument for Phrase {
+    fn as_text(&self) -> Text {
+        Text::from(*self)
+    }
+}
+
+impl<Of: Argument + ?Sized> Argument for &Of {
+    fn as_text(&self) -> Text {
+        (**self).as_text()
+    }
+}
+
+/// What is the same in all languages is verbatim.
+macro_rules! verbatim {
+    ($($of:ty),*) => {$(
+        impl Argument for $of {
+            fn as_text(&self) -> Text {
+                Text::from(self.to_string())
+            }
+        }
+    )*};
+}
+
+verbatim!(str, String, char, u16, u32, u64, usize, i32);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{counted, text};
+
+    #[test]
+    fn english_is_the_template_with_its_arguments() {
+        let count = 3_u64;
+        let text = text!("{count} of {all} {{sic}}", count, all = text!("many"));
+        assert_eq!(text.to_string(), "3 of many {sic}");
+        assert_eq!(counted!(1, "1", "request").to_string(), "1 request");
+        assert_eq!(counted!(2, "2", "request").to_string(), "2 requests");
+    }
+
+    #[test]
+    fn without_a_japanese_sentence_the_english_one_stands() {
+        let text = text!("nobody says {what}", what = "this");
+        assert_eq!(text.written_in(Language::Japanese), "nobody says this");
+    }
+
+    #[test]
+    fn lists_have_the_comma_of_the_language() {
+        let list = Text::list(["a", "b"].map(Text::from));
+        assert_eq!(list.to_string(), "a, b");
+        assert_eq!(list.written_in(Language::Japanese), "a、b");
+    }
+
+    #[test]
+    fn long_texts_are_cut_by_columns() {
+        assert_eq!(Text::from("abcdef").fitted(4).to_string(), "abc…");
+        assert_eq!(Text::from("ab defg").fitted(4).to_string(), "ab…");
+        assert_eq!(Text::from("測る測る").fitted(6).to_string(), "測る…");
+        assert_eq!(Text::from("測る測").fitted(6).to_string(), "測る測");
+    }
+
+    #[test]
+    fn templates_fall_into_pieces() {
+        use Piece::{Argument, Words};
+        let expected = [
+            Argument("a"),
+            Words(" of "),
+            Words("{"),
+            Words("b"),
+            Words("}"),
+        ];
+        assert_eq!(pieces("{a} of {{b}}"), expected);
+        assert_eq!(pieces("a { b"), [Words("a "), Words("{"), Words("b")]);
+    }
+}
