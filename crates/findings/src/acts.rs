@@ -60,6 +60,26 @@ pub(crate) fn sum<'a>(recording: &'a Recording, joined: &Joined<'a>) -> Vec<ActS
     all
 }
 
+impl<'a> ActSum<'a> {
+    /// All of them as one, at the place of the longest. `None` without one.
+    pub(crate) fn together(acts: &[&ActSum<'a>]) -> Option<ActSum<'a>> {
+        let (first, others) = acts.split_first()?;
+        let mut sum = ActSum::clone(first);
+        for act in others {
+            sum.count += act.count;
+            sum.time_ms += act.time_ms;
+            for (route, requests, ms) in &act.routes {
+                match sum.routes.iter_mut().find(|known| known.0 == *route) {
+                    Some(known) => *known = (*route, known.1.max(*requests), known.2 + ms),
+                    None => sum.routes.push((*route, *requests, *ms)),
+                }
+            }
+        }
+        sum.routes.sort_by(|a, b| b.2.total_cmp(&a.2));
+        Some(sum)
+    }
+}
+
 impl ActSum<'_> {
     /// Requests that did it.
     pub(crate) fn requests(&self) -> u64 {

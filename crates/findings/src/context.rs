@@ -8,7 +8,7 @@ use whatif::{Baseline, Model, Removal, Setup};
 
 use crate::Facts;
 use crate::acts::{self, ActSum};
-use crate::costs::{Allocator, Costs, Hot, Shares};
+use crate::costs::{Allocator, Costs, HeldWait, Hot, Shares};
 use crate::demand::{Demand, Demands, Gain};
 use crate::rules::host_busy;
 
@@ -107,6 +107,12 @@ impl<'a> Context<'a> {
         })
     }
 
+    /// Wait of a request for the lock that the replay carries.
+    pub(crate) fn lock_wait_ms(&self) -> f64 {
+        let replay = self.model.as_ref();
+        replay.map_or(0.0, |replay| replay.model.lock_wait_mean().as_millis_f64())
+    }
+
     /// So much time of one kind, on the routes where that kind of time is.
     pub(crate) fn everywhere(&self, kind: BurstKind, ms: f64) -> Demand {
         self.demands.everywhere(kind, ms)
@@ -140,6 +146,17 @@ impl<'a> Context<'a> {
     /// The line of the app below which most garbage is collected.
     pub(crate) fn allocator(&self) -> Option<Allocator<'_>> {
         self.costs.as_ref()?.allocator()
+    }
+
+    /// Waits of requests that hold a transaction or a pooled connection meanwhile, by samples.
+    pub(crate) fn held_waits(&self) -> Vec<HeldWait> {
+        let costs = self.costs.as_ref();
+        costs.map_or_else(Vec::new, Costs::held_waits)
+    }
+
+    /// Time of one kind in all requests of a route.
+    pub(crate) fn time_of(&self, route: usize, kind: BurstKind) -> f64 {
+        self.demands.time_of(route, kind)
     }
 
     /// The lines of templates that render others, with the share of each route's time with the GVL that goes on around those.

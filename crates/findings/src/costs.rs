@@ -3,6 +3,7 @@
 //! A driver's time is the lesser part of what a statement costs: an object mapper builds it, reads its result, and makes
 //! objects of the rows, all below the line that issues it. Samples there know.
 
+mod held;
 mod seen;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -11,6 +12,8 @@ use breakdown::Joined;
 use recording::{Handled, Recording, TextId};
 use stacks::{Profile, Sample, StackId, State};
 
+use held::Waiting;
+pub(crate) use held::{HeldWait, Holds};
 pub(crate) use seen::is_template;
 use seen::{Seen, Stacks, spawns};
 
@@ -22,6 +25,7 @@ const SAMPLES_MIN: u32 = 30;
 pub(crate) struct Costs {
     routes: BTreeMap<usize, OfRoute>,
     collecting: Collecting,
+    waiting: Waiting,
 }
 
 /// Where the garbage collector was set off: who allocates most sets it off most often.
@@ -129,6 +133,7 @@ impl Costs {
             let Some(route) = routes.get(&sample.request) else {
                 continue;
             };
+            costs.waiting.add(profile, &root, *route, sample);
             let own = stacks.seen(sample.stack);
             if !own.chain.is_empty() {
                 callers.insert(sample.request, sample.stack);
@@ -192,6 +197,11 @@ impl Costs {
             }
         }
         lines
+    }
+
+    /// Waits of requests that hold a transaction or a pooled connection meanwhile.
+    pub(crate) fn held_waits(&self) -> Vec<HeldWait> {
+        self.waiting.held()
     }
 
     /// The line of the app below which most garbage is collected. `None` where too few samples say it.

@@ -165,7 +165,12 @@ impl Demands {
 
     /// All time of a route with the GVL.
     pub(crate) fn held_ms(&self, route: usize) -> f64 {
-        self.routes[route].handler[BurstKind::Running as usize]
+        self.time_of(route, BurstKind::Running)
+    }
+
+    /// All time of a route of that kind.
+    pub(crate) fn time_of(&self, route: usize, kind: BurstKind) -> f64 {
+        self.routes[route].handler[kind as usize]
     }
 
     /// Requests of a route that the app saw.
@@ -254,6 +259,14 @@ impl Demands {
 }
 
 impl Gain {
+    /// With `up to` where only a share of the time says it: a replay says it in full.
+    pub(crate) fn at_most(&self) -> Text {
+        match self.replayed {
+            Some(_) => self.text.clone(),
+            None => text!("up to {gain}", gain = self.text),
+        }
+    }
+
     fn estimated(share: f64, text: Text) -> Gain {
         Gain {
             share,

@@ -8,6 +8,7 @@
 mod clients;
 mod gvl;
 mod hand_out;
+mod lock;
 mod seen;
 mod wake;
 
@@ -20,6 +21,7 @@ use crate::workload::{Stretch, Workload};
 use crate::{Load, Prediction, STATEMENT, Setup};
 use clients::{Client, Generator, Place};
 use hand_out::Errand;
+use lock::Lock;
 use seen::Seen;
 
 /// Share of the requests that are replayed before anything is counted: queues fill up meanwhile.
@@ -92,6 +94,7 @@ struct Worker {
     switching: f64,
     accepting: hand_out::Accepting,
     accept_turn: u32,
+    lock: Lock,
 }
 
 /// A thread of a pool.
@@ -112,6 +115,8 @@ struct Thread {
     /// Its stretch in SQL is on a core from here on, for so many nanoseconds.
     sql_cpu: Option<f64>,
     sql_since: f64,
+    /// When it began to wait for the lock.
+    lock_since: f64,
     gvl_wait: f64,
     started: f64,
 }
@@ -293,6 +298,14 @@ impl<'a> Engine<'a> {
         let before = std::mem::take(&mut self.threads[thread].waking);
         match next {
             Stretch::Run(cpu) => self.want_gvl(thread, cpu),
+            Stretch::Acquire => {
+                self.threads[thread].waking = before;
+                self.acquire(thread);
+            }
+            Stretch::Release => {
+                self.threads[thread].waking = before;
+                self.release(thread);
+            }
             Stretch::Wait(nanos) if nanos < NO_WAIT => {
                 self.cores.go_on(before + nanos, Job::Awake(thread));
             }

@@ -13,7 +13,9 @@
 //!   of the database. Other stretches off the GVL take as long as they took.
 //! - Closed and open loads ([`Load`]); a latency counts from when a request was due.
 //!
-//! Not modelled: locks that threads hold against each other (a recorded wait for one is a wait like any
+//! - The lock that a recording's requests wait for most has places and a queue of its own ([`Setup::lock_places`]).
+//!
+//! Not modelled: other locks that threads hold against each other (a recorded wait for one is a wait like any
 //! other), memory, and the start of threads and processes.
 //!
 //! Deterministic by seed. Pure: no clock, no I/O. Start reading at [`simulate`], then `engine`;
@@ -86,6 +88,10 @@ pub struct Prediction {
     pub sql_mean: Nanos,
     /// Mean CPU of a request's hand-overs of the GVL and of its statements' ways, which its stretches do not hold.
     pub switching_mean: Nanos,
+    /// Mean time a request waited for the lock.
+    pub lock_wait_mean: Nanos,
+    /// Share of the lock's places that were held, mean over time and workers, 0 to 1.
+    pub lock_busy: f64,
     /// Share of the time in which someone ran with a GVL that was on a core, 0 to 1.
     pub on_core: f64,
     /// Share of time a worker's GVL was held, mean over the workers, 0 to 1.
@@ -119,6 +125,8 @@ impl Prediction {
             gvl_wait_mean: nanos(|run| run.gvl_wait_mean),
             sql_mean: nanos(|run| run.sql_mean),
             switching_mean: nanos(|run| run.switching_mean),
+            lock_wait_mean: nanos(|run| run.lock_wait_mean),
+            lock_busy: number(|run| run.lock_busy),
             on_core: number(|run| run.on_core),
             gvl_busy: number(|run| run.gvl_busy),
             cores_busy: number(|run| run.cores_busy),

@@ -12,7 +12,8 @@
 //! 3. The load generator's and the database's CPU a request come from the host's samples; the database's is put
 //!    into the stretches in SQL, in proportion to their length.
 //! 4. Other programs are as many jobs on the cores as explain the CPU that they took by the host's samples.
-//! 5. The recorded setting is replayed. What is missing of the recorded share of running time that was on a core has
+//! 5. Waits for the lock that is waited for most are not replayed, but the lock is ([`lock`]).
+//! 6. The recorded setting is replayed. What is missing of the recorded share of running time that was on a core has
 //!    been stolen by the hypervisor: it slows all cores alike. Stretches in SQL are scaled until it gives their recorded mean, and what a
 //!    request takes beside all this ([`Costs::turnaround`] where threads are the limit, [`Costs::wake`] where
 //!    the GVL is) is found such that the replay gives the recorded throughput. What hand-overs and statements take of the app's CPU
@@ -21,6 +22,7 @@
 mod calibrate;
 mod costs;
 mod gain;
+mod lock;
 mod sample;
 #[cfg(test)]
 mod tests;
@@ -34,8 +36,9 @@ use recording::{Burst, LoadMode, Nanos, Recording};
 pub use gain::{Baseline, Gain, Ratio, Removal};
 
 use crate::engine::Engine;
-use crate::workload::Computing;
+use crate::workload::{Computing, Request};
 use crate::{Arrivals, Costs, Demands, HandOut, Load, Prediction, Setup, Workload};
+use lock::Lock;
 
 /// Requests replayed for one prediction: p95 then varies by a percent or two between seeds.
 pub const REPLAYED: u32 = 20_000;
@@ -55,6 +58,9 @@ pub struct Model {
     routes: Vec<usize>,
     /// What each of them computes without the GVL.
     computing: Vec<Computing>,
+    /// Whether each of them waited for the lock.
+    locking: Vec<bool>,
+    lock: Option<Lock>,
     demands: Demands,
     workload: Workload,
     /// The recorded setting, with the costs found.
@@ -128,16 +134,19 @@ impl Model {
         if target.workers == 0 || target.threads == 0 {
             return Err(NoModel::NoThreads);
         }
+        let lock = Lock::of(recording, joined);
         let sample::Sample {
             requests,
             routes,
             computing,
+            locking,
             recorded: sampled,
             release,
-        } = sample::requests(joined, breakdown)?;
+        } = sample::requests(joined, breakdown, lock.as_ref())?;
         let measured = measured(recording, breakdown);
         let demands = costs::demands(recording, breakdown);
-        let workload = workload(&requests, &computing, &demands);
+        let as_recorded = requests.iter().map(|bursts| Request::new(bursts));
+        let workload = Workload::of(as_recorded, &demands);
         let workload = workload.ok_or(NoModel::FewRequests(sampled))?;
         let recorded = Setup {
             workers: target.workers,
@@ -149,6 +158,7 @@ impl Model {
                 release,
                 ..costs::costs(recording, breakdown)
             },
+            lock_places: lock.as_ref().map_or(1, |lock| lock.places),
         };
         let mut model = Model {
             sampled,
@@ -156,6 +166,8 @@ impl Model {
             requests,
             routes,
             computing,
+            locking,
+            lock,
             demands,
             workload,
             recorded,
@@ -227,21 +239,37 @@ impl Model {
         &self.workload
     }
 
+    /// Mean wait of a request for the lock that the replay carries; zero without one.
+    pub fn lock_wait_mean(&self) -> Nanos {
+        self.lock
+            .as_ref()
+            .map_or(Nanos::ZERO, |lock| lock.wait_mean)
+    }
+
     fn set_demands(&mut self, demands: Demands) {
         self.demands = demands;
-        if let Some(workload) = workload(&self.requests, &self.computing, &demands) {
+        let requests = (0..self.requests.len()).map(|at| self.request(at));
+        if let Some(workload) = Workload::of(requests, &demands) {
             self.workload = workload;
         }
     }
-}
 
-fn workload(
-    requests: &[Vec<Burst>],
-    computing: &[Computing],
-    demands: &Demands,
-) -> Option<Workload> {
-    let requests = requests.iter().map(Vec::as_slice);
-    Workload::of(requests.zip(computing.iter().copied()), demands)
+    fn set_held(&mut self, held: f64) {
+        if let Some(lock) = &mut self.lock {
+            lock.held = held;
+        }
+        self.set_demands(self.demands);
+    }
+
+    /// A recorded request, with what is known of it.
+    fn request(&self, at: usize) -> Request<'_> {
+        let lock = self.lock.as_ref().filter(|_| self.locking[at]);
+        Request {
+            computing: self.computing[at],
+            holding: lock.map(|lock| lock.held),
+            ..Request::new(&self.requests[at])
+        }
+    }
 }
 
 fn measured(recording: &Recording, breakdown: &Breakdown) -> Measured {

@@ -21,6 +21,9 @@ pub struct Setup {
     pub hand_out: HandOut,
     /// What else takes time.
     pub costs: Costs,
+    /// How many threads of a worker may hold the lock of its requests at once: 1 for a Mutex, the connections of a pool. Without
+    /// a lock it does not matter.
+    pub lock_places: u32,
 }
 
 /// How requests arrive.
@@ -109,6 +112,7 @@ impl Setup {
             },
             hand_out: HandOut::Shared,
             costs: Costs::default(),
+            lock_places: 1,
         }
     }
 }

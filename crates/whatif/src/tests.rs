@@ -1,7 +1,7 @@
 use recording::{Burst, BurstKind};
 
 use super::*;
-use crate::workload::Computing;
+use crate::workload::{Computing, Request};
 
 mod laws;
 mod queues;
@@ -180,8 +180,48 @@ fn native_code_needs_its_share_of_the_cores() {
         share: 0.5,
         on_core: 0.5,
     };
-    let requests = std::iter::once((bursts.as_slice(), computing));
+    let requests = std::iter::once(Request {
+        computing,
+        ..Request::new(&bursts)
+    });
     check_cores_then_gvl(&Workload::of(requests, &Demands::default()).unwrap());
+}
+
+/// 1 ms of Ruby, a wait for a lock, 20 ms elsewhere: under the lock they come one after the other, whatever the number of threads.
+/// A pool of three lets three at it.
+#[test]
+fn what_is_done_under_a_lock_is_done_by_so_many_at_once() {
+    let bursts = [
+        (BurstKind::Running, 1.0),
+        (BurstKind::Lock, 80.0),
+        (BurstKind::Http, 20.0),
+    ];
+    let bursts = bursts.map(|(kind, ms)| Burst {
+        kind,
+        length: Nanos((ms * MS) as u64),
+    });
+    let rps = |held, threads, lock_places| {
+        let request = Request {
+            holding: Some(held),
+            ..Request::new(&bursts)
+        };
+        let workload = Workload::of(std::iter::once(request), &Demands::default()).unwrap();
+        let setup = Setup {
+            lock_places,
+            ..Setup::closed(1, threads, 4, 40)
+        };
+        simulate(&workload, &setup, 1, 5_000).unwrap()
+    };
+    let seen = rps(1.0, 5, 1);
+    near(seen.rps, 50.0, 0.02);
+    // Five at the lock: each waits for the four before it, less its own 1 ms.
+    near(seen.lock_wait_mean.0 as f64, 79.0 * MS, 0.02);
+    near(seen.lock_busy, 1.0, 0.02);
+    near(rps(1.0, 10, 1).rps, 50.0, 0.02);
+    near(rps(1.0, 10, 3).rps, 150.0, 0.02);
+    near(rps(0.5, 10, 1).rps, 100.0, 0.02);
+    // Held for no time, only the threads are the limit.
+    near(rps(0.0, 5, 1).rps, 5.0 / 0.021, 0.02);
 }
 
 /// 10 ms in SQL alone; with three others it is 1 + 3 × 0.5 times as long.

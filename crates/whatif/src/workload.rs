@@ -47,6 +47,52 @@ impl Computing {
     }
 }
 
+/// Shorter waits for a lock are not told apart by lock. The agent's own bound.
+const LOCK_MIN: Nanos = Nanos(1_000_000);
+
+/// Whether a stretch is a wait that is told apart by lock.
+pub(crate) fn is_lock_wait(burst: &Burst) -> bool {
+    burst.kind == BurstKind::Lock && burst.length >= LOCK_MIN
+}
+
+/// A request to be laid out.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Request<'a> {
+    /// Its stretches.
+    pub(crate) bursts: &'a [Burst],
+    /// The same as they were recorded, where something has been taken out of `bursts`; as many.
+    pub(crate) recorded: &'a [Burst],
+    /// What its stretches off the GVL without another name are.
+    pub(crate) computing: Computing,
+    /// Where it waits for the lock: share of the recorded time after each wait, to the next wait or the end, in which it holds
+    /// the lock, 0 to 1. `None` where its waits are waits like any other.
+    pub(crate) holding: Option<f64>,
+}
+
+impl<'a> Request<'a> {
+    pub(crate) fn new(bursts: &'a [Burst]) -> Request<'a> {
+        Request {
+            bursts,
+            recorded: bursts,
+            computing: Computing::default(),
+            holding: None,
+        }
+    }
+
+    /// Whether it takes the lock at its stretch `at`.
+    fn takes(&self, at: usize) -> bool {
+        self.holding.is_some() && is_lock_wait(&self.recorded[at])
+    }
+
+    /// How long it holds the lock that it takes at its stretch `at`, in recorded nanoseconds.
+    fn held_from(&self, at: usize) -> f64 {
+        let after = at + 1..self.recorded.len();
+        let until_next = after.take_while(|next| !self.takes(*next));
+        let time: u64 = until_next.map(|at| self.recorded[at].length.0).sum();
+        time as f64 * self.holding.unwrap_or(0.0)
+    }
+}
+
 /// A stretch of a request; neighbours of one kind are one stretch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Stretch {
@@ -56,6 +102,10 @@ pub(crate) enum Stretch {
     Wait(f64),
     /// Computes without the GVL for so many nanoseconds of CPU: native code, such as that which hashes passwords.
     Compute(f64),
+    /// Takes the lock, or waits until it can.
+    Acquire,
+    /// Lets go of the lock.
+    Release,
     /// Is in the database: waits there, and uses its CPU.
     Sql {
         /// Nanoseconds without a core.
@@ -76,44 +126,72 @@ impl Workload {
     /// Lays them out. Each counts as much as any other, so a uniform sample of requests brings its
     /// routes' weights along. `None` when no request has a stretch of any length.
     pub fn new(requests: &[Vec<Burst>], demands: &Demands) -> Option<Workload> {
-        let alone = requests
-            .iter()
-            .map(|bursts| (bursts.as_slice(), Computing::default()));
+        let alone = requests.iter().map(|bursts| Request::new(bursts));
         Workload::of(alone, demands)
     }
 
-    /// The same, where some of the requests compute without the GVL.
+    /// The same, where some of the requests compute without the GVL or hold a lock.
     pub(crate) fn of<'a>(
-        requests: impl Iterator<Item = (&'a [Burst], Computing)>,
+        requests: impl Iterator<Item = Request<'a>>,
         demands: &Demands,
     ) -> Option<Workload> {
         let mut made = Workload {
             stretches: Vec::new(),
             ends: Vec::new(),
         };
-        for (bursts, computing) in requests {
-            made.add(bursts, computing, demands);
+        for request in requests {
+            made.add(&request, demands);
         }
         (!made.ends.is_empty()).then_some(made)
     }
 
-    fn add(&mut self, bursts: &[Burst], computing: Computing, demands: &Demands) {
+    fn add(&mut self, request: &Request<'_>, demands: &Demands) {
         let start = self.stretches.len();
-        if bursts.iter().all(|burst| burst.length.0 == 0) {
+        if request.bursts.iter().all(|burst| burst.length.0 == 0) {
             return;
         }
         self.push(start, Stretch::Run(demands.before));
-        for burst in bursts {
-            if burst.kind == BurstKind::OtherIo && burst.length >= COMPUTING_MIN {
-                let (wait, cpu) = computing.split(burst.length.0 as f64);
-                self.push(start, Stretch::Wait(wait));
-                self.push(start, Stretch::Compute(cpu));
-            } else {
-                self.push(start, stretch(burst, demands));
+        // Recorded nanoseconds until it lets go of the lock.
+        let mut held: Option<f64> = None;
+        for (at, burst) in request.bursts.iter().enumerate() {
+            if request.takes(at) {
+                if held.is_some() {
+                    self.stretches.push(Stretch::Release);
+                }
+                self.stretches.push(Stretch::Acquire);
+                held = Some(request.held_from(at));
+                continue;
             }
+            let recorded = request.recorded[at].length.0 as f64;
+            let Some(left) = held else {
+                self.lay(start, *burst, request.computing, demands);
+                continue;
+            };
+            let inside = (left / recorded.max(1.0)).min(1.0);
+            let length = (burst.length.0 as f64 * inside) as u64;
+            let (within, after) = split(*burst, length);
+            self.lay(start, within, request.computing, demands);
+            held = Some(left - recorded).filter(|left| *left > 0.0);
+            if held.is_none() {
+                self.stretches.push(Stretch::Release);
+                self.lay(start, after, request.computing, demands);
+            }
+        }
+        if held.is_some() {
+            self.stretches.push(Stretch::Release);
         }
         self.push(start, Stretch::Run(demands.after));
         self.ends.push(self.stretches.len());
+    }
+
+    fn lay(&mut self, start: usize, burst: Burst, computing: Computing, demands: &Demands) {
+        if burst.kind == BurstKind::OtherIo && burst.length >= COMPUTING_MIN {
+            let (wait, cpu) = computing.split(burst.length.0 as f64);
+            self.push(start, Stretch::Wait(wait));
+            self.push(start, Stretch::Compute(cpu));
+        } else {
+            self.push(start, stretch(&burst, demands));
+        }
     }
 
     fn push(&mut self, start: usize, next: Stretch) {
@@ -150,6 +228,7 @@ impl Workload {
                 Stretch::Run(cpu) => means.run += cpu,
                 Stretch::Wait(wait) => means.wait += wait,
                 Stretch::Compute(cpu) => means.computing += cpu,
+                Stretch::Acquire | Stretch::Release => {}
                 Stretch::Sql { wait, cpu } => {
                     means.wait += wait;
                     means.sql_cpu += cpu;
@@ -191,8 +270,18 @@ impl Stretch {
         match self {
             Stretch::Run(length) | Stretch::Wait(length) | Stretch::Compute(length) => length,
             Stretch::Sql { wait, cpu } => wait + cpu,
+            Stretch::Acquire | Stretch::Release => 0.0,
         }
     }
+}
+
+/// A stretch of that length, and the rest.
+fn split(burst: Burst, length: u64) -> (Burst, Burst) {
+    let of = |nanos| Burst {
+        length: Nanos(nanos),
+        ..burst
+    };
+    (of(length), of(burst.length.0 - length))
 }
 
 fn stretch(burst: &Burst, demands: &Demands) -> Stretch {

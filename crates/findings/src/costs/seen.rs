@@ -143,7 +143,7 @@ pub(super) fn spawns(name: &str) -> bool {
 }
 
 /// The last part of a name such as `Process.spawn`.
-fn method(name: &str) -> &str {
+pub(super) fn method(name: &str) -> &str {
     name.rsplit(['#', '.']).next().unwrap_or(name)
 }
 
@@ -157,7 +157,7 @@ pub(crate) fn is_template(line: &str) -> bool {
 }
 
 /// The path of a file of the app, from its root; `None` for libraries.
-fn own<'a>(root: &str, file: &'a str) -> Option<&'a str> {
+pub(super) fn own<'a>(root: &str, file: &'a str) -> Option<&'a str> {
     let rest = file.strip_prefix(root)?.strip_prefix('/')?;
     let is_library = rest.starts_with("vendor/") || rest.contains("/gems/");
     (!is_library).then_some(rest)

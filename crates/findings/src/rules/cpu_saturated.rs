@@ -129,10 +129,7 @@ fn waiting(context: &Context<'_>, shares: Option<&Shares>) -> Option<Finding> {
             exact: Some(format!("-w {cores}")),
             safety: Safety::Careful,
         },
-        estimated_gain: text!(
-            "up to {gain}, with a core for each worker",
-            gain = gain.text
-        ),
+        estimated_gain: text!("{gain}, with a core for each worker", gain = gain.at_most()),
         gain_share: gain.share,
         gain: gain.replayed,
         confidence: if context.host_is_shared() {

@@ -33,12 +33,15 @@ enum Held {
 const GAIN_MIN_PLACELESS: f64 = 0.1;
 
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
+    let locks = context.acts.iter().filter(|act| act.kind == ActKind::Lock);
+    let (pool, others): (Vec<&ActSum<'_>>, Vec<&ActSum<'_>>) =
+        locks.partition(|act| held(act.what) == Held::Connection);
+    // Whoever waits for the pool waits for the same connections, on whatever line.
+    let pool = ActSum::together(&pool);
     let worth = |act: &&ActSum<'_>| {
-        act.kind == ActKind::Lock
-            && act.requests() >= REQUESTS_MIN
-            && context.share_inside(act.time_ms) >= SHARE_MIN
+        act.requests() >= REQUESTS_MIN && context.share_inside(act.time_ms) >= SHARE_MIN
     };
-    let acts = context.acts.iter().filter(worth);
+    let acts = pool.iter().chain(others).filter(worth);
     let findings = acts.map(|act| (act.site, finding(context, act)));
     // Without a place to look at, and with little to win, there is nothing to do about it.
     let is_useful = |(site, finding): &(&str, Finding)| {
@@ -110,8 +113,8 @@ fn finding(context: &Context<'_>, act: &ActSum<'_>) -> Finding {
         evidence,
         remedy: remedy(context, held),
         estimated_gain: text!(
-            "up to {gain}: {each} a request is waiting for others",
-            gain = gain.text,
+            "{gain}: {each} a request is waiting for others",
+            gain = gain.at_most(),
             each
         ),
         gain_share: gain.share,

@@ -31,6 +31,7 @@ mod slow_http;
 mod static_files;
 mod subprocess;
 mod threads;
+mod transaction_open;
 mod transfer;
 mod waits;
 mod warming_up;
@@ -49,7 +50,7 @@ use crate::types::{Confidence, Remedy, Safety};
 type Rule = fn(&Context<'_>) -> Vec<Finding>;
 
 /// All rules.
-pub(crate) const ALL: [Rule; 37] = [
+pub(crate) const ALL: [Rule; 38] = [
     errors::find,
     n_plus_one::find,
     missing_index::find,
@@ -67,6 +68,7 @@ pub(crate) const ALL: [Rule; 37] = [
     hot_method::find,
     partials::find,
     row_lock::find,
+    transaction_open::find,
     rows_in_ruby::find,
     subprocess::find,
     large_bodies::find,

@@ -77,7 +77,7 @@ fn finding(context: &Context<'_>, route: usize, mut lines: Vec<Renders<'_>>) -> 
             exact: None,
             safety: Safety::Code,
         },
-        estimated_gain: text!("up to {gain}: −{each} a request on {name}", gain = gain.text, each, name),
+        estimated_gain: text!("{gain}: −{each} a request on {name}", gain = gain.at_most(), each, name),
         gain_share: gain.share,
         gain: gain.replayed,
         confidence: Confidence::Medium,

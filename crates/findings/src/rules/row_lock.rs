@@ -7,8 +7,10 @@ use words::{Text, text};
 
 use crate::acts::ActSum;
 use crate::context::Context;
+use crate::demand::Demand;
 use crate::lookups;
 use crate::query;
+use crate::rules::transaction_open;
 use crate::text::{called_from, fit, ms, percent, place, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
@@ -31,7 +33,39 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         .sql
         .iter()
         .filter(|sql| query::locks(&sql.digest));
+    let open = transaction_open::routes(context);
+    let is_elsewhere =
+        |sql: &&SqlSummary| !sql.routes.iter().any(|(route, _)| open.contains(route));
+    // What keeps the rows locked is the cause, and is said there.
+    let locking = locking.filter(is_elsewhere);
     locking.filter_map(|sql| finding(context, sql)).collect()
+}
+
+/// What the statement waits for rows, where that is much.
+pub(crate) struct RowWait {
+    times: Times,
+    /// The waits of all its executions.
+    pub(crate) demand: Demand,
+}
+
+impl RowWait {
+    pub(crate) fn of(context: &Context<'_>, sql: &SqlSummary) -> Option<RowWait> {
+        if !query::locks(&sql.digest) {
+            return None;
+        }
+        let times = times(context, sql)?;
+        (times.mean >= MEAN_MS_MIN && times.mean >= QUICKEST_TIMES * times.quickest).then(|| {
+            RowWait {
+                demand: context.statement_demand(sql, times.waits()),
+                times,
+            }
+        })
+    }
+
+    /// How long an execution waits in the mean, milliseconds.
+    pub(crate) fn each_ms(&self) -> f64 {
+        self.times.mean - self.times.quickest
+    }
 }
 
 /// How long executions take without their waits for the GVL, milliseconds.
@@ -40,6 +74,13 @@ struct Times {
     mean: f64,
     /// Whose the quickest time is.
     whose: Text,
+}
+
+impl Times {
+    /// Share of the mean that is waiting.
+    fn waits(&self) -> f64 {
+        1.0 - self.quickest / self.mean
+    }
 }
 
 /// With what the statement itself takes at its best; where all of its executions wait, what finding the row by the same key takes
@@ -85,12 +126,9 @@ fn own_times(context: &Context<'_>, sql: &SqlSummary) -> Option<Times> {
 }
 
 fn finding(context: &Context<'_>, sql: &SqlSummary) -> Option<Finding> {
-    let times = times(context, sql)?;
-    if times.mean < MEAN_MS_MIN || times.mean < QUICKEST_TIMES * times.quickest {
-        return None;
-    }
-    let waits = 1.0 - times.quickest / times.mean;
-    let gain = context.gain(&context.statement_demand(sql, waits));
+    let wait = RowWait::of(context, sql)?;
+    let times = &wait.times;
+    let gain = context.gain(&wait.demand);
     if gain.share < GAIN_MIN {
         return None;
     }
@@ -103,7 +141,7 @@ fn finding(context: &Context<'_>, sql: &SqlSummary) -> Option<Finding> {
             executions = counted!(sql.count, "execution"),
             quickest = ms(times.quickest),
             whose = times.whose,
-            share = percent(waits)
+            share = percent(times.waits())
         ),
         fit(&sql.digest, 160).into(),
     ];
@@ -115,7 +153,7 @@ fn finding(context: &Context<'_>, sql: &SqlSummary) -> Option<Finding> {
         title: title(text!(
             "{route} waits {time} for a locked row: {statement} at {at}",
             route,
-            time = ms(times.mean - times.quickest),
+            time = ms(wait.each_ms()),
             statement = query::brief(&sql.digest),
             at
         )),

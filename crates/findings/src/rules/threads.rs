@@ -73,7 +73,8 @@ fn judge(context: &Context<'_>, plan: &Plan) -> Option<Finding> {
 }
 
 /// Whether much of the handlers' time is spent in waits that the replay cannot carry to other numbers of threads: it
-/// lets a wait for a lock take as long as it took, and native code that computes in short stretches need no core.
+/// lets a wait for a lock, but for the one that is waited for most, take as long as it took, and native code that computes in
+/// short stretches need no core.
 fn waits_are_anothers(context: &Context<'_>, inside: f64) -> bool {
     let overall = &context.breakdown.overall;
     let balance = &overall.balance;
@@ -81,7 +82,8 @@ fn waits_are_anothers(context: &Context<'_>, inside: f64) -> bool {
     let computing = overall
         .cpu_total_ms
         .map_or(0.0, |total| total - balance.cpu - balance.gc - carried);
-    balance.lock.max(computing) >= FOREIGN_SHARE_MIN * inside
+    let lock = balance.lock - context.lock_wait_ms();
+    lock.max(computing) >= FOREIGN_SHARE_MIN * inside
 }
 
 fn plan(context: &Context<'_>) -> Option<Plan> {

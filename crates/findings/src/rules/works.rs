@@ -157,8 +157,8 @@ fn of(context: &Context<'_>, work: &Work) -> Option<Finding> {
             safety: Safety::Code,
         },
         estimated_gain: text!(
-            "up to {gain}: {time} in all is spent in it",
-            gain = gain.text,
+            "{gain}: {time} in all is spent in it",
+            gain = gain.at_most(),
             time = ms(time)
         ),
         gain_share: gain.share,

@@ -101,6 +101,16 @@ fn locks_and_pools_are_told_apart() {
     requests()
         .doing(ActKind::Lock, "Mutex", SITE, 1, 0.4)
         .check(&[]);
+    // One pool, whatever the line; each line's part would be too little to be said.
+    let both = requests()
+        .doing(ActKind::Lock, "connection pool", "app.rb:12", 1, 0.4)
+        .doing(ActKind::Lock, "connection pool", "app.rb:18", 1, 0.45)
+        .check(&["pool-wait"]);
+    assert!(
+        both[0].title.to_string().ends_with("app.rb:18"),
+        "{}",
+        both[0].title
+    );
 }
 
 #[test]

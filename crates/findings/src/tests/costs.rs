@@ -322,6 +322,68 @@ fn garbage_is_named_by_the_line_that_sets_the_collector_off() {
     );
 }
 
+const TRANSACTION: &str =
+    "ActiveRecord::ConnectionAdapters::DatabaseStatements#transaction /gems/ar.rb 9";
+const CREATE: &str = "create /srv/app/controllers/orders.rb 12";
+const SIGN: &str = "sign /srv/app/models/voucher.rb 6";
+
+/// 1,000 requests that sleep for 20 ms in a library of the app's, with these frames around it.
+fn sleeping(stack: &[&str]) -> Vec<Finding> {
+    let work = Work {
+        running: 1.0,
+        sql: 1.0,
+        sleep: 20.0,
+        ..Work::default()
+    };
+    let run = Run::new().requests("POST /orders", 1_000, work).issuing(
+        "SELECT * FROM events WHERE id = ? FOR UPDATE",
+        "app/controllers/orders.rb:13",
+        1,
+        1.0,
+    );
+    let mut profile = profile(&run, &[(20, stack)]);
+    for sample in &mut profile.samples {
+        sample.state = State::Sleep;
+    }
+    found(&run, &profile)
+}
+
+#[test]
+fn a_wait_inside_a_transaction_is_named_by_the_line_that_began_it() {
+    let open = |stack: &[&str]| {
+        let findings = sleeping(stack);
+        findings
+            .into_iter()
+            .find(|found| found.rule == "transaction-open")
+    };
+    let inside = open(&["sleep", SIGN, CREATE, TRANSACTION, CREATE, WEB]).expect("it is open");
+    assert_eq!(
+        inside.title,
+        "a transaction stays open during a sleep of 20.0 ms at app/controllers/orders.rb:12"
+    );
+    assert!(
+        inside.evidence[0]
+            .to_string()
+            .contains("app/models/voucher.rb:6"),
+        "{inside:?}"
+    );
+    // Nobody waits for its rows here.
+    assert_eq!(inside.confidence, Confidence::Low);
+    assert_eq!(open(&["sleep", SIGN, CREATE, WEB]), None);
+    // A statement that a transaction runs is no wait besides.
+    assert_eq!(open(&["sleep", TRANSACTION, CREATE, WEB]), None);
+}
+
+#[test]
+fn a_pooled_connection_held_during_a_wait_is_found() {
+    let pool = "ConnectionPool#with /gems/connection_pool.rb 3";
+    let findings = sleeping(&["sleep", SIGN, CREATE, pool, CREATE, WEB]);
+    assert!(
+        findings.iter().any(|found| found.rule == "connection-held"),
+        "{findings:#?}"
+    );
+}
+
 const MODEL: &str = "spent /srv/app/models/customer.rb 7";
 const LOAD: &str = "instantiate /gems/ar/result.rb 8";
 

@@ -15,6 +15,7 @@ pub(super) struct Seen {
     pub(super) gvl_wait: f64,
     pub(super) sql: f64,
     pub(super) switching: f64,
+    pub(super) lock_wait: f64,
     /// Time between taking a GVL and giving it up, and the CPU that was had in it.
     pub(super) slices: f64,
     pub(super) slices_cpu: f64,
@@ -24,6 +25,7 @@ pub(super) struct Seen {
     pub(super) in_system: u32,
     in_system_time: f64,
     held: f64,
+    locked: f64,
     worked: f64,
     threads_busy: f64,
 }
@@ -32,6 +34,9 @@ impl Engine<'_> {
     pub(super) fn add_passed(&mut self, passed: f64, worked: f64) {
         let held = self.workers.iter().filter(|worker| worker.holder.is_some());
         self.seen.held += passed * held.count() as f64;
+        let places = self.setup.lock_places.max(1);
+        let locked = self.workers.iter().map(|worker| worker.lock.held);
+        self.seen.locked += passed * f64::from(locked.sum::<u32>()) / f64::from(places);
         self.seen.worked += worked;
         self.seen.threads_busy += passed * f64::from(self.threads_busy);
         self.seen.in_system_time += passed * f64::from(self.seen.in_system);
@@ -56,6 +61,8 @@ impl Engine<'_> {
             gvl_wait_mean: mean(self.seen.gvl_wait),
             sql_mean: mean(self.seen.sql),
             switching_mean: mean(self.seen.switching),
+            lock_wait_mean: mean(self.seen.lock_wait),
+            lock_busy: self.seen.locked / length / self.workers.len() as f64,
             on_core: self.seen.slices_cpu / self.seen.slices.max(1.0),
             gvl_busy: self.seen.held / length / self.workers.len() as f64,
             cores_busy: self.seen.worked / length / f64::from(self.setup.cores.max(1)),

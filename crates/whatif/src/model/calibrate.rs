@@ -38,6 +38,8 @@ const FOREIGN_MAX: f64 = 16.0;
 enum Unknown {
     Turnaround,
     Wake,
+    /// How much of the time after a wait for the lock is spent holding it.
+    Held,
 }
 
 /// What the recording says in sums, to be met by its replay.
@@ -61,6 +63,7 @@ pub(super) fn fit(model: &mut Model, sums: &Sums) {
     for _ in 0..SQL_ROUNDS {
         fit_sql(model, sql_mean);
     }
+    fit_lock(model);
     fit_computing(model);
     fit_rate(model);
     let computing = model.workload.means().computing;
@@ -140,6 +143,18 @@ fn fit_computing(model: &mut Model) {
     is_fast(waits);
 }
 
+/// Finds how long the lock is held after a wait for it, such that requests wait as long for it as they did.
+fn fit_lock(model: &mut Model) {
+    let Some(recorded) = model.lock.as_ref().map(|lock| lock.wait_mean) else {
+        return;
+    };
+    let (held, _) = halved(1.0, |held| {
+        model.set_held(held);
+        replay(model).lock_wait_mean < recorded
+    });
+    model.set_held(held);
+}
+
 /// Halves the interval from 0 to `most` again and again: its ends, of which `holds` holds at the lower and not at the upper.
 fn halved(most: f64, mut holds: impl FnMut(f64) -> bool) -> (f64, f64) {
     let (mut low, mut high) = (0.0, most);
@@ -199,19 +214,30 @@ fn fit_rate(model: &mut Model) {
     if matches!(model.recorded.load, Load::Open { .. }) || model.measured.rps <= 0.0 {
         return;
     }
-    let unknown = if replay(model).gvl_busy >= LIMITING {
+    let now = replay(model);
+    let unknown = if now.gvl_busy >= LIMITING {
         Unknown::Wake
+    } else if model.lock.is_some() && now.lock_busy >= LIMITING {
+        Unknown::Held
     } else {
         Unknown::Turnaround
     };
     let means = model.workload.means();
-    let most = COST_SHARE_MAX * (means.run + means.wait + means.beside());
+    let time = COST_SHARE_MAX * (means.run + means.wait + means.beside());
     let before = model.recorded.costs;
-    let (nanos, _) = halved(most, |nanos| {
-        model.recorded.costs = with(before, unknown, nanos);
+    let set = |model: &mut Model, value: f64| match unknown {
+        Unknown::Held => model.set_held(value),
+        Unknown::Turnaround | Unknown::Wake => model.recorded.costs = with(before, unknown, value),
+    };
+    let most = match unknown {
+        Unknown::Held => 1.0,
+        Unknown::Turnaround | Unknown::Wake => time,
+    };
+    let (value, _) = halved(most, |value| {
+        set(model, value);
         replay(model).rps > model.measured.rps
     });
-    model.recorded.costs = with(before, unknown, nanos);
+    set(model, value);
 }
 
 fn with(costs: Costs, unknown: Unknown, nanos: f64) -> Costs {
@@ -225,5 +251,6 @@ fn with(costs: Costs, unknown: Unknown, nanos: f64) -> Costs {
             wake: nanos,
             ..costs
         },
+        Unknown::Held => costs,
     }
 }

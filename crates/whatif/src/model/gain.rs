@@ -11,6 +11,7 @@ use recording::{Burst, BurstKind, Nanos};
 
 use super::{Model, SEED};
 use crate::engine::Engine;
+use crate::workload::Request;
 use crate::{Prediction, Setup, Workload};
 
 /// Pairs of replays: enough for a standard deviation to within a third, and a page waits for them.
@@ -22,6 +23,8 @@ const REPLAYED: u32 = 2_000;
 const MODEL_ERROR: f64 = 0.10;
 /// Standard deviations to either side of an interval that holds in 95 of 100 cases.
 const DEVIATIONS: f64 = 2.0;
+/// Share of a route's waits for locks from which their removal is that of the lock.
+const UNLOCKS_MIN: f64 = 0.5;
 /// Of a stretch that is gone wholly, what is left: a request that takes no time at all cannot be replayed.
 const LEFT_MIN: f64 = 1e-3;
 
@@ -63,6 +66,12 @@ impl Removal {
     /// Whether nothing is removed.
     pub fn is_empty(&self) -> bool {
         self.routes.values().flatten().all(|share| *share <= 0.0)
+    }
+
+    /// Whether most of a route's waits for locks are removed: then the lock that is waited for is what goes.
+    fn unlocks(&self, route: usize) -> bool {
+        let gone = self.routes.get(&route);
+        gone.is_some_and(|gone| gone[BurstKind::Lock as usize] >= UNLOCKS_MIN)
     }
 
     fn left(&self, route: usize, bursts: &[Burst]) -> Vec<Burst> {
@@ -136,9 +145,16 @@ impl Model {
             .iter()
             .map(|at| (removal.left(self.routes[*at], &self.requests[*at]), *at))
             .collect();
-        let requests = left
-            .iter()
-            .map(|(bursts, at)| (bursts.as_slice(), self.computing[*at]));
+        let requests = left.iter().map(|(bursts, at)| {
+            let recorded = self.request(*at);
+            Request {
+                bursts,
+                holding: recorded
+                    .holding
+                    .filter(|_| !removal.unlocks(self.routes[*at])),
+                ..recorded
+            }
+        });
         let workload = Workload::of(requests, &self.demands)?;
         Some(Engine::new(&workload, setup, drawn.seed, REPLAYED).run())
     }

@@ -6,6 +6,7 @@ use breakdown::{Breakdown, Joined, RouteBalance};
 use recording::{Burst, BurstKind, Handled, Nanos};
 
 use super::NoModel;
+use super::lock::Lock;
 use super::unfold::unfolded;
 use crate::workload::Computing;
 
@@ -22,6 +23,8 @@ pub(super) struct Sample {
     pub(super) routes: Vec<usize>,
     /// What each of them computes without the GVL.
     pub(super) computing: Vec<Computing>,
+    /// Whether each of them waited for the lock.
+    pub(super) locking: Vec<bool>,
     /// How many different ones they were taken from.
     pub(super) recorded: usize,
     /// What letting go of the GVL took; it is not in the requests.
@@ -30,11 +33,19 @@ pub(super) struct Sample {
 
 /// The first requests of each thread are always recorded, so the recorded ones alone would count rare routes
 /// wrongly: each route is given its share of the sample.
-pub(super) fn requests(joined: &Joined<'_>, breakdown: &Breakdown) -> Result<Sample, NoModel> {
+pub(super) fn requests(
+    joined: &Joined<'_>,
+    breakdown: &Breakdown,
+    lock: Option<&Lock>,
+) -> Result<Sample, NoModel> {
     let mut by_route: HashMap<usize, OfRoute<'_>> = HashMap::new();
     for request in &joined.requests {
         if let Some(handled) = request.handled {
-            by_route.entry(request.route).or_default().add(handled);
+            let waits = lock.is_some_and(|lock| lock.is_waited_for(handled));
+            by_route
+                .entry(request.route)
+                .or_default()
+                .add(handled, waits);
         }
     }
     by_route.retain(|_, of| !of.recorded.is_empty());
@@ -48,18 +59,21 @@ pub(super) fn requests(joined: &Joined<'_>, breakdown: &Breakdown) -> Result<Sam
     let release = release(
         routes
             .iter()
-            .flat_map(|(_, of)| of.recorded.iter().copied()),
+            .flat_map(|(_, of)| of.recorded.iter().map(|(bursts, _)| *bursts)),
     );
     let (mut requests, mut of_route) = (Vec::new(), Vec::new());
-    let mut computes = Vec::new();
+    let (mut computes, mut locking) = (Vec::new(), Vec::new());
     for (route, of) in routes {
         let on_core = on_core(breakdown, &joined.routes[route]);
         let recorded = &of.recorded;
         let wanted = (SIZE * of.seen as f64 / seen as f64).ceil() as usize;
         // Spread over the run, so that its course is in the sample and not its beginning.
         let step = (recorded.len() as f64 / wanted as f64).max(1.0);
-        let drawn = (0..wanted).map(|k| recorded[(k as f64 * step) as usize % recorded.len()]);
-        requests.extend(drawn.map(|bursts| alone(bursts, on_core, release)));
+        for k in 0..wanted {
+            let (bursts, waits) = recorded[(k as f64 * step) as usize % recorded.len()];
+            requests.push(alone(bursts, on_core, release));
+            locking.push(waits);
+        }
         of_route.resize(requests.len(), route);
         computes.resize(requests.len(), of.computing(on_core));
     }
@@ -67,6 +81,7 @@ pub(super) fn requests(joined: &Joined<'_>, breakdown: &Breakdown) -> Result<Sam
         requests,
         routes: of_route,
         computing: computes,
+        locking,
         recorded,
         release,
     })
@@ -83,7 +98,8 @@ const COMPUTING_SHARE_MIN: f64 = 0.2;
 #[derive(Default)]
 struct OfRoute<'a> {
     seen: u64,
-    recorded: Vec<&'a [Burst]>,
+    /// With whether each waited for the lock.
+    recorded: Vec<(&'a [Burst], bool)>,
     /// Requests whose CPU was read, and of these, nanoseconds: off the GVL without another name, the thread's CPU but what ran in the
     /// handler's own code, and with the GVL besides that.
     cpu_read: usize,
@@ -93,10 +109,10 @@ struct OfRoute<'a> {
 }
 
 impl<'a> OfRoute<'a> {
-    fn add(&mut self, handled: &'a Handled) {
+    fn add(&mut self, handled: &'a Handled, waits: bool) {
         self.seen += 1;
         if !handled.bursts.is_empty() {
-            self.recorded.push(&handled.bursts);
+            self.recorded.push((&handled.bursts, waits));
         }
         if let Some(sample) = handled.cpu {
             let parts = handled.parts;

@@ -1,8 +1,9 @@
 //! Recordings whose costs are known: made from a simulation, they must be found again.
 
 use recording::{
-    AgentProcess, BurstKind, CpuSample, Exchange, Generator, Handled, HostSample, LoadFacts, Meta,
-    Outcome, Parts, ProcessRole, ProcessSample, RequestId, TargetFacts, TextId, Timestamp, Window,
+    Act, ActKind, AgentProcess, BurstKind, CpuSample, Exchange, Generator, Handled, HostSample,
+    LoadFacts, Meta, Outcome, Parts, ProcessRole, ProcessSample, RequestId, TargetFacts, TextId,
+    Timestamp, Window,
 };
 
 use super::*;
@@ -460,4 +461,79 @@ fn native_code_may_wait_for_something_too() {
     );
     near("as recorded", has(&slow), slow.measured.rps, 0.05);
     assert!(slow.computing_share(0) < 1.0, "the rest is a wait");
+}
+
+/// Five threads; a request computes 1 ms and asks another service for 20 ms, in which it holds a Mutex. So each waits for the four
+/// before it.
+fn taking_turns() -> Recording {
+    const CALL: u64 = 20 * MS;
+    const WAIT: u64 = 79 * MS;
+    let mut recording = recording();
+    recording.meta.target.threads = 5;
+    let lock = Act {
+        kind: ActKind::Lock,
+        what: recording.texts.keep("Mutex"),
+        site: recording.texts.keep("app/rates.rb:12"),
+        count: 1,
+        time: Nanos(WAIT),
+    };
+    let bursts = [
+        (BurstKind::Running, MS),
+        (BurstKind::Lock, WAIT),
+        (BurstKind::Http, CALL),
+    ];
+    let count = 50 * LENGTH_S;
+    recording.exchanges.truncate(count as usize);
+    recording.handled.truncate(count as usize);
+    let step = LENGTH_S * SECOND / (count + 1);
+    for (seen, handled) in recording.exchanges.iter_mut().zip(&mut recording.handled) {
+        let start = SECOND + seen.id.0 * step;
+        *seen = Exchange {
+            answered: at(start + MS + WAIT + CALL),
+            ..exchange(seen.id.0, start)
+        };
+        handled.start = at(start);
+        handled.end = seen.answered;
+        handled.cpu = None;
+        handled.parts = Parts {
+            running: Nanos(MS),
+            lock: Nanos(WAIT),
+            http_waiting: Nanos(CALL),
+            ..Parts::default()
+        };
+        handled.acts = vec![lock];
+        handled.bursts = bursts
+            .map(|(kind, nanos)| Burst {
+                kind,
+                length: Nanos(nanos),
+            })
+            .to_vec();
+    }
+    for (second, sample) in recording.host.iter_mut().enumerate() {
+        *sample = host(1 + second as u64, second as f64 * 50.0);
+    }
+    recording
+}
+
+#[test]
+fn a_lock_is_replayed_and_not_its_waits() {
+    let model = model(&taking_turns()).unwrap();
+    assert!(model.error() < 0.05, "{}", model.error());
+    near("the wait", model.lock_wait_mean().0 as f64, 79e6, 0.01);
+    let baseline = model.baseline();
+    let more_threads = Setup {
+        threads: 10,
+        ..model.recorded
+    };
+    let threads = model.gain_at(&baseline, &more_threads).unwrap();
+    near("ten threads", threads.throughput.ratio, 1.0, 0.05);
+    let without = |kind, share| {
+        let mut removal = Removal::default();
+        removal.remove(0, kind, share);
+        model.gain(&baseline, &removal).unwrap().throughput.ratio
+    };
+    // Nobody waits: five calls at once.
+    near("no lock", without(BurstKind::Lock, 1.0), 100.0 / 21.0, 0.1);
+    // A call that takes half as long is held for half as long.
+    near("half a call", without(BurstKind::Http, 0.5), 2.0, 0.1);
 }

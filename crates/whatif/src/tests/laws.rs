@@ -42,6 +42,7 @@ fn any_setup() -> impl Strategy<Value = Setup> {
             load,
             hand_out,
             costs,
+            lock_places: 1,
         },
     )
 }

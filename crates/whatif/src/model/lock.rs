@@ -1,0 +1,71 @@
+//! The lock that requests wait for most: which, and how long they hold it.
+//!
+//! A recorded wait for a lock is as long as it is because others held the lock meanwhile. With other threads, or with less to do
+//! while the lock is held, it is another wait. So the lock is replayed and its waits follow. What a request does after it has
+//! waited tells what it may hold the lock for; the share of that time in which it does is found by replay.
+
+use std::collections::BTreeMap;
+
+use breakdown::Joined;
+use recording::{ActKind, Handled, Nanos, Recording, TextId};
+
+/// Share of the handlers' time in waits for one lock, below which they are waits like any other.
+const SHARE_MIN: f64 = 0.03;
+
+/// A lock that requests take turns in.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Lock {
+    what: TextId,
+    site: TextId,
+    /// Threads of a worker that may hold it at once.
+    pub(super) places: u32,
+    /// Mean wait of all requests, those that do not wait included.
+    pub(super) wait_mean: Nanos,
+    /// Share of the time after a wait in which it is held, 0 to 1; found by replay.
+    pub(super) held: f64,
+}
+
+impl Lock {
+    /// The lock with the longest waits; `None` where no lock matters, or none whose places are known.
+    pub(super) fn of(recording: &Recording, joined: &Joined<'_>) -> Option<Lock> {
+        let mut waits: BTreeMap<(TextId, TextId), Nanos> = BTreeMap::new();
+        let (mut requests, mut all) = (0_u64, Nanos::ZERO);
+        for handled in joined.requests.iter().filter_map(|seen| seen.handled) {
+            requests += 1;
+            all += handled.parts.total();
+            let locks = handled.acts.iter().filter(|act| act.kind == ActKind::Lock);
+            for act in locks {
+                *waits.entry((act.what, act.site)).or_default() += act.time;
+            }
+        }
+        let ((what, site), wait) = waits.into_iter().max_by_key(|(_, wait)| *wait)?;
+        let name = recording.texts.get(what).unwrap_or("");
+        let places = places(name, recording.meta.target.database_pool)?;
+        let matters = wait.0 as f64 >= SHARE_MIN * all.0 as f64;
+        matters.then(|| Lock {
+            what,
+            site,
+            places,
+            wait_mean: Nanos(wait.0 / requests.max(1)),
+            held: 0.0,
+        })
+    }
+
+    /// Whether the request waited for it.
+    pub(super) fn is_waited_for(&self, handled: &Handled) -> bool {
+        let same = |act: &recording::Act| {
+            act.kind == ActKind::Lock && (act.what, act.site) == (self.what, self.site)
+        };
+        handled.acts.iter().any(same)
+    }
+}
+
+/// How many may hold what has that name at once; `None` where the name does not say. A queue or a condition is waited for until
+/// somebody signals it, and a thread until it ends: nothing is held.
+fn places(name: &str, pool: Option<u32>) -> Option<u32> {
+    match name {
+        "Mutex" | "Monitor" => Some(1),
+        "connection pool" => pool.filter(|pool| *pool > 0),
+        _ => None,
+    }
+}
