@@ -7,11 +7,11 @@
 
 use std::collections::BTreeMap;
 use std::iter::Sum;
-use words::{Text, text};
 
 use breakdown::Joined;
 use recording::{BurstKind, Nanos, Parts, Recording};
 use whatif::{Ratio, Removal};
+use words::{Text, text};
 
 use crate::text::percent;
 

@@ -1,7 +1,8 @@
 //! Numbers and texts as findings show them.
 
-use crate::numbers;
 use words::{Text, text};
+
+use crate::numbers;
 
 /// Titles are at most so long, in columns.
 pub(crate) const TITLE_CHARS_MAX: usize = 90;

@@ -1,10 +1,11 @@
 //! The app was not seen inside, or not wholly.
 
+use words::{Text, text};
+
 use super::Doubt;
 use crate::context::Context;
 use crate::text::percent;
 use crate::types::{Confidence, Finding};
-use words::{Text, text};
 
 /// Share of records that may be lost before means are doubted: lost ones come in bursts, when it is busiest.
 const DROPPED_MAX: f64 = 0.01;

@@ -1,10 +1,10 @@
 //! Paging that counts all rows and skips those before the page.
 
 use std::collections::HashMap;
-use words::{Text, text};
 
 use breakdown::SqlSummary;
 use recording::TextId;
+use words::{Text, text};
 
 use super::missing_index;
 use crate::context::Context;

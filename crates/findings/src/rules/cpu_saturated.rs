@@ -1,9 +1,9 @@
 //! No core is free, and the app or its database uses them.
 
-use super::host_busy::{Shares, shares};
 use recording::{BurstKind, LoadMode};
 use words::{Text, text};
 
+use super::host_busy::{Shares, shares};
 use crate::context::Context;
 use crate::text::{percent, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};

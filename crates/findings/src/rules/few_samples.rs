@@ -1,10 +1,11 @@
 //! Too few requests for the percentiles that are shown.
 
+use words::text;
+
 use super::Doubt;
 use crate::context::Context;
 use crate::text::ms;
 use crate::types::{Confidence, Finding};
-use words::text;
 
 /// The usual level.
 const CONFIDENCE: f64 = 0.95;

@@ -1,10 +1,10 @@
 //! Garbage collection that takes a large part of the work.
 
 use std::collections::BTreeMap;
-use words::{Text, text};
 
 use breakdown::RouteBalance;
 use recording::{BurstKind, RuntimeSample};
+use words::{Text, text};
 
 use crate::context::Context;
 use crate::costs::Allocator;

@@ -2,12 +2,13 @@
 //!
 //! A flow that does not say what must be answered takes every status below 500, so nothing else would tell.
 
-use crate::counted;
 use std::collections::HashMap;
+
 use words::text;
 
 use super::Doubt;
 use crate::context::Context;
+use crate::counted;
 use crate::text::percent;
 use crate::types::{Confidence, Finding};
 

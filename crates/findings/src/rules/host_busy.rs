@@ -1,10 +1,10 @@
 //! The host had no core to spare, or others used it.
 
 use std::collections::HashMap;
-use words::{Text, text};
 
 use breakdown::CoreSpeed;
 use recording::{HostSample, Nanos, ProcessRole};
+use words::{Text, text};
 
 use super::Doubt;
 use crate::context::Context;

@@ -1,10 +1,11 @@
 //! A method of the app in which a route's requests run for long.
 
+use words::text;
+
 use crate::context::Context;
 use crate::costs::{Hot, is_template};
 use crate::text::{ms, percent, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
-use words::text;
 
 /// Share of its route's time with the GVL from which a method is the first place to look at.
 const SHARE_MIN: f64 = 0.25;

@@ -1,11 +1,11 @@
 //! Requests that wait for each other: a Mutex around slow work, a pool smaller than the threads.
 
-use crate::counted;
 use recording::{ActKind, BurstKind};
 use words::{Text, text};
 
 use crate::acts::ActSum;
 use crate::context::Context;
+use crate::counted;
 use crate::numbers;
 use crate::text::{called_from, ms, place, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};

@@ -1,12 +1,12 @@
 //! Memory of the app that grows to the end of the run.
 
-use crate::counted;
 use std::collections::BTreeMap;
-use words::{Text, text};
 
 use recording::{HostSample, ProcessRole};
+use words::{Text, text};
 
 use crate::context::Context;
+use crate::counted;
 use crate::numbers;
 use crate::text::title;
 use crate::types::{Confidence, Finding, Remedy, Safety};

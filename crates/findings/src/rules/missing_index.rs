@@ -1,10 +1,10 @@
 //! A table read from end to end for a few rows that an index would name.
 
 use std::collections::{BTreeMap, HashMap};
-use words::text;
 
 use breakdown::SqlSummary;
 use recording::{Access, ExplainedStatement, PlanStep, TextId};
+use words::text;
 
 use crate::context::Context;
 use crate::demand::Demand;

@@ -1,9 +1,9 @@
 //! One statement again and again in one request, from one source line.
 
 use std::collections::{BTreeMap, HashMap};
-use words::{Text, text};
 
 use recording::{Nanos, RequestId, SqlUse, TextId};
+use words::{Text, text};
 
 use crate::context::Context;
 use crate::demand::Demand;

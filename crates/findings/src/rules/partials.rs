@@ -1,6 +1,7 @@
 //! A template that renders many others, and what goes on around them.
 
 use std::collections::BTreeMap;
+
 use words::text;
 
 use crate::context::Context;

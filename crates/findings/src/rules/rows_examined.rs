@@ -1,9 +1,9 @@
 //! Statements for which the server reads many rows for each one that it sends.
 
 use std::collections::HashSet;
-use words::text;
 
 use recording::{StatementFacts, TextId};
+use words::text;
 
 use super::missing_index;
 use crate::context::Context;

@@ -1,11 +1,11 @@
 //! Rows that are loaded, made into objects, and then only counted or added up.
 
-use crate::counted;
 use breakdown::{RouteBalance, SqlSummary};
 use words::text;
 
 use crate::context::Context;
 use crate::costs::Shares;
+use crate::counted;
 use crate::demand::Demand;
 use crate::numbers;
 use crate::query;

@@ -1,9 +1,9 @@
 //! One row that is updated by several statements of one request.
 
 use std::collections::{BTreeMap, BTreeSet};
-use words::text;
 
 use recording::TextId;
+use words::text;
 
 use crate::context::Context;
 use crate::numbers;

@@ -1,12 +1,13 @@
 //! Files that need no app, served by the app.
 
+use breakdown::RouteBalance;
+use words::{Text, text};
+
 use crate::context::Context;
 use crate::demand::Demand;
 use crate::numbers;
 use crate::text::{ms, percent, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
-use breakdown::RouteBalance;
-use words::{Text, text};
 
 /// Endings of files that are the same for everyone by their nature.
 const ENDINGS: [&str; 16] = [

@@ -1,12 +1,12 @@
 //! Requests that start another program and wait for it.
 
-use crate::counted;
 use std::collections::BTreeMap;
-use words::text;
 
 use recording::{ActKind, BurstKind};
+use words::text;
 
 use crate::context::Context;
+use crate::counted;
 use crate::demand::Demand;
 use crate::numbers;
 use crate::text::{ms, title};

@@ -3,13 +3,13 @@
 //! The recorded requests are replayed with other numbers of threads, by the model of `hakaru predict` and with the advice of
 //! `hakaru tune --advise`, so that all three say the same.
 
-use crate::counted;
 use breakdown::RouteBalance;
 use whatif::advice::{Advice, advise};
 use whatif::{Model, Prediction, Setup};
 use words::{Text, text};
 
 use crate::context::{Context, Replay};
+use crate::counted;
 use crate::text::{ms, percent, times, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
@@ -130,9 +130,9 @@ impl Plan {
         let line = |threads| {
             let seen = self.replay(threads);
             let mark = match threads {
-                _ if threads == self.threads => " (now)",
-                _ if threads == r => " (recommended)",
-                _ => "",
+                _ if threads == self.threads => text!(" (now)"),
+                _ if threads == r => text!(" (recommended)"),
+                _ => Text::default(),
             };
             text!(
                 "predicted at {threads} threads{mark}: {rate} req/s, p95 {p95}, GVL wait {wait}",

@@ -1,11 +1,11 @@
 //! Requests that sleep, or wait for something that is neither SQL, HTTP, nor a lock.
 
-use crate::counted;
 use recording::{ActKind, BurstKind};
 use words::{Text, text};
 
 use crate::acts::ActSum;
 use crate::context::Context;
+use crate::counted;
 use crate::numbers;
 use crate::rules::subprocess::SUBPROCESS;
 use crate::text::{called_from, ms, percent, place, title};
@@ -66,7 +66,11 @@ impl Kind {
             (Kind::Sleeps, _) => text!("sleeps {each} a request", each),
             (Kind::Computes(_), _) => text!("computes {each} a request off the GVL", each),
             (Kind::Waits, "") => text!("waits {each} a request", each),
-            (Kind::Waits, what) => text!("waits {each} a request for {what}", each, what),
+            (Kind::Waits, what) => text!(
+                "waits {each} a request for {what}",
+                each,
+                what = Text::named(what)
+            ),
         }
     }
 

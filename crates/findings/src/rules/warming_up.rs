@@ -1,6 +1,7 @@
 //! The first half of the run was slower, or the second: it was no steady state.
 
 use std::collections::BTreeMap;
+
 use words::{Text, text};
 
 use super::Doubt;

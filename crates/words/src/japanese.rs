@@ -1,0 +1,49 @@
+//! The Japanese of every template: one file an area in `japanese/`, each sentence a line of English and, below it, one of
+//! Japanese with the same names in braces. Lines that begin with `# ` are remarks.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+/// All areas: the name of a file, and what is in it.
+const AREAS: [(&str, &str); 2] = [
+    ("findings", include_str!("japanese/findings.txt")),
+    ("names", include_str!("japanese/names.txt")),
+];
+
+/// A sentence in both languages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sentence {
+    /// The file in which it stands, without its ending.
+    pub area: &'static str,
+    /// As in the sources.
+    pub english: &'static str,
+    /// Its Japanese; empty where the file lacks the line.
+    pub japanese: &'static str,
+}
+
+static ALL: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
+    let pairs = sentences().into_iter();
+    pairs.map(|one| (one.english, one.japanese)).collect()
+});
+
+/// The Japanese of an English template, where there is one.
+pub fn of(english: &str) -> Option<&'static str> {
+    ALL.get(english).copied()
+}
+
+/// All sentences, in the order of the files.
+pub fn sentences() -> Vec<Sentence> {
+    let of_area = |(area, text): (&'static str, &'static str)| {
+        let blocks = text.split("\n\n");
+        blocks.filter_map(move |block| {
+            let mut lines = block.lines().filter(|line| !line.is_empty());
+            let english = lines.next().filter(|line| !line.starts_with("# "))?;
+            Some(Sentence {
+                area,
+                english,
+                japanese: lines.next().unwrap_or_default(),
+            })
+        })
+    };
+    AREAS.into_iter().flat_map(of_area).collect()
+}

@@ -1,0 +1,209 @@
+//! Every template in the sources has its Japanese, with the same arguments, and nothing else is in the catalogue.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Templates by the file that has them.
+type Templates = BTreeMap<String, PathBuf>;
+
+/// Names that recordings hold stand in no source as a template.
+const NAMES: &str = "names";
+
+#[test]
+fn every_template_has_its_japanese() {
+    let templates = templates();
+    assert!(templates.len() > 300, "only {} were found", templates.len());
+    let known: BTreeSet<&str> = words::japanese::sentences()
+        .iter()
+        .map(|one| one.english)
+        .collect();
+    let lacking: Vec<String> = templates
+        .iter()
+        .filter(|(template, _)| has_words(template) && !known.contains(template.as_str()))
+        .map(|(template, file)| format!("{}: {template}", file.display()))
+        .collect();
+    assert!(
+        lacking.is_empty(),
+        "without Japanese in crates/words/src/japanese:\n{}",
+        lacking.join("\n")
+    );
+}
+
+#[test]
+fn the_catalogue_holds_nothing_else() {
+    let templates = templates();
+    let unused: Vec<&str> = words::japanese::sentences()
+        .iter()
+        .filter(|one| one.area != NAMES && !templates.contains_key(one.english))
+        .map(|one| one.english)
+        .collect();
+    assert!(
+        unused.is_empty(),
+        "in no source any more:\n{}",
+        unused.join("\n")
+    );
+}
+
+#[test]
+fn each_sentence_is_there_once_with_the_same_arguments() {
+    let mut seen = BTreeSet::new();
+    for one in words::japanese::sentences() {
+        assert!(seen.insert(one.english), "twice: {}", one.english);
+        assert!(!one.japanese.is_empty(), "no Japanese: {}", one.english);
+        assert_eq!(
+            arguments(one.english),
+            arguments(one.japanese),
+            "{}",
+            one.english
+        );
+    }
+}
+
+#[test]
+fn templates_are_found_in_sources() {
+    let source = r#"
+        text!("a {b}", b);
+        let text = words::text!(
+            "long \
+             one", c = "not this"
+        );
+        phrase!("said \"so\"");
+        counted!(numbers(1), "failed check");
+        // text!("a remark")
+        #[cfg(test)]
+        mod tests { text!("of a test"); }
+    "#;
+    let found: Vec<String> = of_source(source).collect();
+    let expected = [
+        "a {b}",
+        "long one",
+        "said \"so\"",
+        "{count} failed check",
+        "{count} failed checks",
+    ];
+    assert_eq!(found, expected);
+}
+
+/// All templates of the workspace.
+fn templates() -> Templates {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut templates = Templates::new();
+    for krate in entries(&crates) {
+        if krate.file_name().is_some_and(|name| name != "words") {
+            collect(&krate.join("src"), &mut templates);
+        }
+    }
+    templates
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten();
+    entries
+        .map(|entry| entry.expect("an entry").path())
+        .collect()
+}
+
+fn collect(folder: &Path, templates: &mut Templates) {
+    for path in entries(folder) {
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        if path.is_dir() && stem != "tests" {
+            collect(&path, templates);
+        } else if path.extension().is_some_and(|ending| ending == "rs")
+            && !stem.ends_with("tests")
+            && stem != "samples"
+        {
+            let source = fs::read_to_string(&path).expect("a source file");
+            for template in of_source(&source) {
+                templates.insert(template, path.clone());
+            }
+        }
+    }
+}
+
+/// The templates of one file, without those of its tests.
+fn of_source(source: &str) -> impl Iterator<Item = String> {
+    let source = source
+        .split("#[cfg(test)]\n")
+        .next()
+        .unwrap_or_default()
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"))
+        .collect::<Vec<_>>()
+        .join("\n");
+    let mut found = Vec::new();
+    for (at, _) in source.match_indices("!(") {
+        let name: String = source[..at]
+            .chars()
+            .rev()
+            .take_while(|c| c.is_alphanumeric() || *c == '_')
+            .collect();
+        let name: String = name.chars().rev().collect();
+        let inside = &source[at + 2..];
+        match name.as_str() {
+            "text" | "phrase" => found.extend(literal(inside.trim_start())),
+            "counted" => {
+                let noun = noun(inside);
+                found.extend(noun.iter().map(|noun| format!("{{count}} {noun}")));
+                found.extend(noun.iter().map(|noun| format!("{{count}} {noun}s")));
+            }
+            _ => {}
+        }
+    }
+    found.into_iter()
+}
+
+/// The string literal with which `source` begins.
+fn literal(source: &str) -> Option<String> {
+    let mut chars = source.strip_prefix('"')?.chars();
+    let mut text = String::new();
+    while let Some(character) = chars.next() {
+        match character {
+            '"' => return Some(text),
+            '\\' => match chars.next()? {
+                '\n' => {
+                    let rest = chars.as_str().trim_start();
+                    chars = rest.chars();
+                }
+                'n' => text.push('\n'),
+                escaped => text.push(escaped),
+            },
+            _ => text.push(character),
+        }
+    }
+    None
+}
+
+/// The last argument of `counted!`.
+fn noun(inside: &str) -> Option<String> {
+    let mut depth = 1;
+    let end = inside.find(|c| {
+        depth += match c {
+            '(' => 1,
+            ')' => -1,
+            _ => 0,
+        };
+        depth == 0
+    })?;
+    let arguments = inside[..end].trim_end().trim_end_matches(',');
+    let (before, _) = arguments.strip_suffix('"')?.rsplit_once('"')?;
+    literal(&arguments[before.len()..])
+}
+
+fn has_words(template: &str) -> bool {
+    let mut depth = 0;
+    template.chars().any(|c| {
+        match c {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            _ => {}
+        }
+        depth == 0 && c.is_alphabetic()
+    })
+}
+
+/// The names in braces.
+fn arguments(template: &str) -> BTreeSet<&str> {
+    let parts = template.split('{').skip(1);
+    parts.filter_map(|part| part.split('}').next()).collect()
+}
