@@ -300,6 +300,8 @@ export interface Log {
 
 export type Claim = "faster" | "slower" | "less" | "more" | "same" | "unclear";
 
+export type Decision = "faster" | "slower" | "mixed" | "cheaper" | "costlier" | "same" | "unclear" | "failed";
+
 export interface Variant {
   name: string;
   start_s: number | null;
@@ -332,12 +334,14 @@ export interface Compare {
   started_at_unix_ms: number;
   a: Variant;
   b: Variant;
+  is_noise: boolean;
   load: string;
   rows: CompareRow[];
   blocks: number;
   redone: number;
   disturbed: number;
   noise_floor: Share | null;
+  decision: Decision;
   verdict: string;
   measuring_s: number;
   latency_curve: ComparePoint[];

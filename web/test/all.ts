@@ -10,3 +10,4 @@ import "./numbers.test.ts";
 import "./sort.test.ts";
 import "./strips.test.ts";
 import "./sweep.test.ts";
+import "./words.test.ts";

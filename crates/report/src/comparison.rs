@@ -171,4 +171,4 @@ impl Row {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -47,6 +47,8 @@ fn escape_text(text: &str) -> String {
 }
 
 #[cfg(test)]
+mod axe_tests;
+#[cfg(test)]
 mod browser;
 #[cfg(test)]
 mod chart_tests;

@@ -5,7 +5,7 @@ use stats::comparison::{Row as Seen, Verdict};
 
 use super::*;
 
-fn row(metric: &str, ratio: f64, verdict: Verdict) -> Row {
+pub(crate) fn row(metric: &str, ratio: f64, verdict: Verdict) -> Row {
     Row {
         metric: metric.to_owned(),
         a: 40.1,
@@ -22,7 +22,7 @@ fn row(metric: &str, ratio: f64, verdict: Verdict) -> Row {
     }
 }
 
-fn comparison(rows: Vec<Row>) -> Comparison {
+pub(crate) fn comparison(rows: Vec<Row>) -> Comparison {
     let variant = |name: &str| Variant {
         name: name.to_owned(),
         requests: 12_000,

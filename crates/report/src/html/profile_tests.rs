@@ -15,7 +15,7 @@ const DESKTOP: Look = Look {
     media: "screen",
 };
 
-fn collapsed(text: &str) -> Profile {
+pub(super) fn collapsed(text: &str) -> Profile {
     let read = stacks::import::read(text.as_bytes());
     read.expect("collapsed stacks").profile
 }
@@ -37,7 +37,7 @@ fn stretched() -> Profile {
     profile
 }
 
-fn page_of(profile: &Profile) -> String {
+pub(super) fn page_of(profile: &Profile) -> String {
     let counted = CountedView {
         method: "Spec.new".to_owned(),
         sites: vec![("a.rb:3 in run".to_owned(), 8, 6)],
@@ -82,7 +82,7 @@ fn a_runs_page_shows_its_routes_and_slowest_requests() {
 }
 
 /// A run of which the app told ten requests of one route, each with a sleep in its samples.
-fn profiled() -> (Sample, Profile) {
+pub(super) fn profiled() -> (Sample, Profile) {
     let mut sample = Sample::chat();
     let recording = &mut sample.recording;
     let route = recording.texts.keep("GET /message");

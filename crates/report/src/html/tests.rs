@@ -6,7 +6,7 @@ use tempfile::TempDir;
 
 use super::browser::{Browser, Look};
 use super::*;
-use crate::journal::{Journal, Line};
+use crate::journal::{Journal, Line, Tried};
 use crate::samples::Sample;
 use crate::sweep::{Ended, Step, Sweep};
 
@@ -140,9 +140,8 @@ fn the_page_fits_every_screen_and_complains_of_nothing() {
     }
 }
 
-#[test]
-fn the_pages_of_sweep_and_log_fit_too() {
-    let mut browser = Browser::start();
+/// A sweep with a long command.
+pub(super) fn sweep() -> Sweep {
     let step = |connections: u32| Step {
         connections,
         run: Some(i64::from(connections)),
@@ -150,27 +149,44 @@ fn the_pages_of_sweep_and_log_fit_too() {
         latency_ms: [Some(f64::from(connections)), Some(40.0), None],
         ..Step::default()
     };
-    let sweep = Sweep {
+    Sweep {
         command: format!("puma -t 5:5 {}", "x1234567".repeat(30)),
         steps: [1, 10, 200].map(step).to_vec(),
         ended: Ended::Complete,
+    }
+}
+
+/// So many runs, the last ones of the same load and with a remedy that was tried.
+pub(super) fn journal(runs: i64) -> Journal {
+    let line = |number: i64| Line {
+        number,
+        complete: true,
+        commit: "0123456789abcdef".to_owned(),
+        dirty: "1 file changed".to_owned(),
+        settings: format!("connections = {}", if number < 3 { number } else { 3 }),
+        rps: Some(100.0 * number as f64),
+        notes: vec![HOSTILE.to_owned()],
+        trials: vec![Tried {
+            finding: "3: missing index".to_owned(),
+            remedy: "CREATE INDEX a".to_owned(),
+            decision: "faster".to_owned(),
+            verdict: "B is faster at p50".to_owned(),
+            ..Tried::default()
+        }],
+        ..Line::default()
     };
-    check_looks(&mut browser, &sweep.html(), "sweep");
+    Journal::of((1..=runs).map(line).collect())
+}
+
+#[test]
+fn the_pages_of_sweep_and_log_fit_too() {
+    let mut browser = Browser::start();
+    check_looks(&mut browser, &sweep().html(), "sweep");
     assert_eq!(
         browser.ask("document.querySelectorAll('.uplot canvas').length"),
         3
     );
-    let line = |number: i64| Line {
-        number,
-        commit: "0123456789abcdef".to_owned(),
-        dirty: "1 file changed".to_owned(),
-        settings: format!("connections = {number}"),
-        rps: Some(100.0 * number as f64),
-        notes: vec![HOSTILE.to_owned()],
-        ..Line::default()
-    };
-    let journal = Journal::of((1..4).map(line).collect());
-    check_looks(&mut browser, &journal.html(), "log");
+    check_looks(&mut browser, &journal(3).html(), "log");
     let newest = "document.querySelector('tbody th').textContent";
     assert_eq!(browser.ask(newest), "3");
     let changed = "document.querySelector('tbody tr').textContent.includes('connections')";

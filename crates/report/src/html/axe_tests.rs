@@ -1,0 +1,141 @@
+//! axe-core on each kind of page: what assistive technology would stumble over.
+//!
+//! axe-core is a package of `web/`, fetched by npm with the others, and only tests read it.
+
+use std::fs;
+
+use stacks::Profile;
+use stats::comparison::Verdict;
+
+use super::browser::{Browser, Look};
+use super::profile_tests::{collapsed, page_of, profiled};
+use super::tests::{journal, settle, sweep, written};
+use crate::comparison::tests::{comparison, row};
+use crate::comparison::{self, Comparison, Tried};
+use crate::profile::{difference_to_html, of_run};
+
+fn axe() -> String {
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../web/node_modules/axe-core/axe.min.js"
+    );
+    fs::read_to_string(path)
+        .unwrap_or_else(|error| panic!("cannot read {path}: {error}; `cargo xtask web` fetches it"))
+}
+
+/// What axe-core objects to, a line for each rule and element; and that it has looked at all.
+const VIOLATIONS: &str = "axe.run(document, { resultTypes: ['violations'] }).then((found) => ({
+    looked: found.passes.length,
+    violations: found.violations.flatMap((rule) =>
+        rule.nodes.map((node) => `${rule.id} (${rule.impact}): ${node.html.slice(0, 160)}`)),
+}))";
+
+fn check(pages: &[(&str, String)]) {
+    let axe = axe();
+    let mut browser = Browser::start();
+    let mut violations = Vec::new();
+    for (kind, page) in pages {
+        let page = written(page);
+        for (width, scheme) in [
+            (390, "light"),
+            (390, "dark"),
+            (1440, "light"),
+            (1440, "dark"),
+        ] {
+            let look = Look {
+                width,
+                scheme,
+                media: "screen",
+            };
+            browser.open(&page.path, look);
+            browser.ask(
+                "document.querySelectorAll('details').forEach((details) => { details.open = true })",
+            );
+            settle(&mut browser);
+            browser.ask(&axe);
+            let found = browser.ask(VIOLATIONS);
+            assert!(found["looked"].as_u64() > Some(10), "{kind}: {found}");
+            for violation in found["violations"].as_array().unwrap() {
+                violations.push(format!("{kind} {width} {scheme}: {violation}"));
+            }
+        }
+    }
+    assert!(violations.is_empty(), "{}", violations.join("\n"));
+}
+
+#[test]
+fn axe_objects_to_an_element_without_a_name() {
+    let page = written("<!doctype html><html lang=en><title>t</title><h1>h</h1><button></button>");
+    let mut browser = Browser::start();
+    let look = Look {
+        width: 390,
+        scheme: "light",
+        media: "screen",
+    };
+    browser.open(&page.path, look);
+    browser.ask(&axe());
+    let found = browser.ask(VIOLATIONS)["violations"].to_string();
+    assert!(found.contains("button-name"), "{found}");
+}
+
+#[test]
+fn pages_of_runs_are_accessible() {
+    let (sample, profile) = profiled();
+    let page = super::run(&sample.view(), Some(of_run(&sample.recording, &profile)));
+    check(&[("run", page)]);
+}
+
+#[test]
+fn pages_of_several_runs_are_accessible() {
+    check(&[
+        ("compare", compared(&faster())),
+        ("try", compared(&tried())),
+        ("sweep", sweep().html()),
+        ("log", journal(3).html()),
+    ]);
+}
+
+fn compared(comparison: &Comparison) -> String {
+    super::page(
+        &comparison::compact(comparison),
+        &comparison::text(comparison),
+    )
+}
+
+fn faster() -> Comparison {
+    comparison(vec![
+        row("rps", 2.1, Verdict::Higher),
+        row("p50", 0.46, Verdict::Lower),
+        row("p99", 1.8, Verdict::Higher),
+        row("cpu", 1.0, Verdict::Same),
+    ])
+}
+
+fn tried() -> Comparison {
+    Comparison {
+        tried: Some(Tried {
+            run: 3,
+            number: 1,
+            title: "no index on `message`".to_owned(),
+            remedy: "CREATE INDEX a".to_owned(),
+            is_kept: false,
+            afterwards: "taken back: `hakaru try 1 --keep` keeps it".to_owned(),
+        }),
+        notes: vec!["the host was busy".to_owned()],
+        ..faster()
+    }
+}
+
+#[test]
+fn pages_of_profiles_are_accessible() {
+    let profile = collapsed("main;a 700\nmain;b 200");
+    let after = collapsed("main;a 200\nmain;b 300");
+    check(&[
+        ("profile", page_of(&profile)),
+        ("empty profile", page_of(&Profile::default())),
+        (
+            "difference",
+            difference_to_html(&profile, &after, &stacks::diff(&profile, &after)),
+        ),
+    ]);
+}
