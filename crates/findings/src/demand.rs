@@ -234,7 +234,7 @@ impl Demands {
             Scarce::Gvl(busy) => {
                 let share = share(saved.held_ms(), self.all.held_ms());
                 let text = text!(
-                    "{share} of all time, since the GVL is held {busy} of it",
+                    "{share} of all time (the GVL is held {busy} of it)",
                     share = percent(share),
                     busy = percent(busy)
                 );
@@ -243,7 +243,7 @@ impl Demands {
             Scarce::Threads(busy) => {
                 let share = share(saved.sum(), self.all.sum());
                 let text = text!(
-                    "{share} of all time, since the threads are busy {busy} of it",
+                    "{share} of all time (the threads are busy {busy} of it)",
                     share = percent(share),
                     busy = percent(busy)
                 );
@@ -429,7 +429,7 @@ mod tests {
         let saved = demand(62.0, 0.0);
         assert_eq!(
             demands(Scarce::Gvl(0.97)).gain(&saved, 1.0).text,
-            "62% of all time, since the GVL is held 97% of it"
+            "62% of all time (the GVL is held 97% of it)"
         );
         assert_eq!(
             demands(Scarce::Nothing).gain(&saved, 1_000.0).text,

@@ -48,7 +48,7 @@ pub(crate) fn percent(share: f64) -> String {
 /// A source line for a title: file and line of its innermost frame.
 pub(crate) fn place(site: Option<&str>) -> Text {
     match site {
-        None | Some("") => text!("a source line unknown"),
+        None | Some("") => text!("an unknown source line"),
         Some(site) => breakdown::line_of(site).into(),
     }
 }
@@ -77,7 +77,7 @@ mod tests {
     fn places_name_the_innermost_frames() {
         let site = "app.rb:5 in a < app.rb:7 in b < app.rb:9";
         assert_eq!(place(Some(site)).to_string(), "app.rb:5");
-        assert_eq!(place(None).to_string(), "a source line unknown");
+        assert_eq!(place(None).to_string(), "an unknown source line");
         assert_eq!(
             called_from(site).to_string(),
             "called from app.rb:5 in a < app.rb:7 in b"

@@ -31,7 +31,7 @@ pub struct Finding {
     pub evidence: Vec<Text>,
     /// What to do.
     pub remedy: Remedy,
-    /// What that should give, such as `4% of all time: −257 ms of 1.39 s a request on GET /fetch`.
+    /// What that should give, such as `4% of all time: −257 ms of 1.39 s per request on GET /fetch`.
     pub estimated_gain: Text,
     /// Estimated share of all sent → answered time in the run that would go, 0 to 1 (`errors`: share of
     /// the requests that would no longer fail); findings are sorted by it. 0 is also "unknown".

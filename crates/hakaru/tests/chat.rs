@@ -151,8 +151,8 @@ fn check(json: &Value) {
     assert!(
         threads
             .iter()
-            .any(|finding| finding["title"].to_string().contains("exhausted")),
-        "threads are not found exhausted: {:#?}",
+            .any(|finding| finding["title"].to_string().contains("threads are busy")),
+        "busy threads are not found: {:#?}",
         titles(json)
     );
     for (id, text) in [

@@ -31,14 +31,14 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     let doubt = Doubt {
         rule,
         what,
-        why: text!("means by part are over the requests seen inside only"),
+        why: text!("the breakdown covers only the requests that were seen inside the app"),
         evidence: vec![
             text!(
-                "answered {answered}, seen inside {seen}",
+                "{answered} answered, {seen} of them seen inside",
                 answered = overall.answered,
                 seen
             ),
-            text!("records lost {dropped}; {ruby}", dropped, ruby),
+            text!("{dropped} records lost; {ruby}", dropped, ruby),
         ],
         remedy,
         confidence: Confidence::High,
@@ -69,7 +69,7 @@ fn trouble(context: &Context<'_>, dropped: u64) -> Option<(&'static str, Text, T
                         "let hakaru start the app (hakaru run -- COMMAND), on Ruby 3.1 or later with Puma"
                     )
                 }
-                false => text!("do what the lines on the agent say under HOW SURE"),
+                false => text!("follow what HOW SURE says about the agent"),
             },
         ))
     } else if lost > DROPPED_MAX {
@@ -92,13 +92,13 @@ fn trouble(context: &Context<'_>, dropped: u64) -> Option<(&'static str, Text, T
                 share = percent(missing),
                 unseen
             ),
-            text!("see whether a worker was killed, or a proxy answers some of them"),
+            text!("check whether a worker was killed, or whether a proxy answers some of them"),
         ))
     } else if !agents.is_empty() && agents.iter().all(|agent| !agent.gvl) {
         Some((
             "agent-no-gvl",
-            text!("this Ruby does not tell who waits for the GVL"),
-            text!("use Ruby 3.2 or later to have GVL wait told apart, and advice on threads"),
+            text!("this Ruby does not report who waits for the GVL"),
+            text!("use Ruby 3.2 or later to see GVL waits and to get advice on threads"),
         ))
     } else {
         None

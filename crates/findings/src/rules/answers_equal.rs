@@ -48,7 +48,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
             rule: "answers-equal",
             route: route.route.clone(),
             title: title(text!("no Cache-Control on {route}: the same for everyone", route = route.route)),
-            why: text!("every client fetches again what it has, and the app makes it again"),
+            why: text!("every client fetches again what it already has, and the app builds it again"),
             evidence: vec![
                 text!("{answers} answers to a URL that another user had fetched: all had the same body", answers = numbers::count(answers.repeated)),
                 text!("none of {answers} answers had Cache-Control, Expires, ETag or Last-Modified", answers = numbers::count(answers.seen)),
@@ -59,7 +59,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
                 exact: keeping.exact.map(str::to_owned),
                 safety: Safety::Code,
             },
-            estimated_gain: text!("up to {gain}: −{saved} of a thread in all, if clients or a proxy keep each answer", gain = gain.text, saved = ms(saved.sum())),
+            estimated_gain: text!("up to {gain}: −{saved} of thread time in all, if clients or a proxy keep each answer", gain = gain.text, saved = ms(saved.sum())),
             gain_share: gain.share,
             gain: gain.replayed,
             confidence: keeping.confidence,
@@ -87,7 +87,7 @@ fn keeping(answers: &Answers) -> Keeping {
     if FILES.iter().any(|begins| kind.starts_with(begins)) {
         return Keeping {
             text: text!(
-                "say how long they may be kept; only where a URL's content never changes may that be long{cookie}",
+                "say how long they may be cached; choose a long time only where a URL's content never changes{cookie}",
                 cookie
             ),
             exact: Some("Cache-Control: public, max-age=86400"),
@@ -97,8 +97,7 @@ fn keeping(answers: &Answers) -> Keeping {
     let had_sessions = answers.with_credentials > 0;
     Keeping {
         text: text!(
-            "if nothing in it depends on who asks, let a cache keep it for the seconds that it may be old; else \
-             answer 304 by ETag (fresh_when, etag), which saves the body{cookie}",
+            "if nothing in it depends on who asks, let a cache keep it for as long as it may be stale; else answer 304 by ETag (fresh_when, etag), which saves sending the body{cookie}",
             cookie
         ),
         exact: None,

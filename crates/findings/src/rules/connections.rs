@@ -97,9 +97,9 @@ fn connections(context: &Context<'_>, database: Option<&DatabaseFacts>) -> Optio
                 count = numbers::count(made)
             ),
             why: text!(
-                "connecting takes round trips, a thread of the server, and loses what it had prepared"
+                "connecting takes round trips and a thread of the server, and throws away the prepared statements"
             ),
-            remedy: text!("keep connections in a pool with one for each thread"),
+            remedy: text!("keep connections in a pool, one per thread"),
         },
         evidence,
     ))
@@ -144,9 +144,11 @@ fn prepared(context: &Context<'_>, database: Option<&DatabaseFacts>) -> Option<F
                 "prepared statements are never closed: {count} made",
                 count = numbers::count(prepared)
             ),
-            why: text!("each is a round trip, and stays on the server until its connection ends"),
+            why: text!(
+                "preparing is a round trip, and each stays on the server until its connection ends"
+            ),
             remedy: text!(
-                "prepare each statement once a connection and use it again, or close it after use"
+                "prepare each statement once per connection and reuse it, or close it after use"
             ),
         },
         evidence,
@@ -168,7 +170,7 @@ fn finding(context: &Context<'_>, done: &Done<'_>, texts: Texts, evidence: Vec<T
     let estimated_gain = match done.count {
         0 => text!("unknown: the server counts these, but not their time"),
         _ => text!(
-            "{gain}: −{time} in all, nearly all that was spent on it",
+            "{gain}: −{time} in all, nearly all the time spent on it",
             gain = gain.text,
             time = ms(done.time_ms)
         ),

@@ -48,8 +48,7 @@ fn saturated(context: &Context<'_>, shares: &Shares) -> Option<Finding> {
             text!("the database"),
             shares.database,
             text!(
-                "look at the statements with most time first; a host of its own for the database helps as much as it \
-                 uses here"
+                "look at the statements with the most time first; a separate host for the database would free the CPU that it uses here"
             ),
         )
     } else {
@@ -57,8 +56,7 @@ fn saturated(context: &Context<'_>, shares: &Shares) -> Option<Finding> {
             text!("the app"),
             shares.app,
             text!(
-                "find the lines that burn CPU (hakaru profile), or add cores; more threads or workers only wait \
-                 longer"
+                "find the lines that burn CPU (hakaru profile), or add cores; more threads or workers would only wait longer"
             ),
         )
     };
@@ -71,9 +69,7 @@ fn saturated(context: &Context<'_>, shares: &Shares) -> Option<Finding> {
             who,
             share = percent(share)
         )),
-        why: text!(
-            "whatever else is improved, a request takes the CPU it takes, and there is no more of it"
-        ),
+        why: text!("no core is left, so only less CPU time per request or more cores can help"),
         evidence: vec![used(shares)],
         remedy: Remedy {
             text: text.to_owned(),
@@ -104,7 +100,7 @@ fn waiting(context: &Context<'_>, shares: Option<&Shares>) -> Option<Finding> {
     }
     let gain = context.gain(&context.everywhere(BurstKind::Running, wait * seen));
     let mut evidence = vec![text!(
-        "{running} ms a request have the GVL, {wait} ms of them no core; {workers} workers on {cores} cores",
+        "per request, the GVL is held for {running} ms, {wait} ms of them without a core; workers: {workers}, cores: {cores}",
         running = format!("{running:.2}"),
         wait = format!("{wait:.2}"),
         workers,
@@ -119,12 +115,12 @@ fn waiting(context: &Context<'_>, shares: Option<&Shares>) -> Option<Finding> {
             share = percent(wait / running)
         )),
         why: text!(
-            "who waits for a core while holding the GVL makes every other thread of its process wait too"
+            "a thread that waits for a core while it holds the GVL makes every other thread of its process wait too"
         ),
         evidence,
         remedy: Remedy {
             text: text!(
-                "run no more workers than cores are left by database, proxy and generator, or add cores"
+                "run no more workers than the database, the proxy and the load generator leave cores free, or add cores"
             ),
             exact: Some(format!("-w {cores}")),
             safety: Safety::Careful,

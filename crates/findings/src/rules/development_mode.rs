@@ -23,21 +23,23 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     let gain = context.gain(&context.everywhere(BurstKind::Running, saved));
     let mut evidence = vec![text!(
         "the framework's environment is {environment}",
-        environment = environment.map_or_else(|| text!("not told"), Text::from)
+        environment = environment.map_or_else(|| text!("unknown"), Text::from)
     )];
     evidence.extend(
-        reloading.map(|what| text!("{what} looks at source files again on each request", what)),
+        reloading.map(|what| text!("{what} checks the source files on each request", what)),
     );
     vec![Finding {
         rule: "development-mode",
         route: String::new(),
         title: title(match reloading {
-            Some(what) => text!("code is looked at again on every request ({what})", what),
+            Some(what) => text!(
+                "code is checked for changes on every request ({what})",
+                what
+            ),
             None => text!("the app runs in development mode"),
         }),
         why: text!(
-            "files are checked, classes and templates made anew, and caches are off: times say little about \
-             production"
+            "files are checked, classes and templates rebuilt, and caches are off: these times say little about production"
         ),
         evidence,
         remedy: Remedy {
@@ -49,7 +51,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
             safety: Safety::Careful,
         },
         estimated_gain: text!(
-            "{gain}: −{saved} in all, if half of the time on a core goes, as it did where that was measured",
+            "{gain}: −{saved} in all, if half of the CPU time goes away, as it did where that was measured",
             gain = gain.text,
             saved = ms(saved)
         ),

@@ -4,6 +4,7 @@ use recording::{Failure, Outcome};
 use words::{Text, text};
 
 use crate::context::Context;
+use crate::counted;
 use crate::numbers;
 use crate::text::{fit, percent, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
@@ -75,8 +76,8 @@ fn finding(context: &Context<'_>, failure: &Failure) -> Finding {
         rule: "errors",
         route: route.to_owned(),
         title: title(text!(
-            "{count} × {outcome}: {route} ({place})",
-            count = numbers::count(failure.count),
+            "{route} failed {times}: {outcome} ({place})",
+            times = counted!(failure.count, "time"),
             outcome,
             route,
             place = failure.place
@@ -89,7 +90,7 @@ fn finding(context: &Context<'_>, failure: &Failure) -> Finding {
             safety: Safety::Code,
         },
         estimated_gain: text!(
-            "{share} of the requests are answered as they should",
+            "{share} of the requests would no longer fail",
             share = percent(share)
         ),
         gain_share: share,
@@ -135,7 +136,7 @@ fn why(outcome: Outcome) -> Text {
             )
         }
         Outcome::ConnectFailed => {
-            text!("requests that are not let in are missing from the server's side of every number")
+            text!("refused requests are missing from every number of the server's side")
         }
         Outcome::TimedOut => text!("its latency is only known to be at least this long"),
         Outcome::Ok | Outcome::Unanswered | Outcome::Disconnected | Outcome::BadAnswer => {
@@ -147,25 +148,23 @@ fn why(outcome: Outcome) -> Text {
 fn remedy(outcome: Outcome) -> Text {
     match outcome {
         Outcome::CheckFailed => {
-            text!(
-                "compare the answer below with what the flow expects, and mend whichever is wrong"
-            )
+            text!("compare the answer below with what the flow expects, and fix whichever is wrong")
         }
         Outcome::ServerError => {
-            text!("read the app's error output for this request and mend its cause")
+            text!("read the app's error output for this request and fix its cause")
         }
         Outcome::ConnectFailed => {
             text!(
-                "see whether the app still runs, and whether its listen backlog is too short for this load"
+                "check whether the app still runs, and whether its listen backlog is too short for this load"
             )
         }
         Outcome::TimedOut => {
             text!(
-                "see what holds the threads, or lower the load until requests are answered in time"
+                "check what holds the threads, or lower the load until requests are answered in time"
             )
         }
         Outcome::Ok | Outcome::Unanswered | Outcome::Disconnected | Outcome::BadAnswer => {
-            text!("see whether a worker was killed or restarted, and the app's error output")
+            text!("check whether a worker was killed or restarted, and read the app's error output")
         }
     }
 }

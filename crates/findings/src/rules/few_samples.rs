@@ -28,19 +28,16 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     };
     let doubt = Doubt {
         rule: "few-samples",
-        what: text!(
-            "only {count} requests: their p99 is a matter of luck",
-            count
-        ),
-        why: text!("a percentile says something only if enough requests lie beyond it"),
+        what: text!("only {count} requests: too few for a reliable p99", count),
+        why: text!("a percentile means something only if enough requests lie beyond it"),
         evidence: vec![
             text!(
-                "p50 lies with 95 % confidence: {interval}",
+                "p50, with 95 % confidence: {interval}",
                 interval = interval(0.5)
             ),
             text!("p95: {interval}", interval = interval(0.95)),
             text!(
-                "p99: {interval}; 368 requests are the least that bound it",
+                "p99: {interval}; it takes at least 368 requests to bound it",
                 interval = interval(0.99)
             ),
         ],

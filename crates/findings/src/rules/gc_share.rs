@@ -85,7 +85,7 @@ fn evidence(
 ) -> Vec<Text> {
     let balance = &context.breakdown.overall.balance;
     let mut evidence = vec![text!(
-        "{collecting} a request of {held} with the GVL is collecting garbage",
+        "garbage collection takes {collecting} of the {held} per request with the GVL held",
         collecting = ms(balance.gc),
         held = ms(balance.gc + balance.cpu + balance.cpu_wait)
     )];
@@ -93,7 +93,7 @@ fn evidence(
     evidence.extend(most.map(|route| {
         let each = numbers::count(route.allocations as u64);
         text!(
-            "{route} makes most objects: {each} a request",
+            "{route} allocates the most objects: {each} per request",
             route = route.route,
             each
         )
@@ -158,7 +158,7 @@ fn remedy(cause: Option<&str>, site: Option<Allocator<'_>>) -> (Text, Option<&'s
     match site {
         Some(site) => (
             text!(
-                "make fewer and smaller objects below {line}: keep what does not change, append with << instead of \
+                "allocate fewer and smaller objects below {line}: keep what does not change, append with << instead of \
                  +=, walk rows with find_each or pluck instead of loading them all; then: {otherwise}",
                 line = site.line,
                 otherwise = text
@@ -179,18 +179,17 @@ fn of_cause(cause: Option<&str>) -> (Text, Option<&'static str>) {
         ),
         Some("malloc") => (
             text!(
-                "large strings and buffers set it off: make fewer and shorter ones, and let it come later"
+                "large strings and buffers trigger it: create fewer and shorter ones, and let it run later"
             ),
             Some("RUBY_GC_MALLOC_LIMIT=67108864 RUBY_GC_MALLOC_LIMIT_MAX=134217728"),
         ),
         Some("oldmalloc") => (
-            text!("memory of long-lived objects sets off major collections: let them come later"),
+            text!("memory of long-lived objects triggers major collections: let them run later"),
             Some("RUBY_GC_OLDMALLOC_LIMIT=134217728 RUBY_GC_OLDMALLOC_LIMIT_MAX=1073741824"),
         ),
         _ => (
             text!(
-                "make fewer objects (hakaru profile --mode alloc names the lines), and give the heap room from the \
-                 start"
+                "allocate fewer objects (hakaru profile --mode alloc names the lines), and start with a larger heap"
             ),
             Some("RUBY_GC_HEAP_INIT_SLOTS=600000 RUBY_GC_HEAP_FREE_SLOTS_MIN_RATIO=0.4"),
         ),

@@ -39,16 +39,16 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
             share = percent(share)
         ),
         (false, 0) => text!(
-            "requests left late: 1 % by {late} or more",
+            "1 % of the requests were sent {late} late or more",
             late = ms(late.as_millis_f64())
         ),
-        (false, unsent) => text!("{unsent} requests were due and never sent", unsent),
+        (false, unsent) => text!("{unsent} requests were due but never sent", unsent),
     };
     let doubt = Doubt {
         rule: "generator-busy",
         what,
         why: text!(
-            "what is late or not sent is load the server never felt, and time that is not its own"
+            "late and unsent requests are load that the server never felt, and their delay is not the server's"
         ),
         evidence: vec![
             text!(
@@ -72,13 +72,13 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
 fn remedy(busy: bool, mode: LoadMode) -> Text {
     match (busy, mode) {
         (true, _) => {
-            text!("give the generator another thread or a host of its own, or lower the load")
+            text!("give the generator another thread or its own host, or lower the load")
         }
         (false, LoadMode::Open) => {
             text!(
                 "allow more connections or lower the rate: each connection was still waiting for its last answer"
             )
         }
-        (false, LoadMode::Closed) => text!("see what else uses this host's cores"),
+        (false, LoadMode::Closed) => text!("check what else uses this host's cores"),
     }
 }

@@ -117,7 +117,7 @@ fn finding(context: &Context<'_>, waits: &[Held<'_>]) -> Option<Finding> {
     ));
     let issues = |sql: &&SqlSummary| sql.routes.iter().any(|(name, _)| name == most.route);
     let mut evidence = vec![text!(
-        "of {each} a request in SQL with the GVL, at most {share} was on a core, by {known_by} ({requests} \
+        "of {each} per request in SQL with the GVL held, at most {share} was on a core, by {known_by} ({requests} \
          requests)",
         each,
         share = percent(most.cpu_share),
@@ -142,12 +142,12 @@ fn finding(context: &Context<'_>, waits: &[Held<'_>]) -> Option<Finding> {
             each
         )),
         why: text!(
-            "while a driver waits without letting go of the GVL, no other thread of the worker runs at all"
+            "while a driver waits without releasing the GVL, no other thread of the worker runs at all"
         ),
         evidence,
         remedy: remedy(&target.database),
         estimated_gain: text!(
-            "{gain}: in all {time} in which every thread stands still",
+            "{gain}: {time} in all, during which every thread stands still",
             gain = gain.text,
             time = ms(held_ms)
         ),
@@ -165,8 +165,7 @@ fn finding(context: &Context<'_>, waits: &[Held<'_>]) -> Option<Finding> {
 fn remedy(database: &str) -> Remedy {
     let text = if database.starts_with("sqlite") {
         text!(
-            "make the statement short (an index, fewer rows a transaction, WAL) and let other processes not hold \
-             the lock; more workers with fewer threads each lose less"
+            "make the statement short (an index, fewer rows per transaction, WAL) and keep other processes from holding the lock; more workers with fewer threads each lose less"
         )
     } else {
         text!(

@@ -50,10 +50,10 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
             "{share} of the pages are redirects or refusals: little of the app is measured",
             share = percent(count as f64 / all as f64)
         ),
-        why: text!("a flow that does not state what must be answered takes every status below 500"),
+        why: text!("a flow that does not state the expected status accepts every status below 500"),
         evidence: most.iter().take(SHOWN).map(line).collect(),
         remedy: text!(
-            "look at the answers (hakaru check FLOW) and state them in the flow, such as HTTP 200; where they \
+            "look at the answers (hakaru check FLOW) and state the expected status in the flow, such as HTTP 200; where they \
              lead to https (Rails: config.force_ssl), send X-Forwarded-Proto: https with each request; where \
              they lead to a login, log in first (docs/flows.md)"
         ),

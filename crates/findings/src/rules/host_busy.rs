@@ -52,7 +52,9 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     let doubt = Doubt {
         rule: "host-busy",
         what,
-        why: text!("time spent waiting for a core is in every number, and it is not the app's"),
+        why: text!(
+            "every number includes time spent waiting for a core, which is not the app's fault"
+        ),
         evidence: evidence(&shares),
         remedy,
         confidence: Confidence::Medium,
@@ -73,7 +75,7 @@ fn evidence(shares: &Shares) -> Vec<Text> {
     );
     let slow = shares.speed.filter(|speed| speed.slow_share > 0.0);
     let slow = slow.map(|speed| {
-        text!("the same work of ours took {slower} times as long in {share} of the seconds as in the fastest ones", slower = format!("{:.2}", speed.slower), share = percent(speed.slow_share))
+        text!("a fixed piece of work took {slower} times as long in {share} of the seconds as in the fastest ones", slower = format!("{:.2}", speed.slower), share = percent(speed.slow_share))
     });
     [used].into_iter().chain(slow).collect()
 }
@@ -87,7 +89,7 @@ fn trouble(shares: &Shares) -> Option<(Text, Text)> {
                 "the hypervisor took {share} of the cores' time",
                 share = percent(shares.steal)
             ),
-            text!("measure on a host of its own, or compare in interleaved blocks"),
+            text!("measure on a dedicated host, or compare in interleaved blocks"),
         ))
     } else if known && shares.others > OTHERS_MAX {
         Some((
@@ -109,14 +111,12 @@ fn trouble(shares: &Shares) -> Option<(Text, Text)> {
         let slow = shares.speed.filter(|speed| speed.lost() > LOST_MAX)?;
         Some((
             text!(
-                "the cores were {slower}x slower in {share} of the time: a neighbour on the same physical cores, or \
-                 a lower clock",
+                "the cores were {slower}x slower for {share} of the time (a busy neighbour or a lower clock)",
                 slower = format!("{:.2}", slow.slower),
                 share = percent(slow.slow_share)
             ),
             text!(
-                "believe no difference between single runs here; `hakaru compare` and `try` interleave and wait such \
-                 moments out"
+                "don't trust differences between single runs on this machine; use `hakaru compare` or `try`, which alternate A and B and skip such moments"
             ),
         ))
     }

@@ -44,7 +44,7 @@ fn finding(context: &Context<'_>, hot: &Hot) -> Option<Finding> {
     }
     let route = &context.joined.routes[hot.route];
     let mut evidence = vec![text!(
-        "{time} of {held} with the GVL a request, by samples of the run",
+        "{time} of {held} per request with the GVL held, by the run's samples",
         time = ms(each),
         held = ms(held_ms / requests.max(1.0))
     )];
@@ -79,7 +79,7 @@ fn finding(context: &Context<'_>, hot: &Hot) -> Option<Finding> {
             safety: Safety::Code,
         },
         estimated_gain: text!(
-            "{gain}, if all of it goes: −{time} a request on {route}",
+            "{gain}, if all of it goes away: −{time} per request on {route}",
             gain = gain.text,
             time = ms(each),
             route

@@ -83,7 +83,7 @@ fn finding(
         rule: "large-bodies",
         route: route.route.clone(),
         title: title(text!(
-            "{route} sends {size} a request out of {table}.{column}",
+            "{route} sends {size} per request out of {table}.{column}",
             route = route.route,
             size = numbers::bytes(route.body_bytes as u64),
             table = column.table,
@@ -92,7 +92,7 @@ fn finding(
         why: text!("each body goes through the database, its driver and Ruby before it goes out"),
         evidence: vec![
             text!(
-                "{requests} requests; on average {size} a value",
+                "{requests} requests; {size} per value on average",
                 requests = numbers::count(route.requests),
                 size = numbers::bytes(column.bytes_mean)
             ),

@@ -73,18 +73,18 @@ fn finding(context: &Context<'_>, act: &ActSum<'_>) -> Finding {
             at
         ),
         Held::Taken => text!(
-            "requests wait {each} in {lock} at {at}: a pool too small",
+            "requests wait {each} in {lock} at {at}: the pool is too small",
             each,
             lock = Text::named(act.what),
             at
         ),
         Held::Thread => text!(
-            "requests wait {each} for threads of their own at {at}",
+            "requests wait {each} for threads that they started, at {at}",
             each,
             at
         ),
         Held::Lock => text!(
-            "requests take turns: {each} waiting for a {lock} at {at}",
+            "requests wait {each} for a {lock} at {at}",
             each,
             lock = Text::named(act.what),
             at
@@ -113,7 +113,7 @@ fn finding(context: &Context<'_>, act: &ActSum<'_>) -> Finding {
         evidence,
         remedy: remedy(context, held),
         estimated_gain: text!(
-            "{gain}: {each} a request is waiting for others",
+            "{gain}: each request waits {each} for others",
             gain = gain.at_most(),
             each
         ),
@@ -139,7 +139,7 @@ fn sizes(context: &Context<'_>, held: Held) -> Option<Text> {
             pool
         )),
         (Held::Connection | Held::Taken, _) if threads > 0 => Some(text!(
-            "{threads} threads a worker may want one at once",
+            "up to {threads} threads of a worker may want one at the same time",
             threads
         )),
         _ => None,
@@ -183,7 +183,7 @@ fn remedy(context: &Context<'_>, held: Held) -> Remedy {
             Safety::Code,
         ),
         Held::Thread => (
-            text!("give the threads less to do, or leave what the answer does not need to a job"),
+            text!("give the threads less to do, or move what the answer does not need into a job"),
             None,
             Safety::Code,
         ),

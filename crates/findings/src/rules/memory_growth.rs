@@ -179,7 +179,7 @@ fn finding(context: &Context<'_>, grown: &Grown) -> Finding {
         evidence: evidence(context, grown),
         remedy: Remedy {
             text: text!(
-                "run longer to see whether it ends; then look for what only grows: caches without a limit, arrays \
+                "run longer to see whether it stops; then look for what only grows: caches without a limit, arrays \
                  and hashes in constants and class variables, objects that subscribe and never leave \
                  (ObjectSpace.dump_all twice, and the difference)"
             ),

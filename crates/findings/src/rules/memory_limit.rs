@@ -71,7 +71,7 @@ fn finding(limited: Limited<'_>) -> Option<Finding> {
         why: words.why,
         evidence: vec![words.evidence],
         remedy: words.remedy,
-        estimated_gain: text!("no time; the app goes on when it needs a little more"),
+        estimated_gain: text!("no time; the app survives when it needs a little more"),
         gain_share: 0.0,
         gain: None,
         confidence: Confidence::High,

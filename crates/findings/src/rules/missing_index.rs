@@ -290,7 +290,7 @@ fn finding(context: &Context<'_>, table: &str, wanted: &Wanted<'_>) -> Finding {
         Reads::All => text!("reads it from end to end"),
         Reads::Range => text!("walks an index along a range"),
         Reads::Order => {
-            text!("walks an index in the order of the result until it has met enough rows")
+            text!("walks an index in the order of the result until it has found enough rows")
         }
     };
     let read = match wanted.reads {
@@ -321,8 +321,7 @@ fn finding(context: &Context<'_>, table: &str, wanted: &Wanted<'_>) -> Finding {
         rule: "missing-index",
         title: title(text!("missing index on {table} ({columns}): {read}", table, columns, read)),
         why: match wanted.reads {
-            Reads::Order => text!("rows of others are read until enough of the wanted ones are met: the rarer those are, the longer it \
-                 takes"),
+            Reads::Order => text!("other rows are read until enough of the wanted ones are found: the rarer those are, the longer it takes"),
             Reads::All | Reads::Range => text!("every row is read to find a few, and the time grows with the table"),
         }
         .to_owned(),
@@ -332,7 +331,7 @@ fn finding(context: &Context<'_>, table: &str, wanted: &Wanted<'_>) -> Finding {
             table,
             &wanted.columns(),
         ),
-        estimated_gain: text!("{gain}: −{saved} in all, spent on rows that are not returned", gain = gain.text, saved = ms(saved.sum())),
+        estimated_gain: text!("{gain}: −{saved} in all, spent on rows that are never returned", gain = gain.text, saved = ms(saved.sum())),
         gain_share: gain.share,
         gain: gain.replayed,
         confidence: match wanted.reads {

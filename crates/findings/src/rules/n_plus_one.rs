@@ -188,7 +188,7 @@ impl Repeated<'_> {
         };
         [
             text!(
-                "{count} executions a request in {requests} requests{of}, {each} each{rows}",
+                "{count} executions per request in {requests} requests{of}, {each} each{rows}",
                 count,
                 requests,
                 of,
@@ -351,7 +351,7 @@ fn finding(context: &Context<'_>, found: &[Repeated<'_>]) -> Option<Finding> {
             Store::remedy,
         ),
         estimated_gain: text!(
-            "{gain}: −{saved} of {mean} a request on {route}",
+            "{gain}: −{saved} of {mean} per request on {route}",
             gain = gain.text,
             saved = ms(saved_each),
             mean = ms(mean),
@@ -385,17 +385,17 @@ fn remedy(digest: &str, reads: bool, in_transactions: bool) -> Remedy {
         ),
         Some(column) if aggregates(digest) => {
             text!(
-                "ask once: {column} IN (…) with GROUP BY {column}; or keep the number in a column",
+                "query once: {column} IN (…) with GROUP BY {column}; or keep the number in a column",
                 column
             )
         }
         Some(column) => {
             text!(
-                "collect the values first and ask once, with {column} IN (…) or a JOIN",
+                "collect the values first and query once, with {column} IN (…) or a JOIN",
                 column
             )
         }
-        None => text!("ask once for all of them, with a JOIN or IN (…)"),
+        None => text!("query once for all of them, with a JOIN or IN (…)"),
     };
     // A LIMIT counts the rows of one value only, and a GROUP BY of its own has another meaning with many.
     let plain = query

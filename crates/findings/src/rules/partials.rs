@@ -65,11 +65,10 @@ fn finding(context: &Context<'_>, route: usize, mut lines: Vec<Renders<'_>>) -> 
     Some(Finding {
         rule: "partials-in-loop",
         route: name.clone(),
-        title: title(text!("{share} of {name} goes on around partials that {place} renders", share = percent(share), name, place = lines[0].0)),
+        title: title(text!("{share} of {name} is spent on calling the partials that {place} renders", share = percent(share), name, place = lines[0].0)),
         why: text!("finding a template, handing it its variables and reporting that it was rendered takes longer than a \
              small template itself"),
-        evidence: std::iter::once(text!("{each} of {held} with the GVL a request, by samples of the run; what the partials do themselves is \
-             not in it", each, held = ms(held / requests.max(1.0))))
+        evidence: std::iter::once(text!("{each} of {held} per request with the GVL held, by the run's samples; the partials' own work is not included", each, held = ms(held / requests.max(1.0))))
         .chain(of_line)
         .collect(),
         remedy: Remedy {
@@ -78,7 +77,7 @@ fn finding(context: &Context<'_>, route: usize, mut lines: Vec<Renders<'_>>) -> 
             exact: None,
             safety: Safety::Code,
         },
-        estimated_gain: text!("{gain}: −{each} a request on {name}", gain = gain.at_most(), each, name),
+        estimated_gain: text!("{gain}: −{each} per request on {name}", gain = gain.at_most(), each, name),
         gain_share: gain.share,
         gain: gain.replayed,
         confidence: Confidence::Medium,

@@ -136,7 +136,7 @@ fn finding(context: &Context<'_>, sql: &SqlSummary) -> Option<Finding> {
     let at = place(sql.called_from.first().map(String::as_str));
     let mut evidence = vec![
         text!(
-            "{mean} in the mean of {executions}, {quickest} {whose}: {share} of its time is waiting",
+            "{mean} on average over {executions}, {quickest} {whose}: {share} of its time is waiting",
             mean = ms(times.mean),
             executions = counted!(sql.count, "execution"),
             quickest = ms(times.quickest),
@@ -158,8 +158,7 @@ fn finding(context: &Context<'_>, sql: &SqlSummary) -> Option<Finding> {
             at
         )),
         why: text!(
-            "a transaction keeps the rows that it locked until it ends, and all others that want them wait, \
-             whatever else it does meanwhile"
+            "a transaction keeps the rows that it locked until it ends, whatever else it does meanwhile, and all others that want them wait"
         ),
         evidence,
         remedy: Remedy {

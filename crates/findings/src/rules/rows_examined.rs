@@ -69,7 +69,7 @@ fn finding(context: &Context<'_>, statement: &StatementFacts) -> Option<Finding>
     Some(Finding {
         rule: "rows-examined",
         title: title(text!(
-            "{statement} reads {ratio} rows for each it sends ({place})",
+            "{statement} reads {ratio} rows for each one it returns ({place})",
             statement = fit(&query::brief(&sql.digest), 40),
             ratio = numbers::plain(ratio),
             place = place(site)

@@ -61,7 +61,7 @@ fn finding(context: &Context<'_>, sql: &SqlSummary, route: &RouteBalance) -> Opt
         rule: "rows-in-ruby",
         route: route.route.clone(),
         title: title(text!(
-            "{rows} rows loaded a request at {at}, and none is shown",
+            "{rows} rows are loaded per request at {at}, and none is shown",
             rows = times(rows),
             at
         )),

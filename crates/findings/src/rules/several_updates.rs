@@ -85,8 +85,7 @@ fn finding(context: &Context<'_>, route: &str, seen: &Seen) -> Finding {
         evidence,
         remedy: Remedy {
             text: text!(
-                "set all columns of the row with one UPDATE; values stay out of a recording, so check that it is one \
-                 row"
+                "set all columns of the row with one UPDATE; recordings hold no values, so check that it is one row"
             ),
             exact: None,
             safety: Safety::Code,

@@ -41,7 +41,7 @@ fn finding(context: &Context<'_>, call: &SqlSummary) -> Finding {
         .first()
         .map_or(("", 0.0), |(route, count)| (route.as_str(), *count));
     let mut evidence = vec![text!(
-        "{calls} calls of {name}, {each} each, {times} a request of {route}",
+        "{calls} × {name}, {each} each, {times} per request of {route}",
         calls = numbers::count(call.count),
         name,
         each,

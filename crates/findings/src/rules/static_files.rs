@@ -70,7 +70,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
             safety: Safety::Careful,
         },
         estimated_gain: text!(
-            "{gain}: −{saved} of a thread in all",
+            "{gain}: −{saved} of thread time in all",
             gain = gain.text,
             saved = ms(saved.sum())
         ),

@@ -76,13 +76,13 @@ fn finding(context: &Context<'_>, route: usize, of: &OfRoute<'_>) -> Finding {
         ));
     }
     if of.starts_ms > 0.0 {
-        evidence.push(text!("starting the program takes {time} of it a request, with the GVL, by samples of the run", time = ms(of.starts_ms / requests.max(1.0))));
+        evidence.push(text!("starting the program takes {time} of it per request, with the GVL held, by the run's samples", time = ms(of.starts_ms / requests.max(1.0))));
     }
     Finding {
         rule: "subprocess",
         route: name.clone(),
         title: title(text!(
-            "{name} waits {each} a request for a subprocess at {place}",
+            "{name} waits {each} per request for a subprocess at {place}",
             name,
             each,
             place = of.line
@@ -100,7 +100,7 @@ fn finding(context: &Context<'_>, route: usize, of: &OfRoute<'_>) -> Finding {
             safety: Safety::Code,
         },
         estimated_gain: text!(
-            "{gain}: −{each} a request on {name}, if all of it goes",
+            "{gain}: −{each} per request on {name}, if all of it goes away",
             gain = gain.text,
             each,
             name

@@ -164,8 +164,7 @@ impl Plan {
 
     fn evidence(&self) -> Vec<Text> {
         let mut evidence = self.table();
-        evidence.push(text!("from {requests} recorded requests, at most {threads} threads; the replay of the present setting is \
-             {error} off", requests = self.model.sampled, threads = self.advice.tried.len(), error = percent(self.error)));
+        evidence.push(text!("from {requests} recorded requests, with up to {threads} threads; the replay of the present setting is off by {error}", requests = self.model.sampled, threads = self.advice.tried.len(), error = percent(self.error)));
         evidence
     }
 
@@ -174,13 +173,13 @@ impl Plan {
         let pool = match context.recording.meta.target.database_pool {
             Some(pool) => text!("; the database pool of {pool} suffices", pool),
             None => text!(
-                "; the database pool must hold {connections} a worker",
+                "; the database pool must hold {connections} per worker",
                 connections = counted!(u64::from(r), "connection")
             ),
         };
         Remedy {
             text: text!(
-                "run {threads} a worker{pool}; {side}",
+                "run {threads} per worker{pool}; {side}",
                 threads = counted!(u64::from(r), "thread"),
                 pool,
                 side
@@ -219,18 +218,18 @@ fn too_few(context: &Context<'_>, plan: &Plan, queued: f64, gain: f64) -> Findin
     Finding {
         rule: "threads",
         title: title(text!(
-            "{threads} exhausted: requests queue {queued}; {r} would serve {times} times as many",
+            "{threads} busy and requests queue for {queued}; {r} threads would handle {times}× as many",
             threads = if threads == 1 {
-                text!("the one thread is")
+                text!("the only thread is")
             } else {
-                text!("{threads} threads are", threads)
+                text!("all {threads} threads are", threads)
             },
             queued = ms(queued),
             r,
             times = times(1.0 + gain)
         )),
         why: text!(
-            "all threads have a request while {share} of a request's time is waiting for one",
+            "all threads are busy, and a request spends {share} of its time waiting for one",
             share = percent(queued / context.breakdown.overall.seen_mean_ms)
         ),
         evidence,
@@ -288,7 +287,7 @@ fn too_many(context: &Context<'_>, plan: &Plan, gain: f64) -> Finding {
             text!("requests then wait in the queue instead, first come, first served"),
         ),
         estimated_gain: text!(
-            "{threads} fewer a worker at {gain}% throughput, by replay; for more throughput add workers",
+            "{threads} fewer per worker at {gain}% throughput, by replay; for more throughput add workers",
             threads = counted!(u64::from(threads - r), "thread"),
             gain = format!("{:+.0}", gain * 100.0)
         ),

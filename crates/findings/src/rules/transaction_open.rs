@@ -84,7 +84,7 @@ fn victims(context: &Context<'_>, holds: Holds) -> Victims {
         for sql in &context.breakdown.sql {
             if let Some(wait) = RowWait::of(context, sql) {
                 victims.evidence.push(text!(
-                    "{each} is waited for rows that are locked, in the mean: {statement}",
+                    "on average {each} is spent waiting for locked rows: {statement}",
                     each = ms(wait.each_ms()),
                     statement = fit(&sql.digest, 120)
                 ));
@@ -180,7 +180,7 @@ impl Words {
                 rule: "connection-held",
                 what: text!("a pooled connection"),
                 why: text!(
-                    "while it is held, other threads have one connection fewer, however idle the database is"
+                    "while it is held, other threads have one connection less, however idle the database is"
                 ),
                 remedy: text!(
                     "take the connection only for the statements, and give it back before anything slow"

@@ -47,10 +47,10 @@ fn closed(answered: &[(&RouteBalance, &Answers)]) -> Option<Finding> {
         rule: "keep-alive-off",
         route: String::new(),
         title: title(text!("the connection is closed after {share} of the answers", share = percent(closed as f64 / seen as f64))),
-        why: text!("each request begins with a new connection: a round trip more, with TLS two, and work on both ends"),
-        evidence: vec![text!("{closed} of {seen} answers that were looked at, unasked", closed = numbers::count(closed), seen = numbers::count(seen))],
+        why: text!("each request begins with a new connection: one more round trip (with TLS two), and work on both ends"),
+        evidence: vec![text!("{closed} of the {seen} answers that were examined, without being asked to", closed = numbers::count(closed), seen = numbers::count(seen))],
         remedy: Remedy {
-            text: text!("let the server keep connections (puma.rb: enable_keep_alives true, queue_requests true), and send \
+            text: text!("let the server keep connections open (puma.rb: enable_keep_alives true, queue_requests true), and send \
                  no Connection: close; a proxy in front needs keep-alive to the app too"),
             exact: Some("enable_keep_alives true".to_owned()),
             safety: Safety::Careful,
@@ -132,7 +132,7 @@ fn dear(context: &Context<'_>, answered: &[(&RouteBalance, &Answers)]) -> Option
         )),
         why: text!("the app's own process compresses while it sends, and holds a thread for it"),
         evidence: vec![text!(
-            "Content-Encoding {encoding}; {time} a request pass between the end of the handler and the last byte",
+            "Content-Encoding {encoding}; {time} per request pass between the end of the handler and the last byte",
             encoding = answers.content_encoding.as_deref().unwrap_or_default(),
             time = ms(most.balance.respond)
         )],

@@ -63,11 +63,11 @@ impl Kind {
 
     fn does(self, each: &str, what: &str) -> Text {
         match (self, what) {
-            (Kind::Sleeps, _) => text!("sleeps {each} a request", each),
-            (Kind::Computes(_), _) => text!("computes {each} a request off the GVL", each),
-            (Kind::Waits, "") => text!("waits {each} a request", each),
+            (Kind::Sleeps, _) => text!("sleeps {each} per request", each),
+            (Kind::Computes(_), _) => text!("computes {each} per request off the GVL", each),
+            (Kind::Waits, "") => text!("waits {each} per request", each),
             (Kind::Waits, what) => text!(
-                "waits {each} a request for {what}",
+                "waits {each} per request for {what}",
                 each,
                 what = Text::named(what)
             ),
@@ -84,8 +84,7 @@ impl Kind {
             }
             Kind::Sleeps | Kind::Waits => {
                 text!(
-                    "a thread that waits holds its place, its memory and often its database connection, and others \
-                       queue behind it"
+                    "a waiting thread keeps its memory and often its database connection, and other requests queue behind it"
                 )
             }
         }
@@ -130,8 +129,7 @@ fn finding(context: &Context<'_>, act: &ActSum<'_>) -> Finding {
         served
     )];
     if let Kind::Computes(share) = kind {
-        evidence.push(text!("{share} of its time off the GVL it computes, or waits for a core to, by the threads' clocks and \
-             replay", share = percent(share)));
+        evidence.push(text!("for {share} of its time off the GVL it computes or waits for a core, by the threads' clocks and replay", share = percent(share)));
     }
     if !act.site.is_empty() {
         evidence.push(called_from(act.site));
@@ -155,7 +153,7 @@ fn finding(context: &Context<'_>, act: &ActSum<'_>) -> Finding {
             safety: Safety::Code,
         },
         estimated_gain: text!(
-            "{gain}: −{each} a request on {route}, if all of it goes",
+            "{gain}: −{each} per request on {route}, if all of it goes away",
             gain = gain.text,
             each,
             route

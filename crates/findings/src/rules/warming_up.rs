@@ -49,7 +49,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
                 after = ms(after)
             ),
             text!(
-                "see what grows: tables without an index, memory, a queue; reset the data before each run"
+                "check what grows: tables without an index, memory, a queue; reset the data before each run"
             ),
         )
     } else {
@@ -58,7 +58,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     let doubt = Doubt {
         rule,
         what,
-        why: text!("one number for a run says nothing of a run that changes"),
+        why: text!("a single number says nothing about a run that changes"),
         evidence: vec![
             text!(
                 "medians of the seconds of {route}",

@@ -103,7 +103,7 @@ fn finding(
         why: text!("long values are read, sent and made into objects, and thrown away"),
         evidence: vec![
             text!(
-                "{size} a request in {columns}; the body has {body}",
+                "{size} per request in {columns}; the body has {body}",
                 size = numbers::bytes(wide.fetched as u64),
                 columns = wide.columns.join(", "),
                 body = numbers::bytes(route.body_bytes as u64)

@@ -135,7 +135,7 @@ impl Taken {
             ),
             Taken::Queue(waiting) => {
                 text!(
-                    "{waiting} handlers of a worker wait for its GVL at any moment, in the mean",
+                    "{waiting} handlers of a worker wait for its GVL on average",
                     waiting = format!("{waiting:.1}")
                 )
             }
@@ -160,7 +160,7 @@ fn finding(context: &Context<'_>, room: &Room) -> Finding {
         rule: "workers",
         route: String::new(),
         title: title(text!(
-            "{taken}, {idle} cores idle: {workers} workers would serve {times} times as many",
+            "{taken}, {idle} cores idle: {workers} workers would handle {times}× as many",
             taken = room.taken.name(),
             idle = format!("{:.1}", room.idle),
             workers = room.workers,

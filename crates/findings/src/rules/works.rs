@@ -79,7 +79,7 @@ const WORKS: [Work; 5] = [
         names: &["log"],
         what: phrase!("writing the log"),
         why: phrase!(
-            "a line is formatted and written before the answer goes on, and each write waits for the others"
+            "a line is formatted and written before the answer goes on, and each write waits for all previous ones"
         ),
         remedy: phrase!(
             "log less (info instead of debug), or let a thread of its own write (Logger with a buffered device, a non-blocking appender such as semantic_logger's)"
@@ -157,7 +157,7 @@ fn of(context: &Context<'_>, work: &Work) -> Option<Finding> {
             safety: Safety::Code,
         },
         estimated_gain: text!(
-            "{gain}: {time} in all is spent in it",
+            "{gain}: {time} in all is spent on it",
             gain = gain.at_most(),
             time = ms(time)
         ),
@@ -213,9 +213,9 @@ fn settings(context: &Context<'_>, work: &Work) -> Option<Text> {
     let level = context.setting("log level")?;
     let device = context
         .setting("log device")
-        .map_or_else(|| text!("an unknown device"), Text::from);
+        .map_or_else(|| text!("unknown"), Text::from);
     Some(text!(
-        "the log's level is {level}, and it goes to {device}",
+        "log level: {level}; log device: {device}",
         level,
         device
     ))

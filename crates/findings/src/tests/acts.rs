@@ -24,7 +24,7 @@ fn sleeping_is_told_with_its_line() {
     let finding = &findings[0];
     assert_eq!(
         finding.title,
-        "GET /fetch sleeps 5.00 ms a request at app.rb:145"
+        "GET /fetch sleeps 5.00 ms per request at app.rb:145"
     );
     assert_eq!(finding.confidence, Confidence::High);
     // 5 of 10.1 ms.
@@ -51,13 +51,13 @@ fn other_waits_are_less_certain() {
     check(
         "a name server",
         "wait",
-        "GET /fetch waits 2.00 ms a request for a name server at app.rb:145",
+        "GET /fetch waits 2.00 ms per request for a name server at app.rb:145",
         Confidence::Medium,
     );
     check(
         "a subprocess",
         "subprocess",
-        "GET /fetch waits 2.00 ms a request for a subprocess at app.rb:145",
+        "GET /fetch waits 2.00 ms per request for a subprocess at app.rb:145",
         Confidence::High,
     );
     requests()
@@ -82,14 +82,19 @@ fn locks_and_pools_are_told_apart() {
     check(
         "Mutex",
         "lock-wait",
-        "take turns: 4.00 ms waiting for a Mutex at app.rb:145",
+        "requests wait 4.00 ms for a Mutex at app.rb:145",
         None,
     );
-    check("Thread#join", "lock-wait", "threads of their own", None);
+    check(
+        "Thread#join",
+        "lock-wait",
+        "threads that they started",
+        None,
+    );
     check(
         "Queue#pop",
         "pool-wait",
-        "Queue#pop at app.rb:145: a pool too small",
+        "Queue#pop at app.rb:145: the pool is too small",
         None,
     );
     check(
@@ -149,7 +154,7 @@ fn a_log_is_told_with_what_it_is_set_to() {
         .set_to("log level", "debug")
         .set_to("log device", "log/production.log, sync")
         .check(&["logging"]);
-    let set = "the log's level is debug, and it goes to log/production.log, sync";
+    let set = "log level: debug; log device: log/production.log, sync";
     assert!(
         findings[0].evidence.iter().any(|line| *line == set),
         "{findings:#?}"
@@ -172,7 +177,7 @@ fn development_mode_is_said() {
         .check(&["development-mode"]);
     assert_eq!(
         findings[0].title,
-        "code is looked at again on every request (Rails)"
+        "code is checked for changes on every request (Rails)"
     );
     assert!(
         (findings[0].gain_share - 1.0 / 10.1).abs() < 0.01,
@@ -244,9 +249,9 @@ fn garbage_is_told_with_its_cause_and_its_maker() {
         "garbage collection is 50% of the work, mostly because of malloc"
     );
     let expected = [
-        "1.00 ms a request of 2.00 ms with the GVL is collecting garbage",
+        "garbage collection takes 1.00 ms of the 2.00 ms per request with the GVL held",
         "20 collections in 2 s, 2 of them major",
-        "GET /fetch makes most objects: 20,000 a request",
+        "GET /fetch allocates the most objects: 20,000 per request",
     ];
     assert_eq!(finding.evidence, expected);
     assert!(

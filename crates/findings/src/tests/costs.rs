@@ -411,7 +411,7 @@ fn rows_that_no_response_can_show_are_added_up_in_ruby() {
     let finding = one(&adding_up(300), samples, "rows-in-ruby");
     assert_eq!(
         finding.title,
-        "400 rows loaded a request at app/models/customer.rb:7, and none is shown"
+        "400 rows are loaded per request at app/models/customer.rb:7, and none is shown"
     );
     // Nearly all of what runs below the line, which is four fifths of 4 ms; the rest is 0.1 ms of the server's.
     assert!((finding.gain_share - 0.78).abs() < 0.03, "{finding:#?}");
@@ -467,7 +467,7 @@ fn partials_cost_what_goes_on_around_them() {
     );
     assert_eq!(
         finding.title,
-        "40% of GET /list goes on around partials that app/views/list.erb:2 renders"
+        "40% of GET /list is spent on calling the partials that app/views/list.erb:2 renders"
     );
 }
 

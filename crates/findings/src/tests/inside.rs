@@ -107,7 +107,7 @@ fn more_workers_are_advised_where_cores_are_idle() {
     let finding = spoken(one_busy_worker(1.1)).expect("a finding");
     assert_eq!(
         finding.title,
-        "GVL held 90% of the time, 0.9 cores idle: 2 workers would serve 2 times as many"
+        "GVL held 90% of the time, 0.9 cores idle: 2 workers would handle 2× as many"
     );
     assert_eq!(finding.remedy.exact.as_deref(), Some("-w 2 --preload"));
     assert!(spoken(one_busy_worker(1.95)).is_none(), "no core is idle");
@@ -130,17 +130,15 @@ fn a_worker_may_be_taken_by_more_than_its_handlers_hold() {
         let mut workers = findings.filter(|finding| finding.rule == "workers");
         workers.next().map(|finding| finding.title.to_string())
     };
-    let rest = "0.9 cores idle: 2 workers would serve";
+    let rest = "0.9 cores idle: 2 workers would handle";
     assert_eq!(
         title(0.9, 2.0),
-        Some(format!(
-            "a worker uses 90% of a core, {rest} 2.0 times as many"
-        ))
+        Some(format!("a worker uses 90% of a core, {rest} 2.0× as many"))
     );
     assert_eq!(
         title(0.7, 30.0),
         Some(format!(
-            "3.0 threads always wait for the GVL, {rest} 2 times as many"
+            "3.0 threads always wait for the GVL, {rest} 2× as many"
         ))
     );
     assert_eq!(title(0.7, 10.0), None, "it has time to spare");

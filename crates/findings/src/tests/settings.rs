@@ -116,7 +116,7 @@ fn memory_caches_and_logs_of_mysql() {
     };
     check(
         &run(&[], &tables(500)),
-        Some("50.0 temporary tables a second"),
+        Some("50.0 temporary tables per second"),
     );
     check(&run(&[], &tables(5)), None);
 }
@@ -202,7 +202,7 @@ fn rows_that_are_read_for_nothing() {
     let title = findings[0].title.to_string();
     assert_eq!(
         title,
-        "SELECT … FROM t reads 5000 rows for each it sends (app.rb:4)"
+        "SELECT … FROM t reads 5000 rows for each one it returns (app.rb:4)"
     );
     run(40_000).check(&[]);
 }

@@ -77,14 +77,14 @@ fn repeated_statements_are_found_behind_helpers() {
         "N+1 on GET /channel/:id: 50 × SELECT … FROM t at app.rb:143"
     );
     let expected = [
-        "50 executions a request in 1,000 requests, 20.0 µs each, 50,000 rows in all",
+        "50 executions per request in 1,000 requests, 20.0 µs each, 50,000 rows in all",
         "SELECT a FROM t WHERE id = ?",
         "called from app.rb:143 < app.rb:136",
     ];
     assert_eq!(finding.evidence, expected);
     assert_eq!(
         finding.estimated_gain,
-        "23% of all time: −0.98 ms of 4.20 ms a request on GET /channel/:id"
+        "23% of all time: −0.98 ms of 4.20 ms per request on GET /channel/:id"
     );
 }
 
@@ -105,7 +105,7 @@ fn ways_through_helpers_to_one_statement_are_added_up() {
     assert!(
         findings[0].evidence[0]
             .to_string()
-            .starts_with("8 executions a request in 1,000 requests")
+            .starts_with("8 executions per request in 1,000 requests")
     );
 }
 
@@ -325,7 +325,7 @@ fn a_statement_that_waits_with_the_gvl_is_said() {
     );
     assert_eq!(
         finding.evidence[0],
-        "of 790 ms a request in SQL with the GVL, at most 5% was on a core, by CPU time of the whole app (10 requests)"
+        "of 790 ms per request in SQL with the GVL held, at most 5% was on a core, by CPU time of the whole app (10 requests)"
     );
     assert!(
         spoken(slow_statement(790.0, 7_000.0)).is_none(),

@@ -26,7 +26,7 @@ fn sleepers_exhaust_the_threads() {
         finding
             .title
             .to_string()
-            .starts_with("5 threads are exhausted: requests queue 1.50 s;")
+            .starts_with("all 5 threads are busy and requests queue for 1.50 s;")
     );
     assert_eq!(finding.route, "GET /fetch");
     assert!(

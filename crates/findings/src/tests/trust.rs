@@ -20,7 +20,7 @@ fn failures_come_with_their_exchange() {
     let findings = run.check(&["errors"]);
     assert_eq!(
         findings[0].title,
-        "10 × check failed: GET /channel/:id (flows/read.hurl:12)"
+        "GET /channel/:id failed 10 times: check failed (flows/read.hurl:12)"
     );
     assert!((findings[0].gain_share - 0.01).abs() < 1e-9);
     // The first four say it all.
@@ -146,7 +146,7 @@ fn cores_that_slow_down_are_said() {
     run(0).check(&[]);
     let findings = run(4).findings();
     let doubt = findings.iter().find(|finding| finding.rule == "host-busy");
-    let told = "the cores were 1.32x slower in 40% of the time";
+    let told = "the cores were 1.32x slower for 40% of the time";
     assert!(
         doubt.is_some_and(|doubt| doubt.title.to_string().contains(told)),
         "{doubt:?}"

@@ -248,7 +248,7 @@ fn settings_of_mariadb() {
         "the buffer pool holds 16.0 MiB",
         "the query cache answers",
         "slow_query_log",
-        "temporary tables a second on disk",
+        "temporary tables per second on disk",
     ] {
         check(&json, "database-settings", part);
     }

@@ -58,11 +58,11 @@ fn flushes(context: &Context<'_>, database: &DatabaseFacts) -> Option<Advice> {
         ),
         evidence: vec![
             writes.evidence(),
-            text!("{rate} flushes a second", rate = numbers::plain(fsyncs)),
+            text!("{rate} flushes per second", rate = numbers::plain(fsyncs)),
         ],
         remedy: text!(
             "where a second of commits may be lost when the machine loses power (not when the server is killed), \
-             flush once a second"
+             flush once per second"
         ),
         exact: Some(exact.join("; ")),
         gain: writes.gain_text(),
@@ -81,7 +81,7 @@ fn buffer_pool(database: &DatabaseFacts) -> Option<Advice> {
         what: text!("the buffer pool holds {pool} of {data} of data", pool = numbers::bytes(pool), data = numbers::bytes(data)),
         why: text!("pages that do not fit are read from the disk again and again"),
         evidence: vec![text!("{read} of {wanted} pages wanted were read from disk ({share})", read = numbers::count(read), wanted = numbers::count(wanted), share = percent(misses))],
-        remedy: text!("give it the size of the data and its growth, as far as memory goes: most of a host that has no \
+        remedy: text!("give it the size of the data and room to grow, as far as memory allows: most of a host that has no \
              other task"),
         exact: Some(format!("SET GLOBAL innodb_buffer_pool_size = {}", data.next_power_of_two())),
         gain: text!("unknown: the server counts pages, not the time that reading them takes"),
@@ -129,11 +129,11 @@ fn statement_log(database: &DatabaseFacts) -> Option<Advice> {
         what: text!("the server writes every statement to its {name}", name),
         why: text!("each statement is written to a file or table, one after the other"),
         evidence: vec![text!(
-            "{rate} statements a second; long_query_time is {setting}",
+            "{rate} statements per second; long_query_time is {setting}",
             rate = numbers::plain(rate(database, "Queries")),
             setting = database
                 .setting("long_query_time")
-                .map_or_else(|| text!("not told"), Text::from)
+                .map_or_else(|| text!("unknown"), Text::from)
         )],
         remedy: text!("keep it for as long as it is read; a run has every statement anyway"),
         exact: Some(exact.to_owned()),
@@ -170,7 +170,7 @@ fn tables_on_disk(context: &Context<'_>, database: &DatabaseFacts) -> Option<Adv
     }));
     Some(Advice {
         what: text!(
-            "{rate} temporary tables a second on disk",
+            "{rate} temporary tables per second on disk",
             rate = numbers::plain(rate(database, "Created_tmp_disk_tables"))
         ),
         why: text!(

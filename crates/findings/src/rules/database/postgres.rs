@@ -33,8 +33,7 @@ fn commits(context: &Context<'_>, database: &DatabaseFacts) -> Option<Advice> {
         what: text!("each write waits for the disk: synchronous_commit=on"),
         why: text!("every commit waits until its log is on the disk"),
         evidence: vec![writes.evidence()],
-        remedy: text!("where the last commits may be lost when the server crashes, but nothing be damaged, turn it off: \
-             for all, or with SET LOCAL for the transactions that may"),
+        remedy: text!("where a crash of the server may lose the last commits (nothing is damaged), turn it off: for all, or with SET LOCAL for the transactions that may"),
         exact: Some("ALTER SYSTEM SET synchronous_commit = off; SELECT pg_reload_conf()".to_owned()),
         gain: writes.gain_text(),
         share: writes.gain.share,
@@ -54,7 +53,7 @@ fn shared_buffers(database: &DatabaseFacts) -> Option<Advice> {
             buffers = numbers::bytes(buffers),
             data = numbers::bytes(data)
         ),
-        why: text!("pages that do not fit are asked of the system again and again"),
+        why: text!("pages that do not fit are read from the system again and again"),
         evidence: vec![text!(
             "{read} of {wanted} pages wanted were not in it ({share})",
             read = numbers::count(read),
@@ -86,7 +85,7 @@ fn work_mem(database: &DatabaseFacts) -> Option<Advice> {
             files = numbers::count(files),
             setting = database
                 .number("work_mem")
-                .map_or_else(|| text!("not told"), |value| numbers::bytes(value).into())
+                .map_or_else(|| text!("unknown"), |value| numbers::bytes(value).into())
         )],
         remedy: text!("allow more for each sort; every connection may take it several times"),
         exact: Some("ALTER SYSTEM SET work_mem = '32MB'; SELECT pg_reload_conf()".to_owned()),
@@ -109,8 +108,8 @@ fn random_page_cost(context: &Context<'_>, database: &DatabaseFacts) -> Option<A
         .map(|step| step.table.as_str())
         .next()?;
     (cost >= RANDOM_PAGE_COST_DEFAULT).then(|| Advice {
-        what: text!("random_page_cost is {cost}, as for a disk that turns", cost = cost.to_string()),
-        why: text!("the planner thinks that following an index is dear, and may read a table from end to end instead"),
+        what: text!("random_page_cost is {cost}, as for a spinning disk", cost = cost.to_string()),
+        why: text!("the planner thinks that following an index is expensive, and may read a table from end to end instead"),
         evidence: vec![text!("{scanned} has indexes and is read from end to end", scanned)],
         remedy: text!("set it for flash storage, and look at the plan again"),
         exact: Some("ALTER SYSTEM SET random_page_cost = 1.1; SELECT pg_reload_conf()".to_owned()),
@@ -124,7 +123,7 @@ fn statements(database: &DatabaseFacts) -> Option<Advice> {
     let state = database.setting("(pg_stat_statements)")?;
     Some(Advice {
         what: text!("pg_stat_statements is missing: the server counts no statements"),
-        why: text!("what statements cost on the server, also those of other apps, cannot be told"),
+        why: text!("what statements cost on the server, also those of other apps, is unknown"),
         evidence: vec![text!("asking for it says: {state}", state)],
         remedy: text!("load it (needs a restart), and create it in this database"),
         exact: Some(
