@@ -1,0 +1,7 @@
+# frozen_string_literal: true
+
+require_relative "lib/carrier"
+require_relative "app"
+
+Carrier.start
+run App

@@ -1,0 +1,5 @@
+# frozen_string_literal: true
+
+class Item < ApplicationRecord
+  belongs_to :shelf
+end
