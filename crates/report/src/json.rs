@@ -8,6 +8,7 @@ use recording::{LoadMode, ProcessRole};
 use words::Text;
 
 use crate::facts::{self, Percentiles};
+use crate::text::one_line;
 use crate::{View, curve, sure, v1, verdict};
 
 /// The JSON of a run, indented, with a line feed at its end.
@@ -51,9 +52,9 @@ fn document(view: &View<'_>) -> v1::Run {
             max: late.max,
         },
         verdict: v1::Verdict {
-            time: verdict::what_dominates(view),
-            failed: verdict::failed(view),
-            fix_first: verdict::fix_first(view),
+            time: verdict::what_dominates(view).to_string(),
+            failed: verdict::failed(view).map(|failed| failed.to_string()),
+            fix_first: one_line(&verdict::fix_first(view).to_string()),
         },
         latency_curve: curve(view),
         seconds: seconds::rows(recording, &watched),
@@ -72,7 +73,10 @@ fn document(view: &View<'_>) -> v1::Run {
         },
         agent: agent(view),
         how_sure: (sure::all(view).into_iter())
-            .map(|sure::Said { about, says }| v1::Said { about, says })
+            .map(|said| v1::Said {
+                about: said.about.english(),
+                says: said.says.to_string(),
+            })
             .collect(),
         troubles: troubles(view),
     }

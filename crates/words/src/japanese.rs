@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// All areas: the name of a file, and what is in it.
-const AREAS: [(&str, &str); 2] = [
+const AREAS: [(&str, &str); 3] = [
     ("findings", include_str!("japanese/findings.txt")),
+    ("run", include_str!("japanese/run.txt")),
     ("names", include_str!("japanese/names.txt")),
 ];
 

@@ -20,8 +20,8 @@ enum Kind {
         template: &'static str,
         arguments: Vec<(&'static str, Text)>,
     },
-    /// Several, with a comma between them.
-    List(Vec<Text>),
+    /// Several, with the second between them.
+    List(Vec<Text>, Box<Text>),
     /// At most so many columns, half of them in characters that are two wide.
     Fitted(Box<Text>, usize),
 }
@@ -61,9 +61,9 @@ impl Text {
         Text(Kind::Name(english.to_owned()))
     }
 
-    /// Several, with a comma between them.
-    pub fn list(texts: impl IntoIterator<Item = Text>) -> Text {
-        Text(Kind::List(texts.into_iter().collect()))
+    /// Several, with `between` between them.
+    pub fn list(texts: impl IntoIterator<Item = Text>, between: Text) -> Text {
+        Text(Kind::List(texts.into_iter().collect(), Box::new(between)))
     }
 
     /// Cut, with an ellipsis, where it is longer than `columns`.
@@ -77,7 +77,7 @@ impl Text {
             Kind::Verbatim(text) => text.is_empty(),
             Kind::Name(name) => name.is_empty(),
             Kind::Sentence { template, .. } => template.is_empty(),
-            Kind::List(texts) => texts.iter().all(Text::is_empty),
+            Kind::List(texts, _) => texts.iter().all(Text::is_empty),
             Kind::Fitted(text, _) => text.is_empty(),
         }
     }
@@ -97,10 +97,10 @@ impl Text {
                 template,
                 arguments,
             } => fill(translated(template, language), arguments, language, to),
-            Kind::List(texts) => {
+            Kind::List(texts, between) => {
                 for (at, text) in texts.iter().enumerate() {
                     if at > 0 {
-                        to.push_str(comma(language));
+                        between.write(language, to);
                     }
                     text.write(language, to);
                 }
@@ -114,13 +114,6 @@ fn translated(english: &str, language: Language) -> &str {
     match language {
         Language::English => english,
         Language::Japanese => japanese::of(english).unwrap_or(english),
-    }
-}
-
-fn comma(language: Language) -> &'static str {
-    match language {
-        Language::English => ", ",
-        Language::Japanese => "、",
     }
 }
 
@@ -222,6 +215,18 @@ impl From<String> for Text {
     }
 }
 
+impl From<&Text> for Text {
+    fn from(text: &Text) -> Text {
+        text.clone()
+    }
+}
+
+impl From<&String> for Text {
+    fn from(text: &String) -> Text {
+        Text::from(text.as_str())
+    }
+}
+
 impl From<&str> for Text {
     fn from(text: &str) -> Text {
         Text::from(text.to_owned())
@@ -286,10 +291,9 @@ mod tests {
     }
 
     #[test]
-    fn lists_have_the_comma_of_the_language() {
-        let list = Text::list(["a", "b"].map(Text::from));
-        assert_eq!(list.to_string(), "a, b");
-        assert_eq!(list.written_in(Language::Japanese), "a、b");
+    fn lists_have_something_between() {
+        let list = Text::list(["a", "b"].map(Text::from), text!("; "));
+        assert_eq!(list.to_string(), "a; b");
     }
 
     #[test]

@@ -150,7 +150,7 @@ fn words(page: &mut Page, route: &RouteBalance, same_host: bool) {
     let mut items: Vec<String> = shown
         .into_iter()
         .map(|term| {
-            let name = term.name_on(same_host);
+            let name = term.name_on(same_host).english();
             format!("{} {name} {}", term.letter, part(value(term), mean))
         })
         .collect();

@@ -1,14 +1,15 @@
 //! The terms of the balance as the page names and draws them.
 
 use breakdown::Balance;
+use words::{Phrase, phrase};
 
 /// One exclusive term. `receive` is not among them, since it is part of the queue.
 pub(crate) struct Term {
     /// Draws its part of the bar.
     pub(crate) letter: char,
-    pub(crate) name: &'static str,
+    pub(crate) name: Phrase,
     /// Ends the sentence "Most of the time goes into …".
-    pub(crate) phrase: &'static str,
+    pub(crate) phrase: Phrase,
     /// Number in the 256-colour table.
     pub(crate) colour: u8,
     pub(crate) value: fn(&Balance) -> f64,
@@ -18,96 +19,96 @@ pub(crate) struct Term {
 pub(crate) const TERMS: [Term; 12] = [
     Term {
         letter: 'Q',
-        name: "queue",
-        phrase: "waiting for a free thread of the server (queue)",
+        name: phrase!("queue"),
+        phrase: phrase!("waiting for a free thread of the server (queue)"),
         colour: 179,
         value: |balance| balance.queue,
     },
     Term {
         letter: 'V',
-        name: "gvl wait",
-        phrase: "waiting for Ruby's lock, held by other threads (gvl wait)",
+        name: phrase!("gvl wait"),
+        phrase: phrase!("waiting for Ruby's lock, held by other threads (gvl wait)"),
         colour: 174,
         value: |balance| balance.gvl_wait,
     },
     Term {
         letter: 'G',
-        name: "gc",
-        phrase: "collecting garbage",
+        name: phrase!("gc"),
+        phrase: phrase!("collecting garbage"),
         colour: 139,
         value: |balance| balance.gc,
     },
     Term {
         letter: 'S',
-        name: "sql",
-        phrase: "SQL",
+        name: phrase!("sql"),
+        phrase: phrase!("SQL"),
         colour: 110,
         value: |balance| balance.sql,
     },
     Term {
         letter: 'H',
-        name: "http",
-        phrase: "calling other services over HTTP",
+        name: phrase!("http"),
+        phrase: phrase!("calling other services over HTTP"),
         colour: 116,
         value: |balance| balance.http,
     },
     Term {
         letter: 'L',
-        name: "lock",
-        phrase: "waiting for a Mutex, Queue or Monitor of the app (lock)",
+        name: phrase!("lock"),
+        phrase: phrase!("waiting for a Mutex, Queue or Monitor of the app (lock)"),
         colour: 167,
         value: |balance| balance.lock,
     },
     Term {
         letter: 'Z',
-        name: "sleep",
-        phrase: "sleep",
+        name: phrase!("sleep"),
+        phrase: phrase!("sleep"),
         colour: 146,
         value: |balance| balance.sleep,
     },
     Term {
         letter: 'I',
-        name: "other io",
-        phrase: "I/O that is neither SQL nor HTTP",
+        name: phrase!("other io"),
+        phrase: phrase!("I/O that is neither SQL nor HTTP"),
         colour: 152,
         value: |balance| balance.other_io,
     },
     Term {
         letter: 'C',
-        name: "cpu",
-        phrase: "running Ruby code (cpu)",
+        name: phrase!("cpu"),
+        phrase: phrase!("running Ruby code (cpu)"),
         colour: 114,
         value: |balance| balance.cpu,
     },
     Term {
         letter: 'W',
-        name: "cpu wait",
-        phrase: "waiting for a core of this machine (cpu wait)",
+        name: phrase!("cpu wait"),
+        phrase: phrase!("waiting for a core of this machine (cpu wait)"),
         colour: 180,
         value: |balance| balance.cpu_wait,
     },
     Term {
         letter: 'R',
-        name: "respond",
-        phrase: "sending the answer (respond)",
+        name: phrase!("respond"),
+        phrase: phrase!("sending the answer (respond)"),
         colour: 187,
         value: |balance| balance.respond,
     },
     Term {
         letter: '?',
-        name: "unaccounted",
-        phrase: "something the events missed (unaccounted)",
+        name: phrase!("unaccounted"),
+        phrase: phrase!("something the events missed (unaccounted)"),
         colour: 250,
         value: |balance| balance.unaccounted,
     },
 ];
 
 /// What queue and respond are called when they cannot be told apart.
-pub(super) const QUEUE_AND_RESPOND: &str = "queue+respond";
+pub(super) const QUEUE_AND_RESPOND: Phrase = phrase!("queue+respond");
 
 impl Term {
     /// Its name, given whether app and generator share a host.
-    pub(crate) fn name_on(&self, same_host: bool) -> &'static str {
+    pub(crate) fn name_on(&self, same_host: bool) -> Phrase {
         match self.letter {
             'Q' if !same_host => QUEUE_AND_RESPOND,
             _ => self.name,

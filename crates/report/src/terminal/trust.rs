@@ -7,7 +7,13 @@ use crate::{View, sure};
 pub(super) fn write(page: &mut Page, view: &View<'_>) {
     page.heading("HOW SURE");
     for said in sure::all(view) {
-        page.paragraph(2, &format!("{:<13}", said.about), Ink::Plain, &said.says, 3);
+        page.paragraph(
+            2,
+            &format!("{:<13}", said.about.english()),
+            Ink::Plain,
+            &said.says.to_string(),
+            3,
+        );
     }
     let hints = view.findings.iter();
     for hint in hints.filter(|finding| finding.is_about_trust() && !is_loud(finding)) {

@@ -7,11 +7,17 @@ use crate::{View, verdict};
 pub(super) fn write(page: &mut Page, view: &View<'_>) {
     title(page, view);
     page.blank();
-    page.paragraph(2, "", Ink::Strong, &verdict::what_dominates(view), 3);
+    page.paragraph(
+        2,
+        "",
+        Ink::Strong,
+        &verdict::what_dominates(view).to_string(),
+        3,
+    );
     if let Some(sentence) = verdict::failed(view) {
-        page.paragraph(2, "", Ink::Bad, &sentence, 2);
+        page.paragraph(2, "", Ink::Bad, &sentence.to_string(), 2);
     }
-    page.paragraph(2, "", Ink::Strong, &verdict::fix_first(view), 3);
+    page.paragraph(2, "", Ink::Strong, &verdict::fix_first(view).to_string(), 3);
 }
 
 fn title(page: &mut Page, view: &View<'_>) {
