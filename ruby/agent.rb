@@ -476,9 +476,9 @@ module HakaruAgent
       Native.database(url, url.bytesize)
     end
 
-    # What this process is set to, as far as it costs or explains time.
+    # What this process is set to, as far as it costs or explains time, and how its models are related.
     def tell_settings
-      lines = quietly { Settings.all } || {}
+      lines = (quietly { Settings.all } || {}).merge(quietly { Associations.all } || {})
       text = lines.map { |name, value| "#{name}\t#{value}".tr("\r\n", " ") }.join("\n").b
       Native.settings(text, text.bytesize)
     end
@@ -488,7 +488,17 @@ module HakaruAgent
       quietly do
         cause = Counters.cause
         Native.counters([*Counters.gc, *Counters.jit, *Counters.server], cause, cause.bytesize)
+        look_at_models
       end
+    end
+
+    # Models may be loaded by the first request that needs them.
+    def look_at_models
+      models = Associations.models.size
+      return if models == @models
+
+      @models = models
+      tell_settings
     end
 
     # What the agent costs here: one request and one call with nothing inside, beside the same without us.

@@ -53,6 +53,83 @@ module HakaruAgent
     end
   end
 
+  # How the loaded models are related, so that advice can name an association. Loads nothing.
+  module Associations
+    # More are left out: advice then names a column.
+    MOST = 500
+    KINDS = { belongs_to: :one, many_to_one: :one, has_many: :many, has_one: :many, one_to_many: :many, one_to_one: :many }.freeze
+
+    class << self
+      # By name, such as `association ActiveRecord Order.customer`: kind, tables from and to, and the column of the latter that is
+      # compared, such as `one orders customers id`.
+      def all
+        models.flat_map { |model| HakaruAgent.quietly { of(model) } || [] }.first(MOST).to_h
+      end
+
+      def models
+        [*active_record, *sequel]
+      end
+
+      private
+
+      def active_record
+        base = HakaruAgent.send(:loaded, "ActiveRecord::Base")
+        base ? base.descendants.reject(&:abstract_class?) : []
+      end
+
+      def sequel
+        base = HakaruAgent.send(:loaded, "Sequel::Model")
+        base ? below(base).select(&:name) : []
+      end
+
+      def below(model) = model.subclasses.flat_map { |child| [child, *below(child)] }
+
+      def of(model)
+        model.respond_to?(:reflect_on_all_associations) ? of_active_record(model) : of_sequel(model)
+      end
+
+      def of_active_record(model)
+        plain = model.reflect_on_all_associations.reject { |it| it.polymorphic? || it.options[:through] || it.options[:as] }
+        plain.filter_map do |association|
+          other = class_named(association.class_name, model)
+          kind = KINDS[association.macro]
+          next unless other && kind
+
+          column = kind == :one ? other.primary_key : association.foreign_key
+          line("ActiveRecord", model, association.name, [kind, model.table_name, other.table_name, column])
+        end
+      end
+
+      def of_sequel(model)
+        model.association_reflections.values.filter_map do |association|
+          other = class_named(association[:class_name].to_s, model)
+          kind = KINDS[association[:type]]
+          next unless other && kind
+
+          column = kind == :one ? other.primary_key : association[:key]
+          line("Sequel", model, association[:name], [kind, model.table_name, other.table_name, column])
+        end
+      end
+
+      def line(library, model, name, words)
+        return if words.any? { |word| !word || word.to_s.empty? || word.to_s.include?(" ") }
+
+        ["association #{library} #{model.name}.#{name}", words.join(" ")]
+      end
+
+      # As the model's own code would find it, if it is there.
+      def class_named(name, model)
+        owners = model.name.split("::")
+        paths = owners.size.downto(0).map { |depth| [*owners.first(depth), *name.delete_prefix("::").split("::")].join("::") }
+        paths.each do |path|
+          found = HakaruAgent.send(:loaded, path)
+          return found if Class === found && found.respond_to?(:table_name)
+        end
+        nil
+      end
+    end
+  end
+
   # Ruby's counters and the server's; −1 where there is none.
   module Counters
     class << self

@@ -8,8 +8,10 @@ use whatif::{Baseline, Model, Removal, Setup};
 
 use crate::Facts;
 use crate::acts::{self, ActSum};
+use crate::associations::{self, Association};
 use crate::costs::{Allocator, Costs, HeldWait, Hot, Shares};
 use crate::demand::{Demand, Demands, Gain};
+use crate::query;
 use crate::rules::host_busy;
 
 /// The facts, and requests joined with their routes.
@@ -26,6 +28,7 @@ pub(crate) struct Context<'a> {
     costs: Option<Costs>,
     /// What requests did besides calls.
     pub(crate) acts: Vec<ActSum<'a>>,
+    associations: Vec<Association>,
 }
 
 impl<'a> Context<'a> {
@@ -33,6 +36,7 @@ impl<'a> Context<'a> {
         let joined = breakdown::join(facts.recording);
         Context {
             acts: acts::sum(facts.recording, &joined),
+            associations: associations::of(facts.recording),
             recording: facts.recording,
             breakdown: facts.breakdown,
             demands: Demands::of(facts.recording, &joined),
@@ -240,6 +244,20 @@ impl<'a> Context<'a> {
         let routes = calls.routes.iter().filter(|_| all > 0.0);
         let parts = routes.map(|route| demand(&route.0, ms * made(route) / all));
         parts.sum()
+    }
+
+    /// How the app's models are related, as far as it said.
+    pub(crate) fn associations(&self) -> &[Association] {
+        &self.associations
+    }
+
+    /// The tables that a route's statements read.
+    pub(crate) fn tables_of(&self, route: &str) -> BTreeSet<String> {
+        let on_route = |sql: &&SqlSummary| sql.routes.iter().any(|(name, _)| name == route);
+        let statements = self.breakdown.sql.iter().filter(on_route);
+        let queries = statements.filter_map(|sql| query::read(&sql.digest));
+        let tables = queries.flat_map(|query| query.tables);
+        tables.map(|table| table.name).collect()
     }
 
     /// The balance of a route.

@@ -9,6 +9,7 @@
 //! [`numbers`] writes numbers, here and in the report.
 
 mod acts;
+mod associations;
 mod context;
 mod costs;
 mod demand;

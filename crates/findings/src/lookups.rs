@@ -8,11 +8,12 @@ use crate::query::{self, Column};
 /// Rows of one execution up to which a statement found its rows by a key.
 const ROWS_MAX: f64 = 2.0;
 
-/// Mean time in the driver of the quickest statement that finds a row or two of the table by equality, without waits for the GVL.
-/// With `by`, of those that look for the same columns. `None` where the run has no such statement.
+/// Mean time in the driver of the quickest statement that finds a row or two of the table by equality, or of any table where
+/// none is given, without waits for the GVL. With `by`, of those that look for the same columns. `None` where the run has no such
+/// statement.
 pub(crate) fn quickest_ms(
     context: &Context<'_>,
-    table: &str,
+    table: Option<&str>,
     by: Option<&[Column]>,
 ) -> Option<f64> {
     let looks_up = |sql: &&SqlSummary| {
@@ -22,7 +23,7 @@ pub(crate) fn quickest_ms(
                 return false;
             };
             let same = by.is_none_or(|columns| names(columns) == names(&query.equal));
-            of.name.eq_ignore_ascii_case(table)
+            table.is_none_or(|table| of.name.eq_ignore_ascii_case(table))
                 && !query.equal.is_empty()
                 && same
                 && sql.rows_each() <= ROWS_MAX

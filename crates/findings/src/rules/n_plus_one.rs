@@ -1,16 +1,22 @@
 //! One statement again and again in one request, from one source line.
 
+mod remedy;
+mod store;
+
 use std::collections::{BTreeMap, HashMap};
 
 use recording::{Nanos, RequestId, SqlUse, TextId};
 use words::{Text, text};
 
+use crate::associations::{self, Association};
 use crate::context::Context;
 use crate::demand::Demand;
 use crate::numbers;
 use crate::query;
 use crate::text::{called_from, fit, ms, place, times, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
+use remedy::{aggregates, remedy};
+use store::Store;
 
 /// Executions per request from which repetition is a finding: the usual rule for production (bullet
 /// and prosopite flag 2, in development, where a false alarm costs less).
@@ -257,45 +263,6 @@ impl Repeat {
     }
 }
 
-/// A store that is not SQL, as the agent names its calls.
-#[derive(Clone, Copy)]
-enum Store {
-    Redis,
-    Memcached,
-}
-
-impl Store {
-    fn of(digest: &str) -> Option<Store> {
-        match digest.split(' ').next() {
-            Some("Redis") => Some(Store::Redis),
-            Some("Memcached") => Some(Store::Memcached),
-            _ => None,
-        }
-    }
-
-    fn remedy(self) -> Remedy {
-        let text = match self {
-            Store::Redis => {
-                text!(
-                    "ask once for all of them: `MGET`, `HMGET` or `redis.pipelined`, for `Rails.cache` `read_multi` or \
-                     `fetch_multi`; or keep what is read together under one key"
-                )
-            }
-            Store::Memcached => {
-                text!(
-                    "ask once for all of them: `get_multi`, for `Rails.cache` `read_multi` or `fetch_multi`; or keep \
-                     what is read together under one key"
-                )
-            }
-        };
-        Remedy {
-            text: text.to_owned(),
-            exact: None,
-            safety: Safety::Code,
-        }
-    }
-}
-
 /// One finding for all that one loop repeats, the costliest first.
 fn finding(context: &Context<'_>, found: &[Repeated<'_>]) -> Option<Finding> {
     let most = found.first().filter(|most| most.counts())?;
@@ -346,10 +313,11 @@ fn finding(context: &Context<'_>, found: &[Repeated<'_>]) -> Option<Finding> {
             "each execution is a round trip and work in the driver, and their number grows with the data"
         ),
         evidence,
-        remedy: store.map_or_else(
-            || remedy(most.digest, most.reads(), transactions > 0),
-            Store::remedy,
-        ),
+        remedy: match store {
+            Some(store) => store.remedy(),
+            None => loading(context, found)
+                .unwrap_or_else(|| remedy(most.digest, most.reads(), transactions > 0)),
+        },
         estimated_gain: text!(
             "{gain}: −{saved} of {mean} per request on {route}",
             gain = gain.text,
@@ -367,129 +335,38 @@ fn finding(context: &Context<'_>, found: &[Repeated<'_>]) -> Option<Finding> {
     })
 }
 
-fn remedy(digest: &str, reads: bool, in_transactions: bool) -> Remedy {
-    let query = query::read(digest);
-    let column = query
-        .as_ref()
-        .and_then(|query| match query.equal.as_slice() {
-            [column] => Some(column.name.as_str()),
-            _ => None,
-        });
-    let text = match column {
-        _ if !reads && in_transactions => text!(
-            "write all rows with one statement (`insert_all`, `upsert_all`, VALUES with several rows), or at \
-             least in one transaction around the loop: each COMMIT waits for the disk"
-        ),
-        _ if !reads => text!(
-            "write all rows with one statement (VALUES with several rows, or a condition that picks them all)"
-        ),
-        Some(column) if aggregates(digest) => {
-            text!(
-                "query once: {column} IN (…) with GROUP BY {column}; or keep the number in a column",
-                column
-            )
-        }
-        Some(column) => {
-            text!(
-                "collect the values first and query once, with {column} IN (…) or a JOIN",
-                column
-            )
-        }
-        None => text!("query once for all of them, with a JOIN or IN (…)"),
-    };
-    // A LIMIT counts the rows of one value only, and a GROUP BY of its own has another meaning with many.
-    let plain = query
-        .as_ref()
-        .is_some_and(|query| !query.limited && !query.grouped);
-    let exact = column.filter(|_| reads && plain);
-    Remedy {
-        text,
-        exact: exact.and_then(|column| for_all(digest, column)),
-        safety: Safety::Code,
-    }
-}
-
-/// The statement for all values at once; `None` when it is not plain how. The rows tell which value they
-/// belong to, or nobody could hand them out.
-fn for_all(digest: &str, column: &str) -> Option<String> {
-    if digest.matches(" = ?").count() != 1 {
-        return None;
-    }
-    let (_, rest) = digest.split_once("SELECT ")?;
-    let (selected, tail) = rest.split_once(" FROM ")?;
-    if selected.to_ascii_uppercase().starts_with("DISTINCT") {
-        return None;
-    }
-    // As the statement spells it, with its table and quotes.
-    let spelled = tail.split(" = ?").next()?.rsplit([' ', '(']).next()?;
-    let tail = tail.replace(" = ?", " IN (?)");
-    if aggregates(digest) {
-        return Some(format!(
-            "SELECT {spelled}, {selected} FROM {tail} GROUP BY {spelled}"
-        ));
-    }
-    let named = selected
-        .split([',', ' ', '.', '`', '"'])
-        .any(|word| word == "*" || word.eq_ignore_ascii_case(column));
-    let first = if named {
-        String::new()
-    } else {
-        format!("{spelled}, ")
-    };
-    Some(format!("SELECT {first}{selected} FROM {tail}"))
-}
-
-/// Whether a statement sums its rows up.
-fn aggregates(digest: &str) -> bool {
-    let upper = digest.to_ascii_uppercase();
-    ["COUNT(", "SUM(", "MAX(", "MIN(", "AVG("]
-        .iter()
-        .any(|function| upper.contains(function))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn statements_for_all_values_keep_their_meaning() {
-        let check = |digest: &str, expected: Option<&str>| {
-            assert_eq!(sql_digest::digest(digest.as_bytes()), digest, "no digest");
-            assert_eq!(remedy(digest, true, false).exact.as_deref(), expected);
+/// What the app's object mapper has for it, where all that the loop reads most follows associations that the app named.
+fn loading(context: &Context<'_>, found: &[Repeated<'_>]) -> Option<Remedy> {
+    let most = found.first().filter(|most| most.reads())?;
+    let on_route = found.iter().filter(|each| each.route == most.route);
+    let queries = on_route.filter_map(|each| {
+        let query = query::read(each.digest)?;
+        let ([table], [column]) = (query.tables.as_slice(), query.equal.as_slice()) else {
+            return None;
         };
-        check(
-            "SELECT COUNT(*) AS cnt FROM message WHERE channel_id = ?",
-            Some(
-                "SELECT channel_id, COUNT(*) AS cnt FROM message WHERE channel_id IN (?) GROUP BY channel_id",
-            ),
-        );
-        check(
-            "SELECT name, icon FROM users WHERE id = ?",
-            Some("SELECT id, name, icon FROM users WHERE id IN (?)"),
-        );
-        check(
-            "SELECT id, name FROM users WHERE id = ?",
-            Some("SELECT id, name FROM users WHERE id IN (?)"),
-        );
-        check(
-            "SELECT * FROM users WHERE id = ?",
-            Some("SELECT * FROM users WHERE id IN (?)"),
-        );
-        check(
-            "SELECT `u`.* FROM `users` `u` WHERE `u`.`id` = ?",
-            Some("SELECT `u`.* FROM `users` `u` WHERE `u`.`id` IN (?)"),
-        );
-        check(
-            "SELECT m.a FROM m JOIN u ON m.x = u.y WHERE u.`key` = ?",
-            Some("SELECT u.`key`, m.a FROM m JOIN u ON m.x = u.y WHERE u.`key` IN (?)"),
-        );
-        check("SELECT DISTINCT a FROM t WHERE b = ?", None);
-        check("SELECT * FROM users WHERE id = ? AND team = ?", None);
-        check("SELECT * FROM users WHERE id > ?", None);
-        check(
-            "SELECT * FROM message WHERE user_id = ? ORDER BY id LIMIT ?",
-            None,
-        );
-        check("SELECT COUNT(*) FROM a WHERE b = ? GROUP BY c", None);
-    }
+        Some((table.name.clone(), column.name.clone()))
+    });
+    let queries: Vec<(String, String)> = queries.collect();
+    let from = context.tables_of(most.route);
+    let followed: Vec<&Association> = queries
+        .iter()
+        .filter_map(|(table, column)| {
+            associations::followed(context.associations(), (table, column), &from)
+        })
+        .collect();
+    let load = associations::together(&followed)?;
+    let counts = found.iter().any(|each| aggregates(each.digest));
+    Some(Remedy {
+        text: if counts {
+            text!(
+                "load them with their owners: {load}, and count what is loaded with `size`; or keep the number in a column \
+                 (`counter_cache: true`)",
+                load
+            )
+        } else {
+            text!("load them with their owners: {load}", load)
+        },
+        exact: Some(load),
+        safety: Safety::Code,
+    })
 }

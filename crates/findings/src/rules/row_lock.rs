@@ -89,9 +89,9 @@ fn times(context: &Context<'_>, sql: &SqlSummary) -> Option<Times> {
     let own = own_times(context, sql)?;
     let query = query::read(&sql.digest);
     let table = query.as_ref().and_then(|query| query.tables.first());
-    let without = table
-        .zip(query.as_ref())
-        .and_then(|(table, query)| lookups::quickest_ms(context, &table.name, Some(&query.equal)));
+    let without = table.zip(query.as_ref()).and_then(|(table, query)| {
+        lookups::quickest_ms(context, Some(&table.name), Some(&query.equal))
+    });
     Some(match without {
         Some(quickest) if quickest < own.quickest => Times {
             quickest,

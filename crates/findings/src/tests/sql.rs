@@ -148,6 +148,45 @@ fn a_store_asked_again_and_again_is_its_own_finding() {
         .check(&[]);
 }
 
+/// As ActiveRecord writes what a view asks of its models, one by one.
+#[test]
+fn a_loop_over_models_is_answered_in_the_mappers_own_words() {
+    let line = "app/views/orders/index.html.erb:8 < app/views/orders/index.html.erb:5";
+    let orders = r#"SELECT "orders".* FROM "orders" ORDER BY "orders"."id" LIMIT ?"#;
+    let customer = r#"SELECT "customers".* FROM "customers" WHERE "customers"."id" = ? LIMIT ?"#;
+    let items = r#"SELECT "line_items".* FROM "line_items" WHERE "line_items"."order_id" = ?"#;
+    let count = r#"SELECT COUNT(*) FROM "notes" WHERE "notes"."order_id" = ?"#;
+    let related = [
+        ("Order.customer", "one orders customers id"),
+        ("Order.line_items", "many orders line_items order_id"),
+        ("Order.notes", "many orders notes order_id"),
+    ];
+    let run = |loops: &[&str]| {
+        let mut run = healthy().issuing(orders, line, 1, 0.1);
+        for statement in loops {
+            run = run.issuing(statement, line, 40, 2.0);
+        }
+        run.0.agents[0].settings = related
+            .map(|(name, value)| Setting {
+                name: format!("association ActiveRecord {name}"),
+                value: value.to_owned(),
+            })
+            .to_vec();
+        run.check(&["n-plus-one"])[0].remedy.clone()
+    };
+    let both = run(&[customer, items]);
+    assert_eq!(
+        both.exact.as_deref(),
+        Some("Order.includes(:customer, :line_items)")
+    );
+    let counted = run(&[count]);
+    assert_eq!(counted.exact.as_deref(), Some("Order.includes(:notes)"));
+    assert!(
+        counted.text.to_string().contains("counter_cache"),
+        "{counted:?}"
+    );
+}
+
 #[test]
 fn missing_indexes_merge_into_one() {
     let count = "SELECT COUNT(*) as cnt FROM message WHERE channel_id = ?";

@@ -1,0 +1,227 @@
+//! How the app's models are related, and how an object mapper loads what a loop asks for one by one.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use recording::Recording;
+
+/// How the agent names an association among the settings of a process.
+const SETTING: &str = "association ";
+
+/// A relation of two models.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Association {
+    mapper: Mapper,
+    /// Such as `Order`.
+    pub(crate) model: String,
+    /// Such as `customer`.
+    pub(crate) name: String,
+    /// The model's table.
+    pub(crate) from: String,
+    /// The table whose rows it names.
+    to: String,
+    /// The column of that table that is compared.
+    column: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Mapper {
+    ActiveRecord,
+    Sequel,
+}
+
+impl Mapper {
+    /// The method that loads associations with their owners.
+    fn method(self) -> &'static str {
+        match self {
+            Mapper::ActiveRecord => "includes",
+            Mapper::Sequel => "eager",
+        }
+    }
+}
+
+/// All that the app's processes named.
+pub(crate) fn of(recording: &Recording) -> Vec<Association> {
+    let settings = recording.agents.iter().flat_map(|agent| &agent.settings);
+    let named = settings.filter_map(|setting| read(&setting.name, &setting.value));
+    let all: BTreeSet<Association> = named.collect();
+    all.into_iter().collect()
+}
+
+fn read(name: &str, value: &str) -> Option<Association> {
+    let (mapper, path) = name.strip_prefix(SETTING)?.split_once(' ')?;
+    let (model, name) = path.rsplit_once('.')?;
+    let words: Vec<&str> = value.split(' ').collect();
+    let [_, from, to, column] = words.as_slice() else {
+        return None;
+    };
+    Some(Association {
+        mapper: match mapper {
+            "ActiveRecord" => Mapper::ActiveRecord,
+            "Sequel" => Mapper::Sequel,
+            _ => return None,
+        },
+        model: model.to_owned(),
+        name: name.to_owned(),
+        from: (*from).to_owned(),
+        to: (*to).to_owned(),
+        column: (*column).to_owned(),
+    })
+}
+
+/// The association whose rows a statement on `table` fetches where `column` is compared. `from` are the tables that the route reads
+/// besides: where several models have such an association, only theirs counts. `None` where it is not sure which.
+pub(crate) fn followed<'a>(
+    all: &'a [Association],
+    (table, column): (&str, &str),
+    from: &BTreeSet<String>,
+) -> Option<&'a Association> {
+    let fits = all
+        .iter()
+        .filter(|one| one.to == table && one.column == column);
+    let fits: Vec<&Association> = fits.collect();
+    if let [only] = fits.as_slice() {
+        return Some(only);
+    }
+    let mut read = fits.into_iter().filter(|one| from.contains(&one.from));
+    let first = read.next()?;
+    read.next().is_none().then_some(first)
+}
+
+/// What loads these associations with their owners at once, such as `Order.includes(:customer, line_items: :product)`. `None`
+/// without one.
+pub(crate) fn together(followed: &[&Association]) -> Option<String> {
+    let mut by_owner: BTreeMap<&str, BTreeSet<&Association>> = BTreeMap::new();
+    for one in followed {
+        by_owner.entry(&one.from).or_default().insert(one);
+    }
+    let targets: BTreeSet<&str> = followed.iter().map(|one| one.to.as_str()).collect();
+    let roots: Vec<&str> = by_owner
+        .keys()
+        .copied()
+        .filter(|owner| !targets.contains(owner))
+        .collect();
+    let loads = roots.into_iter().filter_map(|root| {
+        let first = by_owner.get(root)?.iter().next()?;
+        let listed = listed(&by_owner, root, &mut BTreeSet::new());
+        Some(format!(
+            "{}.{}({listed})",
+            first.model,
+            first.mapper.method()
+        ))
+    });
+    let loads: Vec<String> = loads.collect();
+    (!loads.is_empty()).then(|| loads.join(", "))
+}
+
+/// The associations of a table as the arguments of `includes`: those that lead on come last, as a hash.
+fn listed<'a>(
+    by_owner: &BTreeMap<&'a str, BTreeSet<&'a Association>>,
+    owner: &'a str,
+    above: &mut BTreeSet<&'a str>,
+) -> String {
+    above.insert(owner);
+    let (mut plain, mut leading) = (Vec::new(), Vec::new());
+    for one in by_owner.get(owner).into_iter().flatten() {
+        let leads = by_owner.contains_key(one.to.as_str()) && !above.contains(one.to.as_str());
+        if !leads {
+            plain.push(format!(":{}", one.name));
+            continue;
+        }
+        let below = listed(by_owner, &one.to, above);
+        leading.push(match below.contains([',', ' ']) {
+            false => format!("{}: {below}", one.name),
+            true if below.starts_with(':') && !below.contains(": ") => {
+                format!("{}: [{below}]", one.name)
+            }
+            true if below.starts_with(':') => format!("{}: [{}]", one.name, braced_tail(&below)),
+            true => format!("{}: {{ {below} }}", one.name),
+        });
+    }
+    above.remove(owner);
+    plain.extend(leading);
+    plain.join(", ")
+}
+
+/// Names, then a hash in braces, as an array takes both.
+fn braced_tail(listed: &str) -> String {
+    let words: Vec<&str> = listed.split(", ").collect();
+    let names = words
+        .iter()
+        .take_while(|word| word.starts_with(':'))
+        .count();
+    let (names, hash) = words.split_at(names);
+    format!("{}, {{ {} }}", names.join(", "), hash.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shop() -> Vec<Association> {
+        let lines = [
+            ("Order.customer", "one orders customers id"),
+            ("Order.line_items", "many orders line_items order_id"),
+            ("LineItem.product", "one line_items products id"),
+            ("Review.product", "one reviews products id"),
+            ("Product.maker", "one products makers id"),
+            ("Product.tags", "many products tags product_id"),
+        ];
+        let read = |(name, value)| read(&format!("association ActiveRecord {name}"), value);
+        lines.into_iter().filter_map(read).collect()
+    }
+
+    fn check(statements: &[(&str, &str)], also_read: &[&str], expected: Option<&str>) {
+        let all = shop();
+        let from = also_read.iter().map(|table| (*table).to_owned()).collect();
+        let followed: Vec<&Association> = statements
+            .iter()
+            .filter_map(|statement| followed(&all, *statement, &from))
+            .collect();
+        assert_eq!(together(&followed).as_deref(), expected);
+    }
+
+    #[test]
+    fn associations_are_loaded_together() {
+        let customer = ("customers", "id");
+        let items = ("line_items", "order_id");
+        let product = ("products", "id");
+        check(&[customer], &[], Some("Order.includes(:customer)"));
+        check(
+            &[customer, items, product],
+            &["orders", "line_items"],
+            Some("Order.includes(:customer, line_items: :product)"),
+        );
+        check(
+            &[items, product, ("makers", "id"), ("tags", "product_id")],
+            &["line_items"],
+            Some("Order.includes(line_items: { product: [:maker, :tags] })"),
+        );
+        check(
+            &[items, product, ("makers", "id"), customer],
+            &["line_items"],
+            Some("Order.includes(:customer, line_items: { product: :maker })"),
+        );
+    }
+
+    #[test]
+    fn what_is_not_sure_is_not_named() {
+        let product = ("products", "id");
+        check(&[product], &[], None);
+        check(&[product], &["reviews", "line_items"], None);
+        check(&[product], &["reviews"], Some("Review.includes(:product)"));
+        check(&[("customers", "email")], &[], None);
+        check(&[], &[], None);
+    }
+
+    #[test]
+    fn other_settings_are_none() {
+        assert_eq!(read("RACK_ENV", "production"), None);
+        assert_eq!(read("association Other A.b", "one a b id"), None);
+        assert_eq!(read("association Sequel A.b", "one a b"), None);
+        let sequel = read("association Sequel A.b", "one as bs id").map(|one| {
+            let of = [&one];
+            together(&of)
+        });
+        assert_eq!(sequel.flatten().as_deref(), Some("A.eager(:b)"));
+    }
+}

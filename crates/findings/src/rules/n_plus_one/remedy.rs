@@ -1,0 +1,134 @@
+//! Statements and calls that do at once what a loop does one by one.
+
+use words::text;
+
+use crate::query;
+use crate::types::{Remedy, Safety};
+
+/// What asks or writes once in place of `digest` again and again.
+pub(super) fn remedy(digest: &str, reads: bool, in_transactions: bool) -> Remedy {
+    let query = query::read(digest);
+    let column = query
+        .as_ref()
+        .and_then(|query| match query.equal.as_slice() {
+            [column] => Some(column.name.as_str()),
+            _ => None,
+        });
+    let text = match column {
+        _ if !reads && in_transactions => text!(
+            "write all rows with one statement (`insert_all`, `upsert_all`, VALUES with several rows), or at \
+             least in one transaction around the loop: each COMMIT waits for the disk"
+        ),
+        _ if !reads => text!(
+            "write all rows with one statement (VALUES with several rows, or a condition that picks them all)"
+        ),
+        Some(column) if aggregates(digest) => {
+            text!(
+                "query once: {column} IN (…) with GROUP BY {column}; or keep the number in a column",
+                column
+            )
+        }
+        Some(column) => {
+            text!(
+                "collect the values first and query once, with {column} IN (…) or a JOIN",
+                column
+            )
+        }
+        None => text!("query once for all of them, with a JOIN or IN (…)"),
+    };
+    // A LIMIT counts the rows of one value only, and a GROUP BY of its own has another meaning with many.
+    let plain = query
+        .as_ref()
+        .is_some_and(|query| !query.limited && !query.grouped);
+    let exact = column.filter(|_| reads && plain);
+    Remedy {
+        text,
+        exact: exact.and_then(|column| for_all(digest, column)),
+        safety: Safety::Code,
+    }
+}
+
+/// The statement for all values at once; `None` when it is not plain how. The rows tell which value they
+/// belong to, or nobody could hand them out.
+fn for_all(digest: &str, column: &str) -> Option<String> {
+    if digest.matches(" = ?").count() != 1 {
+        return None;
+    }
+    let (_, rest) = digest.split_once("SELECT ")?;
+    let (selected, tail) = rest.split_once(" FROM ")?;
+    if selected.to_ascii_uppercase().starts_with("DISTINCT") {
+        return None;
+    }
+    // As the statement spells it, with its table and quotes.
+    let spelled = tail.split(" = ?").next()?.rsplit([' ', '(']).next()?;
+    let tail = tail.replace(" = ?", " IN (?)");
+    if aggregates(digest) {
+        return Some(format!(
+            "SELECT {spelled}, {selected} FROM {tail} GROUP BY {spelled}"
+        ));
+    }
+    let named = selected
+        .split([',', ' ', '.', '`', '"'])
+        .any(|word| word == "*" || word.eq_ignore_ascii_case(column));
+    let first = if named {
+        String::new()
+    } else {
+        format!("{spelled}, ")
+    };
+    Some(format!("SELECT {first}{selected} FROM {tail}"))
+}
+
+/// Whether a statement sums its rows up.
+pub(super) fn aggregates(digest: &str) -> bool {
+    let upper = digest.to_ascii_uppercase();
+    ["COUNT(", "SUM(", "MAX(", "MIN(", "AVG("]
+        .iter()
+        .any(|function| upper.contains(function))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statements_for_all_values_keep_their_meaning() {
+        let check = |digest: &str, expected: Option<&str>| {
+            assert_eq!(sql_digest::digest(digest.as_bytes()), digest, "no digest");
+            assert_eq!(remedy(digest, true, false).exact.as_deref(), expected);
+        };
+        check(
+            "SELECT COUNT(*) AS cnt FROM message WHERE channel_id = ?",
+            Some(
+                "SELECT channel_id, COUNT(*) AS cnt FROM message WHERE channel_id IN (?) GROUP BY channel_id",
+            ),
+        );
+        check(
+            "SELECT name, icon FROM users WHERE id = ?",
+            Some("SELECT id, name, icon FROM users WHERE id IN (?)"),
+        );
+        check(
+            "SELECT id, name FROM users WHERE id = ?",
+            Some("SELECT id, name FROM users WHERE id IN (?)"),
+        );
+        check(
+            "SELECT * FROM users WHERE id = ?",
+            Some("SELECT * FROM users WHERE id IN (?)"),
+        );
+        check(
+            "SELECT `u`.* FROM `users` `u` WHERE `u`.`id` = ?",
+            Some("SELECT `u`.* FROM `users` `u` WHERE `u`.`id` IN (?)"),
+        );
+        check(
+            "SELECT m.a FROM m JOIN u ON m.x = u.y WHERE u.`key` = ?",
+            Some("SELECT u.`key`, m.a FROM m JOIN u ON m.x = u.y WHERE u.`key` IN (?)"),
+        );
+        check("SELECT DISTINCT a FROM t WHERE b = ?", None);
+        check("SELECT * FROM users WHERE id = ? AND team = ?", None);
+        check("SELECT * FROM users WHERE id > ?", None);
+        check(
+            "SELECT * FROM message WHERE user_id = ? ORDER BY id LIMIT ?",
+            None,
+        );
+        check("SELECT COUNT(*) FROM a WHERE b = ? GROUP BY c", None);
+    }
+}
