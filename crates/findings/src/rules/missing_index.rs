@@ -1,9 +1,12 @@
 //! A table read from end to end for a few rows that an index would name.
 
+mod sayings;
+mod unfit;
+
 use std::collections::{BTreeMap, HashMap};
 
 use breakdown::SqlSummary;
-use recording::{Access, ExplainedStatement, PlanStep, TextId};
+use recording::{Access, ExplainedStatement, IndexColumns, PlanStep, TextId};
 use words::text;
 
 use crate::context::Context;
@@ -12,7 +15,8 @@ use crate::lookups;
 use crate::numbers;
 use crate::query::{self, Column, Query};
 use crate::text::{fit, ms, place, title};
-use crate::types::{Confidence, Finding, Remedy, Safety};
+use crate::types::{Confidence, Finding};
+use sayings::{Told, remedy};
 
 /// Tables below so many rows are read as fast without an index: they fit a page or two.
 const ROWS_MIN: u64 = 100;
@@ -34,6 +38,8 @@ enum Reads {
     Range,
     /// An index in the order of the result, until there are as many rows as the LIMIT wants.
     Order,
+    /// An index that holds a part of the condition only.
+    Part,
 }
 
 /// Columns an index should have on one table, and which statements ask for it.
@@ -44,6 +50,8 @@ struct Wanted<'a> {
     tail: Option<String>,
     reads: Reads,
     table_rows: u64,
+    /// The index that is used, where it holds a part of the condition only.
+    used: Option<&'a IndexColumns>,
     statements: Vec<&'a SqlSummary>,
 }
 
@@ -52,8 +60,10 @@ pub(crate) fn is_wanted_by(context: &Context<'_>, sql: &SqlSummary) -> bool {
     let of_statement = |explained: &&ExplainedStatement| explained.digest == sql.id;
     let query = query::read(&sql.digest);
     let explained = context.recording.explained.iter().find(of_statement);
+    let quickest = lookups::quickest_ms(context, None, None);
     query.zip(explained).is_some_and(|(query, explained)| {
-        (0..explained.steps.len()).any(|place| wanted(&query, explained, place, sql).is_some())
+        let wants = |place| wanted(&query, explained, place, (sql, quickest)).is_some();
+        (0..explained.steps.len()).any(wants)
     })
 }
 
@@ -83,6 +93,7 @@ pub(crate) fn saved(context: &Context<'_>) -> HashMap<TextId, f64> {
 /// The indexes that tables lack.
 fn tables<'a>(context: &Context<'a>) -> BTreeMap<String, Vec<Wanted<'a>>> {
     let mut tables: BTreeMap<String, Vec<Wanted<'a>>> = BTreeMap::new();
+    let quickest = lookups::quickest_ms(context, None, None);
     for explained in &context.recording.explained {
         let summary = context
             .breakdown
@@ -92,7 +103,7 @@ fn tables<'a>(context: &Context<'a>) -> BTreeMap<String, Vec<Wanted<'a>>> {
         let digest = context.text(explained.digest);
         if let (Some(summary), Some(query)) = (summary, query::read(digest)) {
             for (place, step) in explained.steps.iter().enumerate() {
-                if let Some(wanted) = wanted(&query, explained, place, summary) {
+                if let Some(wanted) = wanted(&query, explained, place, (summary, quickest)) {
                     merge(tables.entry(step.table.clone()).or_default(), wanted);
                 }
             }
@@ -101,12 +112,13 @@ fn tables<'a>(context: &Context<'a>) -> BTreeMap<String, Vec<Wanted<'a>>> {
     tables
 }
 
-/// The index that step `place` of a plan lacks; `None` when it lacks none, or that is not sure.
+/// The index that step `place` of a plan lacks; `None` when it lacks none, or that is not sure. With the statement comes the time of
+/// the run's quickest lookup.
 fn wanted<'a>(
     query: &Query,
-    explained: &ExplainedStatement,
+    explained: &'a ExplainedStatement,
     place: usize,
-    summary: &'a SqlSummary,
+    (summary, quickest): (&'a SqlSummary, Option<f64>),
 ) -> Option<Wanted<'a>> {
     let step = &explained.steps[place];
     let named = query
@@ -134,19 +146,31 @@ fn wanted<'a>(
     }
     let range = query.range.iter().find_map(own);
     let order = query.order.first().filter(|_| !query.grouped).and_then(own);
-    let (reads, rows) = rows_read(query, step, range.as_deref(), order.as_deref())?;
-    let tail = range.clone().or(order).filter(|tail| !equal.contains(tail));
-    let leading = if equal.is_empty() {
-        range.as_slice()
-    } else {
-        equal.as_slice()
+    let read = rows_read(query, step, range.as_deref(), order.as_deref());
+    let leading = match equal.as_slice() {
+        [] => range.as_slice(),
+        equal => equal,
     };
     let lacking = !leading.is_empty() && !leading.iter().any(|column| leads(step, column));
-    lacking.then(|| Wanted {
+    let bounds = range.or(order.filter(|_| lacking || query.limited));
+    let tail = bounds.filter(|tail| !equal.contains(tail));
+    let asked = unfit::Asked {
+        equal: &equal,
+        tail: tail.as_deref(),
+    };
+    let (reads, table_rows, used) = match read.filter(|_| lacking) {
+        Some((reads, rows)) => (reads, rows, None),
+        None => {
+            let used = unfit::of(query, step, &asked, (summary, quickest))?;
+            (Reads::Part, step.table_rows, Some(used))
+        }
+    };
+    Some(Wanted {
         equal,
         tail,
         reads,
-        table_rows: rows,
+        table_rows,
+        used,
         statements: vec![summary],
     })
 }
@@ -272,6 +296,11 @@ impl Wanted<'_> {
             let left = quickest.map_or(1.0 - SAVED_IN_ORDER, |ms| ms / lookups::mean_ms(sql));
             return (1.0 - left).clamp(0.0, GAIN_MAX);
         }
+        if self.reads == Reads::Part {
+            let quickest = lookups::quickest_ms(context, None, None).unwrap_or_default();
+            let left = unfit::by_index(sql, quickest) / lookups::mean_ms(sql);
+            return (1.0 - left).clamp(0.0, 1.0);
+        }
         let wanted = sql.rows_each() / self.table_rows.max(1) as f64;
         // By the index it is a lookup like another one, and reads its own rows.
         let lookup = lookups::quickest_ms(context, None, None).map(|ms| ms / lookups::mean_ms(sql));
@@ -292,22 +321,7 @@ fn finding(context: &Context<'_>, table: &str, wanted: &Wanted<'_>) -> Finding {
         .max_by(|a, b| a.time_ms.total_cmp(&b.time_ms));
     let busiest = most.and_then(|sql| sql.routes.first());
     let route = busiest.map(|(route, _)| route.clone()).unwrap_or_default();
-    let how = match wanted.reads {
-        Reads::All => text!("reads it from end to end"),
-        Reads::Range => text!("walks an index along a range"),
-        Reads::Order => {
-            text!("walks an index in the order of the result until it has found enough rows")
-        }
-    };
-    let read = match wanted.reads {
-        Reads::Order => text!("rows are searched in order"),
-        Reads::All | Reads::Range => {
-            text!(
-                "{rows} rows read each time",
-                rows = numbers::count(wanted.table_rows)
-            )
-        }
-    };
+    let Told { how, read, why } = Told::of(wanted);
     let mut evidence = vec![text!("the database's plan for {table} {how}", table, how)];
     for sql in &wanted.statements {
         let each = ms(sql.each_ms());
@@ -325,91 +339,30 @@ fn finding(context: &Context<'_>, table: &str, wanted: &Wanted<'_>) -> Finding {
     }
     Finding {
         rule: "missing-index",
-        title: title(text!("missing index on {table} ({columns}): {read}", table, columns, read)),
-        why: match wanted.reads {
-            Reads::Order => text!("other rows are read until enough of the wanted ones are found: the rarer those are, the longer it takes"),
-            Reads::All | Reads::Range => text!("every row is read to find a few, and the time grows with the table"),
-        }
-        .to_owned(),
+        title: title(text!(
+            "missing index on {table} ({columns}): {read}",
+            table,
+            columns,
+            read
+        )),
+        why,
         evidence,
         remedy: remedy(
             &context.recording.meta.target.database,
             table,
             &wanted.columns(),
         ),
-        estimated_gain: text!("{gain}: −{saved} in all, spent on rows that are never returned", gain = gain.text, saved = ms(saved.sum())),
+        estimated_gain: text!(
+            "{gain}: −{saved} in all, spent on rows that are never returned",
+            gain = gain.text,
+            saved = ms(saved.sum())
+        ),
         gain_share: gain.share,
         gain: gain.replayed,
         confidence: match wanted.reads {
             Reads::All => Confidence::High,
-            Reads::Range | Reads::Order => Confidence::Medium,
+            Reads::Range | Reads::Order | Reads::Part => Confidence::Medium,
         },
         route,
-    }
-}
-
-fn remedy(database: &str, table: &str, columns: &[&str]) -> Remedy {
-    let postgres = database.to_ascii_lowercase().contains("postgres");
-    let backticks = ["mysql", "maria"]
-        .iter()
-        .any(|kind| database.to_ascii_lowercase().contains(kind));
-    let quote = |name: &str| quoted(name, if backticks { '`' } else { '"' });
-    let name = quote(&format!("{table}_{}", columns.join("_")));
-    let listed: Vec<String> = columns.iter().map(|column| quote(column)).collect();
-    let (how, side) = if postgres {
-        (
-            "INDEX CONCURRENTLY",
-            text!("built without blocking writes, but outside of a transaction"),
-        )
-    } else if backticks {
-        (
-            "INDEX",
-            text!("InnoDB builds it while writes go on; TEXT and BLOB columns need a length"),
-        )
-    } else {
-        ("INDEX", text!("they wait while it is built"))
-    };
-    let exact = format!(
-        "CREATE {how} {name} ON {} ({})",
-        quote(table),
-        listed.join(", ")
-    );
-    Remedy {
-        text: text!(
-            "add the index; writes to {table} cost a little more ({side})",
-            table,
-            side
-        ),
-        exact: Some(exact),
-        safety: Safety::Careful,
-    }
-}
-
-/// Names that are plain and common need no quotes; what looks like a keyword gets them.
-fn quoted(name: &str, quote: char) -> String {
-    const KEYWORDS: [&str; 12] = [
-        "group",
-        "order",
-        "key",
-        "user",
-        "index",
-        "table",
-        "rank",
-        "condition",
-        "option",
-        "range",
-        "to",
-        "from",
-    ];
-    let plain = name
-        .bytes()
-        .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
-        && !name.starts_with(|c: char| c.is_ascii_digit())
-        && !KEYWORDS.contains(&name);
-    if plain {
-        name.to_owned()
-    } else {
-        let doubled = name.replace(quote, &format!("{quote}{quote}"));
-        format!("{quote}{doubled}{quote}")
     }
 }

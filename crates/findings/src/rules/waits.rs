@@ -17,6 +17,9 @@ const SLEEP_SHARE_MIN: f64 = 0.05;
 const OTHER_SHARE_MIN: f64 = 0.1;
 /// Share of a route's time off the GVL in which it computes, or waits for a core to, from which that is what it does.
 const COMPUTES_MIN: f64 = 0.5;
+/// The same where other programs take the cores: most of the rest is then waiting for one. A call that waits for something else
+/// uses next to no CPU.
+const COMPUTES_MIN_SHARED: f64 = 0.25;
 /// Requests from which a mean says something.
 const REQUESTS_MIN: u64 = 5;
 
@@ -46,9 +49,13 @@ impl Kind {
     fn of(context: &Context<'_>, act: &ActSum<'_>) -> Kind {
         let route = act.routes.first().map(|(route, ..)| *route);
         let share = route.map_or(0.0, |route| context.computing_share(route));
+        let share_min = match context.host_is_shared() {
+            true => COMPUTES_MIN_SHARED,
+            false => COMPUTES_MIN,
+        };
         match act.kind {
             ActKind::Sleep => Kind::Sleeps,
-            _ if share >= COMPUTES_MIN => Kind::Computes(share),
+            _ if share >= share_min => Kind::Computes(share),
             _ => Kind::Waits,
         }
     }

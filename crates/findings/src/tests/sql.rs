@@ -19,6 +19,39 @@ fn healthy_runs_have_no_findings() {
         .check(&[]);
 }
 
+/// An index on the channel alone, where the newest messages of one user in it are asked for.
+#[test]
+fn an_index_that_holds_a_part_of_the_condition_is_found_wanting() {
+    let by_key = "SELECT content FROM message WHERE id = ?";
+    let newest =
+        "SELECT id FROM message WHERE channel_id = ? AND user_id = ? ORDER BY id DESC LIMIT ?";
+    let index = |name: &str, columns: &[&str]| IndexColumns {
+        name: name.to_owned(),
+        columns: columns.iter().map(|&column| column.to_owned()).collect(),
+    };
+    let run = |ms: f64, more: Option<IndexColumns>| {
+        let mut step = full_scan("message", &MESSAGE);
+        step.access = Access::Index("by_channel".to_owned());
+        step.indexes.push(index("by_channel", &["channel_id"]));
+        step.indexes.extend(more);
+        healthy()
+            .issuing(by_key, "app.rb:1", 1, 0.05)
+            .issuing(newest, "app.rb:2", 1, ms)
+            .explained(newest, vec![step])
+    };
+    let findings = run(3.0, None).check(&["missing-index"]);
+    assert_eq!(
+        findings[0].title.to_string(),
+        "missing index on message (channel_id, user_id, id): by_channel holds channel_id only"
+    );
+    assert_eq!(findings[0].confidence, Confidence::Medium);
+    run(0.2, None).check(&[]);
+    let fitting = index("newest", &["user_id", "channel_id", "id"]);
+    run(3.0, Some(fitting)).check(&[]);
+    let unsorted = index("both", &["user_id", "channel_id"]);
+    run(3.0, Some(unsorted)).check(&["missing-index"]);
+}
+
 #[test]
 fn nothing_measured_is_said_to_be_too_little() {
     let recording = Recording::default();

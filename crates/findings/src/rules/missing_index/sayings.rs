@@ -1,0 +1,127 @@
+//! What is said of a missing index, and the statement that adds it.
+
+use words::{Text, text};
+
+use super::{Reads, Wanted};
+use crate::numbers;
+use crate::types::{Remedy, Safety};
+
+/// What is said of how rows are read.
+pub(super) struct Told {
+    pub(super) how: Text,
+    pub(super) read: Text,
+    pub(super) why: Text,
+}
+
+impl Told {
+    pub(super) fn of(wanted: &Wanted<'_>) -> Told {
+        let rows = || {
+            text!(
+                "{rows} rows read each time",
+                rows = numbers::count(wanted.table_rows)
+            )
+        };
+        let why = || text!("every row is read to find a few, and the time grows with the table");
+        match wanted.reads {
+            Reads::All => Told {
+                how: text!("reads it from end to end"),
+                read: rows(),
+                why: why(),
+            },
+            Reads::Range => Told {
+                how: text!("walks an index along a range"),
+                read: rows(),
+                why: why(),
+            },
+            Reads::Order => Told {
+                how: text!(
+                    "walks an index in the order of the result until it has found enough rows"
+                ),
+                read: text!("rows are searched in order"),
+                why: text!(
+                    "other rows are read until enough of the wanted ones are found: the rarer those are, the longer it takes"
+                ),
+            },
+            Reads::Part => {
+                let name = wanted.used.map_or("", |index| &index.name);
+                let columns = wanted
+                    .used
+                    .map_or(String::new(), |index| index.columns.join(", "));
+                Told {
+                    how: text!("uses {name}, which holds {columns} only", name, columns),
+                    read: text!("{name} holds {columns} only", name, columns),
+                    why: text!(
+                        "all rows that the index finds are read and then searched or sorted for the few that are wanted"
+                    ),
+                }
+            }
+        }
+    }
+}
+
+/// The statement that adds the index, as that database builds it beside its work.
+pub(super) fn remedy(database: &str, table: &str, columns: &[&str]) -> Remedy {
+    let postgres = database.to_ascii_lowercase().contains("postgres");
+    let backticks = ["mysql", "maria"]
+        .iter()
+        .any(|kind| database.to_ascii_lowercase().contains(kind));
+    let quote = |name: &str| quoted(name, if backticks { '`' } else { '"' });
+    let name = quote(&format!("{table}_{}", columns.join("_")));
+    let listed: Vec<String> = columns.iter().map(|column| quote(column)).collect();
+    let (how, side) = if postgres {
+        (
+            "INDEX CONCURRENTLY",
+            text!("built without blocking writes, but outside of a transaction"),
+        )
+    } else if backticks {
+        (
+            "INDEX",
+            text!("InnoDB builds it while writes go on; TEXT and BLOB columns need a length"),
+        )
+    } else {
+        ("INDEX", text!("they wait while it is built"))
+    };
+    let exact = format!(
+        "CREATE {how} {name} ON {} ({})",
+        quote(table),
+        listed.join(", ")
+    );
+    Remedy {
+        text: text!(
+            "add the index; writes to {table} cost a little more ({side})",
+            table,
+            side
+        ),
+        exact: Some(exact),
+        safety: Safety::Careful,
+    }
+}
+
+/// Names that are plain and common need no quotes; what looks like a keyword gets them.
+fn quoted(name: &str, quote: char) -> String {
+    const KEYWORDS: [&str; 12] = [
+        "group",
+        "order",
+        "key",
+        "user",
+        "index",
+        "table",
+        "rank",
+        "condition",
+        "option",
+        "range",
+        "to",
+        "from",
+    ];
+    let plain = name
+        .bytes()
+        .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
+        && !name.starts_with(|c: char| c.is_ascii_digit())
+        && !KEYWORDS.contains(&name);
+    if plain {
+        name.to_owned()
+    } else {
+        let doubled = name.replace(quote, &format!("{quote}{quote}"));
+        format!("{quote}{doubled}{quote}")
+    }
+}

@@ -1,0 +1,70 @@
+//! An index that a statement uses, but that holds only a part of what it asks for: the rest is searched among its rows.
+
+use breakdown::SqlSummary;
+use recording::{Access, IndexColumns, PlanStep};
+
+use crate::lookups;
+use crate::query::{self, Query};
+
+/// So many times as long as finding its rows by a fitting index should take, a statement must take. Found by weighing: plans of
+/// one table by one index differ by less.
+const SLOWER_MIN: f64 = 5.0;
+/// Shorter statements are not worth another index.
+const MEAN_MS_MIN: f64 = 0.5;
+/// What a row costs that is fetched by an index and returned, milliseconds. Found by weighing; 5 to 20 µs in the drivers.
+const ROW_MS: f64 = 0.02;
+/// Rows of a table below which any index serves.
+const TABLE_ROWS_MIN: u64 = 1_000;
+
+/// The columns that a statement compares for equality, and the one after them for a range or an order.
+pub(super) struct Asked<'a> {
+    pub(super) equal: &'a [String],
+    pub(super) tail: Option<&'a str>,
+}
+
+/// The index that a step uses though it holds a part of the condition only, where another one would serve much better. `quickest` is
+/// the time of the run's quickest lookup.
+pub(super) fn of<'a>(
+    query: &Query,
+    step: &'a PlanStep,
+    asked: &Asked<'_>,
+    (sql, quickest): (&SqlSummary, Option<f64>),
+) -> Option<&'a IndexColumns> {
+    let Access::Index(name) = &step.access else {
+        return None;
+    };
+    let used = step.indexes.iter().find(|index| index.name == *name)?;
+    let wants = asked.equal.len() + usize::from(asked.tail.is_some());
+    let alone = query.tables.len() == 1 && !query.grouped && !query::locks(&sql.digest);
+    let leads = used.columns.first().is_some_and(|first| {
+        let mut asked = asked.equal.iter().map(String::as_str).chain(asked.tail);
+        asked.any(|column| column.eq_ignore_ascii_case(first))
+    });
+    let fits = step.indexes.iter().any(|index| asked.is_held_by(index));
+    let searches = alone && wants >= 2 && leads && !fits && step.table_rows >= TABLE_ROWS_MIN;
+    (searches && is_slow(sql, quickest?)).then_some(used)
+}
+
+fn is_slow(sql: &SqlSummary, quickest: f64) -> bool {
+    let mean = lookups::mean_ms(sql);
+    mean >= MEAN_MS_MIN && mean >= SLOWER_MIN * by_index(sql, quickest)
+}
+
+/// What the statement should take by a fitting index, milliseconds.
+pub(super) fn by_index(sql: &SqlSummary, quickest: f64) -> f64 {
+    quickest + ROW_MS * sql.rows_each()
+}
+
+impl Asked<'_> {
+    /// Whether an index begins with all that is compared for equality, and goes on with what is bounded or ordered.
+    fn is_held_by(&self, index: &IndexColumns) -> bool {
+        let count = self.equal.len();
+        let Some(first) = index.columns.get(..count) else {
+            return false;
+        };
+        let holds = |column: &String| first.iter().any(|held| held.eq_ignore_ascii_case(column));
+        let next = index.columns.get(count);
+        let goes_on = |tail: &str| next.is_some_and(|held| held.eq_ignore_ascii_case(tail));
+        self.equal.iter().all(holds) && self.tail.is_none_or(goes_on)
+    }
+}
