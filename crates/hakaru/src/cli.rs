@@ -12,6 +12,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::check_command::CheckArgs;
 use crate::load_command::args::LoadArgs;
 use crate::profile::cli::ProfileArgs;
+use crate::talk::look::Colour;
 pub(crate) use compare::{CompareArgs, HowArgs, TryArgs};
 pub(crate) use sweep::SweepArgs;
 pub(crate) use tune::{ArrivalsArg, PredictArgs, TuneArgs};
@@ -20,6 +21,17 @@ pub(crate) use tune::{ArrivalsArg, PredictArgs, TuneArgs};
 #[derive(Debug, Parser)]
 #[command(name = "hakaru", version, about, max_term_width = 100)]
 pub(crate) struct Cli {
+    /// When to use colour: auto, always or never
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        value_name = "WHEN",
+        default_value = "auto",
+        hide_possible_values = true
+    )]
+    pub(crate) color: Colour,
+
     #[command(subcommand)]
     pub(crate) command: Command,
 }

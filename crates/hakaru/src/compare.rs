@@ -20,7 +20,8 @@ use store::{RunClaim, Store, StoreError, Trial};
 use crate::cli::{CompareArgs, HowArgs};
 use crate::exit::{Exit, Failure};
 use crate::settings::Settings;
-use crate::{signals, talk, undo};
+use crate::talk::{self, look};
+use crate::{signals, undo};
 use experiment::{Experiment, How};
 use scratch::Schemas;
 use sides::Sides;
@@ -136,13 +137,13 @@ pub(crate) fn told(comparison: &Comparison) -> Trial {
 
 /// Prints it, and writes the HTML page where one is wanted.
 pub(crate) fn show(comparison: &Comparison, how: &HowArgs) -> Result<(), Failure> {
-    let text = page::text(comparison);
-    talk::data(&match how.json {
-        true => page::json(comparison),
-        false => text.clone(),
-    });
+    match how.json {
+        true => talk::data(&page::json(comparison)),
+        false => talk::page(&page::text(comparison, look::page_columns())),
+    }
     match &how.html {
         Some(path) => {
+            let text = page::text(comparison, report::text::COLUMNS);
             let html = report::html::page(&page::compact(comparison), &text);
             crate::page::write_html(path, &html)
         }

@@ -22,7 +22,7 @@ use crate::config::Loaded;
 use crate::exit::{Exit, Failure};
 use crate::guard::Allowed;
 use crate::page::{check_writable, write_html};
-use crate::talk::{self, Progress};
+use crate::talk::{self, Progress, look};
 use crate::{config, guard, signals};
 use args::LoadArgs;
 use screen::Screen;
@@ -77,7 +77,7 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
     };
     match args.json {
         true => talk::data(&load_report::json::document(&view)),
-        false => talk::data(&load_report::page::summary(&view)),
+        false => talk::page(&load_report::page::summary(&view, look::page_columns())),
     }
     if let Some(path) = &args.series {
         write_html(path, &rows::csv(&rows))?;
@@ -85,7 +85,7 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
     if let Some(path) = &args.html {
         let (json, text) = (
             load_report::json::document(&view),
-            load_report::page::summary(&view),
+            load_report::page::summary(&view, report::text::COLUMNS),
         );
         write_html(path, &report::html::page(&json, &text))?;
     }

@@ -6,9 +6,10 @@ use store::{JournalEntry, RunEntry, RunRef, Store, Trial};
 
 use crate::cli::LogArgs;
 use crate::exit::{Exit, Failure};
+use crate::page;
 use crate::revision::Revision;
 use crate::settings::Settings;
-use crate::{page, talk};
+use crate::talk::{self, look};
 
 /// Prints the journal.
 pub(crate) fn log(args: &LogArgs) -> Result<Exit, Failure> {
@@ -27,11 +28,11 @@ pub(crate) fn log(args: &LogArgs) -> Result<Exit, Failure> {
             return Ok(Exit::Ok);
         }
     }
-    talk::data(&match (args.json, args.markdown) {
-        (true, _) => journal.json(),
-        (_, true) => journal.markdown(),
-        _ => journal.text(),
-    });
+    match (args.json, args.markdown) {
+        (true, _) => talk::data(&journal.json()),
+        (_, true) => talk::data(&journal.markdown()),
+        _ => talk::page(&journal.text(look::page_columns())),
+    }
     Ok(Exit::Ok)
 }
 

@@ -43,6 +43,7 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return exit::of_usage(&error),
     };
+    talk::look::choose(cli.color);
     let ended = match cli.command {
         Command::Init(args) => init::init(&args),
         Command::Run(args) => run::run(&args),

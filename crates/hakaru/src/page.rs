@@ -11,7 +11,7 @@ use store::RunRef;
 use crate::cli::ReportArgs;
 use crate::exit::{Exit, Failure};
 use crate::run::recorder::NOT_KEPT;
-use crate::talk;
+use crate::talk::{self, look};
 
 /// `hakaru report`: shows a run that was kept.
 pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
@@ -80,8 +80,9 @@ pub(crate) fn show(
         Some(Form::Json) => talk::data(&report::json::run(&view)),
         Some(Form::Page) => {
             let style = report::terminal::Style {
+                columns: look::page_columns(),
                 colour: talk::colour(),
-                ..report::terminal::Style::default()
+                ascii: look::is_ascii(),
             };
             talk::data(&report::terminal::run(&view, style));
         }

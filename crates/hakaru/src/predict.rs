@@ -7,7 +7,8 @@ use whatif::{Arrivals, Load, Model, Setup};
 
 use crate::cli::{ArrivalsArg, PredictArgs};
 use crate::exit::{Exit, Failure};
-use crate::{log, talk};
+use crate::log;
+use crate::talk::{self, look};
 
 /// Prints the prediction.
 pub(crate) fn predict(args: &PredictArgs) -> Result<Exit, Failure> {
@@ -39,11 +40,10 @@ pub(crate) fn predict(args: &PredictArgs) -> Result<Exit, Failure> {
         replay_error: model.error(),
         goal: goal_met,
     };
-    talk::data(&if args.json {
-        forecast.json()
-    } else {
-        forecast.text()
-    });
+    match args.json {
+        true => talk::data(&forecast.json()),
+        false => talk::page(&forecast.text(look::page_columns())),
+    }
     Ok(match goal_met {
         Some((_, false)) => Exit::EXPECTATION_MISSED,
         _ => Exit::Ok,

@@ -4,12 +4,14 @@
 //! one. What was measured before a Ctrl-C or a failure is shown all the same.
 
 use recording::Recording;
+use report::numbers;
 use report::sweep::{Ended, Step, Sweep, is_saturated};
 
 use crate::cli::SweepArgs;
 use crate::exit::{Exit, Failure};
 use crate::settings::Settings;
-use crate::{config, page, run, signals, talk};
+use crate::talk::{self, look};
+use crate::{config, page, run, signals};
 
 /// Measures, prints, and says how the program ends.
 pub(crate) fn sweep(args: &SweepArgs) -> Result<Exit, Failure> {
@@ -79,19 +81,16 @@ fn add(sweep: &mut Sweep, recording: &Recording, number: Option<i64>) {
     let breakdown = breakdown::of(recording);
     let step = Step::of(recording, &breakdown, number);
     let rps = step.rps.unwrap_or(0.0);
-    talk::say(&format!(
-        "{} connections: {rps:.1} requests/s",
-        step.connections
-    ));
+    let connections = numbers::counted(u64::from(step.connections), "connection");
+    talk::say(&format!("{connections}: {rps:.1} requests/s"));
     sweep.steps.push(step);
 }
 
 fn show(args: &SweepArgs, sweep: &Sweep) -> Result<(), Failure> {
-    talk::data(&if args.json {
-        sweep.json()
-    } else {
-        sweep.text()
-    });
+    match args.json {
+        true => talk::data(&sweep.json()),
+        false => talk::page(&sweep.text(look::page_columns())),
+    }
     match &args.html {
         Some(path) => page::write_html(path, &sweep.html()),
         None => Ok(()),

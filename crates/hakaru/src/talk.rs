@@ -1,7 +1,11 @@
 //! Everything the program prints: data on standard output, talk on standard error.
 
+pub(crate) mod look;
+
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
+
+use report::text::{fit, fold, width};
 
 /// Whether some document could not be printed.
 static DATA_LOST: AtomicBool = AtomicBool::new(false);
@@ -14,6 +18,11 @@ pub(crate) fn lost_data() -> bool {
 /// Prints a document on standard output. A reader that has gone away ends the program quietly.
 pub(crate) fn data(text: &str) {
     bytes(text.as_bytes());
+}
+
+/// Prints a page for people on standard output, in the terminal's width and signs.
+pub(crate) fn page(text: &str) {
+    data(&fold(&look::signs(text), look::page_columns()));
 }
 
 /// As [`data`], for documents that are not text.
@@ -29,8 +38,13 @@ pub(crate) fn bytes(bytes: &[u8]) {
     }
 }
 
-/// Says a line on standard error.
+/// Says a line on standard error; one that is longer than the terminal is wide is broken between words.
 pub(crate) fn say(line: &str) {
+    let line = look::signs(line);
+    let line = match look::talk_columns() {
+        Some(columns) => fold(&line, columns).into(),
+        None => line,
+    };
     let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
@@ -52,10 +66,10 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Live when standard error is a terminal.
+    /// Live when standard error is a terminal that can rewrite a line.
     pub(crate) fn new() -> Progress {
         Progress {
-            live: io::stderr().is_terminal(),
+            live: io::stderr().is_terminal() && !look::is_dumb(),
             shown: 0,
         }
     }
@@ -67,11 +81,16 @@ impl Progress {
 
     /// Shows `line` in place of the last one.
     pub(crate) fn show(&mut self, line: &str) {
-        if self.live {
-            let width = self.shown;
-            let _ = write!(io::stderr().lock(), "\r{line:<width$}");
-            self.shown = line.chars().count();
+        if !self.live {
+            return;
         }
+        // A line as wide as the terminal would leave the cursor on the next one.
+        let columns = look::talk_columns().unwrap_or(report::text::COLUMNS);
+        let line = fit(&look::signs(line), columns - 1);
+        let shown = width(&line);
+        let rest = " ".repeat(self.shown.saturating_sub(shown));
+        let _ = write!(io::stderr().lock(), "\r{line}{rest}");
+        self.shown = shown;
     }
 
     /// Wipes the line out.
@@ -89,12 +108,7 @@ impl Drop for Progress {
     }
 }
 
-/// Whether the page may use colour: a terminal, and nobody has set `NO_COLOR` (no-color.org).
+/// Whether what is printed on standard output gets colour.
 pub(crate) fn colour() -> bool {
-    colour_on(&io::stdout())
-}
-
-/// As [`colour`], for another stream.
-pub(crate) fn colour_on(stream: &impl IsTerminal) -> bool {
-    stream.is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+    look::colour(&io::stdout())
 }

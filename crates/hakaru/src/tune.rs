@@ -27,7 +27,8 @@ use crate::cli::{RunArgs, TuneArgs};
 use crate::exit::{Exit, Failure};
 use crate::segment::Length;
 use crate::settings::{self, Settings};
-use crate::{config, guard, predict, run, signals, talk};
+use crate::talk::{self, look};
+use crate::{config, guard, predict, run, signals};
 use knobs::Server;
 use race::Race;
 
@@ -93,11 +94,10 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<Exit, Failure> {
         measuring: begin.elapsed(),
         budget: args.budget,
     };
-    talk::data(&if args.json {
-        tuned.json()
-    } else {
-        tuned.text()
-    });
+    match args.json {
+        true => talk::data(&tuned.json()),
+        false => talk::page(&tuned.text(look::page_columns())),
+    }
     Ok(match ended {
         Ended::Interrupted => Exit::Interrupted,
         _ if tuned.goal_met() => Exit::Ok,
@@ -141,7 +141,10 @@ fn advise(args: &TuneArgs) -> Result<Exit, Failure> {
         advice: &advice,
         replay_error: model.error(),
     };
-    talk::data(&if args.json { page.json() } else { page.text() });
+    match args.json {
+        true => talk::data(&page.json()),
+        false => talk::page(&page.text(look::page_columns())),
+    }
     Ok(Exit::Ok)
 }
 

@@ -4,11 +4,10 @@ use findings::numbers;
 use hdrhistogram::Histogram;
 use load::Pace;
 use recording::Nanos;
+use report::text::{Column, fold, one_line, table as fitted};
 
 use crate::{View, doubts, json, quantile_ms};
 
-/// Columns of one figure.
-const COLUMN: usize = 10;
 /// The quantiles that are shown.
 const QUANTILES: [(&str, f64); 6] = [
     ("p50", 0.5),
@@ -20,19 +19,17 @@ const QUANTILES: [(&str, f64); 6] = [
 ];
 /// Kinds of failures that are shown with their reason.
 const FAILURES_SHOWN: usize = 5;
-/// Columns of a step's name.
-const NAME: usize = 40;
 
-/// The summary, without colour.
-pub fn summary(view: &View<'_>) -> String {
+/// The summary, without colour, at most `columns` wide.
+pub fn summary(view: &View<'_>, columns: usize) -> String {
     let mut lines = head(view);
-    lines.extend(table(view));
-    lines.extend(steps(view));
+    lines.extend(table(view, columns));
+    lines.extend(steps(view, columns));
     lines.extend(failures(view));
     lines.extend(section("GENERATOR", vec![generator(view)]));
     lines.extend(section("MIND", doubts::all(view)));
     lines.extend(section("EXPECTED", expectations(view)));
-    lines.join("\n") + "\n"
+    fold(&(lines.join("\n") + "\n"), columns)
 }
 
 /// What is being done, in one line.
@@ -67,7 +64,7 @@ fn closed(plan: &load::Plan) -> String {
 
 fn open(rate: &str, plan: &load::Plan) -> String {
     format!(
-        "{rate} requests a second due, open loop, at most {}",
+        "{rate} requests per second due, open loop, at most {}",
         numbers::counted(plan.connections.into(), "connection")
     )
 }
@@ -111,84 +108,77 @@ fn head(view: &View<'_>) -> Vec<String> {
     lines
 }
 
-fn table(view: &View<'_>) -> Vec<String> {
+fn table(view: &View<'_>, columns: usize) -> Vec<String> {
     let figures = &view.measured.figures;
-    let heads: String = (QUANTILES.iter())
-        .map(|(name, _)| format!("{name:>COLUMN$}"))
-        .collect();
-    let mut lines = Vec::new();
-    let mut row = |name: &str, histogram: &Histogram<u64>, meaning: &str| {
-        if !histogram.is_empty() {
-            let row = quantiles(histogram);
-            lines.push(format!("  {name:<9}{row}  {meaning}").trim_end().to_owned());
-        }
-    };
-    row("latency", &figures.latency, "due → answered");
-    row("sent", &figures.service, "sent → answered");
-    row("connect", &figures.connecting, "");
-    row("tls", &figures.handshakes, "handshake");
-    // Columns of nothing need no heads.
-    if !lines.is_empty() {
-        lines.splice(0..0, [String::new(), format!("  {:<9}{heads}", "")]);
-    }
-    lines
-}
-
-fn quantiles(histogram: &Histogram<u64>) -> String {
-    let cells = QUANTILES.iter().map(|(_, quantile)| {
-        let time = numbers::duration_ms_or_unknown(quantile_ms(histogram, *quantile));
-        format!("{time:>COLUMN$}")
+    let rows = [
+        ("latency", &figures.latency, "due → answered"),
+        ("sent", &figures.service, "sent → answered"),
+        ("connect", &figures.connecting, ""),
+        ("tls", &figures.handshakes, "handshake"),
+    ];
+    let rows = rows.iter().filter(|(_, times, _)| !times.is_empty());
+    let rows = rows.map(|(name, times, meaning)| {
+        let mut cells = vec![(*name).to_owned()];
+        cells.extend(quantiles(times));
+        cells.push((*meaning).to_owned());
+        cells
     });
-    cells.collect()
+    let rows: Vec<Vec<String>> = rows.collect();
+    let mut heads = vec![Column::words("", 0)];
+    heads.extend(QUANTILES.map(|(name, _)| Column::figure(name, u8::from(name == "p99.9"))));
+    heads.push(Column::words("", 2));
+    indented(&heads, &rows, columns)
 }
 
-fn steps(view: &View<'_>) -> Vec<String> {
+/// A table behind an empty line; columns of nothing need no heads.
+fn indented(heads: &[Column<'_>], rows: &[Vec<String>], columns: usize) -> Vec<String> {
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let lines = fitted(heads, rows, columns.saturating_sub(2));
+    let lines = lines.into_iter().map(|line| format!("  {line}"));
+    [String::new()].into_iter().chain(lines).collect()
+}
+
+fn quantiles(histogram: &Histogram<u64>) -> impl Iterator<Item = String> {
+    (QUANTILES.iter())
+        .map(|(_, quantile)| numbers::duration_ms_or_unknown(quantile_ms(histogram, *quantile)))
+}
+
+fn steps(view: &View<'_>, columns: usize) -> Vec<String> {
+    const HEADS: [Column<'static>; 5] = [
+        Column::words("STEP", 0),
+        Column::figure("requests", 0),
+        Column::figure("failed", 0),
+        Column::figure("p50", 0),
+        Column::figure("p99", 0),
+    ];
     let figures = &view.measured.figures.steps;
     if figures.len() < 2 {
         return Vec::new();
     }
-    let mut lines = vec![
-        String::new(),
-        format!(
-            "  {:<NAME$}{:>COLUMN$}{:>COLUMN$}{:>COLUMN$}{:>COLUMN$}",
-            "STEP", "requests", "failed", "p50", "p99"
-        ),
-    ];
-    for (name, figures) in view.scenario.steps().zip(figures) {
+    let rows = view.scenario.steps().zip(figures).map(|(name, figures)| {
         let cell =
             |quantile| numbers::duration_ms_or_unknown(quantile_ms(&figures.latency, quantile));
-        lines.push(format!(
-            "  {:<NAME$}{:>COLUMN$}{:>COLUMN$}{:>COLUMN$}{:>COLUMN$}",
-            cut(name.line, NAME - 1),
+        let cells = [
+            one_line(name.line),
             numbers::count(figures.outcomes.all()),
             numbers::count(figures.outcomes.failed()),
             cell(0.5),
             cell(0.99),
-        ));
-    }
-    lines
-}
-
-/// At most `columns` characters, without what could steer a terminal.
-fn cut(text: &str, columns: usize) -> String {
-    let clean = |c: char| if c.is_control() { '?' } else { c };
-    match text.chars().count() > columns {
-        true => text
-            .chars()
-            .take(columns - 1)
-            .map(clean)
-            .chain(['…'])
-            .collect(),
-        false => text.chars().map(clean).collect(),
-    }
+        ];
+        cells.to_vec()
+    });
+    let rows: Vec<Vec<String>> = rows.collect();
+    indented(&HEADS, &rows, columns)
 }
 
 fn failures(view: &View<'_>) -> Vec<String> {
     let failures = view.measured.failures.iter().take(FAILURES_SHOWN);
     let lines = failures.map(|failure| {
         let (count, name) = (numbers::count(failure.count), failure.outcome.name());
-        let place = cut(&failure.place, NAME);
-        format!("{count} × {name}: {} ({place})", cut(&failure.reason, 100))
+        let (place, reason) = (one_line(&failure.place), one_line(&failure.reason));
+        format!("{count} × {name}: {reason} ({place})")
     });
     section("FAILED", lines.collect())
 }

@@ -25,8 +25,8 @@ pub struct Page<'a> {
 }
 
 impl Page<'_> {
-    /// For people. The last line is the recommendation.
-    pub fn text(&self) -> String {
+    /// For people, at most `columns` wide. The last line is the recommendation.
+    pub fn text(&self, columns: usize) -> String {
         let recorded = &self.model.recorded;
         let mut text = format!(
             "run {}: {}\n{} × {}, {} recorded requests; the replay of this run is {:.0}% off its throughput\n\n",
@@ -58,7 +58,7 @@ impl Page<'_> {
         text.push('\n');
         text.push_str(&self.use_of_threads());
         text.push_str(&format!("Recommended config: {}\n", self.config()));
-        text
+        crate::text::fold(&text, columns)
     }
 
     /// The present number, the recommended one, and its neighbours.
@@ -85,7 +85,7 @@ impl Page<'_> {
                 numbers::counted(u64::from(clients), "connection")
             ),
             Limit::DatabasePool(pool) => format!(
-                "the database pool holds {} a worker; threads beyond it would wait for one",
+                "the database pool holds {} per worker; threads beyond it would wait for one",
                 numbers::counted(u64::from(pool), "connection")
             ),
         })

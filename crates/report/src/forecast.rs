@@ -104,8 +104,8 @@ pub struct Forecast<'a> {
 }
 
 impl Forecast<'_> {
-    /// A page for people.
-    pub fn text(&self) -> String {
+    /// A page for people, at most `columns` wide.
+    pub fn text(&self, columns: usize) -> String {
         let (was, is) = (&self.model.recorded, &self.row.setup);
         let (measured, seen) = (&self.model.measured, &self.row.prediction);
         let ms = |nanos: recording::Nanos| numbers::duration_ms(nanos.as_millis_f64());
@@ -151,7 +151,7 @@ impl Forecast<'_> {
             text.push_str(&format!("\n  {note}"));
         }
         text.push('\n');
-        text
+        crate::text::fold(&text, columns)
     }
 
     fn notes(&self) -> Vec<String> {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::html;
 use crate::numbers;
-use crate::text::one_line;
+use crate::text::{COLUMNS, Column, fold, one_line, table, width};
 
 /// Said where a change cannot be told from chance.
 const NOISE_UNKNOWN: &str = "noise unknown: run again unchanged";
@@ -108,7 +108,7 @@ impl Journal {
 
     /// As one HTML file that needs no network.
     pub fn html(&self) -> String {
-        html::page(&self.document().to_string(), &self.text())
+        html::page(&self.document().to_string(), &self.text(COLUMNS))
     }
 
     fn document(&self) -> Value {
@@ -116,30 +116,32 @@ impl Journal {
         json!({ "format": "hakaru-log", "version": 1, "runs": runs })
     }
 
-    /// As a table for a terminal.
-    pub fn text(&self) -> String {
+    /// As a table for a terminal, at most `columns` wide.
+    pub fn text(&self, columns: usize) -> String {
+        let rows: Vec<Vec<String>> = self.rows.iter().map(|row| row.cells().to_vec()).collect();
+        let lines = table(&HEADS, &rows, usize::MAX);
+        let has_room = lines.iter().all(|line| width(line) <= columns);
+        let verdict = HEADS.len() - 1;
+        // A verdict that has no room beside the figures stands below them.
+        let lines = match has_room {
+            true => lines,
+            false => table(&HEADS[..verdict], &rows, columns),
+        };
         let mut text = String::new();
-        let cells: Vec<[String; 9]> = self.rows.iter().map(Row::cells).collect();
-        let width = |column: usize| {
-            let widths = cells.iter().map(|row| crate::text::width(&row[column]));
-            widths.chain([HEADS[column].len()]).max().unwrap_or(0)
-        };
-        let widths: Vec<usize> = (0..HEADS.len()).map(width).collect();
-        let line = |row: [&str; 9]| {
-            let padded = row.iter().zip(&widths);
-            let padded: Vec<String> = padded
-                .map(|(cell, width)| crate::text::left(cell, *width))
-                .collect();
-            format!("{}\n", padded.join("  ").trim_end())
-        };
-        text += &line(HEADS);
-        for (row, cells) in self.rows.iter().zip(&cells) {
-            text += &line(cells.each_ref().map(String::as_str));
-            for said in row.said() {
+        for (index, line) in lines.iter().enumerate() {
+            text += &format!("{line}\n");
+            let Some(row) = index.checked_sub(1).map(|index| &self.rows[index]) else {
+                continue;
+            };
+            let below = (!has_room)
+                .then(|| row.verdict())
+                .filter(|words| !words.is_empty());
+            let below = below.map(|words| format!("{words} {AGAINST}"));
+            for said in below.into_iter().chain(row.said()) {
                 text += &format!("     {said}\n");
             }
         }
-        text
+        fold(&text, columns)
     }
 
     /// As a Markdown table.
@@ -147,8 +149,9 @@ impl Journal {
         let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
         let heads: Vec<String> = HEADS
             .iter()
-            .chain(&["changed, noted"])
-            .map(|head| (*head).to_owned())
+            .map(|column| column.head)
+            .chain(["changed, noted"])
+            .map(str::to_owned)
             .collect();
         let mut text = line(&heads) + &line(&vec!["---".to_owned(); heads.len()]);
         for row in &self.rows {
@@ -161,16 +164,17 @@ impl Journal {
     }
 }
 
-const HEADS: [&str; 9] = [
-    "run",
-    "commit",
-    "score",
-    "rps",
-    "p50",
-    "p95",
-    "p99",
-    "failed",
-    "against the last of this load",
+const AGAINST: &str = "against the last of this load";
+const HEADS: [Column<'static>; 9] = [
+    Column::words("run", 0),
+    Column::words("commit", 4),
+    Column::words("score", 3),
+    Column::words("rps", 0),
+    Column::words("p50", 1),
+    Column::words("p95", 0),
+    Column::words("p99", 2),
+    Column::words("failed", 0),
+    Column::words(AGAINST, 0),
 ];
 
 impl Row {
@@ -446,11 +450,12 @@ mod tests {
             ..Tried::default()
         }];
         let journal = Journal::of(vec![line(1, "a", "x = 1", 9.0), noted]);
-        let text = journal.text();
+        let text = journal.text(COLUMNS);
         assert!(text.contains("note: index | on message"), "{text}");
         assert!(text.contains("cut off before its end"), "{text}");
         let tried = "tried finding 3: missing index: CREATE INDEX a, kept: B is faster";
         assert!(text.contains(tried), "{text}");
+        crate::samples::check_widths(|columns| journal.text(columns));
         let markdown = journal.markdown();
         assert_eq!(markdown.lines().count(), 4, "{markdown}");
         assert!(markdown.contains("index \\| on message"), "{markdown}");

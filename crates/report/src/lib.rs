@@ -20,7 +20,7 @@ pub mod seconds;
 pub mod sure;
 pub mod sweep;
 pub mod terminal;
-mod text;
+pub mod text;
 pub mod tuned;
 pub mod v1;
 mod verdict;

@@ -10,6 +10,20 @@ use recording::{
 
 use crate::View;
 
+/// Asserts that a page keeps to the width of every terminal that pages are meant for.
+pub(crate) fn check_widths(page: impl Fn(usize) -> String) {
+    for columns in [60, 72, 80, 100, 120] {
+        let page = page(columns);
+        for line in page.lines() {
+            let width = crate::text::width(line);
+            assert!(
+                width <= columns,
+                "{width} columns, not {columns}: {line}\n{page}"
+            );
+        }
+    }
+}
+
 /// A run with everything a view borrows.
 #[derive(Default)]
 pub(crate) struct Sample {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::facts::{self, Percentiles};
 use crate::numbers;
-use crate::text::right;
+use crate::text::{COLUMNS, Column, fold, left, table, width};
 use crate::{View, html};
 
 /// Throughput must grow by so much from the best so far, or connections only wait longer. Above the scatter of two
@@ -15,7 +15,7 @@ const GROWTH_MIN: f64 = 0.05;
 /// So many steps without growth end a sweep: one alone may be chance.
 const FLAT_STEPS: usize = 2;
 /// Width of the longest bar, in columns.
-const BAR_COLUMNS: f64 = 24.0;
+const BAR_COLUMNS: usize = 24;
 
 /// One number of connections.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -149,8 +149,8 @@ impl Sweep {
             Ended::Interrupted => "interrupted; more connections were not tried",
         };
         format!(
-            "{rps} requests/s from {} connections on; {more}",
-            knee.connections
+            "{rps} requests/s from {} on; {more}",
+            numbers::counted(u64::from(knee.connections), "connection")
         )
     }
 
@@ -179,58 +179,51 @@ impl Sweep {
 
     /// As one HTML file that needs no network.
     pub fn html(&self) -> String {
-        html::page(&self.document().to_string(), &self.text())
+        html::page(&self.document().to_string(), &self.text(COLUMNS))
     }
 
-    /// A table with a curve for a terminal.
-    pub fn text(&self) -> String {
-        const HEADS: [&str; 10] = [
-            "connections",
-            "rps",
-            "p50",
-            "p95",
-            "p99",
-            "failed",
-            "app",
-            "db",
-            "gen",
-            "memory",
-        ];
-        let rows: Vec<[String; 10]> = self.steps.iter().map(Step::cells).collect();
-        let width = |column: usize| {
-            let widths = rows.iter().map(|row| crate::text::width(&row[column]));
-            widths.chain([HEADS[column].len()]).max().unwrap_or(0)
-        };
-        let widths: Vec<usize> = (0..HEADS.len()).map(width).collect();
-        let line = |cells: [&str; 10], bar: &str| {
-            let padded = cells
-                .iter()
-                .zip(&widths)
-                .map(|(cell, width)| right(cell, *width));
-            let padded: Vec<String> = padded.collect();
-            format!("{}  {bar}\n", padded.join("  "))
-                .trim_end()
-                .to_owned()
-                + "\n"
-        };
-        let best = self
-            .steps
-            .iter()
-            .filter_map(|step| step.rps)
-            .fold(0.0, f64::max);
-        let mut text = line(HEADS, "requests/s");
-        for (row, step) in rows.iter().zip(&self.steps) {
-            let share = step.rps.unwrap_or(0.0) / best.max(f64::MIN_POSITIVE);
-            text += &line(row.each_ref().map(String::as_str), &bar(share));
+    /// A table with a curve for a terminal, at most `columns` wide.
+    pub fn text(&self, columns: usize) -> String {
+        let rows: Vec<Vec<String>> = (self.steps.iter())
+            .map(|step| step.cells().to_vec())
+            .collect();
+        let lines = table(&HEADS, &rows, columns);
+        let widest = lines.iter().map(|line| width(line)).max().unwrap_or(0);
+        let room = columns.saturating_sub(widest + 2).min(BAR_COLUMNS);
+        let rates = self.steps.iter().filter_map(|step| step.rps);
+        let best = rates.fold(f64::MIN_POSITIVE, f64::max);
+        let shares = (self.steps.iter()).map(|step| step.rps.unwrap_or(0.0) / best);
+        let bars = [BAR_HEAD.to_owned()].into_iter();
+        let bars = bars.chain(shares.map(|share| bar(share, room)));
+        let mut text = String::new();
+        for (line, bar) in lines.iter().zip(bars) {
+            let bar = if room < width(BAR_HEAD) { "" } else { &bar };
+            text += format!("{}  {bar}", left(line, widest)).trim_end();
+            text.push('\n');
         }
-        text + &format!("\n{}; app, db and gen are cores in use\n", self.verdict())
+        text += &format!("\n{}; app, db and gen are cores in use\n", self.verdict());
+        fold(&text, columns)
     }
 }
 
+const HEADS: [Column<'static>; 10] = [
+    Column::figure("connections", 0),
+    Column::figure("rps", 0),
+    Column::figure("p50", 0),
+    Column::figure("p95", 0),
+    Column::figure("p99", 1),
+    Column::figure("failed", 0),
+    Column::figure("app", 2),
+    Column::figure("db", 3),
+    Column::figure("gen", 5),
+    Column::figure("memory", 4),
+];
+const BAR_HEAD: &str = "requests/s";
+
 /// Eighths of a column, so that small steps are seen.
-fn bar(share: f64) -> String {
+fn bar(share: f64, columns: usize) -> String {
     const PARTS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
-    let eighths = (share.clamp(0.0, 1.0) * BAR_COLUMNS * 8.0).round() as usize;
+    let eighths = (share.clamp(0.0, 1.0) * columns as f64 * 8.0).round() as usize;
     "█".repeat(eighths / 8) + PARTS[eighths % 8]
 }
 
@@ -331,7 +324,7 @@ mod tests {
 
     #[test]
     fn the_table_has_a_curve() {
-        let text = sweep(&[(1, 100.0), (10, 800.0)], Ended::Complete).text();
+        let text = sweep(&[(1, 100.0), (10, 800.0)], Ended::Complete).text(COLUMNS);
         let lines: Vec<&str> = text.lines().collect();
         let expected = [
             "connections  rps      p50  p95  p99  failed   app    db  gen    memory  requests/s",
@@ -339,6 +332,18 @@ mod tests {
             "         10  800  12.5 ms    –    –       0  0.50  0.00    –  50.0 MiB  ████████████████████████",
         ];
         assert_eq!(lines[..3], expected);
+    }
+
+    #[test]
+    fn the_table_fits_every_terminal() {
+        let mut sweep = sweep(&[(1, 100.0), (10_000, 12_345.0)], Ended::Complete);
+        for step in &mut sweep.steps {
+            step.latency_ms = [Some(999.0), Some(35_999.0), Some(59_999.0)];
+            step.cores = [Some(99.5); 3];
+            step.failed = u64::MAX;
+        }
+        crate::samples::check_widths(|columns| sweep.text(columns));
+        assert!(sweep.text(80).contains("p95"));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The terminal page of one run: verdict, numbers, doubts, balance, SQL, findings, how sure, what next.
 //!
-//! At most [`WIDTH`] columns, and complete without colour: every term of the balance has a letter, which
+//! Never wider than [`Style::columns`], and complete without colour: every term of the balance has a letter, which
 //! also draws its bar. Each part shows its greatest entries only, so that a page is read rather than
 //! searched; the JSON holds all.
 
@@ -17,19 +17,28 @@ mod verdict;
 use findings::Confidence;
 
 use crate::View;
-use page::Page;
+use page::{Ink, Page};
 pub(crate) use terms::TERMS;
 
-/// Columns of the page.
-pub const WIDTH: usize = 100;
-
 /// How the page may look.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
+    /// How wide a line may be.
+    pub columns: usize,
     /// ANSI colours.
     pub colour: bool,
     /// Only ASCII in what Hakaru itself draws and in what it quotes.
     pub ascii: bool,
+}
+
+impl Default for Style {
+    fn default() -> Style {
+        Style {
+            columns: crate::text::COLUMNS,
+            colour: false,
+            ascii: false,
+        }
+    }
 }
 
 /// The page of a run.
@@ -55,33 +64,38 @@ fn next(page: &mut Page, view: &View<'_>) {
         finding.remedy.can_be_tried() && (is_first || finding.confidence > Confidence::Low)
     });
     if let Some((number, _)) = tried {
-        let tries = format!("hakaru try {number}");
-        let line =
-            format!("{tries:<29}measure the fix of finding {number} beside the app as it is");
-        page.text(2, &line);
+        command(
+            page,
+            &format!("hakaru try {number}"),
+            &format!("measure the fix of finding {number} beside the app as it is"),
+        );
     }
     if let Some((number, finding)) = first
         && !finding.remedy.can_be_tried()
     {
         page.text(2, &format!("apply the fix of finding {number}, then"));
     }
-    page.text(
-        2,
-        "hakaru run                   measure again, the same way",
-    );
+    command(page, "hakaru run", "measure again, the same way");
     if view.breakdown.overall.requests < 1000 {
-        page.text(
-            2,
-            "hakaru run --duration 60s    more samples, surer numbers",
+        command(
+            page,
+            "hakaru run --duration 60s",
+            "more samples, surer numbers",
         );
     }
-    page.text(
-        2,
-        "hakaru run --json            everything above as JSON, for scripts",
+    command(
+        page,
+        "hakaru run --json",
+        "everything above as JSON, for scripts",
     );
     if let Some(number) = view.number {
         page.text(2, &format!("kept as run {number} in .hakaru/hakaru.db"));
     }
+}
+
+/// A command and what it does.
+fn command(page: &mut Page, command: &str, does: &str) {
+    page.paragraph(2, &format!("{command:<29}"), Ink::Plain, does, 2);
 }
 
 #[cfg(test)]

@@ -1,11 +1,18 @@
-//! Fitting text that others wrote (routes, SQL, answers) into columns.
+//! Fitting text into the columns of a terminal: what others wrote (routes, SQL, answers), and whole pages.
+
+mod table;
+
+pub use table::{Align, Column, table};
+
+/// Columns of a page where nobody says how wide it may be.
+pub const COLUMNS: usize = 100;
 
 /// What stands for characters that were cut.
-pub(crate) const CUT: char = '…';
+pub const CUT: char = '…';
 
 /// Columns a text takes in a terminal. Marks that combine are counted as one column, which errs on the
 /// narrow side of the page.
-pub(crate) fn width(text: &str) -> usize {
+pub fn width(text: &str) -> usize {
     text.chars().map(char_width).sum()
 }
 
@@ -27,7 +34,7 @@ fn char_width(character: char) -> usize {
 
 /// One line without control characters, so that what an app or a client sent cannot steer the terminal.
 /// White space of any length becomes one blank.
-pub(crate) fn one_line(text: &str) -> String {
+pub fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for word in text.split_whitespace() {
         if !line.is_empty() {
@@ -44,7 +51,7 @@ pub(crate) fn one_line(text: &str) -> String {
 }
 
 /// At most `columns` wide, the end cut and marked when it does not fit.
-pub(crate) fn fit(text: &str, columns: usize) -> String {
+pub fn fit(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
     }
@@ -65,14 +72,14 @@ pub(crate) fn fit(text: &str, columns: usize) -> String {
 }
 
 /// Fitted, and filled with blanks on the right.
-pub(crate) fn left(text: &str, columns: usize) -> String {
+pub fn left(text: &str, columns: usize) -> String {
     let mut padded = fit(text, columns);
     padded.extend(std::iter::repeat_n(' ', columns - width(&padded)));
     padded
 }
 
 /// Fitted, and filled with blanks on the left.
-pub(crate) fn right(text: &str, columns: usize) -> String {
+pub fn right(text: &str, columns: usize) -> String {
     let fitted = fit(text, columns);
     let mut padded = " ".repeat(columns - width(&fitted));
     padded.push_str(&fitted);
@@ -81,7 +88,7 @@ pub(crate) fn right(text: &str, columns: usize) -> String {
 
 /// Lines of at most `columns`, broken between words where possible; at most `lines_max`, the last one
 /// marked when there was more.
-pub(crate) fn wrap(text: &str, columns: usize, lines_max: usize) -> Vec<String> {
+pub fn wrap(text: &str, columns: usize, lines_max: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut line = String::new();
     for word in one_line(text)
@@ -106,6 +113,83 @@ pub(crate) fn wrap(text: &str, columns: usize, lines_max: usize) -> Vec<String> 
         }
     }
     lines
+}
+
+/// A page whose lines are at most `columns` wide: longer ones are broken between words where possible, and go on
+/// under their own text, a little deeper. Blanks inside a line stay, so that what fits keeps its columns.
+pub fn fold(page: &str, columns: usize) -> String {
+    let mut folded = String::with_capacity(page.len());
+    for line in page.lines() {
+        fold_line(line, columns, &mut folded);
+    }
+    if !page.ends_with('\n') {
+        folded.pop();
+    }
+    folded
+}
+
+fn fold_line(line: &str, columns: usize, folded: &mut String) {
+    /// Deeper than the line by so much.
+    const DEEPER: usize = 2;
+    let own = line
+        .chars()
+        .take_while(|character| *character == ' ')
+        .count();
+    let hang = (own + DEEPER).min(columns / 3);
+    let (mut rest, mut indent) = (line, 0);
+    while indent + width(rest) > columns {
+        let end = break_at(rest, columns - indent);
+        folded.push_str(&" ".repeat(indent));
+        folded.push_str(rest[..end].trim_end());
+        folded.push('\n');
+        rest = rest[end..].trim_start();
+        indent = hang;
+    }
+    folded.push_str(&" ".repeat(if rest.is_empty() { 0 } else { indent }));
+    folded.push_str(rest);
+    folded.push('\n');
+}
+
+/// Where a line that is too wide is broken: behind its last word that fits, else inside its first.
+fn break_at(line: &str, columns: usize) -> usize {
+    let (mut used, mut last_blank, mut in_word) = (0, None, false);
+    for (at, character) in line.char_indices() {
+        if character == ' ' && in_word {
+            last_blank = Some(at);
+        }
+        in_word |= character != ' ';
+        used += char_width(character);
+        if used > columns {
+            let first = line.chars().next().map_or(0, char::len_utf8);
+            return last_blank.unwrap_or(at.max(first));
+        }
+    }
+    line.len()
+}
+
+/// Stand-ins for the signs that Hakaru uses; any other character that is not ASCII becomes `?`.
+pub fn ascii(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '–' | '−' | '·' => plain.push('-'),
+            '—' => plain.push_str("--"),
+            '→' => plain.push_str("->"),
+            '×' => plain.push('x'),
+            'µ' | 'μ' => plain.push('u'),
+            '±' => plain.push_str("+-"),
+            '≥' => plain.push_str(">="),
+            '≤' => plain.push_str("<="),
+            '…' => plain.push_str("..."),
+            '’' | '‘' => plain.push('\''),
+            '“' | '”' => plain.push('"'),
+            '█' | '▉' | '▊' | '▋' | '▌' => plain.push('#'),
+            '▍' | '▎' | '▏' => plain.push(' '),
+            _ if character.is_ascii() => plain.push(character),
+            _ => plain.push('?'),
+        }
+    }
+    plain
 }
 
 /// A word in pieces of at most `columns`.
@@ -155,7 +239,35 @@ mod tests {
         assert_eq!(wrap("", 7, 2), [""; 0]);
     }
 
+    #[test]
+    fn pages_are_folded_at_words_and_keep_their_columns() {
+        assert_eq!(fold("a  b\n", 9), "a  b\n");
+        assert_eq!(fold("  one two three", 9), "  one two\n   three");
+        assert_eq!(fold("onetwothree", 6), "onetwo\n  thre\n  e");
+        assert_eq!(fold("", 6), "");
+        assert_eq!(fold("\n\nx\n", 6), "\n\nx\n");
+        assert_eq!(fold("測る測る", 4), "測る\n 測\n る");
+    }
+
+    #[test]
+    fn signs_have_stand_ins() {
+        assert_eq!(
+            ascii("2 × 5 → 40 µs ±3% ██▌ é"),
+            "2 x 5 -> 40 us +-3% ### ?"
+        );
+    }
+
     proptest! {
+        #[test]
+        fn no_folded_line_is_wider_than_asked(text in "[ -~é測\\n]{0,300}", columns in 9..60_usize) {
+            let folded = fold(&text, columns);
+            for line in folded.lines() {
+                prop_assert!(width(line) <= columns, "{:?}", line);
+            }
+            let letters = |text: &str| text.split_whitespace().collect::<String>();
+            prop_assert_eq!(letters(&folded), letters(&text));
+        }
+
         #[test]
         fn no_line_is_wider_than_asked(text in "\\PC{0,80}", columns in 2..30_usize) {
             for line in wrap(&text, columns, 5) {

@@ -21,10 +21,10 @@ pub(crate) fn find_max(
     let mut tell = |trial: &Trial| talk::say(&search::line_of(trial));
     let found = load::find_max(plan, &settings.scenario, goals, stop, &mut tell)
         .map_err(|error| Failure::new(Exit::Failed, error))?;
-    talk::data(&match args.json {
-        true => search::document(&settings.url, goals, &found),
-        false => search::summary(&found),
-    });
+    match args.json {
+        true => talk::data(&search::document(&settings.url, goals, &found)),
+        false => talk::page(&search::summary(&found)),
+    }
     Ok(match found.rate {
         _ if signals::raised(stop) => Exit::Interrupted,
         Some(_) => Exit::Ok,

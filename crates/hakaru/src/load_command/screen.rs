@@ -15,7 +15,7 @@ use ratatui::style::{Color, Modifier};
 use recording::Nanos;
 use rustix::termios::tcgetwinsize;
 
-use crate::talk;
+use crate::talk::look;
 
 /// To a screen of its own, and back.
 const ENTER: &str = "\x1b[?1049h";
@@ -23,7 +23,7 @@ const LEAVE: &str = "\x1b[?1049l\x1b[?25h";
 const HIDE_CURSOR: &str = "\x1b[?25l";
 const SHOW_CURSOR: &str = "\x1b[?25h";
 const CLEAR: &str = "\x1b[2J";
-/// A smaller terminal has no room for curves.
+/// A smaller terminal has no room for curves; one that is dumb, or has ASCII only, cannot show them.
 const ROWS_MIN: u16 = 14;
 const COLUMNS_MIN: u16 = 60;
 
@@ -37,7 +37,8 @@ impl Screen {
     /// A page on standard error, when that is a terminal with room for it.
     pub(crate) fn open(live: Live) -> Option<Screen> {
         let size = size().ok().filter(|_| io::stderr().is_terminal())?;
-        if size.height < ROWS_MIN || size.width < COLUMNS_MIN {
+        if size.height < ROWS_MIN || size.width < COLUMNS_MIN || look::is_dumb() || look::is_ascii()
+        {
             return None;
         }
         let mut screen = Screen {
@@ -83,7 +84,7 @@ impl Ansi {
     fn new() -> Ansi {
         Ansi {
             out: BufWriter::new(io::stderr()),
-            colour: talk::colour_on(&io::stderr()),
+            colour: look::colour(&io::stderr()),
         }
     }
 

@@ -2,14 +2,15 @@
 
 use super::{Comparison, Row, sentence};
 use crate::numbers;
-use crate::text::{left, one_line, right};
+use crate::text::{Column, fold, one_line, table as fitted};
 
 /// Room for a variant's name in the head of its column.
 const NAME_COLUMNS: usize = 28;
-const METRIC_COLUMNS: usize = 8;
+/// Room for both names beside the other columns.
+const NAMED_COLUMNS_MIN: usize = 100;
 
-/// The whole page.
-pub fn text(comparison: &Comparison) -> String {
+/// The whole page, at most `columns` wide.
+pub fn text(comparison: &Comparison, columns: usize) -> String {
     let mut text = String::new();
     if let Some(tried) = &comparison.tried {
         text += &format!(
@@ -22,9 +23,10 @@ pub fn text(comparison: &Comparison) -> String {
     }
     let names = [("A", &comparison.a), ("B", &comparison.b)]
         .map(|(side, variant)| format!("{side} {}", one_line(&variant.name)));
-    let fits = names
-        .iter()
-        .all(|name| crate::text::width(name) <= NAME_COLUMNS);
+    let fits = columns >= NAMED_COLUMNS_MIN
+        && names
+            .iter()
+            .all(|name| crate::text::width(name) <= NAME_COLUMNS);
     if !fits {
         text += &names.each_ref().map(|name| format!("  {name}\n")).concat();
     }
@@ -34,7 +36,7 @@ pub fn text(comparison: &Comparison) -> String {
         ["A", "B"].map(str::to_owned)
     };
     if !comparison.rows.is_empty() {
-        text += &table(comparison, &heads);
+        text += &table(comparison, &heads, columns);
     }
     text += &sides(comparison);
     for note in &comparison.notes {
@@ -44,38 +46,33 @@ pub fn text(comparison: &Comparison) -> String {
     if let Some(tried) = &comparison.tried {
         text += &format!("  {}\n", one_line(&tried.afterwards));
     }
-    text
+    fold(&text, columns)
 }
 
-fn table(comparison: &Comparison, names: &[String; 2]) -> String {
-    let widths = names
-        .each_ref()
-        .map(|name| crate::text::width(name).max(12));
-    let line = |cells: [&str; 6]| {
-        let [metric, a, b, ratio, interval, word] = cells;
-        let line = format!(
-            "  {}{}   {}   {}   {}   {word}",
-            left(metric, METRIC_COLUMNS),
-            right(a, widths[0]),
-            right(b, widths[1]),
-            right(ratio, 7),
-            right(interval, 15),
-        );
-        format!("{}\n", line.trim_end())
-    };
-    let mut table = line(["", &names[0], &names[1], "B/A", "95 % interval", ""]);
-    for row in &comparison.rows {
+fn table(comparison: &Comparison, names: &[String; 2], columns: usize) -> String {
+    let heads = [
+        Column::words("", 0),
+        Column::figure(&names[0], 0),
+        Column::figure(&names[1], 0),
+        Column::figure("B/A", 0),
+        Column::figure("95 % interval", 0),
+        Column::words("", 0),
+    ];
+    let rows = comparison.rows.iter().map(|row| {
         let unit = if row.is_rate() { "" } else { " ms" };
-        table += &line([
-            &format!("{}{unit}", row.metric),
-            &numbers::plain(row.a),
-            &numbers::plain(row.b),
-            &format!("{:.2}x", row.seen.ratio),
-            &interval(row),
-            row.word(),
-        ]);
-    }
-    table
+        let cells = [
+            format!("{}{unit}", row.metric),
+            numbers::plain(row.a),
+            numbers::plain(row.b),
+            format!("{:.2}x", row.seen.ratio),
+            interval(row),
+            row.word().to_owned(),
+        ];
+        cells.to_vec()
+    });
+    let rows: Vec<Vec<String>> = rows.collect();
+    let lines = fitted(&heads, &rows, columns.saturating_sub(2));
+    lines.iter().map(|line| format!("  {line}\n")).collect()
 }
 
 fn interval(row: &Row) -> String {

@@ -4,6 +4,7 @@ use stats::Interval;
 use stats::comparison::{Row as Seen, Verdict};
 
 use super::*;
+use crate::samples::check_widths;
 
 pub(crate) fn row(metric: &str, ratio: f64, verdict: Verdict) -> Row {
     Row {
@@ -132,23 +133,43 @@ fn nothing_is_claimed_without_ground() {
 
 #[test]
 fn the_table_stands_in_columns() {
-    let page = text(&comparison(vec![
+    let compared = comparison(vec![
         row("rps", 1.0, Verdict::Same),
         row("p50", 0.46, Verdict::Lower),
-    ]));
+    ]);
+    let page = text(&compared, 100);
     let lines: Vec<&str> = page.lines().collect();
-    let heads = "A puma -t 5:5   B puma -t 3:3       B/A     95 % interval";
+    let heads = "A puma -t 5:5  B puma -t 3:3    B/A  95 % interval";
     assert_eq!(lines[0], format!("{:10}{heads}", ""));
     assert_eq!(
         lines[2],
-        "  p50 ms           40.1            18.4     0.46x         0.44–0.48   faster"
+        "  p50 ms           40.1           18.4  0.46x      0.44–0.48  faster"
     );
     assert_eq!(
         lines[3],
         "  A: 12,000 requests, 0 failed, ready after 800 ms"
     );
-    let last = lines.last().expect("a verdict");
-    assert!(last.starts_with("  verdict: B is faster at p50"), "{page}");
+    assert!(page.contains("\n  verdict: B is faster at p50"), "{page}");
+}
+
+#[test]
+fn the_page_fits_every_terminal() {
+    let mut long = comparison(vec![
+        row("rps", 1.0, Verdict::Unclear),
+        row("p99.9", 14.6, Verdict::Higher),
+    ]);
+    let word = "bundle exec puma -b tcp://127.0.0.1:9292 config.ru ";
+    long.b.name = word.repeat(3);
+    long.b.memory_bytes = Some(1 << 30);
+    long.notes = vec![word.repeat(4)];
+    long.tried = Some(Tried {
+        title: word.repeat(2),
+        remedy: "CREATE INDEX a ON b (c)".repeat(9),
+        ..Tried::default()
+    });
+    check_widths(|columns| text(&long, columns));
+    long.b.name = "puma -t 3:3".to_owned();
+    check_widths(|columns| text(&long, columns));
 }
 
 #[test]

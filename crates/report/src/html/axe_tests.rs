@@ -98,7 +98,7 @@ fn pages_of_several_runs_are_accessible() {
 fn compared(comparison: &Comparison) -> String {
     super::page(
         &comparison::compact(comparison),
-        &comparison::text(comparison),
+        &comparison::text(comparison, crate::text::COLUMNS),
     )
 }
 

@@ -2,7 +2,6 @@
 
 use breakdown::RouteBalance;
 
-use super::WIDTH;
 use super::page::{Ink, Page};
 use super::terms::{TERMS, Term};
 use crate::facts::{self, Percentiles};
@@ -10,7 +9,18 @@ use crate::text::{left, one_line, right, width};
 use crate::{View, numbers};
 
 const ROUTES_MAX: usize = 6;
-const BAR_CELLS: usize = 94;
+/// Columns of a figure.
+const CELL: usize = 10;
+/// Left of a bar, and as much right of it.
+const BAR_INDENT: usize = 4;
+/// The figures of a route, and how wide a page must be for each: a route's name tells more than a percentile.
+const HEADS: [(&str, usize); 5] = [
+    ("requests", 0),
+    ("of time", 0),
+    ("p50", 90),
+    ("p95", 75),
+    ("mean", 0),
+];
 /// Shares of the queue between which *receive* says something. Less is nothing; and Puma reads a request
 /// on a new connection only when a thread takes it, so that all of the queue is the queue itself.
 const RECEIVE_SHARE_TELLING: std::ops::RangeInclusive<f64> = 0.05..=0.8;
@@ -22,9 +32,13 @@ pub(super) fn write(page: &mut Page, view: &View<'_>) {
     if routes.is_empty() {
         return;
     }
-    page.heading("WHERE THE TIME GOES   by route, most time in total first; means per request, sent to answered");
-    let heads = ["requests", "of time", "p50", "p95", "mean"].map(|head| right(head, 10));
-    page.line(&[(Ink::Faint, &format!("  {}{}", left("", 48), heads.concat()))]);
+    page.title(
+        "WHERE THE TIME GOES",
+        "by route, most time in total first; means per request, sent to answered",
+    );
+    let heads = figures(page, HEADS.map(|(head, _)| head.to_owned()));
+    let room = page.columns().saturating_sub(width(&heads));
+    page.line(&[(Ink::Faint, &format!("{}{heads}", left("", room)))]);
     for route in routes.iter().take(ROUTES_MAX) {
         head(page, route, &view.breakdown.overall);
         body(page, route, view.recording.meta.same_host);
@@ -45,6 +59,13 @@ pub(super) fn write(page: &mut Page, view: &View<'_>) {
     }
 }
 
+/// The figures that the page has room for.
+fn figures(page: &Page, cells: [String; HEADS.len()]) -> String {
+    let shown = cells.iter().zip(HEADS);
+    let shown = shown.filter(|(_, (_, columns_min))| page.columns() >= *columns_min);
+    shown.map(|(cell, _)| right(cell, CELL)).collect()
+}
+
 fn head(page: &mut Page, route: &RouteBalance, overall: &RouteBalance) {
     let found = Percentiles::of(&route.service);
     let mean = match route.service.len() {
@@ -60,15 +81,11 @@ fn head(page: &mut Page, route: &RouteBalance, overall: &RouteBalance) {
         numbers::duration_ms_or_unknown(found.p50),
         numbers::duration_ms_or_unknown(found.p95),
         numbers::duration_ms_or_unknown(mean),
-    ]
-    .map(|cell| right(&cell, 10));
-    page.line(&[
-        (
-            Ink::Strong,
-            &left(&format!("  {}", one_line(&route.route)), 50),
-        ),
-        (Ink::Plain, &cells.concat()),
-    ]);
+    ];
+    let cells = figures(page, cells);
+    let room = page.columns().saturating_sub(width(&cells));
+    let name = left(&format!("  {}", one_line(&route.route)), room);
+    page.line(&[(Ink::Strong, &name), (Ink::Plain, &cells)]);
 }
 
 fn body(page: &mut Page, route: &RouteBalance, same_host: bool) {
@@ -107,12 +124,14 @@ fn bar(page: &mut Page, route: &RouteBalance) {
     let values = TERMS
         .each_ref()
         .map(|term| (term.value)(&route.balance).max(0.0));
+    let cells = page.columns().saturating_sub(2 * BAR_INDENT).max(1);
     let cells: Vec<(Ink, String)> = TERMS
         .iter()
-        .zip(cells_of(&values, BAR_CELLS))
+        .zip(cells_of(&values, cells))
         .map(|(term, cells)| (Ink::Bar(term.colour), term.letter.to_string().repeat(cells)))
         .collect();
-    let mut pieces = vec![(Ink::Plain, "    ")];
+    let indent = " ".repeat(BAR_INDENT);
+    let mut pieces = vec![(Ink::Plain, indent.as_str())];
     pieces.extend(cells.iter().map(|(ink, text)| (*ink, text.as_str())));
     page.line(&pieces);
 }
@@ -183,7 +202,7 @@ fn part(value: f64, mean: f64) -> String {
 fn flow(page: &mut Page, items: &[String]) {
     let mut line = String::from("   ");
     for item in items {
-        if width(&line) + 1 + width(item) + 1 > WIDTH && line.trim() != "" {
+        if width(&line) + 1 + width(item) > page.columns() && line.trim() != "" {
             page.text(0, &line);
             line = String::from("   ");
         }

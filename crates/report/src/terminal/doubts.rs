@@ -4,12 +4,9 @@ use findings::{Confidence, Finding};
 
 use super::page::{Ink, Page};
 use crate::View;
-use crate::text::fit;
 
 /// Evidence shown of each doubt; these are to be noticed, not studied.
 const EVIDENCE_MAX: usize = 3;
-/// Room of an evidence line: the page without its indent.
-const EVIDENCE_COLUMNS: usize = super::WIDTH - 6;
 
 pub(super) fn write(page: &mut Page, view: &View<'_>) {
     let mut doubts = view
@@ -22,18 +19,12 @@ pub(super) fn write(page: &mut Page, view: &View<'_>) {
     }
     page.heading("BEFORE YOU TRUST THESE NUMBERS");
     for doubt in doubts {
-        page.paragraph(2, "! ", Ink::Bad, &doubt.title.to_string(), 2);
+        page.paragraph(2, "! ", Ink::Bad, &doubt.title.to_string(), 3);
         page.paragraph(4, "", Ink::Plain, &doubt.why.to_string(), 2);
         for line in doubt.evidence.iter().take(EVIDENCE_MAX) {
-            page.paragraph(
-                4,
-                "· ",
-                Ink::Faint,
-                &fit(&line.to_string(), EVIDENCE_COLUMNS),
-                1,
-            );
+            page.paragraph(4, "· ", Ink::Faint, &line.to_string(), 2);
         }
-        page.paragraph(4, "Do:   ", Ink::Plain, &doubt.remedy.text.to_string(), 2);
+        page.paragraph(4, "Do:   ", Ink::Plain, &doubt.remedy.text.to_string(), 3);
     }
 }
 

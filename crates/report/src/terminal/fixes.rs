@@ -5,7 +5,6 @@ use std::collections::HashSet;
 use findings::{Confidence, Finding, Safety};
 use words::Text;
 
-use super::WIDTH;
 use super::page::{Ink, Page};
 use crate::text::{one_line, right, wrap};
 use crate::{View, facts};
@@ -23,7 +22,7 @@ const EVIDENCE_ITEM_LINES_MAX: usize = 2;
 const EXACT_LINES_MAX: usize = 12;
 
 pub(super) fn write(page: &mut Page, view: &View<'_>) {
-    page.heading("FINDINGS   in the order to fix them; all evidence: --json");
+    page.title("FINDINGS", "in the order to fix them; all evidence: --json");
     let mut fixes = facts::fixes(view).peekable();
     if fixes.peek().is_none() {
         page.text(2, "nothing to fix was found");
@@ -57,7 +56,7 @@ pub(super) fn write(page: &mut Page, view: &View<'_>) {
 
 fn write_evidence(page: &mut Page, evidence: &[String]) {
     let mark = "· ";
-    let columns = WIDTH - INDENT - mark.chars().count();
+    let columns = page.columns().saturating_sub(INDENT + mark.chars().count());
     let mut left = EVIDENCE_LINES_MAX;
     for item in evidence {
         let lines_max = left.min(EVIDENCE_ITEM_LINES_MAX);
@@ -113,10 +112,11 @@ fn sure(finding: &Finding) -> String {
 /// Line by line as given, since it is meant to be copied.
 fn write_exact(page: &mut Page, exact: &str, lines_max: usize) {
     let indent = INDENT + 6;
+    let columns = page.columns().saturating_sub(indent);
     let lines = exact
         .lines()
         .map(one_line)
-        .flat_map(|line| wrap(&line, WIDTH - indent, lines_max));
+        .flat_map(|line| wrap(&line, columns, lines_max));
     for line in lines.take(lines_max) {
         page.line(&[(Ink::Plain, &" ".repeat(indent)), (Ink::Strong, &line)]);
     }

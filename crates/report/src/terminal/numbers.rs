@@ -4,31 +4,43 @@ use recording::LoadMode;
 
 use super::page::{Ink, Page};
 use crate::facts::{self, Percentiles};
-use crate::text::right;
+use crate::text::{COLUMNS, right};
 use crate::{View, numbers};
-
-const COLUMN: usize = 10;
 
 pub(super) fn write(page: &mut Page, view: &View<'_>) {
     page.heading("NUMBERS");
-    page.text(2, &load(view));
+    page.paragraph(2, "", Ink::Plain, &load(view), 2);
     totals(page, view);
     page.blank();
-    let heads = ["p50", "p90", "p95", "p99", "max"].map(|head| right(head, COLUMN));
+    let heads = ["p50", "p90", "p95", "p99", "max"].map(|head| right(head, column(page)));
     page.line(&[(Ink::Faint, &format!("  {:<9}{}", "", heads.concat()))]);
     let overall = &view.breakdown.overall;
-    percentiles(
-        page,
-        "latency",
-        &overall.latency,
-        "due → answered: what users wait",
-    );
-    percentiles(page, "service", &overall.service, "sent → answered");
-    percentiles(page, "late", &overall.late, "due → sent");
+    let lines = [
+        (
+            "latency",
+            &overall.latency,
+            "due → answered: what users wait",
+        ),
+        ("service", &overall.service, "sent → answered"),
+        ("late", &overall.late, "due → sent"),
+    ];
+    let has_room = page.columns() >= COLUMNS;
+    for (name, times, meaning) in lines {
+        percentiles(page, name, times, if has_room { meaning } else { "" });
+    }
+    if !has_room {
+        let meanings = lines.map(|(name, _, meaning)| format!("{name} is {meaning}"));
+        page.paragraph(2, "", Ink::Faint, &meanings.join("; "), 2);
+    }
     if overall.requests < 100 {
         let note = "– stands where too few samples carry a figure (p90 needs 10, p95 20, p99 100)";
-        page.line(&[(Ink::Faint, &format!("  {note}"))]);
+        page.paragraph(2, "", Ink::Faint, note, 2);
     }
+}
+
+/// Columns of a figure.
+fn column(page: &Page) -> usize {
+    if page.columns() >= 70 { 10 } else { 9 }
 }
 
 fn load(view: &View<'_>) -> String {
@@ -39,7 +51,7 @@ fn load(view: &View<'_>) -> String {
             numbers::counted(u64::from(load.connections), "connection")
         ),
         (LoadMode::Open, Some(rate)) => format!(
-            "{} requests a second due, open loop, {} connections at most",
+            "{} requests per second due, open loop, {} connections at most",
             numbers::plain(rate),
             load.connections
         ),
@@ -83,7 +95,7 @@ fn totals(page: &mut Page, view: &View<'_>) {
             "{} still unanswered at the end (counted with at least its time so far)",
             numbers::count(overall.unanswered)
         );
-        page.text(2, &sentence);
+        page.paragraph(2, "", Ink::Plain, &sentence, 2);
     }
 }
 
@@ -96,7 +108,7 @@ fn percentiles(page: &mut Page, name: &str, sorted: &[recording::Nanos], meaning
         max,
     } = Percentiles::of(sorted);
     let values = [p50, p90, p95, p99, max]
-        .map(|value| right(&numbers::duration_ms_or_unknown(value), COLUMN));
+        .map(|value| right(&numbers::duration_ms_or_unknown(value), column(page)));
     page.line(&[
         (Ink::Plain, &format!("  {name:<9}{}", values.concat())),
         (Ink::Faint, &format!("   {meaning}")),

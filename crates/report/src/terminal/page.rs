@@ -1,7 +1,7 @@
 //! Lines that never grow too wide, painted or not.
 
-use super::{Style, WIDTH};
-use crate::text;
+use super::Style;
+use crate::text::{self, COLUMNS, ascii};
 
 /// What a piece of a line means; colour follows from it, and nothing is lost without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +34,18 @@ impl Page {
         self.written
     }
 
+    /// How wide a line may be.
+    pub(super) fn columns(&self) -> usize {
+        self.style.columns
+    }
+
+    /// As many lines as `lines` of the usual width hold.
+    fn lines(&self, lines: usize) -> usize {
+        lines
+            .saturating_mul(COLUMNS)
+            .div_ceil(self.columns().clamp(1, COLUMNS))
+    }
+
     pub(super) fn blank(&mut self) {
         self.written.push('\n');
     }
@@ -46,6 +58,16 @@ impl Page {
         self.line(&[(Ink::Strong, title)]);
     }
 
+    /// A section's title with a remark, beside it where there is room.
+    pub(super) fn title(&mut self, title: &str, remark: &str) {
+        let both = format!("{title}   {remark}");
+        if text::width(&both) <= self.columns() {
+            return self.heading(&both);
+        }
+        self.heading(title);
+        self.paragraph(2, "", Ink::Faint, remark, 2);
+    }
+
     /// One line as it is, cut where the page ends.
     pub(super) fn text(&mut self, indent: usize, text: &str) {
         self.line(&[(Ink::Plain, &" ".repeat(indent)), (Ink::Plain, text)]);
@@ -53,7 +75,7 @@ impl Page {
 
     /// A line made of pieces, cut where the page ends.
     pub(super) fn line(&mut self, pieces: &[(Ink, &str)]) {
-        let mut room = WIDTH;
+        let mut room = self.columns();
         let mut line = String::new();
         for (ink, piece) in pieces {
             let piece = if self.style.ascii {
@@ -73,7 +95,8 @@ impl Page {
         self.written.push('\n');
     }
 
-    /// A paragraph behind a first word such as `Fix:`, its further lines under the first one's text.
+    /// A paragraph behind a first word such as `Fix:`, its further lines under the first one's text. `lines_max` is meant for
+    /// the usual width; a narrow page has more.
     pub(super) fn paragraph(
         &mut self,
         indent: usize,
@@ -88,7 +111,8 @@ impl Page {
             words.to_owned()
         };
         let hang = indent + text::width(mark);
-        for (index, line) in text::wrap(&words, WIDTH - hang, lines_max)
+        let lines_max = self.lines(lines_max);
+        for (index, line) in text::wrap(&words, self.columns().saturating_sub(hang), lines_max)
             .iter()
             .enumerate()
         {
@@ -116,26 +140,4 @@ impl Page {
             Ink::Bar(colour) => format!("\u{1b}[30;48;5;{colour}m{piece}\u{1b}[0m"),
         }
     }
-}
-
-/// Stand-ins for the signs this page uses; any other character that is not ASCII becomes `?`.
-fn ascii(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '–' | '−' | '·' => plain.push('-'),
-            '—' => plain.push_str("--"),
-            '→' => plain.push_str("->"),
-            '×' => plain.push('x'),
-            'µ' | 'μ' => plain.push('u'),
-            '≥' => plain.push_str(">="),
-            '≤' => plain.push_str("<="),
-            '…' => plain.push_str("..."),
-            '’' | '‘' => plain.push('\''),
-            '“' | '”' => plain.push('"'),
-            _ if character.is_ascii() => plain.push(character),
-            _ => plain.push('?'),
-        }
-    }
-    plain
 }

@@ -2,13 +2,20 @@
 
 use breakdown::SqlSummary;
 
-use super::WIDTH;
 use super::page::{Ink, Page};
 use crate::text::{fit, one_line, right, width};
 use crate::{View, numbers};
 
 const STATEMENTS_MAX: usize = 6;
-const COLUMN: usize = 10;
+const COLUMN: usize = 11;
+/// The figures of a statement, and how wide a page must be for each.
+const HEADS: [(&str, usize); 5] = [
+    ("time", 0),
+    ("count", 0),
+    ("each", 90),
+    ("per request", 0),
+    ("rows", 75),
+];
 const INDENT: usize = 6;
 /// Columns that `SELECT` and a word need.
 const SELECTED_MIN: usize = 12;
@@ -20,11 +27,11 @@ pub(super) fn write(page: &mut Page, view: &View<'_>) {
     if statements.is_empty() {
         return;
     }
-    page.heading("SQL AND OUTGOING HTTP   most time in total first");
-    let heads = ["time", "count", "each", "a request", "rows"].map(|head| right(head, COLUMN));
+    page.title("SQL AND OUTGOING HTTP", "most time in total first");
+    let heads = figures(page, HEADS.map(|(head, _)| head.to_owned()));
     page.line(&[(
         Ink::Faint,
-        &format!("  {}  route, and the statement below", heads.concat()),
+        &format!("  {heads}  route, and the statement below"),
     )]);
     for statement in statements.iter().take(STATEMENTS_MAX) {
         write_statement(page, statement);
@@ -38,6 +45,13 @@ pub(super) fn write(page: &mut Page, view: &View<'_>) {
     }
 }
 
+/// The figures that the page has room for.
+fn figures(page: &Page, cells: [String; HEADS.len()]) -> String {
+    let shown = cells.iter().zip(HEADS);
+    let shown = shown.filter(|(_, (_, columns_min))| page.columns() >= *columns_min);
+    shown.map(|(cell, _)| right(cell, COLUMN)).collect()
+}
+
 fn write_statement(page: &mut Page, statement: &SqlSummary) {
     let each = (statement.count > 0).then(|| statement.time_ms / statement.count as f64);
     let route = statement.routes.first();
@@ -49,14 +63,17 @@ fn write_statement(page: &mut Page, statement: &SqlSummary) {
             numbers::plain(*per_request)
         }),
         numbers::count(statement.rows),
-    ]
-    .map(|cell| right(&cell, COLUMN));
+    ];
+    let cells = figures(page, cells);
     let routes = statement.routes.iter().map(|(route, _)| route.as_str());
     page.line(&[
-        (Ink::Plain, &format!("  {}  ", cells.concat())),
+        (Ink::Plain, &format!("  {cells}  ")),
         (Ink::Plain, &first_of(routes)),
     ]);
-    let digest = fit_statement(&one_line(&statement.digest), WIDTH - INDENT);
+    let digest = fit_statement(
+        &one_line(&statement.digest),
+        page.columns().saturating_sub(INDENT),
+    );
     page.paragraph(INDENT, "", Ink::Strong, &digest, 1);
     let sites = statement.called_from.iter();
     let sites = first_of(sites.map(|site| breakdown::frames_of(site, FRAMES_SHOWN)));

@@ -7,6 +7,7 @@ use crate::samples::Sample;
 use crate::text::width;
 
 const PLAIN: Style = Style {
+    columns: 100,
     colour: false,
     ascii: false,
 };
@@ -21,39 +22,41 @@ fn stripped(page: &str) -> String {
     text
 }
 
+/// The page at its usual width, after a look at all others.
 fn check_page(sample: &Sample) -> String {
-    let plain = run(&sample.view(), PLAIN);
+    for columns in [60, 72, 80, 100, 120] {
+        check_fits(sample, columns);
+    }
+    run(&sample.view(), PLAIN)
+}
+
+fn check_fits(sample: &Sample, columns: usize) {
+    let styled = |colour, ascii| {
+        let style = Style {
+            columns,
+            colour,
+            ascii,
+        };
+        run(&sample.view(), style)
+    };
+    let plain = styled(false, false);
     for line in plain.lines() {
-        assert!(width(line) <= WIDTH, "{} columns: {line}", width(line));
+        assert!(width(line) <= columns, "{} columns: {line}", width(line));
         assert!(!line.contains(char::is_control), "{line:?}");
     }
-    let colour = run(
-        &sample.view(),
-        Style {
-            colour: true,
-            ..PLAIN
-        },
-    );
     let trimmed = |page: &str| -> Vec<String> {
         page.lines()
             .map(|line| line.trim_end().to_owned())
             .collect()
     };
     assert_eq!(
-        trimmed(&stripped(&colour)),
+        trimmed(&stripped(&styled(true, false))),
         trimmed(&plain),
         "colour changes the words"
     );
-    let ascii = run(
-        &sample.view(),
-        Style {
-            ascii: true,
-            ..PLAIN
-        },
-    );
+    let ascii = styled(false, true);
     assert!(ascii.is_ascii());
-    assert!(ascii.lines().all(|line| line.len() <= WIDTH));
-    plain
+    assert!(ascii.lines().all(|line| line.len() <= columns));
 }
 
 fn check_holds(page: &str, expected: &[&str]) {

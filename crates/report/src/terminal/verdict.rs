@@ -30,10 +30,7 @@ fn title(page: &mut Page, view: &View<'_>) {
     let number = view
         .number
         .map_or(String::new(), |number| format!(" {number}"));
-    page.line(&[
-        (Ink::Strong, &format!("HAKARU RUN{number}  ")),
-        (Ink::Plain, &one_line(name)),
-    ]);
+    page.paragraph(0, &format!("HAKARU RUN{number}  "), Ink::Strong, name, 2);
     let threads = match (target.workers, target.threads) {
         (0, _) | (_, 0) => String::new(),
         (workers, threads) => format!("{workers} × {threads} threads"),
@@ -45,10 +42,9 @@ fn title(page: &mut Page, view: &View<'_>) {
         .map(|part| one_line(part))
         .collect();
     if !known.is_empty() {
-        page.line(&[(Ink::Faint, &format!("  {}", known.join(" · ")))]);
+        page.paragraph(2, "", Ink::Faint, &known.join(" · "), 2);
     }
     if let Some(reason) = &meta.ended_early {
-        let sentence = format!("ended early: {}", one_line(reason));
-        page.line(&[(Ink::Bad, &format!("  {sentence}"))]);
+        page.paragraph(2, "", Ink::Bad, &format!("ended early: {reason}"), 2);
     }
 }

@@ -6,11 +6,24 @@ use whatif::search::{Candidate, Cell, Effect, Ending, Outcome};
 use super::{Ended, Tuned};
 use crate::forecast::{load_words, memory};
 use crate::numbers;
+use crate::text::{Column, fold, table};
+
+const HEADS: [Column<'static>; 9] = [
+    Column::words("", 0),
+    Column::figure("predicted/s", 5),
+    Column::figure("predicted p95", 6),
+    Column::figure("measured/s", 0),
+    Column::figure("p50", 4),
+    Column::figure("p95", 0),
+    Column::figure("memory", 2),
+    Column::figure("blocks", 3),
+    Column::words("", 1),
+];
 
 impl Tuned<'_> {
-    /// For people.
-    pub fn text(&self) -> String {
-        let mut text = self.table();
+    /// For people, at most `columns` wide.
+    pub fn text(&self, columns: usize) -> String {
+        let mut text = self.table(columns);
         for (cell, why) in self.broken {
             text.push_str(&format!("  {} does not work: {why}\n", times(*cell)));
         }
@@ -21,10 +34,10 @@ impl Tuned<'_> {
             }
         }
         text.push_str(&self.runtime());
-        text
+        fold(&text, columns)
     }
 
-    fn table(&self) -> String {
+    fn table(&self, columns: usize) -> String {
         let goal = self
             .aim
             .goal
@@ -40,25 +53,17 @@ impl Tuned<'_> {
             self.search.candidates().len(),
             self.model.error() * 100.0
         );
-        text.push_str(&format!(
-            "  {:<10}{:>13}{:>10}{:>12}{:>10}{:>10}{:>11}{:>8}\n",
-            "", "predicted/s", "p95", "measured/s", "p50", "p95", "memory", "blocks"
-        ));
-        for known in self.measured() {
-            text.push_str(&self.row(known));
+        let rows: Vec<Vec<String>> = self.measured().map(|known| self.row(known)).collect();
+        for line in table(&HEADS, &rows, columns.saturating_sub(2)) {
+            text.push_str(&format!("  {line}\n"));
         }
         text
     }
 
-    fn row(&self, known: &Candidate) -> String {
+    fn row(&self, known: &Candidate) -> Vec<String> {
         let seen = self.search.expected(known.cell).unwrap_or_default();
-        let mark = if known.cell == self.present {
-            "  now"
-        } else {
-            ""
-        };
-        format!(
-            "  {:<10}{:>13}{:>10}{:>12}{:>10}{:>10}{:>11}{:>8}{mark}\n",
+        let is_present = known.cell == self.present;
+        let cells = [
             times(known.cell),
             numbers::plain(known.predicted.rps),
             numbers::duration_ms(known.predicted.p95),
@@ -66,8 +71,10 @@ impl Tuned<'_> {
             numbers::duration_ms(seen.p50),
             numbers::duration_ms(seen.p95),
             memory(known.memory_bytes),
-            known.measured.len(),
-        )
+            known.measured.len().to_string(),
+            if is_present { "now" } else { "" }.to_owned(),
+        ];
+        cells.to_vec()
     }
 
     /// What was found, in a sentence or two.
@@ -153,23 +160,20 @@ impl Tuned<'_> {
         if self.extras.is_empty() {
             return String::new();
         }
-        let mut text =
-            "\nof the runtime, each alone beside it    requests/s    95% interval    memory\n"
-                .to_owned();
+        let mut text = "\nof the runtime, each alone beside it\n".to_owned();
         for extra in self.extras {
-            let (effect, interval) = extra
-                .effect
-                .map_or(("does not work".to_owned(), String::new()), |effect| {
-                    (format!("{:.2}×", effect.ratio), between(effect))
-                });
+            let said = extra.effect.map_or("does not work".to_owned(), |effect| {
+                format!(
+                    "{:.2}× the requests/s (95% interval {})",
+                    effect.ratio,
+                    between(effect)
+                )
+            });
             let memory = extra
                 .memory_ratio
-                .map_or(String::new(), |ratio| format!("{ratio:.2}×"));
-            let mark = if extra.is_better() { "  set it" } else { "" };
-            text.push_str(&format!(
-                "  {}\n  {effect:>48}{interval:>16}{memory:>10}{mark}\n",
-                extra.name
-            ));
+                .map_or(String::new(), |ratio| format!("; {ratio:.2}× the memory"));
+            let mark = if extra.is_better() { "; set it" } else { "" };
+            text.push_str(&format!("  {}\n    {said}{memory}{mark}\n", extra.name));
         }
         text
     }
