@@ -21,6 +21,9 @@ pub(crate) use tune::{ArrivalsArg, PredictArgs, TuneArgs};
 #[derive(Debug, Parser)]
 #[command(name = "hakaru", version, about, max_term_width = 100)]
 pub(crate) struct Cli {
+    /// Language of the pages [default: that of LC_ALL, LC_MESSAGES or LANG]
+    #[arg(long, global = true, value_name = "LANGUAGE")]
+    pub(crate) lang: Option<crate::language::Typed>,
     /// When to use colour: auto, always or never
     #[arg(
         long,

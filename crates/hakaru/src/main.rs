@@ -10,6 +10,7 @@ mod def;
 mod exit;
 mod guard;
 mod init;
+mod language;
 mod links;
 mod load_command;
 mod log;
@@ -44,6 +45,7 @@ fn main() -> ExitCode {
         Err(error) => return exit::of_usage(&error),
     };
     talk::look::choose(cli.color);
+    language::choose(cli.lang);
     let ended = match cli.command {
         Command::Init(args) => init::init(&args),
         Command::Run(args) => run::run(&args),

@@ -10,6 +10,7 @@ use store::RunRef;
 
 use crate::cli::ReportArgs;
 use crate::exit::{Exit, Failure};
+use crate::language;
 use crate::run::recorder::NOT_KEPT;
 use crate::talk::{self, look};
 
@@ -83,6 +84,7 @@ pub(crate) fn show(
                 columns: look::page_columns(),
                 colour: talk::colour(),
                 ascii: look::is_ascii(),
+                language: language::chosen(),
             };
             talk::data(&report::terminal::run(&view, style));
         }

@@ -15,6 +15,7 @@ mod trust;
 mod verdict;
 
 use findings::Confidence;
+use words::{Language, Text, text};
 
 use crate::View;
 use page::{Ink, Page};
@@ -29,6 +30,8 @@ pub struct Style {
     pub colour: bool,
     /// Only ASCII in what Hakaru itself draws and in what it quotes.
     pub ascii: bool,
+    /// In which the page is written.
+    pub language: Language,
 }
 
 impl Default for Style {
@@ -37,6 +40,7 @@ impl Default for Style {
             columns: crate::text::COLUMNS,
             colour: false,
             ascii: false,
+            language: Language::English,
         }
     }
 }
@@ -56,7 +60,7 @@ pub fn run(view: &View<'_>, style: Style) -> String {
 }
 
 fn next(page: &mut Page, view: &View<'_>) {
-    page.heading("NEXT");
+    page.heading(text!("NEXT"));
     let first = crate::facts::fixes(view).next();
     // A hint is tried first only where nothing stands before it.
     let tried = crate::facts::fixes(view).find(|(number, finding)| {
@@ -67,34 +71,40 @@ fn next(page: &mut Page, view: &View<'_>) {
         command(
             page,
             &format!("hakaru try {number}"),
-            &format!("measure the fix of finding {number} beside the app as it is"),
+            text!(
+                "measure the fix of finding {number} beside the app as it is",
+                number
+            ),
         );
     }
     if let Some((number, finding)) = first
         && !finding.remedy.can_be_tried()
     {
-        page.text(2, &format!("apply the fix of finding {number}, then"));
+        page.text(2, text!("apply the fix of finding {number}, then", number));
     }
-    command(page, "hakaru run", "measure again, the same way");
+    command(page, "hakaru run", text!("measure again, the same way"));
     if view.breakdown.overall.requests < 1000 {
         command(
             page,
             "hakaru run --duration 60s",
-            "more samples, surer numbers",
+            text!("more samples, surer numbers"),
         );
     }
     command(
         page,
         "hakaru run --json",
-        "everything above as JSON, for scripts",
+        text!("everything above as JSON, for scripts"),
     );
     if let Some(number) = view.number {
-        page.text(2, &format!("kept as run {number} in .hakaru/hakaru.db"));
+        page.text(
+            2,
+            text!("kept as run {number} in .hakaru/hakaru.db", number),
+        );
     }
 }
 
 /// A command and what it does.
-fn command(page: &mut Page, command: &str, does: &str) {
+fn command(page: &mut Page, command: &str, does: Text) {
     page.paragraph(2, &format!("{command:<29}"), Ink::Plain, does, 2);
 }
 

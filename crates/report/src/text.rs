@@ -91,17 +91,19 @@ pub fn right(text: &str, columns: usize) -> String {
 pub fn wrap(text: &str, columns: usize, lines_max: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut line = String::new();
-    for word in one_line(text)
-        .split(' ')
-        .flat_map(|word| pieces(word, columns))
-    {
-        if !line.is_empty() && width(&line) + 1 + width(&word) > columns {
-            lines.push(std::mem::take(&mut line));
+    for word in one_line(text).split(' ') {
+        let atoms = atoms(word).into_iter();
+        let pieces = atoms.flat_map(|atom| pieces(atom, columns));
+        for (index, piece) in pieces.enumerate() {
+            let gap = usize::from(index == 0);
+            if !line.is_empty() && width(&line) + gap + width(&piece) > columns {
+                lines.push(std::mem::take(&mut line));
+            }
+            if gap > 0 && !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(&piece);
         }
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(&word);
     }
     if !line.is_empty() {
         lines.push(line);
@@ -152,16 +154,21 @@ fn fold_line(line: &str, columns: usize, folded: &mut String) {
 
 /// Where a line that is too wide is broken: behind its last word that fits, else inside its first.
 fn break_at(line: &str, columns: usize) -> usize {
-    let (mut used, mut last_blank, mut in_word) = (0, None, false);
+    let (mut used, mut last_end, mut before) = (0, None, None);
     for (at, character) in line.char_indices() {
-        if character == ' ' && in_word {
-            last_blank = Some(at);
+        let is_end = match before {
+            None | Some(' ') => false,
+            Some(_) if character == ' ' => true,
+            Some(before) => may_break(before, character),
+        };
+        if is_end {
+            last_end = Some(at);
         }
-        in_word |= character != ' ';
+        before = Some(character);
         used += char_width(character);
         if used > columns {
             let first = line.chars().next().map_or(0, char::len_utf8);
-            return last_blank.unwrap_or(at.max(first));
+            return last_end.unwrap_or(at.max(first));
         }
     }
     line.len()
@@ -190,6 +197,31 @@ pub fn ascii(text: &str) -> String {
         }
     }
     plain
+}
+
+/// A word at its places where a line may end: Japanese has no blanks between words.
+fn atoms(word: &str) -> Vec<&str> {
+    let mut atoms = Vec::new();
+    let (mut start, mut before) = (0, None);
+    for (at, character) in word.char_indices() {
+        if before.is_some_and(|before| may_break(before, character)) {
+            atoms.push(&word[start..at]);
+            start = at;
+        }
+        before = Some(character);
+    }
+    atoms.push(&word[start..]);
+    atoms
+}
+
+/// Whether a line may end between two characters that no blank parts: beside a wide one, unless a closing sign would begin a line
+/// or an opening one end it.
+fn may_break(before: char, after: char) -> bool {
+    const CLOSING: &str =
+        "、。，．）」』】〉》・：；？！ー々ァィゥェォッャュョぁぃぅぇぉっゃゅょ)]}%.,:;…";
+    const OPENING: &str = "（「『【〈《([{−";
+    let is_wide = char_width(before) == 2 || char_width(after) == 2;
+    is_wide && !CLOSING.contains(after) && !OPENING.contains(before)
 }
 
 /// A word in pieces of at most `columns`.
@@ -237,6 +269,12 @@ mod tests {
         assert_eq!(wrap("onetwothree", 4, 9), ["onet", "woth", "ree"]);
         assert_eq!(wrap("one two three four", 7, 2), ["one two", "three …"]);
         assert_eq!(wrap("", 7, 2), [""; 0]);
+        // No blank is needed, and no line begins with a full stop.
+        assert_eq!(
+            wrap("GET / を測る。速い", 10, 9),
+            ["GET / を測", "る。速い"]
+        );
+        assert_eq!(wrap("測る測る。速い", 8, 9), ["測る測", "る。速い"]);
     }
 
     #[test]

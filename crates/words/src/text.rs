@@ -268,7 +268,7 @@ macro_rules! verbatim {
     )*};
 }
 
-verbatim!(str, String, char, u16, u32, u64, usize, i32);
+verbatim!(str, String, char, u16, u32, u64, usize, i32, i64);
 
 #[cfg(test)]
 mod tests {

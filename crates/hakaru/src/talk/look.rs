@@ -67,8 +67,12 @@ pub(crate) fn is_dumb() -> bool {
     env::var_os("TERM").is_some_and(|name| name == "dumb")
 }
 
-/// Whether the locale has no other signs than ASCII. Where no locale is set, as in many containers, terminals take UTF-8.
+/// Whether the locale has no other signs than ASCII. Where no locale is set, as in many containers, terminals take UTF-8; who asks
+/// for Japanese has its signs.
 pub(crate) fn is_ascii() -> bool {
+    if crate::language::chosen() != words::Language::English {
+        return false;
+    }
     let names = ["LC_ALL", "LC_CTYPE", "LANG"];
     let set = (names.iter()).find_map(|name| env::var(name).ok().filter(|set| !set.is_empty()));
     set.is_some_and(|set| set == "C" || set == "POSIX")

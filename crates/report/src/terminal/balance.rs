@@ -1,6 +1,8 @@
 //! Where each route's time went: a bar, and the same in words.
 
 use breakdown::RouteBalance;
+use findings::counted;
+use words::{Phrase, Text, phrase, text};
 
 use super::page::{Ink, Page};
 use super::terms::{TERMS, Term};
@@ -14,12 +16,12 @@ const CELL: usize = 10;
 /// Left of a bar, and as much right of it.
 const BAR_INDENT: usize = 4;
 /// The figures of a route, and how wide a page must be for each: a route's name tells more than a percentile.
-const HEADS: [(&str, usize); 5] = [
-    ("requests", 0),
-    ("of time", 0),
-    ("p50", 90),
-    ("p95", 75),
-    ("mean", 0),
+const HEADS: [(Phrase, usize); 5] = [
+    (phrase!("requests"), 0),
+    (phrase!("of time"), 0),
+    (phrase!("p50"), 90),
+    (phrase!("p95"), 75),
+    (phrase!("mean"), 0),
 ];
 /// Shares of the queue between which *receive* says something. Less is nothing; and Puma reads a request
 /// on a new connection only when a thread takes it, so that all of the queue is the queue itself.
@@ -33,10 +35,10 @@ pub(super) fn write(page: &mut Page, view: &View<'_>) {
         return;
     }
     page.title(
-        "WHERE THE TIME GOES",
-        "by route, most time in total first; means per request, sent to answered",
+        text!("WHERE THE TIME GOES"),
+        text!("by route, most time in total first; means per request, sent to answered"),
     );
-    let heads = figures(page, HEADS.map(|(head, _)| head.to_owned()));
+    let heads = figures(page, HEADS.map(|(head, _)| page.written(head)));
     let room = page.columns().saturating_sub(width(&heads));
     page.line(&[(Ink::Faint, &format!("{}{heads}", left("", room)))]);
     for route in routes.iter().take(ROUTES_MAX) {
@@ -50,12 +52,12 @@ pub(super) fn write(page: &mut Page, view: &View<'_>) {
             .iter()
             .map(|route| facts::time_share(route, overall))
             .sum();
-        let sentence = format!(
-            "{} take {} of the time together (all of them: --json)",
-            numbers::counted(others.len() as u64, "more route"),
-            numbers::share(share)
+        let sentence = text!(
+            "{routes} take {share} of the time together (all of them: --json)",
+            routes = counted!(others.len() as u64, "more route"),
+            share = numbers::share(share)
         );
-        page.line(&[(Ink::Faint, &format!("  {sentence}"))]);
+        page.inked(2, Ink::Faint, sentence);
     }
 }
 
@@ -90,32 +92,33 @@ fn head(page: &mut Page, route: &RouteBalance, overall: &RouteBalance) {
 
 fn body(page: &mut Page, route: &RouteBalance, same_host: bool) {
     let bad = [
-        (route.errors, "error"),
-        (route.checks_failed, "failed check"),
+        (route.errors, counted!(route.errors, "error")),
+        (
+            route.checks_failed,
+            counted!(route.checks_failed, "failed check"),
+        ),
     ];
     let bad = bad.into_iter().filter(|(count, _)| *count > 0);
-    let bad: Vec<String> = bad
-        .map(|(count, noun)| numbers::counted(count, noun))
-        .collect();
+    let bad = Text::list(bad.map(|(_, counted)| counted), text!(", "));
     if !bad.is_empty() {
-        page.line(&[(Ink::Bad, &format!("    {}", bad.join(", ")))]);
+        page.inked(4, Ink::Bad, bad);
     }
     if route.unanswered > 0 {
         let count = numbers::count(route.unanswered);
-        page.text(4, &format!("{count} still unanswered at the end"));
+        page.text(4, text!("{count} still unanswered at the end", count));
     }
     if route.answered <= route.unseen {
-        page.line(&[(Ink::Faint, "    not seen inside the app")]);
+        page.inked(4, Ink::Faint, text!("not seen inside the app"));
         return;
     }
     bar(page, route);
     words(page, route, same_host);
     if route.unseen > 0 {
-        let sentence = format!(
-            "    {} of them not seen inside the app",
-            numbers::count(route.unseen)
+        let sentence = text!(
+            "{count} of them not seen inside the app",
+            count = numbers::count(route.unseen)
         );
-        page.line(&[(Ink::Faint, &sentence)]);
+        page.inked(4, Ink::Faint, sentence);
     }
 }
 
@@ -166,22 +169,30 @@ fn words(page: &mut Page, route: &RouteBalance, same_host: bool) {
         let ((a_last, a_value), (b_last, b_value)) = (order(a), order(b));
         a_last.cmp(&b_last).then(a_value.total_cmp(&b_value))
     });
-    let mut items: Vec<String> = shown
+    let mut items: Vec<Text> = shown
         .into_iter()
         .map(|term| {
-            let name = term.name_on(same_host).english();
-            format!("{} {name} {}", term.letter, part(value(term), mean))
+            text!(
+                "{letter} {name} {part}",
+                letter = term.letter,
+                name = term.name_on(same_host),
+                part = part(value(term), mean)
+            )
         })
         .collect();
     let rest: f64 = rest.into_iter().map(value).sum();
     if rest > 0.0 {
-        items.insert(items.len() - 1, format!("rest {}", part(rest, mean)));
+        items.insert(
+            items.len() - 1,
+            text!("rest {part}", part = part(rest, mean)),
+        );
     }
     let (queue, receive) = (route.balance.queue, route.balance.receive);
     if receive > mean * TERM_SHARE_MIN && RECEIVE_SHARE_TELLING.contains(&(receive / queue)) {
         let receive = numbers::duration_ms(receive);
-        items.push(format!(
-            "(of queue, {receive} until puma had read the request)"
+        items.push(text!(
+            "(of queue, {receive} until puma had read the request)",
+            receive
         ));
     }
     flow(page, &items);
@@ -199,15 +210,16 @@ fn part(value: f64, mean: f64) -> String {
 }
 
 /// Items side by side, never broken inside.
-fn flow(page: &mut Page, items: &[String]) {
+fn flow(page: &mut Page, items: &[Text]) {
     let mut line = String::from("   ");
     for item in items {
-        if width(&line) + 1 + width(item) > page.columns() && line.trim() != "" {
+        let item = page.written(item);
+        if width(&line) + 1 + width(&item) > page.columns() && line.trim() != "" {
             page.text(0, &line);
             line = String::from("   ");
         }
         line.push(' ');
-        line.push_str(item);
+        line.push_str(&item);
         line.push(' ');
     }
     page.text(0, &line);

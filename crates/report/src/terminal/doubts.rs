@@ -1,6 +1,7 @@
 //! What to know before the numbers are trusted: it comes before anything is read from them.
 
 use findings::{Confidence, Finding};
+use words::text;
 
 use super::page::{Ink, Page};
 use crate::View;
@@ -17,14 +18,15 @@ pub(super) fn write(page: &mut Page, view: &View<'_>) {
     if doubts.peek().is_none() {
         return;
     }
-    page.heading("BEFORE YOU TRUST THESE NUMBERS");
+    page.heading(text!("BEFORE YOU TRUST THESE NUMBERS"));
     for doubt in doubts {
-        page.paragraph(2, "! ", Ink::Bad, &doubt.title.to_string(), 3);
-        page.paragraph(4, "", Ink::Plain, &doubt.why.to_string(), 2);
+        page.paragraph(2, "! ", Ink::Bad, &doubt.title, 3);
+        page.paragraph(4, "", Ink::Plain, &doubt.why, 2);
         for line in doubt.evidence.iter().take(EVIDENCE_MAX) {
-            page.paragraph(4, "· ", Ink::Faint, &line.to_string(), 2);
+            page.paragraph(4, "· ", Ink::Faint, line, 2);
         }
-        page.paragraph(4, "Do:   ", Ink::Plain, &doubt.remedy.text.to_string(), 3);
+        let label = page.label(text!("Do:"));
+        page.paragraph(4, label, Ink::Plain, &doubt.remedy.text, 3);
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use findings::{Confidence, Finding, Safety};
-use words::Text;
+use words::{Text, text};
 
 use super::page::{Ink, Page};
 use crate::text::{one_line, right, wrap};
@@ -22,10 +22,13 @@ const EVIDENCE_ITEM_LINES_MAX: usize = 2;
 const EXACT_LINES_MAX: usize = 12;
 
 pub(super) fn write(page: &mut Page, view: &View<'_>) {
-    page.title("FINDINGS", "in the order to fix them; all evidence: --json");
+    page.title(
+        text!("FINDINGS"),
+        text!("in the order to fix them; all evidence: --json"),
+    );
     let mut fixes = facts::fixes(view).peekable();
     if fixes.peek().is_none() {
-        page.text(2, "nothing to fix was found");
+        page.text(2, text!("nothing to fix was found"));
     }
     let count = facts::fixes(view).count();
     // Why is the same for all findings of a kind.
@@ -35,26 +38,25 @@ pub(super) fn write(page: &mut Page, view: &View<'_>) {
             page.blank();
         }
         let mark = format!("{}. ", right(&number.to_string(), 3));
-        page.paragraph(0, &mark, Ink::Strong, &finding.title.to_string(), 2);
+        page.paragraph(0, mark, Ink::Strong, &finding.title, 2);
         // A failure is shown with its request and answer wherever it stands.
         let whole = number as usize <= WHOLE_MAX || finding.rule == "errors";
         if whole {
             if explained.insert(finding.why.to_string()) {
-                page.paragraph(INDENT, "", Ink::Plain, &finding.why.to_string(), 3);
+                page.paragraph(INDENT, "", Ink::Plain, &finding.why, 3);
             }
-            let evidence: Vec<String> = finding.evidence.iter().map(Text::to_string).collect();
-            write_evidence(page, &evidence);
+            write_evidence(page, &finding.evidence);
         }
         write_fix(page, finding, whole);
     }
     let others = count.saturating_sub(FINDINGS_MAX);
     if others > 0 {
         page.blank();
-        page.text(2, &format!("{others} more (all of them: --json)"));
+        page.text(2, text!("{others} more (all of them: --json)", others));
     }
 }
 
-fn write_evidence(page: &mut Page, evidence: &[String]) {
+fn write_evidence(page: &mut Page, evidence: &[Text]) {
     let mark = "· ";
     let columns = page.columns().saturating_sub(INDENT + mark.chars().count());
     let mut left = EVIDENCE_LINES_MAX;
@@ -64,49 +66,40 @@ fn write_evidence(page: &mut Page, evidence: &[String]) {
             return;
         }
         page.paragraph(INDENT, mark, Ink::Faint, item, lines_max);
-        left -= wrap(item, columns, lines_max).len();
+        left -= wrap(&page.written(item), columns, lines_max).len();
     }
 }
 
 fn write_fix(page: &mut Page, finding: &Finding, whole: bool) {
     let (text_lines, exact_lines) = if whole { (3, EXACT_LINES_MAX) } else { (1, 2) };
-    page.paragraph(
-        INDENT,
-        "Fix:  ",
-        Ink::Plain,
-        &finding.remedy.text.to_string(),
-        text_lines,
-    );
+    let label = page.label(text!("Fix:"));
+    page.paragraph(INDENT, label, Ink::Plain, &finding.remedy.text, text_lines);
     if let Some(exact) = &finding.remedy.exact {
         write_exact(page, exact, exact_lines);
     }
     if !finding.estimated_gain.is_empty() {
-        page.paragraph(
-            INDENT,
-            "Gain: ",
-            Ink::Good,
-            &finding.estimated_gain.to_string(),
-            3,
-        );
+        let label = page.label(text!("Gain:"));
+        page.paragraph(INDENT, label, Ink::Good, &finding.estimated_gain, 3);
     }
     if whole {
-        page.paragraph(INDENT, "Sure: ", Ink::Plain, &sure(finding), 2);
+        let label = page.label(text!("Sure:"));
+        page.paragraph(INDENT, label, Ink::Plain, sure(finding), 2);
     }
 }
 
-fn sure(finding: &Finding) -> String {
+fn sure(finding: &Finding) -> Text {
     let sure = match finding.confidence {
-        Confidence::Low => "a hint (low confidence)",
-        Confidence::Medium => "likely (medium confidence)",
-        Confidence::High => "shown by the evidence (high confidence)",
+        Confidence::Low => text!("a hint (low confidence)"),
+        Confidence::Medium => text!("likely (medium confidence)"),
+        Confidence::High => text!("shown by the evidence (high confidence)"),
     };
     let safe = match finding.remedy.safety {
-        Safety::Safe => "; safe to apply, can be taken back",
-        Safety::Careful => "; careful: it changes resources or timing",
-        Safety::Code => "; needs a change of code",
-        Safety::None => "",
+        Safety::Safe => text!("; safe to apply, can be taken back"),
+        Safety::Careful => text!("; careful: it changes resources or timing"),
+        Safety::Code => text!("; needs a change of code"),
+        Safety::None => Text::default(),
     };
-    format!("{sure}{safe}")
+    text!("{sure}{safe}", sure, safe)
 }
 
 /// Line by line as given, since it is meant to be copied.

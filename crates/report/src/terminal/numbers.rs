@@ -1,65 +1,82 @@
 //! The run in numbers.
 
+use findings::counted;
 use recording::LoadMode;
+use words::{Text, text};
 
 use super::page::{Ink, Page};
 use crate::facts::{self, Percentiles};
-use crate::text::{COLUMNS, right};
+use crate::text::{COLUMNS, left, right, width};
 use crate::{View, numbers};
 
 pub(super) fn write(page: &mut Page, view: &View<'_>) {
-    page.heading("NUMBERS");
-    page.paragraph(2, "", Ink::Plain, &load(view), 2);
+    page.heading(text!("NUMBERS"));
+    page.paragraph(2, "", Ink::Plain, load(view), 2);
     totals(page, view);
     page.blank();
-    let heads = ["p50", "p90", "p95", "p99", "max"].map(|head| right(head, column(page)));
-    page.line(&[(Ink::Faint, &format!("  {:<9}{}", "", heads.concat()))]);
     let overall = &view.breakdown.overall;
     let lines = [
         (
-            "latency",
+            text!("latency"),
             &overall.latency,
-            "due → answered: what users wait",
+            text!("due → answered: what users wait"),
         ),
-        ("service", &overall.service, "sent → answered"),
-        ("late", &overall.late, "due → sent"),
+        (text!("service"), &overall.service, text!("sent → answered")),
+        (text!("late"), &overall.late, text!("due → sent")),
     ];
+    let names = lines.iter().map(|(name, ..)| width(&page.written(name)));
+    let room = names.max().unwrap_or_default().max(NAME_MIN) + 1;
+    let heads = ["p50", "p90", "p95", "p99"].map(Text::from);
+    let heads = heads.into_iter().chain([text!("max")]);
+    let heads = heads.map(|head| right(&page.written(head), column(page)));
+    let heads: String = heads.collect();
+    page.inked(2, Ink::Faint, format!("{}{heads}", left("", room)));
     let has_room = page.columns() >= COLUMNS;
-    for (name, times, meaning) in lines {
-        percentiles(page, name, times, if has_room { meaning } else { "" });
+    for (name, times, meaning) in &lines {
+        let name = left(&page.written(name), room);
+        percentiles(page, &name, times, has_room.then_some(meaning));
     }
     if !has_room {
-        let meanings = lines.map(|(name, _, meaning)| format!("{name} is {meaning}"));
-        page.paragraph(2, "", Ink::Faint, &meanings.join("; "), 2);
+        let meanings = lines.map(|(name, _, meaning)| text!("{name} is {meaning}", name, meaning));
+        page.paragraph(2, "", Ink::Faint, Text::list(meanings, text!("; ")), 2);
     }
     if overall.requests < 100 {
-        let note = "– stands where too few samples carry a figure (p90 needs 10, p95 20, p99 100)";
+        let note =
+            text!("– stands where too few samples carry a figure (p90 needs 10, p95 20, p99 100)");
         page.paragraph(2, "", Ink::Faint, note, 2);
     }
 }
+
+/// Columns of the names of the lines, at least.
+const NAME_MIN: usize = 8;
 
 /// Columns of a figure.
 fn column(page: &Page) -> usize {
     if page.columns() >= 70 { 10 } else { 9 }
 }
 
-fn load(view: &View<'_>) -> String {
+fn load(view: &View<'_>) -> Text {
     let load = &view.recording.meta.load;
     let how = match (load.mode, load.rate) {
-        (LoadMode::Closed, _) => format!(
-            "{}, closed loop",
-            numbers::counted(u64::from(load.connections), "connection")
+        (LoadMode::Closed, _) => text!(
+            "{connections}, closed loop",
+            connections = counted!(u64::from(load.connections), "connection")
         ),
-        (LoadMode::Open, Some(rate)) => format!(
-            "{} requests per second due, open loop, {} connections at most",
-            numbers::plain(rate),
-            load.connections
+        (LoadMode::Open, Some(rate)) => text!(
+            "{rate} requests per second due, open loop, {connections} connections at most",
+            rate = numbers::plain(rate),
+            connections = load.connections
         ),
-        (LoadMode::Open, None) => "open loop".to_owned(),
+        (LoadMode::Open, None) => text!("open loop"),
     };
     let window = numbers::duration_ms(view.recording.window.length().as_millis_f64());
     let warmup = numbers::duration_ms(load.warmup.as_millis_f64());
-    format!("{how}; {window} measured after {warmup} of warm-up")
+    text!(
+        "{how}; {window} measured after {warmup} of warm-up",
+        how,
+        window,
+        warmup
+    )
 }
 
 fn totals(page: &mut Page, view: &View<'_>) {
@@ -67,39 +84,38 @@ fn totals(page: &mut Page, view: &View<'_>) {
     let rate = facts::answered_per_second(view).map_or(numbers::UNKNOWN.to_owned(), numbers::plain);
     let ink = |count: u64| if count == 0 { Ink::Plain } else { Ink::Bad };
     let score = match &view.recording.score {
-        None => String::new(),
+        None => Text::default(),
         Some(score) => match score.points {
-            Some(points) => format!("   score {}", numbers::plain(points)),
-            None => "   no score: checks failed".to_owned(),
+            Some(points) => text!("score {points}", points = numbers::plain(points)),
+            None => text!("no score: checks failed"),
         },
     };
-    page.line(&[
-        (Ink::Plain, "  "),
-        (Ink::Strong, &numbers::counted(overall.requests, "request")),
-        (Ink::Strong, &format!("   {rate}/s")),
-        (
-            ink(overall.errors),
-            &format!("   {}", numbers::counted(overall.errors, "error")),
-        ),
+    let cells = [
+        (Ink::Strong, counted!(overall.requests, "request")),
+        (Ink::Strong, text!("{rate}/s", rate)),
+        (ink(overall.errors), counted!(overall.errors, "error")),
         (
             ink(overall.checks_failed),
-            &format!(
-                "   {}",
-                numbers::counted(overall.checks_failed, "failed check")
-            ),
+            counted!(overall.checks_failed, "failed check"),
         ),
-        (Ink::Strong, &score),
-    ]);
+        (Ink::Strong, score),
+    ];
+    let cells = cells.map(|(ink, cell)| (ink, page.written(cell)));
+    let pieces = cells.iter().enumerate().flat_map(|(at, (ink, cell))| {
+        let gap = if at == 0 { "  " } else { "   " };
+        [(Ink::Plain, gap), (*ink, cell.as_str())]
+    });
+    page.line(&pieces.collect::<Vec<_>>());
     if overall.unanswered > 0 {
-        let sentence = format!(
-            "{} still unanswered at the end (counted with at least its time so far)",
-            numbers::count(overall.unanswered)
+        let sentence = text!(
+            "{count} still unanswered at the end (counted with at least its time so far)",
+            count = numbers::count(overall.unanswered)
         );
-        page.paragraph(2, "", Ink::Plain, &sentence, 2);
+        page.paragraph(2, "", Ink::Plain, sentence, 2);
     }
 }
 
-fn percentiles(page: &mut Page, name: &str, sorted: &[recording::Nanos], meaning: &str) {
+fn percentiles(page: &mut Page, name: &str, sorted: &[recording::Nanos], meaning: Option<&Text>) {
     let Percentiles {
         p50,
         p90,
@@ -109,8 +125,9 @@ fn percentiles(page: &mut Page, name: &str, sorted: &[recording::Nanos], meaning
     } = Percentiles::of(sorted);
     let values = [p50, p90, p95, p99, max]
         .map(|value| right(&numbers::duration_ms_or_unknown(value), column(page)));
+    let meaning = meaning.map(|meaning| format!("   {}", page.written(meaning)));
     page.line(&[
-        (Ink::Plain, &format!("  {name:<9}{}", values.concat())),
-        (Ink::Faint, &format!("   {meaning}")),
+        (Ink::Plain, &format!("  {name}{}", values.concat())),
+        (Ink::Faint, &meaning.unwrap_or_default()),
     ]);
 }

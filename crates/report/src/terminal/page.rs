@@ -1,5 +1,7 @@
 //! Lines that never grow too wide, painted or not.
 
+use words::Text;
+
 use super::Style;
 use crate::text::{self, COLUMNS, ascii};
 
@@ -50,27 +52,44 @@ impl Page {
         self.written.push('\n');
     }
 
+    /// A text in the language of the page.
+    pub(super) fn written(&self, text: impl Into<Text>) -> String {
+        text.into().written_in(self.style.language)
+    }
+
+    /// A first word such as `Fix:`, as wide as all of them.
+    pub(super) fn label(&self, word: Text) -> String {
+        text::left(&self.written(word), 6)
+    }
+
     /// A section's title, with an empty line before it unless it is the first.
-    pub(super) fn heading(&mut self, title: &str) {
+    pub(super) fn heading(&mut self, title: impl Into<Text>) {
         if !self.written.is_empty() {
             self.blank();
         }
-        self.line(&[(Ink::Strong, title)]);
+        let title = self.written(title);
+        self.line(&[(Ink::Strong, &title)]);
     }
 
     /// A section's title with a remark, beside it where there is room.
-    pub(super) fn title(&mut self, title: &str, remark: &str) {
-        let both = format!("{title}   {remark}");
+    pub(super) fn title(&mut self, title: Text, remark: Text) {
+        let both = format!("{}   {}", self.written(&title), self.written(&remark));
         if text::width(&both) <= self.columns() {
-            return self.heading(&both);
+            return self.heading(both);
         }
         self.heading(title);
         self.paragraph(2, "", Ink::Faint, remark, 2);
     }
 
     /// One line as it is, cut where the page ends.
-    pub(super) fn text(&mut self, indent: usize, text: &str) {
-        self.line(&[(Ink::Plain, &" ".repeat(indent)), (Ink::Plain, text)]);
+    pub(super) fn text(&mut self, indent: usize, text: impl Into<Text>) {
+        self.inked(indent, Ink::Plain, text);
+    }
+
+    /// As [`Page::text`], in another ink.
+    pub(super) fn inked(&mut self, indent: usize, ink: Ink, text: impl Into<Text>) {
+        let text = self.written(text);
+        self.line(&[(Ink::Plain, &" ".repeat(indent)), (ink, &text)]);
     }
 
     /// A line made of pieces, cut where the page ends.
@@ -100,15 +119,17 @@ impl Page {
     pub(super) fn paragraph(
         &mut self,
         indent: usize,
-        mark: &str,
+        mark: impl Into<Text>,
         ink: Ink,
-        words: &str,
+        words: impl Into<Text>,
         lines_max: usize,
     ) {
+        let mark = &self.written(mark);
+        let words = self.written(words);
         let words = if self.style.ascii {
-            ascii(words)
+            ascii(&words)
         } else {
-            words.to_owned()
+            words
         };
         let hang = indent + text::width(mark);
         let lines_max = self.lines(lines_max);

@@ -1,6 +1,7 @@
 //! The statements that took most time.
 
 use breakdown::SqlSummary;
+use words::{Phrase, Text, phrase, text};
 
 use super::page::{Ink, Page};
 use crate::text::{fit, one_line, right, width};
@@ -9,12 +10,12 @@ use crate::{View, numbers};
 const STATEMENTS_MAX: usize = 6;
 const COLUMN: usize = 11;
 /// The figures of a statement, and how wide a page must be for each.
-const HEADS: [(&str, usize); 5] = [
-    ("time", 0),
-    ("count", 0),
-    ("each", 90),
-    ("per request", 0),
-    ("rows", 75),
+const HEADS: [(Phrase, usize); 5] = [
+    (phrase!("time"), 0),
+    (phrase!("count"), 0),
+    (phrase!("each"), 90),
+    (phrase!("per request"), 0),
+    (phrase!("rows"), 75),
 ];
 const INDENT: usize = 6;
 /// Columns that `SELECT` and a word need.
@@ -27,21 +28,20 @@ pub(super) fn write(page: &mut Page, view: &View<'_>) {
     if statements.is_empty() {
         return;
     }
-    page.title("SQL AND OUTGOING HTTP", "most time in total first");
-    let heads = figures(page, HEADS.map(|(head, _)| head.to_owned()));
-    page.line(&[(
-        Ink::Faint,
-        &format!("  {heads}  route, and the statement below"),
-    )]);
+    page.title(
+        text!("SQL AND OUTGOING HTTP"),
+        text!("most time in total first"),
+    );
+    let heads = figures(page, HEADS.map(|(head, _)| page.written(head)));
+    let heads = text!("{heads}  route, and the statement below", heads);
+    page.inked(2, Ink::Faint, heads);
     for statement in statements.iter().take(STATEMENTS_MAX) {
         write_statement(page, statement);
     }
     let others = statements.len().saturating_sub(STATEMENTS_MAX);
     if others > 0 {
-        page.line(&[(
-            Ink::Faint,
-            &format!("  {others} more (all of them: --json)"),
-        )]);
+        let more = text!("{others} more (all of them: --json)", others);
+        page.inked(2, Ink::Faint, more);
     }
 }
 
@@ -68,24 +68,24 @@ fn write_statement(page: &mut Page, statement: &SqlSummary) {
     let routes = statement.routes.iter().map(|(route, _)| route.as_str());
     page.line(&[
         (Ink::Plain, &format!("  {cells}  ")),
-        (Ink::Plain, &first_of(routes)),
+        (Ink::Plain, &page.written(first_of(routes))),
     ]);
     let digest = fit_statement(
         &one_line(&statement.digest),
         page.columns().saturating_sub(INDENT),
     );
-    page.paragraph(INDENT, "", Ink::Strong, &digest, 1);
+    page.paragraph(INDENT, "", Ink::Strong, digest, 1);
     let sites = statement.called_from.iter();
     let sites = first_of(sites.map(|site| breakdown::frames_of(site, FRAMES_SHOWN)));
-    page.paragraph(INDENT, "from ", Ink::Faint, &sites, 1);
+    page.paragraph(INDENT, "", Ink::Faint, text!("from {sites}", sites), 1);
 }
 
 /// `app.rb:120 in get_message and 1 more`.
-fn first_of<'a>(mut names: impl ExactSizeIterator<Item = &'a str>) -> String {
+fn first_of<'a>(mut names: impl ExactSizeIterator<Item = &'a str>) -> Text {
     let first = names.next().map_or(String::new(), one_line);
     match names.len() {
-        0 => first,
-        others => format!("{first} and {others} more"),
+        0 => first.into(),
+        others => text!("{first} and {others} more", first, others),
     }
 }
 

@@ -2,6 +2,8 @@ use findings::{Confidence, Finding, Remedy, Safety};
 use proptest::prelude::*;
 use recording::{Nanos, Outcome, Trouble};
 
+use words::Language;
+
 use super::*;
 use crate::samples::Sample;
 use crate::text::width;
@@ -10,6 +12,7 @@ const PLAIN: Style = Style {
     columns: 100,
     colour: false,
     ascii: false,
+    language: Language::English,
 };
 
 /// Without the escape codes of colour.
@@ -36,6 +39,7 @@ fn check_fits(sample: &Sample, columns: usize) {
             columns,
             colour,
             ascii,
+            ..PLAIN
         };
         run(&sample.view(), style)
     };
@@ -435,4 +439,62 @@ fn what_can_be_tried_is_what_comes_next() {
         &check_page(&sample),
         &["hakaru try 1                 measure the fix of finding 1 beside the app as it is"],
     );
+}
+
+/// A page in Japanese has no run of English words but in what others wrote: commands, statements, source lines, and why a check
+/// failed, as it was recorded.
+#[test]
+fn a_japanese_page_has_no_english_sentence() {
+    let mut samples = vec![Sample::chat(), Sample::chat(), Sample::chat()];
+    samples[0].findings = findings::all(findings::Facts {
+        recording: &samples[0].recording,
+        breakdown: &samples[0].breakdown,
+        profile: None,
+    });
+    samples[1].findings.clear();
+    samples[1].recording.troubles.clear();
+    samples[1].breakdown.overall.errors = 9;
+    samples[1].breakdown.overall.unanswered = 2;
+    samples[2].findings.clear();
+    samples[2].breakdown.overall.answered = 0;
+    for sample in &mut samples {
+        sample.recording.troubles.clear();
+        for columns in [60, 100, 120] {
+            let style = Style {
+                columns,
+                language: Language::Japanese,
+                ..PLAIN
+            };
+            let reasons = sample.recording.failures.iter();
+            let quoted: Vec<&str> = reasons.map(|failure| failure.reason.as_str()).collect();
+            check_japanese(&run(&sample.view(), style), columns, &quoted);
+        }
+    }
+}
+
+fn check_japanese(page: &str, columns: usize, quoted: &[&str]) {
+    assert!(page.contains("時間の内訳"), "{page}");
+    for line in page.lines() {
+        assert!(width(line) <= columns, "{} columns: {line}", width(line));
+        if quoted.iter().any(|quoted| line.contains(quoted)) {
+            continue;
+        }
+        let english: Vec<String> = english_runs(line).collect();
+        assert!(english.is_empty(), "{english:?} in {line:?} of\n{page}");
+    }
+}
+
+/// Two or more English words in a row. A statement's are in capitals, a command begins with a program's name.
+fn english_runs(line: &str) -> impl Iterator<Item = String> {
+    const COMMANDS: [&str; 2] = ["hakaru", "puma"];
+    let is_english = |word: &&str| {
+        word.len() > 1 && word.chars().all(|c| c.is_ascii_lowercase()) && !COMMANDS.contains(word)
+    };
+    let words: Vec<&str> = line.split([' ', '（', '）', '、', '。']).collect();
+    let runs: Vec<String> = words
+        .windows(2)
+        .filter(|two| two.iter().all(is_english))
+        .map(|two| two.join(" "))
+        .collect();
+    runs.into_iter()
 }

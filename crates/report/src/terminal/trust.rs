@@ -1,30 +1,33 @@
 //! How far the numbers can be trusted, said by the tool itself.
 
+use words::{Text, text};
+
 use super::doubts::is_loud;
 use super::page::{Ink, Page};
+use crate::text::left;
 use crate::{View, sure};
 
 pub(super) fn write(page: &mut Page, view: &View<'_>) {
-    page.heading("HOW SURE");
+    page.heading(text!("HOW SURE"));
     for said in sure::all(view) {
-        page.paragraph(
-            2,
-            &format!("{:<13}", said.about.english()),
-            Ink::Plain,
-            &said.says.to_string(),
-            3,
-        );
+        let about = left(&page.written(said.about), 13);
+        page.paragraph(2, about, Ink::Plain, said.says, 3);
     }
     let hints = view.findings.iter();
     for hint in hints.filter(|finding| finding.is_about_trust() && !is_loud(finding)) {
-        let sentence = format!("{}; {}", hint.title, hint.remedy.text);
-        page.paragraph(2, "! ", Ink::Bad, &sentence, 4);
+        let sentence = text!(
+            "{what}; {remedy}",
+            what = hint.title,
+            remedy = hint.remedy.text
+        );
+        page.paragraph(2, "! ", Ink::Bad, sentence, 4);
     }
     for trouble in &view.recording.troubles {
+        let what = Text::named(&trouble.what);
         let sentence = match trouble.remedy.as_str() {
-            "" => trouble.what.clone(),
-            remedy => format!("{}; {remedy}", trouble.what),
+            "" => what,
+            remedy => text!("{what}; {remedy}", what, remedy = Text::named(remedy)),
         };
-        page.paragraph(2, "! ", Ink::Bad, &sentence, 4);
+        page.paragraph(2, "! ", Ink::Bad, sentence, 4);
     }
 }

@@ -1,5 +1,7 @@
 //! First of all: what dominates, and what to fix first.
 
+use words::{Text, text};
+
 use super::page::{Ink, Page};
 use crate::text::one_line;
 use crate::{View, verdict};
@@ -7,17 +9,11 @@ use crate::{View, verdict};
 pub(super) fn write(page: &mut Page, view: &View<'_>) {
     title(page, view);
     page.blank();
-    page.paragraph(
-        2,
-        "",
-        Ink::Strong,
-        &verdict::what_dominates(view).to_string(),
-        3,
-    );
+    page.paragraph(2, "", Ink::Strong, verdict::what_dominates(view), 3);
     if let Some(sentence) = verdict::failed(view) {
-        page.paragraph(2, "", Ink::Bad, &sentence.to_string(), 2);
+        page.paragraph(2, "", Ink::Bad, sentence, 2);
     }
-    page.paragraph(2, "", Ink::Strong, &verdict::fix_first(view).to_string(), 3);
+    page.paragraph(2, "", Ink::Strong, verdict::fix_first(view), 3);
 }
 
 fn title(page: &mut Page, view: &View<'_>) {
@@ -30,21 +26,31 @@ fn title(page: &mut Page, view: &View<'_>) {
     let number = view
         .number
         .map_or(String::new(), |number| format!(" {number}"));
-    page.paragraph(0, &format!("HAKARU RUN{number}  "), Ink::Strong, name, 2);
+    let mark = page.written(text!("HAKARU RUN{number}", number)) + "  ";
+    page.paragraph(0, mark, Ink::Strong, name, 2);
     let threads = match (target.workers, target.threads) {
-        (0, _) | (_, 0) => String::new(),
-        (workers, threads) => format!("{workers} × {threads} threads"),
+        (0, _) | (_, 0) => Text::default(),
+        (workers, threads) => text!("{workers} × {threads} threads", workers, threads),
     };
-    let parts = [&target.ruby, &target.server, &threads, &target.database];
-    let known: Vec<String> = parts
-        .into_iter()
-        .filter(|part| !part.is_empty())
-        .map(|part| one_line(part))
-        .collect();
+    let told = |part: &str| Text::from(one_line(part));
+    let parts = [
+        told(&target.ruby),
+        told(&target.server),
+        threads,
+        told(&target.database),
+    ];
+    let known = parts.into_iter().filter(|part| !part.is_empty());
+    let known = Text::list(known, " · ".into());
     if !known.is_empty() {
-        page.paragraph(2, "", Ink::Faint, &known.join(" · "), 2);
+        page.paragraph(2, "", Ink::Faint, known, 2);
     }
     if let Some(reason) = &meta.ended_early {
-        page.paragraph(2, "", Ink::Bad, &format!("ended early: {reason}"), 2);
+        page.paragraph(
+            2,
+            "",
+            Ink::Bad,
+            text!("ended early: {reason}", reason = Text::named(reason)),
+            2,
+        );
     }
 }
