@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use schema::{
     Allowed, Hazard, Loaded, Note, Object, Plan, PlanError, PlanOptions, Schema, Server, Source,
-    SyntaxError,
+    SyntaxError, Verb,
 };
 
 use crate::apply::{self, Event, Step};
@@ -202,7 +202,7 @@ pub fn plan(
 /// What is created has no other form that it could be compared with.
 fn only_creates(plan: &Plan) -> bool {
     let mut statements = plan.statements.iter();
-    statements.all(|statement| ["create", "comment", "grant"].contains(&statement.verb))
+    statements.all(|statement| matches!(statement.verb, Verb::Create | Verb::Comment | Verb::Grant))
 }
 
 /// Looks at the server and plans.
@@ -243,7 +243,7 @@ impl Step {
         Step {
             sql: statement.sql.clone(),
             transactional: !statement.hazards.contains(&Hazard::NotTransactional),
-            verb: statement.verb.to_owned(),
+            verb: statement.verb.word().to_owned(),
             kind: statement.object.kind.to_owned(),
             name: statement.object.name.clone(),
         }

@@ -12,7 +12,7 @@ pub mod server;
 pub mod sqlite;
 pub mod text;
 
-pub use plan::{Allowed, Hazard, HeldBack, Object, Plan, Statement};
+pub use plan::{Allowed, Effect, Hazard, HeldBack, Object, Plan, Statement, Verb};
 pub use server::{Dialect, Product, Server, Version};
 pub use text::{Note, NoteKind, Source, SyntaxError};
 

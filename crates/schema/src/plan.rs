@@ -18,6 +18,8 @@ pub enum Hazard {
     LossyCast(String),
     /// An object without data of its own goes: an index, a view, a constraint, a privilege.
     Drop(String),
+    /// Somebody may reach afterwards what was closed to them.
+    Opens(String),
     /// The whole table is written anew.
     Rewrite(String),
     /// Others wait meanwhile; the lock's name as the server calls it.
@@ -33,6 +35,124 @@ pub enum Hazard {
     NotTransactional,
 }
 
+/// What a statement can do to values that are stored and to who may reach them; the worst of several is the greatest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Effect {
+    /// Every stored value stays what it is, and nobody may do more than before.
+    Keeps,
+    /// Values become others, and some of them may be cut, rounded or read differently.
+    Converts,
+    /// Values, or an object that somebody made, are gone afterwards.
+    Drops,
+    /// Somebody may reach what was closed to them.
+    Reopens,
+}
+
+impl Effect {
+    /// As the machine-readable plan calls it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Effect::Keeps => "keeps",
+            Effect::Converts => "converts",
+            Effect::Drops => "drops",
+            Effect::Reopens => "reopens",
+        }
+    }
+}
+
+/// What kind of change a statement makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Verb {
+    /// A part of an object that is there already.
+    Add,
+    /// A definition becomes another one; what that does to values its hazards say.
+    Alter,
+    /// Goes, and is made again by a later statement of the plan.
+    Aside,
+    /// A partition joins its table.
+    Attach,
+    /// A comment.
+    Comment,
+    /// An object that was not there.
+    Create,
+    /// A partition leaves its table and stays as a table.
+    Detach,
+    /// Goes for good.
+    Drop,
+    /// A privilege is given, as the wanted schema spells it out.
+    Grant,
+    /// A table is written anew with its rows, or what was on it is made again.
+    Rebuild,
+    /// A rule that restricted values goes for good.
+    Relax,
+    /// A new name.
+    Rename,
+    /// A definition or type takes the place of the one with its name.
+    Replace,
+    /// A privilege is taken away.
+    Revoke,
+    /// Rows that are there are checked.
+    Validate,
+}
+
+impl Verb {
+    /// With the object's kind what `--allow` names.
+    pub fn word(self) -> &'static str {
+        match self {
+            Verb::Add => "add",
+            Verb::Alter => "alter",
+            Verb::Aside | Verb::Drop | Verb::Relax => "drop",
+            Verb::Attach => "attach",
+            Verb::Comment => "comment",
+            Verb::Create => "create",
+            Verb::Detach => "detach",
+            Verb::Grant => "grant",
+            Verb::Rebuild => "rebuild",
+            Verb::Rename => "rename",
+            Verb::Replace => "replace",
+            Verb::Revoke => "revoke",
+            Verb::Validate => "validate",
+        }
+    }
+
+    /// What such a change does by itself. There is no default: a new kind of change has to say it here.
+    fn effect(self) -> Effect {
+        match self {
+            Verb::Drop | Verb::Revoke => Effect::Drops,
+            Verb::Add
+            | Verb::Alter
+            | Verb::Aside
+            | Verb::Attach
+            | Verb::Comment
+            | Verb::Create
+            | Verb::Detach
+            | Verb::Grant
+            | Verb::Rebuild
+            | Verb::Relax
+            | Verb::Rename
+            | Verb::Replace
+            | Verb::Validate => Effect::Keeps,
+        }
+    }
+}
+
+impl Hazard {
+    /// What a statement with this hazard does. There is no default here either.
+    fn effect(&self) -> Effect {
+        match self {
+            Hazard::DataLoss(_) => Effect::Drops,
+            Hazard::LossyCast(_) => Effect::Converts,
+            Hazard::Opens(_) => Effect::Reopens,
+            // Whether what goes comes again is known to the verb.
+            Hazard::Drop(_)
+            | Hazard::Rewrite(_)
+            | Hazard::Lock(_)
+            | Hazard::MayFail { .. }
+            | Hazard::NotTransactional => Effect::Keeps,
+        }
+    }
+}
+
 /// One step of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statement {
@@ -42,11 +162,10 @@ pub struct Statement {
     pub object: Object,
     /// What it can harm.
     pub hazards: Vec<Hazard>,
-    /// `drop`, `create`, `alter`, `rename`, `rebuild`, `comment`, `grant`, `revoke` …: with the object's kind what `--allow`
-    /// names, as in `drop-column:users.nick`.
-    pub verb: &'static str,
-    /// Whether it is applied only when allowed.
-    pub destructive: bool,
+    /// What it does; with the object's kind what `--allow` names, as in `drop-column:users.nick`.
+    pub verb: Verb,
+    /// Whether sqldef does this without asking, so that its commands do.
+    pub unasked: bool,
     /// Indices in the plan of the statements without which it makes no sense.
     pub needs: Vec<usize>,
     /// Set by [`Plan::hold_back`].
@@ -54,10 +173,10 @@ pub struct Statement {
 }
 
 impl Statement {
-    /// One that destroys nothing and needs no other.
+    /// One that needs no other.
     pub(crate) fn plain(
         sql: String,
-        verb: &'static str,
+        verb: Verb,
         object: Object,
         hazards: Vec<Hazard>,
     ) -> Statement {
@@ -66,10 +185,21 @@ impl Statement {
             object,
             hazards,
             verb,
-            destructive: false,
+            unasked: false,
             needs: Vec::new(),
             held_back: None,
         }
+    }
+
+    /// What it can do to stored values and to who may reach them.
+    pub fn effect(&self) -> Effect {
+        let hazards = self.hazards.iter().map(Hazard::effect);
+        hazards.fold(self.verb.effect(), Effect::max)
+    }
+
+    /// Whether it is applied only when allowed: whatever does not keep values and rights.
+    pub fn is_destructive(&self) -> bool {
+        self.effect() != Effect::Keeps && !self.unasked
     }
 }
 
@@ -101,10 +231,10 @@ pub struct Allowed {
 impl Allowed {
     /// Whether this statement may be applied.
     pub fn permits(&self, statement: &Statement) -> bool {
-        if self.all || !statement.destructive {
+        if self.all || !statement.is_destructive() {
             return true;
         }
-        let kind = format!("{}-{}", statement.verb, statement.object.kind);
+        let kind = format!("{}-{}", statement.verb.word(), statement.object.kind);
         self.named.iter().any(|named| match named.split_once(':') {
             Some((named_kind, object)) => named_kind == kind && object == statement.object.name,
             None => *named == kind,
@@ -148,5 +278,42 @@ impl Plan {
         self.statements
             .iter()
             .filter(|statement| statement.held_back.is_none())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn statement(verb: Verb, hazards: Vec<Hazard>) -> Statement {
+        let object = Object {
+            kind: "table",
+            name: "t".to_owned(),
+        };
+        Statement::plain(String::new(), verb, object, hazards)
+    }
+
+    #[test]
+    fn whatever_does_not_keep_values_and_rights_has_to_be_allowed() {
+        let what = || "t".to_owned();
+        for (verb, hazards, effect) in [
+            (Verb::Create, vec![], Effect::Keeps),
+            (Verb::Aside, vec![Hazard::Drop(what())], Effect::Keeps),
+            (Verb::Relax, vec![Hazard::Drop(what())], Effect::Keeps),
+            (Verb::Drop, vec![], Effect::Drops),
+            (Verb::Revoke, vec![], Effect::Drops),
+            (
+                Verb::Alter,
+                vec![Hazard::LossyCast(what())],
+                Effect::Converts,
+            ),
+            (Verb::Alter, vec![Hazard::DataLoss(what())], Effect::Drops),
+            (Verb::Create, vec![Hazard::Opens(what())], Effect::Reopens),
+        ] {
+            let statement = statement(verb, hazards);
+            assert_eq!(statement.effect(), effect, "{verb:?}");
+            let permitted = Allowed::default().permits(&statement);
+            assert_eq!(permitted, effect == Effect::Keeps, "{verb:?}");
+        }
     }
 }

@@ -111,7 +111,9 @@ impl Schema {
                 name: name.to_owned(),
             })
         };
-        self.tables.retain(|name, _| kept("table", name));
+        self.tables.retain(|name, table| {
+            kept("table", name) && (table.partition_of.is_none() || kept("partition", name))
+        });
         for table in self.tables.values_mut() {
             table.indexes.retain(|name, _| named("index", name));
         }
@@ -161,5 +163,27 @@ impl Schema {
         all.insert("public".to_owned());
         all.insert("pg_catalog".to_owned());
         all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Product, Server, Source};
+
+    #[test]
+    fn partitions_can_be_left_out_as_such() {
+        let source = Source {
+            name: "text".to_owned(),
+            text: "CREATE TABLE t (a int) PARTITION BY RANGE (a); CREATE TABLE p PARTITION OF t DEFAULT;".to_owned(),
+        };
+        let server = Server::unknown(Product::Postgres);
+        let mut schema = super::read(&[source], &server, 1).unwrap().0;
+        schema.retain(&|object| object.kind != "partition");
+        let names: Vec<&str> = schema
+            .tables
+            .keys()
+            .map(|name| name.name.as_str())
+            .collect();
+        assert_eq!(names, ["t"]);
     }
 }

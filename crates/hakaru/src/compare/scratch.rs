@@ -238,7 +238,7 @@ fn refuse_destructive(database: &mut dyn Database, texts: &[Source]) -> Result<(
         .plan
         .statements
         .iter()
-        .find(|statement| statement.destructive);
+        .find(|statement| statement.is_destructive());
     match destructive {
         None => Ok(()),
         Some(statement) => Err(usage(format!(

@@ -141,7 +141,7 @@ fn of_text(sql: &str) -> Step {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use schema::{HeldBack, Object};
+    use schema::{HeldBack, Object, Verb};
 
     fn statement(sql: &str, is_held: bool) -> Statement {
         Statement {
@@ -151,8 +151,8 @@ mod tests {
                 name: "a".to_owned(),
             },
             hazards: Vec::new(),
-            verb: "drop",
-            destructive: is_held,
+            verb: if is_held { Verb::Drop } else { Verb::Aside },
+            unasked: false,
             needs: Vec::new(),
             held_back: is_held.then_some(HeldBack::Destructive),
         }

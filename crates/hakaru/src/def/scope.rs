@@ -73,7 +73,7 @@ impl Scope {
 
     /// Holds back what may not be dropped.
     pub(super) fn hold_back(&self, plan: &mut Plan) {
-        let destructive = plan.statements.iter().filter(|each| each.destructive);
+        let destructive = plan.statements.iter().filter(|each| each.is_destructive());
         let named = destructive
             .filter(|each| self.may_drop(each))
             .map(permission);
@@ -222,8 +222,8 @@ mod tests {
                     name: name.to_owned(),
                 },
                 hazards: Vec::new(),
-                verb: "drop",
-                destructive: true,
+                verb: schema::Verb::Drop,
+                unasked: false,
                 needs: Vec::new(),
                 held_back: None,
             })

@@ -53,6 +53,9 @@ pub(super) struct Line {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub(super) permission: Option<String>,
     transactional: bool,
+    /// What it does to stored values and rights; older files do not say.
+    #[serde(default)]
+    effect: String,
     hazards: Vec<Harm>,
     /// `null`: it is applied.
     pub(super) held_back: Option<Held>,
@@ -219,8 +222,9 @@ fn line(statement: &schema::Statement) -> Line {
         verb: step.verb,
         kind: step.kind,
         name: step.name,
-        permission: statement.destructive.then(|| permission(statement)),
+        permission: statement.is_destructive().then(|| permission(statement)),
         transactional: step.transactional,
+        effect: statement.effect().word().to_owned(),
         hazards: statement.hazards.iter().map(harm).collect(),
         held_back: statement.held_back.as_ref().map(|held| match held {
             HeldBack::Destructive => Held::Destructive,
@@ -236,6 +240,7 @@ fn harm(hazard: &Hazard) -> Harm {
         Hazard::DataLoss(what) => ("data-loss", what.as_str(), None),
         Hazard::LossyCast(what) => ("lossy-cast", what.as_str(), None),
         Hazard::Drop(what) => ("drop", what.as_str(), None),
+        Hazard::Opens(what) => ("opens", what.as_str(), None),
         Hazard::Rewrite(what) => ("rewrite", what.as_str(), None),
         Hazard::Lock(lock) => ("lock", *lock, None),
         Hazard::MayFail { reason, query } => ("may-fail", reason.as_str(), query.clone()),

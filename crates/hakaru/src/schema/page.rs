@@ -61,7 +61,7 @@ fn count(statements: usize) -> String {
 /// Such as `drop column users.nick`.
 pub(super) fn what(statement: &Statement) -> String {
     let object = &statement.object;
-    format!("{} {} {}", statement.verb, object.kind, object.name)
+    format!("{} {} {}", statement.verb.word(), object.kind, object.name)
 }
 
 fn reason(statement: &Statement, why: &HeldBack) -> String {
@@ -76,12 +76,12 @@ fn reason(statement: &Statement, why: &HeldBack) -> String {
 /// What `--allow` has to say for this statement.
 pub(crate) fn permission(statement: &Statement) -> String {
     let object = &statement.object;
-    format!("{}-{}:{}", statement.verb, object.kind, object.name)
+    format!("{}-{}:{}", statement.verb.word(), object.kind, object.name)
 }
 
 fn colour_of(hazard: &Hazard) -> &'static str {
     match hazard {
-        Hazard::DataLoss(_) | Hazard::LossyCast(_) => DANGER,
+        Hazard::DataLoss(_) | Hazard::LossyCast(_) | Hazard::Opens(_) => DANGER,
         _ => WARNING,
     }
 }
@@ -91,6 +91,7 @@ fn sentence(hazard: &Hazard) -> String {
         Hazard::DataLoss(what) => format!("loses data: {what}"),
         Hazard::LossyCast(what) => format!("may change values: {what}"),
         Hazard::Drop(what) => format!("drops: {what}"),
+        Hazard::Opens(what) => format!("opens access: {what}"),
         Hazard::Rewrite(what) => format!("rewrites: {what}"),
         Hazard::Lock(lock) => match meaning(lock) {
             Some(meaning) => format!("locks: {lock} ({meaning})"),
@@ -132,9 +133,9 @@ impl Paint {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use schema::Object;
+    use schema::{Object, Verb};
 
-    fn statement(verb: &'static str, sql: &str) -> Statement {
+    fn statement(verb: Verb, sql: &str) -> Statement {
         Statement {
             sql: sql.to_owned(),
             object: Object {
@@ -143,7 +144,7 @@ mod tests {
             },
             hazards: Vec::new(),
             verb,
-            destructive: false,
+            unasked: false,
             needs: Vec::new(),
             held_back: None,
         }
@@ -154,11 +155,11 @@ mod tests {
         let dropped = Statement {
             hazards: vec![Hazard::DataLoss("all rows of a".to_owned())],
             held_back: Some(HeldBack::Destructive),
-            ..statement("drop", "DROP TABLE a")
+            ..statement(Verb::Drop, "DROP TABLE a")
         };
         let created = Statement {
             held_back: Some(HeldBack::Needs(0)),
-            ..statement("create", "CREATE TABLE a (\n  b\n)")
+            ..statement(Verb::Create, "CREATE TABLE a (\n  b\n)")
         };
         let statements = vec![dropped, created];
         let plan_ = Plan { statements };
@@ -179,7 +180,7 @@ mod tests {
                 reason: "b must be unique".to_owned(),
                 query: Some("SELECT b\nFROM a".to_owned()),
             }],
-            ..statement("create", "CREATE UNIQUE INDEX i ON a (b)")
+            ..statement(Verb::Create, "CREATE UNIQUE INDEX i ON a (b)")
         }];
         let text = plan(&Plan { statements }, false);
         let code: Vec<&str> = text

@@ -64,10 +64,18 @@ pub fn exported(scratch: &mut dyn Scratch) -> Result<Schema, String> {
 
 /// The plan to a text in our own style, with everything allowed.
 pub fn plan_to(scratch: &mut dyn Scratch, desired: &Schema) -> Result<Plan, String> {
-    plan_with(scratch, desired, true)
+    let everything = Allowed {
+        all: true,
+        named: Vec::new(),
+    };
+    plan_with(scratch, desired, &everything)
 }
 
-fn plan_with(scratch: &mut dyn Scratch, desired: &Schema, all: bool) -> Result<Plan, String> {
+fn plan_with(
+    scratch: &mut dyn Scratch,
+    desired: &Schema,
+    allowed: &Allowed,
+) -> Result<Plan, String> {
     let from = exported(scratch)?;
     let options = PlanOptions {
         style: Style::Native,
@@ -75,22 +83,34 @@ fn plan_with(scratch: &mut dyn Scratch, desired: &Schema, all: bool) -> Result<P
         ..PlanOptions::default()
     };
     let mut plan = schema::plan(&from, desired, &options).map_err(|error| error.to_string())?;
-    let named = Vec::new();
-    plan.hold_back(&Allowed { all, named });
+    plan.hold_back(allowed);
     Ok(plan)
 }
 
 /// Applies what destroys nothing of the way to a text; then nothing but what is held back may be left.
 pub fn approach(scratch: &mut dyn Scratch, text: &str) -> Result<(), String> {
+    approach_with(scratch, text, &[])
+}
+
+/// The same with some of what destroys allowed by name.
+pub fn approach_with(
+    scratch: &mut dyn Scratch,
+    text: &str,
+    allowed: &[&str],
+) -> Result<(), String> {
+    let allowed = Allowed {
+        all: false,
+        named: allowed.iter().map(|name| (*name).to_owned()).collect(),
+    };
     let server = scratch.database().server().clone();
     let mut desired = load(text, &server)?;
-    let mut plan = plan_with(scratch, &desired, false)?;
+    let mut plan = plan_with(scratch, &desired, &allowed)?;
     let applied = plan.applied().map(|statement| statement.sql.as_str());
     run(scratch, applied).map_err(|error| format!("{error}\nof\n{}", spelled(&plan)))?;
     if scratch.can_be_asked() {
         ask(scratch, &mut desired)?;
     }
-    plan = plan_with(scratch, &desired, false)?;
+    plan = plan_with(scratch, &desired, &allowed)?;
     match plan.applied().next() {
         None => Ok(()),
         Some(_) => Err(format!(
@@ -98,6 +118,19 @@ pub fn approach(scratch: &mut dyn Scratch, text: &str) -> Result<(), String> {
             spelled(&plan)
         )),
     }
+}
+
+/// Applies what destroys nothing of the way to a text, as far as the server takes it; the plan.
+pub fn tame(scratch: &mut dyn Scratch, text: &str) -> Result<String, String> {
+    let server = scratch.database().server().clone();
+    let desired = load(text, &server)?;
+    let plan = plan_with(scratch, &desired, &Allowed::default())?;
+    let applied = plan.applied().map(|statement| statement.sql.as_str());
+    if run(scratch, applied).is_err() && scratch.database().is_transactional() {
+        let undone = scratch.database().execute("ROLLBACK");
+        undone.map_err(|error| error.message)?;
+    }
+    Ok(spelled(&plan))
 }
 
 /// Brings the database to a text, as `apply` would; then there must be nothing left to do.

@@ -11,8 +11,9 @@ use schema_db::mysql::{self, Mysql, MysqlAddress};
 use schema_db::{Database, DbError};
 use serde_json::Value;
 
-use crate::bench::{Bench, Scratch};
+use crate::bench::{self, Bench, Scratch};
 use crate::cases::{self, Exception};
+use crate::losses::Change;
 use crate::real;
 
 const FILE: &str = "cases-mysql.json";
@@ -297,11 +298,11 @@ fn views_on(variable: &str) {
     let bench = OnServer::new(variable);
     let mut scratch = bench.empty();
     let server = scratch.database().server().clone();
-    let desired = crate::bench::load(features::VIEWS, &server).unwrap();
+    let desired = bench::load(features::VIEWS, &server).unwrap();
     let statements = desired.statements();
-    crate::bench::run(&mut *scratch, statements.iter().map(String::as_str)).unwrap();
-    let plan = crate::bench::plan_to(&mut *scratch, &desired).unwrap();
-    assert_eq!(crate::bench::spelled(&plan), "");
+    bench::run(&mut *scratch, statements.iter().map(String::as_str)).unwrap();
+    let plan = bench::plan_to(&mut *scratch, &desired).unwrap();
+    assert_eq!(bench::spelled(&plan), "");
 }
 
 #[test]
@@ -376,5 +377,75 @@ fn a_lenient_server_loses_no_value() {
         assert!(changed.is_err(), "{variable} cut a value");
         let kept = database.query("SELECT a FROM t").unwrap();
         assert_eq!(kept, [[None::<String>]], "{variable}");
+    }
+}
+
+/// What both know, and what MariaDB alone does.
+const CHANGES: [Change; 3] = [
+    Change {
+        made: &[
+            "CREATE TABLE t (a int) PARTITION BY LIST (a) (PARTITION p VALUES IN (1, 2))",
+            "INSERT INTO t VALUES (1), (2)",
+        ],
+        wanted: "CREATE TABLE t (a int) PARTITION BY LIST (a) (PARTITION p VALUES IN (1));",
+        asked: "SELECT a FROM t ORDER BY a",
+    },
+    Change {
+        made: &["CREATE TABLE t (a int)", "INSERT INTO t VALUES (1)"],
+        wanted: "CREATE TABLE t (a int, b int) ENGINE=MEMORY;",
+        asked: "SELECT a FROM t",
+    },
+    Change {
+        made: &[
+            "CREATE TABLE t (a int) WITH SYSTEM VERSIONING",
+            "INSERT INTO t VALUES (1)",
+            "UPDATE t SET a = 2",
+        ],
+        wanted: "CREATE TABLE t (a int, b int);",
+        asked: "SELECT a FROM t FOR SYSTEM_TIME ALL ORDER BY a",
+    },
+];
+
+#[test]
+fn rows_are_not_lost_without_a_yes() {
+    for variable in ["HAKARU_TEST_MARIADB_URL", "HAKARU_TEST_MARIADB118_URL"] {
+        crate::losses::check(&OnServer::new(variable), &CHANGES);
+    }
+    let bench = OnServer::new("HAKARU_TEST_MYSQL_URL");
+    // MySQL has no system versioning.
+    crate::losses::check(&bench, &CHANGES[..2]);
+}
+
+/// A column that loses its values, one that may, and what keeps all of them.
+#[test]
+fn to_allow_one_loss_allows_no_other_and_needs_none() {
+    for variable in ["HAKARU_TEST_MARIADB118_URL", "HAKARU_TEST_MYSQL_URL"] {
+        let bench = OnServer::new(variable);
+        let mut scratch = bench.empty();
+        let made = "CREATE TABLE t (id int PRIMARY KEY, a int, b int, c int NULL, KEY by_a (a), KEY by_c (c));";
+        bench::reach(&mut *scratch, made).unwrap();
+        let wanted = "CREATE TABLE t (id int PRIMARY KEY, a int GENERATED ALWAYS AS (id + 1) STORED, b tinyint, \
+             c int NOT NULL, d int, KEY by_a (a), UNIQUE KEY by_b (b), UNIQUE KEY by_c (c));";
+        bench::run(
+            &mut *scratch,
+            ["INSERT INTO t (id, a, b, c) VALUES (1, 777, 5, 9)"].into_iter(),
+        )
+        .unwrap();
+        bench::approach(&mut *scratch, wanted).unwrap();
+        let kept = "SELECT id, a, b, c, d FROM t";
+        let rows = scratch.database().query(kept).unwrap();
+        let texts: Vec<Option<&str>> = rows[0].iter().map(Option::as_deref).collect();
+        assert_eq!(texts, [Some("1"), Some("777"), Some("5"), Some("9"), None]);
+        bench::approach_with(&mut *scratch, wanted, &["alter-column:t.b"]).unwrap();
+        let rows = scratch.database().query(kept).unwrap();
+        assert_eq!(rows[0][1].as_deref(), Some("777"));
+        let of_b = "SELECT DATA_TYPE, COLUMN_KEY FROM information_schema.COLUMNS \
+                    WHERE TABLE_SCHEMA = DATABASE() AND COLUMN_NAME = 'b'";
+        let types = scratch.database().query(of_b).unwrap();
+        assert_eq!(
+            types,
+            [[Some("tinyint".to_owned()), Some("UNI".to_owned())]]
+        );
+        bench::reach(&mut *scratch, wanted).unwrap();
     }
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use schema_db::Database;
 
-use crate::bench::{Bench, Scratch, reach};
+use crate::bench::{Bench, Scratch, reach, tame};
 
 /// Pairs that every test run tries; `HAKARU_SCHEMA_PAIRS` sets others for a long run ([`seeds`]).
 const PAIRS: u64 = 30;
@@ -26,6 +26,8 @@ pub struct Pair {
     pub rows: Vec<String>,
     /// Queries whose answers must be the same before and after.
     pub survivors: Vec<String>,
+    /// Queries for every row and stored value, which must be the same where nothing was allowed.
+    pub everything: Vec<String>,
 }
 
 /// A table as far as its rows are concerned. Names are SQL.
@@ -68,19 +70,28 @@ impl Pair {
             to,
             rows: rows.collect(),
             survivors: Vec::new(),
+            everything: Vec::new(),
         };
+        let select = |table: &Filled, columns: &mut dyn Iterator<Item = &str>| {
+            let columns: Vec<String> = columns.map(shown).collect();
+            let columns = columns.join(", ");
+            format!("SELECT {columns} FROM {} ORDER BY id", table.name)
+        };
+        for table in before {
+            let stored = table.columns.iter().filter(|column| !column.1);
+            let stored = stored.map(|(name, _)| name.as_str());
+            let all = select(table, &mut std::iter::once("id").chain(stored));
+            pair.everything.push(all);
+        }
         for table in before {
             let Some(after) = after.iter().find(|after| after.name == table.name) else {
                 continue;
             };
             let kept = table.columns.iter().filter(|column| !column.1);
             let kept = kept.filter(|column| after.columns.contains(column));
-            let names = std::iter::once("id").chain(kept.map(|(name, _)| name.as_str()));
-            pair.survivors.push(format!(
-                "SELECT {} FROM {} ORDER BY id",
-                names.map(shown).collect::<Vec<_>>().join(", "),
-                table.name
-            ));
+            let kept = kept.map(|(name, _)| name.as_str());
+            let all = select(table, &mut std::iter::once("id").chain(kept));
+            pair.survivors.push(all);
         }
         pair
     }
@@ -129,12 +140,8 @@ pub fn run(bench: &dyn Bench, generate: &dyn Fn(u64) -> Pair) {
 }
 
 fn one(bench: &dyn Bench, pair: &Pair) -> Result<(), String> {
-    let mut scratch = bench.empty();
-    reach(&mut *scratch, &pair.from)?;
-    for sql in &pair.rows {
-        let done = scratch.database().execute(sql);
-        done.map_err(|error| format!("{}\n  at: {sql}", error.message))?;
-    }
+    keeps_everything(bench, pair)?;
+    let mut scratch = filled(bench, pair)?;
     let before = answers(&mut *scratch, &pair.survivors)?;
     reach(&mut *scratch, &pair.to)?;
     let after = answers(&mut *scratch, &pair.survivors)?;
@@ -148,6 +155,33 @@ fn one(bench: &dyn Bench, pair: &Pair) -> Result<(), String> {
         return Err(format!("the catalogue is {ours:#?} and not {wanted:#?}"));
     }
     Ok(())
+}
+
+/// A database with the first schema and its rows.
+fn filled<'a>(bench: &'a dyn Bench, pair: &Pair) -> Result<Box<dyn Scratch + 'a>, String> {
+    let mut scratch = bench.empty();
+    reach(&mut *scratch, &pair.from)?;
+    for sql in &pair.rows {
+        let done = scratch.database().execute(sql);
+        done.map_err(|error| format!("{}\n  at: {sql}", error.message))?;
+    }
+    Ok(scratch)
+}
+
+/// What is done without a yes leaves every row and every stored value as it is. That a part of a plan may be refused, where
+/// another part was held back, is nothing that is lost.
+fn keeps_everything(bench: &dyn Bench, pair: &Pair) -> Result<(), String> {
+    let mut scratch = filled(bench, pair)?;
+    let before = answers(&mut *scratch, &pair.everything)?;
+    let plan = tame(&mut *scratch, &pair.to)?;
+    let after = answers(&mut *scratch, &pair.everything)
+        .map_err(|error| format!("lost without a yes: {error}\nby\n{plan}"))?;
+    match before == after {
+        true => Ok(()),
+        false => Err(format!(
+            "nobody allowed it, but the rows were {before:?} and are {after:?}\nby\n{plan}"
+        )),
+    }
 }
 
 fn answers(

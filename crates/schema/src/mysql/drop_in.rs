@@ -13,7 +13,7 @@ use super::lex::backticked;
 use super::model::{ForeignKey, Table};
 use super::order;
 use super::render::Printer;
-use crate::{Hazard, Object, PlanOptions, Statement};
+use crate::{Hazard, Object, PlanOptions, Statement, Verb};
 
 /// A plan in the making.
 struct Writer<'a> {
@@ -64,7 +64,7 @@ impl<'a> Writer<'a> {
             }
         }
         for (sql, table) in late {
-            self.push(sql, "alter", ("table", table.name.text.clone()));
+            self.push(sql, Verb::Alter, ("table", table.name.text.clone()));
         }
         self.create_programs();
         self.drop_programs();
@@ -79,12 +79,12 @@ impl<'a> Writer<'a> {
         let name = ("table", table.name.text.clone());
         if table.is_moved {
             let sql = self.printer.table(table, &|_: &ForeignKey| true);
-            self.push(sql, "create", name);
+            self.push(sql, Verb::Create, name);
             return Vec::new();
         }
         let mut texts = table.source.iter();
         if let Some(sql) = texts.next() {
-            self.push(sql.clone(), "create", name);
+            self.push(sql.clone(), Verb::Create, name);
         }
         texts.map(|sql| (sql.clone(), table)).collect()
     }
@@ -122,7 +122,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn push(&mut self, sql: String, verb: &'static str, object: (&'static str, String)) -> usize {
+    fn push(&mut self, sql: String, verb: Verb, object: (&'static str, String)) -> usize {
         let (kind, name) = object;
         let (object, hazards) = (Object { kind, name }, vec![Hazard::NotTransactional]);
         self.statements
@@ -133,23 +133,18 @@ impl<'a> Writer<'a> {
     fn push_with(
         &mut self,
         sql: String,
-        verb: &'static str,
+        verb: Verb,
         object: (&'static str, String),
         hazards: Vec<Hazard>,
     ) -> usize {
         let at = self.push(sql, verb, object);
-        let is_loss =
-            |hazard: &Hazard| matches!(hazard, Hazard::DataLoss(_) | Hazard::LossyCast(_));
-        self.statements[at].destructive = hazards.iter().any(is_loss);
         self.statements[at].hazards.splice(0..0, hazards);
         at
     }
 
     /// Held back unless it is allowed.
     fn push_drop(&mut self, sql: String, object: (&'static str, String), lost: Hazard) -> usize {
-        let at = self.push_with(sql, "drop", object, vec![lost]);
-        self.statements[at].destructive = true;
-        at
+        self.push_with(sql, Verb::Drop, object, vec![lost])
     }
 }
 
@@ -168,7 +163,7 @@ fn in_bulk(statements: Vec<Statement>) -> Vec<Statement> {
         last = head;
         match merged
             .last_mut()
-            .filter(|before| is_same && before.destructive == statement.destructive)
+            .filter(|before| is_same && before.is_destructive() == statement.is_destructive())
         {
             Some(before) => {
                 before.sql = format!("{}, {}", before.sql, &statement.sql[last.len()..]);

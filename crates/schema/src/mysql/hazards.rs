@@ -1,9 +1,11 @@
 //! What the rows of a table can do to a change, with the query that finds them.
 
 use super::diff::{PartitionStep, TableDiff};
+use super::expr::Expr;
 use super::lex::backticked;
 use super::model::{
-    Check, Column, ColumnNorm, ForeignKey, Index, IndexKind, Key, Name, Partitioning, Table,
+    Check, Column, ColumnNorm, ForeignKey, Index, IndexKind, Key, Name, Partition, Partitioning,
+    Table,
 };
 use crate::Hazard;
 
@@ -154,6 +156,22 @@ pub(super) fn of_check(table: &Table, check: &Check) -> Vec<Hazard> {
     }]
 }
 
+/// Engines that keep every row of any other: of what else there is, nothing is known, or that it keeps none (`BLACKHOLE`), or
+/// none across a restart (`MEMORY`).
+const KEEPING: [&str; 3] = ["aria", "innodb", "myisam"];
+
+/// Of another engine.
+pub(super) fn of_engine(to: &Table) -> Vec<Hazard> {
+    let mut hazards = rewrite(&to.name);
+    let engine = &to.norm.engine;
+    if !KEEPING.contains(&engine.to_ascii_lowercase().as_str()) {
+        let name = &to.name.text;
+        let lost = format!("rows of {name}, unless the engine {engine} keeps them");
+        hazards.push(Hazard::DataLoss(lost));
+    }
+    hazards
+}
+
 /// Of other options.
 pub(super) fn of_options(from: &Table, to: &Table) -> Vec<Hazard> {
     let is_rewritten = from.norm.engine != to.norm.engine
@@ -168,16 +186,19 @@ pub(super) fn of_options(from: &Table, to: &Table) -> Vec<Hazard> {
 
 /// Of partitions that rows are moved between.
 pub(super) fn of_partitions(diff: &TableDiff<'_>, step: &PartitionStep<'_>) -> Vec<Hazard> {
+    let name = &diff.to.name.text;
+    let mut hazards = vec![Hazard::Rewrite(format!("table {name} is written anew"))];
     let is_short = match step {
         PartitionStep::By(_) => true,
         PartitionStep::Reorganize(from, to) => {
-            let mut values = from.iter().flat_map(|old| &old.values);
-            values.any(|value| !to.iter().any(|new| new.values.contains(value)))
+            // Most servers say nothing of such rows, and they are gone.
+            let lost = homeless(name, from, to);
+            let is_short = lost.is_some();
+            hazards.extend(lost);
+            is_short
         }
         PartitionStep::Remove | PartitionStep::Drop(_) | PartitionStep::Add(_) => false,
     };
-    let name = &diff.to.name.text;
-    let mut hazards = vec![Hazard::Rewrite(format!("table {name} is written anew"))];
     let outside = diff.to.partitioning.as_ref().and_then(outside);
     if let Some(outside) = outside.filter(|_| is_short) {
         hazards.push(Hazard::MayFail {
@@ -189,6 +210,18 @@ pub(super) fn of_partitions(diff: &TableDiff<'_>, step: &PartitionStep<'_>) -> V
         });
     }
     hazards
+}
+
+/// The rows of lists of values that no other list takes over.
+fn homeless(table: &str, from: &[&Partition], to: &[&Partition]) -> Option<Hazard> {
+    let taken = |value: &&Expr| to.iter().any(|new| new.values.contains(value));
+    let values = from.iter().flat_map(|old| &old.values);
+    let lost: Vec<&str> = values
+        .filter(|value| !taken(value))
+        .map(|value| value.text.as_str())
+        .collect();
+    let rows = format!("rows of {table} whose partition took {}", lost.join(", "));
+    (!lost.is_empty()).then_some(Hazard::DataLoss(rows))
 }
 
 /// The condition of rows that no partition takes; `None` where each is taken, and where that cannot be told.

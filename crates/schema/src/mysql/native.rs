@@ -16,9 +16,9 @@ use super::lex::backticked;
 use super::model::{ForeignKey, Index, Name, Table};
 use super::render::Printer;
 use super::{Schema, hazards, needs, order};
-use crate::{Hazard, Object, PlanOptions, Statement};
+use crate::{Hazard, Object, PlanOptions, Statement, Verb};
 
-pub(super) use options::options;
+pub(super) use options::{of_option, options};
 
 /// A plan in the making.
 pub(super) struct Builder<'a> {
@@ -97,32 +97,23 @@ impl<'a> Builder<'a> {
     }
 
     /// Adds a statement; its index.
-    pub fn push(
-        &mut self,
-        sql: String,
-        verb: &'static str,
-        kind: &'static str,
-        name: String,
-    ) -> usize {
+    pub fn push(&mut self, sql: String, verb: Verb, kind: &'static str, name: String) -> usize {
         let (object, hazards) = (Object { kind, name }, vec![Hazard::NotTransactional]);
         self.statements
             .push(Statement::plain(sql, verb, object, hazards));
         self.statements.len() - 1
     }
 
-    /// The same with what makes it dangerous in front; held back when values can be lost.
+    /// The same with what makes it dangerous in front.
     pub fn push_with(
         &mut self,
         sql: String,
-        verb: &'static str,
+        verb: Verb,
         object: (&'static str, String),
         hazards: Vec<Hazard>,
     ) -> usize {
         let at = self.push(sql, verb, object.0, object.1);
         let statement = &mut self.statements[at];
-        statement.destructive = hazards
-            .iter()
-            .any(|hazard| matches!(hazard, Hazard::DataLoss(_) | Hazard::LossyCast(_)));
         for hazard in hazards.into_iter().rev() {
             if !statement.hazards.contains(&hazard) {
                 statement.hazards.insert(0, hazard);
@@ -139,7 +130,7 @@ impl<'a> Builder<'a> {
                     self.printer.name(was),
                     self.printer.name(&diff.to.name)
                 );
-                self.push(sql, "rename", "table", was.text.clone());
+                self.push(sql, Verb::Rename, "table", was.text.clone());
             }
         }
     }
@@ -186,7 +177,7 @@ impl<'a> Builder<'a> {
             let lost = names
                 .iter()
                 .map(|name| Hazard::Drop(format!("constraint {}", name.text)));
-            self.push_with(sql, "drop", ("constraint", name), lost.collect());
+            self.push_with(sql, Verb::Relax, ("constraint", name), lost.collect());
         }
     }
 
@@ -195,7 +186,7 @@ impl<'a> Builder<'a> {
             let name = table.name.text.clone();
             let sql = format!("DROP TABLE {}", backticked(&name));
             let lost = vec![Hazard::DataLoss(format!("table {name} with all its rows"))];
-            self.push_with(sql, "drop", ("table", name), lost);
+            self.push_with(sql, Verb::Drop, ("table", name), lost);
         }
     }
 
@@ -247,10 +238,10 @@ impl<'a> Builder<'a> {
     }
 
     fn create(&mut self, sql: String, table: &Table, at: usize) {
-        let verb = if at == 0 { "create" } else { "alter" };
+        let verb = if at == 0 { Verb::Create } else { Verb::Alter };
         let created = self.push(sql, verb, "table", table.name.text.clone());
         let in_the_way = self.statements.iter().position(|statement| {
-            statement.verb == "drop"
+            matches!(statement.verb, Verb::Drop | Verb::Aside)
                 && statement.object.kind == "view"
                 && statement.object.name == table.name.text
         });
@@ -305,7 +296,7 @@ impl<'a> Builder<'a> {
                 .filter(|_| !is_new)
                 .flat_map(|key| hazards::of_key(table, key));
             let name = format!("{}.{}", table.name.text, table.key_name(keys[0]).text);
-            let at = self.push_with(sql, "add", ("constraint", name), hazards.collect());
+            let at = self.push_with(sql, Verb::Add, ("constraint", name), hazards.collect());
             self.statements[at].needs.extend(needed);
         }
     }

@@ -1,7 +1,7 @@
 //! Statements that may be held back, and without which another one would fail: it is held back with them.
 
 use super::model::{ForeignKey, Name, Table};
-use crate::Statement;
+use crate::{Statement, Verb};
 
 /// Those that make the columns of a foreign key, here and there, what it takes.
 pub(super) fn of_key(statements: &[Statement], table: &Table, key: &ForeignKey) -> Vec<usize> {
@@ -32,14 +32,15 @@ pub(super) fn of_tables(statements: &[Statement], names: &[&str]) -> Vec<usize> 
 fn is_of(statement: &Statement, names: &[&str]) -> bool {
     let object = &statement.object;
     matches!(object.kind, "table" | "view")
-        && matches!(statement.verb, "create" | "alter")
+        && matches!(statement.verb, Verb::Create | Verb::Alter)
         && names
             .iter()
             .any(|name| name.eq_ignore_ascii_case(&object.name))
 }
 
 fn places(statements: &[Statement], is_needed: &dyn Fn(&Statement) -> bool) -> Vec<usize> {
-    let can_be_held = |statement: &Statement| statement.destructive || !statement.needs.is_empty();
+    let can_be_held =
+        |statement: &Statement| statement.is_destructive() || !statement.needs.is_empty();
     let needed = statements.iter().enumerate();
     needed
         .filter(|(_, statement)| can_be_held(statement) && is_needed(statement))

@@ -34,7 +34,7 @@ use super::model::{Index, Table};
 use super::name::Name;
 use super::same::Same;
 use super::spell::Speller;
-use crate::{Hazard, Object, Plan, PlanError, PlanOptions, Statement};
+use crate::{Hazard, Object, Plan, PlanError, PlanOptions, Statement, Verb};
 
 /// A plan in the making.
 pub(super) struct Builder<'a> {
@@ -50,6 +50,8 @@ pub(super) struct Builder<'a> {
     pub(super) gone: HashSet<Part>,
     /// Tables made by this plan so far.
     pub(super) created: HashSet<Name>,
+    /// Tables that are dropped and made again with nothing in them, and the statement that drops each.
+    pub(super) remade: Vec<(Name, usize)>,
     /// Constraints that their column or table brought.
     pub(super) made: HashSet<Part>,
     /// What has just been made in the place of something of that name, whose comment and privileges are gone.
@@ -93,6 +95,7 @@ pub(super) fn plan(from: &Schema, to: &Schema, options: &PlanOptions) -> Result<
         statements: Vec::new(),
         gone: HashSet::new(),
         created: HashSet::new(),
+        remade: Vec::new(),
         made: HashSet::new(),
         fresh: HashSet::new(),
         spaced: Vec::new(),
@@ -133,7 +136,7 @@ impl<'a> Builder<'a> {
     pub(super) fn push(
         &mut self,
         sql: String,
-        verb: &'static str,
+        verb: Verb,
         kind: &'static str,
         name: String,
     ) -> usize {
@@ -146,7 +149,7 @@ impl<'a> Builder<'a> {
     pub(super) fn push_with(
         &mut self,
         sql: String,
-        verb: &'static str,
+        verb: Verb,
         kind: &'static str,
         name: String,
         hazards: Vec<Hazard>,
@@ -164,9 +167,7 @@ impl<'a> Builder<'a> {
         name: String,
         hazards: Vec<Hazard>,
     ) -> usize {
-        let at = self.push_with(sql, "drop", kind, name, hazards);
-        self.statements[at].destructive = true;
-        at
+        self.push_with(sql, Verb::Drop, kind, name, hazards)
     }
 
     /// `ALTER TABLE t …`.

@@ -12,7 +12,7 @@ use super::model::{Name, Whole, WholeKind, quoted};
 use super::normal::piece_of_name;
 use super::renames::{self, Rename};
 use super::{Schema, hazards, render};
-use crate::{Hazard, Object, Plan, PlanError, PlanOptions, Statement};
+use crate::{Hazard, Object, Plan, PlanError, PlanOptions, Statement, Verb};
 
 /// A plan in the making.
 pub(super) struct Builder<'a> {
@@ -77,7 +77,7 @@ impl<'a> Builder<'a> {
     pub(super) fn push(
         &mut self,
         sql: String,
-        verb: &'static str,
+        verb: Verb,
         kind: &'static str,
         name: String,
     ) -> usize {
@@ -141,7 +141,7 @@ impl<'a> Builder<'a> {
             word.to_ascii_uppercase(),
             self.show(&whole.name)
         );
-        self.push(sql, "drop", word, whole.name.text.clone())
+        self.push(sql, Verb::Aside, word, whole.name.text.clone())
     }
 
     fn rename(&mut self) {
@@ -150,7 +150,7 @@ impl<'a> Builder<'a> {
             match &rename.table {
                 None => {
                     let sql = format!("ALTER TABLE {old} RENAME TO {new}");
-                    self.push(sql, "rename", "table", rename.from.text);
+                    self.push(sql, Verb::Rename, "table", rename.from.text);
                 }
                 Some(table) => {
                     let sql = format!(
@@ -158,7 +158,7 @@ impl<'a> Builder<'a> {
                         self.show(table)
                     );
                     let name = format!("{}.{}", table.text, rename.from.text);
-                    self.push(sql, "rename", "column", name);
+                    self.push(sql, Verb::Rename, "column", name);
                 }
             }
         }
@@ -173,7 +173,7 @@ impl<'a> Builder<'a> {
             } else if self.from.table(&key).is_none() {
                 let in_the_way = self.drop_namesake(&key);
                 let create = render::table(table);
-                let created = self.push(create, "create", "table", table.name.text.clone());
+                let created = self.push(create, Verb::Create, "table", table.name.text.clone());
                 self.statements[created].needs.extend(in_the_way);
             }
         }
@@ -189,7 +189,7 @@ impl<'a> Builder<'a> {
             let definition = render::named_column(column, &self.show(&column.name));
             let sql = format!("ALTER TABLE {} ADD COLUMN {definition}", self.show(table));
             let name = format!("{}.{}", table.text, column.name.text);
-            let added = self.push(sql, "add", "column", name);
+            let added = self.push(sql, Verb::Add, "column", name);
             let checks = column.inline.checks.iter().map(|check| Hazard::MayFail {
                 reason: format!("the default must satisfy CHECK ({})", check.text),
                 query: None,
@@ -216,7 +216,7 @@ impl<'a> Builder<'a> {
             }
             let created = self.push(
                 table.text.clone(),
-                "create",
+                Verb::Create,
                 "table",
                 table.name.text.clone(),
             );
@@ -242,13 +242,13 @@ impl<'a> Builder<'a> {
                 && !self.is_gone_with_table(&before.table)
             {
                 let sql = format!("DROP INDEX {}", self.show(&before.name));
-                self.push(sql, "drop", "index", before.name.text.clone());
+                self.push(sql, Verb::Aside, "index", before.name.text.clone());
             }
             let sql = match renamed {
                 Some(_) => render::index(index, &|name| self.show(name)),
                 None => index.text.clone(),
             };
-            let created = self.push(sql, "create", "index", index.name.text.clone());
+            let created = self.push(sql, Verb::Create, "index", index.name.text.clone());
             let rebuilt = self.lossy_rebuild(&index.table.key());
             self.statements[created].needs.extend(rebuilt);
             let is_on_rows = from.table(&index.table.key()).is_some();
@@ -295,7 +295,7 @@ impl<'a> Builder<'a> {
             }
             let created = self.push(
                 whole.text.clone(),
-                "create",
+                Verb::Create,
                 kind.word(),
                 whole.name.text.clone(),
             );

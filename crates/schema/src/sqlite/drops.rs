@@ -5,7 +5,7 @@ use super::diff::Builder;
 use super::model::{Index, Name, Whole, WholeKind};
 use super::normal::piece_of_name;
 use super::{hazards, render};
-use crate::Hazard;
+use crate::{Hazard, Verb};
 
 impl<'a> Builder<'a> {
     /// Everything that the wanted schema does not have.
@@ -49,7 +49,7 @@ impl<'a> Builder<'a> {
                 }
                 _ => continue,
             };
-            self.push(sql, "rebuild", "index", before.name.text.clone());
+            self.push(sql, Verb::Rebuild, "index", before.name.text.clone());
         }
         let is_on = |whole: &&Whole| whole.table.as_ref().is_some_and(|each| each.key() == table);
         for before in from.wholes.iter().filter(is_on) {
@@ -59,7 +59,12 @@ impl<'a> Builder<'a> {
                 None if !self.is_whole_renamed(before) => before.text.clone(),
                 _ => continue,
             };
-            self.push(sql, "rebuild", before.kind.word(), before.name.text.clone());
+            self.push(
+                sql,
+                Verb::Rebuild,
+                before.kind.word(),
+                before.name.text.clone(),
+            );
         }
     }
 
@@ -123,7 +128,9 @@ impl<'a> Builder<'a> {
 
     fn is_dropped(&self, kind: &str, name: &str) -> Option<usize> {
         self.statements.iter().position(|statement| {
-            statement.destructive && statement.object.kind == kind && statement.object.name == name
+            statement.is_destructive()
+                && statement.object.kind == kind
+                && statement.object.name == name
         })
     }
 
@@ -145,13 +152,13 @@ impl<'a> Builder<'a> {
             return done;
         }
         let sql = format!("DROP TABLE {}", self.show(name));
-        let dropped = self.push(sql, "drop", "table", name.text.clone());
+        let dropped = self.push(sql, Verb::Drop, "table", name.text.clone());
         self.mark_lost(dropped, name);
         dropped
     }
 
     fn drop_destructively(&mut self, sql: String, kind: &'static str, name: String) {
-        let dropped = self.push(sql, "drop", kind, name);
+        let dropped = self.push(sql, Verb::Drop, kind, name);
         self.mark_dropped(dropped);
     }
 
@@ -159,7 +166,7 @@ impl<'a> Builder<'a> {
         let statement = &mut self.statements[at];
         let what = format!("{} {}", statement.object.kind, statement.object.name);
         statement.hazards.push(Hazard::Drop(what));
-        statement.destructive = true;
+        statement.verb = Verb::Drop;
     }
 
     /// A statement after which the rows of a table are gone.
@@ -167,7 +174,7 @@ impl<'a> Builder<'a> {
         let statement = &mut self.statements[at];
         let what = format!("the rows of {}", table.text);
         statement.hazards.push(Hazard::DataLoss(what));
-        statement.destructive = true;
+        statement.verb = Verb::Drop;
     }
 
     fn drop_columns(&mut self, change: &Change<'a>) {
@@ -182,9 +189,8 @@ impl<'a> Builder<'a> {
                 self.show(&column.name)
             );
             let name = format!("{}.{}", table.text, column.name.text);
-            let dropped = self.push(sql, "drop", "column", name.clone());
+            let dropped = self.push(sql, Verb::Drop, "column", name.clone());
             let statement = &mut self.statements[dropped];
-            statement.destructive = true;
             statement.hazards = vec![
                 Hazard::DataLoss(format!("the values of {name}")),
                 Hazard::Rewrite(format!("table {} is written anew", table.text)),

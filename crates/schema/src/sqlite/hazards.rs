@@ -17,7 +17,13 @@ pub(super) fn of_copy(change: &Change<'_>) -> Vec<Hazard> {
     ];
     for column in &to.columns {
         match from.column(&column.name.key()) {
-            Some(before) => hazards.extend(of_column(from, to, before, column)),
+            Some(before) => {
+                if before.generated.is_none() && column.generated.is_some() {
+                    let name = format!("{}.{}", to.name.text, column.name.text);
+                    hazards.push(Hazard::DataLoss(format!("the values of {name}")));
+                }
+                hazards.extend(of_column(from, to, before, column));
+            }
             None => hazards.extend(of_added(from, column)),
         }
     }

@@ -9,7 +9,7 @@ use super::change::Change;
 use super::diff::Builder;
 use super::model::{Column, Table, quoted};
 use super::{hazards, render};
-use crate::Hazard;
+use crate::{Hazard, Verb};
 
 impl Builder<'_> {
     /// Writes the table anew; what was on it is made again as far as it stays or is dropped later.
@@ -27,7 +27,8 @@ impl Builder<'_> {
             self.rebuild_step(name, counter);
         }
         let copy = self.rebuild_step(name, copy(change, &new));
-        let is_lossy = |hazard: &Hazard| matches!(hazard, Hazard::LossyCast(_));
+        let is_lossy =
+            |hazard: &Hazard| matches!(hazard, Hazard::LossyCast(_) | Hazard::DataLoss(_));
         let (lossy, others): (Vec<Hazard>, Vec<Hazard>) =
             hazards::of_copy(change).into_iter().partition(is_lossy);
         self.statements[first].hazards = lossy;
@@ -39,7 +40,6 @@ impl Builder<'_> {
         self.rebuild_step(name, "PRAGMA legacy_alter_table = OFF".to_owned());
         self.again_on(&change.to.name.key());
         if !self.statements[first].hazards.is_empty() {
-            self.statements[first].destructive = true;
             for step in &mut self.statements[first + 1..] {
                 step.needs.push(first);
             }
@@ -61,7 +61,7 @@ impl Builder<'_> {
     }
 
     fn rebuild_step(&mut self, name: &str, sql: String) -> usize {
-        self.push(sql, "rebuild", "table", name.to_owned())
+        self.push(sql, Verb::Rebuild, "table", name.to_owned())
     }
 
     fn unused_name(&self, name: &str) -> String {

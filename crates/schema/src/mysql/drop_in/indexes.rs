@@ -1,11 +1,11 @@
 //! Indexes of a table, in sqldef's words.
 
 use super::Writer;
-use crate::Hazard;
 use crate::mysql::diff::{ColumnStep, TableDiff};
 use crate::mysql::hazards;
 use crate::mysql::lex::backticked;
 use crate::mysql::model::Index;
+use crate::{Hazard, Verb};
 
 impl Writer<'_> {
     pub(super) fn indexes(&mut self, diff: &TableDiff<'_>, table: &str) {
@@ -15,7 +15,7 @@ impl Writer<'_> {
                 let sql = format!("ALTER TABLE {table} RENAME INDEX {was} TO {name}");
                 self.push(
                     sql,
-                    "rename",
+                    Verb::Rename,
                     (
                         "index",
                         format!("{}.{}", diff.to.name.text, after.name.text),
@@ -26,7 +26,7 @@ impl Writer<'_> {
         for index in &diff.hidden_indexes {
             let sql = format!("ALTER TABLE {table} {}", self.printer.visibility(index));
             let name = format!("{}.{}", diff.to.name.text, index.name.text);
-            self.push(sql, "alter", ("index", name));
+            self.push(sql, Verb::Alter, ("index", name));
         }
         for index in &diff.to.indexes {
             if let Some((before, after)) = diff
@@ -60,7 +60,7 @@ impl Writer<'_> {
             let lost = vec![Hazard::Drop(format!("index {}", was.text))];
             self.push_with(
                 format!("ALTER TABLE {owner} DROP INDEX {name}"),
-                "drop",
+                Verb::Drop,
                 object,
                 lost,
             );
@@ -75,7 +75,7 @@ impl Writer<'_> {
         let name = format!("{}.{}", diff.to.name.text, index.name.text);
         self.push_with(
             sql,
-            "add",
+            Verb::Add,
             ("index", name),
             hazards::of_index(diff.from, index),
         );

@@ -1,10 +1,11 @@
 //! Partitions of a table, in sqldef's words.
 
 use super::Writer;
-use crate::Hazard;
 use crate::mysql::diff::{PartitionStep, TableDiff};
+use crate::mysql::hazards;
 use crate::mysql::model::Partition;
 use crate::mysql::render;
+use crate::{Hazard, Verb};
 
 impl Writer<'_> {
     pub(super) fn add_partitions(&mut self, diff: &TableDiff<'_>, table: &str) {
@@ -40,7 +41,11 @@ impl Writer<'_> {
             let is_reorganized = matches!(step, PartitionStep::Reorganize(..));
             for clause in clauses {
                 let sql = format!("ALTER TABLE {table} {clause}");
-                let at = self.push(sql, "alter", ("table", name.clone()));
+                let hazards = hazards::of_partitions(diff, step);
+                let hazards = hazards.into_iter();
+                let lost = hazards.filter(|hazard| matches!(hazard, Hazard::DataLoss(_)));
+                let object = ("table", name.clone());
+                let at = self.push_with(sql, Verb::Alter, object, lost.collect());
                 if is_reorganized {
                     self.statements[at].needs.extend(&dropped);
                 }

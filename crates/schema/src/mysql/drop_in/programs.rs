@@ -1,10 +1,10 @@
 //! Views, triggers and events, in sqldef's words. Triggers are created and changed, but never dropped.
 
 use super::Writer;
-use crate::Hazard;
 use crate::mysql::lex::{backticked, literal};
 use crate::mysql::model::{Event, Trigger, View};
 use crate::mysql::{expr, order, render};
+use crate::{Hazard, Verb};
 
 impl Writer<'_> {
     pub(super) fn create_programs(&mut self) {
@@ -17,7 +17,7 @@ impl Writer<'_> {
             if !is_known {
                 self.push(
                     opaque.text.clone(),
-                    "create",
+                    Verb::Create,
                     (opaque.kind, opaque.name.clone()),
                 );
             }
@@ -36,23 +36,27 @@ impl Writer<'_> {
                 let sql = format!("DROP TRIGGER {}", backticked(&trigger.name.text));
                 self.push_with(
                     sql,
-                    "drop",
+                    Verb::Drop,
                     name.clone(),
                     vec![Hazard::Drop(format!("trigger {}", name.1))],
                 );
             }
-            self.push(trigger.drop_in(), "create", name);
+            self.push(trigger.drop_in(), Verb::Create, name);
         }
         for event in &to.events {
             match from.event(&event.name.text) {
                 Some(before) if before.is_same(event) => {}
                 Some(_) => {
-                    self.push(altering(event), "alter", ("event", event.name.text.clone()));
+                    self.push(
+                        altering(event),
+                        Verb::Alter,
+                        ("event", event.name.text.clone()),
+                    );
                 }
                 None => {
                     self.push(
                         event.source.clone(),
-                        "create",
+                        Verb::Create,
                         ("event", event.name.text.clone()),
                     );
                 }
@@ -63,7 +67,7 @@ impl Writer<'_> {
     fn view(&mut self, view: &View) {
         let name = ("view", view.name.text.clone());
         let Some(before) = self.from.view(&view.name.text) else {
-            self.push(view.source.clone(), "create", name);
+            self.push(view.source.clone(), Verb::Create, name);
             return;
         };
         if let Some(was) = &before.was {
@@ -72,7 +76,7 @@ impl Writer<'_> {
                 backticked(&was.text),
                 backticked(&name.1)
             );
-            self.push(sql, "rename", ("view", was.text.clone()));
+            self.push(sql, Verb::Rename, ("view", was.text.clone()));
         }
         if before.is_same(view) {
             return;
@@ -91,7 +95,11 @@ impl Writer<'_> {
         if !view.columns.is_empty() {
             sql = format!("{sql} ({})", self.printer.names(&view.columns));
         }
-        self.push(format!("{sql} AS {}", view.body.drop_in()), "alter", name);
+        self.push(
+            format!("{sql} AS {}", view.body.drop_in()),
+            Verb::Alter,
+            name,
+        );
     }
 
     pub(super) fn drop_programs(&mut self) {

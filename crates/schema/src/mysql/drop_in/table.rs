@@ -1,19 +1,19 @@
 //! One table, in sqldef's words.
 
 use super::Writer;
-use crate::Hazard;
 use crate::mysql::diff::{ColumnStep, Place, TableDiff};
 use crate::mysql::hazards;
 use crate::mysql::lex::{backticked, literal};
 use crate::mysql::model::{Column, Index};
 use crate::mysql::{native, needs};
+use crate::{Hazard, Verb};
 
 impl Writer<'_> {
     pub(super) fn alter(&mut self, diff: &TableDiff<'_>, all: &[TableDiff<'_>]) {
         let table = self.printer.name(&diff.to.name);
         if let Some(was) = &diff.from.was {
             let sql = format!("ALTER TABLE {} RENAME TO {table}", self.printer.name(was));
-            self.push(sql, "rename", ("table", was.text.clone()));
+            self.push(sql, Verb::Rename, ("table", was.text.clone()));
         }
         let counters = self.columns(diff, &table);
         self.primary(diff, &table, all);
@@ -52,8 +52,12 @@ impl Writer<'_> {
                         self.drop_replaced(diff, before);
                     }
                     let dropped = self.drop_column(diff, table, from);
-                    let is_made_again = from.generated.is_some();
-                    self.statements[dropped].destructive = !is_made_again;
+                    if from.generated.is_some() {
+                        let dropped = &mut self.statements[dropped];
+                        dropped.verb = Verb::Aside;
+                        let is_loss = |hazard: &Hazard| matches!(hazard, Hazard::DataLoss(_));
+                        dropped.hazards.retain(|hazard| !is_loss(hazard));
+                    }
                     let added = self.add_column(diff, table, to, place, true);
                     self.statements[added].needs.push(dropped);
                 }
@@ -110,7 +114,7 @@ impl Writer<'_> {
         let name = format!("{}.{}", diff.to.name.text, column.name.text);
         self.push_with(
             sql,
-            "add",
+            Verb::Add,
             ("column", name),
             hazards::of_added(diff.to, column),
         )
@@ -135,10 +139,6 @@ impl Writer<'_> {
         let text = format!("{} {definition}{place}", self.printer.name(&to.name));
         let at = self.change_to(diff, table, from, &text);
         let hazards = hazards::of_changed(diff.from, from, to);
-        let is_lossy = hazards
-            .iter()
-            .any(|hazard| matches!(hazard, Hazard::LossyCast(_)));
-        self.statements[at].destructive = is_lossy;
         self.statements[at].hazards.splice(0..0, hazards);
     }
 
@@ -147,7 +147,7 @@ impl Writer<'_> {
         let name = format!("{}.{}", diff.to.name.text, from.name.text);
         self.push(
             format!("ALTER TABLE {table} CHANGE COLUMN {old} {text}"),
-            "alter",
+            Verb::Alter,
             ("column", name),
         )
     }
@@ -161,7 +161,7 @@ impl Writer<'_> {
             self.free_from_keys(diff, all);
             self.push(
                 format!("ALTER TABLE {table} DROP PRIMARY KEY"),
-                "alter",
+                Verb::Alter,
                 name.clone(),
             );
             // Only without the key can they be NULL; what is written without NOT NULL is said again.
@@ -181,7 +181,7 @@ impl Writer<'_> {
         }
         if let Some(after) = after {
             let sql = format!("ALTER TABLE {table} ADD {}", self.printer.index(after));
-            self.push_with(sql, "alter", name, hazards::of_index(diff.from, after));
+            self.push_with(sql, Verb::Alter, name, hazards::of_index(diff.from, after));
         }
     }
 
@@ -210,7 +210,7 @@ impl Writer<'_> {
         let object = format!("{}.{name}", diff.to.name.text);
         self.push_with(
             sql,
-            "drop",
+            Verb::Relax,
             ("constraint", object),
             vec![Hazard::Drop(format!("constraint {name}"))],
         );
@@ -227,7 +227,7 @@ impl Writer<'_> {
             let object = format!("{}.{}", diff.to.name.text, before.name.text);
             self.push_with(
                 sql,
-                "drop",
+                Verb::Aside,
                 ("index", object),
                 vec![Hazard::Drop(format!("index {name}"))],
             );
@@ -244,7 +244,7 @@ impl Writer<'_> {
             let lost = vec![Hazard::Drop(format!("constraint {}", name.text))];
             self.push_with(
                 sql,
-                "drop",
+                Verb::Relax,
                 ("constraint", format!("{}.{}", diff.to.name.text, name.text)),
                 lost,
             );
@@ -253,7 +253,7 @@ impl Writer<'_> {
             let name = diff.to.check_name(check, self.to.is_mariadb);
             let sql = format!("ALTER TABLE {table} ADD {}", self.printer.check(check));
             let object = ("constraint", format!("{}.{}", diff.to.name.text, name.text));
-            self.push_with(sql, "add", object, hazards::of_check(diff.from, check));
+            self.push_with(sql, Verb::Add, object, hazards::of_check(diff.from, check));
         }
     }
 
@@ -273,7 +273,7 @@ impl Writer<'_> {
             };
             let object = ("constraint", format!("{}.{}", diff.to.name.text, name.text));
             let needed = needs::of_key(&self.statements, diff.to, key);
-            let at = self.push_with(sql, "add", object, hazards::of_key(diff.from, key));
+            let at = self.push_with(sql, Verb::Add, object, hazards::of_key(diff.from, key));
             self.statements[at].needs.extend(needed);
         }
     }
@@ -281,8 +281,9 @@ impl Writer<'_> {
     fn table_options(&mut self, diff: &TableDiff<'_>, table: &str) {
         for text in native_options(diff) {
             let sql = format!("ALTER TABLE {table} {text}");
-            let hazards = hazards::of_options(diff.from, diff.to);
-            self.push_with(sql, "alter", ("table", diff.to.name.text.clone()), hazards);
+            let name = diff.to.name.text.clone();
+            let (verb, kind, hazards) = native::of_option(diff, &text);
+            self.push_with(sql, verb, (kind, name), hazards);
         }
     }
 

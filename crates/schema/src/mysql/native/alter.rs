@@ -1,25 +1,15 @@
 //! One table: what can stand in one statement does, so that its rows are copied once.
 
+mod columns;
+mod parts;
+
 use super::Builder;
-use super::options::options;
-use crate::mysql::diff::{ColumnStep, Place, TableDiff};
+use super::options::{of_option, options};
+use crate::mysql::diff::{ColumnStep, TableDiff};
 use crate::mysql::hazards;
-use crate::mysql::model::{Column, Index};
-use crate::{Hazard, Object};
-
-/// What stands in one statement.
-#[derive(Default)]
-struct Clauses {
-    texts: Vec<String>,
-    hazards: Vec<Hazard>,
-}
-
-impl Clauses {
-    fn push(&mut self, text: String, hazards: Vec<Hazard>) {
-        self.texts.push(text);
-        self.hazards.extend(hazards);
-    }
-}
+use crate::mysql::model::{Column, Index, Name};
+use crate::{Hazard, Object, Verb};
+use parts::{Clauses, Parts, is_apart, misplaced, shares_index};
 
 impl Builder<'_> {
     pub(super) fn alter(&mut self, diff: &TableDiff<'_>) {
@@ -32,22 +22,52 @@ impl Builder<'_> {
             .partition(|index| has_other_type(diff, index));
         let freed = self.drop_indexes(diff, &table, &early);
         self.drop_parsed(diff, &table);
-        let mut clauses = Clauses::default();
-        self.drop_clauses(diff, &mut clauses);
-        self.column_clauses(diff, &mut clauses);
-        self.index_clauses(diff, &mut clauses);
-        self.check_clauses(diff, &mut clauses);
-        self.option_clauses(diff, &mut clauses);
-        if !clauses.texts.is_empty() {
-            let sql = format!("ALTER TABLE {table} {}", clauses.texts.join(", "));
-            let name = diff.to.name.text.clone();
-            let at = self.push_with(sql, "alter", ("table", name), clauses.hazards);
-            self.statements[at].needs.clone_from(&freed);
+        let mut parts = Parts::of(diff);
+        self.drop_clauses(diff, &mut parts);
+        self.column_clauses(diff, &mut parts);
+        self.index_clauses(diff, &mut parts);
+        self.check_clauses(diff, &mut parts);
+        let misplaced = misplaced(diff, &parts);
+        let mut freed = freed;
+        freed.extend(self.option_clauses(diff, &table, &mut parts.kept));
+        let name = diff.to.name.text.clone();
+        self.alter_with(&table, ("table", name.clone()), parts.kept, &freed);
+        let mut before: Vec<(Name, usize)> = Vec::new();
+        for (column, clauses) in parts.lossy {
+            let object = ("column", format!("{name}.{}", column.text));
+            // An index may be on several of them: it is taken away with the first and made with the last.
+            let linked = before
+                .iter()
+                .filter(|(other, _)| shares_index(diff, other, &column));
+            let mut needs = freed.clone();
+            needs.extend(linked.map(|(_, at)| *at));
+            let at = self.alter_with(&table, object, clauses, &needs);
+            before.extend(at.map(|at| (column, at)));
         }
+        let needs: Vec<usize> = before.into_iter().map(|(_, at)| at).collect();
+        let order = self.order_clauses(diff, &misplaced);
+        self.alter_with(&table, ("table", name), order, &needs);
         self.lossy_columns(diff, &table, &freed);
         self.drop_indexes(diff, &table, &late);
         self.drop_columns(diff, &table);
         self.partitions(diff, &table, is_freed);
+    }
+
+    /// The statement's place, when there is something to do.
+    fn alter_with(
+        &mut self,
+        table: &str,
+        object: (&'static str, String),
+        clauses: Clauses,
+        needs: &[usize],
+    ) -> Option<usize> {
+        if clauses.texts.is_empty() {
+            return None;
+        }
+        let sql = format!("ALTER TABLE {table} {}", clauses.texts.join(", "));
+        let at = self.push_with(sql, Verb::Alter, object, clauses.hazards);
+        self.statements[at].needs.extend(needs);
+        Some(at)
     }
 
     /// MySQL takes no notice of another parser for the same words within one statement.
@@ -58,34 +78,36 @@ impl Builder<'_> {
             let sql = format!("ALTER TABLE {table} DROP INDEX {}", self.printer.name(was));
             let name = format!("{}.{}", diff.to.name.text, was.text);
             let lost = vec![Hazard::Drop(format!("index {}", was.text))];
-            self.push_with(sql, "drop", ("index", name), lost);
+            self.push_with(sql, Verb::Aside, ("index", name), lost);
         }
     }
 
-    fn drop_clauses(&self, diff: &TableDiff<'_>, clauses: &mut Clauses) {
+    fn drop_clauses(&self, diff: &TableDiff<'_>, parts: &mut Parts) {
         for check in &diff.dropped_checks {
             let name = diff.from.check_name(check, self.to.is_mariadb);
             let text = format!("DROP CONSTRAINT {}", self.printer.name(&name));
-            clauses.push(
+            parts.kept.push(
                 text,
                 vec![Hazard::Drop(format!("constraint {}", name.text))],
             );
         }
         let replaced = diff.replaced_indexes.iter();
         let replaced = replaced.filter(|(before, after)| before.parser == after.parser);
-        let replaced = replaced.map(|(before, _)| *before);
-        for index in replaced.chain(
-            diff.dropped_indexes
-                .iter()
-                .copied()
-                .filter(|index| is_needed(diff, index)),
-        ) {
+        let replaced = replaced.map(|(before, after)| (*before, Some(*after)));
+        let gone = diff.dropped_indexes.iter().copied();
+        let gone = gone.filter(|index| is_needed(diff, index));
+        for (index, after) in replaced.chain(gone.map(|index| (index, None))) {
             // It still has its old name, which a plan gives up here.
             let name = index.was.as_ref().unwrap_or(&index.name);
             let text = format!("DROP INDEX {}", self.printer.name(name));
-            clauses.push(text, vec![Hazard::Drop(format!("index {}", name.text))]);
+            let dropped = vec![Hazard::Drop(format!("index {}", name.text))];
+            let both: Vec<&Index> = std::iter::once(index).chain(after).collect();
+            parts.before(&both).push(text, dropped);
         }
-        if let Some((Some(_), _)) = diff.primary {
+        if let Some((Some(before), after)) = diff.primary {
+            // Both at once, where the new one is on a column that changes: a table without a key may not be allowed.
+            let both: Vec<&Index> = std::iter::once(before).chain(after).collect();
+            let clauses = parts.behind(&both);
             clauses.push("DROP PRIMARY KEY".to_owned(), Vec::new());
         }
         for (before, after) in &diff.renamed_indexes {
@@ -95,157 +117,76 @@ impl Builder<'_> {
                     self.printer.name(was),
                     self.printer.name(&after.name)
                 );
-                clauses.push(text, Vec::new());
+                parts.kept.push(text, Vec::new());
             }
         }
     }
 
-    fn column_clauses(&self, diff: &TableDiff<'_>, clauses: &mut Clauses) {
-        for step in &diff.columns {
-            match step {
-                ColumnStep::Add(column, place) => {
-                    let text = format!(
-                        "ADD COLUMN {}{}",
-                        self.printer.column(diff.to, column),
-                        self.place(*place)
-                    );
-                    clauses.push(text, hazards::of_added(diff.to, column));
-                }
-                ColumnStep::Change { from, to, place } => {
-                    if is_apart(diff, from, to) {
-                        self.moved(diff, (from, to), *place, clauses);
-                        continue;
-                    }
-                    clauses.push(
-                        self.change(diff, from, to, *place),
-                        hazards::of_changed(diff.from, from, to),
-                    );
-                }
-                ColumnStep::Remake { from, to, place } => {
-                    clauses.push(
-                        format!("DROP COLUMN {}", self.printer.name(&from.name)),
-                        remade(diff, from),
-                    );
-                    let text = format!(
-                        "ADD COLUMN {}{}",
-                        self.printer.column(diff.to, to),
-                        self.place(*place)
-                    );
-                    clauses.push(text, hazards::of_added(diff.to, to));
-                }
-            }
-        }
-        for column in diff
-            .dropped_columns
-            .iter()
-            .filter(|column| column.is_auto_increment)
-        {
-            let text = format!(
-                "MODIFY COLUMN {} {}",
-                self.printer.name(&column.name),
-                self.printer.definition(diff.from, column, false)
-            );
-            clauses.push(text, Vec::new());
-        }
-    }
-
-    /// A column that keeps its type for now gets its name and place with the others: their order is one.
-    fn moved(
-        &self,
-        diff: &TableDiff<'_>,
-        (from, to): (&Column, &Column),
-        place: Option<Place<'_>>,
-        clauses: &mut Clauses,
-    ) {
-        if place.is_none() && from.was.is_none() {
-            return;
-        }
-        let mut still = from.clone();
-        still.name = to.name.clone();
-        still.data_type.charset.clone_from(&from.norm.charset);
-        still.data_type.collation.clone_from(&from.norm.collation);
-        let place = place.map_or_else(String::new, |place| self.place(place));
-        let definition = self.printer.column(diff.from, &still);
-        clauses.push(
-            match &from.was {
-                Some(was) => format!(
-                    "CHANGE COLUMN {} {definition}{place}",
-                    self.printer.name(was)
-                ),
-                None => format!("MODIFY COLUMN {definition}{place}"),
-            },
-            Vec::new(),
-        );
-    }
-
-    fn change(
-        &self,
-        diff: &TableDiff<'_>,
-        from: &Column,
-        to: &Column,
-        place: Option<Place<'_>>,
-    ) -> String {
-        let place = place.map_or_else(String::new, |place| self.place(place));
-        match &from.was {
-            Some(was) => format!(
-                "CHANGE COLUMN {} {}{place}",
-                self.printer.name(was),
-                self.printer.column(diff.to, to)
-            ),
-            None => format!("MODIFY COLUMN {}{place}", self.printer.column(diff.to, to)),
-        }
-    }
-
-    fn place(&self, place: Place<'_>) -> String {
-        match place {
-            Place::First => " FIRST".to_owned(),
-            Place::After(name) => format!(" AFTER {}", self.printer.name(name)),
-        }
-    }
-
-    fn index_clauses(&self, diff: &TableDiff<'_>, clauses: &mut Clauses) {
+    fn index_clauses(&self, diff: &TableDiff<'_>, parts: &mut Parts) {
         if let Some((_, Some(primary))) = diff.primary {
-            clauses.push(
+            let before = diff.primary.and_then(|(before, _)| before);
+            let both: Vec<&Index> = std::iter::once(primary).chain(before).collect();
+            parts.behind(&both).push(
                 format!("ADD {}", self.printer.index(primary)),
                 hazards::of_index(diff.from, primary),
             );
         }
         for index in &diff.hidden_indexes {
-            clauses.push(self.printer.visibility(index), Vec::new());
+            parts.kept.push(self.printer.visibility(index), Vec::new());
         }
-        let replaced = diff.replaced_indexes.iter().map(|(_, after)| *after);
-        let added = diff.added_indexes.iter().copied();
+        let replaced = diff.replaced_indexes.iter();
+        let replaced = replaced.map(|(before, after)| (*after, Some(*before)));
+        let added = diff.added_indexes.iter().map(|index| (*index, None));
         // The server makes it together with its foreign key.
         let comes_with_key = |index: &&Index| {
             index.is_implied && diff.added_keys.iter().any(|key| index.covers(&key.columns))
         };
-        for index in replaced.chain(added).filter(|index| !comes_with_key(index)) {
-            clauses.push(
+        for (index, before) in replaced
+            .chain(added)
+            .filter(|(index, _)| !comes_with_key(index))
+        {
+            let both: Vec<&Index> = std::iter::once(index).chain(before).collect();
+            parts.behind(&both).push(
                 format!("ADD {}", self.printer.index(index)),
                 hazards::of_index(diff.from, index),
             );
         }
     }
 
-    fn check_clauses(&self, diff: &TableDiff<'_>, clauses: &mut Clauses) {
+    fn check_clauses(&self, diff: &TableDiff<'_>, parts: &mut Parts) {
         for check in &diff.added_checks {
-            clauses.push(
+            parts.behind_text(&check.expr.text).push(
                 format!("ADD {}", self.printer.check(check)),
                 hazards::of_check(diff.from, check),
             );
         }
     }
 
-    fn option_clauses(&self, diff: &TableDiff<'_>, clauses: &mut Clauses) {
-        let texts = options(diff);
+    /// Places of the statements for options that lose rows.
+    fn option_clauses(
+        &mut self,
+        diff: &TableDiff<'_>,
+        table: &str,
+        clauses: &mut Clauses,
+    ) -> Vec<usize> {
         if self.is_counter(diff)
             && let Some(counter) = &diff.to.options.auto_increment
         {
             clauses.push(format!("AUTO_INCREMENT={counter}"), Vec::new());
         }
-        for text in texts {
-            clauses.push(text, hazards::of_options(diff.from, diff.to));
+        let mut places = Vec::new();
+        for text in options(diff) {
+            let (verb, kind, hazards) = of_option(diff, &text);
+            if kind == "table" {
+                clauses.push(text, hazards);
+                continue;
+            }
+            let sql = format!("ALTER TABLE {table} {text}");
+            let at = self.push_with(sql, verb, (kind, diff.to.name.text.clone()), hazards);
+            // A table with a history is not changed otherwise.
+            places.extend((verb == Verb::Drop).then_some(at));
         }
+        places
     }
 
     /// What can lose values is a statement of its own, to be allowed by the column's name.
@@ -258,7 +199,7 @@ impl Builder<'_> {
                 let sql = format!("ALTER TABLE {table} MODIFY COLUMN {definition}");
                 let name = format!("{}.{}", diff.to.name.text, to.name.text);
                 let hazards = hazards::of_changed(diff.from, from, to);
-                let at = self.push_with(sql, "alter", ("column", name), hazards);
+                let at = self.push_with(sql, Verb::Alter, ("column", name), hazards);
                 self.statements[at].needs.extend(freed);
             }
         }
@@ -274,8 +215,7 @@ impl Builder<'_> {
             );
             let name = format!("{}.{}", diff.to.name.text, index.name.text);
             let lost = vec![Hazard::Drop(format!("index {}", index.name.text))];
-            let at = self.push_with(sql, "drop", ("index", name), lost);
-            self.statements[at].destructive = true;
+            let at = self.push_with(sql, Verb::Drop, ("index", name), lost);
             places.push(at);
         }
         places
@@ -309,36 +249,9 @@ impl Builder<'_> {
                 .enumerate()
                 .filter(|(_, each)| on_it.contains(&each.object));
             let needs: Vec<usize> = needs.map(|(at, _)| at).collect();
-            let at = self.push_with(sql, "drop", ("column", name), lost);
+            let at = self.push_with(sql, Verb::Drop, ("column", name), lost);
             self.statements[at].needs = needs;
         }
-    }
-}
-
-/// Whether a column's change is a statement of its own: values may be lost, and no new index waits for it.
-fn is_apart(diff: &TableDiff<'_>, from: &Column, to: &Column) -> bool {
-    let is_lossy = from.norm.generated.is_none()
-        && !from.norm.is_same_type(&to.norm)
-        && hazards::loss(&from.norm, &to.norm).is_some();
-    let replaced = diff.replaced_indexes.iter().map(|(_, after)| *after);
-    let primary = diff.primary.and_then(|(_, after)| after);
-    let mut new = diff
-        .added_indexes
-        .iter()
-        .copied()
-        .chain(replaced)
-        .chain(primary);
-    is_lossy && !new.any(|index| index.parts.iter().any(|part| part.is_of(&to.name)))
-}
-
-/// Values of a generated column can be made again.
-fn remade(diff: &TableDiff<'_>, from: &Column) -> Vec<Hazard> {
-    match from.generated {
-        Some(_) => Vec::new(),
-        None => vec![Hazard::DataLoss(format!(
-            "values of {}.{}",
-            diff.to.name.text, from.name.text
-        ))],
     }
 }
 

@@ -1,11 +1,16 @@
 //! Options of a table.
 
 use crate::mysql::diff::TableDiff;
+use crate::mysql::hazards;
 use crate::mysql::lex::literal;
 use crate::mysql::model::Table;
 use crate::mysql::normal::{is_alike, period_norm};
 use crate::mysql::parse::VERSIONING;
 use crate::mysql::render;
+use crate::{Hazard, Verb};
+
+/// What takes a table's history with it.
+const UNVERSIONED: &str = "DROP SYSTEM VERSIONING";
 
 /// Options that become other ones, one clause each.
 pub(in crate::mysql) fn options(diff: &TableDiff<'_>) -> Vec<String> {
@@ -61,6 +66,28 @@ pub(in crate::mysql) fn options(diff: &TableDiff<'_>) -> Vec<String> {
     texts
 }
 
+/// What taking such an option does: only what loses no row stands in one statement with others.
+pub(in crate::mysql) fn of_option(
+    diff: &TableDiff<'_>,
+    text: &str,
+) -> (Verb, &'static str, Vec<Hazard>) {
+    let name = &diff.to.name.text;
+    if text == UNVERSIONED {
+        let lost = Hazard::DataLoss(format!("former versions of the rows of {name}"));
+        return (Verb::Drop, "system-versioning", vec![lost]);
+    }
+    if text.starts_with("ENGINE") && diff.from.norm.engine != diff.to.norm.engine {
+        let hazards = hazards::of_engine(diff.to);
+        let is_lossy = hazards
+            .iter()
+            .any(|hazard| matches!(hazard, Hazard::DataLoss(_)));
+        let kind = if is_lossy { "engine" } else { "table" };
+        return (Verb::Alter, kind, hazards);
+    }
+    let hazards = hazards::of_options(diff.from, diff.to);
+    (Verb::Alter, "table", hazards)
+}
+
 /// Periods of the application that go and come.
 fn periods(diff: &TableDiff<'_>) -> Vec<String> {
     let only = |here: &Table, there: &Table| -> Vec<String> {
@@ -85,7 +112,7 @@ fn periods(diff: &TableDiff<'_>) -> Vec<String> {
 /// What takes an option back.
 fn without(word: &str) -> String {
     match word {
-        VERSIONING => "DROP SYSTEM VERSIONING".to_owned(),
+        VERSIONING => UNVERSIONED.to_owned(),
         "UNION" => "UNION=()".to_owned(),
         "INSERT_METHOD" => "INSERT_METHOD=NO".to_owned(),
         "TABLESPACE" => "TABLESPACE=innodb_file_per_table".to_owned(),

@@ -1,11 +1,11 @@
 //! Partitions of a table.
 
 use super::Builder;
-use crate::Hazard;
 use crate::mysql::diff::{PartitionStep, TableDiff};
 use crate::mysql::hazards;
 use crate::mysql::model::Partition;
 use crate::mysql::render;
+use crate::{Hazard, Verb};
 
 impl Builder<'_> {
     /// Partitions that go or are made anew on other columns are in the way of keys and columns.
@@ -26,7 +26,7 @@ impl Builder<'_> {
             let sql = format!("ALTER TABLE {table} REMOVE PARTITIONING");
             self.push_with(
                 sql,
-                "alter",
+                Verb::Alter,
                 ("table", diff.to.name.text.clone()),
                 vec![rewrite],
             );
@@ -41,14 +41,14 @@ impl Builder<'_> {
             let rewrite = hazards::of_partitions(diff, step);
             let (clause, hazards, verb) = match step {
                 PartitionStep::Remove if is_freed => continue,
-                PartitionStep::Remove => ("REMOVE PARTITIONING".to_owned(), rewrite, "alter"),
+                PartitionStep::Remove => ("REMOVE PARTITIONING".to_owned(), rewrite, Verb::Alter),
                 PartitionStep::By(partitioning) => {
-                    (render::partitions(partitioning), rewrite, "alter")
+                    (render::partitions(partitioning), rewrite, Verb::Alter)
                 }
                 PartitionStep::Add(added) => (
                     format!("ADD PARTITION ({})", texts(added)),
                     Vec::new(),
-                    "alter",
+                    Verb::Alter,
                 ),
                 PartitionStep::Reorganize(from, to) => {
                     let clause = format!(
@@ -56,7 +56,7 @@ impl Builder<'_> {
                         names(self, from),
                         texts(to)
                     );
-                    (clause, rewrite, "alter")
+                    (clause, rewrite, Verb::Alter)
                 }
                 PartitionStep::Drop(gone) => {
                     let lost = gone
@@ -65,12 +65,15 @@ impl Builder<'_> {
                     (
                         format!("DROP PARTITION {}", names(self, gone)),
                         lost.collect(),
-                        "drop",
+                        Verb::Drop,
                     )
                 }
             };
             let object = match step {
                 PartitionStep::Drop(gone) => ("partition", format!("{name}.{}", gone[0].name.text)),
+                PartitionStep::Reorganize(from, _) if hazards.iter().any(is_loss) => {
+                    ("partition", format!("{name}.{}", from[0].name.text))
+                }
                 _ => ("table", name.clone()),
             };
             let sql = format!("ALTER TABLE {table} {clause}");
@@ -83,6 +86,10 @@ impl Builder<'_> {
             }
         }
     }
+}
+
+fn is_loss(hazard: &Hazard) -> bool {
+    matches!(hazard, Hazard::DataLoss(_))
 }
 
 fn texts(partitions: &[&Partition]) -> String {

@@ -1,10 +1,10 @@
 //! Views, routines, triggers and events.
 
 use super::Builder;
-use crate::Hazard;
 use crate::mysql::lex::backticked;
 use crate::mysql::model::{Event, Opaque, Trigger, View};
 use crate::mysql::{needs, order, trigger_order};
+use crate::{Hazard, Verb};
 
 impl Builder<'_> {
     /// A drop of something without rows.
@@ -14,9 +14,8 @@ impl Builder<'_> {
             "sequence" => Hazard::DataLoss(format!("the counter of {name}")),
             _ => Hazard::Drop(format!("{kind} {name}")),
         }];
-        let at = self.push_with(sql, "drop", (kind, name.to_owned()), lost);
-        self.statements[at].destructive = !is_replaced;
-        at
+        let verb = if is_replaced { Verb::Aside } else { Verb::Drop };
+        self.push_with(sql, verb, (kind, name.to_owned()), lost)
     }
 
     /// A trigger that goes must not see what becomes of its table; with the table it goes by itself.
@@ -52,7 +51,7 @@ impl Builder<'_> {
             }
             self.push(
                 opaque.text.clone(),
-                "create",
+                Verb::Create,
                 opaque.kind,
                 opaque.name.clone(),
             );
@@ -64,9 +63,9 @@ impl Builder<'_> {
         for view in order::views(&views) {
             let name = &view.name.text;
             let Some(before) = self.from.view(name) else {
-                let created = self.push(view.source.clone(), "create", "view", name.clone());
+                let created = self.push(view.source.clone(), Verb::Create, "view", name.clone());
                 let in_the_way = self.statements.iter().position(|statement| {
-                    statement.verb == "drop"
+                    matches!(statement.verb, Verb::Drop | Verb::Aside)
                         && statement.object.kind == "table"
                         && statement.object.name == *name
                 });
@@ -80,10 +79,10 @@ impl Builder<'_> {
                     backticked(&was.text),
                     backticked(name)
                 );
-                self.push(sql, "rename", "view", was.text.clone());
+                self.push(sql, Verb::Rename, "view", was.text.clone());
             }
             if !before.is_same(view) {
-                let at = self.push(replacing(&view.source), "alter", "view", name.clone());
+                let at = self.push(replacing(&view.source), Verb::Alter, "view", name.clone());
                 self.need_tables_of(at, view);
             }
         }
@@ -110,7 +109,7 @@ impl Builder<'_> {
                 None => {}
             }
             let name = trigger.name.text.clone();
-            let created = self.push(trigger.source.clone(), "create", "trigger", name);
+            let created = self.push(trigger.source.clone(), Verb::Create, "trigger", name);
             self.statements[created].needs.extend(needed);
         }
     }
@@ -126,7 +125,7 @@ impl Builder<'_> {
             }
             self.push(
                 event.source.clone(),
-                "create",
+                Verb::Create,
                 "event",
                 event.name.text.clone(),
             );

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use super::links::Retyped;
 use super::{Builder, Part};
-use crate::Hazard;
 use crate::postgres::hazards::{self, Cast};
 use crate::postgres::model::{Column, Constraint, ConstraintKind, Table, Type};
 use crate::postgres::name::Name;
+use crate::{Hazard, Verb};
 
 impl<'a> Builder<'a> {
     pub(super) fn columns(&mut self, from: &'a Table, to: &'a Table) {
@@ -19,7 +19,7 @@ impl<'a> Builder<'a> {
                 if let Some(before) = from.columns.get(&column.name)
                     && self.is_recomputed(from, to, before, column)
                 {
-                    let at = self.drop_column(&to.name, before, self.loses(column));
+                    let at = self.drop_column(&to.name, before, self.leaving(before, column));
                     dropped.insert(&column.name, at);
                 }
             }
@@ -32,7 +32,7 @@ impl<'a> Builder<'a> {
                 Some(before) => {
                     let needs = match dropped.get(column.name.as_str()) {
                         Some(at) => *at,
-                        None => self.drop_column(&to.name, before, self.loses(column)),
+                        None => self.drop_column(&to.name, before, self.leaving(before, column)),
                     };
                     let at = self.add_column(to, column);
                     self.statements[at].needs.push(needs);
@@ -42,10 +42,14 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Whether values that were stored are lost when a column is made anew as `column`: what it computes is nobody's, but what it
-    /// held before was. sqldef makes such columns anew without asking, and so do its commands.
-    fn loses(&self, column: &Column) -> bool {
-        column.generated.is_none() || !self.speller.is_sqldef()
+    /// How a column goes that is made anew as `column`: what it computes is nobody's, but what it held before was. sqldef makes such
+    /// columns anew without asking, and so do its commands.
+    fn leaving(&self, before: &Column, column: &Column) -> Verb {
+        let is_asked = column.generated.is_none() || !self.speller.is_sqldef();
+        match before.generated.is_none() && is_asked {
+            true => Verb::Drop,
+            false => Verb::Aside,
+        }
     }
 
     /// Whether two columns differ in type or in the order of text.
@@ -74,7 +78,7 @@ impl<'a> Builder<'a> {
         let shown = self.shown_part(&to.name, &column.name);
         let at = self.push_with(
             sql,
-            "add",
+            Verb::Add,
             "column",
             shown,
             hazards::of_added(&to.name, column),
@@ -83,22 +87,23 @@ impl<'a> Builder<'a> {
         at
     }
 
-    pub(super) fn drop_column(&mut self, table: &Name, column: &Column, loses_data: bool) -> usize {
+    /// For good, or aside.
+    pub(super) fn drop_column(&mut self, table: &Name, column: &Column, verb: Verb) -> usize {
         let sql = self.alter(
             table,
             &format!("DROP COLUMN {}", self.speller.ident(&column.name)),
         );
         let shown = self.shown_part(table, &column.name);
         let mut hazards = vec![hazards::ACCESS_EXCLUSIVE];
-        if loses_data && column.generated.is_none() {
-            hazards.insert(0, Hazard::DataLoss(format!("the values of {shown}")));
-            return self.push_drop(sql, "column", shown, hazards);
+        match (verb, &column.generated) {
+            (Verb::Aside, _) => hazards.push(Hazard::Rewrite(format!(
+                "table {} is written anew",
+                table.name
+            ))),
+            (_, None) => hazards.insert(0, Hazard::DataLoss(format!("the values of {shown}"))),
+            (_, Some(_)) => hazards.insert(0, Hazard::Drop(format!("column {shown}"))),
         }
-        hazards.push(Hazard::Rewrite(format!(
-            "table {} is written anew",
-            table.name
-        )));
-        self.push_with(sql, "drop", "column", shown, hazards)
+        self.push_with(sql, verb, "column", shown, hazards)
     }
 
     fn change_column(
@@ -173,7 +178,7 @@ impl<'a> Builder<'a> {
         let ident = self.speller.ident(&column.name);
         let sql = self.alter(table, &format!("ALTER COLUMN {ident} {action}"));
         let shown = self.shown_part(table, &column.name);
-        self.push_with(sql, "alter", "column", shown, hazards)
+        self.push_with(sql, Verb::Alter, "column", shown, hazards)
     }
 
     fn change_default(&mut self, table: &Name, column: &Column, had_default: bool) {
@@ -234,12 +239,8 @@ impl<'a> Builder<'a> {
             &action,
             hazards::of_type(&to.name, before, &column.data_type),
         );
-        let is_lossy = self.statements[at]
-            .hazards
-            .iter()
-            .any(|hazard| matches!(hazard, Hazard::LossyCast(_)));
         // sqldef changes types without asking, and so do its commands.
-        self.statements[at].destructive = is_lossy && !self.speller.is_sqldef();
+        self.statements[at].unasked = self.speller.is_sqldef();
         self.retyped.push(Retyped {
             at,
             table: to.name.clone(),
@@ -254,7 +255,7 @@ impl<'a> Builder<'a> {
             let shown = self.shown(sequence);
             let sequence = self.push_with(
                 sql,
-                "alter",
+                Verb::Alter,
                 "sequence",
                 shown,
                 vec![hazards::SHARE_ROW_EXCLUSIVE],

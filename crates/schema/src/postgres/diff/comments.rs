@@ -1,6 +1,7 @@
 //! Comments.
 
 use super::{Builder, Part};
+use crate::Verb;
 use crate::postgres::model::{Index, Meta, Table, TypeKind};
 use crate::postgres::name::{Name, literal};
 
@@ -84,7 +85,7 @@ impl<'a> Builder<'a> {
             .map_or_else(|| "NULL".to_owned(), |text| literal(text));
         self.push(
             format!("COMMENT ON {target} IS {text}"),
-            "comment",
+            Verb::Comment,
             "comment",
             shown,
         );

@@ -2,10 +2,10 @@
 
 use super::tables::{is_late, same_set};
 use super::{Builder, Part};
-use crate::Hazard;
 use crate::postgres::hazards;
 use crate::postgres::model::{Constraint, ConstraintKind, Foreign, Table};
 use crate::postgres::name::Name;
+use crate::{Hazard, Verb};
 
 impl<'a> Builder<'a> {
     /// Whether both say the same, or the server said so.
@@ -154,7 +154,7 @@ impl<'a> Builder<'a> {
             let shown = self.shown_part(&to.name, &wanted.name);
             let mut hazards = hazards::of_constraint(&to.name, wanted);
             hazards[0] = hazards::SHARE_UPDATE_EXCLUSIVE;
-            self.push_with(sql, "validate", "constraint", shown, hazards);
+            self.push_with(sql, Verb::Validate, "constraint", shown, hazards);
             return;
         }
         if found.keys().is_some() {
@@ -185,7 +185,7 @@ impl<'a> Builder<'a> {
         let shown = self.shown_part(table, &found.name);
         self.push_with(
             sql,
-            "rename",
+            Verb::Rename,
             "constraint",
             shown,
             vec![hazards::ACCESS_EXCLUSIVE],
@@ -202,7 +202,7 @@ impl<'a> Builder<'a> {
             Hazard::Drop(format!("constraint {}", constraint.name)),
             hazards::ACCESS_EXCLUSIVE,
         ];
-        self.push_with(sql, "drop", "constraint", shown, hazards)
+        self.push_with(sql, Verb::Relax, "constraint", shown, hazards)
     }
 
     pub(super) fn add_constraint(&mut self, table: &Name, constraint: &Constraint) -> usize {
@@ -240,7 +240,7 @@ impl<'a> Builder<'a> {
         });
         self.fresh
             .insert(Part::Constraint(table.clone(), constraint.name.clone()));
-        self.push_with(sql, "add", "constraint", shown, hazards)
+        self.push_with(sql, Verb::Add, "constraint", shown, hazards)
     }
 
     /// Exclusion and foreign keys: those that change go first, all of them.

@@ -10,7 +10,7 @@ use crate::postgres::listed::Listed;
 use crate::postgres::model::{ConstraintKind, Function, Table, Trigger, TypeKind};
 use crate::postgres::name::Name;
 use crate::postgres::split;
-use crate::{Hazard, Statement};
+use crate::{Hazard, Statement, Verb};
 
 impl<'a> Builder<'a> {
     pub(super) fn drops(&mut self) {
@@ -194,7 +194,7 @@ impl<'a> Builder<'a> {
             {
                 let part = Part::Index(table.name.clone(), index.name.clone());
                 let was_renamed = |statement: &Statement| {
-                    (statement.verb, statement.object.kind) == ("rename", "index")
+                    (statement.verb, statement.object.kind) == (Verb::Rename, "index")
                         && statement.object.name == index.name
                 };
                 if !wanted.indexes.contains(&index.name)
@@ -235,7 +235,7 @@ impl<'a> Builder<'a> {
             going.reverse();
             going.sort_by_key(|column| column.generated.is_none());
             for column in going {
-                self.drop_column(&table.name, column, true);
+                self.drop_column(&table.name, column, Verb::Drop);
             }
         }
     }

@@ -1,9 +1,9 @@
 //! Enums: values are added in place; one that goes makes the type anew.
 
 use super::Builder;
-use crate::Hazard;
 use crate::postgres::model::{EnumValue, UserType};
 use crate::postgres::name::literal;
+use crate::{Hazard, Verb};
 
 impl Builder<'_> {
     /// Values are added where they belong. One that goes, or an order that differs, needs a new type in the old one's place.
@@ -33,7 +33,7 @@ impl Builder<'_> {
                 self.speller.name(name),
                 literal(label)
             );
-            self.push(sql, "add", "enum-value", format!("{shown}.{label}"));
+            self.push(sql, Verb::Add, "enum-value", format!("{shown}.{label}"));
             let position = before.and_then(|next| there.iter().position(|each| each == next));
             there.insert(position.unwrap_or(there.len()), label);
         }
@@ -53,8 +53,7 @@ impl Builder<'_> {
         let is_lost = |column: &str| format!("{column} IN ({})", literals.join(", "));
         let query = self.values_of_type(&to.name, &is_lost);
         let statement = &mut self.statements[first];
-        statement.destructive = true;
-        statement.verb = "drop";
+        statement.verb = Verb::Drop;
         statement.object.kind = "enum-value";
         statement.object.name = format!("{}.{}", statement.object.name, lost[0]);
         statement.hazards.push(Hazard::MayFail {
@@ -70,7 +69,7 @@ impl Builder<'_> {
             .iter()
             .enumerate()
             .filter(|(_, statement)| {
-                (statement.verb, statement.object.kind) == ("add", "enum-value")
+                (statement.verb, statement.object.kind) == (Verb::Add, "enum-value")
             })
             .filter_map(|(at, statement)| {
                 let (_, label) = statement.sql.split_once("ADD VALUE ")?;
@@ -84,7 +83,7 @@ impl Builder<'_> {
                 .iter()
                 .enumerate()
                 .any(|(other, statement)| {
-                    other != at && statement.sql.contains(&label) && statement.verb != "add"
+                    other != at && statement.sql.contains(&label) && statement.verb != Verb::Add
                         || other != at
                             && statement.object.kind == "column"
                             && statement.sql.contains(&label)

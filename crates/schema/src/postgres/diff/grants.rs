@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Builder, Part};
-use crate::Hazard;
 use crate::postgres::model::{Grant, Meta, Privilege, Target};
 use crate::postgres::name::Name;
 use crate::postgres::read::all_privileges;
+use crate::{Hazard, Verb};
 
 type Held = BTreeMap<Privilege, bool>;
 
@@ -102,8 +102,7 @@ impl<'a> Builder<'a> {
             );
             let shown = self.shown(&target.name);
             let hazards = vec![Hazard::Drop(format!("privileges of {role} on {shown}"))];
-            let at = self.push_with(sql, "revoke", "privilege", shown, hazards);
-            self.statements[at].destructive = true;
+            self.push_with(sql, Verb::Revoke, "privilege", shown, hazards);
         }
     }
 
@@ -201,7 +200,7 @@ impl<'a> Builder<'a> {
                     }
                 );
                 let shown = self.shown(&target.name);
-                self.push(sql, "grant", "privilege", shown);
+                self.push(sql, Verb::Grant, "privilege", shown);
             }
         }
     }
@@ -237,7 +236,7 @@ impl<'a> Builder<'a> {
                     if grantable { " WITH GRANT OPTION" } else { "" }
                 );
                 let shown = self.shown(&target.name);
-                self.push(sql, "grant", "privilege", shown);
+                self.push(sql, Verb::Grant, "privilege", shown);
             }
         }
     }
@@ -294,7 +293,7 @@ impl<'a> Builder<'a> {
                 )
             };
             let shown = self.shown(name);
-            self.push(sql, "alter", "owner", shown);
+            self.push(sql, Verb::Alter, "owner", shown);
         }
     }
 }

@@ -1,11 +1,11 @@
 //! Columns that number their rows, and how a column's values are stored.
 
 use super::Builder;
-use crate::Hazard;
 use crate::postgres::hazards;
 use crate::postgres::model::{Column, Identity};
 use crate::postgres::name::{Name, literal};
 use crate::postgres::spell::sequence_options;
+use crate::{Hazard, Verb};
 
 impl Builder<'_> {
     pub(super) fn identity_before(&mut self, before: &Column, column: &Column, table: &Name) {
@@ -27,7 +27,16 @@ impl Builder<'_> {
         match &before.identity {
             None => {
                 let action = format!("ADD {}", self.speller.identity(identity));
-                self.alter_column(table, column, &action, lock());
+                let added = self.alter_column(table, column, &action, lock());
+                let table_name = literal(&table.quoted());
+                let sequence = format!(
+                    "pg_get_serial_sequence({table_name}, {})",
+                    literal(&column.name)
+                );
+                match before.serial.as_ref().filter(|_| column.serial.is_none()) {
+                    Some(former) => self.take_over_place(former, &sequence, added),
+                    None => self.go_on_behind_rows(column, table, &sequence, added),
+                }
             }
             Some(old) => {
                 if old.always != identity.always {
@@ -53,18 +62,76 @@ impl Builder<'_> {
         let lock = vec![hazards::ACCESS_EXCLUSIVE];
         let default = self.alter_column(table, column, "DROP DEFAULT", lock);
         let shown = self.shown(sequence);
+        if column.identity.is_some() && self.hands_over(sequence) {
+            let name = self.speller.name(sequence);
+            let old = former(sequence);
+            for (verb, action) in [
+                (Verb::Alter, "OWNED BY NONE".to_owned()),
+                (
+                    Verb::Rename,
+                    format!("RENAME TO {}", self.speller.ident(&old.name)),
+                ),
+            ] {
+                let sql = format!("ALTER SEQUENCE {name} {action}");
+                let at = self.push(sql, verb, "sequence", shown.clone());
+                self.statements[at].needs.push(default);
+            }
+            return;
+        }
         let sql = format!("DROP SEQUENCE {}", self.speller.name(sequence));
-        let sql = if self.to.sequences.contains(sequence) {
-            format!(
+        let at = if self.to.sequences.contains(sequence) {
+            let sql = format!(
                 "ALTER SEQUENCE {} OWNED BY NONE",
                 self.speller.name(sequence)
-            )
+            );
+            self.push(sql, Verb::Alter, "sequence", shown)
         } else {
-            sql
+            let hazards = vec![Hazard::DataLoss(format!("the place of {shown}"))];
+            self.push_with(sql, Verb::Drop, "sequence", shown, hazards)
         };
-        let hazards = vec![Hazard::Drop(format!("sequence {shown}"))];
-        let at = self.push_with(sql, "drop", "sequence", shown, hazards);
         self.statements[at].needs.push(default);
+    }
+
+    /// Whether the sequence of an identity column goes on where this one is. sqldef begins at 1 again.
+    fn hands_over(&self, sequence: &Name) -> bool {
+        !self.speller.is_sqldef() && !self.to.sequences.contains(sequence)
+    }
+
+    /// Continues a former sequence, which goes then.
+    fn take_over_place(&mut self, sequence: &Name, heir: &str, needed: usize) {
+        if !self.hands_over(sequence) {
+            return;
+        }
+        let old = self.speller.name(&former(sequence));
+        let shown = self.shown(sequence);
+        let sql = format!("SELECT setval({heir}, last_value, is_called) FROM {old}");
+        let set = self.push(sql, Verb::Alter, "sequence", shown.clone());
+        self.statements[set].needs.push(needed);
+        let sql = format!("DROP SEQUENCE {old}");
+        let dropped = self.push(sql, Verb::Aside, "sequence", shown);
+        self.statements[dropped].needs.push(set);
+    }
+
+    /// Numbers that rows have are not given again.
+    fn go_on_behind_rows(&mut self, column: &Column, table: &Name, sequence: &str, needed: usize) {
+        if self.speller.is_sqldef() {
+            return;
+        }
+        let options = column.identity.as_ref().map(|identity| &identity.options);
+        let increment = options.and_then(|options| options.increment).unwrap_or(1);
+        let (last, bound) = match increment < 0 {
+            true => ("min", options.and_then(|options| options.max).unwrap_or(-1)),
+            false => ("max", options.and_then(|options| options.min).unwrap_or(1)),
+        };
+        let side = if increment < 0 { "<=" } else { ">=" };
+        let last = format!("{last}({})", self.speller.ident(&column.name));
+        let sql = format!(
+            "SELECT setval({sequence}, {last}) FROM {} HAVING {last} {side} {bound}",
+            self.speller.name(table)
+        );
+        let shown = self.shown_part(table, &column.name);
+        let at = self.push(sql, Verb::Alter, "column", shown);
+        self.statements[at].needs.push(needed);
     }
 
     pub(super) fn begin_serial(&mut self, before: &Column, column: &Column, table: &Name) {
@@ -79,7 +146,7 @@ impl Builder<'_> {
             self.speller.name(table),
             self.speller.ident(&column.name)
         );
-        let at = self.push(create, "create", "sequence", shown.clone());
+        let at = self.push(create, Verb::Create, "sequence", shown.clone());
         let text = literal(&sequence.quoted());
         let set = self.alter_column(
             table,
@@ -90,11 +157,12 @@ impl Builder<'_> {
         self.statements[set].needs.push(at);
         let owner = self.push(
             format!("ALTER SEQUENCE {name} OWNED BY {owned}"),
-            "alter",
+            Verb::Alter,
             "sequence",
             shown,
         );
         self.statements[owner].needs.push(at);
+        self.go_on_behind_rows(column, table, &text, set);
     }
 
     /// Storage, compression and statistics.
@@ -138,6 +206,11 @@ impl Builder<'_> {
             );
         }
     }
+}
+
+/// What a sequence is called while its heir takes its name.
+fn former(sequence: &Name) -> Name {
+    Name::new(sequence.schema.clone(), format!("{}__old", sequence.name))
 }
 
 fn identity_changes(from: &Identity, to: &Identity, data_type: &str) -> String {

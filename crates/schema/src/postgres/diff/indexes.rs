@@ -1,11 +1,11 @@
 //! Indexes of tables and of materialized views.
 
 use super::{Builder, Part};
-use crate::Hazard;
 use crate::postgres::hazards;
 use crate::postgres::listed::Listed;
 use crate::postgres::model::{Index, IndexItem};
 use crate::postgres::name::Name;
+use crate::{Hazard, Verb};
 
 impl<'a> Builder<'a> {
     pub(super) fn indexes(&mut self) {
@@ -96,7 +96,7 @@ impl<'a> Builder<'a> {
         );
         self.push_with(
             sql,
-            "rename",
+            Verb::Rename,
             "index",
             found.name.clone(),
             vec![hazards::SHARE_UPDATE_EXCLUSIVE],
@@ -125,7 +125,7 @@ impl<'a> Builder<'a> {
             let sql = format!("ALTER INDEX {name} {action}");
             self.push_with(
                 sql,
-                "alter",
+                Verb::Alter,
                 "index",
                 wanted.name.clone(),
                 vec![hazards::SHARE_UPDATE_EXCLUSIVE],
@@ -169,7 +169,7 @@ impl<'a> Builder<'a> {
                 query: Some(hazards::duplicates(on, &columns, predicate)),
             });
         }
-        let at = self.push_with(sql, "create", "index", index.name.clone(), hazards);
+        let at = self.push_with(sql, Verb::Create, "index", index.name.clone(), hazards);
         self.statements[at].needs.extend(needs);
         self.fresh
             .insert(Part::Index(on.clone(), index.name.clone()));
@@ -181,8 +181,7 @@ impl<'a> Builder<'a> {
             Hazard::Drop(format!("index {name}")),
             hazards::ACCESS_EXCLUSIVE,
         ];
-        let at = self.push_with(sql, "drop", "index", name.to_owned(), hazards);
-        self.statements[at].destructive = for_good;
-        at
+        let verb = if for_good { Verb::Drop } else { Verb::Aside };
+        self.push_with(sql, verb, "index", name.to_owned(), hazards)
     }
 }

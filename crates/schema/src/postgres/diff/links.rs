@@ -4,9 +4,9 @@
 use std::collections::{HashMap, HashSet};
 
 use super::Builder;
-use crate::Statement;
 use crate::postgres::name::Name;
 use crate::postgres::split;
+use crate::{Statement, Verb};
 
 /// A column that another statement gives another type.
 pub(super) struct Retyped {
@@ -38,11 +38,12 @@ impl Builder<'_> {
         if !self
             .statements
             .iter()
-            .any(|statement| statement.destructive)
+            .any(|statement| statement.is_destructive())
         {
             return;
         }
         self.link_comments();
+        self.link_remade();
         let mut retyped = std::mem::take(&mut self.retyped);
         let lost = self.lost_views();
         retyped.retain(|each| {
@@ -50,7 +51,7 @@ impl Builder<'_> {
             let needs: Vec<usize> = shown.map(|view| view.drop).collect();
             let statement = &mut self.statements[each.at];
             statement.needs.extend(&needs);
-            statement.destructive || !needs.is_empty()
+            statement.is_destructive() || !needs.is_empty()
         });
         if retyped.is_empty() {
             return;
@@ -65,13 +66,33 @@ impl Builder<'_> {
         }
     }
 
+    /// What speaks of a table that is dropped and made again waits for that.
+    fn link_remade(&mut self) {
+        for (table, dropped) in std::mem::take(&mut self.remade) {
+            for at in (0..self.statements.len()).filter(|at| *at != dropped) {
+                let names = split::names(&self.statements[at].sql);
+                if !names.contains(&table.name) {
+                    continue;
+                }
+                for aside in self.stepped_aside(at) {
+                    self.statements[aside].needs.push(dropped);
+                    self.statements[dropped].needs.push(aside);
+                }
+                let is_before = self.statements[dropped].needs.contains(&at);
+                if !is_before {
+                    self.statements[at].needs.push(dropped);
+                }
+            }
+        }
+    }
+
     /// What is not made has no comment.
     fn link_comments(&mut self) {
         let mut made: HashMap<(&str, &str), usize> = HashMap::new();
         let mut needed = Vec::new();
         for (at, statement) in self.statements.iter().enumerate() {
             let name = statement.object.name.as_str();
-            if matches!(statement.verb, "add" | "create") {
+            if matches!(statement.verb, Verb::Add | Verb::Create) {
                 made.insert((statement.object.kind, name), at);
             } else if let Some(rest) = statement.sql.strip_prefix("COMMENT ON ") {
                 let target = COMMENTED.iter().find(|(word, _)| rest.starts_with(word));
@@ -88,7 +109,7 @@ impl Builder<'_> {
     fn lost_views(&self) -> Vec<LostView> {
         let mut lost = Vec::new();
         for (drop, statement) in self.statements.iter().enumerate() {
-            if statement.object.kind != "view" || !statement.destructive {
+            if statement.object.kind != "view" || !statement.is_destructive() {
                 continue;
             }
             let mut views = self.from.views.values();
@@ -109,7 +130,7 @@ impl Builder<'_> {
             let object = &statement.object;
             let is_own = object.kind == "column" && object.name == own;
             let speaks_of_it = USERS.contains(&object.kind)
-                && (object.kind != "column" || statement.verb == "add")
+                && (object.kind != "column" || statement.verb == Verb::Add)
                 && names[at].contains(&retyped.table.name)
                 && names[at].contains(&retyped.column);
             if !is_own && !speaks_of_it {
@@ -126,11 +147,13 @@ impl Builder<'_> {
     /// The statements before this one that took away what it makes again.
     fn stepped_aside(&self, made: usize) -> Vec<usize> {
         let wanted = &self.statements[made];
-        if !matches!(wanted.verb, "add" | "create") {
+        if !matches!(wanted.verb, Verb::Add | Verb::Create) {
             return Vec::new();
         }
         let is_it = |statement: &Statement| {
-            statement.verb == "drop" && !statement.destructive && statement.object == wanted.object
+            !statement.is_destructive()
+                && statement.verb.word() == Verb::Drop.word()
+                && statement.object == wanted.object
         };
         (0..made)
             .filter(|at| is_it(&self.statements[*at]))

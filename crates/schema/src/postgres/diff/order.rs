@@ -93,10 +93,12 @@ impl<'a> Builder<'a> {
                     self.alter_table(before, table)
                 }
                 (before, Some(table)) => {
-                    if let Some(before) = before {
-                        self.drop_table(before);
-                    }
+                    let dropped = before.map(|before| self.drop_remade(before));
+                    let first = self.statements.len();
                     self.create_table(table);
+                    for statement in &mut self.statements[first..] {
+                        statement.needs.extend(dropped);
+                    }
                 }
                 (_, None) => {}
             },

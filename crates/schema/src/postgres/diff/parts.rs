@@ -1,11 +1,11 @@
 //! What hangs on tables: row level security, policies, triggers, and which rows replication tells apart.
 
 use super::{Builder, Part};
-use crate::Hazard;
 use crate::postgres::hazards;
 use crate::postgres::listed::Listed;
 use crate::postgres::model::{Policy, Schema, Table, Trigger};
 use crate::postgres::name::Name;
+use crate::{Hazard, Verb};
 
 impl<'a> Builder<'a> {
     pub(super) fn parts(&mut self) {
@@ -64,7 +64,7 @@ impl<'a> Builder<'a> {
             let shown = self.shown(&table.name);
             self.push_with(
                 sql,
-                "alter",
+                Verb::Alter,
                 "table",
                 shown,
                 vec![hazards::ACCESS_EXCLUSIVE],
@@ -96,7 +96,7 @@ impl<'a> Builder<'a> {
         let shown = self.shown_part(&table.name, &wanted.name);
         let at = self.push_with(
             sql,
-            "create",
+            Verb::Create,
             "policy",
             shown,
             vec![hazards::ACCESS_EXCLUSIVE],
@@ -125,9 +125,8 @@ impl<'a> Builder<'a> {
             Hazard::Drop(format!("{kind} {shown}")),
             hazards::ACCESS_EXCLUSIVE,
         ];
-        let at = self.push_with(sql, "drop", kind, shown, hazards);
-        self.statements[at].destructive = for_good;
-        at
+        let verb = if for_good { Verb::Drop } else { Verb::Aside };
+        self.push_with(sql, verb, kind, shown, hazards)
     }
 
     fn triggers(
@@ -169,7 +168,7 @@ impl<'a> Builder<'a> {
             let shown = self.shown_part(on, &wanted.name);
             let at = self.push_with(
                 sql,
-                "create",
+                Verb::Create,
                 "trigger",
                 shown,
                 vec![hazards::SHARE_ROW_EXCLUSIVE],
@@ -192,7 +191,7 @@ impl<'a> Builder<'a> {
             let shown = self.shown_part(on, &wanted.name);
             self.push_with(
                 sql,
-                "alter",
+                Verb::Alter,
                 "trigger",
                 shown,
                 vec![hazards::SHARE_ROW_EXCLUSIVE],
@@ -213,7 +212,7 @@ impl<'a> Builder<'a> {
         let shown = self.shown(&table.name);
         self.push_with(
             sql,
-            "alter",
+            Verb::Alter,
             "table",
             shown,
             vec![hazards::ACCESS_EXCLUSIVE],

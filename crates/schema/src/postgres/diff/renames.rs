@@ -6,7 +6,7 @@ use super::super::Schema;
 use super::super::model::{ConstraintKind, Table, TypeKind};
 use super::super::name::{Name, literal};
 use super::super::spell::Speller;
-use crate::{Hazard, Object, PlanError, Statement};
+use crate::{Hazard, Object, PlanError, Statement, Verb};
 use inside::{rename_in, rename_in_table, replace};
 
 /// What applying gave.
@@ -87,7 +87,7 @@ impl Work<'_> {
         let hazards = vec![Hazard::Lock("ACCESS EXCLUSIVE")];
         self.renamed
             .statements
-            .push(Statement::plain(sql, "rename", object, hazards));
+            .push(Statement::plain(sql, Verb::Rename, object, hazards));
     }
 
     fn shown(&self, name: &Name) -> String {

@@ -3,11 +3,11 @@
 use super::enums::labels;
 use super::links::Retyped;
 use super::{Builder, Part};
-use crate::Hazard;
 use crate::postgres::hazards::{self, Cast};
 use crate::postgres::model::{Column, Table, TypeKind, UserType};
 use crate::postgres::name::{Name, quote};
 use crate::postgres::split;
+use crate::{Hazard, Verb};
 
 impl<'a> Builder<'a> {
     /// Gives the old type another name, makes the new one, and gives its columns the new one. `word` is what the old one is.
@@ -21,13 +21,13 @@ impl<'a> Builder<'a> {
             self.speller.ident(&old.name)
         );
         let lock = vec![hazards::ACCESS_EXCLUSIVE];
-        let first = self.push_with(sql, "replace", "type", shown.clone(), lock);
+        let first = self.push_with(sql, Verb::Replace, "type", shown.clone(), lock);
         let sql = self.speller.user_type(to);
         let kind = match to.kind {
             TypeKind::Enum(_) => "type",
             TypeKind::Domain(_) => "domain",
         };
-        let mut last = self.push(sql, "create", kind, shown.clone());
+        let mut last = self.push(sql, Verb::Create, kind, shown.clone());
         self.statements[last].needs.push(first);
         for (table, column) in self.columns_of_type(&to.name) {
             last = self.retype(table, column, &to.name, last);
@@ -38,7 +38,7 @@ impl<'a> Builder<'a> {
             });
         }
         let sql = format!("DROP {word} {}", self.speller.name(&old));
-        let at = self.push(sql, "replace", "type", shown);
+        let at = self.push(sql, Verb::Replace, "type", shown);
         self.statements[at].needs.push(last);
         first
     }
@@ -53,11 +53,10 @@ impl<'a> Builder<'a> {
         };
         let first = self.replace_type(to, type_word(before));
         let statement = &mut self.statements[first];
-        (statement.verb, statement.object.kind) = ("alter", "domain");
+        (statement.verb, statement.object.kind) = (Verb::Alter, "domain");
         if matches!(cast, Cast::Lossy | Cast::Explicit) {
             let sentence = format!("values of type {} become others", to.name.name);
             statement.hazards.push(Hazard::LossyCast(sentence));
-            statement.destructive = true;
         }
     }
 
@@ -88,7 +87,7 @@ impl<'a> Builder<'a> {
             let shown = self.shown_part(&table.name, &column.name);
             let rewrite = Hazard::Rewrite(format!("table {} is written anew", table.name.name));
             let hazards = vec![hazards::ACCESS_EXCLUSIVE, rewrite];
-            let at = self.push_with(sql, "alter", "column", shown, hazards);
+            let at = self.push_with(sql, Verb::Alter, "column", shown, hazards);
             self.statements[at].needs.push(last);
             last = at;
         }

@@ -4,7 +4,7 @@ use super::{Builder, Part};
 use crate::postgres::model::{Function, Trigger};
 use crate::postgres::name::Name;
 use crate::postgres::split;
-use crate::{Hazard, postgres::hazards};
+use crate::{Hazard, Verb, postgres::hazards};
 
 type Key = (Name, String);
 
@@ -73,7 +73,7 @@ impl<'a> Builder<'a> {
                     Hazard::Drop(format!("function {shown} is made again")),
                     hazards::ACCESS_EXCLUSIVE,
                 ];
-                needs.push(self.push_with(sql, "drop", "function", shown.clone(), hazards));
+                needs.push(self.push_with(sql, Verb::Aside, "function", shown.clone(), hazards));
             }
         }
         let source = to.meta.source.clone().filter(|_| self.speller.is_sqldef());
@@ -82,7 +82,7 @@ impl<'a> Builder<'a> {
             Some(source) => source,
             None => self.speller.function(to),
         };
-        let at = self.push(sql, "create", "function", shown);
+        let at = self.push(sql, Verb::Create, "function", shown);
         self.statements[at].needs = needs;
     }
 

@@ -1,6 +1,7 @@
 //! Sequences that stand by themselves.
 
 use super::Builder;
+use crate::Verb;
 use crate::postgres::hazards;
 use crate::postgres::model::Sequence;
 use crate::postgres::spell::sequence_options;
@@ -18,7 +19,7 @@ impl<'a> Builder<'a> {
         let Some(from) = self.from.sequences.get(&to.name) else {
             let source = to.meta.source.clone().filter(|_| self.speller.is_sqldef());
             let sql = source.unwrap_or_else(|| self.speller.sequence(to));
-            self.push(sql, "create", "sequence", shown);
+            self.push(sql, Verb::Create, "sequence", shown);
             return;
         };
         let mut full = to.options.clone();
@@ -60,7 +61,7 @@ impl<'a> Builder<'a> {
         );
         self.push_with(
             sql,
-            "alter",
+            Verb::Alter,
             "sequence",
             shown,
             vec![hazards::SHARE_ROW_EXCLUSIVE],
@@ -91,7 +92,7 @@ impl<'a> Builder<'a> {
                 self.speller.name(name)
             );
             let shown = self.shown(name);
-            self.push(sql, "alter", "sequence", shown);
+            self.push(sql, Verb::Alter, "sequence", shown);
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Tables as a whole.
 
 use super::{Builder, Part};
-use crate::Hazard;
 use crate::postgres::hazards;
 use crate::postgres::model::{Constraint, ConstraintKind, Table};
 use crate::postgres::spell::option_list;
+use crate::{Hazard, Verb};
 
 impl<'a> Builder<'a> {
     /// Whether a table has to be looked at; a cheap test, since most of a large schema stays as it is.
@@ -35,12 +35,31 @@ impl<'a> Builder<'a> {
 
     /// Whether the table cannot be changed into what is wanted.
     pub(super) fn is_remade(&self, from: &Table, to: &Table) -> bool {
-        !self.same.partitioned(from, to)
+        let parent = from.partition_of.as_ref().map(|(parent, _)| parent);
+        let goes_with_parent = parent.is_some_and(|parent| {
+            let (before, after) = (self.from.tables.get(parent), self.to.tables.get(parent));
+            matches!((before, after), (Some(before), Some(after)) if self.is_remade(before, after))
+        });
+        goes_with_parent
+            || !self.same.partitioned(from, to)
             || from
                 .likes
                 .iter()
                 .any(|(_, clause)| clause.to_lowercase().starts_with("of "))
                 && to.likes.is_empty()
+    }
+
+    /// Drops what is made again, unless it went with the table that it is a part of.
+    pub(super) fn drop_remade(&mut self, from: &Table) -> usize {
+        let parent = from.partition_of.as_ref().map(|(parent, _)| parent);
+        let mut remade = self.remade.iter();
+        let went = remade.find(|(name, _)| Some(name) == parent);
+        let at = match went.map(|(_, at)| *at) {
+            Some(at) => at,
+            None => self.drop_table(from),
+        };
+        self.remade.push((from.name.clone(), at));
+        at
     }
 
     pub(super) fn create_table(&mut self, to: &'a Table) {
@@ -74,7 +93,7 @@ impl<'a> Builder<'a> {
             })
             .map(|(name, _)| name.clone())
             .collect();
-        self.push(sql, "create", "table", shown.clone());
+        self.push(sql, Verb::Create, "table", shown.clone());
         self.created.insert(to.name.clone());
         if is_from_model {
             for column in to.columns.values() {
@@ -84,7 +103,7 @@ impl<'a> Builder<'a> {
             for constraint in to.constraints.values().filter(|each| !is_late(each)) {
                 if let Some(source) = &constraint.meta.source {
                     let name = self.shown_part(&to.name, &constraint.name);
-                    self.push(source.clone(), "add", "constraint", name);
+                    self.push(source.clone(), Verb::Add, "constraint", name);
                 }
             }
         }
@@ -127,10 +146,12 @@ impl<'a> Builder<'a> {
         let mut actions: Vec<(String, Vec<Hazard>)> = Vec::new();
         if from.unlogged != to.unlogged {
             let word = if to.unlogged { "UNLOGGED" } else { "LOGGED" };
-            actions.push((
-                format!("SET {word}"),
-                vec![hazards::ACCESS_EXCLUSIVE, rewrite()],
-            ));
+            let mut hazards = vec![hazards::ACCESS_EXCLUSIVE, rewrite()];
+            if to.unlogged && !self.speller.is_sqldef() {
+                let lost = format!("the rows of {}, when the server crashes", to.name.name);
+                hazards.insert(0, Hazard::DataLoss(lost));
+            }
+            actions.push((format!("SET {word}"), hazards));
         }
         let mut changed = to.options.clone();
         changed.retain(|name, value| from.options.get(name) != Some(value));
@@ -182,7 +203,7 @@ impl<'a> Builder<'a> {
         for (action, hazards) in actions {
             let sql = self.alter(&to.name, &action);
             let shown = self.shown(&to.name);
-            self.push_with(sql, "alter", "table", shown, hazards);
+            self.push_with(sql, Verb::Alter, "table", shown, hazards);
         }
         self.attachment(from, to);
     }
@@ -212,7 +233,7 @@ impl<'a> Builder<'a> {
             );
             needs.push(self.push_with(
                 sql,
-                "detach",
+                Verb::Detach,
                 "partition",
                 shown.clone(),
                 vec![hazards::ACCESS_EXCLUSIVE],
@@ -233,7 +254,7 @@ impl<'a> Builder<'a> {
                 },
             ];
             let sql = self.alter(parent, &action);
-            let at = self.push_with(sql, "attach", "partition", shown, hazards);
+            let at = self.push_with(sql, Verb::Attach, "partition", shown, hazards);
             self.statements[at].needs = needs;
         }
     }

@@ -3,10 +3,10 @@
 use super::Builder;
 use super::enums::labels;
 use super::replace::type_word;
-use crate::Hazard;
 use crate::postgres::model::{Constraint, ConstraintKind, Domain, TypeKind, UserType};
 use crate::postgres::name::{Name, quote};
 use crate::postgres::split;
+use crate::{Hazard, Verb};
 
 impl<'a> Builder<'a> {
     pub(super) fn namespaces(&mut self) {
@@ -22,14 +22,14 @@ impl<'a> Builder<'a> {
                     .filter(|_| self.speller.is_sqldef());
                 let sql =
                     source.unwrap_or_else(|| format!("CREATE SCHEMA {}", self.speller.ident(name)));
-                self.push(sql, "create", "schema", name.clone());
+                self.push(sql, Verb::Create, "schema", name.clone());
             }
         }
         if !self.speller.is_sqldef() {
             for name in to.namespaces() {
                 if !has.contains(&name) && !to.schemas.contains(&name) {
                     let sql = format!("CREATE SCHEMA {}", self.speller.ident(&name));
-                    self.push(sql, "create", "schema", name);
+                    self.push(sql, Verb::Create, "schema", name);
                 }
             }
         }
@@ -53,7 +53,7 @@ impl<'a> Builder<'a> {
                     schema.unwrap_or_default()
                 )
             });
-            self.push(sql, "create", "extension", name.clone());
+            self.push(sql, Verb::Create, "extension", name.clone());
         }
     }
 
@@ -160,7 +160,7 @@ impl<'a> Builder<'a> {
                 let source = to.meta.source.clone().filter(|_| self.speller.is_sqldef());
                 let sql = source.unwrap_or_else(|| self.speller.user_type(to));
                 let shown = self.shown(&to.name);
-                let at = self.push(sql, "create", kind, shown);
+                let at = self.push(sql, Verb::Create, kind, shown);
                 self.statements[at].needs.extend(dropped);
             }
         }
@@ -212,7 +212,7 @@ impl<'a> Builder<'a> {
         for (action, hazards) in actions {
             let sql = format!("ALTER DOMAIN {} {action}", self.speller.name(name));
             let shown = self.shown(name);
-            self.push_with(sql, "alter", "domain", shown, hazards);
+            self.push_with(sql, Verb::Alter, "domain", shown, hazards);
         }
     }
 }

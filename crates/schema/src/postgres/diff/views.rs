@@ -3,12 +3,12 @@
 use std::collections::HashSet;
 
 use super::{Builder, Part};
-use crate::Hazard;
 use crate::postgres::expr;
 use crate::postgres::hazards;
 use crate::postgres::model::{Table, View};
 use crate::postgres::name::Name;
 use crate::postgres::split;
+use crate::{Hazard, Verb};
 
 impl<'a> Builder<'a> {
     /// Views that show columns which get a new name: theirs would keep the old one.
@@ -130,9 +130,8 @@ impl<'a> Builder<'a> {
             Hazard::Drop(format!("view {shown}")),
             hazards::ACCESS_EXCLUSIVE,
         ];
-        let at = self.push_with(sql, "drop", "view", shown, hazards);
-        self.statements[at].destructive = for_good;
-        at
+        let verb = if for_good { Verb::Drop } else { Verb::Aside };
+        self.push_with(sql, verb, "view", shown, hazards)
     }
 
     fn is_same_view(&self, from: &View, to: &View) -> bool {
@@ -187,7 +186,11 @@ impl<'a> Builder<'a> {
             let sql = source.unwrap_or_else(|| self.speller.view(view, replaces));
             let at = self.push(
                 sql,
-                if replaces { "replace" } else { "create" },
+                if replaces {
+                    Verb::Replace
+                } else {
+                    Verb::Create
+                },
                 "view",
                 shown.clone(),
             );

@@ -1,0 +1,154 @@
+//! Clauses for the columns of one table.
+
+use super::parts::{Clauses, Parts, is_apart};
+use crate::Hazard;
+use crate::mysql::diff::{ColumnStep, Place, TableDiff};
+use crate::mysql::hazards;
+use crate::mysql::model::Column;
+use crate::mysql::native::Builder;
+
+impl Builder<'_> {
+    pub(super) fn column_clauses(&self, diff: &TableDiff<'_>, parts: &mut Parts) {
+        for step in &diff.columns {
+            match step {
+                ColumnStep::Add(column, place) => {
+                    let text = format!(
+                        "ADD COLUMN {}{}",
+                        self.printer.column(diff.to, column),
+                        self.place(*place)
+                    );
+                    parts.kept.push(text, hazards::of_added(diff.to, column));
+                }
+                ColumnStep::Change { from, to, place } => {
+                    if is_apart(diff, from, to) {
+                        self.moved(diff, (from, to), *place, &mut parts.kept);
+                        continue;
+                    }
+                    parts.of_column(&to.name).push(
+                        self.change(diff, from, to, *place),
+                        hazards::of_changed(diff.from, from, to),
+                    );
+                }
+                ColumnStep::Remake { from, to, place } => {
+                    let clauses = parts.of_column(&to.name);
+                    clauses.push(
+                        format!("DROP COLUMN {}", self.printer.name(&from.name)),
+                        remade(diff, from),
+                    );
+                    let text = format!(
+                        "ADD COLUMN {}{}",
+                        self.printer.column(diff.to, to),
+                        self.place(*place)
+                    );
+                    clauses.push(text, hazards::of_added(diff.to, to));
+                }
+            }
+        }
+        for column in diff
+            .dropped_columns
+            .iter()
+            .filter(|column| column.is_auto_increment)
+        {
+            let text = format!(
+                "MODIFY COLUMN {} {}",
+                self.printer.name(&column.name),
+                self.printer.definition(diff.from, column, false)
+            );
+            parts.kept.push(text, Vec::new());
+        }
+    }
+
+    /// Puts columns where they belong after what is made anew.
+    pub(super) fn order_clauses(
+        &self,
+        diff: &TableDiff<'_>,
+        misplaced: &[(&Column, Place<'_>)],
+    ) -> Clauses {
+        let mut clauses = Clauses::default();
+        for (column, place) in misplaced {
+            let before = diff.columns.iter().find_map(|step| match step {
+                ColumnStep::Change { from, to, .. } if to.name.is(&column.name) => Some(*from),
+                _ => None,
+            });
+            match before.filter(|before| is_apart(diff, before, column)) {
+                Some(before) => {
+                    // It has its name by then.
+                    let mut before = before.clone();
+                    before.was = None;
+                    self.moved(diff, (&before, column), Some(*place), &mut clauses);
+                }
+                None => {
+                    let definition = self.printer.column(diff.to, column);
+                    let text = format!("MODIFY COLUMN {definition}{}", self.place(*place));
+                    clauses.push(text, Vec::new());
+                }
+            }
+        }
+        clauses
+    }
+
+    /// A column that keeps its type for now gets its name and place with the others: their order is one.
+    fn moved(
+        &self,
+        diff: &TableDiff<'_>,
+        (from, to): (&Column, &Column),
+        place: Option<Place<'_>>,
+        clauses: &mut Clauses,
+    ) {
+        if place.is_none() && from.was.is_none() {
+            return;
+        }
+        let mut still = from.clone();
+        still.name = to.name.clone();
+        still.data_type.charset.clone_from(&from.norm.charset);
+        still.data_type.collation.clone_from(&from.norm.collation);
+        let place = place.map_or_else(String::new, |place| self.place(place));
+        let definition = self.printer.column(diff.from, &still);
+        clauses.push(
+            match &from.was {
+                Some(was) => format!(
+                    "CHANGE COLUMN {} {definition}{place}",
+                    self.printer.name(was)
+                ),
+                None => format!("MODIFY COLUMN {definition}{place}"),
+            },
+            Vec::new(),
+        );
+    }
+
+    fn change(
+        &self,
+        diff: &TableDiff<'_>,
+        from: &Column,
+        to: &Column,
+        place: Option<Place<'_>>,
+    ) -> String {
+        let place = place.map_or_else(String::new, |place| self.place(place));
+        match &from.was {
+            Some(was) => format!(
+                "CHANGE COLUMN {} {}{place}",
+                self.printer.name(was),
+                self.printer.column(diff.to, to)
+            ),
+            None => format!("MODIFY COLUMN {}{place}", self.printer.column(diff.to, to)),
+        }
+    }
+
+    fn place(&self, place: Place<'_>) -> String {
+        match place {
+            Place::First => " FIRST".to_owned(),
+            Place::After(name) => format!(" AFTER {}", self.printer.name(name)),
+        }
+    }
+}
+
+/// Values of a generated column can be made again.
+fn remade(diff: &TableDiff<'_>, from: &Column) -> Vec<Hazard> {
+    match from.generated {
+        Some(_) => Vec::new(),
+        None => vec![Hazard::DataLoss(format!(
+            "values of {}.{}",
+            diff.to.name.text, from.name.text
+        ))],
+    }
+}

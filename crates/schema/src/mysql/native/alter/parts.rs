@@ -1,0 +1,205 @@
+//! Which clauses of a table's change stand in one statement: to allow what one of them loses must allow nothing else.
+
+use crate::Hazard;
+use crate::mysql::diff::{ColumnStep, Place, TableDiff};
+use crate::mysql::hazards;
+use crate::mysql::model::{Column, Index, Name};
+
+/// What stands in one statement.
+#[derive(Default)]
+pub(super) struct Clauses {
+    pub(super) texts: Vec<String>,
+    pub(super) hazards: Vec<Hazard>,
+}
+
+impl Clauses {
+    pub(super) fn push(&mut self, text: String, hazards: Vec<Hazard>) {
+        self.texts.push(text);
+        self.hazards.extend(hazards);
+    }
+}
+
+/// The clauses of a table's change: what keeps all values stands in one statement, and what loses those of a column in one by
+/// the column's name, together with what makes no sense without it.
+#[derive(Default)]
+pub(super) struct Parts {
+    pub(super) kept: Clauses,
+    /// Columns in the order of the change.
+    pub(super) lossy: Vec<(Name, Clauses)>,
+    /// Columns that change without a loss, but are in an index that waits for one of the above, by place.
+    tied: Vec<(Name, usize)>,
+}
+
+impl Parts {
+    pub(super) fn of(diff: &TableDiff<'_>) -> Parts {
+        let lossy = diff.columns.iter().filter_map(|step| match step {
+            ColumnStep::Add(..) => None,
+            ColumnStep::Change { from, to, .. } => {
+                (is_lossy(from, to) && !is_apart(diff, from, to)).then_some(&to.name)
+            }
+            ColumnStep::Remake { from, to, .. } => from.generated.is_none().then_some(&to.name),
+        });
+        let lossy: Vec<Name> = lossy.cloned().collect();
+        let tied = tied(diff, &lossy);
+        Parts {
+            kept: Clauses::default(),
+            lossy: lossy
+                .into_iter()
+                .map(|name| (name, Clauses::default()))
+                .collect(),
+            tied,
+        }
+    }
+
+    /// The place of the loss that a column's change stands with.
+    fn place(&self, name: &Name) -> Option<usize> {
+        let mut lossy = self.lossy.iter();
+        let own = lossy.position(|(column, _)| column.is(name));
+        let tied = || self.tied.iter().find(|(column, _)| column.is(name));
+        own.or_else(|| tied().map(|(_, at)| *at))
+    }
+
+    /// Where what a column does belongs.
+    pub(super) fn of_column(&mut self, name: &Name) -> &mut Clauses {
+        let place = self.place(name);
+        match place.and_then(|at| self.lossy.get_mut(at)) {
+            Some((_, clauses)) => clauses,
+            None => &mut self.kept,
+        }
+    }
+
+    /// Where indexes are taken away: before the first of their columns is.
+    pub(super) fn before(&mut self, indexes: &[&Index]) -> &mut Clauses {
+        let mut lossy = self.lossy.iter_mut();
+        match lossy.find(|(column, _)| is_on(indexes, column)) {
+            Some((_, clauses)) => clauses,
+            None => &mut self.kept,
+        }
+    }
+
+    /// Where an index is made in the place of others: behind the last of all their columns.
+    pub(super) fn behind(&mut self, indexes: &[&Index]) -> &mut Clauses {
+        let mut lossy = self.lossy.iter_mut().rev();
+        match lossy.find(|(column, _)| is_on(indexes, column)) {
+            Some((_, clauses)) => clauses,
+            None => &mut self.kept,
+        }
+    }
+
+    /// Where a condition is made: behind the last of the columns that it names.
+    pub(super) fn behind_text(&mut self, text: &str) -> &mut Clauses {
+        let mut lossy = self.lossy.iter_mut().rev();
+        match lossy.find(|(column, _)| text.contains(column.text.as_str())) {
+            Some((_, clauses)) => clauses,
+            None => &mut self.kept,
+        }
+    }
+}
+
+/// Columns that share an index which is made anew with one that loses values.
+fn tied(diff: &TableDiff<'_>, lossy: &[Name]) -> Vec<(Name, usize)> {
+    let replaced = diff.replaced_indexes.iter();
+    let replaced = replaced.map(|(before, after)| vec![*before, *after]);
+    let dropped = diff.dropped_indexes.iter().map(|index| vec![*index]);
+    let mut tied = Vec::new();
+    for indexes in replaced.chain(dropped) {
+        let Some(at) = lossy.iter().position(|column| is_on(&indexes, column)) else {
+            continue;
+        };
+        let changed = diff.columns.iter().filter_map(|step| match step {
+            ColumnStep::Change { to, .. } if is_on(&indexes, &to.name) => Some(&to.name),
+            _ => None,
+        });
+        tied.extend(changed.map(|name| (name.clone(), at)));
+    }
+    tied
+}
+
+/// Whether an index that comes or goes is on both columns.
+pub(super) fn shares_index(diff: &TableDiff<'_>, one: &Name, other: &Name) -> bool {
+    let replaced = diff.replaced_indexes.iter();
+    let replaced = replaced.map(|(before, after)| vec![*before, *after]);
+    let primary = diff.primary.into_iter();
+    let primary = primary.map(|(before, after)| before.into_iter().chain(after).collect());
+    let added = diff.added_indexes.iter().map(|index| vec![*index]);
+    let dropped = diff.dropped_indexes.iter().map(|index| vec![*index]);
+    let mut all = replaced.chain(primary).chain(added).chain(dropped);
+    all.any(|indexes| is_on(&indexes, one) && is_on(&indexes, other))
+}
+
+/// Whether one of them is on a column.
+fn is_on(indexes: &[&Index], column: &Name) -> bool {
+    let mut indexes = indexes.iter();
+    indexes.any(|index| index.parts.iter().any(|part| part.is_of(column)))
+}
+
+/// Columns that stand elsewhere than they should when all clauses are executed, each with the one before it: what is dropped
+/// and added later than the others moves has others beside it then.
+pub(super) fn misplaced<'a>(diff: &TableDiff<'a>, parts: &Parts) -> Vec<(&'a Column, Place<'a>)> {
+    if parts.lossy.is_empty() {
+        return Vec::new();
+    }
+    let mut order: Vec<&Name> = diff
+        .from
+        .columns
+        .iter()
+        .map(|column| &column.name)
+        .collect();
+    let moves = diff.columns.iter().filter_map(|step| match step {
+        ColumnStep::Add(column, place) => Some((&column.name, *place)),
+        ColumnStep::Change { to, place, .. } => Some((&to.name, (*place)?)),
+        ColumnStep::Remake { to, place, .. } => Some((&to.name, *place)),
+    });
+    let mut moves: Vec<(&Name, Place<'_>)> = moves.collect();
+    // As the statements are executed: those without a loss first.
+    moves.sort_by_key(|(name, _)| parts.place(name));
+    for (name, place) in moves {
+        put(&mut order, name, place);
+    }
+    let wanted = &diff.to.columns;
+    order.retain(|name| wanted.iter().any(|column| column.name.is(name)));
+    let mut found = Vec::new();
+    for (at, column) in wanted.iter().enumerate() {
+        if order.get(at).is_some_and(|name| name.is(&column.name)) {
+            continue;
+        }
+        let place = match at.checked_sub(1) {
+            None => Place::First,
+            Some(before) => Place::After(&wanted[before].name),
+        };
+        put(&mut order, &column.name, place);
+        found.push((column, place));
+    }
+    found
+}
+
+fn put<'a>(order: &mut Vec<&'a Name>, name: &'a Name, place: Place<'_>) {
+    order.retain(|other| !other.is(name));
+    let at = match place {
+        Place::First => 0,
+        Place::After(before) => {
+            let before = order.iter().position(|other| other.is(before));
+            before.map_or(order.len(), |before| before + 1)
+        }
+    };
+    order.insert(at, name);
+}
+
+/// Whether a column's change is a statement of its own: values may be lost, and no new index waits for it.
+pub(super) fn is_apart(diff: &TableDiff<'_>, from: &Column, to: &Column) -> bool {
+    let replaced = diff.replaced_indexes.iter().map(|(_, after)| *after);
+    let primary = diff.primary.and_then(|(_, after)| after);
+    let mut new = diff
+        .added_indexes
+        .iter()
+        .copied()
+        .chain(replaced)
+        .chain(primary);
+    is_lossy(from, to) && !new.any(|index| index.parts.iter().any(|part| part.is_of(&to.name)))
+}
+
+fn is_lossy(from: &Column, to: &Column) -> bool {
+    from.norm.generated.is_none()
+        && !from.norm.is_same_type(&to.norm)
+        && hazards::loss(&from.norm, &to.norm).is_some()
+}
