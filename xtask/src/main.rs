@@ -12,6 +12,7 @@ mod bench;
 mod demo;
 mod experiment;
 mod fresh_debian;
+mod picture;
 mod run;
 mod servers;
 mod setup;
@@ -37,6 +38,7 @@ const USAGE: &str = "usage: cargo xtask TASK
              random pairs of schemas on every test server: as many as said, or those of the seeds A..B (500)
   tidy           rules that no compiler checks
   bless          write the expected outputs of snapshot tests anew; read the diff before you commit
+  picture PAGE   the README's picture, of a page that `hakaru report --html` wrote; needs Chromium
   web            builds the HTML page from web/ (needs Node 20.19) into crates/report/assets
   bench [NAME]   benchmarks against which claims are checked; without a name lists them
   experiment [NAME]
@@ -65,6 +67,7 @@ fn main() -> ExitCode {
         "with-servers" => test::with_servers(rest),
         "schema-pairs" => test::schema_pairs(rest),
         "web" => web::task(),
+        "picture" => picture::task(rest),
         "bench" => bench::task(rest),
         "experiment" => experiment::task(rest),
         "fresh-debian" => fresh_debian::task(rest),
