@@ -69,7 +69,10 @@ export interface Route {
   unanswered: number;
   checks_failed: number;
   unseen: number;
+  rps: number | null;
   time_share: Share;
+  thread_ms: Milliseconds | null;
+  thread_share: Share | null;
   latency_ms: Latency;
   balance_ms: Balance | null;
 }
@@ -144,6 +147,7 @@ export interface Run {
   latency_curve: CurvePoint[];
   seconds: Second[];
   processes: Process[];
+  balance_ms: Balance | null;
   routes: Route[];
   sql: Statement[];
   findings: Finding[];
@@ -370,9 +374,19 @@ export interface LoadSecond {
   generator_cores: number;
 }
 
+/** Requests whose latency lies between two bounds. */
+export interface LatencyClass {
+  from_ms: Milliseconds;
+  to_ms: Milliseconds;
+  count: number;
+}
+
 export interface Load {
   format: "hakaru-load";
   version: number;
+  /** Missing in documents of older programs, as are the other optional keys. */
+  hakaru?: string;
+  started_at_unix_ms?: number;
   url: string;
   load: { pace: string; connections: number };
   stopped: boolean;
@@ -384,6 +398,8 @@ export interface Load {
   statuses: Record<string, number>;
   latency_ms: LoadTimes;
   sent_latency_ms: LoadTimes;
+  latency_curve?: { share: Share; latency_ms: Milliseconds; sent_latency_ms: Milliseconds | null }[];
+  latency_classes?: LatencyClass[];
   connect_ms: LoadTimes;
   tls_handshake_ms: LoadTimes;
   generator: { engine: string; threads: number; cpu_share: Share; lateness_ms: LoadTimes; unsent: number };

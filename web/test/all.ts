@@ -7,6 +7,7 @@ import "./flame-words.test.ts";
 import "./flame.test.ts";
 import "./load.test.ts";
 import "./numbers.test.ts";
+import "./routes.test.ts";
 import "./sort.test.ts";
 import "./strips.test.ts";
 import "./sweep.test.ts";

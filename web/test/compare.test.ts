@@ -22,12 +22,12 @@ test("the headline is the verdict", () => {
   const rps = { ...row, metric: "rps", ratio: 2.08, low: 1.9, high: 2.2, verdict: "faster" } as const;
   const said = (decision: "faster" | "mixed" | "same" | "unclear", rows: Parameters<typeof headline>[0]["rows"]) =>
     headline({ decision, is_noise: false, rows });
-  assert.deepEqual(said("faster", [rps, row]), { text: "2.1× the throughput, p50 −54%", note: "sure", tone: "good" });
+  assert.deepEqual(said("faster", [rps, row]), { text: "2.1× the throughput, p50\u00a0−54%", note: "sure", tone: "good" });
   const same = { ...rps, ratio: 1, low: 0.98, high: 1.03, verdict: "same" } as const;
   assert.deepEqual(said("same", [same]), { text: "No difference in throughput", note: "±3%", tone: "none" });
   const tail = { ...row, metric: "p99", ratio: 1.8, verdict: "slower" } as const;
-  assert.equal(said("mixed", [same, row, tail]).text, "p50 −54%, p99 +80%");
-  assert.equal(said("mixed", [same, { ...row, metric: "p66" }, tail]).text, "p66 −54%, p99 +80%");
+  assert.equal(said("mixed", [same, row, tail]).text, "p50\u00a0−54%, p99\u00a0+80%");
+  assert.equal(said("mixed", [same, { ...row, metric: "p66" }, tail]).text, "p66\u00a0−54%, p99\u00a0+80%");
   assert.equal(said("unclear", [same]).text, "Not decided");
 });
 

@@ -8,7 +8,7 @@ mod settings;
 use std::fs::File;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use findings::numbers;
 use load::{GoalResult, Measured, Via};
@@ -63,12 +63,14 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
             settings.url
         ));
     }
+    let started_at_unix_ms = now_unix_ms();
     let (measured, rows) = measure(&settings, args.hdr.as_deref(), &stop)?;
     let goals: Vec<GoalResult> = (settings.goals.iter())
         .map(|goal| goal.check(&measured))
         .collect();
     let view = View {
         url: &settings.url,
+        started_at_unix_ms,
         plan: &settings.plan,
         scenario: &settings.scenario,
         measured: &measured,
@@ -175,4 +177,10 @@ fn exit(settings: &Settings, measured: &Measured, goals: &[GoalResult]) -> Exit 
         _ if allowed => Exit::Ok,
         _ => Exit::RequestsFailed,
     }
+}
+
+fn now_unix_ms() -> i64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_millis() as i64)
 }

@@ -4,7 +4,7 @@ use hdrhistogram::Histogram;
 use load::{Outcomes, Pace};
 use recording::Outcome;
 
-use crate::{View, doubts, quantile_ms, v1};
+use crate::{View, distribution, doubts, quantile_ms, v1};
 
 /// The JSON, indented, with a line feed at its end.
 pub fn document(view: &View<'_>) -> String {
@@ -22,6 +22,8 @@ fn load<'a>(view: &View<'a>) -> v1::Load<'a> {
     v1::Load {
         format: "hakaru-load",
         version: 1,
+        hakaru: env!("CARGO_PKG_VERSION"),
+        started_at_unix_ms: view.started_at_unix_ms,
         url: view.url,
         load: plan(view),
         stopped: measured.stopped,
@@ -37,6 +39,8 @@ fn load<'a>(view: &View<'a>) -> v1::Load<'a> {
         body_bytes: figures.body_bytes,
         latency_ms: times(&figures.latency, at_least),
         sent_latency_ms: times(&figures.service, at_least),
+        latency_curve: distribution::curve(&figures.latency, &figures.service),
+        latency_classes: distribution::classes(&figures.latency),
         connect_ms: times(&figures.connecting, 0),
         tls_handshake_ms: times(&figures.handshakes, 0),
         generator: v1::Generator {

@@ -4,6 +4,7 @@
 //! shown wrong: at least one request must lie beyond it. Start reading at [`page::summary`] or
 //! [`json::document`].
 
+mod distribution;
 pub mod doubts;
 pub mod hdr_log;
 pub mod json;
@@ -22,6 +23,8 @@ use scenario::Scenario;
 pub struct View<'a> {
     /// The target as typed.
     pub url: &'a str,
+    /// When the command began, milliseconds since 1970.
+    pub started_at_unix_ms: i64,
     /// How hard, how long.
     pub plan: &'a Plan,
     /// What the users did.

@@ -8,6 +8,9 @@ use serde::Serialize;
 pub(crate) struct Load<'a> {
     pub(crate) format: &'static str,
     pub(crate) version: u32,
+    /// Version of the program.
+    pub(crate) hakaru: &'static str,
+    pub(crate) started_at_unix_ms: i64,
     pub(crate) url: &'a str,
     pub(crate) load: Plan,
     pub(crate) stopped: bool,
@@ -24,6 +27,10 @@ pub(crate) struct Load<'a> {
     pub(crate) body_bytes: u64,
     pub(crate) latency_ms: Times,
     pub(crate) sent_latency_ms: Times,
+    /// Percentiles, as many as the requests carry.
+    pub(crate) latency_curve: Vec<CurvePoint>,
+    /// Counts of latencies.
+    pub(crate) latency_classes: Vec<Class>,
     pub(crate) connect_ms: Times,
     pub(crate) tls_handshake_ms: Times,
     pub(crate) generator: Generator,
@@ -72,6 +79,22 @@ pub(crate) struct Times {
     #[serde(rename = "p99.99")]
     pub(crate) p99_99: Option<f64>,
     pub(crate) max: Option<f64>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct CurvePoint {
+    /// Of the requests that took at most so long; 1 for the greatest.
+    pub(crate) share: f64,
+    pub(crate) latency_ms: f64,
+    pub(crate) sent_latency_ms: Option<f64>,
+}
+
+/// Requests whose latency lies from one bound up to the other.
+#[derive(Serialize)]
+pub(crate) struct Class {
+    pub(crate) from_ms: f64,
+    pub(crate) to_ms: f64,
+    pub(crate) count: u64,
 }
 
 #[derive(Serialize)]

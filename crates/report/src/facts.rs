@@ -111,6 +111,31 @@ pub fn agent_cost(recording: &Recording) -> Option<AgentCost> {
     })
 }
 
+/// For how long a request of a route holds a thread of the server, in milliseconds: from the start of its handler to its
+/// end, on average. `None` where the app was not seen.
+pub fn thread_ms(route: &RouteBalance) -> Option<f64> {
+    let balance = &route.balance;
+    let held = route.seen_mean_ms - balance.queue - balance.respond;
+    (route.answered > route.unseen).then(|| held.max(0.0))
+}
+
+/// A route's share of all the time for which routes held threads; `None` where the app was not seen.
+pub fn thread_share(route: &RouteBalance, routes: &[RouteBalance]) -> Option<f64> {
+    let held = |route: &RouteBalance| Some(thread_ms(route)? * route.answered as f64);
+    let all: f64 = routes.iter().filter_map(held).sum();
+    held(route).map(|own| if all > 0.0 { own / all } else { 0.0 })
+}
+
+/// Routes in the order in which they hold the server's threads, those that were not seen inside the app last. The queue
+/// says nothing of a route: under a closed load it is as long for all of them.
+pub fn by_thread_time<'a>(view: &View<'a>) -> Vec<&'a RouteBalance> {
+    let routes = &view.breakdown.routes;
+    let mut ordered: Vec<&RouteBalance> = routes.iter().collect();
+    let held = |route: &RouteBalance| thread_share(route, routes).unwrap_or(-1.0);
+    ordered.sort_by(|a, b| held(b).total_cmp(&held(a)));
+    ordered
+}
+
 /// A route's share of all time from sent to answered.
 pub fn time_share(route: &RouteBalance, overall: &RouteBalance) -> f64 {
     let sum = |route: &RouteBalance| route.service.iter().copied().sum::<Nanos>().as_secs_f64();

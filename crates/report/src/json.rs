@@ -59,9 +59,8 @@ fn document(view: &View<'_>) -> v1::Run {
         latency_curve: curve(view),
         seconds: seconds::rows(recording, &watched),
         processes: seconds::processes(&watched),
-        routes: (view.breakdown.routes.iter())
-            .map(|route| route_of(route, overall))
-            .collect(),
+        balance_ms: (overall.answered > overall.unseen).then(|| balance(&overall.balance)),
+        routes: routes(view),
         sql: view.breakdown.sql.iter().map(sql).collect(),
         findings: findings(view),
         failures: failures(view),
@@ -146,7 +145,13 @@ fn latency(percentiles: Percentiles) -> v1::Latency {
     }
 }
 
-fn route_of(route: &RouteBalance, overall: &RouteBalance) -> v1::Route {
+fn routes(view: &View<'_>) -> Vec<v1::Route> {
+    let routes = &view.breakdown.routes;
+    routes.iter().map(|route| route_of(route, view)).collect()
+}
+
+fn route_of(route: &RouteBalance, view: &View<'_>) -> v1::Route {
+    let seconds = view.recording.window.length().as_secs_f64();
     v1::Route {
         route: route.route.clone(),
         requests: route.requests,
@@ -155,7 +160,10 @@ fn route_of(route: &RouteBalance, overall: &RouteBalance) -> v1::Route {
         checks_failed: route.checks_failed,
         unseen: route.unseen,
         told: route.told,
-        time_share: facts::time_share(route, overall),
+        rps: (seconds > 0.0).then(|| route.answered as f64 / seconds),
+        time_share: facts::time_share(route, &view.breakdown.overall),
+        thread_ms: facts::thread_ms(route),
+        thread_share: facts::thread_share(route, &view.breakdown.routes),
         latency_ms: latency(Percentiles::of(&route.latency)),
         balance_ms: (route.answered > route.unseen).then(|| balance(&route.balance)),
         body_bytes_mean: route.body_bytes,
@@ -372,7 +380,10 @@ mod tests {
         let value = value_of(&Sample::chat());
         check_all_keys(&value);
         let route = &value["routes"][0];
-        check_keys(route, "route,requests,unanswered,latency_ms,balance_ms");
+        check_keys(
+            route,
+            "route,requests,rps,thread_ms,thread_share,unanswered,latency_ms,balance_ms",
+        );
         check_keys(
             &route["balance_ms"],
             "queue,receive,gvl_wait,gc,sql,http,lock,sleep,other_io,cpu,cpu_wait,respond,unaccounted",

@@ -61,6 +61,8 @@ pub struct Run {
     pub seconds: Vec<Line<Second>>,
     /// The processes of the run.
     pub processes: Vec<Line<Process>>,
+    /// Means of all requests that the app saw; `null` when it saw none.
+    pub balance_ms: Option<Balance>,
     /// By route, most time in total first.
     pub routes: Vec<Route>,
     /// By statement, most time first.
@@ -282,8 +284,14 @@ pub struct Route {
     pub unseen: u64,
     /// Of these, requests that the app told of: those of which the balance is.
     pub told: u64,
+    /// Of these, answered a second.
+    pub rps: Option<f64>,
     /// Its share of all time from sent to answered.
     pub time_share: f64,
+    /// For how long a request holds a thread of the server, on average; `null` when the app saw none.
+    pub thread_ms: Option<f64>,
+    /// Its share of all the time for which routes held threads.
+    pub thread_share: Option<f64>,
     /// Due → answered.
     pub latency_ms: Latency,
     /// Means a request that the app saw; `null` when it saw none.

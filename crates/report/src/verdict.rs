@@ -25,11 +25,16 @@ pub(crate) fn what_dominates(view: &View<'_>) -> Text {
         )
     });
     let outside = text!("The app was seen from outside only, so no cause can be named.");
-    match (overall.answered <= overall.unseen, route) {
-        (true, None) => outside,
-        (true, Some(route)) => text!("{outside} {route}.", outside, route),
-        (false, None) => text!("{goes}.", goes = greatest_term(overall)),
-        (false, Some(route)) => text!("{goes}; {route}.", goes = greatest_term(overall), route),
+    if overall.answered <= overall.unseen {
+        return match route {
+            None => outside,
+            Some(route) => text!("{outside} {route}.", outside, route),
+        };
+    }
+    let goes = greatest_term(overall);
+    match who_holds_threads(view) {
+        None => text!("{goes}.", goes),
+        Some(route) => text!("{goes}; {route}.", goes, route),
     }
 }
 
@@ -59,6 +64,35 @@ fn greatest_term(overall: &RouteBalance) -> Text {
             what = term.phrase
         ),
     }
+}
+
+/// Share of the threads' time from which on a second route is named.
+const SECOND_ROUTE_SHARE: f64 = 0.1;
+
+/// The one or two routes that hold the server's threads longest.
+fn who_holds_threads(view: &View<'_>) -> Option<Text> {
+    let routes = facts::by_thread_time(view).into_iter();
+    let held = |route: &RouteBalance| facts::thread_share(route, &view.breakdown.routes);
+    let mut held = routes.filter_map(|route| Some((one_line(&route.route), held(route)?)));
+    let (route, share) = held.next()?;
+    let share = numbers::share(share);
+    let second = held
+        .next()
+        .filter(|(_, share)| *share >= SECOND_ROUTE_SHARE);
+    Some(match second {
+        None => text!(
+            "{route} holds the threads for {share} of their busy time",
+            route,
+            share
+        ),
+        Some((other, its)) => text!(
+            "{route} holds the threads for {share} of their busy time, {other} for {its}",
+            route,
+            share,
+            other,
+            its = numbers::share(its)
+        ),
+    })
 }
 
 /// That requests failed, when so many did that no time can be trusted.

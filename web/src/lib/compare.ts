@@ -75,7 +75,7 @@ function told(rows: CompareRow[]): CompareRow[] {
 /** `2.1× the throughput`, `p50 −54%`. */
 function change(row: CompareRow): string {
   if (row.metric === "rps") return t("{ratio}× the throughput", { ratio: Number(row.ratio.toPrecision(2)) });
-  return `${metric(row)} ${signed(row.ratio - 1)}`;
+  return `${metric(row)}\u00a0${signed(row.ratio - 1)}`;
 }
 
 function signed(part: number): string {

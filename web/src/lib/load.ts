@@ -1,5 +1,7 @@
 // A load's times as columns of a table.
-import type { Load, LoadSecond, LoadTimes, Milliseconds } from "../format.ts";
+import { t } from "../words.ts";
+import { duration, plain, share } from "./numbers.ts";
+import type { CurvePoint, LatencyClass, Load, LoadSecond, LoadTimes, Milliseconds, Share } from "../format.ts";
 
 /** Percentiles by name, in the order in which they are shown. */
 export function percentiles(times: LoadTimes): [string, Milliseconds | null][] {
@@ -19,4 +21,47 @@ export function wholeSeconds(load: Pick<Load, "seconds" | "series">): LoadSecond
   const length = first && next ? next.at_s - first.at_s : 1;
   const whole = load.series.filter((second) => second.at_s + length <= load.seconds + 0.01 * length);
   return whole.length > 0 ? whole : load.series;
+}
+
+export interface Bar extends LatencyClass {
+  share: Share;
+  /** Of the highest bar. */
+  height: number;
+}
+
+/** Bars of a histogram, and powers of ten below them: `at` is the place, 0 to 1. */
+export function bars(classes: LatencyClass[]): { bars: Bar[]; ticks: { ms: Milliseconds; at: number }[] } {
+  const all = classes.reduce((sum, one) => sum + one.count, 0);
+  const highest = Math.max(1, ...classes.map((one) => one.count));
+  const [low, high] = [Math.log10(classes[0]?.from_ms ?? 1), Math.log10(classes.at(-1)?.to_ms ?? 10)];
+  const narrow = high - low < 1.2;
+  const decades = Array.from({ length: Math.ceil(high) - Math.floor(low) + 1 }, (_, index) => 10 ** (Math.floor(low) + index));
+  const places = decades.flatMap((ms) => (narrow ? [ms, 2 * ms, 5 * ms] : [ms]));
+  return {
+    bars: classes.map((one) => ({ ...one, share: all > 0 ? one.count / all : 0, height: one.count / highest })),
+    ticks: places.map((ms) => ({ ms, at: (Math.log10(ms) - low) / (high - low) })).filter(({ at }) => at > 0.02 && at < 0.98),
+  };
+}
+
+/** The curve of percentiles of a load in the form of a run's. */
+export function curve(load: Pick<Load, "latency_curve">): CurvePoint[] {
+  const points = load.latency_curve ?? [];
+  return points.map((point) => ({ share: point.share, latency_ms: point.latency_ms, service_ms: point.sent_latency_ms }));
+}
+
+export interface LoadHeadline {
+  text: string;
+  bad: boolean;
+}
+
+/** The verdict in a few words: rate, p95, and what failed. */
+export function headline(load: Pick<Load, "rps" | "requests" | "failed" | "latency_ms" | "expectations">): LoadHeadline {
+  const missed = load.expectations.filter((goal) => !goal.held).length;
+  const parts = [
+    t("{rate} requests/s", { rate: plain(load.rps) }),
+    ...(load.latency_ms.p95 === null ? [] : [`p95\u00a0${duration(load.latency_ms.p95)}`]),
+    load.failed === 0 ? t("none failed") : t("{share} failed", { share: share(load.failed / Math.max(load.requests, 1)) }),
+    ...(missed === 0 ? [] : [t("{count} of {all} expectations missed", { count: missed, all: load.expectations.length })]),
+  ];
+  return { text: parts.join(", "), bad: load.failed > 0 || missed > 0 };
 }

@@ -14,6 +14,9 @@ use crate::comparison::tests::{comparison, row};
 use crate::comparison::{self, Comparison, Tried};
 use crate::profile::{difference_to_html, of_run};
 
+/// What `hakaru load --json` printed of the chat, with an expectation that was missed.
+const LOAD: &str = include_str!("load.json");
+
 fn axe() -> String {
     let path = concat!(
         env!("CARGO_MANIFEST_DIR"),
@@ -90,6 +93,7 @@ fn pages_of_several_runs_are_accessible() {
     check(&[
         ("compare", compared(&faster())),
         ("try", compared(&tried())),
+        ("load", super::page(LOAD, "")),
         ("sweep", sweep().html()),
         ("log", journal(3).html()),
     ]);

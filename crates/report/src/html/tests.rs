@@ -93,8 +93,8 @@ pub(super) fn settle(browser: &mut Browser) {
     browser.ask("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))");
 }
 
-pub(super) const SECTIONS: [&str; 8] = [
-    "verdict", "findings", "balance", "latency", "seconds", "sql", "failures", "sure",
+pub(super) const SECTIONS: [&str; 9] = [
+    "verdict", "routes", "findings", "balance", "latency", "seconds", "sql", "failures", "sure",
 ];
 
 pub(super) fn check_looks(browser: &mut Browser, page: &str, sections: &str) {

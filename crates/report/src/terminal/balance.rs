@@ -18,7 +18,7 @@ const BAR_INDENT: usize = 4;
 /// The figures of a route, and how wide a page must be for each: a route's name tells more than a percentile.
 const HEADS: [(Phrase, usize); 5] = [
     (phrase!("requests"), 0),
-    (phrase!("of time"), 0),
+    (phrase!("threads"), 0),
     (phrase!("p50"), 90),
     (phrase!("p95"), 75),
     (phrase!("mean"), 0),
@@ -36,16 +36,17 @@ pub(super) fn write(page: &mut Page, view: &View<'_>) {
     }
     page.title(
         text!("WHERE THE TIME GOES"),
-        text!("by route, most time in total first; means per request, sent to answered"),
+        text!("by route, most thread time first; means per request, sent to answered"),
     );
     let heads = figures(page, HEADS.map(|(head, _)| page.written(head)));
     let room = page.columns().saturating_sub(width(&heads));
     page.line(&[(Ink::Faint, &format!("{}{heads}", left("", room)))]);
-    for route in routes.iter().take(ROUTES_MAX) {
-        head(page, route, &view.breakdown.overall);
+    let ordered = facts::by_thread_time(view);
+    let (shown, others) = ordered.split_at(ordered.len().min(ROUTES_MAX));
+    for route in shown {
+        head(page, route, routes);
         body(page, route, view.recording.meta.same_host);
     }
-    let others = &routes[routes.len().min(ROUTES_MAX)..];
     if !others.is_empty() {
         let overall = &view.breakdown.overall;
         let share = others
@@ -68,7 +69,7 @@ fn figures(page: &Page, cells: [String; HEADS.len()]) -> String {
     shown.map(|(cell, _)| right(cell, CELL)).collect()
 }
 
-fn head(page: &mut Page, route: &RouteBalance, overall: &RouteBalance) {
+fn head(page: &mut Page, route: &RouteBalance, routes: &[RouteBalance]) {
     let found = Percentiles::of(&route.service);
     let mean = match route.service.len() {
         0 => None,
@@ -79,7 +80,8 @@ fn head(page: &mut Page, route: &RouteBalance, overall: &RouteBalance) {
     };
     let cells = [
         numbers::count(route.requests),
-        numbers::share(facts::time_share(route, overall)),
+        facts::thread_share(route, routes)
+            .map_or_else(|| numbers::UNKNOWN.to_owned(), numbers::share),
         numbers::duration_ms_or_unknown(found.p50),
         numbers::duration_ms_or_unknown(found.p95),
         numbers::duration_ms_or_unknown(mean),

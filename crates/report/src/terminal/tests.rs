@@ -70,6 +70,33 @@ fn check_holds(page: &str, expected: &[&str]) {
 }
 
 #[test]
+fn the_queue_hides_no_route_that_holds_the_threads() {
+    let mut sample = Sample::chat();
+    let [often, slow] = &mut sample.breakdown.routes[..] else {
+        panic!("two routes")
+    };
+    // Both wait alike; one holds a thread for 20 ms, 400 times, the other for 1 s, 40 times.
+    for (route, held) in [(&mut *often, 20.0), (&mut *slow, 1000.0)] {
+        let balance = &mut route.balance;
+        balance.queue = 3000.0;
+        balance.respond = 0.0;
+        route.seen_mean_ms = balance.queue + held;
+    }
+    let page = check_page(&sample);
+    let place = |text: &str| {
+        page.find(text)
+            .unwrap_or_else(|| panic!("{text} is not in {page}"))
+    };
+    let words: String = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    let holders = "POST /login holds the threads for 83% of their busy time, GET /message for 17%.";
+    assert!(words.contains(holders), "{page}");
+    assert!(
+        place("\n  POST /login") < place("\n  GET /message"),
+        "{page}"
+    );
+}
+
+#[test]
 fn a_run_reads_from_the_verdict_down() {
     let page = check_page(&Sample::chat());
     check_holds(
@@ -77,7 +104,7 @@ fn a_run_reads_from_the_verdict_down() {
         &[
             "HAKARU RUN 3  puma -t 5:5 config.ru",
             "ruby 3.3.8 · puma 6.6.0 · 1 × 5 threads · sqlite",
-            "50% of the time goes into waiting for a free thread of the server (queue); GET /message takes 96%",
+            "50% of the time goes into waiting for a free thread of the server (queue); GET /message holds the",
             "Fix first: 25 times the same statement in each GET /message (N+1)",
             "440 requests   22.0/s   0 errors   0 failed checks   score 5233",
             "Q queue 20.0 ms 50%  S sql 10.0 ms 25%  ",
