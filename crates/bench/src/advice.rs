@@ -185,9 +185,22 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_halves_are_alike_and_hold_all_kinds_of_apps() {
+        let apps = cause::all(&apps_folder()).expect("apps");
+        let count = |is: fn(&App) -> bool| apps.iter().filter(|app| is(app)).count();
+        assert!(count(|app| app.half == "first") >= 18);
+        assert!(count(|app| app.half == "second") >= 18);
+        assert!(count(|app| app.is_healthy) >= 4);
+        assert!(count(|app| app.causes.len() > 1) >= 6);
+        for database in ["sqlite", "postgres", "mariadb"] {
+            assert!(apps.iter().any(|app| app.database == database));
+        }
+    }
+
+    #[test]
     fn every_app_is_whole_and_its_patches_apply() {
         let apps = cause::all(&apps_folder()).expect("apps");
-        assert!(apps.len() >= 15, "{}", apps.len());
+        assert!(apps.len() >= 38, "{}", apps.len());
         for app in &apps {
             patches_apply(app).unwrap_or_else(|why| panic!("{}: {why}", app.name));
             assert_eq!(app.causes.is_empty(), app.is_healthy, "{}", app.name);

@@ -1,0 +1,8 @@
+# frozen_string_literal: true
+
+class RoomsController < ApplicationController
+  def show
+    @room = Room.find(params[:id])
+    @minutes = @room.minutes_used
+  end
+end

@@ -1,0 +1,5 @@
+# frozen_string_literal: true
+
+class Owner < ApplicationRecord
+  has_many :bicycles
+end

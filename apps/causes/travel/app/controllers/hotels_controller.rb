@@ -1,0 +1,13 @@
+# frozen_string_literal: true
+
+class HotelsController < ApplicationController
+  def index
+    hotels = Hotel.order(:name).limit(15)
+    render json: hotels.map { |hotel| HotelSerializer.new(hotel).to_h }
+  end
+
+  def show
+    @hotel = Hotel.find(params[:id])
+    @prices = Season.prices(@hotel.cents, Date.new(2024, 4, 1), 140)
+  end
+end
