@@ -22,7 +22,7 @@ mod tests;
 mod text;
 mod types;
 
-pub use types::{Confidence, Facts, Finding, Remedy, Safety};
+pub use types::{Confidence, Facts, Finding, Remedy, Safety, is_variable};
 
 use context::Context;
 

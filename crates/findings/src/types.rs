@@ -61,18 +61,23 @@ pub struct Remedy {
 }
 
 impl Remedy {
-    /// Whether `hakaru try` makes this change by itself: an index, flags of Puma, a limit of the shell, a variable.
+    /// Whether `hakaru try` makes this change by itself: an index, flags of Puma, a limit of the shell, variables.
     pub fn can_be_tried(&self) -> bool {
         const BEGINNINGS: [&str; 4] = ["CREATE INDEX ", "-t ", "-w ", "ulimit "];
         let Some(exact) = self.exact.as_deref() else {
             return false;
         };
-        let is_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
-        let variable = exact.split_once('=').is_some_and(|(name, value)| {
-            !name.is_empty() && name.chars().all(is_name) && !value.contains(' ')
-        });
-        variable || BEGINNINGS.iter().any(|begins| exact.starts_with(begins))
+        let mut words = exact.split_whitespace().peekable();
+        let variables = words.peek().is_some() && words.all(is_variable);
+        variables || BEGINNINGS.iter().any(|begins| exact.starts_with(begins))
     }
+}
+
+/// Whether a word sets a variable of the environment, such as `MALLOC_ARENA_MAX=2`.
+pub fn is_variable(word: &str) -> bool {
+    let is_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+    word.split_once('=')
+        .is_some_and(|(name, _)| !name.is_empty() && name.chars().all(is_name))
 }
 
 /// Whether a remedy is safe to apply without thought.

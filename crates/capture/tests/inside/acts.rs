@@ -207,3 +207,69 @@ fn a_process_tells_its_settings_and_counters() {
     assert_eq!(process.setting("RACK_ENV"), Some("production"));
     assert_eq!(process.setting("reloading"), None);
 }
+
+/// Models of both mappers, one of which is loaded by the request that needs it; an association to a class that nobody loaded.
+#[test]
+fn loaded_models_are_told_with_their_associations() {
+    let app = r##"
+require "active_record"
+require "sequel"
+ActiveRecord::Base.establish_connection(adapter: "sqlite3", database: File.join(__dir__, "orders.db"))
+ActiveRecord::Schema.verbose = false
+ActiveRecord::Schema.define do
+  create_table(:customers, force: true) { |t| t.string :name }
+  create_table(:orders, force: true) { |t| t.references :customer }
+end
+class Customer < ActiveRecord::Base
+  has_many :orders
+  belongs_to :region
+end
+autoload :Region, File.join(__dir__, "nowhere.rb")
+DB = Sequel.sqlite
+DB.create_table(:posts) { primary_key :id }
+DB.create_table(:comments) { primary_key :id; Integer :post_id }
+class Post < Sequel::Model
+  one_to_many :comments
+end
+class Comment < Sequel::Model
+  many_to_one :post
+end
+run ->(_env) do
+  Object.class_eval("class Order < ActiveRecord::Base; belongs_to :customer; end") unless defined?(Order)
+  [200, {}, [Customer.count.to_s]]
+end
+"##;
+    let mut puma = Puma::start(&["-t", "1:1"], app);
+    let mut client = puma.connect();
+    let mut id = 0;
+    puma.poll_until("the model that was loaded late", |puma| {
+        id += 1;
+        assert_eq!(client.get("/", id), Some((200, "0".to_owned())));
+        puma.rings.processes().iter().any(|process| {
+            process
+                .setting("association ActiveRecord Order.customer")
+                .is_some()
+        })
+    });
+    let process = &puma.rings.processes()[0];
+    let told = |name: &str| process.setting(&format!("association {name}"));
+    assert_eq!(
+        told("ActiveRecord Order.customer"),
+        Some("one orders customers id")
+    );
+    assert_eq!(
+        told("ActiveRecord Customer.orders"),
+        Some("many customers orders customer_id")
+    );
+    assert_eq!(
+        told("ActiveRecord Customer.region"),
+        None,
+        "its class is not loaded for this"
+    );
+    assert_eq!(
+        told("Sequel Post.comments"),
+        Some("many posts comments post_id")
+    );
+    assert_eq!(told("Sequel Comment.post"), Some("one comments posts id"));
+    assert!(process.troubles.is_empty(), "{:?}", process.troubles);
+}

@@ -126,20 +126,10 @@ fn of(context: &Context<'_>, work: &Work) -> Option<Finding> {
         time = ms(time),
         route
     )];
-    evidence.extend(acts.iter().take(LINES_SHOWN).map(|act| {
-        let told = text!(
-            "{what} {time}",
-            what = Text::named(act.what),
-            time = ms(act.time_ms)
-        );
-        match act.site {
-            // A middleware's work has no line of the app.
-            "" => told,
-            site => text!("{told} {from}", told, from = called_from(site)),
-        }
-    }));
+    evidence.extend(acts.iter().take(LINES_SHOWN).map(|act| told(act)));
     evidence.extend(sampled.lines);
     evidence.extend(settings(context, work));
+    let exact = variable(context, work);
     Some(Finding {
         rule: work.rule,
         title: title(text!(
@@ -153,8 +143,11 @@ fn of(context: &Context<'_>, work: &Work) -> Option<Finding> {
         evidence,
         remedy: Remedy {
             text: work.remedy.into(),
-            exact: None,
-            safety: Safety::Code,
+            exact: exact.map(str::to_owned),
+            safety: match exact {
+                Some(_) => Safety::Careful,
+                None => Safety::Code,
+            },
         },
         estimated_gain: text!(
             "{gain}: {time} in all is spent on it",
@@ -165,6 +158,19 @@ fn of(context: &Context<'_>, work: &Work) -> Option<Finding> {
         gain: gain.replayed,
         confidence: work.confidence,
     })
+}
+
+/// One act: its name, its time, and the line that asks for it. A middleware's work has no line of the app.
+fn told(act: &ActSum<'_>) -> Text {
+    let told = text!(
+        "{what} {time}",
+        what = Text::named(act.what),
+        time = ms(act.time_ms)
+    );
+    match act.site {
+        "" => told,
+        site => text!("{told} {from}", told, from = called_from(site)),
+    }
 }
 
 /// Where work is asked for; a middleware's has no line of the app.
@@ -203,6 +209,12 @@ fn sampled(context: &Context<'_>, work: &Work) -> Sampled {
         }
     }
     sampled
+}
+
+/// The setting that makes it less, where one does: Rails reads its log's level from there since 7.1, as `rails new` writes it.
+fn variable(context: &Context<'_>, work: &Work) -> Option<&'static str> {
+    let is_chatty = || matches!(context.setting("log level"), Some("debug" | "info"));
+    (work.rule == "logging" && is_chatty()).then_some("RAILS_LOG_LEVEL=warn")
 }
 
 /// What the log is set to.

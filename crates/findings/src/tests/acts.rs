@@ -159,6 +159,13 @@ fn a_log_is_told_with_what_it_is_set_to() {
         findings[0].evidence.iter().any(|line| *line == set),
         "{findings:#?}"
     );
+    let exact = |level: &str| {
+        let run = requests().doing(ActKind::Work, "log", SITE, 9, 0.8);
+        let findings = run.set_to("log level", level).check(&["logging"]);
+        findings[0].remedy.exact.clone()
+    };
+    assert_eq!(exact("info").as_deref(), Some("RAILS_LOG_LEVEL=warn"));
+    assert_eq!(exact("warn"), None, "it is so already");
     requests()
         .doing(ActKind::Work, "log", SITE, 9, 0.3)
         .check(&[]);

@@ -31,8 +31,8 @@ enum Change {
     Index(String),
     /// Puma's flags, such as `-t 3:3`.
     Flags(String),
-    /// A variable, `NAME=VALUE`.
-    Variable(String),
+    /// Variables, each `NAME=VALUE`, with spaces between.
+    Variables(String),
     /// A line for the shell before the app starts, such as `ulimit -n 65536`.
     Before(String),
     /// A patch.
@@ -184,17 +184,16 @@ impl Change {
         if puma_flags(exact).is_some() {
             return Some(Change::Flags(exact.to_owned()));
         }
-        let one_word = !exact.contains(char::is_whitespace);
-        let (name, _) = exact.split_once('=').filter(|_| one_word)?;
-        let is_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
-        (!name.is_empty() && name.chars().all(is_name)).then(|| Change::Variable(exact.to_owned()))
+        let mut words = exact.split_whitespace().peekable();
+        let sets = words.peek().is_some() && words.all(findings::is_variable);
+        sets.then(|| Change::Variables(exact.to_owned()))
     }
 
     fn text(&self) -> String {
         match self {
             Change::Index(text)
             | Change::Flags(text)
-            | Change::Variable(text)
+            | Change::Variables(text)
             | Change::Before(text) => text.clone(),
             Change::Patch(path) => format!("the patch {}", path.display()),
         }
@@ -219,7 +218,7 @@ impl Change {
             Change::Flags(flags) => {
                 format!("nothing was changed; to keep it, start Puma with {flags}")
             }
-            Change::Variable(pair) => {
+            Change::Variables(pair) => {
                 format!("nothing was changed; to keep it, set {pair} in the app's environment")
             }
             Change::Before(line) => {
@@ -280,7 +279,10 @@ fn as_comparison(
         ..CompareArgs::default()
     };
     match change {
-        Change::Variable(pair) => compared.env_b.push(pair.clone()),
+        Change::Variables(pairs) => {
+            let pairs = pairs.split_whitespace().map(str::to_owned);
+            compared.env_b.extend(pairs);
+        }
         Change::Patch(path) => compared.patch_b = Some(path.clone()),
         _ => {}
     }
@@ -357,8 +359,11 @@ mod tests {
         check("-w", None);
         check(
             "MALLOC_ARENA_MAX=2",
-            Some(Change::Variable(owned("MALLOC_ARENA_MAX=2"))),
+            Some(Change::Variables(owned("MALLOC_ARENA_MAX=2"))),
         );
+        let collector = "RUBY_GC_MALLOC_LIMIT=67108864 RUBY_GC_MALLOC_LIMIT_MAX=134217728";
+        check(collector, Some(Change::Variables(owned(collector))));
+        check("RAILS_LOG_LEVEL=warn and less", None);
         check(
             "ulimit -n 65536",
             Some(Change::Before(owned("ulimit -n 65536"))),
