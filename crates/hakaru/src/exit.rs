@@ -32,6 +32,8 @@ pub(crate) enum Exit {
     Changed = 11,
     /// A comparison that could not be decided.
     Undecided = 12,
+    /// The schema holds what is neither compared nor exported, and nobody allowed that.
+    Unseen = 13,
     /// Ctrl-C; what was measured until then is reported and kept.
     Interrupted = 130,
 }
@@ -43,7 +45,7 @@ impl Exit {
 
     /// All of them, for the test that compares them with the documentation.
     #[cfg(test)]
-    pub(crate) const ALL: [Exit; 14] = [
+    pub(crate) const ALL: [Exit; 15] = [
         Exit::Ok,
         Exit::Failed,
         Exit::Usage,
@@ -57,6 +59,7 @@ impl Exit {
         Exit::NotReached,
         Exit::Changed,
         Exit::Undecided,
+        Exit::Unseen,
         Exit::Interrupted,
     ];
 }

@@ -13,6 +13,7 @@ mod progress;
 pub(crate) mod prompt;
 mod sides;
 mod trouble;
+mod unseen;
 
 use std::process::ExitCode;
 
@@ -90,14 +91,18 @@ fn plan(args: &PlanArgs) -> Result<Exit, Failure> {
         ));
     }
     show(&compared.plan, &document, args.compare.json);
-    Ok(Exit::Ok)
+    let allow = args.compare.how.allow_unseen;
+    unseen::say(&compared.unseen, allow);
+    Ok(unseen::exit(&compared.unseen, allow))
 }
 
 fn check(args: &CompareArgs) -> Result<ExitCode, Failure> {
     let compared = sides::compare(args)?;
     show(&compared.plan, &document::of(&compared), args.json);
+    let allow = args.how.allow_unseen;
+    unseen::say(&compared.unseen, allow);
     Ok(match compared.plan.statements.len() {
-        0 => ExitCode::SUCCESS,
+        0 => unseen::exit(&compared.unseen, allow).into(),
         _ => ExitCode::from(DIFFERS),
     })
 }

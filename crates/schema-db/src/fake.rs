@@ -41,6 +41,10 @@ impl Database for Fake {
         Ok(String::new())
     }
 
+    fn unseen(&mut self) -> Result<Vec<crate::Unseen>, DbError> {
+        Ok(Vec::new())
+    }
+
     fn execute(&mut self, sql: &str) -> Result<(), DbError> {
         self.executed.push(sql.to_owned());
         if self.refuse.as_deref() != Some(sql) {

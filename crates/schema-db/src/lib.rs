@@ -26,6 +26,12 @@ pub trait Database: Send {
     /// Whatever the server says.
     fn export(&mut self) -> Result<String, DbError>;
 
+    /// What the database holds that [`Database::export`] does not write, and no comparison sees.
+    ///
+    /// # Errors
+    /// Whatever the server says.
+    fn unseen(&mut self) -> Result<Vec<Unseen>, DbError>;
+
     /// Executes one statement.
     ///
     /// # Errors
@@ -65,6 +71,15 @@ pub trait Database: Send {
             sql: None,
         })
     }
+}
+
+/// Something that is neither exported nor compared.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Unseen {
+    /// Such as `procedure`, `owner`, `revoked privilege`.
+    pub kind: String,
+    /// As the server writes it.
+    pub name: String,
 }
 
 /// What went wrong at a server.

@@ -7,6 +7,7 @@
 mod connection;
 mod error;
 mod export;
+mod unseen;
 
 use std::time::Duration;
 
@@ -15,7 +16,7 @@ use ::mysql::{Conn, Opts, OptsBuilder, Value};
 use schema::{Server, Version};
 
 use crate::tls::Tls;
-use crate::{Database, DbError, DbErrorKind, secrets};
+use crate::{Database, DbError, DbErrorKind, Unseen, secrets};
 
 /// Longest wait for a server to take a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -169,6 +170,23 @@ impl Database for Mysql {
 
     fn export(&mut self) -> Result<String, DbError> {
         export::export(&self.address, &self.server, self.readers)
+    }
+
+    fn unseen(&mut self) -> Result<Vec<Unseen>, DbError> {
+        let queries = unseen::queries(self.server.product);
+        let mut all = Vec::new();
+        for sql in queries {
+            for row in self.query(sql)? {
+                if let [Some(kind), Some(name)] = row.as_slice() {
+                    all.push(Unseen {
+                        kind: kind.clone(),
+                        name: name.clone(),
+                    });
+                }
+            }
+        }
+        all.sort();
+        Ok(all)
     }
 
     fn execute(&mut self, sql: &str) -> Result<(), DbError> {

@@ -3,6 +3,7 @@
 mod connect;
 mod export;
 mod scratch;
+mod unseen;
 
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use schema::Server;
 
 pub use connect::{PostgresAddress, connect};
 
-use crate::{Database, DbError};
+use crate::{Database, DbError, Unseen};
 
 /// A connection to one PostgreSQL database.
 pub struct Postgres {
@@ -32,6 +33,10 @@ impl Database for Postgres {
 
     fn export(&mut self) -> Result<String, DbError> {
         export::export(&mut self.client, &mut self.prepared)
+    }
+
+    fn unseen(&mut self) -> Result<Vec<Unseen>, DbError> {
+        unseen::unseen(&mut self.client)
     }
 
     fn execute(&mut self, sql: &str) -> Result<(), DbError> {

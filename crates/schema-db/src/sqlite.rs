@@ -15,7 +15,7 @@ use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 use schema::{Product, Server, Version};
 
-use crate::{Database, DbError, DbErrorKind};
+use crate::{Database, DbError, DbErrorKind, Unseen};
 use error::refused;
 use keys::Violations;
 
@@ -84,6 +84,20 @@ impl Database for Sqlite {
         let rows = self.query(EXPORT)?;
         let statements = rows.into_iter().flatten().flatten();
         Ok(statements.map(|sql| sql + ";\n").collect())
+    }
+
+    fn unseen(&mut self) -> Result<Vec<Unseen>, DbError> {
+        let mut unseen = Vec::new();
+        for name in ["user_version", "application_id"] {
+            let rows = self.query(&format!("PRAGMA {name}"))?;
+            let value = rows.into_iter().flatten().flatten().next();
+            let value = value.filter(|value| value != "0");
+            unseen.extend(value.map(|value| Unseen {
+                kind: "pragma".to_owned(),
+                name: format!("{name} = {value}"),
+            }));
+        }
+        Ok(unseen)
     }
 
     fn execute(&mut self, sql: &str) -> Result<(), DbError> {

@@ -6,7 +6,7 @@ use schema::{Allowed, Plan, Schema, Source};
 use schema_db::apply::{Options, Step};
 use schema_db::journal::{self, Unfinished};
 use schema_db::runner::{self, Prepared, Settings};
-use schema_db::{Database, DbError};
+use schema_db::{Database, DbError, Unseen};
 
 use super::document::{self, Document, Outcome};
 use super::options::ApplyArgs;
@@ -15,6 +15,7 @@ use super::place::{Access, Place};
 use super::progress::Watch;
 use super::sides::{self, Compared};
 use super::trouble::{of_run, of_server};
+use super::unseen;
 use crate::exit::{Exit, Failure};
 use crate::talk;
 
@@ -24,6 +25,8 @@ struct Work<'a> {
     database: Box<dyn Database>,
     settings: Settings<'static>,
     wanted: Schema,
+    /// What is on either side and not compared.
+    unseen: Vec<Unseen>,
 }
 
 pub(super) fn run(args: &ApplyArgs) -> Result<Exit, Failure> {
@@ -51,12 +54,15 @@ fn directly(args: &ApplyArgs, place: &Place, to: &Place) -> Result<Exit, Failure
     let server = database.server().clone();
     let settings = args.how.settings(&server);
     let mut there = to.connect(args.how.access())?;
-    let wanted = sides::read(there.as_deref_mut(), to, &server, &settings)?;
+    let (wanted, mut unseen) = sides::read(there.as_deref_mut(), to, &server, &settings)?;
+    let mut database = database;
+    unseen.extend(unseen::on(database.as_mut())?);
     let mut work = Work {
         args,
         database,
         settings,
         wanted,
+        unseen: sides::once(unseen),
     };
     let prepared = work.prepare()?;
     let document = work.document(place, &prepared);
@@ -85,11 +91,13 @@ fn kept(args: &ApplyArgs, path: &Path) -> Result<Exit, Failure> {
     let read = runner::read(&texts, &server, &settings);
     let (wanted, _) = read.map_err(|error| of_run(&error))?;
     let cut_off = journal::unfinished(database.as_mut()).map_err(|error| of_server(&error))?;
+    let unseen = unseen::on(database.as_mut())?;
     let mut work = Work {
         args,
         database,
         settings,
         wanted,
+        unseen,
     };
     let steps = document.steps();
     let id = runner::plan_id(steps.iter().map(|step| step.sql.as_str()));
@@ -158,6 +166,7 @@ impl Work<'_> {
             from: prepared.from.clone(),
             wanted: self.wanted.clone(),
             plan: prepared.plan.clone(),
+            unseen: self.unseen.clone(),
         })
     }
 
@@ -204,10 +213,11 @@ impl Work<'_> {
                 "all was executed, and yet the server is not as wanted: see what is still missing";
             return Err(Failure::new(Exit::NotReached, message));
         }
-        Ok(if held_back > 0 {
-            Exit::HeldBack
-        } else {
-            Exit::Ok
+        let allow = self.args.how.allow_unseen;
+        unseen::say(&self.unseen, allow);
+        Ok(match held_back {
+            0 => unseen::exit(&self.unseen, allow),
+            _ => Exit::HeldBack,
         })
     }
 }

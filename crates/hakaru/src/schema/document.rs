@@ -6,6 +6,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use schema::{Hazard, HeldBack, Product, Schema, Server, Version};
+use schema_db::Unseen;
 use schema_db::apply::Step;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -28,6 +29,9 @@ pub(super) struct Document {
     /// Of the schema that the plan begins at.
     pub(super) fingerprint: String,
     pub(super) statements: Vec<Line>,
+    /// What is neither compared nor changed; older files do not say.
+    #[serde(default)]
+    pub(super) unseen: Vec<Hidden>,
     /// The schema that the plan ends at.
     pub(super) wanted: Vec<String>,
     /// Set by `apply`.
@@ -40,6 +44,13 @@ struct ServerLine {
     product: String,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     version: Option<String>,
+}
+
+/// An object that is not compared.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(super) struct Hidden {
+    kind: String,
+    name: String,
 }
 
 /// One statement.
@@ -99,6 +110,7 @@ pub(super) fn of(compared: &Compared) -> Document {
         from,
         wanted,
         plan,
+        unseen,
     } = compared;
     Document {
         format: FORMAT.to_owned(),
@@ -107,8 +119,16 @@ pub(super) fn of(compared: &Compared) -> Document {
         server: server_line(server),
         fingerprint: fingerprint(from),
         statements: plan.statements.iter().map(line).collect(),
+        unseen: unseen.iter().map(hidden).collect(),
         wanted: wanted.statements(),
         outcome: None,
+    }
+}
+
+fn hidden(unseen: &Unseen) -> Hidden {
+    Hidden {
+        kind: unseen.kind.clone(),
+        name: unseen.name.clone(),
     }
 }
 

@@ -9,7 +9,7 @@ use schema::{Dialect, Object, Schema, Server};
 
 use super::options::{ExportArgs, everything};
 use super::place::{Access, Place};
-use super::sides;
+use super::{sides, unseen};
 use crate::exit::{Exit, Failure};
 use crate::talk;
 
@@ -31,12 +31,17 @@ pub(super) fn run(args: &ExportArgs) -> Result<Exit, Failure> {
         scratch: schema_db::runner::Scratch::Never,
         keep: &everything,
     };
-    let schema = sides::read(database.as_deref_mut(), &place, &server, &settings)?;
+    let (schema, mut unseen) = sides::read(database.as_deref_mut(), &place, &server, &settings)?;
+    if database.is_none() {
+        // Statements that are not understood are written as they are.
+        unseen.clear();
+    }
     match &args.split {
         None => talk::data(&script(&schema.statements(), &server)),
         Some(folder) => split(folder, &schema, &server)?,
     }
-    Ok(Exit::Ok)
+    unseen::say(&unseen, args.allow_unseen);
+    Ok(unseen::exit(&unseen, args.allow_unseen))
 }
 
 /// Statements as a client takes them.

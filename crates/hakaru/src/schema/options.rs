@@ -51,7 +51,7 @@ Examples:
   hakaru schema apply plan.json          what `plan --out plan.json` kept; refused when the server changed meanwhile
 
 Exit codes: 0 as wanted, 3 as wanted but for what was held back, 7 another run is at work or a lock was not given,
-9 the server, 10 applied and yet not as wanted, 1 anything else; docs/exit-codes.md says more.")]
+9 the server, 10 applied and yet not as wanted, 13 some objects are not compared, 1 anything else; docs/exit-codes.md says more.")]
 pub(super) struct ApplyArgs {
     /// The server to change, or a plan that was kept (a name that ends in .json)
     #[arg(value_name = "PLACE|PLAN.json", required_unless_present = "from")]
@@ -95,6 +95,10 @@ pub(super) struct ExportArgs {
     #[arg(long)]
     pub(super) dialect: Option<Dialect>,
 
+    /// End with 0 although there are objects that are neither compared nor written, such as owners; they are named in any case
+    #[arg(long)]
+    pub(super) allow_unseen: bool,
+
     /// Ask for the password
     #[arg(long)]
     pub(super) password_prompt: bool,
@@ -130,6 +134,10 @@ pub(super) struct How {
     /// A role whose privileges are part of the schema (PostgreSQL); may be repeated
     #[arg(long, value_name = "ROLE")]
     pub(super) managed_role: Vec<String>,
+
+    /// End with 0 although there are objects that are neither compared nor written, such as owners; they are named in any case
+    #[arg(long)]
+    pub(super) allow_unseen: bool,
 
     /// Ask for the password
     #[arg(long)]

@@ -1,12 +1,13 @@
 //! The two schemas of a comparison, read and compared.
 
 use schema::{Note, NoteKind, Plan, Schema, Server};
-use schema_db::Database;
 use schema_db::runner::{self, Settings};
+use schema_db::{Database, Unseen};
 
 use super::options::{CompareArgs, How};
 use super::place::Place;
 use super::trouble::of_run;
+use super::unseen;
 use crate::exit::{Exit, Failure};
 use crate::talk;
 
@@ -24,6 +25,8 @@ pub(super) struct Compared {
     pub(super) from: Schema,
     pub(super) wanted: Schema,
     pub(super) plan: Plan,
+    /// What is on either side and not compared.
+    pub(super) unseen: Vec<Unseen>,
 }
 
 /// Reads both places and plans.
@@ -42,17 +45,17 @@ pub(super) fn compare(args: &CompareArgs) -> Result<Compared, Failure> {
     let (mut here, mut there) = (place.connect(access)?, to.connect(access)?);
     let server = server(here.as_deref(), there.as_deref(), [&place, &to], &args.how)?;
     let settings = args.how.settings(&server);
-    let (from, mut wanted) = if here.is_none() && there.is_none() {
+    let (from, mut wanted, unseen) = if here.is_none() && there.is_none() {
         let texts = (place.texts()?, to.texts()?);
         let read = runner::read_both((&texts.0, &texts.1), &server, &settings);
         let (from, wanted, notes) = read.map_err(|error| of_run(&error))?;
         say_notes(&notes);
-        (from, wanted)
+        (from, wanted, unseen::in_notes(&notes))
     } else {
-        (
-            read(here.as_deref_mut(), &place, &server, &settings)?,
-            read(there.as_deref_mut(), &to, &server, &settings)?,
-        )
+        let (from, mut unseen) = read(here.as_deref_mut(), &place, &server, &settings)?;
+        let (wanted, more) = read(there.as_deref_mut(), &to, &server, &settings)?;
+        unseen.extend(more);
+        (from, wanted, unseen)
     };
     let plan = match &mut here {
         Some(database) => runner::plan(&from, &mut wanted, Some(database.as_mut()), &settings),
@@ -65,23 +68,36 @@ pub(super) fn compare(args: &CompareArgs) -> Result<Compared, Failure> {
         from,
         wanted,
         plan,
+        unseen: once(unseen),
     })
 }
 
-/// One schema, with a word about what was not understood in it.
+/// The same object may be on both sides.
+pub(super) fn once(mut unseen: Vec<Unseen>) -> Vec<Unseen> {
+    unseen.sort();
+    unseen.dedup();
+    unseen
+}
+
+/// One schema and what is beside it, with a word about what was not understood.
 pub(super) fn read(
     database: Option<&mut (dyn Database + 'static)>,
     place: &Place,
     server: &Server,
     settings: &Settings<'_>,
-) -> Result<Schema, Failure> {
-    let read = match database {
-        Some(database) => runner::current(database, settings),
-        None => runner::read(&place.texts()?, server, settings),
+) -> Result<(Schema, Vec<Unseen>), Failure> {
+    let (read, unseen) = match database {
+        Some(database) => {
+            let unseen = unseen::on(database)?;
+            (runner::current(database, settings), unseen)
+        }
+        None => (runner::read(&place.texts()?, server, settings), Vec::new()),
     };
     let (schema, notes) = read.map_err(|error| of_run(&error))?;
     say_notes(&notes);
-    Ok(schema)
+    let mut unseen = unseen;
+    unseen.extend(unseen::in_notes(&notes));
+    Ok((schema, unseen))
 }
 
 /// The server that texts are read for: one that is at hand, or one that somebody names.

@@ -217,3 +217,23 @@ fn a_failed_statement_leaves_everything_as_it_was() {
         ["a"]
     );
 }
+
+#[test]
+fn what_is_not_compared_has_a_code_of_its_own_until_it_is_allowed() {
+    let folder = folder();
+    folder.write("wanted.sql", "CREATE TABLE a (b); GRANT ALL ON a TO me;\n");
+    let plain = ["plan", "sqlite:app.db", "--to", "wanted.sql"];
+    folder
+        .schema(&plain)
+        .ended(13)
+        .has_err("not seen: statement, 1: ");
+    let allowed = folder.schema(&[&plain[..], &["--json", "--allow-unseen"]].concat());
+    let allowed = allowed.ended(0);
+    let plan: serde_json::Value = serde_json::from_str(&allowed.out).unwrap();
+    assert_eq!(plan["unseen"][0]["kind"], "statement");
+    folder.sqlite("app.db", "PRAGMA user_version = 3");
+    folder
+        .schema(&["export", "sqlite:app.db"])
+        .ended(13)
+        .has_err("not seen: pragma, 1: user_version = 3");
+}

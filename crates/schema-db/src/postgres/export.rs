@@ -11,11 +11,11 @@ use crate::DbError;
 
 /// One snapshot, names with their schemas, and no plans that suit other catalogues: the server knows nothing of the size of
 /// a `WITH`, so that it would compare each row of one with each of another, or compile what is executed once.
-const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL search_path = ''; \
+pub(super) const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL search_path = ''; \
     SET LOCAL jit = off; SET LOCAL enable_nestloop = off";
 
 /// Begins every statement list: which schemas are ours, and what belongs to extensions.
-const OURS: &str = "
+pub(super) const OURS: &str = "
     WITH ours AS (SELECT oid, nspname FROM pg_namespace n
             WHERE nspname !~ '^pg_' AND nspname <> 'information_schema'
                 AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_namespace'::regclass
@@ -139,8 +139,9 @@ const PARTS: &str = "
     JOIN pg_attribute ON attrelid = refobjid AND attnum = refobjsubid
     WHERE d.classid = 'pg_class'::regclass AND refobjsubid > 0 AND deptype = 'a'";
 
+/// An index of a partitioned table brings those of its partitions, which `ON ONLY` would leave out.
 const INDEXES: &str = "
-    SELECT pg_get_indexdef(i.indexrelid)
+    SELECT regexp_replace(pg_get_indexdef(i.indexrelid), '^(CREATE (UNIQUE )?INDEX .*?) ON ONLY ', '\\1 ON ')
     FROM pg_index i JOIN relation r ON r.oid = indexrelid JOIN relation t ON t.oid = indrelid
     WHERE t.relkind IN ('r', 'p') AND NOT r.relispartition AND i.indisvalid
         AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = indexrelid AND contype IN ('p', 'u', 'x'))

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use schema::{Product, Server, Version};
 use schema_db::mysql::{self, Mysql, MysqlAddress};
-use schema_db::{Database, DbError};
+use schema_db::{Database, DbError, Unseen};
 use serde_json::Value;
 
 use crate::bench::{self, Bench, Scratch};
@@ -91,6 +91,10 @@ impl Database for InDatabase {
 
     fn export(&mut self) -> Result<String, DbError> {
         self.inner.export()
+    }
+
+    fn unseen(&mut self) -> Result<Vec<Unseen>, DbError> {
+        self.inner.unseen()
     }
 
     fn execute(&mut self, sql: &str) -> Result<(), DbError> {

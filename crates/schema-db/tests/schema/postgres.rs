@@ -5,6 +5,7 @@ mod features;
 mod losses;
 mod pairs;
 mod real;
+mod unseen;
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicUsize, Ordering};

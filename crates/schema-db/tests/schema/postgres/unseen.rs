@@ -1,0 +1,132 @@
+//! What is not compared is named.
+
+use schema_db::Database;
+
+use super::Databases;
+use crate::bench::{self, Bench};
+
+/// Statements, and kind and name of what each adds.
+const OBJECTS: [(&str, &str, &str); 17] = [
+    (
+        "CREATE PROCEDURE p() LANGUAGE sql AS 'SELECT 1'",
+        "procedure",
+        "public.p()",
+    ),
+    (
+        "CREATE AGGREGATE total(int) (SFUNC = int4pl, STYPE = int)",
+        "aggregate",
+        "public.total(integer)",
+    ),
+    (
+        "CREATE TYPE addr AS (street text)",
+        "composite type",
+        "public.addr",
+    ),
+    (
+        "CREATE TYPE fr AS RANGE (SUBTYPE = float8)",
+        "range type",
+        "public.fr",
+    ),
+    (
+        "CREATE TABLE t (a int, b int); CREATE RULE r AS ON DELETE TO t DO INSTEAD NOTHING",
+        "rule",
+        "r on public.t",
+    ),
+    (
+        "CREATE STATISTICS s ON a, b FROM t",
+        "statistics",
+        "public.s",
+    ),
+    ("CREATE COLLATION c FROM \"C\"", "collation", "public.c"),
+    (
+        "CREATE TEXT SEARCH CONFIGURATION ts (COPY = simple)",
+        "text search configuration",
+        "public.ts",
+    ),
+    ("CREATE FOREIGN DATA WRAPPER w", "foreign data wrapper", "w"),
+    (
+        "CREATE SERVER far FOREIGN DATA WRAPPER w",
+        "foreign server",
+        "far",
+    ),
+    (
+        "CREATE FOREIGN TABLE ft (a int) SERVER far",
+        "foreign table",
+        "public.ft",
+    ),
+    (
+        "CREATE OPERATOR === (LEFTARG = int, RIGHTARG = int, FUNCTION = int4eq)",
+        "operator",
+        "public.===(integer,integer)",
+    ),
+    ("CREATE PUBLICATION pub", "publication", "pub"),
+    (
+        "CREATE FUNCTION closed() RETURNS int LANGUAGE sql SECURITY DEFINER AS 'SELECT 1'; \
+         REVOKE EXECUTE ON FUNCTION closed() FROM PUBLIC",
+        "revoked privilege",
+        "EXECUTE on public.closed() from PUBLIC",
+    ),
+    (
+        "CREATE TABLE theirs (a int); ALTER TABLE theirs OWNER TO user1",
+        "owner",
+        "user1 of table public.theirs",
+    ),
+    (
+        "GRANT SELECT ON t TO PUBLIC",
+        "privilege of PUBLIC",
+        "SELECT on public.t",
+    ),
+    (
+        "CREATE FUNCTION on_ddl() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN END'; \
+         CREATE EVENT TRIGGER et ON ddl_command_end EXECUTE FUNCTION on_ddl()",
+        "event trigger",
+        "et",
+    ),
+];
+
+#[test]
+fn what_is_not_compared_is_named() {
+    for variable in ["HAKARU_TEST_POSTGRES_URL", "HAKARU_TEST_POSTGRES18_URL"] {
+        let bench = Databases::new(variable, None);
+        // Some of this is in no schema, so that cleaning the database would leave it.
+        let (name, mut database) = bench.make();
+        let database: &mut dyn Database = &mut database;
+        let all = |database: &mut dyn Database| -> Vec<(String, String)> {
+            let unseen = database.unseen().unwrap().into_iter();
+            unseen.map(|each| (each.kind, each.name)).collect()
+        };
+        assert_eq!(all(database), [], "{variable}: an empty database");
+        let mut expected = Vec::new();
+        for (sql, kind, name) in OBJECTS {
+            database.execute(sql).unwrap();
+            expected.push((kind.to_owned(), name.to_owned()));
+            expected.sort();
+            let mut found = all(database);
+            // A range brings functions and a family of its own with it.
+            found.sort();
+            assert_eq!(found, expected, "{variable}: {sql}");
+        }
+        super::server(&bench.url, None)
+            .execute(&format!("DROP DATABASE {name} WITH (FORCE)"))
+            .unwrap();
+    }
+}
+
+#[test]
+fn an_index_of_a_partitioned_table_reaches_its_partitions() {
+    let bench = Databases::new("HAKARU_TEST_POSTGRES_URL", None);
+    let mut scratch = bench.empty();
+    let made = [
+        "CREATE TABLE p (id int, at date NOT NULL) PARTITION BY RANGE (at)",
+        "CREATE TABLE p_rest PARTITION OF p DEFAULT",
+        "CREATE UNIQUE INDEX i ON p (id, at)",
+    ];
+    bench::run(&mut *scratch, made.into_iter()).unwrap();
+    let text = scratch.database().export().unwrap();
+    let mut other = bench.empty();
+    bench::reach(&mut *other, &text).unwrap();
+    let valid = "SELECT count(*) FROM pg_index JOIN pg_class c ON c.oid = indrelid \
+                 WHERE relname IN ('p', 'p_rest') AND indisvalid AND indisunique";
+    let rows = other.database().query(valid).unwrap();
+    assert_eq!(rows, [[Some("2".to_owned())]]);
+}
