@@ -278,10 +278,20 @@ export interface Sweep {
   steps: SweepStep[];
 }
 
+/** What was tried after a run, and its result. */
+export interface Trial {
+  finding: string | null;
+  remedy: string;
+  kept: boolean;
+  decision: string;
+  verdict: string;
+}
+
 export interface LoggedRun {
   number: number;
   started_at_unix_ms: number;
   complete: boolean;
+  part_of: string | null;
   commit: string | null;
   dirty: string | null;
   score: number | null;
@@ -290,10 +300,11 @@ export interface LoggedRun {
   errors: number;
   checks_failed: number;
   changes: string[];
+  against: number | null;
   change_share: Share | null;
   noise_share: Share | null;
   notes: string[];
-  trials: { finding: string | null; remedy: string; kept: boolean; verdict: string }[];
+  trials: Trial[];
 }
 
 export interface Log {

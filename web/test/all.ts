@@ -5,6 +5,7 @@ import "./compare.test.ts";
 import "./curve.test.ts";
 import "./flame-words.test.ts";
 import "./flame.test.ts";
+import "./journal.test.ts";
 import "./load.test.ts";
 import "./numbers.test.ts";
 import "./routes.test.ts";

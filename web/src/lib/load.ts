@@ -59,7 +59,7 @@ export function headline(load: Pick<Load, "rps" | "requests" | "failed" | "laten
   const missed = load.expectations.filter((goal) => !goal.held).length;
   const parts = [
     t("{rate} requests/s", { rate: plain(load.rps) }),
-    ...(load.latency_ms.p95 === null ? [] : [`p95\u00a0${duration(load.latency_ms.p95)}`]),
+    ...(load.latency_ms.p95 === null ? [] : [`p95\u00a0${duration(load.latency_ms.p95).replace(" ", "\u00a0")}`]),
     load.failed === 0 ? t("none failed") : t("{share} failed", { share: share(load.failed / Math.max(load.requests, 1)) }),
     ...(missed === 0 ? [] : [t("{count} of {all} expectations missed", { count: missed, all: load.expectations.length })]),
   ];

@@ -116,3 +116,8 @@ export function bytes(value: number | null | undefined): string {
   }
   return unit === 0 ? `${value} B` : `${plain(scaled)} ${units[unit]}`;
 }
+
+/** The beginning of a text that is too long, with an ellipsis. */
+export function cut(text: string, characters: number): string {
+  return text.length > characters ? `${text.slice(0, characters - 1).trimEnd()}…` : text;
+}

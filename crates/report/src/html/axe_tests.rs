@@ -9,7 +9,7 @@ use stats::comparison::Verdict;
 
 use super::browser::{Browser, Look};
 use super::profile_tests::{collapsed, page_of, profiled};
-use super::tests::{journal, settle, sweep, written};
+use super::tests::{journal, settle, stretched, sweep, written};
 use crate::comparison::tests::{comparison, row};
 use crate::comparison::{self, Comparison, Tried};
 use crate::profile::{difference_to_html, of_run};
@@ -85,7 +85,10 @@ fn axe_objects_to_an_element_without_a_name() {
 fn pages_of_runs_are_accessible() {
     let (sample, profile) = profiled();
     let page = super::run(&sample.view(), Some(of_run(&sample.recording, &profile)));
-    check(&[("run", page)]);
+    check(&[
+        ("run", page),
+        ("long words", super::run(&stretched().view(), None)),
+    ]);
 }
 
 #[test]

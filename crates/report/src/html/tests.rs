@@ -75,7 +75,7 @@ pub(super) fn written(page: &str) -> Written {
 }
 
 /// Long words and hostile text where a run may have them.
-fn stretched() -> Sample {
+pub(super) fn stretched() -> Sample {
     let mut sample = Sample::chat();
     let long = format!("GET /{}", "x1234567".repeat(30));
     sample.breakdown.routes[0].route.clone_from(&long);
@@ -191,6 +191,32 @@ fn the_pages_of_sweep_and_log_fit_too() {
     assert_eq!(browser.ask(newest), "3");
     let changed = "document.querySelector('tbody tr').textContent.includes('connections')";
     assert_eq!(browser.ask(changed), true);
+}
+
+#[test]
+fn a_long_journal_is_paged_and_searched() {
+    let mut browser = Browser::start();
+    let look = Look {
+        width: 1280,
+        scheme: "light",
+        media: "screen",
+    };
+    browser.open(&written(&journal(3000).html()).path, look);
+    let rows = "document.querySelectorAll('tbody tr').length";
+    assert_eq!(browser.ask(rows), 50);
+    browser.ask("document.querySelector('.more button').click()");
+    settle(&mut browser);
+    assert_eq!(browser.ask(rows), 100);
+    let charts = "document.querySelectorAll('.uplot canvas').length";
+    assert_eq!(browser.ask(charts), 2, "requests per second and p95");
+    browser.ask(
+        "(() => { const input = document.querySelector('input[type=search]');
+           input.value = '2999'; input.dispatchEvent(new Event('input', { bubbles: true })); })()",
+    );
+    settle(&mut browser);
+    assert_eq!(browser.ask(rows), 1);
+    let tried = "document.querySelector('tbody td:last-child').textContent.includes('B is faster')";
+    assert_eq!(browser.ask(tried), true);
 }
 
 #[test]
