@@ -22,6 +22,7 @@ mod tests;
 mod text;
 mod types;
 
+pub use rules::hollow_answers::hollow;
 pub use types::{Confidence, Facts, Finding, Remedy, Safety, is_variable};
 
 use context::Context;

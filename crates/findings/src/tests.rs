@@ -181,7 +181,7 @@ impl Run {
         });
         for finding in &findings {
             assert!(
-                finding.title.to_string().chars().count() <= 90,
+                finding.title.to_string().chars().count() <= crate::text::TITLE_CHARS_MAX,
                 "{}",
                 finding.title
             );

@@ -5,7 +5,7 @@ use words::{Text, text};
 use crate::numbers;
 
 /// Titles are at most so long, in columns.
-pub(crate) const TITLE_CHARS_MAX: usize = 90;
+pub(crate) const TITLE_CHARS_MAX: usize = 160;
 
 /// Frames of a source line that evidence shows: more is a backtrace, and not read.
 const FRAMES_SHOWN: usize = 2;

@@ -23,7 +23,7 @@ pub struct Finding {
     pub rule: &'static str,
     /// The route it is about; empty when it is about the whole run.
     pub route: String,
-    /// What, in one line of at most 90 characters.
+    /// What, in one sentence of at most 160 characters.
     pub title: Text,
     /// Why it hurts, one or two sentences.
     pub why: Text,

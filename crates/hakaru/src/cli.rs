@@ -143,6 +143,10 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) no_profile: bool,
 
+    /// Print all of the page: SQL, the findings' evidence and fixes, how sure the numbers are
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) full: bool,
+
     /// Print JSON on standard output, and nothing after it
     #[arg(long)]
     pub(crate) json: bool,
@@ -161,6 +165,10 @@ pub(crate) struct ReportArgs {
     /// LAST, or a run's number
     #[arg(default_value = "LAST", value_name = "RUN")]
     pub(crate) run: String,
+
+    /// Print all of the page: SQL, the findings' evidence and fixes, how sure the numbers are
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) full: bool,
 
     /// Print JSON on standard output, and nothing after it
     #[arg(long)]

@@ -139,6 +139,7 @@ pub(crate) fn told(comparison: &Comparison) -> Trial {
 pub(crate) fn show(comparison: &Comparison, how: &HowArgs) -> Result<(), Failure> {
     match how.json {
         true => talk::data(&page::json(comparison)),
+        false if how.html.as_deref().is_some_and(crate::page::is_stdout) => {}
         false => talk::page(&page::text(comparison, look::page_columns())),
     }
     match &how.html {

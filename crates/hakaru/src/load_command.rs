@@ -21,7 +21,7 @@ use recording::Nanos;
 use crate::config::Loaded;
 use crate::exit::{Exit, Failure};
 use crate::guard::Allowed;
-use crate::page::{check_writable, write_html};
+use crate::page::{check_html, check_writable, is_stdout, write_html};
 use crate::talk::{self, Progress, look};
 use crate::{config, guard, signals};
 use args::LoadArgs;
@@ -45,6 +45,7 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
     let loaded = config::load(None, &folder)?;
     let settings = Settings::resolve(args, &loaded)?;
     ask(args, &loaded, &settings)?;
+    check_html(args.html.as_deref(), args.json)?;
     for path in args.html.iter().chain(&args.series) {
         check_writable(path)?;
     }
@@ -79,6 +80,7 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
     };
     match args.json {
         true => talk::data(&load_report::json::document(&view)),
+        false if args.html.as_deref().is_some_and(is_stdout) => {}
         false => talk::page(&load_report::page::summary(&view, look::page_columns())),
     }
     if let Some(path) = &args.series {

@@ -24,7 +24,7 @@ pub(crate) fn log(args: &LogArgs) -> Result<Exit, Failure> {
     let journal = Journal::of(lines);
     if let Some(path) = &args.html {
         page::write_html(path, &journal.html())?;
-        if !args.json && !args.markdown {
+        if page::is_stdout(path) || (!args.json && !args.markdown) {
             return Ok(Exit::Ok);
         }
     }

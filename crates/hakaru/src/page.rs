@@ -16,6 +16,7 @@ use crate::talk::{self, look};
 
 /// `hakaru report`: shows a run that was kept.
 pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
+    check_html(args.html.as_deref(), args.json)?;
     let wanted: RunRef = args
         .run
         .parse()
@@ -26,7 +27,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     let form = match (&args.html, args.json) {
         (Some(_), false) => None,
         (_, true) => Some(Form::Json),
-        (None, false) => Some(Form::Page),
+        (None, false) => Some(Form::of(args.full)),
     };
     let outputs = Outputs {
         print: form,
@@ -39,10 +40,19 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
 /// What is printed of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// The page for people.
+    /// The page for people: what is read first.
     Page,
+    /// All of the page for people.
+    Full,
     /// The JSON for programs.
     Json,
+}
+
+impl Form {
+    /// The page for people.
+    pub(crate) fn of(full: bool) -> Form {
+        if full { Form::Full } else { Form::Page }
+    }
 }
 
 /// Where a run goes.
@@ -77,14 +87,19 @@ pub(crate) fn show(
         findings: &findings,
         number,
     };
-    match outputs.print {
+    let print = outputs
+        .print
+        .filter(|_| !outputs.html.is_some_and(is_stdout));
+    match print {
         Some(Form::Json) => talk::data(&report::json::run(&view)),
-        Some(Form::Page) => {
+        Some(form @ (Form::Page | Form::Full)) => {
             let style = report::terminal::Style {
                 columns: look::page_columns(),
                 colour: talk::colour(),
                 ascii: look::is_ascii(),
                 language: language::chosen(),
+                full: form == Form::Full,
+                rows: look::page_rows(),
             };
             talk::data(&report::terminal::run(&view, style));
         }
@@ -99,8 +114,20 @@ pub(crate) fn show(
     }
 }
 
+/// Status and count of what was answered, one by one.
+pub(crate) fn statuses(recording: &Recording) -> impl Iterator<Item = (u16, u64)> {
+    let exchanges = recording.exchanges.iter();
+    exchanges.filter_map(|one| (one.status > 0).then_some((one.status, 1)))
+}
+
 /// Writes a page for the owner alone: it holds what the run's answers held.
+///
+/// `-` is standard output.
 pub(crate) fn write_html(path: &Path, page: &str) -> Result<(), Failure> {
+    if is_stdout(path) {
+        talk::data(page);
+        return Ok(());
+    }
     let written = OpenOptions::new()
         .write(true)
         .create(true)
@@ -108,13 +135,38 @@ pub(crate) fn write_html(path: &Path, page: &str) -> Result<(), Failure> {
         .mode(0o600)
         .open(path)
         .and_then(|mut file| file.write_all(page.as_bytes()));
-    written.map_err(|error| unwritable(path, &error))?;
+    if let Err(error) = written {
+        // Half a page, or none, is worse than no file.
+        if path.is_file() {
+            let _ = std::fs::remove_file(path);
+        }
+        return Err(unwritable(path, &error));
+    }
     talk::say(&format!("wrote {}", path.display()));
     Ok(())
 }
 
+/// Whether a page for a browser goes to standard output, where nothing else may stand then.
+pub(crate) fn is_stdout(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// Refuses two documents on one standard output.
+pub(crate) fn check_html(html: Option<&Path>, json: bool) -> Result<(), Failure> {
+    match html.is_some_and(is_stdout) && json {
+        true => Err(Failure::new(
+            Exit::Usage,
+            "--html - and --json both write to standard output; give one of them, or --html FILE",
+        )),
+        false => Ok(()),
+    }
+}
+
 /// Makes sure that a file can be written when what is to stand in it has been measured.
 pub(crate) fn check_writable(path: &Path) -> Result<(), Failure> {
+    if is_stdout(path) {
+        return Ok(());
+    }
     let mut options = OpenOptions::new();
     let opened = options.append(true).create(true).mode(0o600).open(path);
     match opened {
@@ -128,7 +180,11 @@ fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
         "cannot write {}: {error}; name a file in a folder that exists and has room",
         path.display()
     );
-    Failure::new(Exit::Failed, message)
+    let is_full = matches!(
+        error.kind(),
+        std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded
+    );
+    Failure::new(if is_full { Exit::NotKept } else { Exit::Failed }, message)
 }
 
 /// How the program ends after a run that was measured.

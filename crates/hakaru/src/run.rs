@@ -43,11 +43,15 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     })?;
     let mut settings = Settings::resolve(args, config::load(args.config.as_deref(), &folder)?)?;
     settings.profile = settings.agent && !args.no_profile;
+    page::check_html(args.html.as_deref(), args.json)?;
     let stop = signals::watch()
         .map_err(|error| Failure::new(Exit::Failed, format!("cannot watch for Ctrl-C: {error}")))?;
     let (recording, number) = record(&settings, &stop)?;
     let exit = page::exit_of(&recording);
-    let form = if args.json { Form::Json } else { Form::Page };
+    let form = match args.json {
+        true => Form::Json,
+        false => Form::of(args.full),
+    };
     let outputs = Outputs {
         print: Some(form),
         html: args.html.as_deref(),

@@ -15,12 +15,15 @@ use crate::{config, page, run, signals};
 
 /// Measures, prints, and says how the program ends.
 pub(crate) fn sweep(args: &SweepArgs) -> Result<Exit, Failure> {
+    page::check_html(args.html.as_deref(), args.json)?;
     let stop = signals::watch()
         .map_err(|error| Failure::new(Exit::Failed, format!("cannot watch for Ctrl-C: {error}")))?;
     let mut sweep = Sweep {
         command: String::new(),
         steps: Vec::new(),
         ended: Ended::Complete,
+        left_out: Vec::new(),
+        notes: Vec::new(),
     };
     let mut worst = Exit::Ok;
     for connections in &args.connections {
@@ -52,6 +55,7 @@ pub(crate) fn sweep(args: &SweepArgs) -> Result<Exit, Failure> {
             break;
         }
     }
+    sweep.left_out = args.connections[sweep.steps.len()..].to_vec();
     show(args, &sweep)?;
     Ok(if signals::raised(&stop) {
         Exit::Interrupted
@@ -80,6 +84,10 @@ fn add(sweep: &mut Sweep, recording: &Recording, number: Option<i64>) {
     sweep.command.clone_from(&recording.meta.target.command);
     let breakdown = breakdown::of(recording);
     let step = Step::of(recording, &breakdown, number);
+    let hollow = findings::hollow(page::statuses(recording));
+    if let Some(doubt) = hollow.filter(|_| sweep.notes.is_empty()) {
+        sweep.notes.push(doubt);
+    }
     let rps = step.rps.unwrap_or(0.0);
     let connections = numbers::counted(u64::from(step.connections), "connection");
     talk::say(&format!("{connections}: {rps:.1} requests/s"));
@@ -89,6 +97,7 @@ fn add(sweep: &mut Sweep, recording: &Recording, number: Option<i64>) {
 fn show(args: &SweepArgs, sweep: &Sweep) -> Result<(), Failure> {
     match args.json {
         true => talk::data(&sweep.json()),
+        false if args.html.as_deref().is_some_and(page::is_stdout) => {}
         false => talk::page(&sweep.text(look::page_columns())),
     }
     match &args.html {

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use recording::Nanos;
+use recording::{Nanos, Recording};
 use report::tuned::{Ended, Tuned};
 use store::StoredRun;
 use whatif::goal::Figures;
@@ -28,7 +28,7 @@ use crate::exit::{Exit, Failure};
 use crate::segment::Length;
 use crate::settings::{self, Settings};
 use crate::talk::{self, look};
-use crate::{config, guard, predict, run, signals};
+use crate::{config, guard, page, predict, run, signals};
 use knobs::Server;
 use race::Race;
 
@@ -203,6 +203,7 @@ fn model(
     stop: &Arc<AtomicBool>,
 ) -> Result<From, Failure> {
     if let Some(stored) = kept {
+        doubt(&stored.recording);
         return Ok(From {
             number: Some(stored.entry.number),
             command: stored.recording.meta.target.command.clone(),
@@ -217,6 +218,7 @@ fn model(
             "interrupted while the app was recorded; nothing was compared",
         ));
     }
+    doubt(&recording);
     let (joined, breakdown) = (breakdown::join(&recording), breakdown::of(&recording));
     let model = Model::of(&recording, &joined, &breakdown).map_err(|error| {
         Failure::new(Exit::Failed, format!("this app cannot be tuned: {error}"))
@@ -226,6 +228,13 @@ fn model(
         command: recording.meta.target.command.clone(),
         model,
     })
+}
+
+/// Says where what all is predicted from are redirects or refusals.
+fn doubt(recording: &Recording) {
+    if let Some(doubt) = findings::hollow(page::statuses(recording)) {
+        talk::say(&format!("hakaru: {doubt}"));
+    }
 }
 
 /// A run that was kept may have had another load than the race will have.

@@ -93,6 +93,7 @@ fn load_run_log_and_compare_fit_every_terminal() {
         .concat(),
     );
     check(&["report"]);
+    check(&["report", "--full"]);
     check(&["log"]);
     let two = ["--url-a", &url, "--url-b", &url, "--segment", "100ms"];
     let blocks = ["--blocks", "6", "--budget", "5m"];
@@ -146,4 +147,38 @@ fn colours_come_where_they_are_asked_for() {
     assert!(plain.is_ascii(), "{plain}");
     let signs = told(folder.path(), &[("LC_ALL", "C.UTF-8")], &["report"]);
     assert!(signs.contains("due → answered"), "{signs}");
+}
+
+#[test]
+fn redirects_are_doubted_by_load_and_compare() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let url = format!("http://{}/", serve("301 Moved"));
+    let load = told(folder.path(), &[], &["load", &url, "-d", "200ms"]);
+    assert!(load.contains("100% of the pages are redirects"), "{load}");
+    let two = ["compare", "--url-a", &url, "--url-b", &url, "-c", "2"];
+    let short = ["--segment", "100ms", "--blocks", "1", "--warmup", "0s"];
+    let compared = told(folder.path(), &[], &[&two[..], &short].concat());
+    assert!(
+        compared.contains("100% of the pages are redirects"),
+        "{compared}"
+    );
+    let url = format!("http://{}/", serve("200 OK"));
+    let load = told(folder.path(), &[], &["load", &url, "-d", "200ms"]);
+    assert!(!load.contains("redirects"), "{load}");
+}
+
+#[test]
+fn a_page_for_a_browser_goes_to_standard_output_alone() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let url = format!("http://{}/", serve("200 OK"));
+    let output = hakaru(
+        folder.path(),
+        &[],
+        &["load", &url, "-d", "200ms", "--html", "-"],
+    );
+    let page = String::from_utf8_lossy(&output.stdout);
+    assert!(page.starts_with("<!doctype html>") && page.trim_end().ends_with("</html>"));
+    assert!(!folder.path().join("-").exists());
+    let both = ["load", &url, "--html", "-", "--json"];
+    assert_eq!(hakaru(folder.path(), &[], &both).status.code(), Some(2));
 }

@@ -20,6 +20,7 @@ pub fn all(view: &View<'_>) -> Vec<String> {
         return vec!["nothing was measured: no request was due".to_owned()];
     }
     let mut doubts = Vec::new();
+    doubts.extend(findings::hollow(measured.figures.statuses.sorted()));
     doubts.extend(saturated(view));
     doubts.extend(late(measured));
     if measured.generator.unsent > 0 {
@@ -31,7 +32,7 @@ pub fn all(view: &View<'_>) -> Vec<String> {
     }
     if all < REQUESTS_FEW {
         doubts.push(format!(
-            "only {all} requests: the tail rests on few of them; measure longer (-d)"
+            "only {all} requests: p99 and above rest on very few of them; run longer (-d)"
         ));
     }
     doubts

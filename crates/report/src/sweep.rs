@@ -57,6 +57,10 @@ pub struct Sweep {
     pub steps: Vec<Step>,
     /// Why it ended.
     pub ended: Ended,
+    /// Connections that were to be measured and were not.
+    pub left_out: Vec<u32>,
+    /// What to know before the numbers are trusted, one sentence each.
+    pub notes: Vec<String>,
 }
 
 impl Step {
@@ -173,6 +177,8 @@ impl Sweep {
                 Ended::Interrupted => "interrupted",
             },
             "knee_connections": knee,
+            "left_out": self.left_out,
+            "notes": self.notes,
             "steps": steps,
         })
     }
@@ -202,6 +208,14 @@ impl Sweep {
             text.push('\n');
         }
         text += &format!("\n{}; app, db and gen are cores in use\n", self.verdict());
+        if self.ended == Ended::Saturated && !self.left_out.is_empty() {
+            let left_out: Vec<String> = self.left_out.iter().map(u32::to_string).collect();
+            text += &format!(
+                "{} connections were left out, since throughput had stopped growing; --all measures them\n",
+                left_out.join(", ")
+            );
+        }
+        text.extend(self.notes.iter().map(|note| format!("! {note}\n")));
         fold(&text, columns)
     }
 }
@@ -288,6 +302,8 @@ mod tests {
                 .map(|(connections, rps)| step(*connections, *rps))
                 .collect(),
             ended,
+            left_out: Vec::new(),
+            notes: Vec::new(),
         }
     }
 
@@ -344,6 +360,19 @@ mod tests {
         }
         crate::samples::check_widths(|columns| sweep.text(columns));
         assert!(sweep.text(80).contains("p95"));
+    }
+
+    #[test]
+    fn what_was_left_out_is_said() {
+        let steps = [(1, 100.0), (2, 100.0), (5, 100.0)];
+        let mut sweep = sweep(&steps, Ended::Saturated);
+        assert!(!sweep.text(COLUMNS).contains("left out"));
+        sweep.left_out = vec![10, 20];
+        sweep.notes = vec!["all of them are redirects".to_owned()];
+        let text = sweep.text(COLUMNS);
+        assert!(text.contains("10, 20 connections were left out"), "{text}");
+        assert!(text.ends_with("! all of them are redirects\n"), "{text}");
+        assert!(text.contains("from 1 connection on;"), "{text}");
     }
 
     #[test]

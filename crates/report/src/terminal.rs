@@ -1,4 +1,5 @@
-//! The terminal page of one run: verdict, numbers, doubts, balance, SQL, findings, how sure, what next.
+//! The terminal page of one run: verdict, numbers, doubts, balance, findings by title, what next; the full page also has
+//! SQL, all of the findings, and how sure the numbers are.
 //!
 //! Never wider than [`Style::columns`], and complete without colour: every term of the balance has a letter, which
 //! also draws its bar. Each part shows its greatest entries only, so that a page is read rather than
@@ -32,6 +33,10 @@ pub struct Style {
     pub ascii: bool,
     /// In which the page is written.
     pub language: Language,
+    /// Everything, instead of what is read first: the verdict, the numbers, where the time goes, findings by title.
+    pub full: bool,
+    /// Lines of the screen; a longer page repeats its verdict at its end. `None`: there is no screen.
+    pub rows: Option<usize>,
 }
 
 impl Default for Style {
@@ -41,6 +46,8 @@ impl Default for Style {
             colour: false,
             ascii: false,
             language: Language::English,
+            full: true,
+            rows: None,
         }
     }
 }
@@ -52,14 +59,30 @@ pub fn run(view: &View<'_>, style: Style) -> String {
     numbers::write(&mut page, view);
     doubts::write(&mut page, view);
     balance::write(&mut page, view);
-    sql::write(&mut page, view);
-    fixes::write(&mut page, view);
-    trust::write(&mut page, view);
-    next(&mut page, view);
-    page.finish()
+    match style.full {
+        true => {
+            sql::write(&mut page, view);
+            fixes::write(&mut page, view);
+            trust::write(&mut page, view);
+        }
+        false => {
+            fixes::write_titles(&mut page, view);
+            trust::write_troubles(&mut page, view);
+        }
+    }
+    let mut end = Page::new(style);
+    next(&mut end, view, style);
+    let end = end.finish();
+    let is_longer = |rows| page.lines_written() + end.lines().count() + 1 >= rows;
+    if style.rows.is_some_and(is_longer) {
+        page.heading(text!("VERDICT"));
+        verdict::sentences(&mut page, view);
+    }
+    page.blank();
+    page.finish() + &end
 }
 
-fn next(page: &mut Page, view: &View<'_>) {
+fn next(page: &mut Page, view: &View<'_>, style: Style) {
     page.heading(text!("NEXT"));
     let first = crate::facts::fixes(view).next();
     // A hint is tried first only where nothing stands before it.
@@ -67,7 +90,8 @@ fn next(page: &mut Page, view: &View<'_>) {
         let is_first = first.is_some_and(|(first, _)| first == *number);
         finding.remedy.can_be_tried() && (is_first || finding.confidence > Confidence::Low)
     });
-    if let Some((number, _)) = tried {
+    // Of a run that is not kept, nothing can be tried.
+    if let Some((number, _)) = tried.filter(|_| view.number.is_some()) {
         command(
             page,
             &format!("hakaru try {number}"),
@@ -90,11 +114,15 @@ fn next(page: &mut Page, view: &View<'_>) {
             text!("more samples, surer numbers"),
         );
     }
-    command(
-        page,
-        "hakaru run --json",
-        text!("everything above as JSON, for scripts"),
-    );
+    let all = text!("SQL, all evidence and fixes, how sure the numbers are");
+    match (style.full, view.number) {
+        (true, _) => {
+            let json = text!("everything above as JSON, for scripts");
+            command(page, "hakaru run --json", json);
+        }
+        (false, Some(_)) => command(page, "hakaru report --full", all),
+        (false, None) => command(page, "hakaru run --full", all),
+    }
     if let Some(number) = view.number {
         page.text(
             2,

@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use words::text;
+use words::{Text, text};
 
 use super::Doubt;
 use crate::context::Context;
@@ -46,20 +46,40 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     };
     let doubt = Doubt {
         rule: "hollow-answers",
-        what: text!(
-            "{share} of the pages are redirects or refusals: little of the app is measured",
-            share = percent(count as f64 / all as f64)
-        ),
+        what: what(count as f64 / all as f64),
         why: text!("a flow that does not state the expected status accepts every status below 500"),
         evidence: most.iter().take(SHOWN).map(line).collect(),
-        remedy: text!(
-            "look at the answers (hakaru check FLOW) and state the expected status in the flow, such as HTTP 200; where they \
-             lead to https (Rails: config.force_ssl), send X-Forwarded-Proto: https with each request; where \
-             they lead to a login, log in first (docs/flows.md)"
-        ),
+        remedy: remedy(),
         confidence: Confidence::High,
     };
     vec![doubt.into()]
+}
+
+/// What is to be known of answers with these statuses, as status and count; `None` where most are pages. For loads of which no
+/// recording is made.
+pub fn hollow(statuses: impl IntoIterator<Item = (u16, u64)>) -> Option<String> {
+    let (mut all, mut hollow) = (0, 0);
+    for (status, count) in statuses {
+        all += count;
+        hollow += if is_hollow(status) { count } else { 0 };
+    }
+    let share = hollow as f64 / all.max(1) as f64;
+    (hollow > 0 && share >= SHARE_MIN).then(|| format!("{}; {}", what(share), remedy()))
+}
+
+fn what(share: f64) -> Text {
+    text!(
+        "{share} of the pages are redirects or refusals: little of the app is measured",
+        share = percent(share)
+    )
+}
+
+fn remedy() -> Text {
+    text!(
+        "look at the answers (hakaru check FLOW) and state the expected status in the flow, such as HTTP 200; where they \
+             lead to https (Rails: config.force_ssl), send X-Forwarded-Proto: https with each request; where \
+             they lead to a login, log in first (docs/flows.md)"
+    )
 }
 
 /// Neither a page nor the word that the known one is still good.

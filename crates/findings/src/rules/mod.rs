@@ -13,7 +13,7 @@ mod few_samples;
 mod gc_share;
 mod generator_busy;
 mod gvl_in_sql;
-mod hollow_answers;
+pub mod hollow_answers;
 pub(crate) mod host_busy;
 mod hot_method;
 mod large_bodies;

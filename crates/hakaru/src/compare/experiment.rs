@@ -4,6 +4,7 @@ mod results;
 mod settle;
 mod shape;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -59,6 +60,8 @@ struct Seen {
     failed: u64,
     memory: Vec<f64>,
     growth: Vec<f64>,
+    /// Answers by status.
+    statuses: BTreeMap<u16, u64>,
 }
 
 impl<'a> Experiment<'a> {
@@ -161,7 +164,8 @@ impl<'a> Experiment<'a> {
                 .map(|segment| segment.cpu_ms)
                 .try_fold(f64::MAX, |least, cpu_ms| Some(least.min(cpu_ms?))),
         };
-        let shape = Shape::of(&mut self.how, &trial, &mut self.notes);
+        let shape =
+            Shape::of(&mut self.how, &trial).map_err(|why| Trouble::failed(Exit::Usage, why))?;
         talk::say(&shape.announcement());
         Ok(shape)
     }
@@ -361,6 +365,9 @@ impl Seen {
     fn add(&mut self, segment: Segment) {
         self.starts_s.extend(segment.start_s);
         self.failed += segment.failed;
+        for exchange in segment.exchanges.iter().filter(|one| one.status > 0) {
+            *self.statuses.entry(exchange.status).or_default() += 1;
+        }
         self.latency.extend(segment.latency);
         if let Some([first, last]) = segment.memory {
             self.memory.push(first.max(last) as f64);

@@ -35,6 +35,13 @@ pub(crate) fn page_columns() -> usize {
     columns(&io::stdout()).unwrap_or(report::text::COLUMNS)
 }
 
+/// Lines of the screen that standard output is shown on.
+pub(crate) fn page_rows() -> Option<usize> {
+    let out = io::stdout();
+    let size = out.is_terminal().then(|| tcgetwinsize(&out).ok()).flatten();
+    size.map(|size| size.ws_row.into()).filter(|rows| *rows > 0)
+}
+
 /// Columns of what is said on standard error; `None` where lines may be as long as they are, as in a log file.
 pub(crate) fn talk_columns() -> Option<usize> {
     columns(&io::stderr())

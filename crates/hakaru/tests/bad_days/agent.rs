@@ -44,15 +44,21 @@ fn a_dense_load_is_looked_at_in_part() {
     let route = &json["routes"][0];
     let share = route["told"].as_f64().unwrap_or_default() / route["requests"].as_f64().unwrap();
     assert!((0.01..0.6).contains(&share), "{share} in{said}");
-    project.end(&["report"]).check(0, &["drawn at random"]);
+    project
+        .end(&["report", "--full"])
+        .check(0, &["drawn at random"]);
 }
 
 #[test]
 fn a_preloaded_cluster_is_seen_inside_and_its_master_does_not_look_like_an_old_ruby() {
     let project = Project::with_puma("-w 2 --preload -t 1:1", HELLO);
     run_seen_inside(&project);
-    project.end(&["report"]).check(0, &["2 × 1 threads"]);
-    project.end(&["report"]).check_silent_on("Ruby 3.2");
+    project
+        .end(&["report", "--full"])
+        .check(0, &["2 × 1 threads"]);
+    project
+        .end(&["report", "--full"])
+        .check_silent_on("Ruby 3.2");
 }
 
 #[test]
@@ -78,7 +84,9 @@ fn a_ruby_that_the_app_executes_inherits_the_agent_and_is_left_alone() {
     let target = format!("command = '{}'", project.puma("-t 2:2"));
     project.configure(&target, "[[flow]]\nfile = 'child.hurl'");
     run_seen_inside(&project);
-    project.end(&["report"]).check_silent_on("Ruby 3.2");
+    project
+        .end(&["report", "--full"])
+        .check_silent_on("Ruby 3.2");
 }
 
 #[test]

@@ -19,7 +19,7 @@ fn check_killed(command: impl Fn(&Project) -> String) {
     assert_eq!(project.temporary(), Vec::<std::path::PathBuf>::new());
 
     project
-        .end(&["report"])
+        .end(&["report", "--full"])
         .check(0, &["cut off", "run it again", "GET /"]);
     let kept = project.report();
     assert!(kept["requests"].as_u64() >= Some(50), "{kept:#}");

@@ -136,7 +136,7 @@ fn a_run_that_did_not_start_leaves_the_folder_free_and_no_recording() {
     let project = Project::new("raise 'broken'\n");
     project.run().check(5, &["broken"]);
     project
-        .end(&["report"])
+        .end(&["report", "--full"])
         .check(1, &["no run is kept", "hakaru run"]);
     project.write("config.ru", HELLO);
     project.run().check(0, &["HAKARU RUN 1"]);
@@ -150,7 +150,7 @@ fn nothing_to_start_and_nothing_to_report_point_the_way() {
         &["there is no hakaru.toml", "hakaru run -- puma", "--attach"],
     );
     project
-        .end(&["report"])
+        .end(&["report", "--full"])
         .check(2, &["no run was kept in this folder", "hakaru run"]);
     assert!(
         !project.has(".hakaru"),

@@ -153,6 +153,8 @@ pub(super) fn sweep() -> Sweep {
         command: format!("puma -t 5:5 {}", "x1234567".repeat(30)),
         steps: [1, 10, 200].map(step).to_vec(),
         ended: Ended::Complete,
+        left_out: vec![500],
+        notes: Vec::new(),
     }
 }
 

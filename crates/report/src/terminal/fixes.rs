@@ -56,6 +56,35 @@ pub(super) fn write(page: &mut Page, view: &View<'_>) {
     }
 }
 
+/// Their titles, gains and places, for the short page.
+pub(super) fn write_titles(page: &mut Page, view: &View<'_>) {
+    page.title(
+        text!("FINDINGS"),
+        text!("in the order to fix them; how to fix them: --full"),
+    );
+    let count = facts::fixes(view).count();
+    if count == 0 {
+        page.text(2, text!("nothing to fix was found"));
+    }
+    for (number, finding) in facts::fixes(view).take(WHOLE_MAX) {
+        let mark = format!("{}. ", right(&number.to_string(), 3));
+        page.paragraph(0, mark, Ink::Strong, &finding.title, 2);
+        if !finding.estimated_gain.is_empty() {
+            let label = page.label(text!("Gain:"));
+            page.paragraph(INDENT, label, Ink::Good, &finding.estimated_gain, 2);
+        }
+        let is_named = finding.title.to_string().contains(&finding.route);
+        if !finding.route.is_empty() && !is_named {
+            let label = page.label(text!("On:"));
+            page.paragraph(INDENT, label, Ink::Faint, &finding.route, 1);
+        }
+    }
+    let others = count.saturating_sub(WHOLE_MAX);
+    if others > 0 {
+        page.text(2, text!("{others} more (all of them: --full)", others));
+    }
+}
+
 fn write_evidence(page: &mut Page, evidence: &[Text]) {
     let mark = "· ";
     let columns = page.columns().saturating_sub(INDENT + mark.chars().count());

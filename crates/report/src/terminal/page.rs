@@ -48,6 +48,11 @@ impl Page {
             .div_ceil(self.columns().clamp(1, COLUMNS))
     }
 
+    /// Lines so far.
+    pub(super) fn lines_written(&self) -> usize {
+        self.written.lines().count()
+    }
+
     pub(super) fn blank(&mut self) {
         self.written.push('\n');
     }

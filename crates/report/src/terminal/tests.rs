@@ -10,6 +10,8 @@ use crate::text::width;
 
 const PLAIN: Style = Style {
     columns: 100,
+    full: true,
+    rows: None,
     colour: false,
     ascii: false,
     language: Language::English,
@@ -28,17 +30,20 @@ fn stripped(page: &str) -> String {
 /// The page at its usual width, after a look at all others.
 fn check_page(sample: &Sample) -> String {
     for columns in [60, 72, 80, 100, 120] {
-        check_fits(sample, columns);
+        check_fits(sample, columns, true);
+        check_fits(sample, columns, false);
     }
     run(&sample.view(), PLAIN)
 }
 
-fn check_fits(sample: &Sample, columns: usize) {
+fn check_fits(sample: &Sample, columns: usize, full: bool) {
     let styled = |colour, ascii| {
         let style = Style {
             columns,
             colour,
             ascii,
+            full,
+            rows: Some(24),
             ..PLAIN
         };
         run(&sample.view(), style)
@@ -490,6 +495,8 @@ fn a_japanese_page_has_no_english_sentence() {
             let style = Style {
                 columns,
                 language: Language::Japanese,
+                full: columns == 100,
+                rows: Some(10),
                 ..PLAIN
             };
             let reasons = sample.recording.failures.iter();
@@ -524,4 +531,55 @@ fn english_runs(line: &str) -> impl Iterator<Item = String> {
         .map(|two| two.join(" "))
         .collect();
     runs.into_iter()
+}
+
+#[test]
+fn the_short_page_has_titles_and_repeats_its_verdict_where_it_has_left_the_screen() {
+    let mut sample = Sample::chat();
+    sample.findings = vec![sample.findings[0].clone(); 7];
+    let short = |rows| {
+        let style = Style {
+            full: false,
+            rows,
+            ..PLAIN
+        };
+        run(&sample.view(), style)
+    };
+    let page = short(Some(30));
+    check_holds(
+        &page,
+        &[
+            "NUMBERS",
+            "WHERE THE TIME GOES",
+            "  5. 25 times",
+            "Gain: 22%",
+            "2 more (all of them: --full)",
+            "! the host has 2 cores",
+            "hakaru report --full",
+        ],
+    );
+    for absent in ["  6. ", "Fix:  ", "SQL AND", "HOW SURE"] {
+        assert!(!page.contains(absent), "{absent}\n{page}");
+    }
+    let verdict = page.find("VERDICT").expect("it is repeated");
+    assert_eq!(page[verdict..].matches("Fix first").count(), 1);
+    assert!(verdict < page.find("NEXT").unwrap(), "{page}");
+    assert_eq!(page.matches("Fix first").count(), 2);
+    assert!(!short(Some(200)).contains("VERDICT"));
+    assert!(!short(None).contains("VERDICT"));
+}
+
+#[test]
+fn what_was_not_kept_is_not_tried() {
+    let mut sample = Sample::chat();
+    sample.findings[0].remedy.exact = Some("-w 2 --preload".to_owned());
+    let of = |number| {
+        let view = View {
+            number,
+            ..sample.view()
+        };
+        run(&view, PLAIN)
+    };
+    assert!(of(Some(3)).contains("hakaru try 1"));
+    assert!(!of(None).contains("hakaru try"));
 }

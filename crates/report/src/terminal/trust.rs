@@ -13,6 +13,20 @@ pub(super) fn write(page: &mut Page, view: &View<'_>) {
         let about = left(&page.written(said.about), 13);
         page.paragraph(2, about, Ink::Plain, said.says, 3);
     }
+    troubles(page, view);
+}
+
+/// Only what was met and what is doubted, for the short page.
+pub(super) fn write_troubles(page: &mut Page, view: &View<'_>) {
+    let mut hints = view.findings.iter();
+    let is_doubted = hints.any(|finding| finding.is_about_trust() && !is_loud(finding));
+    if is_doubted || !view.recording.troubles.is_empty() {
+        page.heading(text!("MIND"));
+        troubles(page, view);
+    }
+}
+
+fn troubles(page: &mut Page, view: &View<'_>) {
     let hints = view.findings.iter();
     for hint in hints.filter(|finding| finding.is_about_trust() && !is_loud(finding)) {
         let sentence = text!(

@@ -9,6 +9,11 @@ use crate::{View, verdict};
 pub(super) fn write(page: &mut Page, view: &View<'_>) {
     title(page, view);
     page.blank();
+    sentences(page, view);
+}
+
+/// What dominates, and what to fix first.
+pub(super) fn sentences(page: &mut Page, view: &View<'_>) {
     page.paragraph(2, "", Ink::Strong, verdict::what_dominates(view), 3);
     if let Some(sentence) = verdict::failed(view) {
         page.paragraph(2, "", Ink::Bad, sentence, 2);

@@ -95,6 +95,10 @@ impl Experiment<'_> {
             );
         }
         for label in [Label::A, Label::B] {
+            let statuses = &self.seen[label.index()].statuses;
+            let hollow = findings::hollow(statuses.iter().map(|(status, count)| (*status, *count)));
+            self.notes
+                .extend(hollow.map(|doubt| format!("{label}: {doubt}")));
             let growth = median(&self.seen[label.index()].growth).unwrap_or(0.0);
             if growth > LEAK_BYTES {
                 self.notes.push(format!(

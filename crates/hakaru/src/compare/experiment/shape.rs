@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use report::numbers::counted;
 use stats::comparison::{BLOCKS_MIN, Comparison};
 
 use super::super::sides::usage;
@@ -88,6 +89,7 @@ impl How {
                 "nothing can be measured in no time or no block; give --budget, --segment and --blocks above zero",
             ));
         }
+        check_budget(budget, blocks, segment)?;
         Ok(How {
             budget: budget.or(blocks.is_none().then_some(BUDGET_DEFAULT)),
             is_budget_asked: budget.is_some(),
@@ -98,9 +100,36 @@ impl How {
     }
 }
 
+/// Refuses a budget in which not even the shortest measurements make a verdict.
+fn check_budget(
+    budget: Option<Duration>,
+    blocks: Option<usize>,
+    segment: Option<Duration>,
+) -> Result<(), Failure> {
+    let Some(budget) = budget.filter(|_| blocks.is_none()) else {
+        return Ok(());
+    };
+    let needed = segment.unwrap_or(SEGMENT_MIN) * (4 * BLOCKS_MIN as u32);
+    match budget < needed {
+        true => Err(usage(&too_short(budget, needed))),
+        false => Ok(()),
+    }
+}
+
+/// Says so, with a budget that is enough.
+fn too_short(budget: Duration, needed: Duration) -> String {
+    format!(
+        "a verdict needs {BLOCKS_MIN} blocks, and a budget of {:.0} s does not hold them; give --budget {:.0}m, a shorter \
+         --segment, or --blocks for a measurement without a verdict",
+        budget.as_secs_f64(),
+        (needed.as_secs_f64() / 60.0).ceil()
+    )
+}
+
 impl Shape {
-    /// Settles it. A budget that nobody asked for gives way when it is too short for any claim.
-    pub(super) fn of(how: &mut How, trial: &Trial, notes: &mut Vec<String>) -> Shape {
+    /// Settles it. A budget that is too short for any claim gives way when nobody asked for it; else the reason why nothing is
+    /// measured.
+    pub(super) fn of(how: &mut How, trial: &Trial) -> Result<Shape, String> {
         let left = how.budget.map(|budget| budget.saturating_sub(trial.took));
         let beside = trial.overhead + trial.warmup;
         let segment = how.segment.unwrap_or_else(|| {
@@ -118,36 +147,31 @@ impl Shape {
         });
         let mut blocks_max = how.blocks.unwrap_or(BLOCKS_MOST).min(fitting).max(1);
         if blocks_max < BLOCKS_MIN && how.blocks.is_none() {
-            if how.is_budget_asked {
+            if let Some(budget) = how.budget.filter(|_| how.is_budget_asked) {
                 let needed = trial.took + block * (BLOCKS_MIN as u32 + 1);
-                notes.push(format!(
-                    "the budget holds {blocks_max} blocks, and nothing can be claimed from fewer than {BLOCKS_MIN}; \
-                     give --budget {:.0}m or a shorter --segment",
-                    (needed.as_secs_f64() / 60.0).ceil()
-                ));
-            } else {
-                blocks_max = BLOCKS_MIN;
-                how.budget = None;
+                return Err(too_short(budget, needed));
             }
+            blocks_max = BLOCKS_MIN;
+            how.budget = None;
         }
         let expected = trial.rps * segment.as_secs_f64();
         let carried = |(_, q): &(&str, f64)| *q >= 1.0 || expected * (1.0 - q) >= CARRY;
-        Shape {
+        Ok(Shape {
             warmup: trial.warmup,
             segment,
             blocks_max,
             block,
             quantiles: QUANTILES.into_iter().filter(carried).collect(),
             has_cpu: (trial.cpu_ms).is_some_and(|each| each * expected >= CPU_MIN_MS),
-        }
+        })
     }
 
     /// What will be done, for people.
     pub(super) fn announcement(&self) -> String {
         format!(
-            "at most {} blocks of 4 × {:.1} s after {:.1} s of warm-up, about {:.0} s a block; \
+            "at most {} of 4 × {:.1} s after {:.1} s of warm-up, about {:.0} s per block; \
              Ctrl-C ends it with what was measured",
-            self.blocks_max,
+            counted(self.blocks_max as u64, "block"),
             self.segment.as_secs_f64(),
             self.warmup.as_secs_f64(),
             self.block.as_secs_f64(),
@@ -205,7 +229,7 @@ mod tests {
         How::resolve(&args, &config::Compare::default()).expect("a plan")
     }
 
-    fn shape(mut how: How, overhead_s: u64, rps: f64) -> (Shape, Vec<String>) {
+    fn shape(mut how: How, overhead_s: u64, rps: f64) -> Result<Shape, String> {
         let trial = Trial {
             rps,
             warmup: Duration::from_secs(1),
@@ -213,38 +237,53 @@ mod tests {
             took: Duration::from_secs(16),
             cpu_ms: Some(2.0),
         };
-        let mut notes = Vec::new();
-        let shape = Shape::of(&mut how, &trial, &mut notes);
-        (shape, notes)
+        Shape::of(&mut how, &trial)
     }
 
     #[test]
     fn the_budget_is_spread_over_blocks() {
-        let (shape, notes) = shape(how(None, None), 1, 500.0);
+        let shape = shape(how(None, None), 1, 500.0).expect("it is enough");
         assert!(
             (16..=20).contains(&shape.blocks_max),
             "{}",
             shape.blocks_max
         );
         assert!(shape.segment >= SEGMENT_MIN);
-        assert_eq!(notes, [""; 0]);
         assert_eq!(shape.rows(), 11);
         assert_eq!(shape.names().last(), Some("cpu"));
     }
 
     #[test]
-    fn a_short_budget_is_doubted_when_it_was_asked_for_and_raised_when_not() {
-        let (asked, notes) = shape(how(Some(60), None), 10, 500.0);
-        assert!(asked.blocks_max < BLOCKS_MIN);
-        assert!(notes[0].contains("--budget"), "{notes:?}");
-        let (raised, notes) = shape(how(None, None), 30, 500.0);
-        assert_eq!((raised.blocks_max, notes.len()), (BLOCKS_MIN, 0));
+    fn a_short_budget_is_refused_when_it_was_asked_for_and_raised_when_not() {
+        let asked = shape(how(Some(60), None), 10, 500.0).err();
+        let why = asked.expect("it holds no verdict");
+        // 16 s of trial and 7 blocks of 4 × (10 + 1 + 2) s.
+        assert!(why.contains("--budget 7m"), "{why}");
+        let raised = shape(how(None, None), 30, 500.0).expect("it is raised");
+        assert_eq!(raised.blocks_max, BLOCKS_MIN);
+    }
+
+    #[test]
+    fn a_budget_that_cannot_be_enough_is_refused_before_anything_is_measured() {
+        let args = |budget_s, segment_s: Option<u64>| HowArgs {
+            budget: Some(Duration::from_secs(budget_s)),
+            segment: segment_s.map(Duration::from_secs),
+            ..HowArgs::default()
+        };
+        let refused = |args: &HowArgs| {
+            let how = How::resolve(args, &config::Compare::default());
+            how.err().map(|failure| failure.message)
+        };
+        let why = refused(&args(10, None)).expect("6 blocks of 4 × 2 s take 48 s");
+        assert!(why.contains("--budget 1m"), "{why}");
+        assert!(refused(&args(100, Some(5))).is_some());
+        assert!(refused(&args(48, None)).is_none());
     }
 
     #[test]
     fn blocks_that_are_asked_for_need_no_budget() {
-        let (shape, notes) = shape(how(None, Some(3)), 100, 20.0);
-        assert_eq!((shape.blocks_max, notes.len()), (3, 0));
+        let shape = shape(how(None, Some(3)), 100, 20.0).expect("blocks are asked for");
+        assert_eq!(shape.blocks_max, 3);
         assert!(
             shape.names().all(|name| name != "p99"),
             "too few requests for a p99"
