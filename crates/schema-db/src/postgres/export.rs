@@ -84,6 +84,7 @@ const FUNCTIONS: &str = "
     SELECT pg_get_functiondef(p.oid) FROM pg_proc p JOIN ours n ON n.oid = pronamespace
     WHERE prokind IN ('f', 'w')
         AND NOT EXISTS (SELECT FROM foreign_to_us e WHERE e.classid = 'pg_proc'::regclass AND e.objid = p.oid)
+        AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'i')
     ORDER BY p.oid";
 
 /// Columns and constraints are gathered once for all tables.

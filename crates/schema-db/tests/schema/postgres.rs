@@ -338,3 +338,18 @@ fn values_are_neither_lost_nor_changed_without_a_yes() {
     let bench = Databases::new("HAKARU_TEST_POSTGRES_URL", None);
     crate::losses::check(&bench, &losses::CHANGES);
 }
+
+#[test]
+fn a_database_matches_the_text_that_made_it() {
+    for variable in ["HAKARU_TEST_POSTGRES_URL", "HAKARU_TEST_POSTGRES18_URL"] {
+        let bench = Databases::new(variable, None);
+        for text in features::STORED {
+            let mut scratch = bench.empty();
+            scratch.database().execute(text).unwrap();
+            bench::reach(&mut *scratch, text).unwrap_or_else(|error| panic!("{text}\n{error}"));
+            let text = scratch.database().export().unwrap();
+            let mut other = bench.empty();
+            bench::reach(&mut *other, &text).unwrap_or_else(|error| panic!("{text}\n{error}"));
+        }
+    }
+}

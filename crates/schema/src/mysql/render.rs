@@ -140,7 +140,12 @@ impl Printer {
     /// Kind, name and parts, as behind ADD.
     pub fn index(&self, index: &Index) -> String {
         let kind = match index.kind {
-            IndexKind::Primary => return format!("PRIMARY KEY ({})", self.parts(&index.parts)),
+            IndexKind::Primary => {
+                let comment = index.comment.as_deref().map(literal);
+                let comment = comment.map(|comment| format!(" COMMENT {comment}"));
+                let parts = self.parts(&index.parts);
+                return format!("PRIMARY KEY ({parts}){}", comment.unwrap_or_default());
+            }
             IndexKind::Unique => "UNIQUE ",
             IndexKind::Plain => "",
             IndexKind::Fulltext => "FULLTEXT ",

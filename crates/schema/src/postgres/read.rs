@@ -17,7 +17,7 @@ mod triggers;
 mod types;
 mod views;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use squawk_parser::SyntaxKind;
 
@@ -72,6 +72,7 @@ fn read_with(
         notes: Vec::new(),
         grants: 0,
         index_tables: HashMap::new(),
+        attached: HashSet::new(),
         source: None,
         line: 1,
         note_offset: 0,
@@ -81,6 +82,7 @@ fn read_with(
     for source in sources {
         reader.read_source(source)?;
     }
+    finish::leave_out_parts(&mut reader.schema, &reader.attached);
     finish::finish(&mut reader.schema);
     Ok((reader.schema, reader.notes))
 }
@@ -95,6 +97,8 @@ pub(crate) struct Reader<'a> {
     grants: usize,
     /// Which relation an index is on.
     index_tables: HashMap<Name, Name>,
+    /// Indexes that are part of a partitioned table's, and of no kind that is known yet: those of constraints.
+    attached: HashSet<Name>,
     source: Option<&'a Source>,
     /// Line of `note_offset`, so that lines are counted once.
     line: usize,

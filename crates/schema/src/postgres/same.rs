@@ -5,8 +5,8 @@
 
 use super::expr::{Context, same};
 use super::model::{
-    Column, Constraint, ConstraintKind, Domain, Exclude, Function, Index, IndexItem, Keys, Policy,
-    Sql, Table, Trigger, View,
+    Body, Column, Constraint, ConstraintKind, Domain, Exclude, Function, Index, IndexItem, Keys,
+    Policy, Sql, Table, Trigger, View,
 };
 use super::name::{Name, quote};
 
@@ -176,7 +176,7 @@ impl<'a> Same<'a> {
             && same_rows(one, other)
             && one.support == other.support
             && one.settings == other.settings
-            && one.body == other.body
+            && same_body(&one.body, &other.body)
             && self.same_defaults(one, other)
     }
 
@@ -370,4 +370,17 @@ fn number(text: &str) -> Option<f64> {
         .filter(|letter| !matches!(letter, '\'' | ' ' | '(' | ')'))
         .collect();
     plain.parse().ok()
+}
+/// Servers write a body that is SQL in lines of their own. Within a string the space counts.
+fn same_body(one: &Body, other: &Body) -> bool {
+    let squeezed = |sql: &Sql| {
+        let words: Vec<&str> = sql.0.split_whitespace().collect();
+        words.join(" ").trim_end_matches([';', ' ']).to_owned()
+    };
+    match (one, other) {
+        (Body::Sql(one), Body::Sql(other)) if !one.0.contains('\'') => {
+            squeezed(one) == squeezed(other)
+        }
+        _ => one == other,
+    }
 }

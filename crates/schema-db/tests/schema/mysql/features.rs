@@ -41,6 +41,11 @@ pub(super) const VIEWS: &str = "
 ";
 
 pub(super) const FEATURES: &[Feature] = &[
+    // Not dropped from the key that is added, or it is made anew for ever.
+    both(
+        "CREATE TABLE t (id int NOT NULL, b int, PRIMARY KEY (id) COMMENT 'one');",
+        "CREATE TABLE t (id int NOT NULL, b int NOT NULL, PRIMARY KEY (id, b) COMMENT 'both');",
+    ),
     // Triggers of one event, in another order.
     both(
         "CREATE TABLE t (a int); CREATE TRIGGER x BEFORE INSERT ON t FOR EACH ROW SET NEW.a = 1; \

@@ -67,3 +67,18 @@ pub(super) const FEATURES: [(&str, &str); 12] = [
         "CREATE TYPE kind AS ENUM ('a', 'c::d'); CREATE TABLE t (k kind DEFAULT 'c::d', l kind DEFAULT 'a');",
     ),
 ];
+
+/// As `pg_dump` and people write them, each of which its own database has to match.
+pub(super) const STORED: [&str; 5] = [
+    "CREATE FUNCTION g(int) RETURNS SETOF int LANGUAGE sql STABLE BEGIN ATOMIC SELECT $1; END;",
+    "CREATE FUNCTION g() RETURNS int LANGUAGE sql SET search_path = public AS 'SELECT 1';",
+    "CREATE TABLE p (id int NOT NULL, k text NOT NULL) PARTITION BY LIST (k); \
+     CREATE TABLE p_a (id int NOT NULL, k text NOT NULL); \
+     ALTER TABLE ONLY p ATTACH PARTITION p_a FOR VALUES IN ('a'); \
+     ALTER TABLE ONLY p ADD CONSTRAINT p_pkey PRIMARY KEY (id, k); \
+     ALTER TABLE ONLY p_a ADD CONSTRAINT p_a_pkey PRIMARY KEY (id, k); \
+     ALTER INDEX p_pkey ATTACH PARTITION p_a_pkey;",
+    "CREATE TABLE p (id int, at date NOT NULL) PARTITION BY RANGE (at); CREATE TABLE p_rest PARTITION OF p DEFAULT; \
+     CREATE UNIQUE INDEX i ON ONLY p (id, at); CREATE UNIQUE INDEX pi ON p_rest (id, at); ALTER INDEX i ATTACH PARTITION pi;",
+    "CREATE TYPE fr AS RANGE (SUBTYPE = float8);",
+];

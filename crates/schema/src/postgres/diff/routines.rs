@@ -82,7 +82,12 @@ impl<'a> Builder<'a> {
             Some(source) => source,
             None => self.speller.function(to),
         };
-        let at = self.push(sql, Verb::Create, "function", shown);
+        let verb = if replaces {
+            Verb::Replace
+        } else {
+            Verb::Create
+        };
+        let at = self.push(sql, verb, "function", shown);
         self.statements[at].needs = needs;
     }
 

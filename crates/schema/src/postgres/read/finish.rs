@@ -21,6 +21,23 @@ pub(super) fn finish(schema: &mut Schema) {
         .retain(|_, grant| !grant.privileges.is_empty());
 }
 
+/// Keys of partitions that come with those of their table: servers do not tell them apart either.
+pub(super) fn leave_out_parts(schema: &mut Schema, attached: &HashSet<Name>) {
+    if attached.is_empty() {
+        return;
+    }
+    for table in schema.tables.values_mut() {
+        let namespace = table.name.schema.clone();
+        let is_part =
+            |name: &str| attached.contains(&Name::new(namespace.clone(), name.to_owned()));
+        if table.partition_of.is_some() {
+            table
+                .constraints
+                .retain(|_, constraint| constraint.keys().is_none() || !is_part(&constraint.name));
+        }
+    }
+}
+
 /// A type without a schema is the default schema's, when that has one of the name.
 fn find_types(schema: &mut Schema) {
     let default = schema.default_schema.clone();

@@ -124,8 +124,9 @@ impl Reader<'_> {
                 .map(|index| self.name(index))
                 .ok_or(Trouble::Opaque)?;
             // The parts of constraints' indexes come with the constraints.
-            if let Some(index) = self.index_mut(&part) {
-                index.parent = Some(name);
+            match self.index_mut(&part) {
+                Some(index) => index.parent = Some(name),
+                None => drop(self.attached.insert(part)),
             }
             return Ok(());
         }
