@@ -222,6 +222,25 @@ fn a_long_journal_is_paged_and_searched() {
 }
 
 #[test]
+fn findings_after_the_third_are_folded_until_a_link_leads_there() {
+    let mut sample = Sample::chat();
+    sample.findings = vec![sample.findings[0].clone(); 5];
+    let page = written(&run(&sample.view(), None));
+    let mut browser = Browser::start();
+    let look = Look {
+        width: 390,
+        scheme: "light",
+        media: "screen",
+    };
+    browser.open(&page.path, look);
+    let open = "[...document.querySelectorAll('#findings .whole')].map((one) => one.open).join()";
+    assert_eq!(browser.ask(open), "false,false");
+    browser.ask("location.hash = '#finding-5'");
+    settle(&mut browser);
+    assert_eq!(browser.ask(open), "false,true");
+}
+
+#[test]
 fn the_page_can_be_used() {
     let mut browser = Browser::start();
     let look = Look {
