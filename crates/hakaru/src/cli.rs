@@ -85,7 +85,7 @@ pub(crate) struct InitArgs {
 Examples:
   hakaru run                                             in a folder with hakaru.toml
   hakaru run --connections 32 --duration 20s -- puma -t 5:5 config.ru
-  hakaru run --url http://127.0.0.1:3000/ --attach       an app that runs already, from outside
+  hakaru run --url http://127.0.0.1:3000/ --attach       an app that is already running, from outside
   hakaru run --json > run.json
 
 Exit codes: 0 all good, 2 wrong usage, 4 requests failed, 5 app did not start, 6 app died, 7 folder busy,
@@ -99,7 +99,7 @@ pub(crate) struct RunArgs {
     #[arg(long, short = 'c', value_name = "N")]
     pub(crate) connections: Option<u32>,
 
-    /// Open load: this many requests a second are due, whatever the server does
+    /// Open load: send this many requests per second, however slowly the server answers
     #[arg(long, value_name = "PER_SECOND")]
     pub(crate) rate: Option<f64>,
 
@@ -127,7 +127,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "NUMBER")]
     pub(crate) seed: Option<u64>,
 
-    /// Load an app that runs already instead of starting one; there is no view from inside then
+    /// Use an app that is already running; no view from inside in that case
     #[arg(long, conflicts_with = "command")]
     pub(crate) attach: bool,
 
@@ -139,7 +139,7 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) no_agent: bool,
 
-    /// Do not look at the stacks of the app's threads (100 times a second)
+    /// Do not look at the stacks of the app's threads (100 times per second)
     #[arg(long)]
     pub(crate) no_profile: bool,
 
@@ -216,13 +216,17 @@ pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
         "" | "s" => 1.0,
         "m" | "min" => 60.0,
         "h" => 3600.0,
-        _ => return Err(format!("`{text}` is no time; write 500ms, 20s, 2m or 1h")),
+        _ => {
+            return Err(format!(
+                "`{text}` is not a duration; use for example 500ms, 20s, 2m or 1h"
+            ));
+        }
     };
     number
         .parse::<f64>()
         .ok()
         .and_then(|number| Duration::try_from_secs_f64(number * seconds_a_unit).ok())
-        .ok_or_else(|| format!("`{text}` is no time; write 500ms, 20s, 2m or 1h"))
+        .ok_or_else(|| format!("`{text}` is not a duration; use for example 500ms, 20s, 2m or 1h"))
 }
 
 #[cfg(test)]

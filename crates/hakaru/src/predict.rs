@@ -102,7 +102,7 @@ fn load(args: &PredictArgs, model: &Model) -> Result<Load, Failure> {
         }),
         Some(rate) => Err(Failure::new(
             Exit::Usage,
-            format!("a rate of {rate} requests a second cannot be sent"),
+            format!("a rate of {rate} requests per second cannot be sent"),
         )),
         None => Ok(match recorded {
             Load::Closed { think, .. } => Load::Closed {

@@ -230,7 +230,7 @@ fn plan(args: &RunArgs, config: &Config) -> Result<Plan, Failure> {
         }
         Some(rate) => {
             return Err(usage(format!(
-                "a rate of {rate} requests a second cannot be sent"
+                "a rate of {rate} requests per second cannot be sent"
             )));
         }
         None => Pace::Closed,
@@ -240,9 +240,7 @@ fn plan(args: &RunArgs, config: &Config) -> Result<Plan, Failure> {
         .or(load.connections)
         .unwrap_or(CONNECTIONS_DEFAULT);
     if connections == 0 {
-        return Err(usage(
-            "no load can be sent over 0 connections; give at least 1",
-        ));
+        return Err(usage("--connections must be at least 1"));
     }
     let default = Plan::default();
     Ok(Plan {
@@ -404,7 +402,7 @@ mod tests {
         let told = resolve(RunArgs::default(), toml).expect("settings").told();
         for line in [
             "flows = /app/a.hurl:1 (think lognormal 400ms p95 2s, cache) WS /room:1 (1 messages × 3)",
-            "level up = 5 users a second up to 500, slow 1 s, calm 5 s",
+            "level up = 5 users per second up to 500, slow 1 s, calm 5 s",
         ] {
             assert!(told.lines().any(|told| told == line), "{told}");
         }

@@ -153,7 +153,7 @@ fn only_puma(model: &Model) -> Result<(), Failure> {
     if model.recorded.hand_out == HandOut::Shared {
         return Err(Failure::new(
             Exit::Usage,
-            "this server is not Puma and has one thread a worker; `hakaru predict --workers N` says what more workers would give",
+            "this server is not Puma and has one thread per worker; `hakaru predict --workers N` says what more workers would give",
         ));
     }
     Ok(())

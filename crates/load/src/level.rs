@@ -24,7 +24,7 @@ impl fmt::Display for LevelUp {
         let (slow, calm) = (self.slow.as_secs_f64(), self.calm.as_secs_f64());
         write!(
             f,
-            "{} users a second up to {}, slow {slow} s, calm {calm} s",
+            "{} users per second up to {}, slow {slow} s, calm {calm} s",
             self.users, self.users_max
         )
     }

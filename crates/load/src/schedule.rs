@@ -43,13 +43,15 @@ impl Schedule {
     pub fn new(stages: Vec<Stage>, arrivals: Arrivals) -> Result<Schedule, String> {
         let sane = |rate: f64| (0.0..=RATE_MAX).contains(&rate);
         if let Some(stage) = (stages.iter()).find(|stage| !sane(stage.from) || !sane(stage.to)) {
-            return Err(format!("a rate of {stage} requests a second cannot be run"));
+            return Err(format!(
+                "a rate of {stage} requests per second cannot be run"
+            ));
         }
         if !stages
             .iter()
             .any(|stage| stage.from > 0.0 || stage.to > 0.0)
         {
-            return Err("a rate of 0 requests a second sends nothing".to_owned());
+            return Err("a rate of 0 requests per second sends nothing".to_owned());
         }
         if arrivals == Arrivals::Bursts(0) {
             return Err("a burst needs at least one request".to_owned());

@@ -197,7 +197,8 @@ fn fault(measured: &Measured, goals: &[Goal], under_way: &[f64], rate: f64) -> O
         ));
     }
     let growth = growth(under_way)?;
-    (growth > rate * GROWTH_MAX).then(|| format!("requests under way grew by {growth:.1} a second"))
+    (growth > rate * GROWTH_MAX)
+        .then(|| format!("requests under way grew by {growth:.1} per second"))
 }
 
 /// By how much requests under way surely grew a second: the slope of a straight line through the looks

@@ -137,7 +137,7 @@ fn agent(view: &View<'_>) -> Text {
         || text!("cost unknown"),
         |micros| {
             text!(
-                "at least {cpu} µs of CPU a request by its own estimate",
+                "at least {cpu} µs of CPU per request by its own estimate",
                 cpu = numbers::plain(micros)
             )
         },

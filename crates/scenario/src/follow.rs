@@ -101,7 +101,7 @@ fn resolve(base: &BaseUrl, url: &str, location: &str) -> Result<String, String> 
     let location = location.split('#').next().unwrap_or("");
     let elsewhere = || {
         format!(
-            "the redirect to {location} leads elsewhere than {}",
+            "the redirect to {location} points to another host than {}",
             base.url()
         )
     };

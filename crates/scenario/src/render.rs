@@ -70,7 +70,7 @@ fn url(step: &Step, base: &BaseUrl, variables: &mut Variables) -> Result<Vec<u8>
                 true => text.as_str(),
                 false => base
                     .strip(&text)
-                    .ok_or_else(|| format!("{text} leads elsewhere than {}", base.url()))?,
+                    .ok_or_else(|| format!("{text} points to another host than {}", base.url()))?,
             };
             if !path.starts_with('/') {
                 url.push(b'/');

@@ -100,7 +100,7 @@ impl StepUrl {
                 // The base URL's own prefix is part of an absolute URL already.
                 let rest = base.strip(text).ok_or_else(|| {
                     format!(
-                        "this leads elsewhere than {}; begin with `/` or {{{{base_url}}}}",
+                        "this URL points to another host than {}; begin with `/` or {{{{base_url}}}}",
                         base.url()
                     )
                 })?;

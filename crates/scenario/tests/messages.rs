@@ -189,7 +189,7 @@ fn what_cannot_be_meant_is_refused() {
         connect: "ws://example.org/".to_owned(),
         ..socket(1, vec![says("a", any())])
     };
-    check(elsewhere, "leads elsewhere");
+    check(elsewhere, "points to another host");
     check(socket(1, vec![step()]), "it does nothing");
     check(socket(1, vec![says("a", Vec::new())]), "nobody could tell");
     check(

@@ -138,9 +138,13 @@ fn names_without_a_value_are_refused() {
 
 #[test]
 fn urls_that_lead_elsewhere_are_refused() {
-    check("GET http://example.org/\n", "1:1", "leads elsewhere");
-    check("GET http://127.0.0.1:50001/\n", "1:1", "leads elsewhere");
-    check("GET a\n", "1:1", "leads elsewhere");
+    check("GET http://example.org/\n", "1:1", "points to another host");
+    check(
+        "GET http://127.0.0.1:50001/\n",
+        "1:1",
+        "points to another host",
+    );
+    check("GET a\n", "1:1", "points to another host");
     for url in [
         "/",
         "{{base_url}}",

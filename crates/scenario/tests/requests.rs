@@ -139,7 +139,7 @@ fn captured_urls_lead_to_the_same_host() {
     check("http://localhost:5000/app/x", Ok("GET /app/x"));
     check(
         "http://example.org/",
-        Err("http://example.org/ leads elsewhere than http://localhost:5000/app"),
+        Err("http://example.org/ points to another host than http://localhost:5000/app"),
     );
 }
 

@@ -84,7 +84,7 @@ impl fmt::Display for StoreError {
             ),
             StoreError::Corrupt { path, what } => write!(
                 f,
-                "{} is damaged or no Hakaru database ({what}); it was left as it is: \
+                "{} is damaged, or is not a Hakaru database ({what}); it was left as it is: \
                  move it aside to begin a new one",
                 path.display()
             ),

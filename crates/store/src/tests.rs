@@ -245,7 +245,7 @@ fn database_of(statements: &str) -> Vec<u8> {
 fn files_that_are_not_ours_are_left_alone() {
     check_refused(
         &[b'x'; 5000],
-        "is damaged or no Hakaru database (file is not a database); it was left as it is",
+        "is damaged, or is not a Hakaru database (file is not a database); it was left as it is",
     );
     check_refused(
         &database_of("CREATE TABLE t (a)"),

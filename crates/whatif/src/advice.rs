@@ -14,7 +14,7 @@ const REPLAYED: u32 = 6_000;
 /// A recommendation, with what was simulated for it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Advice {
-    /// Threads a worker.
+    /// Threads per worker.
     pub threads: u32,
     /// What kept it from being more, where something did.
     pub limited_by: Option<Limit>,

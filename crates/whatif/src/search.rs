@@ -47,7 +47,7 @@ const MISSED_HOPEFULLY: f64 = 0.25;
 pub struct Cell {
     /// Worker processes.
     pub workers: u32,
-    /// Threads a worker.
+    /// Threads per worker.
     pub threads: u32,
 }
 

@@ -11,7 +11,7 @@ pub const TURNAROUND: Nanos = Nanos(200_000);
 pub struct Setup {
     /// Worker processes, at least 1.
     pub workers: u32,
-    /// Threads a worker, at least 1.
+    /// Threads per worker, at least 1.
     pub threads: u32,
     /// Cores for all that runs, at least 1.
     pub cores: u32,

@@ -57,7 +57,7 @@ pub(crate) struct CompareArgs {
     #[arg(long)]
     pub(crate) noise: bool,
 
-    /// Where A answers: an app that runs already, or that of A's command when both stay up
+    /// Where A answers: an app that is already running, or that of A's command when both stay up
     #[arg(long, value_name = "URL", requires = "url_b", conflicts_with = "url")]
     pub(crate) url_a: Option<String>,
 
@@ -96,7 +96,7 @@ pub(crate) struct HowArgs {
     #[arg(long, short = 'c', value_name = "N")]
     pub(crate) connections: Option<u32>,
 
-    /// Open load: this many requests a second are due
+    /// Open load: send this many requests per second, however slowly the server answers
     #[arg(long, value_name = "PER_SECOND")]
     pub(crate) rate: Option<f64>,
 

@@ -19,7 +19,7 @@ pub(crate) struct PredictArgs {
     #[arg(long, short = 'w', value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(crate) workers: Option<u32>,
 
-    /// Threads a worker
+    /// Threads per worker
     #[arg(long, short = 't', value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(crate) threads: Option<u32>,
 
@@ -27,7 +27,7 @@ pub(crate) struct PredictArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(crate) cores: Option<u32>,
 
-    /// Open load: this many requests a second are due
+    /// Open load: send this many requests per second, however slowly the server answers
     #[arg(long, value_name = "PER_SECOND")]
     pub(crate) rate: Option<f64>,
 
@@ -90,7 +90,7 @@ pub(crate) struct TuneArgs {
     #[arg(long, conflicts_with_all = ["goal", "rate", "budget", "command"])]
     pub(crate) advise: bool,
 
-    /// Open load: this many requests a second are due; least memory is then looked for
+    /// Open load: send this many requests per second; the setting with the least memory is then looked for
     #[arg(long, value_name = "PER_SECOND")]
     pub(crate) rate: Option<f64>,
 
@@ -114,7 +114,7 @@ pub(crate) struct TuneArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     pub(crate) workers_max: Option<u32>,
 
-    /// Most threads a worker tried
+    /// Most threads per worker tried
     #[arg(long, default_value_t = 16, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     pub(crate) threads_max: u32,
 

@@ -94,7 +94,7 @@ pub(crate) fn look(folder: &Path) -> Option<App> {
     app.before = before(&has, &read("seed.rb"));
     if let Some(line) = &app.before {
         app.found.push(format!(
-            "before each run: {line}; take it out of the file if that must not be"
+            "before each run: {line}. Remove `before` from hakaru.toml if that must not happen"
         ));
     }
     app.paths = paths(&source, app.rails);

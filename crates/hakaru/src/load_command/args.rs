@@ -13,7 +13,7 @@ use crate::cli::parse_duration;
 Examples:
   hakaru load http://127.0.0.1:8080/
   hakaru load URL -c 200 -d 30s --threads 2 --json > load.json
-  hakaru load URL --rate 2000 -d 60s                      requests are due whatever the server does
+  hakaru load URL --rate 2000 -d 60s                      sent however slowly the server answers
   hakaru load --flow login.hurl:3 --flow browse.hurl:7 --rate 100..2000/60s --csv user=users.csv
   hakaru load URL --find-max 'p99 < 200ms, errors < 0.1%'
   hakaru load URL --expect 'p95 < 50ms' --expect 'errors = 0'
@@ -53,7 +53,7 @@ pub(crate) struct LoadArgs {
     #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = load::Engine::parse)]
     pub(crate) engine: load::Engine,
 
-    /// Open load: requests due a second: 2000, 100..2000/60s, or stages such as 100/10s,100..2000/1m
+    /// Open load: requests per second: 2000, 100..2000/60s, or stages such as 100/10s,100..2000/1m
     #[arg(long, value_name = "RATE")]
     pub(crate) rate: Option<String>,
 
@@ -134,7 +134,7 @@ pub(crate) struct LoadArgs {
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) series: Option<PathBuf>,
 
-    /// Also write the latencies as an HdrHistogram log (version 2), one histogram a second
+    /// Also write the latencies as an HdrHistogram log (version 2), one histogram per second
     #[arg(long, value_name = "FILE.hlog", conflicts_with = "find_max")]
     pub(crate) hdr: Option<PathBuf>,
 }

@@ -37,7 +37,7 @@ pub(crate) struct ProfileArgs {
     #[arg(long, value_name = "METHOD", value_parser = parse_method)]
     pub(crate) count: Option<String>,
 
-    /// Profile a process that runs already, if it was started with --standby
+    /// Profile a process that is already running, if it was started with --standby
     #[arg(long, value_name = "PID", conflicts_with_all = ["count", "standby", "command"])]
     pub(crate) pid: Option<u32>,
 

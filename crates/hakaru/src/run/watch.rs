@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use findings::numbers;
 use recording::Nanos;
 use scenario::Scenario;
 use target::Running;
@@ -52,7 +53,7 @@ pub(crate) fn load(
 fn announcement(settings: &Settings) -> String {
     let plan = &settings.plan;
     let load = match &plan.pace {
-        load::Pace::Closed => format!("{} connections", plan.connections),
+        load::Pace::Closed => numbers::counted(u64::from(plan.connections), "connection"),
         load::Pace::Constant { per_second } => {
             format!(
                 "{per_second} requests/s over at most {} connections",

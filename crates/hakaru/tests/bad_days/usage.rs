@@ -23,7 +23,7 @@ fn a_config_that_cannot_be_used_is_shown_with_its_line() {
     check_config("[target]\ncommand = 'puma\n", &["line 2", "invalid"]);
     check_config(
         "[load]\n\nduration = '3 days'\n",
-        &["line 3", "`3 days` is no time", "20s"],
+        &["line 3", "`3 days` is not a duration", "20s"],
     );
     check_config("[load]\nduration = 20\n", &["line 2", "duration"]);
     check_config("[load]\nconnections = -1\n", &["line 2", "connections"]);
@@ -69,7 +69,7 @@ fn arguments_that_cannot_be_used_are_explained() {
     let check = |arguments: &[&str], parts: &[&str]| project.end(arguments).check(2, parts);
     check(
         &["run", "--duration", "soon"],
-        &["--duration", "`soon` is no time", "20s"],
+        &["--duration", "`soon` is not a duration", "20s"],
     );
     check(
         &["run", "--connections", "0"],

@@ -230,7 +230,7 @@ fn a_request_that_cannot_be_made_is_a_failed_check_of_its_entry() {
     assert!(
         result.failures[0]
             .reason
-            .starts_with("not sent: http://elsewhere/ leads elsewhere")
+            .starts_with("not sent: http://elsewhere/ points to another host")
     );
 }
 

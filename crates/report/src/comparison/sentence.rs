@@ -132,11 +132,11 @@ fn ranges(rows: &[Row], word: &str) -> Vec<String> {
     ranges.into_iter().map(name).collect()
 }
 
-/// `B takes less CPU (0.95x a request); no time or rate is told apart`.
+/// `B takes less CPU (0.95x per request); no time or rate is told apart`.
 fn costs(comparison: &Comparison, word: &str) -> String {
     let row = comparison.rows.iter().find(|row| row.is_cpu());
     let ratio = row.map_or(f64::NAN, |row| row.seen.ratio);
-    format!("B takes {word} CPU ({ratio:.2}x a request), which no time and no rate shows")
+    format!("B takes {word} CPU ({ratio:.2}x per request), which no time and no rate shows")
 }
 
 /// Said of CPU time beside claims on times.
@@ -146,7 +146,7 @@ fn cpu(comparison: &Comparison) -> Option<String> {
     }
     let row = comparison.rows.iter().find(|row| row.is_cpu())?;
     let word = Some(row.word()).filter(|word| ["less", "more"].contains(word))?;
-    Some(format!("{word} CPU ({:.2}x a request)", row.seen.ratio))
+    Some(format!("{word} CPU ({:.2}x per request)", row.seen.ratio))
 }
 
 fn is_about_time(comparison: &Comparison) -> bool {

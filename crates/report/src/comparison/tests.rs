@@ -80,7 +80,7 @@ fn cpu_time_is_told_beside_times_or_alone() {
             row("p100", 1.0, Verdict::Unclear),
             row("cpu", 1.3, Verdict::Higher),
         ],
-        "B is faster at p50 (24 blocks, 6.00 min); throughput unchanged; more CPU (1.30x a request); noise floor of this host ±2%",
+        "B is faster at p50 (24 blocks, 6.00 min); throughput unchanged; more CPU (1.30x per request); noise floor of this host ±2%",
         Decision::Faster,
     );
     check(
@@ -89,7 +89,7 @@ fn cpu_time_is_told_beside_times_or_alone() {
             row("p50", 1.0, Verdict::Same),
             row("cpu", 1.05, Verdict::Higher),
         ],
-        "B takes more CPU (1.05x a request), which no time and no rate shows (24 blocks, 6.00 min); noise floor of this host ±2%",
+        "B takes more CPU (1.05x per request), which no time and no rate shows (24 blocks, 6.00 min); noise floor of this host ±2%",
         Decision::Costlier,
     );
     let less = vec![

@@ -51,7 +51,7 @@ fn head(profile: &Profile) -> String {
     let looks = profile.observations();
     match profile.unit {
         Unit::Nanos => format!(
-            "{command}: mode {}, {:.1} s, {looks} samples, {} thread(s)\n",
+            "{command}: mode {}, {:.1} s, {looks} samples, threads: {}\n",
             profile.mode,
             profile.duration as f64 / 1e9,
             profile.threads().len(),

@@ -121,7 +121,7 @@ fn a_run_reads_from_the_verdict_down() {
             "Gain: 22% of all time: −9.60 ms of 40.0 ms",
             "shown by the evidence (high confidence); needs a change of code",
             "3% busy on 1 thread; late by 1.00 ms at p99",
-            "at least 1.10 µs of CPU a request by its own estimate; nothing dropped",
+            "at least 1.10 µs of CPU per request by its own estimate; nothing dropped",
             "1.40 of 2 cores busy (app 1.10",
             "! the host has 2 cores",
             "kept as run 3",

@@ -1,5 +1,6 @@
 //! From all measurements to what the page says.
 
+use findings::numbers;
 use recording::Nanos;
 use report::comparison::{self as page, CurvePoint, Variant};
 use stats::comparison::Comparison;
@@ -135,7 +136,7 @@ fn curve(seen: &[Seen; 2]) -> Vec<CurvePoint> {
 fn load_in_words(sides: &Sides) -> String {
     let plan = &sides.a.settings.plan;
     match plan.pace {
-        load::Pace::Closed => format!("{} connections", plan.connections),
+        load::Pace::Closed => numbers::counted(u64::from(plan.connections), "connection"),
         load::Pace::Constant { per_second } => format!(
             "{per_second} requests/s over at most {} connections",
             plan.connections
