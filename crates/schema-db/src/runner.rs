@@ -4,6 +4,8 @@
 //! plans, and takes over what an earlier run left undone; [`carry_out`] executes; [`rest`] looks again and says what
 //! is still missing, which can only be what was held back.
 
+mod owners;
+
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::fmt;
@@ -170,7 +172,7 @@ pub fn plan(
     database: Option<&mut dyn Database>,
     settings: &Settings<'_>,
 ) -> Result<Plan, RunError> {
-    let mut options = settings.options.clone();
+    let (mut options, mut database) = (settings.options.clone(), database);
     if let Some(database) = &database {
         options.server = Some(database.server().clone());
     }
@@ -180,7 +182,7 @@ pub fn plan(
         Scratch::Auto => !plan.as_ref().is_ok_and(only_creates),
         Scratch::Always => true,
     };
-    if let Some(database) = database.filter(|_| is_worth_asking) {
+    if let Some(database) = database.as_deref_mut().filter(|_| is_worth_asking) {
         match database.read_back(&wanted.statements()) {
             Ok(text) => {
                 let name = "the server's scratch place".to_owned();
@@ -195,6 +197,9 @@ pub fn plan(
         }
     }
     let mut plan = plan?;
+    if let Some(database) = database {
+        owners::give_back(&mut plan, database)?;
+    }
     plan.hold_back(&settings.allowed);
     Ok(plan)
 }

@@ -186,4 +186,37 @@ mod tests {
             .collect();
         assert_eq!(names, ["t"]);
     }
+
+    #[test]
+    fn sqldefs_spelling_is_one_that_servers_take() {
+        let read = |text: &str| {
+            let source = Source {
+                name: "text".to_owned(),
+                text: text.to_owned(),
+            };
+            super::read(&[source], &Server::unknown(Product::Postgres), 1)
+                .unwrap()
+                .0
+        };
+        let options = crate::PlanOptions {
+            style: crate::Style::Sqldef,
+            index_concurrently: true,
+            ..crate::PlanOptions::default()
+        };
+        let from = read("CREATE TABLE t (b int);");
+        let to = read(
+            "CREATE TABLE t (b int, a timestamp DEFAULT (now() AT TIME ZONE 'utc')); CREATE INDEX CONCURRENTLY i ON t (b);",
+        );
+        let plan = super::plan(&from, &to, &options).unwrap();
+        let texts: Vec<&str> = plan
+            .statements
+            .iter()
+            .map(|each| each.sql.as_str())
+            .collect();
+        assert!(
+            texts[0].ends_with("DEFAULT (now() at time zone 'utc')"),
+            "{texts:?}"
+        );
+        assert_eq!(texts[1], "CREATE INDEX CONCURRENTLY i ON t (b)");
+    }
 }

@@ -105,7 +105,13 @@ impl<'a> Speller<'a> {
     /// An expression after `DEFAULT`. The grammar takes no operators of lower rank there without parentheses.
     pub(crate) fn default(&self, sql: &Sql) -> String {
         if self.is_sqldef() {
-            expression::as_sqldef(&sql.0)
+            let text = expression::as_sqldef(&sql.0);
+            // Only what stands in parentheses may have words between its parts.
+            let has_words = text.to_ascii_lowercase().contains(" at time zone ");
+            match has_words && !text.starts_with('(') {
+                true => format!("({text})"),
+                false => text,
+            }
         } else {
             sql.0.trim().to_owned()
         }

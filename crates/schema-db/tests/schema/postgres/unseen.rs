@@ -1,6 +1,6 @@
 //! What is not compared is named.
 
-use schema_db::Database;
+use schema_db::{Database, runner};
 
 use super::Databases;
 use crate::bench::{self, Bench};
@@ -129,4 +129,34 @@ fn an_index_of_a_partitioned_table_reaches_its_partitions() {
                  WHERE relname IN ('p', 'p_rest') AND indisvalid AND indisunique";
     let rows = other.database().query(valid).unwrap();
     assert_eq!(rows, [[Some("2".to_owned())]]);
+}
+
+#[test]
+fn a_view_that_is_made_again_keeps_its_owner() {
+    let bench = Databases::new("HAKARU_TEST_POSTGRES_URL", None);
+    let mut scratch = bench.empty();
+    let made = [
+        "CREATE TABLE t (a int)",
+        "CREATE VIEW v AS SELECT a FROM t",
+        "ALTER VIEW v OWNER TO user1",
+    ];
+    bench::run(&mut *scratch, made.into_iter()).unwrap();
+    let text = "CREATE TABLE t (a bigint); CREATE VIEW v AS SELECT a FROM t;";
+    let mut wanted = bench::load(text, &super::unknown()).unwrap();
+    let settings = runner::Settings {
+        options: schema::PlanOptions::default(),
+        allowed: schema::Allowed::default(),
+        scratch: runner::Scratch::Auto,
+        keep: &|_| true,
+    };
+    let prepared = runner::prepare(scratch.database(), &mut wanted, &settings).unwrap();
+    let steps = prepared.steps();
+    bench::run(&mut *scratch, steps.iter().map(|step| step.sql.as_str())).unwrap();
+    let owner = "SELECT viewowner, (SELECT atttypid::regtype::text FROM pg_attribute WHERE attrelid = 't'::regclass AND attname = 'a') \
+                 FROM pg_views WHERE viewname = 'v'";
+    let rows = scratch.database().query(owner).unwrap();
+    assert_eq!(
+        rows,
+        [[Some("user1".to_owned()), Some("bigint".to_owned())]]
+    );
 }

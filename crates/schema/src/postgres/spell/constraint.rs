@@ -194,6 +194,7 @@ impl Speller<'_> {
 /// Puts the word in behind `INDEX`.
 fn with_concurrently(source: &str) -> String {
     match source.to_ascii_lowercase().find("index ") {
+        Some(_) if source.to_ascii_lowercase().contains("index concurrently ") => source.to_owned(),
         Some(at) => format!("{}INDEX CONCURRENTLY {}", &source[..at], &source[at + 6..]),
         None => source.to_owned(),
     }
