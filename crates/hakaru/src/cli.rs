@@ -95,7 +95,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
 
-    /// Connections of a closed load, each sending its next request when the last is answered
+    /// Connections of a closed load, each sending its next request when the last is answered [default: 10]
     #[arg(long, short = 'c', value_name = "N")]
     pub(crate) connections: Option<u32>,
 
@@ -103,11 +103,11 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "PER_SECOND")]
     pub(crate) rate: Option<f64>,
 
-    /// Length of the measured part, such as 20s or 2m
+    /// Length of the measured part, such as 20s or 2m [default: 20s]
     #[arg(long, short = 'd', value_name = "TIME", value_parser = parse_duration)]
     pub(crate) duration: Option<Duration>,
 
-    /// Load before the measured part, not counted
+    /// Load before the measured part, not counted [default: 3s]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) warmup: Option<Duration>,
 
@@ -181,6 +181,10 @@ pub(crate) struct ReportArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct LogArgs {
+    /// Only the last N runs; the newest stands last
+    #[arg(short = 'n', long = "last", value_name = "N")]
+    pub(crate) last: Option<usize>,
+
     /// Print JSON on standard output, and nothing after it
     #[arg(long)]
     pub(crate) json: bool,

@@ -21,7 +21,7 @@ pub(crate) fn log(args: &LogArgs) -> Result<Exit, Failure> {
         lines.push(line(&store, entry).map_err(failed)?);
     }
     add_trials(&mut lines, store.trials().map_err(failed)?);
-    let journal = Journal::of(lines);
+    let journal = Journal::of(lines).last(args.last.unwrap_or(usize::MAX));
     if let Some(path) = &args.html {
         page::write_html(path, &journal.html())?;
         if page::is_stdout(path) || (!args.json && !args.markdown) {
@@ -47,7 +47,7 @@ pub(crate) fn open() -> Result<Store, Failure> {
     if !Store::path_in(&folder).exists() {
         return Err(Failure::new(
             Exit::Usage,
-            "no run was kept in this folder; `hakaru run` makes one",
+            "no run is kept in this folder yet; start with `hakaru run`",
         ));
     }
     Store::open(&folder).map_err(|error| Failure::new(Exit::Failed, error))

@@ -101,6 +101,13 @@ impl Journal {
         }
     }
 
+    /// Only the last `count` runs, compared as if all were there.
+    pub fn last(mut self, count: usize) -> Journal {
+        let before = self.rows.len().saturating_sub(count);
+        self.rows.drain(..before);
+        self
+    }
+
     /// As JSON, format `hakaru-log`, version 1, with a line feed at its end.
     pub fn json(&self) -> String {
         format!("{:#}\n", self.document())
@@ -408,6 +415,9 @@ mod tests {
             line(3, "bbbbbbbbbb", "connections = 10", 1530.0),
             line(4, "bbbbbbbbbb", "connections = 20", 3060.0),
         ]);
+        let last = journal.clone().last(1);
+        assert_eq!(last.rows.len(), 1);
+        assert_eq!(last.rows[0].verdict(), journal.rows[3].verdict());
         let verdicts: Vec<String> = journal.rows.iter().map(Row::verdict).collect();
         assert_eq!(
             verdicts,

@@ -76,7 +76,7 @@ pub(crate) struct HowArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
 
-    /// Longest time for all of it, such as 5m
+    /// Longest time for all of it, such as 5m [default: 5m]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) budget: Option<Duration>,
 
@@ -92,7 +92,7 @@ pub(crate) struct HowArgs {
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) warmup: Option<Duration>,
 
-    /// Connections of a closed load
+    /// Connections of a closed load [default: 10]
     #[arg(long, short = 'c', value_name = "N")]
     pub(crate) connections: Option<u32>,
 

@@ -28,11 +28,11 @@ pub(crate) struct SweepArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
 
-    /// Length of the measured part of each run, such as 20s or 2m
+    /// Length of the measured part of each run, such as 20s or 2m [default: 20s]
     #[arg(long, short = 'd', value_name = "TIME", value_parser = parse_duration)]
     pub(crate) duration: Option<Duration>,
 
-    /// Load before the measured part, not counted
+    /// Load before the measured part, not counted [default: 3s]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) warmup: Option<Duration>,
 

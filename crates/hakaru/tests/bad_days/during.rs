@@ -64,7 +64,7 @@ fn a_killed_worker_costs_its_requests_only() {
         &format!("command = '{}'", project.puma("-w 2 -t 2:2")),
         "[load]\nconnections = 4\nduration = '4s'\nwarmup = '0s'",
     );
-    let going = project.start(&["run"]);
+    let going = project.start(&["run", "--full"]);
     project.wait_for("served");
     let worker = worker_of(&project);
     kill(worker);
@@ -105,9 +105,9 @@ fn a_second_run_in_the_folder_is_refused() {
         &format!("command = '{}'", project.puma("-t 2:2")),
         "[load]\nconnections = 2\nduration = '60s'\nwarmup = '0s'",
     );
-    let first = project.start(&["run"]);
+    let first = project.start(&["run", "--full"]);
     project.wait_for("served");
-    let second = project.start(&["run"]).end_with_others();
+    let second = project.start(&["run", "--full"]).end_with_others();
     let parts = [
         "another hakaru run",
         &format!("process {}", first.pid()),

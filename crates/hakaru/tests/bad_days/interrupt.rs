@@ -24,7 +24,7 @@ fn while_the_data_is_reset() {
         project.puma("-t 2:2")
     );
     project.configure(&target, "");
-    let going = project.start(&["run"]);
+    let going = project.start(&["run", "--full"]);
     project.wait_for("resetting");
     going.signal(Signal::INT);
     let said = going.end();
@@ -41,7 +41,7 @@ fn while_the_data_is_reset() {
 #[test]
 fn while_the_app_boots() {
     let project = Project::new("File.write('booting', ''); sleep\n");
-    let going = project.start(&["run"]);
+    let going = project.start(&["run", "--full"]);
     project.wait_for("booting");
     going.signal(Signal::INT);
     let said = going.end();
@@ -78,7 +78,7 @@ fn check_load_interrupted_by(signal: Signal) {
         &format!("command = '{}'", project.puma("-t 2:2")),
         LONG_LOAD,
     );
-    let going = project.start(&["run"]);
+    let going = project.start(&["run", "--full"]);
     project.wait_for("served");
     going.signal(signal);
     going
@@ -109,7 +109,7 @@ fn under_load_of_an_app_that_hangs() {
         project.puma("-t 2:2")
     );
     project.configure(&target, LONG_LOAD);
-    let going = project.start(&["run"]);
+    let going = project.start(&["run", "--full"]);
     project.wait_for("served");
     going.signal(Signal::INT);
     going.end().check(130, &["ended early: interrupted"]);
@@ -138,7 +138,7 @@ fn while_the_database_is_asked_for_its_plans() {
         project.puma("-t 2:2")
     );
     project.configure(&target, "");
-    let going = project.start(&["run"]);
+    let going = project.start(&["run", "--full"]);
     let mut connections = Vec::new();
     // The first is for watching the server under load, the second for the plans after it.
     wait_until("a second connection", || {
@@ -167,7 +167,7 @@ fn while_the_app_stops() {
         project.puma("-t 2:2")
     );
     project.configure(&target, "");
-    let going = project.start(&["run"]);
+    let going = project.start(&["run", "--full"]);
     project.wait_for("stopping");
     going.signal(Signal::INT);
     going.end().check(130, &["HAKARU RUN 1"]);
@@ -183,7 +183,7 @@ fn again_and_again() {
         &format!("command = '{}'", project.puma("-t 2:2")),
         LONG_LOAD,
     );
-    let going = project.start(&["run"]);
+    let going = project.start(&["run", "--full"]);
     project.wait_for("served");
     (0..20).for_each(|_| going.signal(Signal::INT));
     going.end().check(130, &["ended early: interrupted"]);

@@ -144,7 +144,7 @@ fn tail(out: &mut String, view: &ProfileView<'_>) {
     if let Some(number) = view.number {
         let _ = writeln!(
             out,
-            "Kept as profile {number}; `hakaru profile export {number} --format speedscope` opens it in a viewer."
+            "Kept as profile {number}; `hakaru profile export {number} --format speedscope` writes a file for its viewer."
         );
     }
 }

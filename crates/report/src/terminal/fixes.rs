@@ -73,6 +73,10 @@ pub(super) fn write_titles(page: &mut Page, view: &View<'_>) {
             let label = page.label(text!("Gain:"));
             page.paragraph(INDENT, label, Ink::Good, &finding.estimated_gain, 2);
         }
+        // A failure is shown with its request and answer wherever it stands.
+        if finding.rule == "errors" {
+            write_evidence(page, &finding.evidence);
+        }
         let is_named = finding.title.to_string().contains(&finding.route);
         if !finding.route.is_empty() && !is_named {
             let label = page.label(text!("On:"));

@@ -156,7 +156,7 @@ impl Project {
 
     /// `hakaru run` to its end.
     pub(crate) fn run(&self) -> Ended {
-        self.end(&["run"])
+        self.end(&["run", "--full"])
     }
 
     /// `hakaru` with these arguments to its end, after which no process may be left.
