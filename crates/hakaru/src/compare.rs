@@ -19,6 +19,7 @@ use store::{RunClaim, Store, StoreError, Trial};
 
 use crate::cli::{CompareArgs, HowArgs};
 use crate::exit::{Exit, Failure};
+use crate::language;
 use crate::settings::Settings;
 use crate::talk::{self, look};
 use crate::{signals, undo};
@@ -129,7 +130,7 @@ pub(crate) fn told(comparison: &Comparison) -> Trial {
     Trial {
         started_at_unix_ms: comparison.started_at_unix_ms,
         decision: page::decision(comparison).name().to_owned(),
-        verdict: page::sentence(comparison),
+        verdict: page::sentence(comparison).to_string(),
         document: page::compact(comparison),
         ..Trial::default()
     }
@@ -140,11 +141,15 @@ pub(crate) fn show(comparison: &Comparison, how: &HowArgs) -> Result<(), Failure
     match how.json {
         true => talk::data(&page::json(comparison)),
         false if how.html.as_deref().is_some_and(crate::page::is_stdout) => {}
-        false => talk::page(&page::text(comparison, look::page_columns())),
+        false => talk::page(&page::text(
+            comparison,
+            look::page_columns(),
+            language::chosen(),
+        )),
     }
     match &how.html {
         Some(path) => {
-            let text = page::text(comparison, report::text::COLUMNS);
+            let text = page::text(comparison, report::text::COLUMNS, language::chosen());
             let html = report::html::page(&page::compact(comparison), &text);
             crate::page::write_html(path, &html)
         }

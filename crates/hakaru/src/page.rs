@@ -108,7 +108,7 @@ pub(crate) fn show(
     match outputs.html {
         Some(path) => {
             let profile = profile.map(|profile| report::profile::of_run(recording, &profile));
-            write_html(path, &report::html::run(&view, profile))
+            write_html(path, &report::html::run(&view, profile, language::chosen()))
         }
         None => Ok(()),
     }

@@ -12,6 +12,7 @@ pub use table::text;
 
 use recording::Nanos;
 use stats::comparison::Verdict;
+use words::Text;
 
 /// All that is shown of a comparison.
 #[derive(Clone, Debug, Default)]
@@ -47,7 +48,7 @@ pub struct Comparison {
     /// What each block measured.
     pub measured: Vec<MeasuredBlock>,
     /// What to know before the numbers are trusted, one sentence each.
-    pub notes: Vec<String>,
+    pub notes: Vec<Text>,
     /// The finding whose remedy B is.
     pub tried: Option<Tried>,
 }
@@ -60,13 +61,13 @@ pub struct Tried {
     /// Its number on that run's page.
     pub number: u32,
     /// Its title.
-    pub title: String,
+    pub title: Text,
     /// What was changed.
-    pub remedy: String,
+    pub remedy: Text,
     /// Whether the change was left in place.
     pub is_kept: bool,
     /// What became of it, in a sentence.
-    pub afterwards: String,
+    pub afterwards: Text,
 }
 
 /// One side.

@@ -5,7 +5,7 @@ mod seconds;
 use breakdown::{RouteBalance, SqlSummary};
 use findings::{Confidence, Safety};
 use recording::{LoadMode, ProcessRole};
-use words::Text;
+use words::{Language, Text};
 
 use crate::facts::{self, Percentiles};
 use crate::text::one_line;
@@ -13,18 +13,19 @@ use crate::{View, curve, sure, v1, verdict};
 
 /// The JSON of a run, indented, with a line feed at its end.
 pub fn run(view: &View<'_>) -> String {
-    let mut text = serde_json::to_string_pretty(&document(view))
+    let mut text = serde_json::to_string_pretty(&document(view, Language::English))
         .expect("maps have text keys and nothing else can fail");
     text.push('\n');
     text
 }
 
-/// The same as a value, for embedding.
-pub(crate) fn value(view: &View<'_>) -> serde_json::Value {
-    serde_json::to_value(document(view)).expect("maps have text keys and nothing else can fail")
+/// The same as a value, for embedding, its sentences in a language.
+pub(crate) fn value(view: &View<'_>, language: Language) -> serde_json::Value {
+    serde_json::to_value(document(view, language))
+        .expect("maps have text keys and nothing else can fail")
 }
 
-fn document(view: &View<'_>) -> v1::Run {
+fn document(view: &View<'_>, language: Language) -> v1::Run {
     let recording = view.recording;
     let watched = breakdown::seconds(recording);
     let overall = &view.breakdown.overall;
@@ -52,9 +53,9 @@ fn document(view: &View<'_>) -> v1::Run {
             max: late.max,
         },
         verdict: v1::Verdict {
-            time: verdict::what_dominates(view).to_string(),
-            failed: verdict::failed(view).map(|failed| failed.to_string()),
-            fix_first: one_line(&verdict::fix_first(view).to_string()),
+            time: verdict::what_dominates(view).written_in(language),
+            failed: verdict::failed(view).map(|failed| failed.written_in(language)),
+            fix_first: one_line(&verdict::fix_first(view).written_in(language)),
         },
         latency_curve: curve(view),
         seconds: seconds::rows(recording, &watched),
@@ -62,7 +63,7 @@ fn document(view: &View<'_>) -> v1::Run {
         balance_ms: (overall.answered > overall.unseen).then(|| balance(&overall.balance)),
         routes: routes(view),
         sql: view.breakdown.sql.iter().map(sql).collect(),
-        findings: findings(view),
+        findings: findings(view, language),
         failures: failures(view),
         host: host(view),
         generator: v1::Generator {
@@ -73,8 +74,8 @@ fn document(view: &View<'_>) -> v1::Run {
         agent: agent(view),
         how_sure: (sure::all(view).into_iter())
             .map(|said| v1::Said {
-                about: said.about.english(),
-                says: said.says.to_string(),
+                about: said.about.written_in(language),
+                says: said.says.written_in(language),
             })
             .collect(),
         troubles: troubles(view),
@@ -223,25 +224,28 @@ fn sql(statement: &SqlSummary) -> v1::Sql {
     }
 }
 
-fn findings(view: &View<'_>) -> Vec<v1::Finding> {
+fn findings(view: &View<'_>, language: Language) -> Vec<v1::Finding> {
     let number = |wanted: &findings::Finding| {
         let mut fixes = facts::fixes(view);
         fixes.find_map(|(number, fix)| std::ptr::eq(fix, wanted).then_some(number))
     };
     let findings = view.findings.iter();
-    findings.map(|one| finding(number(one), one)).collect()
+    findings
+        .map(|one| finding(number(one), one, language))
+        .collect()
 }
 
-fn finding(number: Option<u32>, finding: &findings::Finding) -> v1::Finding {
+fn finding(number: Option<u32>, finding: &findings::Finding, language: Language) -> v1::Finding {
+    let say = |text: &Text| text.written_in(language);
     v1::Finding {
         number,
         id: finding.rule,
         route: (!finding.route.is_empty()).then(|| finding.route.clone()),
-        title: finding.title.to_string(),
-        why: finding.why.to_string(),
-        evidence: finding.evidence.iter().map(Text::to_string).collect(),
+        title: say(&finding.title),
+        why: say(&finding.why),
+        evidence: finding.evidence.iter().map(say).collect(),
         remedy: v1::Remedy {
-            text: finding.remedy.text.to_string(),
+            text: say(&finding.remedy.text),
             exact: finding.remedy.exact.clone(),
             safety: match finding.remedy.safety {
                 Safety::Safe => "safe",
@@ -250,7 +254,7 @@ fn finding(number: Option<u32>, finding: &findings::Finding) -> v1::Finding {
                 Safety::None => "none",
             },
         },
-        estimated_gain: finding.estimated_gain.to_string(),
+        estimated_gain: say(&finding.estimated_gain),
         gain_share: finding.gain_share,
         gain: finding.gain.map(|gain| v1::Gain {
             throughput: ratio(gain.throughput),

@@ -204,7 +204,7 @@ pub struct Second {
 #[derive(Debug, Serialize)]
 pub struct Said {
     /// What it is about.
-    pub about: &'static str,
+    pub about: String,
     /// What there is to say.
     pub says: String,
 }

@@ -33,9 +33,14 @@ fn every_template_has_its_japanese() {
 #[test]
 fn the_catalogue_holds_nothing_else() {
     let templates = templates();
+    let web: String = web_sources()
+        .into_iter()
+        .map(|(_, source)| source)
+        .collect();
     let unused: Vec<&str> = words::japanese::sentences()
         .iter()
         .filter(|one| one.area != NAMES && !templates.contains_key(one.english))
+        .filter(|one| !web.contains(one.english))
         .map(|one| one.english)
         .collect();
     assert!(
@@ -94,7 +99,30 @@ fn templates() -> Templates {
             collect(&krate.join("src"), &mut templates);
         }
     }
+    for (path, source) in web_sources() {
+        for (at, _) in source.match_indices("t(") {
+            let is_call = !source[..at].ends_with(|c: char| c.is_alphanumeric() || c == '.');
+            let found = literal(source[at + 2..].trim_start()).filter(|_| is_call);
+            templates.extend(found.map(|template| (template, path.clone())));
+        }
+    }
     templates
+}
+
+/// The sources of the HTML page, whose own sentences go through `t("…")`.
+fn web_sources() -> Vec<(PathBuf, String)> {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web/src");
+    let folders = [top.clone(), top.join("lib"), top.join("views")];
+    let files = folders.iter().flat_map(|folder| entries(folder));
+    let sources = files.filter(|path| {
+        let ending = path.extension().unwrap_or_default();
+        (ending == "ts" || ending == "svelte") && !path.ends_with("words.ts")
+    });
+    let read = |path: PathBuf| {
+        let source = fs::read_to_string(&path).expect("a source file");
+        (path, source)
+    };
+    sources.map(read).collect()
 }
 
 fn entries(folder: &Path) -> Vec<PathBuf> {

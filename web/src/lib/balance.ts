@@ -1,5 +1,6 @@
 // The terms of the balance, and how a route's bar is cut.
 import type { Balance, Milliseconds, Share, Term } from "../format.ts";
+import { t } from "../words.ts";
 
 /** Why time passes in a term; it decides the pattern, so that colour is never needed. */
 export type Kind = "turn" | "others" | "work" | "unknown";
@@ -39,12 +40,16 @@ export interface Bar {
   parts: Part[];
 }
 
+function inWords(words: TermWords): TermWords {
+  return { ...words, name: t(words.name), meaning: t(words.meaning) };
+}
+
 /** All terms of a balance with their share of the mean; `unaccounted` may be below zero. */
 export function bar(balance: Balance): Bar {
   const mean = TERMS.reduce((sum, { term }) => sum + balance[term], 0);
   const parts = TERMS.map((words) => {
     const ms = balance[words.term];
-    return { ...words, ms, share: mean > 0 ? ms / mean : 0 };
+    return { ...inWords(words), ms, share: mean > 0 ? ms / mean : 0 };
   });
   return { mean, parts };
 }
@@ -57,7 +62,8 @@ export function telling(bar: Bar): Part[] {
 
 /** Terms that any of the bars shows, in their order, for the legend. */
 export function used(bars: Bar[]): TermWords[] {
-  return TERMS.filter(({ term }) =>
+  const shown = TERMS.filter(({ term }) =>
     bars.some((bar) => bar.parts.some((part) => part.term === term && Math.abs(part.share) >= 0.01)),
   );
+  return shown.map(inWords);
 }

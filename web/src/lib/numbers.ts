@@ -1,5 +1,6 @@
 // Every number on the page is made here, by the same rules as on the terminal page
 // (crates/findings/src/numbers.rs), so that a value never looks different in two places.
+import { t } from "../words.ts";
 
 export const UNKNOWN = "–";
 
@@ -10,7 +11,7 @@ export function count(value: number): string {
 
 /** `1 error`, `2,400 errors`, and `2 matches` for a noun whose plural is given. */
 export function counted(value: number, noun: string, plural = `${noun}s`): string {
-  return `${count(value)} ${value === 1 ? noun : plural}`;
+  return t(`{count} ${value === 1 ? noun : plural}`, { count: count(value) });
 }
 
 /** `0.42 ms`, `52.1 ms`, `412 ms`, `1.24 s`, `20.0 min`, `3.10 h`. */

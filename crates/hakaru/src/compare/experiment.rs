@@ -22,6 +22,7 @@ use crate::talk::{self, Progress};
 
 pub(crate) use shape::How;
 use shape::{Shape, Trial};
+use words::{Text, text};
 
 /// The measured part of the trial boots, where none is asked for.
 const TRIAL: Duration = Duration::from_secs(5);
@@ -48,7 +49,7 @@ pub(crate) struct Experiment<'a> {
     disturbed: usize,
     disturbance: Option<Judged>,
     generator: f64,
-    notes: Vec<String>,
+    notes: Vec<Text>,
 }
 
 /// What all measurements of a side gave.
@@ -147,9 +148,10 @@ impl<'a> Experiment<'a> {
         }
         let warmup = (self.how.warmup).unwrap_or_else(|| settle::warmup(&settled, configured));
         if self.how.warmup.is_none() && settled.contains(&None) {
-            self.notes.push(format!(
-                "whether {:.1} s of warm-up are enough is not known: the first boots had not settled, or were too short to tell",
-                warmup.as_secs_f64()
+            self.notes.push(text!(
+                "whether {seconds} s of warm-up are enough is not known: the first boots had not settled, or were too \
+                 short to tell",
+                seconds = format!("{:.1}", warmup.as_secs_f64())
             ));
         }
         for (usual, segment) in self.usual.iter_mut().zip(&segments) {
@@ -278,8 +280,10 @@ impl<'a> Experiment<'a> {
         let measured = segment::load(&side, &mut up, length, None, self.stop);
         let left = up.running.stop().left;
         if !left.is_empty() {
-            self.notes.push(format!(
-                "processes of {label} could not be ended: {left:?}; end them by hand"
+            self.notes.push(text!(
+                "processes of {label} could not be ended: {left}; end them by hand",
+                label = label.to_string(),
+                left = format!("{left:?}")
             ));
         }
         measured

@@ -7,6 +7,7 @@ use report::comparison::{Comparison, Decision, Tried, decision};
 use schema_db::scratch::Index;
 use store::{RunRef, StoredRun, Trial};
 use target::CommandLine;
+use words::{Text, text};
 
 use super::scratch::Schemas;
 use super::sides::{Sides, current_folder, usage};
@@ -19,9 +20,9 @@ use crate::{config, log, settings, talk};
 struct Wanted {
     run: i64,
     number: u32,
-    title: String,
+    title: Text,
     change: Change,
-    text: String,
+    text: Text,
 }
 
 /// What makes B of A.
@@ -68,7 +69,7 @@ pub(crate) fn try_finding(args: &TryArgs) -> Result<Exit, Failure> {
     held.keep(&Trial {
         run: Some(wanted.run),
         finding: format!("{}: {}", wanted.number, wanted.title),
-        remedy: wanted.text.clone(),
+        remedy: wanted.text.to_string(),
         kept: comparison.tried.as_ref().is_some_and(|tried| tried.is_kept),
         ..told(&comparison)
     });
@@ -113,7 +114,7 @@ impl Wanted {
         Ok(Wanted {
             run,
             number,
-            title: finding.title.to_string(),
+            title: finding.title.clone(),
             text: change.text(),
             change,
         })
@@ -125,20 +126,18 @@ impl Wanted {
         let is_index = matches!(self.change, Change::Index(_));
         let (is_kept, afterwards) = match (is_index, keep, proved) {
             (true, true, true) => match schemas.keep() {
-                Ok(()) => (true, "left in place, as --keep asks".to_owned()),
-                Err(why) => (false, format!("it could not be left in place: {why}")),
+                Ok(()) => (true, text!("left in place, as --keep asks")),
+                Err(why) => (false, text!("it could not be left in place: {why}", why)),
             },
-            (true, true, false) => (
-                false,
-                "taken back, since it did not prove faster".to_owned(),
-            ),
+            (true, true, false) => (false, text!("taken back, since it did not prove faster")),
             (true, false, _) if schemas.is_in_place() => {
-                (false, "taken back; --keep leaves it".to_owned())
+                (false, text!("taken back; --keep leaves it"))
             }
             (true, false, _) => (
                 false,
-                "tried on a copy; the app's database is as it was; --keep makes the change there"
-                    .to_owned(),
+                text!(
+                    "tried on a copy; the app's database is as it was; --keep makes the change there"
+                ),
             ),
             (false, ..) => (false, self.change.by_hand()),
         };
@@ -189,13 +188,13 @@ impl Change {
         sets.then(|| Change::Variables(exact.to_owned()))
     }
 
-    fn text(&self) -> String {
+    fn text(&self) -> Text {
         match self {
             Change::Index(text)
             | Change::Flags(text)
             | Change::Variables(text)
-            | Change::Before(text) => text.clone(),
-            Change::Patch(path) => format!("the patch {}", path.display()),
+            | Change::Before(text) => text.into(),
+            Change::Patch(path) => text!("the patch {path}", path = path.display().to_string()),
         }
     }
 
@@ -213,24 +212,33 @@ impl Change {
     }
 
     /// How to make it for good.
-    fn by_hand(&self) -> String {
+    fn by_hand(&self) -> Text {
         match self {
             Change::Flags(flags) => {
-                format!("nothing was changed; to keep it, start Puma with {flags}")
-            }
-            Change::Variables(pair) => {
-                format!("nothing was changed; to keep it, set {pair} in the app's environment")
-            }
-            Change::Before(line) => {
-                format!("nothing was changed; to keep it, run `{line}` where the app is started")
-            }
-            Change::Patch(path) => {
-                format!(
-                    "tried on a copy; to keep it, `git apply {}`",
-                    path.display()
+                text!(
+                    "nothing was changed; to keep it, start Puma with {flags}",
+                    flags
                 )
             }
-            Change::Index(_) => String::new(),
+            Change::Variables(pair) => {
+                text!(
+                    "nothing was changed; to keep it, set {pair} in the app's environment",
+                    pair
+                )
+            }
+            Change::Before(line) => {
+                text!(
+                    "nothing was changed; to keep it, run `{line}` where the app is started",
+                    line
+                )
+            }
+            Change::Patch(path) => {
+                text!(
+                    "tried on a copy; to keep it, `git apply {path}`",
+                    path = path.display().to_string()
+                )
+            }
+            Change::Index(_) => Text::default(),
         }
     }
 }
@@ -341,7 +349,7 @@ mod tests {
     fn what_can_be_set_is_told_from_what_needs_code() {
         let check = |exact: &str, expected: Option<Change>| {
             let remedy = findings::Remedy {
-                text: words::Text::default(),
+                text: Text::default(),
                 exact: Some(exact.to_owned()),
                 safety: findings::Safety::Careful,
             };

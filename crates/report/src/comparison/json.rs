@@ -1,6 +1,7 @@
 //! The JSON `hakaru-compare`; `docs/json.md` says what each key means.
 
 use serde_json::{Value, json};
+use words::Text;
 
 use super::{Comparison, Ending, MeasuredBlock, Row, Variant, decision, sentence};
 
@@ -30,7 +31,7 @@ fn value(comparison: &Comparison) -> Value {
         "noise_floor": comparison.noise_floor,
         "noise_claims": comparison.noise_claims,
         "decision": decision(comparison).name(),
-        "verdict": sentence(comparison),
+        "verdict": sentence(comparison).to_string(),
         "ended": ended(&comparison.ending),
         "measuring_s": comparison.measuring_s,
         "latency_curve": comparison.curve.iter().map(|point| json!({
@@ -38,14 +39,14 @@ fn value(comparison: &Comparison) -> Value {
         })).collect::<Vec<_>>(),
         "measured": comparison.measured.iter()
             .map(|block| measured(&comparison.rows, block)).collect::<Vec<_>>(),
-        "notes": comparison.notes,
+        "notes": comparison.notes.iter().map(Text::to_string).collect::<Vec<_>>(),
         "tried": comparison.tried.as_ref().map(|tried| json!({
             "run": tried.run,
             "number": tried.number,
-            "title": tried.title,
-            "remedy": tried.remedy,
+            "title": tried.title.to_string(),
+            "remedy": tried.remedy.to_string(),
             "is_kept": tried.is_kept,
-            "afterwards": tried.afterwards,
+            "afterwards": tried.afterwards.to_string(),
         })),
     })
 }

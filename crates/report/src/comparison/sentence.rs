@@ -1,6 +1,8 @@
 //! The verdict in a sentence.
 
+use findings::counted;
 use stats::comparison::{BLOCKS_MIN, SAME_MARGIN};
+use words::{Text, text};
 
 use super::{Comparison, Ending, Row};
 use crate::numbers;
@@ -61,11 +63,14 @@ pub fn decision(comparison: &Comparison) -> Decision {
 }
 
 /// The verdict.
-pub fn sentence(comparison: &Comparison) -> String {
+pub fn sentence(comparison: &Comparison) -> Text {
     if let Ending::Failed(why) = &comparison.ending {
         return match comparison.blocks {
-            0 => format!("no comparison: {why}"),
-            _ => format!("no comparison: {why}; above is what was measured until then"),
+            0 => text!("no comparison: {why}", why),
+            _ => text!(
+                "no comparison: {why}; above is what was measured until then",
+                why
+            ),
         };
     }
     let claim = match decision(comparison) {
@@ -74,43 +79,59 @@ pub fn sentence(comparison: &Comparison) -> String {
         Decision::Mixed => claims(comparison, &["faster", "slower"]),
         Decision::Cheaper => costs(comparison, "less"),
         Decision::Costlier => costs(comparison, "more"),
-        Decision::Same if comparison.is_noise => "A does not differ from itself".to_owned(),
-        Decision::Same => format!(
-            "no difference: whatever there is, is below {}",
-            numbers::share(SAME_MARGIN)
+        Decision::Same if comparison.is_noise => text!("A does not differ from itself"),
+        Decision::Same => text!(
+            "no difference: whatever there is, is below {share}",
+            share = numbers::share(SAME_MARGIN)
         ),
         Decision::Unclear | Decision::Failed => undecided(comparison),
     };
-    let mut parts = vec![format!(
-        "{claim} ({}, {})",
-        numbers::counted(comparison.blocks as u64, "block"),
-        numbers::duration_ms(comparison.measuring_s * 1000.0)
+    let mut parts = vec![text!(
+        "{claim} ({blocks}, {time})",
+        claim,
+        blocks = counted!(comparison.blocks as u64, "block"),
+        time = numbers::duration_ms(comparison.measuring_s * 1000.0)
     )];
     parts.extend(throughput(comparison));
     parts.extend(cpu(comparison));
-    parts.extend(
-        (comparison.noise_floor)
-            .map(|floor| format!("noise floor of this host ±{}", numbers::share(floor))),
-    );
+    parts.extend((comparison.noise_floor).map(|floor| {
+        text!(
+            "noise floor of this host ±{share}",
+            share = numbers::share(floor)
+        )
+    }));
     if comparison.noise_claims {
-        parts.push(
-            "a side differs from itself by more than chance allows: do not trust this".to_owned(),
-        );
+        parts.push(text!(
+            "a side differs from itself by more than chance allows: do not trust this"
+        ));
     }
-    parts.join("; ")
+    Text::list(parts, text!("; "))
 }
 
 /// `B is faster at p50–p95`; throughput is told apart where a percentile has a claim too.
-fn claims(comparison: &Comparison, words: &[&str]) -> String {
+fn claims(comparison: &Comparison, words: &[&'static str]) -> Text {
     let told = words.iter().map(|word| {
-        let mut places = ranges(&comparison.rows, word);
+        let places = ranges(&comparison.rows, word).into_iter().map(Text::from);
         let of_rate = |row: &&Row| row.is_rate() && row.word() == *word;
         let rate = comparison.rows.iter().find(of_rate);
-        places.extend(rate.map(|row| format!("throughput ({:.2}x)", row.seen.ratio)));
-        format!("{word} at {}", places.join(", "))
+        let rate = rate.map(|row| {
+            text!(
+                "throughput ({ratio}x)",
+                ratio = format!("{:.2}", row.seen.ratio)
+            )
+        });
+        text!(
+            "{word} at {places}",
+            word = Text::named(word),
+            places = Text::list(places.chain(rate), text!(", "))
+        )
     });
-    let told: Vec<String> = told.collect();
-    format!("B is {}", told.join(" and "))
+    let told: Vec<Text> = told.collect();
+    let told = match told.as_slice() {
+        [faster, slower] => text!("{faster} and {slower}", faster, slower),
+        _ => Text::list(told, text!(", ")),
+    };
+    text!("B is {told}", told)
 }
 
 /// Neighbouring percentiles with the same claim as one range.
@@ -133,20 +154,28 @@ fn ranges(rows: &[Row], word: &str) -> Vec<String> {
 }
 
 /// `B takes less CPU (0.95x per request); no time or rate is told apart`.
-fn costs(comparison: &Comparison, word: &str) -> String {
+fn costs(comparison: &Comparison, word: &str) -> Text {
     let row = comparison.rows.iter().find(|row| row.is_cpu());
     let ratio = row.map_or(f64::NAN, |row| row.seen.ratio);
-    format!("B takes {word} CPU ({ratio:.2}x per request), which no time and no rate shows")
+    text!(
+        "B takes {word} CPU ({ratio}x per request), which no time and no rate shows",
+        word = Text::named(word),
+        ratio = format!("{ratio:.2}")
+    )
 }
 
 /// Said of CPU time beside claims on times.
-fn cpu(comparison: &Comparison) -> Option<String> {
+fn cpu(comparison: &Comparison) -> Option<Text> {
     if !is_about_time(comparison) {
         return None;
     }
     let row = comparison.rows.iter().find(|row| row.is_cpu())?;
     let word = Some(row.word()).filter(|word| ["less", "more"].contains(word))?;
-    Some(format!("{word} CPU ({:.2}x per request)", row.seen.ratio))
+    Some(text!(
+        "{word} CPU ({ratio}x per request)",
+        word = Text::named(word),
+        ratio = format!("{:.2}", row.seen.ratio)
+    ))
 }
 
 fn is_about_time(comparison: &Comparison) -> bool {
@@ -157,24 +186,30 @@ fn is_about_time(comparison: &Comparison) -> bool {
 }
 
 /// Said of throughput where it has no claim of its own.
-fn throughput(comparison: &Comparison) -> Option<String> {
+fn throughput(comparison: &Comparison) -> Option<Text> {
     let claimed = is_about_time(comparison);
     let row = comparison.rows.iter().find(|row| row.is_rate())?;
     match row.word() {
-        "same" if claimed => Some("throughput unchanged".to_owned()),
-        "unclear" if claimed => Some("throughput undecided".to_owned()),
+        "same" if claimed => Some(text!("throughput unchanged")),
+        "unclear" if claimed => Some(text!("throughput undecided")),
         _ => None,
     }
 }
 
-fn undecided(comparison: &Comparison) -> String {
+fn undecided(comparison: &Comparison) -> Text {
     if comparison.blocks < BLOCKS_MIN {
-        return format!("undecided: at least {BLOCKS_MIN} blocks are needed for any claim");
+        return text!(
+            "undecided: at least {least} blocks are needed for any claim",
+            least = BLOCKS_MIN
+        );
     }
     match comparison.ending {
-        Ending::Hopeless => "undecided: this host is too noisy to decide it with the blocks that were left",
-        Ending::Interrupted => "undecided when it was interrupted",
-        _ => "undecided: the noise hides whatever difference there is; a larger --budget narrows the intervals",
+        Ending::Hopeless => {
+            text!("undecided: this host is too noisy to decide it with the blocks that were left")
+        }
+        Ending::Interrupted => text!("undecided when it was interrupted"),
+        _ => text!(
+            "undecided: the noise hides whatever difference there is; a larger --budget narrows the intervals"
+        ),
     }
-    .to_owned()
 }

@@ -1,6 +1,9 @@
 //! The table for a terminal.
 
-use super::{Comparison, Row, sentence};
+use findings::counted;
+use words::{Language, Text, text};
+
+use super::{Comparison, Row, Variant, sentence};
 use crate::numbers;
 use crate::text::{Column, fold, one_line, table as fitted};
 
@@ -10,16 +13,18 @@ const NAME_COLUMNS: usize = 28;
 const NAMED_COLUMNS_MIN: usize = 100;
 
 /// The whole page, at most `columns` wide.
-pub fn text(comparison: &Comparison, columns: usize) -> String {
+pub fn text(comparison: &Comparison, columns: usize, language: Language) -> String {
+    let say = |text: Text| one_line(&text.written_in(language));
     let mut text = String::new();
     if let Some(tried) = &comparison.tried {
-        text += &format!(
-            "FINDING {} of run {}: {}\n  tried: {}\n\n",
-            tried.number,
-            tried.run,
-            one_line(&tried.title),
-            one_line(&tried.remedy)
+        let head = text!(
+            "FINDING {number} of run {run}: {title}",
+            number = tried.number,
+            run = tried.run,
+            title = tried.title
         );
+        let change = text!("tried: {change}", change = tried.remedy);
+        text += &format!("{}\n  {}\n\n", say(head), say(change));
     }
     let names = [("A", &comparison.a), ("B", &comparison.b)]
         .map(|(side, variant)| format!("{side} {}", one_line(&variant.name)));
@@ -36,26 +41,35 @@ pub fn text(comparison: &Comparison, columns: usize) -> String {
         ["A", "B"].map(str::to_owned)
     };
     if !comparison.rows.is_empty() {
-        text += &table(comparison, &heads, columns);
+        text += &table(comparison, &heads, columns, language);
     }
-    text += &sides(comparison);
+    for line in sides(comparison) {
+        text += &format!("  {}\n", say(line));
+    }
     for note in &comparison.notes {
-        text += &format!("  ! {note}\n");
+        text += &format!("  ! {}\n", say(note.clone()));
     }
-    text += &format!("  verdict: {}\n", sentence(comparison));
+    let verdict = text!("verdict: {verdict}", verdict = sentence(comparison));
+    text += &format!("  {}\n", say(verdict));
     if let Some(tried) = &comparison.tried {
-        text += &format!("  {}\n", one_line(&tried.afterwards));
+        text += &format!("  {}\n", say(tried.afterwards.clone()));
     }
     fold(&text, columns)
 }
 
-fn table(comparison: &Comparison, names: &[String; 2], columns: usize) -> String {
+fn table(
+    comparison: &Comparison,
+    names: &[String; 2],
+    columns: usize,
+    language: Language,
+) -> String {
+    let interval_head = text!("95 % interval").written_in(language);
     let heads = [
         Column::words("", 0),
         Column::figure(&names[0], 0),
         Column::figure(&names[1], 0),
         Column::figure("B/A", 0),
-        Column::figure("95 % interval", 0),
+        Column::figure(&interval_head, 0),
         Column::words("", 0),
     ];
     let rows = comparison.rows.iter().map(|row| {
@@ -66,7 +80,7 @@ fn table(comparison: &Comparison, names: &[String; 2], columns: usize) -> String
             numbers::plain(row.b),
             format!("{:.2}x", row.seen.ratio),
             interval(row),
-            row.word().to_owned(),
+            Text::named(row.word()).written_in(language),
         ];
         cells.to_vec()
     });
@@ -85,36 +99,35 @@ fn interval(row: &Row) -> String {
 }
 
 /// What is known of each side beside the rows.
-fn sides(comparison: &Comparison) -> String {
-    let mut text = String::new();
+fn sides(comparison: &Comparison) -> Vec<Text> {
     let both = [("A", &comparison.a), ("B", &comparison.b)];
-    for (side, variant) in both {
-        if variant.requests == 0 {
-            continue;
-        }
-        let mut told = vec![numbers::counted(variant.requests, "request")];
-        told.push(format!("{} failed", numbers::count(variant.failed)));
-        let seconds = |time: f64| numbers::duration_ms(time * 1000.0);
-        told.extend(
-            variant
-                .start_s
-                .map(|time| format!("ready after {}", seconds(time))),
-        );
-        told.extend(variant.warmup_s.map(|time| match time == 0.0 {
-            true => "steady from the first request on".to_owned(),
-            false => format!("steady after {}", seconds(time)),
-        }));
-        told.extend(
-            (variant.memory_bytes)
-                .map(|bytes| format!("{} MiB", numbers::plain(bytes as f64 / f64::from(1 << 20)))),
-        );
-        text += &format!("  {side}: {}\n", told.join(", "));
-    }
+    let measured = both.into_iter().filter(|(_, side)| side.requests > 0);
+    let lines = measured.map(|(name, side)| text!("{name}: {told}", name, told = of_side(side)));
+    let mut lines: Vec<Text> = lines.collect();
     if comparison.redone > 0 {
-        text += &format!(
-            "  {} made again: the host was disturbed\n",
-            numbers::counted(comparison.redone as u64, "measurement")
-        );
+        lines.push(text!(
+            "{measurements} made again: the host was disturbed",
+            measurements = counted!(comparison.redone as u64, "measurement")
+        ));
     }
-    text
+    lines
+}
+
+fn of_side(variant: &Variant) -> Text {
+    let seconds = |time: f64| numbers::duration_ms(time * 1000.0);
+    let mut told = vec![
+        counted!(variant.requests, "request"),
+        text!("{count} failed", count = numbers::count(variant.failed)),
+    ];
+    let start = variant.start_s;
+    told.extend(start.map(|time| text!("ready after {time}", time = seconds(time))));
+    told.extend(variant.warmup_s.map(|time| match time == 0.0 {
+        true => text!("steady from the first request on"),
+        false => text!("steady after {time}", time = seconds(time)),
+    }));
+    told.extend(variant.memory_bytes.map(|bytes| {
+        let memory = numbers::plain(bytes as f64 / f64::from(1 << 20));
+        text!("{memory} MiB", memory)
+    }));
+    Text::list(told, text!(", "))
 }

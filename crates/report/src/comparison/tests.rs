@@ -3,6 +3,8 @@ use serde_json::Value;
 use stats::Interval;
 use stats::comparison::{Row as Seen, Verdict};
 
+use words::Language;
+
 use super::*;
 use crate::samples::check_widths;
 
@@ -111,24 +113,32 @@ fn nothing_is_claimed_without_ground() {
     );
     let unclear = comparison(vec![row("rps", 1.3, Verdict::Unclear)]);
     assert_eq!(decision(&unclear), Decision::Unclear);
-    assert!(sentence(&unclear).starts_with("undecided: the noise hides"));
+    assert!(
+        sentence(&unclear)
+            .to_string()
+            .starts_with("undecided: the noise hides")
+    );
     let few = Comparison {
         blocks: 3,
         noise_claims: true,
         ..unclear.clone()
     };
     assert!(
-        sentence(&few).contains("at least 6 blocks"),
+        sentence(&few).to_string().contains("at least 6 blocks"),
         "{}",
         sentence(&few)
     );
-    assert!(sentence(&few).ends_with("do not trust this"));
+    assert!(sentence(&few).to_string().ends_with("do not trust this"));
     let failed = Comparison {
         ending: Ending::Failed("B did not start: no such file".to_owned()),
         ..unclear
     };
     assert_eq!(decision(&failed), Decision::Failed);
-    assert!(sentence(&failed).starts_with("no comparison: B did not start"));
+    assert!(
+        sentence(&failed)
+            .to_string()
+            .starts_with("no comparison: B did not start")
+    );
 }
 
 #[test]
@@ -137,7 +147,7 @@ fn the_table_stands_in_columns() {
         row("rps", 1.0, Verdict::Same),
         row("p50", 0.46, Verdict::Lower),
     ]);
-    let page = text(&compared, 100);
+    let page = text(&compared, 100, Language::English);
     let lines: Vec<&str> = page.lines().collect();
     let heads = "A puma -t 5:5  B puma -t 3:3    B/A  95 % interval";
     assert_eq!(lines[0], format!("{:10}{heads}", ""));
@@ -161,15 +171,15 @@ fn the_page_fits_every_terminal() {
     let word = "bundle exec puma -b tcp://127.0.0.1:9292 config.ru ";
     long.b.name = word.repeat(3);
     long.b.memory_bytes = Some(1 << 30);
-    long.notes = vec![word.repeat(4)];
+    long.notes = vec![word.repeat(4).into()];
     long.tried = Some(Tried {
-        title: word.repeat(2),
-        remedy: "CREATE INDEX a ON b (c)".repeat(9),
+        title: word.repeat(2).into(),
+        remedy: "CREATE INDEX a ON b (c)".repeat(9).into(),
         ..Tried::default()
     });
-    check_widths(|columns| text(&long, columns));
+    check_widths(|columns| text(&long, columns, Language::English));
     long.b.name = "puma -t 3:3".to_owned();
-    check_widths(|columns| text(&long, columns));
+    check_widths(|columns| text(&long, columns, Language::English));
 }
 
 #[test]
@@ -195,4 +205,22 @@ fn the_json_has_every_key() {
     );
     assert_eq!(value["decision"], "same");
     assert_eq!(value["blocks"], 24);
+}
+
+#[test]
+fn the_page_speaks_japanese() {
+    let mut compared = comparison(vec![
+        row("rps", 1.0, Verdict::Same),
+        row("p50", 0.46, Verdict::Lower),
+    ]);
+    compared.tried = Some(Tried::default());
+    let page = text(&compared, 100, Language::Japanese);
+    let english = [
+        "faster", "verdict", "requests", "failed", "tried", "interval",
+    ];
+    for word in english {
+        assert!(!page.contains(word), "{word} in\n{page}");
+    }
+    assert!(page.contains("判定: B は p50 で速い"), "{page}");
+    check_widths(|columns| text(&compared, columns, Language::Japanese));
 }

@@ -7,6 +7,8 @@ use std::fs;
 use stacks::Profile;
 use stats::comparison::Verdict;
 
+use words::Language;
+
 use super::browser::{Browser, Look};
 use super::profile_tests::{collapsed, page_of, profiled};
 use super::tests::{journal, settle, stretched, sweep, written};
@@ -84,10 +86,17 @@ fn axe_objects_to_an_element_without_a_name() {
 #[test]
 fn pages_of_runs_are_accessible() {
     let (sample, profile) = profiled();
-    let page = super::run(&sample.view(), Some(of_run(&sample.recording, &profile)));
+    let page = super::run(
+        &sample.view(),
+        Some(of_run(&sample.recording, &profile)),
+        Language::English,
+    );
     check(&[
         ("run", page),
-        ("long words", super::run(&stretched().view(), None)),
+        (
+            "long words",
+            super::run(&stretched().view(), None, Language::English),
+        ),
     ]);
 }
 
@@ -105,7 +114,7 @@ fn pages_of_several_runs_are_accessible() {
 fn compared(comparison: &Comparison) -> String {
     super::page(
         &comparison::compact(comparison),
-        &comparison::text(comparison, crate::text::COLUMNS),
+        &comparison::text(comparison, crate::text::COLUMNS, Language::English),
     )
 }
 
@@ -123,12 +132,12 @@ fn tried() -> Comparison {
         tried: Some(Tried {
             run: 3,
             number: 1,
-            title: "no index on `message`".to_owned(),
-            remedy: "CREATE INDEX a".to_owned(),
+            title: "no index on `message`".into(),
+            remedy: "CREATE INDEX a".into(),
             is_kept: false,
-            afterwards: "taken back: `hakaru try 1 --keep` keeps it".to_owned(),
+            afterwards: "taken back: `hakaru try 1 --keep` keeps it".into(),
         }),
-        notes: vec!["the host was busy".to_owned()],
+        notes: vec!["the host was busy".into()],
         ..faster()
     }
 }

@@ -1,5 +1,7 @@
 //! Charts in a browser: values, zoom, and paper.
 
+use words::Language;
+
 use super::browser::{Browser, Look};
 use super::tests::{settle, written};
 use crate::samples::Sample;
@@ -45,7 +47,7 @@ fn place(browser: &mut Browser) -> [f64; 3] {
 fn charts_give_values_by_keyboard_and_pointer() {
     let mut browser = Browser::start();
     browser.open(
-        &written(&super::run(&Sample::chat().view(), None)).path,
+        &written(&super::run(&Sample::chat().view(), None, Language::English)).path,
         DESKTOP,
     );
     assert_eq!(
@@ -70,7 +72,7 @@ fn charts_give_values_by_keyboard_and_pointer() {
 fn charts_share_their_zoom() {
     let mut browser = Browser::start();
     browser.open(
-        &written(&super::run(&Sample::chat().view(), None)).path,
+        &written(&super::run(&Sample::chat().view(), None, Language::English)).path,
         DESKTOP,
     );
     let resets = "[...document.querySelectorAll('#seconds figcaption button')].length";
@@ -94,7 +96,7 @@ fn charts_share_their_zoom() {
 #[test]
 fn paper_loses_nothing() {
     let mut browser = Browser::start();
-    let page = written(&super::run(&Sample::chat().view(), None));
+    let page = written(&super::run(&Sample::chat().view(), None, Language::English));
     let paper = Look {
         width: 718,
         scheme: "dark",

@@ -4,6 +4,8 @@ use recording::{Burst, BurstKind, Handled, Nanos, Parts, SqlUse};
 use serde_json::Value;
 use stacks::Profile;
 
+use words::Language;
+
 use super::browser::{Browser, Look};
 use super::tests::{HOSTILE, SECTIONS, check_looks, settle, written};
 use crate::profile::{CountedView, ProfileView, difference_to_html, of_run, to_html};
@@ -69,7 +71,7 @@ fn a_runs_page_shows_its_routes_and_slowest_requests() {
     let told = of_run(&sample.recording, &profile);
     assert_eq!(told["flame"]["graphs"][1]["name"], "GET /message");
     assert_eq!(told["exemplars"].as_array().map(Vec::len), Some(3));
-    let page = super::run(&sample.view(), Some(told));
+    let page = super::run(&sample.view(), Some(told), Language::English);
     let sections = SECTIONS.join(",").replace("sql", "stacks,sql");
     check_looks(&mut browser, &page, &sections);
     browser.open(&written(&page).path, DESKTOP);

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 use serde_json::Value;
 use tempfile::TempDir;
 
+use words::Language;
+
 use super::browser::{Browser, Look};
 use super::*;
 use crate::journal::{Journal, Line, Tried};
@@ -25,7 +27,7 @@ fn nothing_recorded_ends_its_element() {
     let mut sample = Sample::chat();
     sample.findings[0].title = HOSTILE.into();
     sample.breakdown.sql[0].digest = HOSTILE.to_owned();
-    let page = run(&sample.view(), None);
+    let page = run(&sample.view(), None, Language::English);
     let value: Value = serde_json::from_str(embedded(&page)).unwrap();
     assert_eq!(value["findings"][0]["title"], HOSTILE);
     assert_eq!(value["sql"][0]["digest"], HOSTILE);
@@ -37,7 +39,7 @@ fn nothing_recorded_ends_its_element() {
 
 #[test]
 fn the_text_stands_in_where_scripts_do_not_run() {
-    let page = run(&Sample::chat().view(), None);
+    let page = run(&Sample::chat().view(), None, Language::English);
     let text = page.split_once("<noscript>").unwrap().1;
     let text = text.split_once("</noscript>").unwrap().0;
     assert!(
@@ -134,7 +136,7 @@ fn the_page_fits_every_screen_and_complains_of_nothing() {
     for sample in [Sample::chat(), stretched(), Sample::default()] {
         check_looks(
             &mut browser,
-            &run(&sample.view(), None),
+            &run(&sample.view(), None, Language::English),
             &SECTIONS.join(","),
         );
     }
@@ -170,7 +172,7 @@ pub(super) fn journal(runs: i64) -> Journal {
         notes: vec![HOSTILE.to_owned()],
         trials: vec![Tried {
             finding: "3: missing index".to_owned(),
-            remedy: "CREATE INDEX a".to_owned(),
+            remedy: "CREATE INDEX a".into(),
             decision: "faster".to_owned(),
             verdict: "B is faster at p50".to_owned(),
             ..Tried::default()
@@ -248,7 +250,10 @@ fn the_page_can_be_used() {
         scheme: "light",
         media: "screen",
     };
-    browser.open(&written(&run(&Sample::chat().view(), None)).path, look);
+    browser.open(
+        &written(&run(&Sample::chat().view(), None, Language::English)).path,
+        look,
+    );
     let mut check = |question: &str, expected: Value| {
         assert_eq!(browser.ask(question), expected, "{question}");
     };
@@ -280,4 +285,18 @@ fn the_page_can_be_used() {
         "fetch('about:blank').then(() => 'went out', () => 'refused')",
         "refused".into(),
     );
+}
+
+#[test]
+fn a_japanese_page_says_so_and_brings_its_words() {
+    let sample = Sample::chat();
+    let page = run(&sample.view(), None, Language::Japanese);
+    assert!(page.contains("<html lang=\"ja\""));
+    let document = &page[page.find("id=\"data\"").expect("the data")..];
+    for words in ["\"What to fix\":\"直すもの\"", "サーバーの空きスレッド待ち"] {
+        assert!(document.contains(words), "{words}");
+    }
+    let english = run(&sample.view(), None, Language::English);
+    assert!(english.contains("<html lang=\"en\""));
+    assert!(english.contains("\"words\":{}"));
 }

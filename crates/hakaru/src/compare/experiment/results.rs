@@ -5,6 +5,7 @@ use recording::Nanos;
 use report::comparison::{self as page, CurvePoint, Variant};
 use stats::comparison::Comparison;
 use stats::{mean, median};
+use words::text;
 
 use super::super::sides::{Label, Sides};
 use super::shape::Shape;
@@ -77,22 +78,16 @@ impl Experiment<'_> {
         if let Some(last) = self.disturbance
             && self.disturbed as f64 > DISTURBED_SHARE * measurements as f64
         {
-            self.notes.push(format!(
-                "the host was disturbed during {} of {measurements} measurements ({last} in the last of them): \
-                 intervals are wider for it; a quieter host or hour decides sooner",
-                self.disturbed
-            ));
+            self.notes.push(text!("the host was disturbed during {disturbed} of {measurements} measurements ({last} in the last of \
+                 them): intervals are wider for it; a quieter host or hour decides sooner", disturbed = self.disturbed, measurements, last = last.to_string()));
         }
         if self.generator > GENERATOR_BUSY {
-            self.notes.push(format!(
-                "the load generator used {:.0}% of its thread, so it may be what was measured; give it more threads or less load",
-                self.generator * 100.0
-            ));
+            self.notes.push(text!("the load generator used {share}% of its thread, so it may be what was measured; give it more \
+                 threads or less load", share = format!("{:.0}", self.generator * 100.0)));
         }
         if self.sides.is_live {
             self.notes.push(
-                "both apps stayed up: what lies in these two boots is not told from what lies in the variants"
-                    .to_owned(),
+                text!("both apps stayed up: what lies in these two boots is not told from what lies in the variants"),
             );
         }
         for label in [Label::A, Label::B] {
@@ -102,10 +97,7 @@ impl Experiment<'_> {
                 .extend(hollow.map(|doubt| format!("{label}: {doubt}")));
             let growth = median(&self.seen[label.index()].growth).unwrap_or(0.0);
             if growth > LEAK_BYTES {
-                self.notes.push(format!(
-                    "the memory of {label} grew by {:.0} MiB within a measurement: does it leak?",
-                    growth / f64::from(1 << 20)
-                ));
+                self.notes.push(text!("the memory of {label} grew by {memory} MiB within a measurement: does it leak?", label = label.to_string(), memory = format!("{:.0}", growth / f64::from(1 << 20))));
             }
         }
     }
