@@ -6,6 +6,7 @@ use store::{JournalEntry, RunEntry, RunRef, Store, Trial};
 
 use crate::cli::LogArgs;
 use crate::exit::{Exit, Failure};
+use crate::language;
 use crate::page;
 use crate::revision::Revision;
 use crate::settings::Settings;
@@ -30,8 +31,8 @@ pub(crate) fn log(args: &LogArgs) -> Result<Exit, Failure> {
     }
     match (args.json, args.markdown) {
         (true, _) => talk::data(&journal.json()),
-        (_, true) => talk::data(&journal.markdown()),
-        _ => talk::page(&journal.text(look::page_columns())),
+        (_, true) => talk::data(&journal.markdown(language::chosen())),
+        _ => talk::page(&journal.text(look::page_columns(), language::chosen())),
     }
     Ok(Exit::Ok)
 }

@@ -3,15 +3,16 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
+use words::{Language, Phrase, Text, phrase, text};
 
 use crate::html;
 use crate::numbers;
 use crate::text::{COLUMNS, Column, fold, one_line, table, width};
 
 /// Said where a change cannot be told from chance.
-const NOISE_UNKNOWN: &str = "noise unknown: run again unchanged";
+const NOISE_UNKNOWN: Phrase = phrase!("noise unknown: run again unchanged");
 /// Said of a run that follows others of another load.
-const NOT_COMPARABLE: &str = "not comparable: another load";
+const NOT_COMPARABLE: Phrase = phrase!("not comparable: another load");
 /// As many digits of a commit as git itself shows.
 const COMMIT_DIGITS: usize = 7;
 
@@ -62,7 +63,7 @@ pub struct Journal {
 struct Row {
     line: Line,
     /// What differs from the run that it is compared with, else from the one before it.
-    changes: Vec<String>,
+    changes: Vec<Text>,
     /// Of the score, or of the rate where a run has none, against the last run of the same load; `None` without one.
     change: Option<f64>,
     /// Number of that run.
@@ -115,7 +116,10 @@ impl Journal {
 
     /// As one HTML file that needs no network.
     pub fn html(&self) -> String {
-        html::page(&self.document().to_string(), &self.text(COLUMNS))
+        html::page(
+            &self.document().to_string(),
+            &self.text(COLUMNS, Language::English),
+        )
     }
 
     fn document(&self) -> Value {
@@ -124,15 +128,20 @@ impl Journal {
     }
 
     /// As a table for a terminal, at most `columns` wide.
-    pub fn text(&self, columns: usize) -> String {
-        let rows: Vec<Vec<String>> = self.rows.iter().map(|row| row.cells().to_vec()).collect();
-        let lines = table(&HEADS, &rows, usize::MAX);
+    pub fn text(&self, columns: usize, language: Language) -> String {
+        let cells = |row: &Row| row.cells(language).to_vec();
+        let rows: Vec<Vec<String>> = self.rows.iter().map(cells).collect();
+        let names = HEADS.map(|(name, _)| name.written_in(language));
+        let heads: Vec<Column<'_>> = (names.iter().zip(HEADS))
+            .map(|(name, (_, drop))| Column::words(name, drop))
+            .collect();
+        let lines = table(&heads, &rows, usize::MAX);
         let has_room = lines.iter().all(|line| width(line) <= columns);
         let verdict = HEADS.len() - 1;
         // A verdict that has no room beside the figures stands below them.
         let lines = match has_room {
             true => lines,
-            false => table(&HEADS[..verdict], &rows, columns),
+            false => table(&heads[..verdict], &rows, columns),
         };
         let mut text = String::new();
         for (index, line) in lines.iter().enumerate() {
@@ -143,27 +152,28 @@ impl Journal {
             let below = (!has_room)
                 .then(|| row.verdict())
                 .filter(|words| !words.is_empty());
-            let below = below.map(|words| format!("{words} {AGAINST}"));
+            let below =
+                below.map(|verdict| text!("{verdict} against the last of this load", verdict));
             for said in below.into_iter().chain(row.said()) {
-                text += &format!("     {said}\n");
+                text += &format!("     {}\n", said.written_in(language));
             }
         }
         fold(&text, columns)
     }
 
     /// As a Markdown table.
-    pub fn markdown(&self) -> String {
+    pub fn markdown(&self, language: Language) -> String {
         let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
         let heads: Vec<String> = HEADS
             .iter()
-            .map(|column| column.head)
-            .chain(["changed, noted"])
-            .map(str::to_owned)
+            .map(|(name, _)| *name)
+            .chain([phrase!("changed, noted")])
+            .map(|name| name.written_in(language))
             .collect();
         let mut text = line(&heads) + &line(&vec!["---".to_owned(); heads.len()]);
         for row in &self.rows {
-            let mut cells = row.cells().to_vec();
-            cells.push(row.said().join("; "));
+            let mut cells = row.cells(language).to_vec();
+            cells.push(Text::list(row.said(), text!("; ")).written_in(language));
             let escaped: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
             text += &line(&escaped);
         }
@@ -171,21 +181,21 @@ impl Journal {
     }
 }
 
-const AGAINST: &str = "against the last of this load";
-const HEADS: [Column<'static>; 9] = [
-    Column::words("run", 0),
-    Column::words("commit", 4),
-    Column::words("score", 3),
-    Column::words("rps", 0),
-    Column::words("p50", 1),
-    Column::words("p95", 0),
-    Column::words("p99", 2),
-    Column::words("failed", 0),
-    Column::words(AGAINST, 0),
+/// The columns, and how soon each is left out.
+const HEADS: [(Phrase, u8); 9] = [
+    (phrase!("run"), 0),
+    (phrase!("commit"), 4),
+    (phrase!("score"), 3),
+    (phrase!("rps"), 0),
+    (phrase!("p50"), 1),
+    (phrase!("p95"), 0),
+    (phrase!("p99"), 2),
+    (phrase!("failed"), 0),
+    (phrase!("against the last of this load"), 0),
 ];
 
 impl Row {
-    fn cells(&self) -> [String; 9] {
+    fn cells(&self, language: Language) -> [String; 9] {
         let line = &self.line;
         let known =
             |value: Option<f64>| value.map_or_else(|| numbers::UNKNOWN.to_owned(), numbers::plain);
@@ -201,44 +211,48 @@ impl Row {
             p95,
             p99,
             numbers::count(line.errors + line.checks_failed),
-            self.verdict(),
+            self.verdict().written_in(language),
         ]
     }
 
     /// The change, and never without what it is to be compared with.
-    fn verdict(&self) -> String {
+    fn verdict(&self) -> Text {
         match (self.change, self.noise) {
-            (None, _) if self.is_alone => NOT_COMPARABLE.to_owned(),
-            (None, _) => String::new(),
-            (Some(change), None) => format!("{} ({NOISE_UNKNOWN})", signed(change)),
+            (None, _) if self.is_alone => NOT_COMPARABLE.into(),
+            (None, _) => Text::default(),
+            (Some(change), None) => text!(
+                "{change} ({noise})",
+                change = signed(change),
+                noise = NOISE_UNKNOWN
+            ),
             (Some(change), Some(noise)) if change.abs() <= noise => {
-                format!(
-                    "{}, within the noise of ±{}",
-                    signed(change),
-                    numbers::share(noise)
+                text!(
+                    "{change}, within the noise of ±{noise}",
+                    change = signed(change),
+                    noise = numbers::share(noise)
                 )
             }
             (Some(change), Some(noise)) => {
-                format!(
-                    "{}, beyond the noise of ±{}",
-                    signed(change),
-                    numbers::share(noise)
+                text!(
+                    "{change}, beyond the noise of ±{noise}",
+                    change = signed(change),
+                    noise = numbers::share(noise)
                 )
             }
         }
     }
 
-    fn said(&self) -> Vec<String> {
+    fn said(&self) -> Vec<Text> {
         let notes = self
             .line
             .notes
             .iter()
-            .map(|note| format!("note: {}", one_line(note)));
+            .map(|note| text!("note: {note}", note = one_line(note)));
         let part = match self.line.part_of.as_str() {
             "" => None,
-            command => Some(format!("a step of {command}")),
+            command => Some(text!("a step of {command}", command)),
         };
-        let cut_off = (!self.line.complete).then(|| "cut off before its end".to_owned());
+        let cut_off = (!self.line.complete).then(|| text!("cut off before its end"));
         self.changes
             .iter()
             .cloned()
@@ -259,7 +273,7 @@ impl Row {
             "part_of": known(&line.part_of),
             "commit": known(&line.commit),
             "dirty": known(&line.dirty),
-            "changes": self.changes,
+            "changes": self.changes.iter().map(Text::to_string).collect::<Vec<_>>(),
             "score": line.score,
             "rps": line.rps,
             "latency_ms": {
@@ -278,17 +292,22 @@ impl Row {
 
 impl Tried {
     /// Finding, remedy and gain in one line.
-    fn said(&self) -> String {
+    fn said(&self) -> Text {
+        let remedy = one_line(&self.remedy);
         let what = match self.finding.as_str() {
-            "" => format!("compared: {}", one_line(&self.remedy)),
-            finding => format!(
-                "tried finding {}: {}",
-                one_line(finding),
-                one_line(&self.remedy)
+            "" => text!("compared: {remedy}", remedy),
+            finding => text!(
+                "tried finding {finding}: {remedy}",
+                finding = one_line(finding),
+                remedy
             ),
         };
-        let kept = if self.kept { ", kept" } else { "" };
-        format!("{what}{kept}: {}", one_line(&self.verdict))
+        let kept = match self.kept {
+            true => text!(", kept"),
+            false => Text::default(),
+        };
+        let verdict = one_line(&self.verdict);
+        text!("{what}{kept}: {verdict}", what, kept, verdict)
     }
 
     fn json(&self) -> Value {
@@ -320,20 +339,20 @@ fn load(line: &Line) -> Option<Load<'_>> {
 }
 
 /// What differs, one sentence each.
-fn changes(before: &Line, line: &Line) -> Vec<String> {
+fn changes(before: &Line, line: &Line) -> Vec<Text> {
     let mut changes = Vec::new();
     let short = |commit: &str| commit.chars().take(COMMIT_DIGITS).collect::<String>();
     if before.commit != line.commit {
-        changes.push(format!(
-            "commit {} → {}",
-            short(&before.commit),
-            short(&line.commit)
+        changes.push(text!(
+            "commit {before} → {after}",
+            before = short(&before.commit),
+            after = short(&line.commit)
         ));
     }
     if before.dirty_hash != line.dirty_hash {
         changes.push(match line.dirty.as_str() {
-            "" => "no uncommitted change any more".to_owned(),
-            dirty => format!("uncommitted: {dirty}"),
+            "" => text!("no uncommitted change any more"),
+            dirty => text!("uncommitted: {dirty}", dirty),
         });
     }
     // Nothing is known of the settings of a run that an older program has kept.
@@ -346,7 +365,12 @@ fn changes(before: &Line, line: &Line) -> Vec<String> {
         let value = |of: &BTreeMap<&str, &str>| of.get(name).copied().unwrap_or("none").to_owned();
         let (old, new) = (value(&old), value(&new));
         if old != new {
-            changes.push(format!("{name}: {} → {}", one_line(&old), one_line(&new)));
+            changes.push(text!(
+                "{name}: {old} → {new}",
+                name,
+                old = one_line(&old),
+                new = one_line(&new)
+            ));
         }
     }
     changes
@@ -408,6 +432,27 @@ mod tests {
     }
 
     #[test]
+    fn the_journal_speaks_japanese() {
+        let journal = Journal::of(vec![
+            line(1, "aaaaaaaaaa", "connections = 10", 1000.0),
+            line(2, "bbbbbbbbbb", "connections = 10", 1500.0),
+            line(3, "bbbbbbbbbb", "connections = 20", 3060.0),
+        ]);
+        let page = journal.text(COLUMNS, Language::Japanese);
+        for said in [
+            "雑音は不明",
+            "比較不可: 負荷が異なる",
+            "コミット aaaaaaa → bbbbbbb",
+        ] {
+            assert!(page.contains(said), "{said} is not in\n{page}");
+        }
+        for word in ["run", "commit", "failed", "noise", "against"] {
+            assert!(!page.contains(word), "{word} in\n{page}");
+        }
+        crate::samples::check_widths(|columns| journal.text(columns, Language::Japanese));
+    }
+
+    #[test]
     fn a_change_never_stands_without_its_noise() {
         let journal = Journal::of(vec![
             line(1, "aaaaaaaaaa", "connections = 10", 1000.0),
@@ -418,7 +463,8 @@ mod tests {
         let last = journal.clone().last(1);
         assert_eq!(last.rows.len(), 1);
         assert_eq!(last.rows[0].verdict(), journal.rows[3].verdict());
-        let verdicts: Vec<String> = journal.rows.iter().map(Row::verdict).collect();
+        let verdicts = journal.rows.iter().map(|row| row.verdict().to_string());
+        let verdicts: Vec<String> = verdicts.collect();
         assert_eq!(
             verdicts,
             [
@@ -439,7 +485,7 @@ mod tests {
         let changes: Vec<_> = journal
             .rows
             .iter()
-            .map(|row| row.changes.join("; "))
+            .map(|row| Text::list(row.changes.clone(), text!("; ")).to_string())
             .collect();
         assert_eq!(
             changes,
@@ -460,13 +506,13 @@ mod tests {
             ..Tried::default()
         }];
         let journal = Journal::of(vec![line(1, "a", "x = 1", 9.0), noted]);
-        let text = journal.text(COLUMNS);
+        let text = journal.text(COLUMNS, Language::English);
         assert!(text.contains("note: index | on message"), "{text}");
         assert!(text.contains("cut off before its end"), "{text}");
         let tried = "tried finding 3: missing index: CREATE INDEX a, kept: B is faster";
         assert!(text.contains(tried), "{text}");
-        crate::samples::check_widths(|columns| journal.text(columns));
-        let markdown = journal.markdown();
+        crate::samples::check_widths(|columns| journal.text(columns, Language::English));
+        let markdown = journal.markdown(Language::English);
         assert_eq!(markdown.lines().count(), 4, "{markdown}");
         assert!(markdown.contains("index \\| on message"), "{markdown}");
         let value: Value = serde_json::from_str(&journal.json()).unwrap();

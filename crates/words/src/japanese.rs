@@ -5,11 +5,12 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// All areas: the name of a file, and what is in it.
-const AREAS: [(&str, &str); 5] = [
+const AREAS: [(&str, &str); 6] = [
     ("findings", include_str!("japanese/findings.txt")),
     ("run", include_str!("japanese/run.txt")),
     ("compare", include_str!("japanese/compare.txt")),
     ("html", include_str!("japanese/html.txt")),
+    ("journal", include_str!("japanese/journal.txt")),
     ("names", include_str!("japanese/names.txt")),
 ];
 

@@ -93,8 +93,9 @@ impl Experiment<'_> {
         for label in [Label::A, Label::B] {
             let statuses = &self.seen[label.index()].statuses;
             let hollow = findings::hollow(statuses.iter().map(|(status, count)| (*status, *count)));
-            self.notes
-                .extend(hollow.map(|doubt| format!("{label}: {doubt}")));
+            self.notes.extend(
+                hollow.map(|doubt| text!("{label}: {doubt}", label = label.to_string(), doubt)),
+            );
             let growth = median(&self.seen[label.index()].growth).unwrap_or(0.0);
             if growth > LEAK_BYTES {
                 self.notes.push(text!("the memory of {label} grew by {memory} MiB within a measurement: does it leak?", label = label.to_string(), memory = format!("{:.0}", growth / f64::from(1 << 20))));
