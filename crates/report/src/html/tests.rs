@@ -227,7 +227,7 @@ fn a_long_journal_is_paged_and_searched() {
 fn findings_after_the_third_are_folded_until_a_link_leads_there() {
     let mut sample = Sample::chat();
     sample.findings = vec![sample.findings[0].clone(); 5];
-    let page = written(&run(&sample.view(), None));
+    let page = written(&run(&sample.view(), None, Language::English));
     let mut browser = Browser::start();
     let look = Look {
         width: 390,
