@@ -9,7 +9,7 @@ use whatif::{Baseline, Model, Removal, Setup};
 use crate::Facts;
 use crate::acts::{self, ActSum};
 use crate::associations::{self, Association};
-use crate::costs::{Allocator, Costs, HeldWait, Hot, Shares};
+use crate::costs::{Allocator, Costs, HeldWait, Hot, IoLine, Shares};
 use crate::demand::{Demand, Demands, Gain};
 use crate::query;
 use crate::rules::host_busy;
@@ -156,6 +156,11 @@ impl<'a> Context<'a> {
     pub(crate) fn held_waits(&self) -> Vec<HeldWait> {
         let costs = self.costs.as_ref();
         costs.map_or_else(Vec::new, Costs::held_waits)
+    }
+
+    /// The line of the app below which a route waits longest to read and write.
+    pub(crate) fn io_of(&self, route: usize) -> Option<IoLine<'_>> {
+        self.costs.as_ref()?.io(route)
     }
 
     /// Time of one kind in all requests of a route.

@@ -4,6 +4,7 @@
 //! objects of the rows, all below the line that issues it. Samples there know.
 
 mod held;
+mod io;
 mod seen;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -14,6 +15,8 @@ use stacks::{Profile, Sample, StackId, State};
 
 use held::Waiting;
 pub(crate) use held::{HeldWait, Holds};
+use io::Io;
+pub(crate) use io::IoLine;
 pub(crate) use seen::is_template;
 use seen::{Seen, Stacks, spawns};
 
@@ -67,6 +70,7 @@ struct OfRoute {
     json: HashMap<String, u64>,
     /// What went on around other templates that a template renders, by its line.
     renders: HashMap<String, u64>,
+    io: Io,
 }
 
 /// What ran below a chain of lines.
@@ -138,6 +142,8 @@ impl Costs {
             if !own.chain.is_empty() {
                 callers.insert(sample.request, sample.stack);
             }
+            let io = &mut costs.routes.entry(*route).or_default().io;
+            io.add(own, sample);
             if matches!(sample.state, State::Running | State::Gc) {
                 let caller = callers.get(&sample.request);
                 let resumed = caller.and_then(|caller| stacks.resumed(sample.stack, *caller));
@@ -202,6 +208,12 @@ impl Costs {
     /// Waits of requests that hold a transaction or a pooled connection meanwhile.
     pub(crate) fn held_waits(&self) -> Vec<HeldWait> {
         self.waiting.held()
+    }
+
+    /// The line of the app below which a route waits longest to read and write.
+    pub(crate) fn io(&self, route: usize) -> Option<IoLine<'_>> {
+        let of = self.routes.get(&route)?;
+        of.io.most(of.weight).filter(|_| of.samples >= SAMPLES_MIN)
     }
 
     /// The line of the app below which most garbage is collected. `None` where too few samples say it.

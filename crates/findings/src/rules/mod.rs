@@ -16,6 +16,7 @@ mod gvl_in_sql;
 pub mod hollow_answers;
 pub(crate) mod host_busy;
 mod hot_method;
+mod io_calls;
 mod large_bodies;
 mod locks;
 mod memory_growth;
@@ -50,7 +51,7 @@ use crate::types::{Confidence, Remedy, Safety};
 type Rule = fn(&Context<'_>) -> Vec<Finding>;
 
 /// All rules.
-pub(crate) const ALL: [Rule; 38] = [
+pub(crate) const ALL: [Rule; 39] = [
     errors::find,
     n_plus_one::find,
     missing_index::find,
@@ -72,6 +73,7 @@ pub(crate) const ALL: [Rule; 38] = [
     rows_in_ruby::find,
     subprocess::find,
     large_bodies::find,
+    io_calls::find,
     several_updates::find,
     count_offset::find,
     connections::find,

@@ -1,0 +1,99 @@
+//! Many short waits for a socket or a file in one request, below one line of the app: a store without a client that the agent
+//! knows, asked for one value at a time.
+
+use recording::BurstKind;
+use words::text;
+
+use crate::context::Context;
+use crate::demand::Demand;
+use crate::numbers;
+use crate::text::{ms, percent, title};
+use crate::types::{Confidence, Finding, Remedy, Safety};
+
+/// Waits of a request from which they are many: a call on a connection takes one or two.
+const WAITS_MIN: f64 = 10.0;
+/// Share of such waits of a route that must be below one line.
+const BELOW_MIN: f64 = 0.5;
+/// What it must give to be worth a change.
+const GAIN_MIN: f64 = 0.1;
+/// Requests whose stretches must be known.
+const REQUESTS_MIN: usize = 10;
+
+pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
+    let routes = 0..context.joined.routes.len();
+    routes.filter_map(|route| of(context, route)).collect()
+}
+
+fn of(context: &Context<'_>, route: usize) -> Option<Finding> {
+    let waits = waits(context, route).filter(|waits| *waits >= WAITS_MIN)?;
+    let io = context
+        .io_of(route)
+        .filter(|io| io.waiting >= BELOW_MIN && context.computing_share(route) < BELOW_MIN)?;
+    let (held_ms, requests) = context.held_of(route);
+    let waited_ms = io.waiting * context.time_of(route, BurstKind::OtherIo);
+    let all = Demand::on(route, BurstKind::OtherIo, waited_ms).plus(Demand::on(
+        route,
+        BurstKind::Running,
+        io.held * held_ms,
+    ));
+    let each = ms(all.sum() / requests.max(1.0));
+    let gain = context.gain(&all.times(1.0 - 1.0 / waits));
+    if gain.share < GAIN_MIN {
+        return None;
+    }
+    let name = &context.joined.routes[route];
+    Some(Finding {
+        rule: "store-calls",
+        route: name.clone(),
+        title: title(text!(
+            "many calls on {route}: about {waits} waits for a socket or a file at {line}",
+            route = name,
+            waits = numbers::count(waits as u64),
+            line = io.line
+        )),
+        why: text!(
+            "each call lets go of the GVL, waits for the other side and then for the GVL again, and their number grows with the data"
+        ),
+        evidence: vec![text!(
+            "{each} per request is reading, writing and waiting for that below {line}; {share} of such waits, by samples of the run",
+            each,
+            line = io.line,
+            share = percent(io.waiting)
+        )],
+        remedy: Remedy {
+            text: text!(
+                "ask for all values at once (MGET, a pipeline, one query), or keep what is read together under one key"
+            ),
+            exact: None,
+            safety: Safety::Code,
+        },
+        estimated_gain: text!(
+            "{gain}, if one call takes the place of all",
+            gain = gain.text
+        ),
+        gain_share: gain.share,
+        gain: gain.replayed,
+        confidence: Confidence::Medium,
+    })
+}
+
+/// Waits off the GVL without another name in a request of the route, in the mean; more where a request has more than is recorded of
+/// one. `None` where too few requests tell.
+fn waits(context: &Context<'_>, route: usize) -> Option<f64> {
+    let requests = context.joined.requests.iter();
+    let of_route = requests.filter(|request| request.route == route);
+    let bursts = of_route
+        .filter_map(|request| request.handled)
+        .map(|handled| &handled.bursts);
+    let told = bursts.filter(|bursts| !bursts.is_empty());
+    let counts: Vec<usize> = told
+        .map(|bursts| {
+            let waits = bursts
+                .iter()
+                .filter(|burst| burst.kind == BurstKind::OtherIo);
+            waits.count()
+        })
+        .collect();
+    let all: usize = counts.iter().sum();
+    (counts.len() >= REQUESTS_MIN).then(|| all as f64 / counts.len() as f64)
+}
