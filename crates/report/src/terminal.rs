@@ -133,7 +133,7 @@ fn next(page: &mut Page, view: &View<'_>, style: Style) {
 
 /// A command and what it does.
 fn command(page: &mut Page, command: &str, does: Text) {
-    page.paragraph(2, &format!("{command:<29}"), Ink::Plain, does, 2);
+    page.paragraph(2, format!("{command:<29}"), Ink::Plain, does, 2);
 }
 
 #[cfg(test)]

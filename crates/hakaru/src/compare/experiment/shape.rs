@@ -111,7 +111,7 @@ fn check_budget(
     };
     let needed = segment.unwrap_or(SEGMENT_MIN) * (4 * BLOCKS_MIN as u32);
     match budget < needed {
-        true => Err(usage(&too_short(budget, needed))),
+        true => Err(usage(too_short(budget, needed))),
         false => Ok(()),
     }
 }
