@@ -153,8 +153,8 @@ fn a_rails_app_with_a_remote_production_database_is_left_alone_until_it_is_named
         "compare",
         "--env-b",
         "A=1",
-        "--budget",
-        "10s",
+        "--blocks",
+        "1",
         "--segment",
         "500ms",
     ];

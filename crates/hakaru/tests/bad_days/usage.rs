@@ -73,7 +73,7 @@ fn arguments_that_cannot_be_used_are_explained() {
     );
     check(
         &["run", "--connections", "0"],
-        &["0 connections", "at least 1"],
+        &["--connections", "at least 1"],
     );
     check(&["run", "--rate=-3"], &["a rate of -3"]);
     check(&["run", "--durration", "3s"], &["--duration"]);
