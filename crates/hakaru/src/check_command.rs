@@ -93,7 +93,7 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Failure> {
         .count();
     match args.json {
         true => talk::data(&json(&all)),
-        false => talk::say(&format!(
+        false => talk::say(format!(
             "{}, {failed} failed",
             numbers::counted(all.len() as u64, "request")
         )),

@@ -80,9 +80,7 @@ impl Held {
             Err(error @ StoreError::Busy { .. }) => Err(Failure::new(Exit::Busy, error)),
             Err(error @ StoreError::Newer { .. }) => Err(Failure::new(Exit::Failed, error)),
             Err(error) => {
-                talk::say(&format!(
-                    "hakaru: {error}; this comparison will not be kept"
-                ));
+                talk::say(format!("hakaru: {error}; this comparison will not be kept"));
                 Ok(Held { kept: None })
             }
         }
@@ -98,7 +96,7 @@ impl Held {
         if let Some(store) = self.store()
             && let Err(error) = store.put_trial(trial)
         {
-            talk::say(&format!(
+            talk::say(format!(
                 "hakaru: {error}; the journal lacks this comparison"
             ));
         }

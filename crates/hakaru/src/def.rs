@@ -78,7 +78,7 @@ pub(crate) fn main(tool: Tool) -> ExitCode {
         }
     };
     let ended = ended.unwrap_or_else(|message| {
-        talk::say(&message);
+        talk::say(message);
         Ended::Failed
     });
     ExitCode::from(ended as u8)

@@ -22,6 +22,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use target::Running;
+use words::text;
 
 use crate::exit::{Exit, Failure};
 use crate::settings::Settings;
@@ -116,8 +117,11 @@ pub(crate) fn target(host: &str, allowed: &Allowed) -> Result<(), Failure> {
     if is_allowed(host, &allowed.targets) || host::is_here(host) {
         return Ok(());
     }
-    let question = format!("Send load to {host}, which is not this machine? [y/N] ");
-    if talk::confirm(&question) {
+    let question = text!(
+        "Send load to {host}, which is not this machine? [y/N]",
+        host
+    );
+    if talk::confirm(question) {
         return Ok(());
     }
     Err(Failure::new(

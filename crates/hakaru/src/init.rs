@@ -43,8 +43,8 @@ pub(crate) fn init(args: &InitArgs) -> Result<Exit, Failure> {
     if !create(&folder.join(FILE_NAME), &write::config(&app, FLOW, &remote))? {
         return Err(there_already(&folder.join(FILE_NAME)));
     }
-    talk::say(&format!("found:  {}", app.found.join("\n        ")));
-    talk::say(&format!(
+    talk::say(format!("found:  {}", app.found.join("\n        ")));
+    talk::say(format!(
         "wrote:  {FILE_NAME}, each line explained\n        {FLOW}{}",
         if flow_is_new {
             ": the requests of a first flow"

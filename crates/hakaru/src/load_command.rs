@@ -17,13 +17,14 @@ use load_report::hdr_log::{HdrLog, V2DeflateSerializer};
 use load_report::live::Live;
 use load_report::rows::{self, Row};
 use recording::Nanos;
+use words::{Text, text};
 
 use crate::config::Loaded;
 use crate::exit::{Exit, Failure};
 use crate::guard::Allowed;
 use crate::page::{check_html, check_writable, is_stdout, write_html};
 use crate::talk::{self, Progress, look};
-use crate::{config, guard, signals};
+use crate::{config, guard, language, signals};
 use args::LoadArgs;
 use screen::Screen;
 use settings::Settings;
@@ -54,14 +55,15 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
     if args.find_max.is_some() {
         return find_max::find_max(args, &settings, &stop);
     }
-    talk::say(&load_report::page::announcement(
+    talk::say(load_report::page::announcement(
         &settings.url,
         &settings.plan,
     ));
     if let Err(error) = load::can_connect(&settings.plan, &settings.scenario, CONNECT_TRY) {
-        talk::say(&format!(
-            "hakaru: {} takes no connection ({error}); is the server started, and is this its port?",
-            settings.url
+        talk::say(text!(
+            "hakaru: {url} accepts no connection ({error}); is the server started, and is this its port?",
+            url = settings.url,
+            error = error.to_string()
         ));
     }
     let started_at_unix_ms = now_unix_ms();
@@ -81,7 +83,11 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
     match args.json {
         true => talk::data(&load_report::json::document(&view)),
         false if args.html.as_deref().is_some_and(is_stdout) => {}
-        false => talk::page(&load_report::page::summary(&view, look::page_columns())),
+        false => talk::page(&load_report::page::summary(
+            &view,
+            look::page_columns(),
+            language::chosen(),
+        )),
     }
     if let Some(path) = &args.series {
         write_html(path, &rows::csv(&rows))?;
@@ -89,7 +95,7 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
     if let Some(path) = &args.html {
         let (json, text) = (
             load_report::json::document(&view),
-            load_report::page::summary(&view, report::text::COLUMNS),
+            load_report::page::summary(&view, report::text::COLUMNS, language::chosen()),
         );
         write_html(path, &report::html::page(&json, &text))?;
     }
@@ -118,7 +124,12 @@ fn measure(
     let plan = &settings.plan;
     let length = Nanos(SECOND * (plan.duration.0 / SECOND).div_ceil(ROWS_MAX).max(1));
     let mut rows = Vec::new();
-    let mut screen = Screen::open(Live::new(&settings.url, plan, plan.engine));
+    let mut screen = Screen::open(Live::new(
+        &settings.url,
+        plan,
+        plan.engine,
+        language::chosen(),
+    ));
     let mut progress = Progress::new();
     let unwritten = |error: std::io::Error| {
         let path = hdr.unwrap_or(Path::new("")).display();
@@ -138,7 +149,7 @@ fn measure(
         let row = Row::of(interval, length);
         match &mut screen {
             Some(screen) => screen.add(interval, length),
-            None => progress.show(&line_of(&row)),
+            None => progress.show(line_of(&row)),
         }
         if interval.number >= 0 {
             rows.push(row);
@@ -153,15 +164,15 @@ fn measure(
     }
 }
 
-fn line_of(row: &Row) -> String {
-    format!(
-        "  {:>4.0} s   {} requests/s   p50 {}   p99 {}   {} failed   generator {} cores",
-        row.at_s + row.length_s,
-        numbers::plain(row.rps()),
-        numbers::duration_ms_or_unknown(row.latency_ms[0]),
-        numbers::duration_ms_or_unknown(row.latency_ms[2]),
-        numbers::count(row.failed),
-        numbers::plain(row.generator_cores),
+fn line_of(row: &Row) -> Text {
+    text!(
+        "  {seconds} s   {rate} requests/s   p50 {p50}   p99 {p99}   {failed} failed   generator {cores} cores",
+        seconds = format!("{:>4.0}", row.at_s + row.length_s),
+        rate = numbers::plain(row.rps()),
+        p50 = numbers::duration_ms_or_unknown(row.latency_ms[0]),
+        p99 = numbers::duration_ms_or_unknown(row.latency_ms[2]),
+        failed = numbers::count(row.failed),
+        cores = numbers::plain(row.generator_cores)
     )
 }
 

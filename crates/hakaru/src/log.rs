@@ -123,7 +123,7 @@ pub(crate) fn keep(settings: &Settings, revision: Revision, number: i64, recordi
     };
     let kept = Store::open(&settings.project).and_then(|store| store.put_journal(number, &entry));
     if let Err(error) = kept {
-        talk::say(&format!(
+        talk::say(format!(
             "hakaru: {error}; the journal lacks this run's line"
         ));
     }

@@ -68,7 +68,7 @@ fn main() -> ExitCode {
         Ok(exit::Exit::Ok) if talk::lost_data() => exit::Exit::Failed.into(),
         Ok(exit) => exit.into(),
         Err(failure) => {
-            talk::say(&format!("hakaru: {}", failure.message));
+            talk::say(format!("hakaru: {}", failure.message));
             failure.exit.into()
         }
     }

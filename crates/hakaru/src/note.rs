@@ -16,6 +16,6 @@ pub(crate) fn note(args: &NoteArgs) -> Result<Exit, Failure> {
     let number = store
         .add_note(wanted, &args.text)
         .map_err(|error| Failure::new(Exit::Failed, error))?;
-    talk::say(&format!("noted at run {number}"));
+    talk::say(format!("noted at run {number}"));
     Ok(Exit::Ok)
 }

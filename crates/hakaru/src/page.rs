@@ -142,7 +142,7 @@ pub(crate) fn write_html(path: &Path, page: &str) -> Result<(), Failure> {
         }
         return Err(unwritable(path, &error));
     }
-    talk::say(&format!("wrote {}", path.display()));
+    talk::say(format!("wrote {}", path.display()));
     Ok(())
 }
 

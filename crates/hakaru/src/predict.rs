@@ -4,11 +4,12 @@ use recording::Nanos;
 use report::forecast::{Forecast, Row};
 use store::{RunRef, StoredRun};
 use whatif::{Arrivals, Load, Model, Setup};
+use words::text;
 
 use crate::cli::{ArrivalsArg, PredictArgs};
 use crate::exit::{Exit, Failure};
-use crate::log;
 use crate::talk::{self, look};
+use crate::{language, log};
 
 /// Prints the prediction.
 pub(crate) fn predict(args: &PredictArgs) -> Result<Exit, Failure> {
@@ -42,7 +43,7 @@ pub(crate) fn predict(args: &PredictArgs) -> Result<Exit, Failure> {
     };
     match args.json {
         true => talk::data(&forecast.json()),
-        false => talk::page(&forecast.text(look::page_columns())),
+        false => talk::page(&forecast.text(look::page_columns(), language::chosen())),
     }
     Ok(match goal_met {
         Some((_, false)) => Exit::EXPECTATION_MISSED,
@@ -53,9 +54,9 @@ pub(crate) fn predict(args: &PredictArgs) -> Result<Exit, Failure> {
 fn learn(model: &mut Model, second: &str) -> Result<(), Failure> {
     let second = stored(second)?;
     if !model.learn_from(&model_of(&second)?) {
-        talk::say(&format!(
-            "hakaru: run {} says nothing new of the database: no SQL in one of both runs, or something else slowed it down",
-            second.entry.number
+        talk::say(text!(
+            "hakaru: run {run} says nothing new of the database: no SQL in one of both runs, or something else slowed it down",
+            run = second.entry.number
         ));
     }
     Ok(())

@@ -116,7 +116,7 @@ pub(crate) fn claim(
         Err(error @ store::StoreError::Busy { .. }) => Err(Failure::new(Exit::Busy, error)),
         Err(error @ store::StoreError::Newer { .. }) => Err(Failure::new(Exit::Failed, error)),
         Err(error) => {
-            talk::say(&format!("hakaru: {error}; this run will not be kept"));
+            talk::say(format!("hakaru: {error}; this run will not be kept"));
             troubles.push(recorder::not_kept(&error));
             Ok(None)
         }
@@ -136,7 +136,7 @@ pub(crate) fn reset_data(settings: &Settings, stop: &AtomicBool) -> Result<(), F
     let (Some(spec), Some((command, limit))) = (&settings.start, &settings.before) else {
         return Ok(());
     };
-    talk::say(&format!("resetting the data: {command}"));
+    talk::say(format!("resetting the data: {command}"));
     let log = before_log(settings);
     target::run_before(spec, command, *limit, log.as_deref(), stop)
         .map_err(|error| target_failure(error, "the data was reset"))
@@ -155,7 +155,7 @@ pub(crate) fn start(
 ) -> Result<Running, Failure> {
     let started = match &settings.start {
         Some(spec) => {
-            talk::say(&format!("starting the app: {}", spec.command));
+            talk::say(format!("starting the app: {}", spec.command));
             let mut spec = spec.clone();
             spec.log = places.log();
             spec.agent = places.agent();
@@ -228,10 +228,10 @@ fn measure(measure: Measure<'_>) -> Result<(Recording, Option<i64>), Failure> {
     facts::of_load(&mut recording, result);
     if let Some(status) = died.filter(|_| !app.is_attached()) {
         facts::of_death(&mut recording, status, &tail);
-        talk::say(&format!(
+        talk::say(format!(
             "hakaru: the app died while it was measured ({status}); its last lines:"
         ));
-        tail.iter().for_each(|line| talk::say(&format!("  {line}")));
+        tail.iter().for_each(|line| talk::say(format!("  {line}")));
     } else if signals::raised(stop) {
         recording.meta.ended_early = Some("interrupted".to_owned());
     }

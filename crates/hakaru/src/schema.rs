@@ -70,7 +70,7 @@ pub(crate) fn run(args: &SchemaArgs) -> ExitCode {
         SchemaCommand::Export(args) => export::run(args).map(ExitCode::from),
     };
     ended.unwrap_or_else(|failure| {
-        talk::say(&format!("hakaru: {}", failure.message));
+        talk::say(format!("hakaru: {}", failure.message));
         match failure.exit {
             // 2 is what `check` says of schemas that differ.
             Exit::Usage => Exit::Failed.into(),
@@ -84,7 +84,7 @@ fn plan(args: &PlanArgs) -> Result<Exit, Failure> {
     let document = document::of(&compared);
     if let Some(path) = &args.out {
         document::write(path, &document)?;
-        talk::say(&format!(
+        talk::say(format!(
             "wrote {}; carry it out with `hakaru schema apply {}`",
             path.display(),
             path.display()
@@ -112,6 +112,6 @@ fn show(plan: &Plan, document: &document::Document, json: bool) {
         talk::data(&document::text(document));
     } else {
         talk::data(&page::plan(plan, talk::colour()));
-        talk::say(&page::summary(plan));
+        talk::say(page::summary(plan));
     }
 }

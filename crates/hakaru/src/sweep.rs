@@ -3,15 +3,16 @@
 //! Every step is a run like any other, with a fresh start of the app and the data reset before it, and is kept as
 //! one. What was measured before a Ctrl-C or a failure is shown all the same.
 
+use findings::counted;
 use recording::Recording;
-use report::numbers;
 use report::sweep::{Ended, Step, Sweep, is_saturated};
+use words::text;
 
 use crate::cli::SweepArgs;
 use crate::exit::{Exit, Failure};
 use crate::settings::Settings;
 use crate::talk::{self, look};
-use crate::{config, page, run, signals};
+use crate::{config, language, page, run, signals};
 
 /// Measures, prints, and says how the program ends.
 pub(crate) fn sweep(args: &SweepArgs) -> Result<Exit, Failure> {
@@ -33,7 +34,7 @@ pub(crate) fn sweep(args: &SweepArgs) -> Result<Exit, Failure> {
             Ok(measured) => measured,
             // Steps that were measured are not thrown away for one that was not.
             Err(failure) if !sweep.steps.is_empty() => {
-                talk::say(&format!("hakaru: {}", failure.message));
+                talk::say(format!("hakaru: {}", failure.message));
                 sweep.ended = Ended::Interrupted;
                 worst = failure.exit;
                 break;
@@ -89,8 +90,11 @@ fn add(sweep: &mut Sweep, recording: &Recording, number: Option<i64>) {
         sweep.notes.push(doubt);
     }
     let rps = step.rps.unwrap_or(0.0);
-    let connections = numbers::counted(u64::from(step.connections), "connection");
-    talk::say(&format!("{connections}: {rps:.1} requests/s"));
+    talk::say(text!(
+        "{connections}: {rate} requests/s",
+        connections = counted!(u64::from(step.connections), "connection"),
+        rate = format!("{rps:.1}")
+    ));
     sweep.steps.push(step);
 }
 
@@ -98,7 +102,7 @@ fn show(args: &SweepArgs, sweep: &Sweep) -> Result<(), Failure> {
     match args.json {
         true => talk::data(&sweep.json()),
         false if args.html.as_deref().is_some_and(page::is_stdout) => {}
-        false => talk::page(&sweep.text(look::page_columns())),
+        false => talk::page(&sweep.text(look::page_columns(), language::chosen())),
     }
     match &args.html {
         Some(path) => page::write_html(path, &sweep.html()),

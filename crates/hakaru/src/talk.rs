@@ -6,6 +6,9 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use report::text::{fit, fold, width};
+use words::{Text, text};
+
+use crate::language;
 
 /// Whether some document could not be printed.
 static DATA_LOST: AtomicBool = AtomicBool::new(false);
@@ -34,13 +37,17 @@ pub(crate) fn bytes(bytes: &[u8]) {
     {
         // Relaxed: read by the same thread when everything is over.
         DATA_LOST.store(true, Ordering::Relaxed);
-        say(&format!("cannot write to standard output: {error}"));
+        say(text!(
+            "cannot write to standard output: {error}",
+            error = error.to_string()
+        ));
     }
 }
 
 /// Says a line on standard error; one that is longer than the terminal is wide is broken between words.
-pub(crate) fn say(line: &str) {
-    let line = look::signs(line);
+pub(crate) fn say(line: impl Into<Text>) {
+    let line = line.into().written_in(language::chosen());
+    let line = look::signs(&line);
     let line = match look::talk_columns() {
         Some(columns) => fold(&line, columns).into(),
         None => line,
@@ -49,12 +56,13 @@ pub(crate) fn say(line: &str) {
 }
 
 /// Asks a question that a person on a terminal can answer; false where there is none, and for any answer but a yes.
-pub(crate) fn confirm(question: &str) -> bool {
+pub(crate) fn confirm(question: Text) -> bool {
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
         return false;
     }
     let mut answer = String::new();
-    let asked = write!(io::stderr().lock(), "{question}").and_then(|()| io::stderr().flush());
+    let question = question.written_in(language::chosen());
+    let asked = write!(io::stderr().lock(), "{question} ").and_then(|()| io::stderr().flush());
     let read = asked.and_then(|()| io::stdin().read_line(&mut answer));
     read.is_ok() && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")
 }
@@ -80,13 +88,14 @@ impl Progress {
     }
 
     /// Shows `line` in place of the last one.
-    pub(crate) fn show(&mut self, line: &str) {
+    pub(crate) fn show(&mut self, line: impl Into<Text>) {
         if !self.live {
             return;
         }
+        let line = line.into().written_in(language::chosen());
         // A line as wide as the terminal would leave the cursor on the next one.
         let columns = look::talk_columns().unwrap_or(report::text::COLUMNS);
-        let line = fit(&look::signs(line), columns - 1);
+        let line = fit(&look::signs(&line), columns - 1);
         let shown = width(&line);
         let rest = " ".repeat(self.shown.saturating_sub(shown));
         let _ = write!(io::stderr().lock(), "\r{line}{rest}");

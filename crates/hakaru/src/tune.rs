@@ -16,19 +16,21 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
+use findings::counted;
 use recording::{Nanos, Recording};
 use report::tuned::{Ended, Tuned};
 use store::StoredRun;
 use whatif::goal::Figures;
 use whatif::search::{Aim, Better, Candidate, Cell, Extra, Search};
 use whatif::{HandOut, Load, Model, Setup};
+use words::text;
 
 use crate::cli::{RunArgs, TuneArgs};
 use crate::exit::{Exit, Failure};
 use crate::segment::Length;
 use crate::settings::{self, Settings};
 use crate::talk::{self, look};
-use crate::{config, guard, page, predict, run, signals};
+use crate::{config, guard, language, page, predict, run, signals};
 use knobs::Server;
 use race::Race;
 
@@ -96,7 +98,7 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<Exit, Failure> {
     };
     match args.json {
         true => talk::data(&tuned.json()),
-        false => talk::page(&tuned.text(look::page_columns())),
+        false => talk::page(&tuned.text(look::page_columns(), language::chosen())),
     }
     Ok(match ended {
         Ended::Interrupted => Exit::Interrupted,
@@ -114,11 +116,11 @@ fn extras(race: &mut Race<'_>, search: &Search, ended: &mut Ended) -> Result<Vec
         return Ok(Vec::new());
     };
     let names = race.runtime_settings();
-    talk::say(&format!(
-        "racing {} settings of the runtime on {} × {}",
-        names.len(),
-        outcome.best.cell.workers,
-        outcome.best.cell.threads
+    talk::say(text!(
+        "racing {settings} of the runtime on {workers} × {threads}",
+        settings = counted!(names.len() as u64, "setting"),
+        workers = outcome.best.cell.workers,
+        threads = outcome.best.cell.threads
     ));
     let (extras, early) = race.extras(outcome.best.cell, &names)?;
     if early == Some(Ended::Interrupted) {
@@ -143,7 +145,7 @@ fn advise(args: &TuneArgs) -> Result<Exit, Failure> {
     };
     match args.json {
         true => talk::data(&page.json()),
-        false => talk::page(&page.text(look::page_columns())),
+        false => talk::page(&page.text(look::page_columns(), language::chosen())),
     }
     Ok(Exit::Ok)
 }
@@ -210,7 +212,7 @@ fn model(
             model: under(predict::model_of(&stored)?, settings),
         });
     }
-    talk::say("recording the app as it is");
+    talk::say(text!("recording the app as it is"));
     let (recording, number) = run::record(settings, stop)?;
     if signals::raised(stop) {
         return Err(Failure::new(
@@ -233,7 +235,7 @@ fn model(
 /// Says where what all is predicted from are redirects or refusals.
 fn doubt(recording: &Recording) {
     if let Some(doubt) = findings::hollow(page::statuses(recording)) {
-        talk::say(&format!("hakaru: {doubt}"));
+        talk::say(text!("hakaru: {doubt}", doubt));
     }
 }
 
@@ -273,7 +275,7 @@ fn grid(args: &TuneArgs, model: &Model) -> Vec<Candidate> {
     if !cells.contains(&present) {
         cells.push(present);
     }
-    talk::say(&format!("predicting {} settings", cells.len()));
+    talk::say(format!("predicting {} settings", cells.len()));
     let candidate = |cell: Cell| {
         let setup = Setup {
             workers: cell.workers,

@@ -79,10 +79,10 @@ impl Drop for Undoing {
 pub(crate) fn pending(store: &Store, address: Option<&str>) {
     let undos = match store.undos() {
         Ok(undos) => undos,
-        Err(error) => return talk::say(&format!("hakaru: {error}")),
+        Err(error) => return talk::say(format!("hakaru: {error}")),
     };
     for undo in undos {
-        talk::say(&format!(
+        talk::say(format!(
             "taking back what an interrupted hakaru has left: {}",
             told(&undo)
         ));
@@ -94,10 +94,10 @@ fn settle(store: &Store, undo: &Undo, address: Option<&str>) {
     match take_back(undo, address) {
         Ok(()) => {
             if let Err(error) = store.strike_undo(undo) {
-                talk::say(&format!("hakaru: {error}"));
+                talk::say(format!("hakaru: {error}"));
             }
         }
-        Err(why) => talk::say(&format!(
+        Err(why) => talk::say(format!(
             "hakaru: {} could not be taken back: {why}; it is tried again at the next start",
             told(undo)
         )),

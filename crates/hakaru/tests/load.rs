@@ -116,7 +116,7 @@ fn the_exit_status_tells_what_was_missed() {
     let folder = tempfile::tempdir().expect("a folder");
     let nobody = ["load", "http://127.0.0.1:1/", "-d", "100ms"];
     let told = String::from_utf8_lossy(&hakaru(folder.path(), &nobody).stderr).into_owned();
-    assert!(told.contains("takes no connection"), "{told}");
+    assert!(told.contains("accepts no connection"), "{told}");
     let message = short("127.0.0.1:1/x", &[], 2);
     assert!(
         message.contains("such as http://127.0.0.1:1/x"),

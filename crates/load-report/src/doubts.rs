@@ -1,6 +1,8 @@
 //! What to know before trusting a load's figures.
 
+use findings::numbers;
 use load::{Measured, Pace};
+use words::{Text, phrase, text};
 
 use crate::{View, quantile_ms};
 
@@ -13,53 +15,57 @@ const LATENESS_PART: f64 = 0.1;
 
 /// Sentences, each naming what colours the figures and what to do. Empty when nothing is known against
 /// them.
-pub fn all(view: &View<'_>) -> Vec<String> {
+pub fn all(view: &View<'_>) -> Vec<Text> {
     let measured = view.measured;
     let all = measured.figures.outcomes.all();
     if all == 0 {
-        return vec!["nothing was measured: no request was due".to_owned()];
+        return vec![text!("nothing was measured: no request was due")];
     }
     let mut doubts = Vec::new();
     doubts.extend(findings::hollow(measured.figures.statuses.sorted()));
     doubts.extend(saturated(view));
     doubts.extend(late(measured));
     if measured.generator.unsent > 0 {
-        doubts.push(format!(
-            "{} requests were due and never sent, for want of a free connection; they are in no percentile: \
+        doubts.push(text!(
+            "{unsent} requests were due and never sent, for want of a free connection; they are in no percentile: \
              the server did not keep up, or more connections are needed (-c)",
-            measured.generator.unsent
+            unsent = measured.generator.unsent
         ));
     }
     if all < REQUESTS_FEW {
-        doubts.push(format!(
-            "only {all} requests: p99 and above rest on very few of them; run longer (-d)"
+        doubts.push(text!(
+            "only {requests}: p99 and above rest on very few of them; run longer (-d)",
+            requests = findings::counted!(all, "request")
         ));
     }
     doubts
 }
 
-fn saturated(view: &View<'_>) -> Option<String> {
+fn saturated(view: &View<'_>) -> Option<Text> {
     let share = view.measured.generator_share();
     let more = match view.plan.pace {
-        Pace::Closed => "its figures may be the generator's limit, not the server's",
-        _ => "requests may have been late because of it",
+        Pace::Closed => phrase!("its figures may be the generator's limit, not the server's"),
+        _ => phrase!("requests may have been late because of it"),
     };
     (share > SHARE_BUSY).then(|| {
-        format!(
-            "the generator itself was busy {:.0}% of the time: {more}; give it more threads \
+        text!(
+            "the generator itself was busy {share} of the time: {more}; give it more threads \
              (--threads) or another machine",
-            share * 100.0
+            share = numbers::share(share),
+            more
         )
     })
 }
 
-fn late(measured: &Measured) -> Option<String> {
+fn late(measured: &Measured) -> Option<Text> {
     let late = quantile_ms(&measured.figures.lateness, 0.99)?;
     let latency = quantile_ms(&measured.figures.latency, 0.5)?;
     (late > latency * LATENESS_PART && late > 0.1).then(|| {
-        format!(
-            "the generator sent late by itself: {late:.3} ms at p99, beside a median latency of \
-             {latency:.3} ms; it was short of CPU or its thread had to wait for a core"
+        text!(
+            "the generator sent late by itself: {late} at p99, beside a median latency of \
+             {latency}; it was short of CPU or its thread had to wait for a core",
+            late = numbers::duration_ms(late),
+            latency = numbers::duration_ms(latency)
         )
     })
 }

@@ -3,6 +3,7 @@
 use hdrhistogram::Histogram;
 use load::{Outcomes, Pace};
 use recording::Outcome;
+use words::Text;
 
 use crate::{View, distribution, doubts, quantile_ms, v1};
 
@@ -53,7 +54,7 @@ fn load<'a>(view: &View<'a>) -> v1::Load<'a> {
         },
         score: measured.score.as_ref().and_then(|score| score.points),
         expectations: expectations(view),
-        doubts: doubts::all(view),
+        doubts: (doubts::all(view).iter()).map(Text::to_string).collect(),
         steps: steps(view),
         failures: failures(view),
         series: series(view),

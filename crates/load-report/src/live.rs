@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use findings::numbers;
+use findings::{counted, numbers};
 use load::{Engine, Interval, Plan};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -11,6 +11,7 @@ use ratatui::symbols::Marker;
 use ratatui::text::Line;
 use ratatui::widgets::{Axis, Block, Chart, Dataset, GraphType, LineGauge, Paragraph};
 use recording::Nanos;
+use words::{Language, Phrase, Text, phrase, text};
 
 use crate::rows::Row;
 use crate::{json, page};
@@ -35,13 +36,14 @@ pub struct Live {
     failed: u64,
     statuses: BTreeMap<u16, u64>,
     errors: BTreeMap<&'static str, u64>,
+    language: Language,
 }
 
 impl Live {
     /// A page without figures yet. `engine` is the one that carries the load.
-    pub fn new(url: &str, plan: &Plan, engine: Engine) -> Live {
+    pub fn new(url: &str, plan: &Plan, engine: Engine, language: Language) -> Live {
         Live {
-            title: page::announcement(url, plan),
+            title: page::announcement(url, plan).written_in(language),
             engine,
             threads: plan.threads,
             length_s: plan.duration.as_secs_f64(),
@@ -50,6 +52,7 @@ impl Live {
             failed: 0,
             statuses: BTreeMap::new(),
             errors: BTreeMap::new(),
+            language,
         }
     }
 
@@ -72,6 +75,10 @@ impl Live {
         }
     }
 
+    fn say(&self, text: impl Into<Text>) -> String {
+        text.into().written_in(self.language)
+    }
+
     /// Draws it into all of the frame.
     pub fn draw(&self, frame: &mut Frame<'_>) {
         let [title, progress, now, curves, list] = Layout::vertical([
@@ -90,7 +97,7 @@ impl Live {
         self.draw_curves(
             frame,
             rate,
-            "requests/s",
+            phrase!("requests/s"),
             numbers::plain,
             &[("", &Row::rps)],
         );
@@ -100,7 +107,7 @@ impl Live {
         self.draw_curves(
             frame,
             latency,
-            "latency from due",
+            phrase!("latency from due"),
             numbers::duration_ms,
             &lines,
         );
@@ -109,11 +116,11 @@ impl Live {
 
     fn draw_progress(&self, frame: &mut Frame<'_>, area: Rect) {
         let passed = (self.rows.back()).map_or(0.0, |row| (row.at_s + row.length_s).max(0.0));
-        let label = format!(
-            "{} of {}",
-            numbers::duration_ms(passed * 1e3),
-            numbers::duration_ms(self.length_s * 1e3)
-        );
+        let label = self.say(text!(
+            "{passed} of {whole}",
+            passed = numbers::duration_ms(passed * 1e3),
+            whole = numbers::duration_ms(self.length_s * 1e3)
+        ));
         let gauge = LineGauge::default()
             .label(label)
             .ratio((passed / self.length_s.max(1e-9)).clamp(0.0, 1.0));
@@ -123,26 +130,30 @@ impl Live {
     /// The last stretch in words.
     fn now(&self) -> String {
         let Some(row) = self.rows.back() else {
-            return "nothing was measured yet".to_owned();
+            return self.say(phrase!("nothing was measured yet"));
         };
         let time = |number: usize| numbers::duration_ms_or_unknown(row.latency_ms[number]);
-        let warmup = if row.at_s < 0.0 { "warm-up   " } else { "" };
-        format!(
-            "{warmup}{} requests/s   p50 {}   p90 {}   p99 {}   max {}   {} under way",
-            numbers::plain(row.rps()),
-            time(0),
-            time(1),
-            time(2),
-            time(3),
-            numbers::count(row.in_flight),
-        )
+        let warmup = match row.at_s < 0.0 {
+            true => self.say(phrase!("warm-up")) + "   ",
+            false => String::new(),
+        };
+        self.say(text!(
+            "{warmup}{rate} requests/s   p50 {p50}   p90 {p90}   p99 {p99}   max {max}   {flight} under way",
+            warmup,
+            rate = numbers::plain(row.rps()),
+            p50 = time(0),
+            p90 = time(1),
+            p99 = time(2),
+            max = time(3),
+            flight = numbers::count(row.in_flight)
+        ))
     }
 
     fn draw_curves(
         &self,
         frame: &mut Frame<'_>,
         area: Rect,
-        title: &str,
+        title: Phrase,
         show: fn(f64) -> String,
         lines: &[Curve<'_>],
     ) {
@@ -171,7 +182,7 @@ impl Live {
         });
         let seconds = |at: f64| format!("{at:.0} s");
         let chart = Chart::new(sets.collect())
-            .block(Block::bordered().title(title))
+            .block(Block::bordered().title(self.say(title)))
             .x_axis(
                 Axis::default()
                     .bounds([first, last])
@@ -197,17 +208,23 @@ impl Live {
         let list: Vec<Line<'_>> = (self.statuses.iter())
             .map(|(status, count)| counts(status.to_string(), *count))
             .collect();
-        frame.render_widget(framed("answers by status", list), statuses);
-        let list: Vec<Line<'_>> = (self.errors.iter())
-            .map(|(name, count)| counts((*name).to_owned(), *count))
-            .collect();
-        let title = format!(
-            "{} of {} failed",
-            numbers::count(self.failed),
-            numbers::count(self.requests)
+        frame.render_widget(
+            framed(&self.say(phrase!("answers by status")), list),
+            statuses,
         );
+        let list: Vec<Line<'_>> = (self.errors.iter())
+            .map(|(name, count)| counts(self.say(Text::named(name)), *count))
+            .collect();
+        let title = self.say(text!(
+            "{failed} of {requests} failed",
+            failed = numbers::count(self.failed),
+            requests = numbers::count(self.requests)
+        ));
         frame.render_widget(framed(&title, list), errors);
-        frame.render_widget(framed("generator", self.generator()), generator);
+        frame.render_widget(
+            framed(&self.say(phrase!("generator")), self.generator()),
+            generator,
+        );
     }
 
     fn generator(&self) -> Vec<Line<'_>> {
@@ -215,19 +232,20 @@ impl Live {
             return Vec::new();
         };
         let share = row.generator_cores / f64::from(self.threads.max(1));
-        let busy = format!(
-            "{}, {} of {} busy",
-            self.engine,
-            numbers::share(share),
-            numbers::counted(self.threads.into(), "thread")
+        let busy = text!(
+            "{engine}, {share} of {threads} busy",
+            engine = self.engine.to_string(),
+            share = numbers::share(share),
+            threads = counted!(u64::from(self.threads), "thread")
         );
         let late = numbers::duration_ms_or_unknown(row.lateness_ms_p99);
         let mut lines = vec![
-            Line::from(busy),
-            Line::from(format!("sent late by {late} at p99")),
+            Line::from(self.say(busy)),
+            Line::from(self.say(text!("sent late by {late} at p99", late))),
         ];
         if share > crate::doubts::SHARE_BUSY {
-            lines.push(Line::from("too busy: its own limit may show").red());
+            let doubt = self.say(phrase!("too busy: its own limit may show"));
+            lines.push(Line::from(doubt).red());
         }
         lines
     }
@@ -281,7 +299,12 @@ mod tests {
 
     #[test]
     fn an_empty_page_says_so() {
-        let live = Live::new("http://x/", &Plan::default(), Engine::Epoll);
+        let live = Live::new(
+            "http://x/",
+            &Plan::default(),
+            Engine::Epoll,
+            Language::English,
+        );
         let text = text(&live, 100, 24);
         assert!(
             text.starts_with("http://x/: 10 connections, closed loop, for 10.0 s"),
@@ -292,7 +315,12 @@ mod tests {
 
     #[test]
     fn figures_of_a_load_are_on_the_page() {
-        let mut live = Live::new("http://x/", &Plan::default(), Engine::IoUring);
+        let mut live = Live::new(
+            "http://x/",
+            &Plan::default(),
+            Engine::IoUring,
+            Language::English,
+        );
         let second = Nanos(1_000_000_000);
         live.add(&interval(-1, &[(200, 5)]), second);
         assert!(text(&live, 100, 24).contains("warm-up"));
@@ -319,7 +347,12 @@ mod tests {
 
     #[test]
     fn a_page_fits_any_terminal() {
-        let mut live = Live::new("http://x/", &Plan::default(), Engine::Epoll);
+        let mut live = Live::new(
+            "http://x/",
+            &Plan::default(),
+            Engine::Epoll,
+            Language::English,
+        );
         live.add(&interval(0, &[(200, 1)]), Nanos(1_000_000_000));
         for (width, height) in [(1, 1), (10, 3), (40, 12), (300, 80)] {
             text(&live, width, height);

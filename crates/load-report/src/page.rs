@@ -1,10 +1,11 @@
 //! The summary for people: rate, percentiles, answers, errors, the generator, doubts, expectations.
 
-use findings::numbers;
+use findings::{counted, numbers};
 use hdrhistogram::Histogram;
 use load::Pace;
 use recording::Nanos;
-use report::text::{Column, fold, one_line, table as fitted};
+use report::text::{Column, fold, left, one_line, table as fitted, width};
+use words::{Language, Phrase, Text, phrase, text};
 
 use crate::{View, doubts, json, quantile_ms};
 
@@ -21,86 +22,99 @@ const QUANTILES: [(&str, f64); 6] = [
 const FAILURES_SHOWN: usize = 5;
 
 /// The summary, without colour, at most `columns` wide.
-pub fn summary(view: &View<'_>, columns: usize) -> String {
-    let mut lines = head(view);
-    lines.extend(table(view, columns));
-    lines.extend(steps(view, columns));
-    lines.extend(failures(view));
-    lines.extend(section("GENERATOR", vec![generator(view)]));
-    lines.extend(section("MIND", doubts::all(view)));
-    lines.extend(section("EXPECTED", expectations(view)));
+pub fn summary(view: &View<'_>, columns: usize, language: Language) -> String {
+    let section = |title: Phrase, texts: Vec<Text>| section(title, texts, language);
+    let mut lines = head(view, language);
+    lines.extend(table(view, columns, language));
+    lines.extend(steps(view, columns, language));
+    lines.extend(section(phrase!("FAILED"), failures(view)));
+    lines.extend(section(phrase!("GENERATOR"), vec![generator(view)]));
+    lines.extend(section(phrase!("MIND"), doubts::all(view)));
+    lines.extend(section(phrase!("EXPECTED"), expectations(view, language)));
     fold(&(lines.join("\n") + "\n"), columns)
 }
 
 /// What is being done, in one line.
-pub fn announcement(view_url: &str, plan: &load::Plan) -> String {
+pub fn announcement(view_url: &str, plan: &load::Plan) -> Text {
     let pace = match &plan.pace {
         Pace::Closed => closed(plan),
         Pace::Constant { per_second } => open(&per_second.to_string(), plan),
         Pace::Scheduled(schedule) => open(&schedule.to_string(), plan),
     };
-    let warmup = match plan.warmup {
-        Nanos::ZERO => String::new(),
-        warmup => format!(
-            " after {} of warm-up",
-            numbers::duration_ms(warmup.as_millis_f64())
-        ),
-    };
     let duration = numbers::duration_ms(plan.duration.as_millis_f64());
-    format!("{view_url}: {pace}, for {duration}{warmup}")
-}
-
-fn closed(plan: &load::Plan) -> String {
-    let connections = numbers::counted(plan.connections.into(), "connection");
-    match &plan.level_up {
-        None => format!("{connections}, closed loop"),
-        Some(level) => format!(
-            "{connections}, closed loop, {} more each second while all is well, up to {}",
-            numbers::count(level.users.into()),
-            numbers::count(level.users_max.into())
+    match plan.warmup {
+        Nanos::ZERO => text!(
+            "{url}: {pace}, for {duration}",
+            url = view_url,
+            pace,
+            duration
+        ),
+        warmup => text!(
+            "{url}: {pace}, for {duration} after {warmup} of warm-up",
+            url = view_url,
+            pace,
+            duration,
+            warmup = numbers::duration_ms(warmup.as_millis_f64())
         ),
     }
 }
 
-fn open(rate: &str, plan: &load::Plan) -> String {
-    format!(
-        "{rate} requests per second due, open loop, at most {}",
-        numbers::counted(plan.connections.into(), "connection")
+fn closed(plan: &load::Plan) -> Text {
+    let connections = counted!(u64::from(plan.connections), "connection");
+    match &plan.level_up {
+        None => text!("{connections}, closed loop", connections),
+        Some(level) => text!(
+            "{connections}, closed loop, {more} more each second while all is well, up to {most}",
+            connections,
+            more = numbers::count(level.users.into()),
+            most = numbers::count(level.users_max.into())
+        ),
+    }
+}
+
+fn open(rate: &str, plan: &load::Plan) -> Text {
+    text!(
+        "{rate} requests per second due, open loop, at most {connections}",
+        rate,
+        connections = counted!(u64::from(plan.connections), "connection")
     )
 }
 
-fn head(view: &View<'_>) -> Vec<String> {
+fn head(view: &View<'_>, language: Language) -> Vec<String> {
+    let say = |text: Text| text.written_in(language);
     let measured = view.measured;
     let outcomes = &measured.figures.outcomes;
     let length = measured.window.length();
-    let mut lines = vec![announcement(view.url, view.plan)];
+    let mut lines = vec![say(announcement(view.url, view.plan))];
     if measured.stopped {
-        lines.push(format!(
-            "stopped early: these are the first {}",
-            numbers::duration_ms(length.as_millis_f64())
-        ));
+        lines.push(say(text!(
+            "stopped early: these are the first {length}",
+            length = numbers::duration_ms(length.as_millis_f64())
+        )));
     }
     let bytes = measured.figures.body_bytes as f64 / length.as_secs_f64().max(1e-9);
     // Without an answer there is nothing to say of bodies.
     let bodies = match outcomes.answered() {
-        0 => String::new(),
-        _ => format!("   {}B/s of bodies", numbers::plain(bytes)),
+        0 => Text::default(),
+        _ => text!("   {rate}B/s of bodies", rate = numbers::plain(bytes)),
     };
     lines.push(String::new());
-    lines.push(format!(
-        "  {} requests/s   {}   {} failed{bodies}",
-        numbers::plain(measured.rps()),
-        numbers::counted(outcomes.all(), "request"),
-        numbers::count(outcomes.failed()),
-    ));
+    lines.push(say(text!(
+        "  {rate} requests/s   {requests}   {failed} failed{bodies}",
+        rate = numbers::plain(measured.rps()),
+        requests = counted!(outcomes.all(), "request"),
+        failed = numbers::count(outcomes.failed()),
+        bodies
+    )));
     if view.plan.level_up.is_some() {
-        let users = numbers::counted(measured.users.into(), "user");
-        lines.push(format!("  {users} at the end"));
+        let users = counted!(u64::from(measured.users), "user");
+        lines.push(say(text!("  {users} at the end", users)));
     }
     let statuses: Vec<String> = (measured.figures.statuses.sorted().iter())
         .map(|(status, count)| format!("{status}: {}", numbers::count(*count)))
         .chain(
             json::errors(outcomes)
+                .map(|(name, count)| (say(Text::named(name)), count))
                 .map(|(name, count)| format!("{name}: {}", numbers::count(count))),
         )
         .collect();
@@ -108,24 +122,35 @@ fn head(view: &View<'_>) -> Vec<String> {
     lines
 }
 
-fn table(view: &View<'_>, columns: usize) -> Vec<String> {
+fn table(view: &View<'_>, columns: usize, language: Language) -> Vec<String> {
     let figures = &view.measured.figures;
     let rows = [
-        ("latency", &figures.latency, "due → answered"),
-        ("sent", &figures.service, "sent → answered"),
-        ("connect", &figures.connecting, ""),
-        ("tls", &figures.handshakes, "handshake"),
+        (
+            phrase!("latency"),
+            &figures.latency,
+            phrase!("due → answered"),
+        ),
+        (
+            phrase!("sent"),
+            &figures.service,
+            phrase!("sent → answered"),
+        ),
+        (phrase!("connect"), &figures.connecting, phrase!("")),
+        (phrase!("tls"), &figures.handshakes, phrase!("handshake")),
     ];
     let rows = rows.iter().filter(|(_, times, _)| !times.is_empty());
     let rows = rows.map(|(name, times, meaning)| {
-        let mut cells = vec![(*name).to_owned()];
+        let mut cells = vec![name.written_in(language)];
         cells.extend(quantiles(times));
-        cells.push((*meaning).to_owned());
+        cells.push(meaning.written_in(language));
         cells
     });
     let rows: Vec<Vec<String>> = rows.collect();
     let mut heads = vec![Column::words("", 0)];
-    heads.extend(QUANTILES.map(|(name, _)| Column::figure(name, u8::from(name == "p99.9"))));
+    let names = QUANTILES.map(|(name, _)| (name, Text::named(name).written_in(language)));
+    heads.extend(
+        (names.iter()).map(|(name, head)| Column::figure(head, u8::from(*name == "p99.9"))),
+    );
     heads.push(Column::words("", 2));
     indented(&heads, &rows, columns)
 }
@@ -145,14 +170,18 @@ fn quantiles(histogram: &Histogram<u64>) -> impl Iterator<Item = String> {
         .map(|(_, quantile)| numbers::duration_ms_or_unknown(quantile_ms(histogram, *quantile)))
 }
 
-fn steps(view: &View<'_>, columns: usize) -> Vec<String> {
-    const HEADS: [Column<'static>; 5] = [
-        Column::words("STEP", 0),
-        Column::figure("requests", 0),
-        Column::figure("failed", 0),
-        Column::figure("p50", 0),
-        Column::figure("p99", 0),
+fn steps(view: &View<'_>, columns: usize, language: Language) -> Vec<String> {
+    const NAMES: [Phrase; 5] = [
+        phrase!("STEP"),
+        phrase!("requests"),
+        phrase!("failed"),
+        phrase!("p50"),
+        phrase!("p99"),
     ];
+    let names = NAMES.map(|name| name.written_in(language));
+    let [step, figures @ ..] = &names;
+    let mut heads = vec![Column::words(step, 0)];
+    heads.extend(figures.iter().map(|head| Column::figure(head, 0)));
     let figures = &view.measured.figures.steps;
     if figures.len() < 2 {
         return Vec::new();
@@ -170,45 +199,59 @@ fn steps(view: &View<'_>, columns: usize) -> Vec<String> {
         cells.to_vec()
     });
     let rows: Vec<Vec<String>> = rows.collect();
-    indented(&HEADS, &rows, columns)
+    indented(&heads, &rows, columns)
 }
 
-fn failures(view: &View<'_>) -> Vec<String> {
+fn failures(view: &View<'_>) -> Vec<Text> {
     let failures = view.measured.failures.iter().take(FAILURES_SHOWN);
     let lines = failures.map(|failure| {
-        let (count, name) = (numbers::count(failure.count), failure.outcome.name());
-        let (place, reason) = (one_line(&failure.place), one_line(&failure.reason));
-        format!("{count} × {name}: {reason} ({place})")
+        text!(
+            "{count} × {outcome}: {reason} ({place})",
+            count = numbers::count(failure.count),
+            outcome = Text::named(failure.outcome.name()),
+            reason = one_line(&failure.reason),
+            place = one_line(&failure.place)
+        )
     });
-    section("FAILED", lines.collect())
+    lines.collect()
 }
 
-fn generator(view: &View<'_>) -> String {
+fn generator(view: &View<'_>) -> Text {
     let measured = view.measured;
     let late = numbers::duration_ms_or_unknown(quantile_ms(&measured.figures.lateness, 0.99));
-    format!(
-        "{}, {} of {} used, sent late by {late} at p99, {} due and not sent",
-        measured.engine,
-        numbers::share(measured.generator_share()),
-        numbers::counted(measured.generator.threads.into(), "thread"),
-        numbers::count(measured.generator.unsent),
+    text!(
+        "{engine}, {share} of {threads} used, sent late by {late} at p99, {unsent} due and not sent",
+        engine = measured.engine.to_string(),
+        share = numbers::share(measured.generator_share()),
+        threads = counted!(u64::from(measured.generator.threads), "thread"),
+        late,
+        unsent = numbers::count(measured.generator.unsent)
     )
 }
 
-fn expectations(view: &View<'_>) -> Vec<String> {
+fn expectations(view: &View<'_>, language: Language) -> Vec<Text> {
+    let [held, missed] =
+        [phrase!("held"), phrase!("MISSED")].map(|verdict| verdict.written_in(language));
+    let columns = width(&held).max(width(&missed));
     let goals = view.goals.iter().map(|goal| {
-        let verdict = if goal.held { "held  " } else { "MISSED" };
-        let came = goal.came.as_deref().unwrap_or("nothing was measured");
-        format!("{verdict}  {}   came {came}", goal.text)
+        let verdict = left(if goal.held { &held } else { &missed }, columns);
+        let came = goal.came.as_ref().map(Text::from);
+        text!(
+            "{verdict}  {goal}   came {came}",
+            verdict,
+            goal = goal.text,
+            came = came.unwrap_or_else(|| text!("nothing was measured"))
+        )
     });
     goals.collect()
 }
 
-fn section(title: &str, lines: Vec<String>) -> Vec<String> {
+fn section(title: Phrase, lines: Vec<Text>, language: Language) -> Vec<String> {
     if lines.is_empty() {
         return Vec::new();
     }
-    let mut section = vec![String::new(), title.to_owned()];
-    section.extend(lines.into_iter().map(|line| format!("  {line}")));
+    let mut section = vec![String::new(), title.written_in(language)];
+    let lines = lines.into_iter().map(|line| line.written_in(language));
+    section.extend(lines.map(|line| format!("  {line}")));
     section
 }

@@ -3,15 +3,17 @@
 use findings::numbers;
 use load::{Found, Goal, Plan, Trial};
 use serde::Serialize;
+use words::{Language, Text, text};
 
 use crate::quantile_ms;
 
 /// What is being done, in one line.
-pub fn announcement(url: &str, plan: &Plan, goals: &[Goal]) -> String {
-    let time = numbers::duration_ms(plan.duration.as_millis_f64());
-    format!(
-        "{url}: the highest rate with {}, within {time}",
-        joined(goals)
+pub fn announcement(url: &str, plan: &Plan, goals: &[Goal]) -> Text {
+    text!(
+        "{url}: the highest rate with {goals}, within {time}",
+        url,
+        goals = joined(goals),
+        time = numbers::duration_ms(plan.duration.as_millis_f64())
     )
 }
 
@@ -21,37 +23,48 @@ fn joined(goals: &[Goal]) -> String {
 }
 
 /// A trial in one line.
-pub fn line_of(trial: &Trial) -> String {
+pub fn line_of(trial: &Trial) -> Text {
     let latency = &trial.measured.figures.latency;
     let at = |quantile| numbers::duration_ms_or_unknown(quantile_ms(latency, quantile));
     let verdict = match trial.passed {
-        true => "passed".to_owned(),
-        false => format!("failed: {}", trial.why),
+        true => text!("passed"),
+        false => text!("failed: {why}", why = trial.why),
     };
-    format!(
-        "  {:>9}/s   p50 {:>8}   p99 {:>8}   {verdict}",
-        numbers::plain(trial.rate),
-        at(0.5),
-        at(0.99)
+    text!(
+        "  {rate}/s   p50 {p50}   p99 {p99}   {verdict}",
+        rate = format!("{:>9}", numbers::plain(trial.rate)),
+        p50 = format!("{:>8}", at(0.5)),
+        p99 = format!("{:>8}", at(0.99)),
+        verdict
     )
 }
 
 /// The answer for people.
-pub fn summary(found: &Found) -> String {
-    let mut text = match (found.rate, found.failed) {
-        (Some(rate), Some(failed)) => {
-            format!("highest rate: {rate:.1} requests/s (passed); {failed:.1} requests/s failed\n")
-        }
-        (Some(rate), None) => format!("{rate:.1} requests/s passed, and no rate failed\n"),
-        (None, Some(failed)) => {
-            format!("no rate passed; the lowest that was tried, {failed:.1} requests/s, failed\n")
-        }
-        (None, None) => "nothing was tried\n".to_owned(),
-    };
+pub fn summary(found: &Found, language: Language) -> String {
+    let shown = |rate: f64| format!("{rate:.1}");
+    let mut texts = vec![match (found.rate, found.failed) {
+        (Some(rate), Some(failed)) => text!(
+            "highest rate: {rate} requests/s (passed); {failed} requests/s failed",
+            rate = shown(rate),
+            failed = shown(failed)
+        ),
+        (Some(rate), None) => text!(
+            "{rate} requests/s passed, and no rate failed",
+            rate = shown(rate)
+        ),
+        (None, Some(failed)) => text!(
+            "no rate passed; the lowest that was tried, {failed} requests/s, failed",
+            failed = shown(failed)
+        ),
+        (None, None) => text!("nothing was tried"),
+    }];
     if !found.sure && found.rate.is_some() {
-        text.push_str("the time was over before this was sure; give it more (-d)\n");
+        texts.push(text!(
+            "the time was over before this was sure; give it more (-d)"
+        ));
     }
-    text
+    let lines = texts.iter().map(|text| text.written_in(language) + "\n");
+    lines.collect()
 }
 
 #[derive(Serialize)]

@@ -1,11 +1,23 @@
 //! Advice on threads from a recorded run: what its threads did, and how many there should be.
 
 use breakdown::ThreadUse;
+use findings::counted;
 use serde_json::{Value, json};
 use whatif::Model;
 use whatif::advice::{Advice, Limit};
+use words::{Language, Phrase, Text, phrase, text};
 
 use crate::numbers;
+use crate::text::right;
+
+const HEADS: [Phrase; 4] = [
+    phrase!("threads"),
+    phrase!("requests/s"),
+    phrase!("p95"),
+    phrase!("GVL wait"),
+];
+/// Widths of its columns.
+const COLUMNS: [usize; 4] = [7, 13, 12, 12];
 
 /// What `hakaru tune --advise` says.
 #[derive(Clone, Debug)]
@@ -26,39 +38,69 @@ pub struct Page<'a> {
 
 impl Page<'_> {
     /// For people, at most `columns` wide. The last line is the recommendation.
-    pub fn text(&self, columns: usize) -> String {
+    pub fn text(&self, columns: usize, language: Language) -> String {
+        let mut texts = vec![
+            text!(
+                "run {run}: {command}",
+                run = self.run,
+                command = self.command
+            ),
+            self.origin(),
+            Text::default(),
+            text!("predicted with clients that never let a thread idle"),
+        ];
+        texts.extend(self.table(language).into_iter().map(Text::from));
+        texts.extend(self.limit().map(|limit| text!("  {limit}", limit)));
+        texts.push(Text::default());
+        texts.extend(self.use_of_threads());
+        texts.push(text!(
+            "Recommended config: {config}",
+            config = self.config()
+        ));
+        let lines = texts.iter().map(|text| text.written_in(language) + "\n");
+        crate::text::fold(&lines.collect::<String>(), columns)
+    }
+
+    fn origin(&self) -> Text {
         let recorded = &self.model.recorded;
-        let mut text = format!(
-            "run {}: {}\n{} × {}, {} recorded requests; the replay of this run is {:.0}% off its throughput\n\n",
-            self.run,
-            self.command,
-            recorded.workers,
-            numbers::counted(u64::from(recorded.threads), "thread"),
-            self.model.sampled,
-            self.replay_error * 100.0
-        );
-        text.push_str("predicted with clients that never let a thread idle\n  threads   requests/s         p95    GVL wait\n");
+        text!(
+            "{workers} × {threads}, {count} recorded requests; the replay of this run is {share} off its throughput",
+            workers = recorded.workers,
+            threads = counted!(u64::from(recorded.threads), "thread"),
+            count = self.model.sampled.to_string(),
+            share = numbers::share(self.replay_error)
+        )
+    }
+
+    /// What is predicted for each number of threads that is shown.
+    fn table(&self, language: Language) -> Vec<String> {
+        let line = |cells: [String; 4], mark: Phrase| {
+            let cells = cells.iter().zip(COLUMNS);
+            let cells: String = cells.map(|(cell, columns)| right(cell, columns)).collect();
+            format!("  {cells}  {}", mark.written_in(language))
+                .trim_end()
+                .to_owned()
+        };
+        let mut lines = vec![line(
+            HEADS.map(|head| head.written_in(language)),
+            phrase!(""),
+        )];
         for threads in self.shown() {
             let seen = &self.advice.tried[threads as usize - 1];
             let mark = match threads {
-                _ if threads == self.advice.threads => "  recommended",
-                _ if threads == recorded.threads => "  now",
-                _ => "",
+                _ if threads == self.advice.threads => phrase!("recommended"),
+                _ if threads == self.model.recorded.threads => phrase!("now"),
+                _ => phrase!(""),
             };
-            text.push_str(&format!(
-                "  {threads:>7}{:>13}{:>12}{:>12}{mark}\n",
+            let cells = [
+                threads.to_string(),
                 numbers::plain(seen.rps),
                 numbers::duration_ms(seen.latency_p95.as_millis_f64()),
                 numbers::duration_ms(seen.gvl_wait_mean.as_millis_f64()),
-            ));
+            ];
+            lines.push(line(cells, mark));
         }
-        if let Some(limit) = self.limit() {
-            text.push_str(&format!("  {limit}\n"));
-        }
-        text.push('\n');
-        text.push_str(&self.use_of_threads());
-        text.push_str(&format!("Recommended config: {}\n", self.config()));
-        crate::text::fold(&text, columns)
+        lines
     }
 
     /// The present number, the recommended one, and its neighbours.
@@ -77,38 +119,40 @@ impl Page<'_> {
         shown
     }
 
-    fn limit(&self) -> Option<String> {
+    fn limit(&self) -> Option<Text> {
         let limit = self.advice.limited_by?;
         Some(match limit {
-            Limit::Clients(clients) => format!(
-                "the run had {} only; record it with more to see whether more threads help",
-                numbers::counted(u64::from(clients), "connection")
+            Limit::Clients(clients) => text!(
+                "the run had {connections} only; record it with more to see whether more threads help",
+                connections = counted!(u64::from(clients), "connection")
             ),
-            Limit::DatabasePool(pool) => format!(
-                "the database pool holds {} per worker; threads beyond it would wait for one",
-                numbers::counted(u64::from(pool), "connection")
+            Limit::DatabasePool(pool) => text!(
+                "the database pool holds {connections} per worker; threads beyond it would wait for one",
+                connections = counted!(u64::from(pool), "connection")
             ),
         })
     }
 
     /// One line a thread, under a line for its process where there are several.
-    fn use_of_threads(&self) -> String {
-        let mut text = String::new();
+    fn use_of_threads(&self) -> Vec<Text> {
+        let mut texts = Vec::new();
         let several = self.threads.windows(2).any(|two| two[0].pid != two[1].pid);
         let mut pid = None;
         for thread in self.threads {
             if several && pid != Some(thread.pid) {
                 pid = Some(thread.pid);
-                text.push_str(&format!("process {}\n", thread.pid));
+                texts.push(text!("process {pid}", pid = thread.pid));
             }
             let [cpu, io, gc] = thread.shares().map(|share| share * 100.0);
-            text.push_str(&format!(
-                "puma srv tp {:03}: cpu {cpu:.1}% io {io:.1}% gc {gc:.1}% gvlwait {:.1}%\n",
+            // A thread's name and the terms that Puma's own tools use.
+            let line = format!(
+                "puma srv tp {:03}: cpu {cpu:.1}% io {io:.1}% gc {gc:.1}% gvlwait {:.1}%",
                 thread.number,
                 thread.gvl_wait_share() * 100.0
-            ));
+            );
+            texts.push(line.into());
         }
-        text
+        texts
     }
 
     fn config(&self) -> String {

@@ -1,11 +1,17 @@
 //! What a simulation says about one setting, beside what was recorded.
 
+use findings::counted;
 use serde_json::{Value, json};
 use whatif::goal::Goal;
 use whatif::{Load, Model, Prediction, Setup, bound};
+use words::{Language, Text, text};
 
 use crate::numbers;
+use crate::text::{left, right};
 
+/// Columns of the table.
+const NAME_COLUMNS: usize = 18;
+const FIGURE_COLUMNS: usize = 14;
 /// A replay farther from its own run is not to be trusted much. The project's aim is 10 % in the median.
 const REPLAY_ERROR_MAX: f64 = 0.1;
 /// How close nine of ten predictions came to what was then measured, as shares of it (benchmarks/whatif, 240 figures of
@@ -79,10 +85,10 @@ fn load_json(load: &Load) -> Value {
 }
 
 /// A load in a few words.
-pub fn load_words(load: &Load) -> String {
+pub fn load_words(load: &Load) -> Text {
     match *load {
-        Load::Closed { clients, .. } => format!("{clients} conn."),
-        Load::Open { rate, .. } => format!("{}/s due", numbers::plain(rate)),
+        Load::Closed { clients, .. } => text!("{clients} conn.", clients),
+        Load::Open { rate, .. } => text!("{rate}/s due", rate = numbers::plain(rate)),
     }
 }
 
@@ -105,97 +111,128 @@ pub struct Forecast<'a> {
 
 impl Forecast<'_> {
     /// A page for people, at most `columns` wide.
-    pub fn text(&self, columns: usize) -> String {
-        let (was, is) = (&self.model.recorded, &self.row.setup);
-        let (measured, seen) = (&self.model.measured, &self.row.prediction);
-        let ms = |nanos: recording::Nanos| numbers::duration_ms(nanos.as_millis_f64());
-        let share = numbers::share;
-        let none = String::new;
-        let rows = [
-            ("", format!("run {}", self.run), "predicted".to_owned()),
-            (
-                "workers × threads",
-                format!("{} × {}", was.workers, was.threads),
-                format!("{} × {}", is.workers, is.threads),
-            ),
-            ("cores", was.cores.to_string(), is.cores.to_string()),
-            ("load", load_words(&was.load), load_words(&is.load)),
-            (
-                "requests/s",
-                numbers::plain(measured.rps),
-                numbers::plain(seen.rps),
-            ),
-            ("p50", ms(measured.latency_p50), ms(seen.latency_p50)),
-            ("p95", ms(measured.latency_p95), ms(seen.latency_p95)),
-            ("p99", none(), ms(seen.latency_p99)),
-            (
-                "GVL wait",
-                ms(measured.gvl_wait_mean),
-                ms(seen.gvl_wait_mean),
-            ),
-            ("GVL held", none(), share(seen.gvl_busy)),
-            ("cores busy", none(), share(seen.cores_busy)),
-            ("threads busy", none(), share(seen.threads_busy)),
-            (
-                "memory",
-                memory(self.model.memory_of(was.workers)),
-                memory(self.row.memory_bytes),
-            ),
-        ];
+    pub fn text(&self, columns: usize, language: Language) -> String {
         let mut text = String::new();
-        for (name, recorded, predicted) in rows {
-            text.push_str(format!("  {name:<18}{recorded:>14}{predicted:>14}").trim_end());
+        for (name, recorded, predicted) in self.rows() {
+            let [name, recorded, predicted] =
+                [name, recorded, predicted].map(|cell| cell.written_in(language));
+            let cells = [
+                left(&name, NAME_COLUMNS),
+                right(&recorded, FIGURE_COLUMNS),
+                right(&predicted, FIGURE_COLUMNS),
+            ];
+            text.push_str(format!("  {}", cells.concat()).trim_end());
             text.push('\n');
         }
         for note in self.notes() {
-            text.push_str(&format!("\n  {note}"));
+            text.push_str(&format!("\n  {}", note.written_in(language)));
         }
         text.push('\n');
         crate::text::fold(&text, columns)
     }
 
-    fn notes(&self) -> Vec<String> {
-        let mut notes = vec![format!(
-            "from {} recorded requests; the replay of run {} is {:.0}% off its throughput",
-            self.model.sampled,
-            self.run,
-            self.replay_error * 100.0
+    /// A name, what was recorded, and what is predicted.
+    fn rows(&self) -> [(Text, Text, Text); 13] {
+        let (was, is) = (&self.model.recorded, &self.row.setup);
+        let (measured, seen) = (&self.model.measured, &self.row.prediction);
+        let ms = |nanos: recording::Nanos| Text::from(numbers::duration_ms(nanos.as_millis_f64()));
+        let share = |part| Text::from(numbers::share(part));
+        let none = Text::default;
+        [
+            (
+                none(),
+                text!("run {run}", run = self.run),
+                text!("predicted"),
+            ),
+            (
+                text!("workers × threads"),
+                format!("{} × {}", was.workers, was.threads).into(),
+                format!("{} × {}", is.workers, is.threads).into(),
+            ),
+            (
+                text!("cores"),
+                was.cores.to_string().into(),
+                is.cores.to_string().into(),
+            ),
+            (text!("load"), load_words(&was.load), load_words(&is.load)),
+            (
+                text!("requests/s"),
+                numbers::plain(measured.rps).into(),
+                numbers::plain(seen.rps).into(),
+            ),
+            (text!("p50"), ms(measured.latency_p50), ms(seen.latency_p50)),
+            (text!("p95"), ms(measured.latency_p95), ms(seen.latency_p95)),
+            (text!("p99"), none(), ms(seen.latency_p99)),
+            (
+                text!("GVL wait"),
+                ms(measured.gvl_wait_mean),
+                ms(seen.gvl_wait_mean),
+            ),
+            (text!("GVL held"), none(), share(seen.gvl_busy)),
+            (text!("cores busy"), none(), share(seen.cores_busy)),
+            (text!("threads busy"), none(), share(seen.threads_busy)),
+            (
+                text!("memory"),
+                memory(self.model.memory_of(was.workers)).into(),
+                memory(self.row.memory_bytes).into(),
+            ),
+        ]
+    }
+
+    fn notes(&self) -> Vec<Text> {
+        let mut notes = vec![text!(
+            "from {count} recorded requests; the replay of run {run} is {share} off its throughput",
+            count = self.model.sampled.to_string(),
+            run = self.run,
+            share = numbers::share(self.replay_error)
         )];
         if self.replay_error > REPLAY_ERROR_MAX {
-            notes.push(
-                "! that is much: something that is not simulated takes time; trust the prediction less".to_owned(),
-            );
+            notes.push(text!(
+                "! that is much: something that is not simulated takes time; trust the prediction less"
+            ));
         }
-        let close = CLOSE.map(|(figure, share)| format!("{:.0}% ({figure})", share * 100.0));
-        notes.push(format!(
-            "how sure: nine of ten predictions of the benchmark came within {}; `hakaru tune` measures",
-            close.join(", ")
+        let close = CLOSE.map(|(figure, share)| {
+            text!(
+                "{share} ({figure})",
+                share = numbers::share(share),
+                figure = Text::named(figure)
+            )
+        });
+        notes.push(text!(
+            "how sure: nine of ten predictions of the benchmark came within {close}; `hakaru tune` measures",
+            close = Text::list(close, text!(", "))
         ));
         if let Some((goal, held)) = &self.goal {
             notes.push(self.capacity(goal, *held));
         }
         if self.row.overloaded() {
-            notes.push(format!(
-                "! more is due than can be served: about {} requests/s; the queue grows as long as the load lasts",
-                numbers::plain(self.row.prediction.rps)
+            notes.push(text!(
+                "! more is due than can be served: about {rate} requests/s; the queue grows as long as the load lasts",
+                rate = numbers::plain(self.row.prediction.rps)
             ));
         }
         notes
     }
 
-    fn capacity(&self, goal: &Goal, held: bool) -> String {
+    fn capacity(&self, goal: &Goal, held: bool) -> Text {
         let setup = &self.row.setup;
         let load = load_words(&setup.load);
-        let shape = format!(
-            "{} of {} on {}",
-            numbers::counted(u64::from(setup.workers), "worker"),
-            numbers::counted(u64::from(setup.threads), "thread"),
-            numbers::counted(u64::from(setup.cores), "core")
+        let shape = text!(
+            "{workers} of {threads} on {cores}",
+            workers = counted!(u64::from(setup.workers), "worker"),
+            threads = counted!(u64::from(setup.threads), "thread"),
+            cores = counted!(u64::from(setup.cores), "core")
         );
+        let goal = goal.to_string();
         if held {
-            format!("{load} with {goal} needs {shape}")
+            text!("{load} with {goal} needs {shape}", load, goal, shape)
         } else {
-            format!("! {load} with {goal} is not held by {shape}, nor by any fewer")
+            text!(
+                "! {load} with {goal} is not held by {shape}, nor by any fewer",
+                load,
+                goal,
+                shape
+            )
         }
     }
 

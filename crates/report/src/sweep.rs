@@ -3,8 +3,11 @@
 use breakdown::Breakdown;
 use recording::{ProcessRole, Recording};
 use serde_json::{Value, json};
+use words::{Language, Phrase, Text, phrase, text};
 
 use crate::facts::{self, Percentiles};
+use findings::counted;
+
 use crate::numbers;
 use crate::text::{COLUMNS, Column, fold, left, table, width};
 use crate::{View, html};
@@ -60,7 +63,7 @@ pub struct Sweep {
     /// Connections that were to be measured and were not.
     pub left_out: Vec<u32>,
     /// What to know before the numbers are trusted, one sentence each.
-    pub notes: Vec<String>,
+    pub notes: Vec<Text>,
 }
 
 impl Step {
@@ -137,24 +140,26 @@ impl Sweep {
     }
 
     /// In a sentence or two.
-    fn verdict(&self) -> String {
+    fn verdict(&self) -> Text {
         let Some(knee) = self.knee() else {
-            return "nothing was answered".to_owned();
+            return text!("nothing was answered");
         };
         let rps = knee
             .rps
             .map_or_else(|| numbers::UNKNOWN.to_owned(), numbers::plain);
         let more = match self.ended {
-            Ended::Saturated => "more connections only wait longer",
+            Ended::Saturated => phrase!("more connections only wait longer"),
             Ended::Complete if self.steps.last() == Some(knee) => {
-                "it was still growing; try more connections"
+                phrase!("it was still growing; try more connections")
             }
-            Ended::Complete => "more connections brought no more",
-            Ended::Interrupted => "interrupted; more connections were not tried",
+            Ended::Complete => phrase!("more connections brought no more"),
+            Ended::Interrupted => phrase!("interrupted; more connections were not tried"),
         };
-        format!(
-            "{rps} requests/s from {} on; {more}",
-            numbers::counted(u64::from(knee.connections), "connection")
+        text!(
+            "{rps} requests/s from {connections} on; {more}",
+            rps,
+            connections = counted!(u64::from(knee.connections), "connection"),
+            more
         )
     }
 
@@ -170,7 +175,7 @@ impl Sweep {
             "format": "hakaru-sweep",
             "version": 1,
             "command": self.command,
-            "verdict": self.verdict(),
+            "verdict": self.verdict().to_string(),
             "ended": match self.ended {
                 Ended::Complete => "complete",
                 Ended::Saturated => "saturated",
@@ -178,61 +183,76 @@ impl Sweep {
             },
             "knee_connections": knee,
             "left_out": self.left_out,
-            "notes": self.notes,
+            "notes": self.notes.iter().map(Text::to_string).collect::<Vec<_>>(),
             "steps": steps,
         })
     }
 
     /// As one HTML file that needs no network.
     pub fn html(&self) -> String {
-        html::page(&self.document().to_string(), &self.text(COLUMNS))
+        html::page(
+            &self.document().to_string(),
+            &self.text(COLUMNS, Language::English),
+        )
     }
 
     /// A table with a curve for a terminal, at most `columns` wide.
-    pub fn text(&self, columns: usize) -> String {
+    pub fn text(&self, columns: usize, language: Language) -> String {
+        let names = HEADS.map(|(name, _)| name.written_in(language));
+        let heads: Vec<Column<'_>> = (names.iter().zip(HEADS))
+            .map(|(name, (_, drop))| Column::figure(name, drop))
+            .collect();
+        let bar_head = BAR_HEAD.written_in(language);
         let rows: Vec<Vec<String>> = (self.steps.iter())
             .map(|step| step.cells().to_vec())
             .collect();
-        let lines = table(&HEADS, &rows, columns);
+        let lines = table(&heads, &rows, columns);
         let widest = lines.iter().map(|line| width(line)).max().unwrap_or(0);
         let room = columns.saturating_sub(widest + 2).min(BAR_COLUMNS);
         let rates = self.steps.iter().filter_map(|step| step.rps);
         let best = rates.fold(f64::MIN_POSITIVE, f64::max);
         let shares = (self.steps.iter()).map(|step| step.rps.unwrap_or(0.0) / best);
-        let bars = [BAR_HEAD.to_owned()].into_iter();
+        let bars = [bar_head.clone()].into_iter();
         let bars = bars.chain(shares.map(|share| bar(share, room)));
         let mut text = String::new();
         for (line, bar) in lines.iter().zip(bars) {
-            let bar = if room < width(BAR_HEAD) { "" } else { &bar };
+            let bar = if room < width(&bar_head) { "" } else { &bar };
             text += format!("{}  {bar}", left(line, widest)).trim_end();
             text.push('\n');
         }
-        text += &format!("\n{}; app, db and gen are cores in use\n", self.verdict());
+        let verdict = text!(
+            "{verdict}; app, db and gen are cores in use",
+            verdict = self.verdict()
+        );
+        text += &format!("\n{}\n", verdict.written_in(language));
         if self.ended == Ended::Saturated && !self.left_out.is_empty() {
             let left_out: Vec<String> = self.left_out.iter().map(u32::to_string).collect();
-            text += &format!(
-                "{} connections were left out, since throughput had stopped growing; --all measures them\n",
-                left_out.join(", ")
+            let left_out = text!(
+                "{connections} connections were left out, since throughput had stopped growing; --all measures them",
+                connections = left_out.join(", ")
             );
+            text += &(left_out.written_in(language) + "\n");
         }
-        text.extend(self.notes.iter().map(|note| format!("! {note}\n")));
+        let notes = self.notes.iter().map(|note| note.written_in(language));
+        text.extend(notes.map(|note| format!("! {note}\n")));
         fold(&text, columns)
     }
 }
 
-const HEADS: [Column<'static>; 10] = [
-    Column::figure("connections", 0),
-    Column::figure("rps", 0),
-    Column::figure("p50", 0),
-    Column::figure("p95", 0),
-    Column::figure("p99", 1),
-    Column::figure("failed", 0),
-    Column::figure("app", 2),
-    Column::figure("db", 3),
-    Column::figure("gen", 5),
-    Column::figure("memory", 4),
+/// Heads, and how soon their columns are left out.
+const HEADS: [(Phrase, u8); 10] = [
+    (phrase!("connections"), 0),
+    (phrase!("rps"), 0),
+    (phrase!("p50"), 0),
+    (phrase!("p95"), 0),
+    (phrase!("p99"), 1),
+    (phrase!("failed"), 0),
+    (phrase!("app"), 2),
+    (phrase!("db"), 3),
+    (phrase!("gen"), 5),
+    (phrase!("memory"), 4),
 ];
-const BAR_HEAD: &str = "requests/s";
+const BAR_HEAD: Phrase = phrase!("requests/s");
 
 /// Eighths of a column, so that small steps are seen.
 fn bar(share: f64, columns: usize) -> String {
@@ -331,7 +351,12 @@ mod tests {
             "580 requests/s from 10 connections on; more connections only wait longer"
         );
         let growing = sweep(&[(1, 100.0), (10, 900.0)], Ended::Complete);
-        assert!(growing.verdict().ends_with("try more connections"));
+        assert!(
+            growing
+                .verdict()
+                .to_string()
+                .ends_with("try more connections")
+        );
         assert_eq!(
             sweep(&[], Ended::Interrupted).verdict(),
             "nothing was answered"
@@ -340,7 +365,8 @@ mod tests {
 
     #[test]
     fn the_table_has_a_curve() {
-        let text = sweep(&[(1, 100.0), (10, 800.0)], Ended::Complete).text(COLUMNS);
+        let text =
+            sweep(&[(1, 100.0), (10, 800.0)], Ended::Complete).text(COLUMNS, Language::English);
         let lines: Vec<&str> = text.lines().collect();
         let expected = [
             "connections  rps      p50  p95  p99  failed   app    db  gen    memory  requests/s",
@@ -358,18 +384,18 @@ mod tests {
             step.cores = [Some(99.5); 3];
             step.failed = u64::MAX;
         }
-        crate::samples::check_widths(|columns| sweep.text(columns));
-        assert!(sweep.text(80).contains("p95"));
+        crate::samples::check_widths(|columns| sweep.text(columns, Language::English));
+        assert!(sweep.text(80, Language::English).contains("p95"));
     }
 
     #[test]
     fn what_was_left_out_is_said() {
         let steps = [(1, 100.0), (2, 100.0), (5, 100.0)];
         let mut sweep = sweep(&steps, Ended::Saturated);
-        assert!(!sweep.text(COLUMNS).contains("left out"));
+        assert!(!sweep.text(COLUMNS, Language::English).contains("left out"));
         sweep.left_out = vec![10, 20];
-        sweep.notes = vec!["all of them are redirects".to_owned()];
-        let text = sweep.text(COLUMNS);
+        sweep.notes = vec!["all of them are redirects".into()];
+        let text = sweep.text(COLUMNS, Language::English);
         assert!(text.contains("10, 20 connections were left out"), "{text}");
         assert!(text.ends_with("! all of them are redirects\n"), "{text}");
         assert!(text.contains("from 1 connection on;"), "{text}");

@@ -5,12 +5,16 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// All areas: the name of a file, and what is in it.
-const AREAS: [(&str, &str); 6] = [
+const AREAS: [(&str, &str); 10] = [
     ("findings", include_str!("japanese/findings.txt")),
     ("run", include_str!("japanese/run.txt")),
     ("compare", include_str!("japanese/compare.txt")),
     ("html", include_str!("japanese/html.txt")),
     ("journal", include_str!("japanese/journal.txt")),
+    ("load", include_str!("japanese/load.txt")),
+    ("tune", include_str!("japanese/tune.txt")),
+    ("profile", include_str!("japanese/profile.txt")),
+    ("talk", include_str!("japanese/talk.txt")),
     ("names", include_str!("japanese/names.txt")),
 ];
 

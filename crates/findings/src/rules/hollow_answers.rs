@@ -57,14 +57,15 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
 
 /// What is to be known of answers with these statuses, as status and count; `None` where most are pages. For loads of which no
 /// recording is made.
-pub fn hollow(statuses: impl IntoIterator<Item = (u16, u64)>) -> Option<String> {
+pub fn hollow(statuses: impl IntoIterator<Item = (u16, u64)>) -> Option<Text> {
     let (mut all, mut hollow) = (0, 0);
     for (status, count) in statuses {
         all += count;
         hollow += if is_hollow(status) { count } else { 0 };
     }
     let share = hollow as f64 / all.max(1) as f64;
-    (hollow > 0 && share >= SHARE_MIN).then(|| format!("{}; {}", what(share), remedy()))
+    (hollow > 0 && share >= SHARE_MIN)
+        .then(|| text!("{what}; {remedy}", what = what(share), remedy = remedy()))
 }
 
 fn what(share: f64) -> Text {

@@ -85,7 +85,7 @@ pub(crate) fn worktree(
     start.directory = tree.join(below);
     start.remove_when_killed.push(folder.clone());
     if let Some(line) = build {
-        talk::say(&format!("building {reference}: {line}"));
+        talk::say(format!("building {reference}: {line}"));
         let line = CommandLine::Shell(line.to_owned());
         target::run_before(start, &line, BUILD_TIMEOUT, None, stop).map_err(
             |error| match error {

@@ -129,10 +129,7 @@ impl<'a> Experiment<'a> {
         let begin = Instant::now();
         let mut segments = Vec::new();
         for label in [Label::A, Label::B] {
-            talk::say(&format!(
-                "trial of {label}: {}",
-                self.sides.side(label).name
-            ));
+            talk::say(format!("trial of {label}: {}", self.sides.side(label).name));
             let segment = self.segment(label, length)?;
             if segment.latency.is_empty() {
                 return Err(self.is_silent(label, length.measured));
@@ -168,7 +165,7 @@ impl<'a> Experiment<'a> {
         };
         let shape =
             Shape::of(&mut self.how, &trial).map_err(|why| Trouble::failed(Exit::Usage, why))?;
-        talk::say(&shape.announcement());
+        talk::say(shape.announcement());
         Ok(shape)
     }
 
@@ -210,7 +207,7 @@ impl<'a> Experiment<'a> {
     ) -> Result<Vec<(Label, Segment)>, Trouble> {
         let mut segments = Vec::new();
         for (place, label) in order(number).1.into_iter().enumerate() {
-            self.progress.show(&format!(
+            self.progress.show(format!(
                 "  block {} of at most {}, {label} ({} of 4)   {:.0} s",
                 number + 1,
                 shape.blocks_max,

@@ -295,7 +295,7 @@ impl Place {
         let undo = Undoing::note(project, DATABASE, &name, Some(&original)).map_err(failed)?;
         talk::say("copying the database");
         if let Err(error) = scratch::copy(&original, &name) {
-            talk::say(&format!(
+            talk::say(format!(
                 "no scratch copy of the database can be made: {}",
                 error.message
             ));

@@ -47,7 +47,7 @@ pub(crate) fn try_finding(args: &TryArgs) -> Result<Exit, Failure> {
         .load(run)
         .map_err(|error| Failure::new(Exit::Failed, error))?;
     let wanted = Wanted::of(&stored, args)?;
-    talk::say(&format!(
+    talk::say(format!(
         "finding {} of run {}: {}\ntrying: {}",
         wanted.number, wanted.run, wanted.title, wanted.text
     ));

@@ -20,7 +20,7 @@ pub(super) fn say_notes(notes: Vec<Note>) {
         .into_iter()
         .partition(|note| note.kind == NoteKind::Deprecated);
     for note in deprecated {
-        talk::say(&format!("-- WARNING: {}", note.text));
+        talk::say(format!("-- WARNING: {}", note.text));
     }
     crate::schema::say_notes(&others);
 }

@@ -96,7 +96,7 @@ impl<'a> Untried<'a> {
 /// Writes the flow, and says what is no longer in it. Whether it was written.
 fn rewrite(file: &Path, tried: &Tried) -> Result<bool, Failure> {
     let Some(text) = &tried.text else {
-        talk::say(&format!(
+        talk::say(format!(
             "hakaru: no request of {} was answered with a page: {}; write into it what your users do (docs/flows.md)",
             file.display(),
             tried.left_out.join(", "),
@@ -117,7 +117,7 @@ fn rewrite(file: &Path, tried: &Tried) -> Result<bool, Failure> {
         [] => "every request was answered with a page".to_owned(),
         out => format!("taken out: {}", out.join(", ")),
     };
-    talk::say(&format!("tried {} once; {out}", file.display()));
+    talk::say(format!("tried {} once; {out}", file.display()));
     Ok(true)
 }
 

@@ -8,7 +8,7 @@ use load_report::search;
 use super::args::LoadArgs;
 use super::settings::Settings;
 use crate::exit::{Exit, Failure};
-use crate::{signals, talk};
+use crate::{language, signals, talk};
 
 /// Searches, prints what was found, and says how the program ends.
 pub(crate) fn find_max(
@@ -17,13 +17,13 @@ pub(crate) fn find_max(
     stop: &AtomicBool,
 ) -> Result<Exit, Failure> {
     let (plan, goals) = (&settings.plan, &settings.goals);
-    talk::say(&search::announcement(&settings.url, plan, goals));
-    let mut tell = |trial: &Trial| talk::say(&search::line_of(trial));
+    talk::say(search::announcement(&settings.url, plan, goals));
+    let mut tell = |trial: &Trial| talk::say(search::line_of(trial));
     let found = load::find_max(plan, &settings.scenario, goals, stop, &mut tell)
         .map_err(|error| Failure::new(Exit::Failed, error))?;
     match args.json {
         true => talk::data(&search::document(&settings.url, goals, &found)),
-        false => talk::page(&search::summary(&found)),
+        false => talk::page(&search::summary(&found, language::chosen())),
     }
     Ok(match found.rate {
         _ if signals::raised(stop) => Exit::Interrupted,

@@ -26,7 +26,7 @@ pub(super) fn attach(args: &ProfileArgs) -> Result<Exit, Failure> {
     // What others asked for before is not ours.
     rings.poll();
     order(args, pid, &folder)?;
-    talk::say(&format!(
+    talk::say(format!(
         "profiling process {pid} for {:.1} s",
         args.length.as_secs_f64()
     ));

@@ -66,7 +66,7 @@ fn from_file(path: &Path) -> Result<Profile, Failure> {
     let bytes = std::fs::read(path).map_err(|error| failed(&error))?;
     let read = stacks::import::read(&bytes).map_err(|error| failed(&error))?;
     for sentence in &read.left_out {
-        talk::say(&format!("{}: {sentence}", path.display()));
+        talk::say(format!("{}: {sentence}", path.display()));
     }
     let mut profile = read.profile;
     if profile.command.is_empty() {
@@ -84,6 +84,6 @@ pub(super) fn keep(folder: &Path, profile: &Profile, run: Option<i64>) -> Option
     let started = now - (profile.duration / 1_000_000) as i64;
     let kept = Store::open(folder)
         .and_then(|store| store.add_profile(started, &profile.command, &profile.encode(), run));
-    kept.inspect_err(|error| talk::say(&format!("hakaru: {error}; this profile is not kept")))
+    kept.inspect_err(|error| talk::say(format!("hakaru: {error}; this profile is not kept")))
         .ok()
 }

@@ -29,7 +29,7 @@ pub(crate) fn keep_of_run(settings: &Settings, run: Option<i64>, collector: Prof
     if let (Some(run), false) = (run, profile.samples.is_empty())
         && let Some(number) = kept::keep(&settings.project, &profile, Some(run))
     {
-        talk::say(&format!(
+        talk::say(format!(
             "the stacks of run {run} are kept as profile {number}; `hakaru profile show {number}` shows them, \
              `--route` those of one route"
         ));
@@ -47,7 +47,7 @@ pub(crate) fn kept_of_run(run: i64) -> Option<Profile> {
     match kept {
         Ok(profile) => profile,
         Err(failure) => {
-            talk::say(&format!(
+            talk::say(format!(
                 "the run's profile is left out: {}",
                 failure.message
             ));

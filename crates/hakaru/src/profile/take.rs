@@ -73,7 +73,7 @@ pub(super) fn show(
 ) -> Result<(), Failure> {
     for process in rings.processes() {
         for trouble in &process.troubles {
-            talk::say(&format!("process {}: {trouble}", process.pid));
+            talk::say(format!("process {}: {trouble}", process.pid));
         }
     }
     let number = folder()
@@ -131,7 +131,7 @@ fn spawn(args: &ProfileArgs, places: &places::Inside) -> Result<Child, Failure> 
         )
     })?;
     if args.standby {
-        talk::say(&format!(
+        talk::say(format!(
             "process {} stands by; from another terminal: hakaru profile --pid {}",
             child.id(),
             child.id()
@@ -206,7 +206,7 @@ fn exit_of(status: ExitStatus, stop: &AtomicBool) -> Exit {
     } else if status.success() {
         Exit::Ok
     } else {
-        talk::say(&format!("the command ended with {status}"));
+        talk::say(format!("the command ended with {status}"));
         Exit::TargetDied
     }
 }

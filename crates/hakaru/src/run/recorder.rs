@@ -228,7 +228,7 @@ impl State {
         if let Some(writer) = &mut self.recorded.writer
             && let Err(error) = writer.append(&chunk)
         {
-            talk::say(&format!("hakaru: {error}; the run goes on in memory"));
+            talk::say(format!("hakaru: {error}; the run goes on in memory"));
             self.recorded.writer = None;
             self.trouble(not_kept(&error));
         }
@@ -265,7 +265,7 @@ pub(crate) fn finish(writer: Option<RunWriter>, recording: &mut Recording) -> Op
     match writer.append(&late).and_then(|()| writer.finish(&summary)) {
         Ok(()) => Some(writer.number()),
         Err(error) => {
-            talk::say(&format!(
+            talk::say(format!(
                 "hakaru: {error}; the run is kept without its summary"
             ));
             recording.troubles.push(not_kept(&error));

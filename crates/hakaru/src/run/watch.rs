@@ -24,7 +24,7 @@ pub(crate) fn load(
     stop: &Arc<AtomicBool>,
 ) -> Loaded {
     let plan = &settings.plan;
-    talk::say(&announcement(settings));
+    talk::say(announcement(settings));
     // Its own flag: the app's death ends the load, but is no Ctrl-C.
     let over = AtomicBool::new(false);
     let (begin, whole) = (Instant::now(), plan.warmup + plan.duration);
@@ -37,7 +37,7 @@ pub(crate) fn load(
             .iter()
             .filter(|exchange| exchange.outcome != recording::Outcome::Ok)
             .count() as u64;
-        progress.show(&format!(
+        progress.show(format!(
             "  {:>4.0} s of {:.0} s   {requests} requests   {failed} failed",
             begin.elapsed().as_secs_f64(),
             whole.as_secs_f64(),

@@ -148,13 +148,13 @@ impl Work<'_> {
         let prepared = runner::prepare(database, &mut self.wanted, &self.settings);
         let prepared = prepared.map_err(|error| of_run(&error))?;
         if let Some(Unfinished { done, steps, .. }) = &prepared.cut_off {
-            talk::say(&format!(
+            talk::say(format!(
                 "an earlier run was cut off after {done} of {} statements; this one goes on from there",
                 steps.len()
             ));
         }
         for step in &prepared.restored {
-            talk::say(&format!("to be made again: {} {}", step.kind, step.name));
+            talk::say(format!("to be made again: {} {}", step.kind, step.name));
         }
         Ok(prepared)
     }
@@ -173,7 +173,7 @@ impl Work<'_> {
     fn show(&self, plan: &Plan) {
         if !self.args.json {
             talk::data(&page::plan(plan, talk::colour()));
-            talk::say(&page::summary(plan));
+            talk::say(page::summary(plan));
         }
     }
 

@@ -80,7 +80,7 @@ fn split(folder: &Path, schema: &Schema, server: &Server) -> Result<(), Failure>
     for (name, text) in &files {
         fs::write(folder.join(name), text).map_err(unwritable)?;
     }
-    talk::say(&format!(
+    talk::say(format!(
         "wrote {} files into {}",
         files.len(),
         folder.display()

@@ -190,7 +190,7 @@ pub(crate) fn pgpass(login: &Login) -> Option<String> {
         Private::Text(text) => secrets::pgpass(&text, login),
         Private::Missing => None,
         Private::Open => {
-            talk::say(&format!(
+            talk::say(format!(
                 "hakaru: {} is not used, since others may read it; chmod 0600 it",
                 path.display()
             ));

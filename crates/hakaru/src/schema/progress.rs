@@ -51,14 +51,14 @@ impl Watch {
                 let line = format!("{}/{} {}", index + 1, self.total, name(step));
                 self.ticker = self.live.then(|| Ticker::start(line.clone(), self.start));
                 if !self.live {
-                    talk::say(&format!("{line} …"));
+                    talk::say(format!("{line} …"));
                 }
             }
             Event::Done(index, took) => {
                 self.ticker = None;
                 self.done = index + 1;
                 if !self.live || *took >= WORTH_A_LINE {
-                    talk::say(&format!(
+                    talk::say(format!(
                         "{}/{} done in {:.1} s, {:.1} s in all",
                         index + 1,
                         self.total,
@@ -104,7 +104,7 @@ impl Ticker {
             let mut progress = Progress::new();
             loop {
                 let seconds = start.elapsed().as_secs();
-                progress.show(&format!("{line} … {}:{:02}", seconds / 60, seconds % 60));
+                progress.show(format!("{line} … {}:{:02}", seconds / 60, seconds % 60));
                 if stopped.recv_timeout(TICK) != Err(RecvTimeoutError::Timeout) {
                     return;
                 }

@@ -136,23 +136,23 @@ pub(crate) fn say_notes(notes: &[Note]) {
             .chars()
             .take(SHOWN_MAX)
             .collect();
-        talk::say(&format!(
+        talk::say(format!(
             "{}:{}: kept as it is and not compared: {text}",
             note.source, note.line
         ));
     }
     let unnamed = of(NoteKind::Opaque).count().saturating_sub(NAMED_MAX);
     if unnamed > 0 {
-        talk::say(&format!(
+        talk::say(format!(
             "and {unnamed} more statements that are not compared"
         ));
     }
     for note in of(NoteKind::Deprecated) {
-        talk::say(&format!("{}:{}: {}", note.source, note.line, note.text));
+        talk::say(format!("{}:{}: {}", note.source, note.line, note.text));
     }
     let data = of(NoteKind::Data).count();
     if data > 0 {
-        talk::say(&format!(
+        talk::say(format!(
             "{data} statements with data are no schema and were passed over"
         ));
     }

@@ -44,14 +44,14 @@ pub(super) fn say(unseen: &[Unseen], allow: bool) {
         kinds.entry(&each.kind).or_default().push(&each.name);
     }
     for (kind, names) in &kinds {
-        talk::say(&format!(
+        talk::say(format!(
             "not seen: {kind}, {}: {}",
             names.len(),
             names.join(", ")
         ));
     }
     if !unseen.is_empty() && !allow {
-        talk::say(&format!(
+        talk::say(format!(
             "{} objects are neither compared nor written: see to them yourself, and say --allow-unseen to end with 0",
             unseen.len()
         ));

@@ -1,8 +1,8 @@
 //! What a measurement tells of the host and the app's processes.
 
-use std::fmt;
-
+use findings::numbers;
 use recording::{HostSample, Nanos, ProcessRole};
+use words::{Text, text};
 
 /// Share of the cores that others may take, above what they usually take here, until a measurement is made again. Found
 /// by weighing.
@@ -92,14 +92,15 @@ impl Judged {
     pub(crate) fn is_disturbed(&self) -> bool {
         self.excess > 1.0
     }
-}
 
-impl fmt::Display for Judged {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// What disturbed it.
+    pub(crate) fn cause(&self) -> Text {
         if self.slowness > SLOW {
-            write!(f, "the cores were {:.2}x slower than usual", self.slowness)
+            let slowness = format!("{:.2}", self.slowness);
+            text!("the cores were {slowness}x slower than usual", slowness)
         } else {
-            write!(f, "others took {:.0}% of the cores", self.others * 100.0)
+            let share = numbers::share(self.others);
+            text!("others took {share} of the cores", share)
         }
     }
 }
@@ -140,7 +141,7 @@ mod tests {
                 judge(*pace);
             }
             let judged = judge(pace);
-            let told = judged.is_disturbed().then(|| judged.to_string());
+            let told = judged.is_disturbed().then(|| judged.cause().to_string());
             assert_eq!(told.as_deref(), expected, "{before:?} {pace}");
         };
         let slower = Some("the cores were 1.25x slower than usual");

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use findings::numbers;
 use report::tuned::Ended;
 use whatif::search::{Cell, Extras, Search, Step};
+use words::{Text, text};
 
 use super::block::{self, App, Block, NoBlock, Wanted};
 use super::knobs::Server;
@@ -98,13 +100,13 @@ impl<'a> Race<'a> {
                 Step::Done(ending) => return Ok((Ended::Search(ending), broken)),
                 Step::Measure(cell) => cell,
             };
-            let name = format!(
-                "round {}: {} × {}",
-                search.rounds(),
-                cell.workers,
-                cell.threads
+            let name = text!(
+                "round {round}: {workers} × {threads}",
+                round = search.rounds(),
+                workers = cell.workers,
+                threads = cell.threads
             );
-            match self.measure(cell, None, search.rounds(), &name)? {
+            match self.measure(cell, None, search.rounds(), name)? {
                 Got::Block(block) => search.add(Some(block.figures), block.memory_bytes),
                 Got::Broken(why) => {
                     broken.push((cell, why));
@@ -142,7 +144,7 @@ impl<'a> Race<'a> {
         let mut blocks = 0;
         while let Some(setting) = extras.step() {
             let setting = setting.map(|index| names[index].as_str());
-            let name = setting.unwrap_or("as it is");
+            let name = setting.map_or_else(|| text!("as it is"), Text::from);
             match self.measure(cell, setting, blocks / (names.len() + 1), name)? {
                 Got::Block(block) => extras.add(Some(block.figures), block.memory_bytes),
                 Got::Broken(_) => extras.add(None, 0),
@@ -160,7 +162,7 @@ impl<'a> Race<'a> {
         cell: Cell,
         runtime: Option<&str>,
         round: usize,
-        name: &str,
+        name: Text,
     ) -> Result<Got, Failure> {
         if self.round != round {
             self.round = round;
@@ -188,7 +190,7 @@ impl<'a> Race<'a> {
                 Err(NoBlock::Interrupted) => return Ok(Got::Over(Ended::Interrupted)),
                 Err(NoBlock::Failed(failure)) => return Err(failure),
                 Err(NoBlock::Broken(why)) => {
-                    self.say(name, &format!("does not work: {why}"));
+                    self.say(name, text!("does not work: {why}", why));
                     return Ok(Got::Broken(why));
                 }
             };
@@ -198,12 +200,20 @@ impl<'a> Race<'a> {
             let judged = usual.judge(block.disturbance);
             if judged.is_disturbed() && self.redone < self.redone_max() {
                 self.redone += 1;
-                self.say(name, &format!("{judged}; measured again"));
+                self.say(
+                    name.clone(),
+                    text!("{judged}; measured again", judged = judged.cause()),
+                );
                 continue;
             }
             self.measured += 1;
             let (rps, p95) = (block.figures.rps, block.figures.p95);
-            self.say(name, &format!("{rps:.1} requests/s, p95 {p95:.1} ms"));
+            let said = text!(
+                "{rate} requests/s, p95 {p95}",
+                rate = format!("{rps:.1}"),
+                p95 = numbers::duration_ms(p95)
+            );
+            self.say(name, said);
             return Ok(Got::Block(block));
         }
     }
@@ -213,11 +223,13 @@ impl<'a> Race<'a> {
         first + (each * self.measured as f64) as usize
     }
 
-    fn say(&self, name: &str, what: &str) {
+    fn say(&self, name: Text, what: Text) {
         let left = self.deadline.saturating_duration_since(Instant::now());
-        talk::say(&format!(
-            "{name}: {what}; {:.0} s of the budget left",
-            left.as_secs_f64()
+        talk::say(text!(
+            "{name}: {what}; {seconds} s of the budget left",
+            name,
+            what,
+            seconds = format!("{:.0}", left.as_secs_f64())
         ));
     }
 }

@@ -1,66 +1,74 @@
 //! The page of `hakaru tune`.
 
+use findings::counted;
 use whatif::goal::{Figures, Metric};
-use whatif::search::{Candidate, Cell, Effect, Ending, Outcome};
+use whatif::search::{Candidate, Cell, Effect, Ending, Extra, Outcome};
+use words::{Language, Phrase, Text, phrase, text};
 
 use super::{Ended, Tuned};
 use crate::forecast::{load_words, memory};
 use crate::numbers;
 use crate::text::{Column, fold, table};
 
-const HEADS: [Column<'static>; 9] = [
-    Column::words("", 0),
-    Column::figure("predicted/s", 5),
-    Column::figure("predicted p95", 6),
-    Column::figure("measured/s", 0),
-    Column::figure("p50", 4),
-    Column::figure("p95", 0),
-    Column::figure("memory", 2),
-    Column::figure("blocks", 3),
-    Column::words("", 1),
+/// Heads of the figures, and how soon their columns are left out.
+const HEADS: [(Phrase, u8); 7] = [
+    (phrase!("predicted/s"), 5),
+    (phrase!("predicted p95"), 6),
+    (phrase!("measured/s"), 0),
+    (phrase!("p50"), 4),
+    (phrase!("p95"), 0),
+    (phrase!("memory"), 2),
+    (phrase!("blocks"), 3),
 ];
 
 impl Tuned<'_> {
     /// For people, at most `columns` wide.
-    pub fn text(&self, columns: usize) -> String {
-        let mut text = self.table(columns);
-        for (cell, why) in self.broken {
-            text.push_str(&format!("  {} does not work: {why}\n", times(*cell)));
-        }
-        text.push_str(&format!("\n{}\n", self.verdict()));
-        if let Some(outcome) = self.search.outcome() {
-            for line in self.changes(&outcome) {
-                text.push_str(&format!("{line}\n"));
-            }
-        }
-        text.push_str(&self.runtime());
-        fold(&text, columns)
-    }
-
-    fn table(&self, columns: usize) -> String {
-        let goal = self
-            .aim
-            .goal
-            .map_or("no goal".to_owned(), |goal| goal.to_string());
-        let mut text = format!(
-            "{}\n{goal} under {}; predicted from {}, {} settings, replay {:.0}% off\n\n",
-            self.command,
-            load_words(&self.model.recorded.load),
-            self.run
-                .map_or("a run that is not kept".to_owned(), |run| format!(
-                    "run {run}"
-                )),
-            self.search.candidates().len(),
-            self.model.error() * 100.0
+    pub fn text(&self, columns: usize, language: Language) -> String {
+        let mut texts = vec![self.command.into(), self.origin(), Text::default()];
+        texts.extend(self.table(columns, language).into_iter().map(Text::from));
+        texts.extend(
+            self.broken.iter().map(|(cell, why)| {
+                text!("  {cell} does not work: {why}", cell = times(*cell), why)
+            }),
         );
-        let rows: Vec<Vec<String>> = self.measured().map(|known| self.row(known)).collect();
-        for line in table(&HEADS, &rows, columns.saturating_sub(2)) {
-            text.push_str(&format!("  {line}\n"));
+        texts.extend([Text::default(), self.verdict()]);
+        if let Some(outcome) = self.search.outcome() {
+            texts.extend(self.changes(&outcome));
         }
-        text
+        texts.extend(self.runtime());
+        let lines = texts.iter().map(|text| text.written_in(language) + "\n");
+        fold(&lines.collect::<String>(), columns)
     }
 
-    fn row(&self, known: &Candidate) -> Vec<String> {
+    /// What was asked for, and what it was predicted from.
+    fn origin(&self) -> Text {
+        let goal = self.aim.goal.map(|goal| Text::from(goal.to_string()));
+        let run = self.run.map(|run| text!("run {run}", run));
+        text!(
+            "{goal} under {load}; predicted from {run}, {settings}, replay {share} off",
+            goal = goal.unwrap_or_else(|| text!("no goal")),
+            load = load_words(&self.model.recorded.load),
+            run = run.unwrap_or_else(|| text!("a run that is not kept")),
+            settings = counted!(self.search.candidates().len() as u64, "setting"),
+            share = numbers::share(self.model.error())
+        )
+    }
+
+    fn table(&self, columns: usize, language: Language) -> Vec<String> {
+        let names = HEADS.map(|(name, _)| name.written_in(language));
+        let figures = names.iter().zip(HEADS);
+        let mut heads = vec![Column::words("", 0)];
+        heads.extend(figures.map(|(name, (_, drop))| Column::figure(name, drop)));
+        heads.push(Column::words("", 1));
+        let now = phrase!("now").written_in(language);
+        let rows: Vec<Vec<String>> = (self.measured())
+            .map(|known| self.row(known, &now))
+            .collect();
+        let lines = table(&heads, &rows, columns.saturating_sub(2)).into_iter();
+        lines.map(|line| format!("  {line}")).collect()
+    }
+
+    fn row(&self, known: &Candidate, now: &str) -> Vec<String> {
         let seen = self.search.expected(known.cell).unwrap_or_default();
         let is_present = known.cell == self.present;
         let cells = [
@@ -72,83 +80,97 @@ impl Tuned<'_> {
             numbers::duration_ms(seen.p95),
             memory(known.memory_bytes),
             known.measured.len().to_string(),
-            if is_present { "now" } else { "" }.to_owned(),
+            if is_present { now } else { "" }.to_owned(),
         ];
         cells.to_vec()
     }
 
     /// What was found, in a sentence or two.
-    fn verdict(&self) -> String {
+    fn verdict(&self) -> Text {
         let Some(outcome) = self.search.outcome() else {
-            return "no setting works; the reasons are above".to_owned();
+            return text!("no setting works; the reasons are above");
         };
         let cell = times(outcome.best.cell);
-        let figures = said(&outcome.figures) + &self.goal_interval(&outcome);
-        let found = match (self.aim.goal, outcome.best.measured.is_empty()) {
-            (_, true) => format!("nothing was measured; predicted best is {cell}: {figures}"),
-            (None, _) => format!("best is {cell}: {figures}"),
-            (Some(goal), _) if outcome.goal_met => format!("{cell} holds {goal}: {figures}"),
-            (Some(goal), _) => format!("nothing holds {goal}; nearest is {cell}: {figures}"),
+        let figures = said(&outcome.figures, self.goal_interval(&outcome));
+        let goal = self.aim.goal.map(|goal| goal.to_string());
+        let found = match (goal, outcome.best.measured.is_empty()) {
+            (_, true) => text!(
+                "nothing was measured; predicted best is {cell}: {figures}",
+                cell,
+                figures
+            ),
+            (None, _) => text!("best is {cell}: {figures}", cell, figures),
+            (Some(goal), _) if outcome.goal_met => {
+                text!("{cell} holds {goal}: {figures}", cell, goal, figures)
+            }
+            (Some(goal), _) => text!(
+                "nothing holds {goal}; nearest is {cell}: {figures}",
+                goal,
+                cell,
+                figures
+            ),
         };
-        format!("{found}; {}", self.how_it_ended())
+        text!("{found}; {ending}", found, ending = self.how_it_ended())
     }
 
     /// Where the goal's figure lies, behind the figures.
-    fn goal_interval(&self, outcome: &Outcome) -> String {
+    fn goal_interval(&self, outcome: &Outcome) -> Text {
         let (Some(goal), Some(spread)) = (self.aim.goal, outcome.goal_figure) else {
-            return String::new();
+            return Text::default();
         };
         let shown = |value: f64| match (value.is_finite(), goal.metric) {
             (false, _) => "?".to_owned(),
             (true, Metric::Rps) => numbers::plain(value),
             (true, _) => numbers::duration_ms(value),
         };
-        format!(
-            " ({} with 95% between {} and {})",
-            goal.metric,
-            shown(spread.low),
-            shown(spread.high)
+        text!(
+            " ({metric} with 95% between {low} and {high})",
+            metric = goal.metric.to_string(),
+            low = shown(spread.low),
+            high = shown(spread.high)
         )
     }
 
-    fn how_it_ended(&self) -> String {
-        let took = format!("{:.0} s of measuring", self.measuring.as_secs_f64());
+    fn how_it_ended(&self) -> Text {
+        let seconds = format!("{:.0}", self.measuring.as_secs_f64());
+        let took = text!("{seconds} s of measuring", seconds);
         match self.ended {
             Ended::Search(Ending::Known) => {
-                format!("no other setting tried can be better by 3% ({took})")
+                text!("no other setting tried can be better by 3% ({took})", took)
             }
-            Ended::Search(Ending::Noise) => {
-                format!("others may be as good: this host's noise hides the difference ({took})")
-            }
+            Ended::Search(Ending::Noise) => text!(
+                "others may be as good: this host's noise hides the difference ({took})",
+                took
+            ),
             Ended::Search(Ending::GoalMissed) => {
-                format!("no setting is predicted to hold it either ({took})")
+                text!("no setting is predicted to hold it either ({took})", took)
             }
-            Ended::Budget => {
-                format!("the budget is out ({took}), so another may be better; --budget gives more")
+            Ended::Budget => text!(
+                "the budget is used up ({took}), so another may be better; --budget gives more",
+                took
+            ),
+            Ended::Interrupted => {
+                text!("interrupted after {took}, so another may be better", took)
             }
-            Ended::Interrupted => format!("interrupted after {took}, so another may be better"),
         }
     }
 
     /// The lines to change, and what they give.
-    fn changes(&self, outcome: &Outcome) -> Vec<String> {
+    fn changes(&self, outcome: &Outcome) -> Vec<Text> {
         let cell = outcome.best.cell;
         if cell == self.present {
-            return vec!["change nothing: that is the present setting".to_owned()];
+            return vec![text!("change nothing: that is the present setting")];
         }
-        let mut lines = vec!["to change (nothing was changed)".to_owned()];
+        let mut lines = vec![text!("to change (nothing was changed)")];
         lines.extend(match self.is_unicorn() {
-            true => vec![format!(
-                "  unicorn.rb     worker_processes {}",
-                cell.workers
-            )],
+            true => vec![format!("  unicorn.rb     worker_processes {}", cell.workers).into()],
             false => puma_lines(cell),
         });
         if let Some(effect) = outcome.effect {
-            lines.push(format!(
-                "expected: {:.2}× the requests/s of now (95% interval {})",
-                effect.ratio,
-                between(effect)
+            lines.push(text!(
+                "expected: {ratio}× the requests/s of now (95% interval {interval})",
+                ratio = format!("{:.2}", effect.ratio),
+                interval = between(effect)
             ));
         }
         lines.extend(self.memory_change(outcome));
@@ -156,33 +178,48 @@ impl Tuned<'_> {
     }
 
     /// Settings of the runtime, each beside the best cell without it.
-    fn runtime(&self) -> String {
+    fn runtime(&self) -> Vec<Text> {
         if self.extras.is_empty() {
-            return String::new();
+            return Vec::new();
         }
-        let mut text = "\nof the runtime, each alone beside it\n".to_owned();
+        let mut lines = vec![
+            Text::default(),
+            text!("of the runtime, each alone beside it"),
+        ];
         for extra in self.extras {
-            let said = extra.effect.map_or("does not work".to_owned(), |effect| {
-                format!(
-                    "{:.2}× the requests/s (95% interval {})",
-                    effect.ratio,
-                    between(effect)
-                )
-            });
-            let memory = extra
-                .memory_ratio
-                .map_or(String::new(), |ratio| format!("; {ratio:.2}× the memory"));
-            let mark = if extra.is_better() { "; set it" } else { "" };
-            text.push_str(&format!("  {}\n    {said}{memory}{mark}\n", extra.name));
+            lines.push(format!("  {}", extra.name).into());
+            lines.push(text!("    {effect}", effect = effect_of(extra)));
         }
-        text
+        lines
     }
 
-    fn memory_change(&self, outcome: &Outcome) -> Option<String> {
+    fn memory_change(&self, outcome: &Outcome) -> Option<Text> {
         let present = (self.search.candidates().iter()).find(|known| known.cell == self.present)?;
         let (now, then) = (present.memory_bytes, outcome.best.memory_bytes);
-        (now > 0 && then > 0).then(|| format!("memory: {} → {}", memory(now), memory(then)))
+        (now > 0 && then > 0).then(|| {
+            text!(
+                "memory: {now} → {then}",
+                now = memory(now),
+                then = memory(then)
+            )
+        })
     }
+}
+
+/// What one setting of the runtime gives.
+fn effect_of(extra: &Extra) -> Text {
+    let mut parts = vec![match extra.effect {
+        Some(effect) => text!(
+            "{ratio}× the requests/s (95% interval {interval})",
+            ratio = format!("{:.2}", effect.ratio),
+            interval = between(effect)
+        ),
+        None => text!("does not work"),
+    }];
+    let memory = extra.memory_ratio.map(|ratio| format!("{ratio:.2}"));
+    parts.extend(memory.map(|ratio| text!("{ratio}× the memory", ratio)));
+    parts.extend(extra.is_better().then(|| text!("set it")));
+    Text::list(parts, text!("; "))
 }
 
 fn between(effect: Effect) -> String {
@@ -193,22 +230,34 @@ fn between(effect: Effect) -> String {
     format!("{}–{}", end(effect.low), end(effect.high))
 }
 
-fn puma_lines(cell: Cell) -> Vec<String> {
+fn puma_lines(cell: Cell) -> Vec<Text> {
     let (workers, threads) = (web_concurrency(cell), cell.threads);
     vec![
-        format!("  command        puma {}", flags(cell)),
-        format!("  or puma.rb     workers {workers}; threads {threads}, {threads}"),
-        format!("  or variables   WEB_CONCURRENCY={workers} RAILS_MAX_THREADS={threads}"),
-        format!("  database.yml   pool: {threads} or more, for each worker"),
+        text!("  command        puma {flags}", flags = flags(cell)),
+        text!(
+            "  or puma.rb     workers {workers}; threads {threads}, {threads}",
+            workers,
+            threads
+        ),
+        text!(
+            "  or variables   WEB_CONCURRENCY={workers} RAILS_MAX_THREADS={threads}",
+            workers,
+            threads
+        ),
+        text!(
+            "  database.yml   pool: {threads} or more, for each worker",
+            threads
+        ),
     ]
 }
 
-fn said(figures: &Figures) -> String {
-    format!(
-        "{} requests/s, p50 {}, p95 {}",
-        numbers::plain(figures.rps),
-        numbers::duration_ms(figures.p50),
-        numbers::duration_ms(figures.p95)
+fn said(figures: &Figures, interval: Text) -> Text {
+    text!(
+        "{rate} requests/s, p50 {p50}, p95 {p95}{interval}",
+        rate = numbers::plain(figures.rps),
+        p50 = numbers::duration_ms(figures.p50),
+        p95 = numbers::duration_ms(figures.p95),
+        interval
     )
 }
 

@@ -79,7 +79,7 @@ impl Experiment<'_> {
             && self.disturbed as f64 > DISTURBED_SHARE * measurements as f64
         {
             self.notes.push(text!("the host was disturbed during {disturbed} of {measurements} measurements ({last} in the last of \
-                 them): intervals are wider for it; a quieter host or hour decides sooner", disturbed = self.disturbed, measurements, last = last.to_string()));
+                 them): intervals are wider for it; a quieter host or hour decides sooner", disturbed = self.disturbed, measurements, last = last.cause()));
         }
         if self.generator > GENERATOR_BUSY {
             self.notes.push(text!("the load generator used {share}% of its thread, so it may be what was measured; give it more \
