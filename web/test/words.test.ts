@@ -19,4 +19,8 @@ test("code between backticks is told from words", () => {
     { text: " again", code: false },
   ]);
   assert.deepEqual(pieces("a ` alone"), [{ text: "a ` alone", code: false }]);
+  assert.deepEqual(pieces("run `a lo…"), [
+    { text: "run ", code: false },
+    { text: "a lo…", code: true },
+  ]);
 });

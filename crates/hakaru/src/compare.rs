@@ -129,7 +129,7 @@ pub(crate) fn told(comparison: &Comparison) -> Trial {
         started_at_unix_ms: comparison.started_at_unix_ms,
         decision: page::decision(comparison).name().to_owned(),
         verdict: page::sentence(comparison).to_string(),
-        document: page::compact(comparison),
+        document: page::compact(comparison, words::Language::English),
         ..Trial::default()
     }
 }
@@ -147,8 +147,9 @@ pub(crate) fn show(comparison: &Comparison, how: &HowArgs) -> Result<(), Failure
     }
     match &how.html {
         Some(path) => {
-            let text = page::text(comparison, report::text::COLUMNS, language::chosen());
-            let html = report::html::page(&page::compact(comparison), &text);
+            let language = language::chosen();
+            let text = page::text(comparison, report::text::COLUMNS, language);
+            let html = report::html::page(&page::compact(comparison, language), &text, language);
             crate::page::write_html(path, &html)
         }
         None => Ok(()),

@@ -81,7 +81,10 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
         rows: &rows,
     };
     match args.json {
-        true => talk::data(&load_report::json::document(&view)),
+        true => talk::data(&load_report::json::document(
+            &view,
+            words::Language::English,
+        )),
         false if args.html.as_deref().is_some_and(is_stdout) => {}
         false => talk::page(&load_report::page::summary(
             &view,
@@ -94,10 +97,10 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
     }
     if let Some(path) = &args.html {
         let (json, text) = (
-            load_report::json::document(&view),
+            load_report::json::document(&view, language::chosen()),
             load_report::page::summary(&view, report::text::COLUMNS, language::chosen()),
         );
-        write_html(path, &report::html::page(&json, &text))?;
+        write_html(path, &report::html::page(&json, &text, language::chosen()))?;
     }
     Ok(exit(&settings, &measured, &goals))
 }

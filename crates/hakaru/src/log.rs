@@ -24,7 +24,7 @@ pub(crate) fn log(args: &LogArgs) -> Result<Exit, Failure> {
     add_trials(&mut lines, store.trials().map_err(failed)?);
     let journal = Journal::of(lines).last(args.last.unwrap_or(usize::MAX));
     if let Some(path) = &args.html {
-        page::write_html(path, &journal.html())?;
+        page::write_html(path, &journal.html(language::chosen()))?;
         if page::is_stdout(path) || (!args.json && !args.markdown) {
             return Ok(Exit::Ok);
         }

@@ -40,7 +40,10 @@ fn show(args: &ShowArgs) -> Result<Exit, Failure> {
         counted: None,
     };
     if let Some(path) = &args.html {
-        crate::page::write_html(path, &report::profile::to_html(&view))?;
+        crate::page::write_html(
+            path,
+            &report::profile::to_html(&view, crate::language::chosen()),
+        )?;
     }
     if let Some(name) = &args.around {
         let around = report::profile::around(&found.profile, name);
@@ -58,7 +61,8 @@ fn diff(args: &DiffArgs) -> Result<Exit, Failure> {
     let after = filtered(&args.after, &args.filter)?.profile;
     let diff = stacks::diff(&before, &after);
     if let Some(path) = &args.html {
-        let page = report::profile::difference_to_html(&before, &after, &diff);
+        let page =
+            report::profile::difference_to_html(&before, &after, &diff, crate::language::chosen());
         crate::page::write_html(path, &page)?;
     }
     if args.json {

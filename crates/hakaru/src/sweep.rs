@@ -105,7 +105,7 @@ fn show(args: &SweepArgs, sweep: &Sweep) -> Result<(), Failure> {
         false => talk::page(&sweep.text(look::page_columns(), language::chosen())),
     }
     match &args.html {
-        Some(path) => page::write_html(path, &sweep.html()),
+        Some(path) => page::write_html(path, &sweep.html(language::chosen())),
         None => Ok(()),
     }
 }

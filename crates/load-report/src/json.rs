@@ -3,19 +3,19 @@
 use hdrhistogram::Histogram;
 use load::{Outcomes, Pace};
 use recording::Outcome;
-use words::Text;
+use words::Language;
 
 use crate::{View, distribution, doubts, quantile_ms, v1};
 
-/// The JSON, indented, with a line feed at its end.
-pub fn document(view: &View<'_>) -> String {
-    let mut text = serde_json::to_string_pretty(&load(view))
+/// The JSON, indented, with a line feed at its end; its sentences are in a language.
+pub fn document(view: &View<'_>, language: Language) -> String {
+    let mut text = serde_json::to_string_pretty(&load(view, language))
         .expect("maps have text keys and nothing else can fail");
     text.push('\n');
     text
 }
 
-fn load<'a>(view: &View<'a>) -> v1::Load<'a> {
+fn load<'a>(view: &View<'a>, language: Language) -> v1::Load<'a> {
     let measured = view.measured;
     let figures = &measured.figures;
     let outcomes = &figures.outcomes;
@@ -54,7 +54,9 @@ fn load<'a>(view: &View<'a>) -> v1::Load<'a> {
         },
         score: measured.score.as_ref().and_then(|score| score.points),
         expectations: expectations(view),
-        doubts: (doubts::all(view).iter()).map(Text::to_string).collect(),
+        doubts: (doubts::all(view).iter())
+            .map(|doubt| doubt.written_in(language))
+            .collect(),
         steps: steps(view),
         failures: failures(view),
         series: series(view),

@@ -12,31 +12,31 @@ use crate::{View, json, terminal};
 const TEMPLATE: &str = include_str!("../assets/report.html");
 const TEXT_PLACE: &str = "<!--HAKARU_TEXT-->";
 const JSON_PLACE: &str = "/*HAKARU_JSON*/";
+/// Holds the sentences that only the page has.
+const CATALOGUE: &str = "html";
 
 /// The page of a run, with what [`crate::profile::of_run`] says of its profile if it has one.
 pub fn run(view: &View<'_>, profile: Option<Value>, language: Language) -> String {
     let mut document = json::value(view, language);
     document["profile"] = profile.unwrap_or_default();
-    document["words"] = dictionary(language);
     let style = terminal::Style {
         language,
         ..terminal::Style::default()
     };
-    let page = page(&document.to_string(), &terminal::run(view, style));
-    page.replacen(
-        "<html lang=\"en\"",
-        &format!("<html lang=\"{}\"", language.code()),
-        1,
-    )
+    page(&document.to_string(), &terminal::run(view, style), language)
 }
 
-/// The page's own sentences in a language, by their English: those that its script holds, and counts, whose nouns it adds. None
-/// for English.
+/// The page's own sentences in a language, by their English: those of its catalogue, those that its script shares with other
+/// pages, and counts, whose nouns it adds. None for English.
 fn dictionary(language: Language) -> Value {
     let sentences = words::japanese::sentences().into_iter();
     let is_wanted = language == Language::Japanese;
-    let is_of_page = |english: &str| TEMPLATE.contains(english) || english.starts_with("{count} ");
-    let of_page = sentences.filter(|one| is_wanted && is_of_page(one.english));
+    let is_of_page = |one: &words::japanese::Sentence| {
+        one.area == CATALOGUE
+            || one.english.starts_with("{count} ")
+            || TEMPLATE.contains(one.english)
+    };
+    let of_page = sentences.filter(|one| is_wanted && is_of_page(one));
     of_page
         .map(|one| (one.english.to_owned(), Value::from(one.japanese)))
         .collect::<Map<_, _>>()
@@ -44,15 +44,19 @@ fn dictionary(language: Language) -> Value {
 }
 
 /// A page around one of the documents of `docs/json.md`, with the text that stands in for it where
-/// scripts do not run.
-pub fn page(json: &str, text: &str) -> String {
+/// scripts do not run. Its own sentences are in the language; those of the document and the text are what they are.
+pub fn page(json: &str, text: &str, language: Language) -> String {
+    let (_, keys) = json.split_once('{').expect("a document is an object");
+    let json = format!("{{\"words\":{},{keys}", dictionary(language));
     let (head, rest) = TEMPLATE
         .split_once(TEXT_PLACE)
         .expect("the template has a place for the text");
     let (middle, tail) = rest
         .split_once(JSON_PLACE)
         .expect("the template has a place for the data, after the text");
-    [head, &escape_text(text), middle, &escape_json(json), tail].concat()
+    let english = format!("<html lang=\"{}\"", Language::English.code());
+    let head = head.replacen(&english, &format!("<html lang=\"{}\"", language.code()), 1);
+    [&head, &escape_text(text), middle, &escape_json(&json), tail].concat()
 }
 
 /// JSON that cannot end its script element, nor begin a comment in it: `<` occurs in texts only, where
@@ -73,6 +77,8 @@ mod axe_tests;
 mod browser;
 #[cfg(test)]
 mod chart_tests;
+#[cfg(test)]
+mod japanese_tests;
 #[cfg(test)]
 mod profile_tests;
 #[cfg(test)]

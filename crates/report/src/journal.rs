@@ -111,19 +111,20 @@ impl Journal {
 
     /// As JSON, format `hakaru-log`, version 1, with a line feed at its end.
     pub fn json(&self) -> String {
-        format!("{:#}\n", self.document())
+        format!("{:#}\n", self.document(Language::English))
     }
 
     /// As one HTML file that needs no network.
-    pub fn html(&self) -> String {
+    pub fn html(&self, language: Language) -> String {
         html::page(
-            &self.document().to_string(),
-            &self.text(COLUMNS, Language::English),
+            &self.document(language).to_string(),
+            &self.text(COLUMNS, language),
+            language,
         )
     }
 
-    fn document(&self) -> Value {
-        let runs: Vec<Value> = self.rows.iter().map(Row::json).collect();
+    fn document(&self, language: Language) -> Value {
+        let runs: Vec<Value> = (self.rows.iter()).map(|row| row.json(language)).collect();
         json!({ "format": "hakaru-log", "version": 1, "runs": runs })
     }
 
@@ -263,7 +264,7 @@ impl Row {
             .collect()
     }
 
-    fn json(&self) -> Value {
+    fn json(&self, language: Language) -> Value {
         let line = &self.line;
         let known = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         json!({
@@ -273,7 +274,7 @@ impl Row {
             "part_of": known(&line.part_of),
             "commit": known(&line.commit),
             "dirty": known(&line.dirty),
-            "changes": self.changes.iter().map(Text::to_string).collect::<Vec<_>>(),
+            "changes": self.changes.iter().map(|text| text.written_in(language)).collect::<Vec<_>>(),
             "score": line.score,
             "rps": line.rps,
             "latency_ms": {

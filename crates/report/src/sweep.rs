@@ -165,17 +165,17 @@ impl Sweep {
 
     /// As JSON, format `hakaru-sweep`, version 1, with a line feed at its end.
     pub fn json(&self) -> String {
-        format!("{:#}\n", self.document())
+        format!("{:#}\n", self.document(Language::English))
     }
 
-    fn document(&self) -> Value {
+    fn document(&self, language: Language) -> Value {
         let steps: Vec<Value> = self.steps.iter().map(Step::json).collect();
         let knee = self.knee().map(|step| step.connections);
         json!({
             "format": "hakaru-sweep",
             "version": 1,
             "command": self.command,
-            "verdict": self.verdict().to_string(),
+            "verdict": self.verdict().written_in(language),
             "ended": match self.ended {
                 Ended::Complete => "complete",
                 Ended::Saturated => "saturated",
@@ -183,16 +183,17 @@ impl Sweep {
             },
             "knee_connections": knee,
             "left_out": self.left_out,
-            "notes": self.notes.iter().map(Text::to_string).collect::<Vec<_>>(),
+            "notes": self.notes.iter().map(|note| note.written_in(language)).collect::<Vec<_>>(),
             "steps": steps,
         })
     }
 
     /// As one HTML file that needs no network.
-    pub fn html(&self) -> String {
+    pub fn html(&self, language: Language) -> String {
         html::page(
-            &self.document().to_string(),
-            &self.text(COLUMNS, Language::English),
+            &self.document(language).to_string(),
+            &self.text(COLUMNS, language),
+            language,
         )
     }
 
@@ -404,7 +405,11 @@ mod tests {
     #[test]
     fn the_page_holds_the_document() {
         let sweep = sweep(&[(1, 100.0), (10, 800.0)], Ended::Complete);
-        assert!(sweep.html().contains("\"format\":\"hakaru-sweep\""));
+        assert!(
+            sweep
+                .html(Language::English)
+                .contains("\"format\":\"hakaru-sweep\"")
+        );
         let json: Value = serde_json::from_str(&sweep.json()).expect("JSON");
         assert_eq!(json["steps"][1]["cores"]["app"], 0.5);
         assert_eq!(json["knee_connections"], 10);

@@ -90,6 +90,18 @@ fn templates_are_found_in_sources() {
     assert_eq!(found, expected);
 }
 
+#[test]
+fn counts_of_the_page_are_found() {
+    let source = r#"counted(hit(1), "match", "matches"); counted(2, "row"); counted(3, noun)"#;
+    let expected = [
+        "{count} match",
+        "{count} matches",
+        "{count} row",
+        "{count} rows",
+    ];
+    assert_eq!(web_counts(source), expected);
+}
+
 /// All templates of the workspace.
 fn templates() -> Templates {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
@@ -105,8 +117,44 @@ fn templates() -> Templates {
             let found = literal(source[at + 2..].trim_start()).filter(|_| is_call);
             templates.extend(found.map(|template| (template, path.clone())));
         }
+        for template in web_counts(&source) {
+            templates.insert(template, path.clone());
+        }
     }
     templates
+}
+
+/// The templates of `counted(value, "noun")` and `counted(value, "noun", "plural")` on the page.
+fn web_counts(source: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for (at, _) in source.match_indices('(') {
+        let (called, inside) = (&source[..at], &source[at + 1..]);
+        if !called.ends_with("counted") && !called.ends_with("many") {
+            continue;
+        }
+        let arguments = &inside[..end_of_call(inside).unwrap_or(0)];
+        let mut literals = arguments.split('"').skip(1).step_by(2);
+        let Some(noun) = literals.next() else {
+            continue;
+        };
+        let plural = literals.next();
+        let plural = plural.map_or_else(|| format!("{noun}s"), str::to_owned);
+        found.extend([noun, &plural].map(|noun| format!("{{count}} {noun}")));
+    }
+    found
+}
+
+/// Where the parenthesis that is open as `inside` begins is closed.
+fn end_of_call(inside: &str) -> Option<usize> {
+    let mut depth = 1;
+    inside.find(|c| {
+        depth += match c {
+            '(' => 1,
+            ')' => -1,
+            _ => 0,
+        };
+        depth == 0
+    })
 }
 
 /// The sources of the HTML page, whose own sentences go through `t("…")`.
@@ -204,15 +252,7 @@ fn literal(source: &str) -> Option<String> {
 
 /// The last argument of `counted!`.
 fn noun(inside: &str) -> Option<String> {
-    let mut depth = 1;
-    let end = inside.find(|c| {
-        depth += match c {
-            '(' => 1,
-            ')' => -1,
-            _ => 0,
-        };
-        depth == 0
-    })?;
+    let end = end_of_call(inside)?;
     let arguments = inside[..end].trim_end().trim_end_matches(',');
     let (before, _) = arguments.strip_suffix('"')?.rsplit_once('"')?;
     literal(&arguments[before.len()..])

@@ -1,6 +1,7 @@
 // How charts look, in one place: uPlot's options from the little that differs between ours.
 import type uPlot from "uplot";
 
+import { t } from "../words.ts";
 import { UNKNOWN } from "./numbers.ts";
 
 export interface ChartLine {
@@ -173,5 +174,5 @@ export function legend(wish: ChartWish, column: Column, at: number | null): stri
   const known = Array.from(column).filter((value) => value != null);
   if (known.length === 0) return UNKNOWN;
   const [low, high] = known.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [Infinity, -Infinity]);
-  return low === high ? say(low) : `${say(low)} to ${say(high)}`;
+  return low === high ? say(low) : t("{from} to {to}", { from: say(low), to: say(high) });
 }

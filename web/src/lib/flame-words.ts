@@ -1,19 +1,23 @@
 // What a flame graph says in words: amounts in the profile's unit, places, names of states.
 import type { Flame, FlameFrame, State } from "../format.ts";
 import type { Whose } from "./flame.ts";
-import { bytes, count, duration, share } from "./numbers.ts";
+import { t } from "../words.ts";
+import { bytes, counted, duration, share } from "./numbers.ts";
 
-export const STATE_NAMES: Record<State, string> = {
-  running: "running",
-  gvl_wait: "waiting for the GVL",
-  gc: "garbage collection",
-  sql: "SQL",
-  http: "HTTP",
-  lock: "lock",
-  pool: "pool",
-  sleep: "sleep",
-  other_io: "other I/O",
-};
+export function stateName(state: State): string {
+  const names: Record<State, string> = {
+    running: t("running"),
+    gvl_wait: t("waiting for the GVL"),
+    gc: t("garbage collection"),
+    sql: "SQL",
+    http: "HTTP",
+    lock: t("lock"),
+    pool: t("connection pool"),
+    sleep: t("sleep"),
+    other_io: t("other I/O"),
+  };
+  return names[state];
+}
 
 /** The terms of the balance whose colours the states have. */
 export const STATE_TERMS: Record<State, string> = {
@@ -30,7 +34,8 @@ export const STATE_TERMS: Record<State, string> = {
 
 export function amount(unit: Flame["unit"], measure: "weight" | "bytes", weight: number): string {
   if (measure === "bytes") return bytes(Math.round(weight));
-  return unit === "us" ? duration(weight / 1000) : `${count(weight)} ${unit}`;
+  if (unit === "us") return duration(weight / 1000);
+  return unit === "objects" ? counted(weight, "object") : counted(weight, "sample");
 }
 
 /** `12.4%`: finer than elsewhere, since small frames are compared. */
@@ -42,13 +47,13 @@ export function fine(part: number): string {
 
 /** `+3.1 points`. */
 export function points(change: number): string {
-  return `${change >= 0 ? "+" : "−"}${Math.abs(change * 100).toFixed(1)} points`;
+  return t("{change} points", { change: `${change >= 0 ? "+" : "−"}${Math.abs(change * 100).toFixed(1)}` });
 }
 
 /** `lib/resolver/spec.rb:8`; a method without a file is one in C, or its profile tells no files. */
 export function placeOf(frame: FlameFrame): string {
   const [name, file, line] = frame;
-  if (file === "") return name.startsWith("(") ? "" : "no Ruby file";
+  if (file === "") return name.startsWith("(") ? "" : t("no Ruby file");
   const short = file.split("/").slice(-3).join("/");
   return line > 0 ? `${short}:${line}` : short;
 }

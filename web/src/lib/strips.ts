@@ -1,5 +1,6 @@
 // The window second by second, as strips that are drawn one below the other.
 import type { Process, Role, Second } from "../format.ts";
+import { t } from "../words.ts";
 import { duration, plain } from "./numbers.ts";
 
 export interface Line {
@@ -18,15 +19,17 @@ export interface Strip {
 
 /** A strip's title with its unit. */
 export function heading(strip: Strip): string {
-  const units: Record<Strip["unit"], string> = { "": "", "/s": " per second", ms: "", cores: "", "%": "", MiB: " (MiB)" };
-  return strip.title + units[strip.unit];
+  const units: Record<Strip["unit"], string> = { "": "", "/s": "/s", ms: "", cores: "", "%": "", MiB: "MiB" };
+  const unit = units[strip.unit];
+  return unit ? `${strip.title} (${unit})` : strip.title;
 }
 
 /** A value with its unit: `67/s`, `121 MiB`. */
 export function said(strip: Strip, value: number): string {
   if (strip.unit === "ms") return duration(value);
   const number = plain(Math.abs(value) < 1e-9 ? 0 : value);
-  return strip.unit === "/s" || strip.unit === "%" || strip.unit === "" ? number + strip.unit : `${number} ${strip.unit}`;
+  if (strip.unit === "cores") return t("{count} cores", { count: number });
+  return strip.unit === "MiB" ? `${number} MiB` : number + strip.unit;
 }
 
 /** Something that happened in a second. */
@@ -35,18 +38,18 @@ export interface Mark {
   kind: "failed" | "workers" | "collected";
 }
 
-/** How each mark looks and what it means, in the order in which they are explained. */
-export const MARKS: Record<Mark["kind"], { sign: string; meaning: string }> = {
-  failed: { sign: "▼", meaning: "requests failed" },
-  workers: { sign: "■", meaning: "a worker came or went" },
-  collected: { sign: "●", meaning: "a major garbage collection" },
-};
+/** How each mark looks. */
+export const SIGNS: Record<Mark["kind"], string> = { failed: "▼", workers: "■", collected: "●" };
 
 /** The explanation of those that are there. */
 export function explained(marks: Mark[]): string {
-  const there = (kind: string) => marks.some((mark) => mark.kind === kind);
-  const kinds = Object.entries(MARKS).filter(([kind]) => there(kind));
-  return kinds.map(([, mark]) => `${mark.sign} ${mark.meaning}`).join(", ");
+  const meanings: [Mark["kind"], string][] = [
+    ["failed", t("requests failed")],
+    ["workers", t("a worker came or went")],
+    ["collected", t("a major garbage collection")],
+  ];
+  const there = meanings.filter(([kind]) => marks.some((mark) => mark.kind === kind));
+  return there.map(([kind, meaning]) => `${SIGNS[kind]} ${meaning}`).join(", ");
 }
 
 /** Collections in more seconds than this share are no event; their strip shows them. */
@@ -69,9 +72,9 @@ export function strips(seconds: Second[], processes: Process[]): Strip[] {
     return used.length > 0 ? bytes / 2 ** 20 : null;
   };
   const all: Strip[] = [
-    { title: "Requests answered", unit: "/s", lines: [line("answered", (second) => second.answered)] },
+    { title: t("Requests answered"), unit: "/s", lines: [line(t("answered"), (second) => second.answered)] },
     {
-      title: "Latency",
+      title: t("Latency"),
       unit: "ms",
       log: true,
       lines: [
@@ -81,36 +84,36 @@ export function strips(seconds: Second[], processes: Process[]): Strip[] {
       ],
     },
     {
-      title: "Failed",
+      title: t("Failed"),
       unit: "/s",
       lines: [
-        line("errors", (second) => second.errors),
-        line("failed checks", (second) => second.checks_failed),
+        line(t("errors"), (second) => second.errors),
+        line(t("failed checks"), (second) => second.checks_failed),
       ],
     },
     {
-      title: "Cores in use",
+      title: t("Cores in use"),
       unit: "cores",
       lines: [
-        line("whole host", (second) => second.cpu_busy_cores),
-        line("app", cores("app")),
-        line("database", cores("database")),
-        line("generator", cores("generator")),
+        line(t("whole host"), (second) => second.cpu_busy_cores),
+        line(t("app"), cores("app")),
+        line(t("database"), cores("database")),
+        line(t("generator"), cores("generator")),
       ],
     },
     {
-      title: "Threads",
+      title: t("Threads"),
       unit: "",
       lines: [
-        line("busy", (second) => second.threads_busy),
-        line("requests waiting for one", (second) => second.backlog),
+        line(t("busy"), (second) => second.threads_busy),
+        line(t("requests waiting for one"), (second) => second.backlog),
       ],
     },
-    { title: "Memory", unit: "MiB", lines: [line("app", memory("app")), line("database", memory("database"))] },
+    { title: t("Memory"), unit: "MiB", lines: [line(t("app"), memory("app")), line(t("database"), memory("database"))] },
     {
-      title: "Garbage collection, % of the time of the process that collects most",
+      title: t("Garbage collection, % of the time of the process that collects most"),
       unit: "%",
-      lines: [line("collecting", mostGarbage)],
+      lines: [line(t("collecting"), mostGarbage)],
     },
   ];
   return all.map(withoutEmptyLines).filter((strip) => strip.lines.length > 0);

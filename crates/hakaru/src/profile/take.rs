@@ -99,7 +99,10 @@ pub(super) fn show(
         report::profile::page(&view)
     });
     match &args.html {
-        Some(path) => crate::page::write_html(path, &report::profile::to_html(&view)),
+        Some(path) => crate::page::write_html(
+            path,
+            &report::profile::to_html(&view, crate::language::chosen()),
+        ),
         None => Ok(()),
     }
 }

@@ -1,21 +1,22 @@
 //! The JSON `hakaru-compare`; `docs/json.md` says what each key means.
 
 use serde_json::{Value, json};
-use words::Text;
+use words::{Language, Text};
 
 use super::{Comparison, Ending, MeasuredBlock, Row, Variant, decision, sentence};
 
 /// For people's eyes and programs, with a line feed at its end.
 pub fn json(comparison: &Comparison) -> String {
-    format!("{:#}\n", value(comparison))
+    format!("{:#}\n", value(comparison, Language::English))
 }
 
-/// In one line, for the HTML page.
-pub fn compact(comparison: &Comparison) -> String {
-    value(comparison).to_string()
+/// In one line, for the HTML page, whose sentences are in the reader's language.
+pub fn compact(comparison: &Comparison, language: Language) -> String {
+    value(comparison, language).to_string()
 }
 
-fn value(comparison: &Comparison) -> Value {
+fn value(comparison: &Comparison, language: Language) -> Value {
+    let say = |text: &Text| text.written_in(language);
     json!({
         "format": "hakaru-compare",
         "version": 1,
@@ -31,7 +32,7 @@ fn value(comparison: &Comparison) -> Value {
         "noise_floor": comparison.noise_floor,
         "noise_claims": comparison.noise_claims,
         "decision": decision(comparison).name(),
-        "verdict": sentence(comparison).to_string(),
+        "verdict": sentence(comparison).written_in(language),
         "ended": ended(&comparison.ending),
         "measuring_s": comparison.measuring_s,
         "latency_curve": comparison.curve.iter().map(|point| json!({
@@ -39,14 +40,14 @@ fn value(comparison: &Comparison) -> Value {
         })).collect::<Vec<_>>(),
         "measured": comparison.measured.iter()
             .map(|block| measured(&comparison.rows, block)).collect::<Vec<_>>(),
-        "notes": comparison.notes.iter().map(Text::to_string).collect::<Vec<_>>(),
+        "notes": comparison.notes.iter().map(say).collect::<Vec<_>>(),
         "tried": comparison.tried.as_ref().map(|tried| json!({
             "run": tried.run,
             "number": tried.number,
-            "title": tried.title.to_string(),
-            "remedy": tried.remedy.to_string(),
+            "title": say(&tried.title),
+            "remedy": say(&tried.remedy),
             "is_kept": tried.is_kept,
-            "afterwards": tried.afterwards.to_string(),
+            "afterwards": say(&tried.afterwards),
         })),
     })
 }

@@ -17,7 +17,7 @@ use crate::comparison::{self, Comparison, Tried};
 use crate::profile::{difference_to_html, of_run};
 
 /// What `hakaru load --json` printed of the chat, with an expectation that was missed.
-const LOAD: &str = include_str!("load.json");
+pub(super) const LOAD: &str = include_str!("load.json");
 
 fn axe() -> String {
     let path = concat!(
@@ -103,18 +103,19 @@ fn pages_of_runs_are_accessible() {
 #[test]
 fn pages_of_several_runs_are_accessible() {
     check(&[
-        ("compare", compared(&faster())),
-        ("try", compared(&tried())),
-        ("load", super::page(LOAD, "")),
-        ("sweep", sweep().html()),
-        ("log", journal(3).html()),
+        ("compare", compared(&faster(), Language::English)),
+        ("try", compared(&tried(), Language::English)),
+        ("load", super::page(LOAD, "", Language::English)),
+        ("sweep", sweep().html(Language::English)),
+        ("log", journal(3).html(Language::English)),
     ]);
 }
 
-fn compared(comparison: &Comparison) -> String {
+pub(super) fn compared(comparison: &Comparison, language: Language) -> String {
     super::page(
-        &comparison::compact(comparison),
-        &comparison::text(comparison, crate::text::COLUMNS, Language::English),
+        &comparison::compact(comparison, language),
+        &comparison::text(comparison, crate::text::COLUMNS, language),
+        language,
     )
 }
 
@@ -127,7 +128,7 @@ fn faster() -> Comparison {
     ])
 }
 
-fn tried() -> Comparison {
+pub(super) fn tried() -> Comparison {
     Comparison {
         tried: Some(Tried {
             run: 3,
@@ -151,7 +152,12 @@ fn pages_of_profiles_are_accessible() {
         ("empty profile", page_of(&Profile::default())),
         (
             "difference",
-            difference_to_html(&profile, &after, &stacks::diff(&profile, &after)),
+            difference_to_html(
+                &profile,
+                &after,
+                &stacks::diff(&profile, &after),
+                Language::English,
+            ),
         ),
     ]);
 }

@@ -40,16 +40,23 @@ fn stretched() -> Profile {
 }
 
 pub(super) fn page_of(profile: &Profile) -> String {
+    page_in(profile, Language::English)
+}
+
+pub(super) fn page_in(profile: &Profile, language: Language) -> String {
     let counted = CountedView {
         method: "Spec.new".to_owned(),
         sites: vec![("a.rb:3 in run".to_owned(), 8, 6)],
         missed: 1,
     };
-    to_html(&ProfileView {
-        number: Some(4),
-        profile,
-        counted: Some(&counted),
-    })
+    to_html(
+        &ProfileView {
+            number: Some(4),
+            profile,
+            counted: Some(&counted),
+        },
+        language,
+    )
 }
 
 #[test]
@@ -60,7 +67,12 @@ fn pages_with_flame_graphs_fit_every_screen_and_complain_of_nothing() {
     let empty = Profile::default();
     check_looks(&mut browser, &page_of(&empty), "profile,calls");
     let after = collapsed("main;a 200\nmain;b 300");
-    let page = difference_to_html(&profile, &after, &stacks::diff(&profile, &after));
+    let page = difference_to_html(
+        &profile,
+        &after,
+        &stacks::diff(&profile, &after),
+        Language::English,
+    );
     check_looks(&mut browser, &page, "difference,changes");
 }
 

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use stacks::{Diff, Flame, Profile};
+use words::Language;
 
 use super::graph::Graphs;
 use super::{ProfileView, difference, difference_json, page};
@@ -11,7 +12,7 @@ use crate::html;
 const NODES_MAX: usize = 30_000;
 
 /// The page of a profile.
-pub fn to_html(view: &ProfileView<'_>) -> String {
+pub fn to_html(view: &ProfileView<'_>, language: Language) -> String {
     let profile = view.profile;
     let mut graphs = Graphs::new(profile);
     graphs.add("all", None, &Flame::of(profile, NODES_MAX));
@@ -20,11 +21,16 @@ pub fn to_html(view: &ProfileView<'_>) -> String {
     document["number"] = json!(view.number);
     document["counted"] = view.counted.map_or(Value::Null, super::counted_json);
     document["flame"] = graphs.end();
-    html::page(&document.to_string(), &page(view))
+    html::page(&document.to_string(), &page(view), language)
 }
 
 /// The page of a difference.
-pub fn difference_to_html(before: &Profile, after: &Profile, diff: &Diff) -> String {
+pub fn difference_to_html(
+    before: &Profile,
+    after: &Profile,
+    diff: &Diff,
+    language: Language,
+) -> String {
     let mut graphs = Graphs::new(after);
     let flame = Flame::of_both(before, after, NODES_MAX);
     graphs.add("difference", None, &flame);
@@ -38,7 +44,11 @@ pub fn difference_to_html(before: &Profile, after: &Profile, diff: &Diff) -> Str
         "changes": told["frames"],
         "flame": graphs.end(),
     });
-    html::page(&document.to_string(), &difference(before, after, diff))
+    html::page(
+        &document.to_string(),
+        &difference(before, after, diff),
+        language,
+    )
 }
 
 /// What stands above the graph.
