@@ -4,16 +4,18 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use findings::numbers;
+use findings::{counted, numbers};
 use load::{Checked, Plan, Trust, Via};
 use recording::Outcome;
+use report::text::{left, width};
 use scenario::{FlowSpec, Scenario};
 use serde::Serialize;
+use words::{Text, text};
 
 use crate::cli::parse_duration;
 use crate::exit::{Exit, Failure};
 use crate::settings::{URL_DEFAULT, nanos, scenario_spec};
-use crate::{config, talk};
+use crate::{config, language, talk};
 
 /// Flags as typed.
 #[derive(Debug, Args)]
@@ -93,9 +95,10 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Failure> {
         .count();
     match args.json {
         true => talk::data(&json(&all)),
-        false => talk::say(format!(
-            "{}, {failed} failed",
-            numbers::counted(all.len() as u64, "request")
+        false => talk::say(text!(
+            "{requests}, {failed} failed",
+            requests = counted!(all.len() as u64, "request"),
+            failed
         )),
     }
     Ok(match failed {
@@ -177,7 +180,10 @@ fn tried(flow: &mut FlowSpec, feed: Option<PathBuf>) {
 
 fn shown(checked: &Checked, verbose: bool) -> String {
     let good = checked.outcome == Outcome::Ok;
-    let mark = if good { "ok    " } else { "FAILED" };
+    let say = |text: Text| text.written_in(language::chosen());
+    let [well, badly] = [text!("ok"), text!("FAILED")].map(say);
+    let columns = width(&well).max(width(&badly));
+    let mark = left(if good { &well } else { &badly }, columns);
     let status = match checked.status {
         0 => "–".to_owned(),
         status => status.to_string(),
@@ -188,7 +194,8 @@ fn shown(checked: &Checked, verbose: bool) -> String {
         checked.line, checked.place
     );
     if !good {
-        text.push_str(&format!("        {}\n", checked.outcome.name()));
+        let outcome = say(Text::named(checked.outcome.name()));
+        text.push_str(&format!("        {outcome}\n"));
     }
     for fault in &checked.faults {
         text.push_str(&format!("        - {fault}\n"));

@@ -16,6 +16,7 @@ use std::sync::atomic::AtomicBool;
 
 use report::comparison::{self as page, Comparison, Decision};
 use store::{RunClaim, Store, StoreError, Trial};
+use words::text;
 
 use crate::cli::{CompareArgs, HowArgs};
 use crate::exit::{Exit, Failure};
@@ -80,7 +81,10 @@ impl Held {
             Err(error @ StoreError::Busy { .. }) => Err(Failure::new(Exit::Busy, error)),
             Err(error @ StoreError::Newer { .. }) => Err(Failure::new(Exit::Failed, error)),
             Err(error) => {
-                talk::say(format!("hakaru: {error}; this comparison will not be kept"));
+                talk::say(text!(
+                    "hakaru: {why}; this comparison will not be kept",
+                    why = error.to_string()
+                ));
                 Ok(Held { kept: None })
             }
         }
@@ -96,8 +100,9 @@ impl Held {
         if let Some(store) = self.store()
             && let Err(error) = store.put_trial(trial)
         {
-            talk::say(format!(
-                "hakaru: {error}; the journal lacks this comparison"
+            talk::say(text!(
+                "hakaru: {why}; the journal lacks this comparison",
+                why = error.to_string()
             ));
         }
     }

@@ -12,10 +12,16 @@ use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 
+use report::text::left;
+use words::{Phrase, Text, phrase, text};
+
 use crate::cli::InitArgs;
 use crate::config::FILE_NAME;
 use crate::exit::{Exit, Failure};
-use crate::{guard, talk};
+use crate::{guard, language, talk};
+
+/// Columns of the words before what was found, written and comes next.
+const HEAD_COLUMNS: usize = 7;
 
 /// The first flow, relative to the project.
 const FLOW: &str = "flows/first.hurl";
@@ -43,22 +49,29 @@ pub(crate) fn init(args: &InitArgs) -> Result<Exit, Failure> {
     if !create(&folder.join(FILE_NAME), &write::config(&app, FLOW, &remote))? {
         return Err(there_already(&folder.join(FILE_NAME)));
     }
-    talk::say(format!("found:  {}", app.found.join("\n        ")));
-    talk::say(format!(
-        "wrote:  {FILE_NAME}, each line explained\n        {FLOW}{}",
-        if flow_is_new {
-            ": the requests of a first flow"
-        } else {
-            " was there and is kept"
-        }
-    ));
+    said(phrase!("found:"), app.found);
+    let flow = match flow_is_new {
+        true => text!("{flow}: the requests of a first flow", flow = FLOW),
+        false => text!("{flow} was there and is kept", flow = FLOW),
+    };
+    let config = text!("{file}, each line explained", file = FILE_NAME);
+    said(phrase!("wrote:"), vec![config, flow]);
     if !remote.is_empty() {
         return Err(guard::refusal(&remote, app.before.as_deref()));
     }
-    talk::say(
-        "next:   hakaru run\n        then write what your users do into the flow (docs/flows.md)",
-    );
+    let next = text!("then write what your users do into the flow (docs/flows.md)");
+    said(phrase!("next:"), vec!["hakaru run".into(), next]);
     Ok(Exit::Ok)
+}
+
+/// Lines under each other, the first behind its head.
+fn said(head: Phrase, texts: Vec<Text>) {
+    let mut head = head.written_in(language::chosen());
+    for text in texts {
+        let line = text!("{head} {text}", head = left(&head, HEAD_COLUMNS), text);
+        talk::say(line);
+        head.clear();
+    }
 }
 
 fn there_already(path: &Path) -> Failure {

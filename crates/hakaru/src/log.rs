@@ -3,6 +3,7 @@
 use recording::Recording;
 use report::journal::{Journal, Line, Tried};
 use store::{JournalEntry, RunEntry, RunRef, Store, Trial};
+use words::text;
 
 use crate::cli::LogArgs;
 use crate::exit::{Exit, Failure};
@@ -123,8 +124,9 @@ pub(crate) fn keep(settings: &Settings, revision: Revision, number: i64, recordi
     };
     let kept = Store::open(&settings.project).and_then(|store| store.put_journal(number, &entry));
     if let Err(error) = kept {
-        talk::say(format!(
-            "hakaru: {error}; the journal lacks this run's line"
+        talk::say(text!(
+            "hakaru: {why}; the journal lacks this run's line",
+            why = error.to_string()
         ));
     }
 }

@@ -1,6 +1,7 @@
 //! `hakaru note`: a remark in the journal.
 
 use store::{RunRef, Store};
+use words::text;
 
 use crate::cli::NoteArgs;
 use crate::exit::{Exit, Failure};
@@ -16,6 +17,6 @@ pub(crate) fn note(args: &NoteArgs) -> Result<Exit, Failure> {
     let number = store
         .add_note(wanted, &args.text)
         .map_err(|error| Failure::new(Exit::Failed, error))?;
-    talk::say(format!("noted at run {number}"));
+    talk::say(text!("noted at run {number}", number));
     Ok(Exit::Ok)
 }

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use recording::{Outcome, Recording};
 use store::RunRef;
+use words::text;
 
 use crate::cli::ReportArgs;
 use crate::exit::{Exit, Failure};
@@ -142,7 +143,7 @@ pub(crate) fn write_html(path: &Path, page: &str) -> Result<(), Failure> {
         }
         return Err(unwritable(path, &error));
     }
-    talk::say(format!("wrote {}", path.display()));
+    talk::say(text!("wrote {path}", path = path.display().to_string()));
     Ok(())
 }
 

@@ -12,7 +12,7 @@ use report::profile::ProfileView;
 use stacks::Profile;
 
 use crate::exit::{Exit, Failure};
-use crate::talk;
+use crate::{language, talk};
 use kept::Found;
 
 use cli::{DiffArgs, ExportArgs, FilterArgs, ProfileArgs, ProfileCommand, ShowArgs};
@@ -40,18 +40,15 @@ fn show(args: &ShowArgs) -> Result<Exit, Failure> {
         counted: None,
     };
     if let Some(path) = &args.html {
-        crate::page::write_html(
-            path,
-            &report::profile::to_html(&view, crate::language::chosen()),
-        )?;
+        crate::page::write_html(path, &report::profile::to_html(&view, language::chosen()))?;
     }
     if let Some(name) = &args.around {
-        let around = report::profile::around(&found.profile, name);
+        let around = report::profile::around(&found.profile, name, language::chosen());
         talk::data(&around.map_err(|error| Failure::new(Exit::Usage, error))?);
     } else if args.json {
         talk::data(&report::profile::json(&view));
     } else if args.html.is_none() {
-        talk::data(&report::profile::page(&view));
+        talk::data(&report::profile::page(&view, language::chosen()));
     }
     Ok(Exit::Ok)
 }
@@ -61,14 +58,18 @@ fn diff(args: &DiffArgs) -> Result<Exit, Failure> {
     let after = filtered(&args.after, &args.filter)?.profile;
     let diff = stacks::diff(&before, &after);
     if let Some(path) = &args.html {
-        let page =
-            report::profile::difference_to_html(&before, &after, &diff, crate::language::chosen());
+        let page = report::profile::difference_to_html(&before, &after, &diff, language::chosen());
         crate::page::write_html(path, &page)?;
     }
     if args.json {
         talk::data(&report::profile::difference_json(&before, &after, &diff));
     } else if args.html.is_none() {
-        talk::data(&report::profile::difference(&before, &after, &diff));
+        talk::data(&report::profile::difference(
+            &before,
+            &after,
+            &diff,
+            language::chosen(),
+        ));
     }
     Ok(Exit::Ok)
 }

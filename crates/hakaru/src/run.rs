@@ -20,6 +20,7 @@ use recording::{Recording, Trouble};
 use scenario::Scenario;
 use store::{RunClaim, Store};
 use target::{Running, TargetError};
+use words::text;
 
 use crate::cli::RunArgs;
 use crate::exit::{Exit, Failure};
@@ -116,7 +117,8 @@ pub(crate) fn claim(
         Err(error @ store::StoreError::Busy { .. }) => Err(Failure::new(Exit::Busy, error)),
         Err(error @ store::StoreError::Newer { .. }) => Err(Failure::new(Exit::Failed, error)),
         Err(error) => {
-            talk::say(format!("hakaru: {error}; this run will not be kept"));
+            let why = error.to_string();
+            talk::say(text!("hakaru: {why}; this run will not be kept", why));
             troubles.push(recorder::not_kept(&error));
             Ok(None)
         }
@@ -136,7 +138,10 @@ pub(crate) fn reset_data(settings: &Settings, stop: &AtomicBool) -> Result<(), F
     let (Some(spec), Some((command, limit))) = (&settings.start, &settings.before) else {
         return Ok(());
     };
-    talk::say(format!("resetting the data: {command}"));
+    talk::say(text!(
+        "resetting the data: {command}",
+        command = command.to_string()
+    ));
     let log = before_log(settings);
     target::run_before(spec, command, *limit, log.as_deref(), stop)
         .map_err(|error| target_failure(error, "the data was reset"))
@@ -155,7 +160,10 @@ pub(crate) fn start(
 ) -> Result<Running, Failure> {
     let started = match &settings.start {
         Some(spec) => {
-            talk::say(format!("starting the app: {}", spec.command));
+            talk::say(text!(
+                "starting the app: {command}",
+                command = spec.command.to_string()
+            ));
             let mut spec = spec.clone();
             spec.log = places.log();
             spec.agent = places.agent();
@@ -228,8 +236,9 @@ fn measure(measure: Measure<'_>) -> Result<(Recording, Option<i64>), Failure> {
     facts::of_load(&mut recording, result);
     if let Some(status) = died.filter(|_| !app.is_attached()) {
         facts::of_death(&mut recording, status, &tail);
-        talk::say(format!(
-            "hakaru: the app died while it was measured ({status}); its last lines:"
+        talk::say(text!(
+            "hakaru: the app died while it was measured ({status}); its last lines:",
+            status = status.to_string()
         ));
         tail.iter().for_each(|line| talk::say(format!("  {line}")));
     } else if signals::raised(stop) {

@@ -19,6 +19,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 use schema::Plan;
+use words::text;
 
 pub(crate) use page::permission;
 pub(crate) use sides::say_notes;
@@ -84,10 +85,9 @@ fn plan(args: &PlanArgs) -> Result<Exit, Failure> {
     let document = document::of(&compared);
     if let Some(path) = &args.out {
         document::write(path, &document)?;
-        talk::say(format!(
-            "wrote {}; carry it out with `hakaru schema apply {}`",
-            path.display(),
-            path.display()
+        talk::say(text!(
+            "wrote {path}; carry it out with `hakaru schema apply {path}`",
+            path = path.display().to_string()
         ));
     }
     show(&compared.plan, &document, args.compare.json);

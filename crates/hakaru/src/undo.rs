@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use store::{Store, StoreError, Undo};
+use words::{Text, text};
 
 use crate::compare::scratch;
 use crate::talk;
@@ -82,9 +83,9 @@ pub(crate) fn pending(store: &Store, address: Option<&str>) {
         Err(error) => return talk::say(format!("hakaru: {error}")),
     };
     for undo in undos {
-        talk::say(format!(
-            "taking back what an interrupted hakaru has left: {}",
-            told(&undo)
+        talk::say(text!(
+            "taking back what an interrupted hakaru has left: {what}",
+            what = told(&undo)
         ));
         settle(store, &undo, address);
     }
@@ -97,18 +98,23 @@ fn settle(store: &Store, undo: &Undo, address: Option<&str>) {
                 talk::say(format!("hakaru: {error}"));
             }
         }
-        Err(why) => talk::say(format!(
-            "hakaru: {} could not be taken back: {why}; it is tried again at the next start",
-            told(undo)
+        Err(why) => talk::say(text!(
+            "hakaru: {what} could not be taken back: {why}; it is tried again at the next start",
+            what = told(undo),
+            why
         )),
     }
 }
 
 /// A schema is long, the others are names.
-fn told(undo: &Undo) -> String {
+fn told(undo: &Undo) -> Text {
     match undo.kind.as_str() {
-        SCHEMA => "a changed schema".to_owned(),
-        kind => format!("{kind} {}", undo.what.replace('\n', " ")),
+        SCHEMA => text!("a changed schema"),
+        kind => text!(
+            "{kind} {name}",
+            kind = Text::named(kind),
+            name = undo.what.replace('\n', " ")
+        ),
     }
 }
 

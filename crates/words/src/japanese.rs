@@ -39,6 +39,20 @@ pub fn of(english: &str) -> Option<&'static str> {
     ALL.get(english).copied()
 }
 
+/// The file of what recordings hold in English; no template of the sources.
+const NAMES: &str = "names";
+
+static NAME_TEMPLATES: LazyLock<Vec<(&str, &str)>> = LazyLock::new(|| {
+    let names = sentences().into_iter().filter(|one| one.area == NAMES);
+    let pairs = names.map(|one| (one.english, one.japanese));
+    pairs.filter(|(english, _)| english.contains('{')).collect()
+});
+
+/// Names with braces, and their Japanese, in the order of the file.
+pub(crate) fn name_templates() -> impl Iterator<Item = (&'static str, &'static str)> {
+    NAME_TEMPLATES.iter().copied()
+}
+
 /// All sentences, in the order of the files.
 pub fn sentences() -> Vec<Sentence> {
     let of_area = |(area, text): (&'static str, &'static str)| {

@@ -56,7 +56,8 @@ impl Text {
         })
     }
 
-    /// A name that a recording holds in English, such as `a Mutex`; one that no catalogue knows stays as it is.
+    /// A name or a sentence that a recording holds in English, such as `a Mutex`; one that no catalogue knows stays as it is. Where
+    /// the catalogue of names has braces, such as in `process {pid}`, anything may stand.
     pub fn named(english: &str) -> Text {
         Text(Kind::Name(english.to_owned()))
     }
@@ -92,7 +93,7 @@ impl Text {
     fn write(&self, language: Language, to: &mut String) {
         match &self.0 {
             Kind::Verbatim(text) => to.push_str(text),
-            Kind::Name(name) => to.push_str(translated(name, language)),
+            Kind::Name(name) => to.push_str(&named(name, language)),
             Kind::Sentence {
                 template,
                 arguments,
@@ -115,6 +116,51 @@ fn translated(english: &str, language: Language) -> &str {
         Language::English => english,
         Language::Japanese => japanese::of(english).unwrap_or(english),
     }
+}
+
+/// What a recording holds in English, in a language: as it stands in the catalogue, else by the first template of names that fits.
+fn named(english: &str, language: Language) -> Cow<'_, str> {
+    if language == Language::English {
+        return Cow::Borrowed(english);
+    }
+    if let Some(known) = japanese::of(english) {
+        return Cow::Borrowed(known);
+    }
+    let fitting = japanese::name_templates().find_map(|(template, japanese)| {
+        let arguments = matched(&pieces(template), english)?;
+        let arguments: Vec<(&str, Text)> = (arguments.into_iter())
+            .map(|(name, value)| (name, Text::named(value)))
+            .collect();
+        let mut written = String::new();
+        fill(japanese, &arguments, language, &mut written);
+        Some(written)
+    });
+    fitting.map_or(Cow::Borrowed(english), Cow::Owned)
+}
+
+/// What stands in the places of a template's arguments, where it fits all of `text`.
+fn matched<'a, 'b>(pieces: &[Piece<'a>], text: &'b str) -> Option<Vec<(&'a str, &'b str)>> {
+    let (first, rest) = pieces.split_first()?;
+    let (name, words) = match (first, rest.first()) {
+        (Piece::Words(words), _) => {
+            let text = text.strip_prefix(words)?;
+            return match rest {
+                [] => text.is_empty().then(Vec::new),
+                rest => matched(rest, text),
+            };
+        }
+        (Piece::Argument(name), None) => {
+            return (!text.is_empty()).then(|| vec![(*name, text)]);
+        }
+        (Piece::Argument(name), Some(Piece::Words(words))) => (*name, *words),
+        (Piece::Argument(_), Some(Piece::Argument(_))) => return None,
+    };
+    let ends = text.match_indices(words).map(|(at, _)| at);
+    ends.filter(|end| *end > 0).find_map(|end| {
+        let mut found = vec![(name, &text[..end])];
+        found.extend(matched(rest, &text[end..])?);
+        Some(found)
+    })
 }
 
 /// A piece of a template.
@@ -302,6 +348,24 @@ mod tests {
         assert_eq!(Text::from("ab defg").fitted(4).to_string(), "ab…");
         assert_eq!(Text::from("測る測る").fitted(6).to_string(), "測る…");
         assert_eq!(Text::from("測る測").fitted(6).to_string(), "測る測");
+    }
+
+    #[test]
+    fn sentences_of_recordings_are_known_by_their_templates() {
+        let check = |template, text, expected: Option<&[(&str, &str)]>| {
+            let found = matched(&pieces(template), text);
+            assert_eq!(found.as_deref(), expected, "{template} {text}");
+        };
+        check("{a} of {b}", "1 of 2", Some(&[("a", "1"), ("b", "2")]));
+        check(
+            "{a} of {b}!",
+            "1 of 2 of 3!",
+            Some(&[("a", "1"), ("b", "2 of 3")]),
+        );
+        check("{a} of {b}", "1 and 2", None);
+        check("{a} of {b}", "1 of ", None);
+        check("in {a} ms", "in 3 ms and more", None);
+        check("as it is", "as it is", Some(&[]));
     }
 
     #[test]

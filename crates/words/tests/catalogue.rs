@@ -50,6 +50,30 @@ fn the_catalogue_holds_nothing_else() {
     );
 }
 
+/// Sentences of recordings are written by `format!`, whose braces may hold nothing: all between them must stand in some source.
+#[test]
+fn sentences_of_recordings_are_in_the_sources() {
+    const WORDS_MIN: usize = 3;
+    let sources = joined_sources();
+    let stale: Vec<&str> = words::japanese::sentences()
+        .iter()
+        .filter(|one| one.area == NAMES && one.english.split(' ').count() > WORDS_MIN)
+        .filter(|one| {
+            let mut parts = one.english.split(['{', '}']).step_by(2);
+            parts.any(|part| {
+                part.split(' ').count() > WORDS_MIN
+                    && !sources.contains(part.trim_matches([' ', ':']))
+            })
+        })
+        .map(|one| one.english)
+        .collect();
+    assert!(
+        stale.is_empty(),
+        "in no source any more:\n{}",
+        stale.join("\n")
+    );
+}
+
 #[test]
 fn each_sentence_is_there_once_with_the_same_arguments() {
     let mut seen = BTreeSet::new();
@@ -171,6 +195,29 @@ fn web_sources() -> Vec<(PathBuf, String)> {
         (path, source)
     };
     sources.map(read).collect()
+}
+
+/// All Rust sources but those of this crate, with strings over several lines in one.
+fn joined_sources() -> String {
+    fn read(folder: &Path, to: &mut String) {
+        for path in entries(folder) {
+            if path.is_dir() {
+                read(&path, to);
+            } else if path.extension().is_some_and(|ending| ending == "rs") {
+                let source = fs::read_to_string(&path).expect("a source file");
+                let lines = source.split("\\\n").map(str::trim_start);
+                to.extend(lines);
+            }
+        }
+    }
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut all = String::new();
+    for krate in entries(&crates) {
+        if krate.file_name().is_some_and(|name| name != "words") {
+            read(&krate.join("src"), &mut all);
+        }
+    }
+    all
 }
 
 fn entries(folder: &Path) -> Vec<PathBuf> {

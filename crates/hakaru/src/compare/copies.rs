@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use target::CommandLine;
+use words::text;
 
 use crate::exit::{Exit, Failure};
 use crate::settings::Settings;
@@ -85,7 +86,7 @@ pub(crate) fn worktree(
     start.directory = tree.join(below);
     start.remove_when_killed.push(folder.clone());
     if let Some(line) = build {
-        talk::say(format!("building {reference}: {line}"));
+        talk::say(text!("building {reference}: {line}", reference, line));
         let line = CommandLine::Shell(line.to_owned());
         target::run_before(start, &line, BUILD_TIMEOUT, None, stop).map_err(
             |error| match error {

@@ -129,7 +129,11 @@ impl<'a> Experiment<'a> {
         let begin = Instant::now();
         let mut segments = Vec::new();
         for label in [Label::A, Label::B] {
-            talk::say(format!("trial of {label}: {}", self.sides.side(label).name));
+            talk::say(text!(
+                "trial of {label}: {name}",
+                label = label.to_string(),
+                name = self.sides.side(label).name
+            ));
             let segment = self.segment(label, length)?;
             if segment.latency.is_empty() {
                 return Err(self.is_silent(label, length.measured));
@@ -207,12 +211,13 @@ impl<'a> Experiment<'a> {
     ) -> Result<Vec<(Label, Segment)>, Trouble> {
         let mut segments = Vec::new();
         for (place, label) in order(number).1.into_iter().enumerate() {
-            self.progress.show(format!(
-                "  block {} of at most {}, {label} ({} of 4)   {:.0} s",
-                number + 1,
-                shape.blocks_max,
-                place + 1,
-                self.begin.elapsed().as_secs_f64()
+            self.progress.show(text!(
+                "  block {number} of at most {most}, {label} ({place} of 4)   {seconds} s",
+                number = number + 1,
+                most = shape.blocks_max,
+                label = label.to_string(),
+                place = place + 1,
+                seconds = format!("{:.0}", self.begin.elapsed().as_secs_f64())
             ));
             segments.push((label, self.calm_segment(label, shape, length)?));
         }

@@ -17,6 +17,7 @@ use std::sync::atomic::AtomicBool;
 use schema::{Allowed, PlanOptions, Source};
 use schema_db::scratch::{self, Index};
 use schema_db::{Database, apply, runner, source};
+use words::text;
 
 use super::copies::{self, Copied};
 use super::sides::{Label, Sides, set, usage};
@@ -123,9 +124,9 @@ impl Schemas {
     ) -> Result<Schemas, Failure> {
         let mut undo = place.undo;
         if place.is_in_place {
-            talk::say(
-                "the change is made in the app's own database and taken back afterwards; rows are what `before` leaves",
-            );
+            talk::say(text!(
+                "the change is made in the app's own database and taken back afterwards; rows are what `before` leaves"
+            ));
             let project = &sides.a.settings.project;
             let noted = Undoing::note(project, kind, &taken_back, Some(&place.address));
             undo = Some(noted.map_err(failed)?);
@@ -293,11 +294,11 @@ impl Place {
         };
         let project = &sides.a.settings.project;
         let undo = Undoing::note(project, DATABASE, &name, Some(&original)).map_err(failed)?;
-        talk::say("copying the database");
+        talk::say(text!("copying the database"));
         if let Err(error) = scratch::copy(&original, &name) {
-            talk::say(format!(
-                "no scratch copy of the database can be made: {}",
-                error.message
+            talk::say(text!(
+                "no scratch copy of the database can be made: {why}",
+                why = error.message
             ));
             return Ok(None);
         }
@@ -326,7 +327,7 @@ impl Place {
             return Ok(Err(learn::address(&sides.a, stop)?));
         }
         let original = directory(sides);
-        talk::say("copying the app's folder with its database");
+        talk::say(text!("copying the app's folder with its database"));
         let copied = copies::folder(&mut sides.a.settings)?;
         let copy = directory(sides);
         let address = learn::address(&sides.a, stop)?;

@@ -47,10 +47,13 @@ pub(crate) fn try_finding(args: &TryArgs) -> Result<Exit, Failure> {
         .load(run)
         .map_err(|error| Failure::new(Exit::Failed, error))?;
     let wanted = Wanted::of(&stored, args)?;
-    talk::say(format!(
-        "finding {} of run {}: {}\ntrying: {}",
-        wanted.number, wanted.run, wanted.title, wanted.text
+    talk::say(text!(
+        "finding {number} of run {run}: {title}",
+        number = wanted.number,
+        run = wanted.run,
+        title = wanted.title
     ));
+    talk::say(text!("trying: {change}", change = wanted.text));
     let stop = watch()?;
     let typed = as_comparison(&stored.recording, &wanted.change, args)?;
     let mut sides = Sides::of(&typed)?;

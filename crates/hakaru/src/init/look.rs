@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use words::{Text, phrase, text};
+
 /// What is known of an app.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct App {
@@ -22,7 +24,7 @@ pub(crate) struct App {
     /// Paths that answer a plain GET, as far as the files show.
     pub(crate) paths: Vec<String>,
     /// What was found, a line each, for people.
-    pub(crate) found: Vec<String>,
+    pub(crate) found: Vec<Text>,
 }
 
 impl App {
@@ -58,49 +60,61 @@ pub(crate) fn look(folder: &Path) -> Option<App> {
         );
         app.lacks_secret =
             !has("config/master.key") && !read("config/application.rb").contains("secret_key_base");
-        app.found.push("config.ru of a Rails app".to_owned());
+        app.found.push(text!("config.ru of a Rails app"));
         read("config/routes.rb")
     } else {
-        app.found.push("config.ru of a Rack app".to_owned());
+        app.found.push(text!("config.ru of a Rack app"));
         read("config.ru") + &read("app.rb")
     };
-    for (found, text) in [
-        (app.bundled, "Gemfile: started by `bundle exec`"),
-        (
-            app.puma_config,
-            "config/puma.rb: threads and workers as it says",
-        ),
-        (
-            has("config/database.yml"),
-            "config/database.yml: the address is taken from the running app",
-        ),
-        (
-            app.https_only,
-            "config.force_ssl: the flow says X-Forwarded-Proto: https, as the proxy in front would",
-        ),
-        (
-            app.lacks_secret,
-            "no config/master.key: SECRET_KEY_BASE_DUMMY (Rails 7.1) stands in for production's secret",
-        ),
-        (
-            app.bundled && !lock.contains("puma"),
-            "no puma in the Gemfile: the app must be able to load it to be seen inside",
-        ),
-    ] {
-        if found {
-            app.found.push(text.to_owned());
-        }
-    }
+    let has_puma = lock.contains("puma");
+    let told = facts(&app, has("config/database.yml"), has_puma);
+    app.found.extend(told);
     app.before = before(&has, &read("seed.rb"));
     if let Some(line) = &app.before {
-        app.found.push(format!(
-            "before each run: {line}. Remove `before` from hakaru.toml if that must not happen"
+        app.found.push(text!(
+            "before each run: {line}. Remove `before` from hakaru.toml if that must not happen",
+            line
         ));
     }
     app.paths = paths(&source, app.rails);
-    app.found
-        .push(format!("paths for a first flow: {}", app.paths.join(", ")));
+    app.found.push(text!(
+        "paths for a first flow: {paths}",
+        paths = app.paths.join(", ")
+    ));
     Some(app)
+}
+
+/// What the files beside `config.ru` say, for people.
+fn facts(app: &App, has_database: bool, has_puma: bool) -> Vec<Text> {
+    let facts = [
+        (app.bundled, phrase!("Gemfile: started by `bundle exec`")),
+        (
+            app.puma_config,
+            phrase!("config/puma.rb: threads and workers as it says"),
+        ),
+        (
+            has_database,
+            phrase!("config/database.yml: the address is taken from the running app"),
+        ),
+        (
+            app.https_only,
+            phrase!(
+                "config.force_ssl: the flow says X-Forwarded-Proto: https, as the proxy in front would"
+            ),
+        ),
+        (
+            app.lacks_secret,
+            phrase!(
+                "no config/master.key: SECRET_KEY_BASE_DUMMY (Rails 7.1) stands in for production's secret"
+            ),
+        ),
+        (
+            app.bundled && !has_puma,
+            phrase!("no puma in the Gemfile: the app must be able to load it to be seen inside"),
+        ),
+    ];
+    let found = facts.into_iter().filter(|(found, _)| *found);
+    found.map(|(_, said)| Text::from(said)).collect()
 }
 
 /// Only what cannot lose data: an app without a database of its own gets its tables.

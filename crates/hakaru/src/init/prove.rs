@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use load::Checked;
 use scenario::Scenario;
+use words::text;
 
 use super::write::{COMPRESSED, ENTRY, FORWARDED};
 use crate::exit::{Exit, Failure};
@@ -96,10 +97,10 @@ impl<'a> Untried<'a> {
 /// Writes the flow, and says what is no longer in it. Whether it was written.
 fn rewrite(file: &Path, tried: &Tried) -> Result<bool, Failure> {
     let Some(text) = &tried.text else {
-        talk::say(format!(
-            "hakaru: no request of {} was answered with a page: {}; write into it what your users do (docs/flows.md)",
-            file.display(),
-            tried.left_out.join(", "),
+        talk::say(text!(
+            "hakaru: no request of {file} was answered with a page: {answers}; write into it what your users do (docs/flows.md)",
+            file = file.display().to_string(),
+            answers = tried.left_out.join(", ")
         ));
         return Ok(false);
     };
@@ -114,10 +115,11 @@ fn rewrite(file: &Path, tried: &Tried) -> Result<bool, Failure> {
             )
         })?;
     let out = match tried.left_out.as_slice() {
-        [] => "every request was answered with a page".to_owned(),
-        out => format!("taken out: {}", out.join(", ")),
+        [] => text!("every request was answered with a page"),
+        out => text!("taken out: {requests}", requests = out.join(", ")),
     };
-    talk::say(format!("tried {} once; {out}", file.display()));
+    let file = file.display().to_string();
+    talk::say(text!("tried {file} once; {out}", file, out));
     Ok(true)
 }
 

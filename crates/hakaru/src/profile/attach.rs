@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use capture::{ProfileCollector, Rings};
+use words::text;
 
 use super::cli::ProfileArgs;
 use super::take;
@@ -26,9 +27,10 @@ pub(super) fn attach(args: &ProfileArgs) -> Result<Exit, Failure> {
     // What others asked for before is not ours.
     rings.poll();
     order(args, pid, &folder)?;
-    talk::say(format!(
-        "profiling process {pid} for {:.1} s",
-        args.length.as_secs_f64()
+    talk::say(text!(
+        "profiling process {pid} for {seconds} s",
+        pid,
+        seconds = format!("{:.1}", args.length.as_secs_f64())
     ));
     let mut collector = ProfileCollector::default();
     let wanted = u64::try_from(args.length.as_nanos()).unwrap_or(u64::MAX);

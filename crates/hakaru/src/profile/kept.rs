@@ -5,6 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use stacks::Profile;
 use store::{RunRef, Store};
+use words::text;
 
 use crate::exit::{Exit, Failure};
 use crate::talk;
@@ -84,6 +85,11 @@ pub(super) fn keep(folder: &Path, profile: &Profile, run: Option<i64>) -> Option
     let started = now - (profile.duration / 1_000_000) as i64;
     let kept = Store::open(folder)
         .and_then(|store| store.add_profile(started, &profile.command, &profile.encode(), run));
-    kept.inspect_err(|error| talk::say(format!("hakaru: {error}; this profile is not kept")))
-        .ok()
+    kept.inspect_err(|error| {
+        talk::say(text!(
+            "hakaru: {error}; this profile is not kept",
+            error = error.to_string()
+        ));
+    })
+    .ok()
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use capture::ProfileCollector;
 use stacks::Profile;
 use store::{RunRef, Store};
+use words::text;
 
 use super::cli::FilterArgs;
 use super::kept::{self, Found};
@@ -29,9 +30,11 @@ pub(crate) fn keep_of_run(settings: &Settings, run: Option<i64>, collector: Prof
     if let (Some(run), false) = (run, profile.samples.is_empty())
         && let Some(number) = kept::keep(&settings.project, &profile, Some(run))
     {
-        talk::say(format!(
+        talk::say(text!(
             "the stacks of run {run} are kept as profile {number}; `hakaru profile show {number}` shows them, \
-             `--route` those of one route"
+             `--route` those of one route",
+            run,
+            number
         ));
     }
 }
@@ -47,9 +50,9 @@ pub(crate) fn kept_of_run(run: i64) -> Option<Profile> {
     match kept {
         Ok(profile) => profile,
         Err(failure) => {
-            talk::say(format!(
-                "the run's profile is left out: {}",
-                failure.message
+            talk::say(text!(
+                "the run's profile is left out: {why}",
+                why = failure.message
             ));
             None
         }

@@ -9,12 +9,13 @@ use std::time::Duration;
 use capture::{Counted, ProfileCollector, Rings};
 use report::profile::{CountedView, ProfileView};
 use stacks::Profile;
+use words::{Text, text};
 
 use super::cli::{Mode, ProfileArgs};
 use super::kept;
 use crate::exit::{Exit, Failure};
 use crate::run::places;
-use crate::{signals, talk};
+use crate::{language, signals, talk};
 
 /// Rings are read that often, so that none fills up.
 const POLL: Duration = Duration::from_millis(20);
@@ -73,7 +74,11 @@ pub(super) fn show(
 ) -> Result<(), Failure> {
     for process in rings.processes() {
         for trouble in &process.troubles {
-            talk::say(format!("process {}: {trouble}", process.pid));
+            talk::say(text!(
+                "process {pid}: {trouble}",
+                pid = process.pid,
+                trouble = Text::named(trouble)
+            ));
         }
     }
     let number = folder()
@@ -96,13 +101,12 @@ pub(super) fn show(
     talk::data(&if args.json {
         report::profile::json(&view)
     } else {
-        report::profile::page(&view)
+        report::profile::page(&view, language::chosen())
     });
     match &args.html {
-        Some(path) => crate::page::write_html(
-            path,
-            &report::profile::to_html(&view, crate::language::chosen()),
-        ),
+        Some(path) => {
+            crate::page::write_html(path, &report::profile::to_html(&view, language::chosen()))
+        }
         None => Ok(()),
     }
 }
@@ -134,10 +138,9 @@ fn spawn(args: &ProfileArgs, places: &places::Inside) -> Result<Child, Failure> 
         )
     })?;
     if args.standby {
-        talk::say(format!(
-            "process {} stands by; from another terminal: hakaru profile --pid {}",
-            child.id(),
-            child.id()
+        talk::say(text!(
+            "process {pid} stands by; from another terminal: hakaru profile --pid {pid}",
+            pid = child.id()
         ));
     }
     Ok(child)
@@ -209,7 +212,10 @@ fn exit_of(status: ExitStatus, stop: &AtomicBool) -> Exit {
     } else if status.success() {
         Exit::Ok
     } else {
-        talk::say(format!("the command ended with {status}"));
+        talk::say(text!(
+            "the command ended with {status}",
+            status = status.to_string()
+        ));
         Exit::TargetDied
     }
 }

@@ -13,6 +13,7 @@ use load::Batch;
 use recording::format::{Chunk, Summary};
 use recording::{HostSample, Meta, ProcessRole, Recording, Trouble};
 use store::{RunClaim, RunWriter, Store, StoreError};
+use words::text;
 
 use crate::exit::{Exit, Failure};
 use crate::talk;
@@ -228,7 +229,8 @@ impl State {
         if let Some(writer) = &mut self.recorded.writer
             && let Err(error) = writer.append(&chunk)
         {
-            talk::say(format!("hakaru: {error}; the run goes on in memory"));
+            let why = error.to_string();
+            talk::say(text!("hakaru: {why}; the run goes on in memory", why));
             self.recorded.writer = None;
             self.trouble(not_kept(&error));
         }
@@ -265,8 +267,9 @@ pub(crate) fn finish(writer: Option<RunWriter>, recording: &mut Recording) -> Op
     match writer.append(&late).and_then(|()| writer.finish(&summary)) {
         Ok(()) => Some(writer.number()),
         Err(error) => {
-            talk::say(format!(
-                "hakaru: {error}; the run is kept without its summary"
+            talk::say(text!(
+                "hakaru: {why}; the run is kept without its summary",
+                why = error.to_string()
             ));
             recording.troubles.push(not_kept(&error));
             None

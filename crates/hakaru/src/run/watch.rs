@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use findings::numbers;
+use findings::counted;
 use recording::Nanos;
 use scenario::Scenario;
 use target::Running;
+use words::{Text, text};
 
 use super::Loaded;
 use super::recorder::Recorder;
@@ -37,10 +38,12 @@ pub(crate) fn load(
             .iter()
             .filter(|exchange| exchange.outcome != recording::Outcome::Ok)
             .count() as u64;
-        progress.show(format!(
-            "  {:>4.0} s of {:.0} s   {requests} requests   {failed} failed",
-            begin.elapsed().as_secs_f64(),
-            whole.as_secs_f64(),
+        progress.show(text!(
+            "  {passed} s of {whole} s   {requests} requests   {failed} failed",
+            passed = format!("{:>4.0}", begin.elapsed().as_secs_f64()),
+            whole = format!("{:.0}", whole.as_secs_f64()),
+            requests,
+            failed
         ));
         recorder.take(batch);
         let died = !app.is_attached() && app.exited().is_some();
@@ -50,27 +53,35 @@ pub(crate) fn load(
     })
 }
 
-fn announcement(settings: &Settings) -> String {
+fn announcement(settings: &Settings) -> Text {
     let plan = &settings.plan;
     let load = match &plan.pace {
-        load::Pace::Closed => numbers::counted(u64::from(plan.connections), "connection"),
-        load::Pace::Constant { per_second } => {
-            format!(
-                "{per_second} requests/s over at most {} connections",
-                plan.connections
-            )
+        load::Pace::Closed => counted!(u64::from(plan.connections), "connection"),
+        load::Pace::Constant { per_second } => text!(
+            "{rate} requests/s over at most {connections}",
+            rate = per_second.to_string(),
+            connections = counted!(u64::from(plan.connections), "connection")
+        ),
+        load::Pace::Scheduled(schedule) => {
+            text!("{rate} requests/s", rate = schedule.to_string())
         }
-        load::Pace::Scheduled(schedule) => format!("{schedule} requests/s"),
     };
-    let warmup = match plan.warmup {
-        Nanos(0) => String::new(),
-        warmup => format!(" after {} s of warm-up", seconds(warmup)),
-    };
-    format!(
-        "loading {}: {load} for {} s{warmup}; Ctrl-C ends it with what was measured",
-        settings.endpoint.authority(),
-        seconds(plan.duration),
-    )
+    let (url, duration) = (settings.endpoint.authority(), seconds(plan.duration));
+    match plan.warmup {
+        Nanos(0) => text!(
+            "loading {url}: {load} for {duration} s; Ctrl-C ends it with what was measured",
+            url,
+            load,
+            duration
+        ),
+        warmup => text!(
+            "loading {url}: {load} for {duration} s after {warmup} s of warm-up; Ctrl-C ends it with what was measured",
+            url,
+            load,
+            duration,
+            warmup = seconds(warmup)
+        ),
+    }
 }
 
 /// Without digits that say nothing: `20`, `0.5`.

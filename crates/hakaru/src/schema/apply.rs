@@ -2,11 +2,13 @@
 
 use std::path::Path;
 
+use findings::counted;
 use schema::{Allowed, Plan, Schema, Source};
 use schema_db::apply::{Options, Step};
 use schema_db::journal::{self, Unfinished};
 use schema_db::runner::{self, Prepared, Settings};
 use schema_db::{Database, DbError, Unseen};
+use words::text;
 
 use super::document::{self, Document, Outcome};
 use super::options::ApplyArgs;
@@ -148,13 +150,18 @@ impl Work<'_> {
         let prepared = runner::prepare(database, &mut self.wanted, &self.settings);
         let prepared = prepared.map_err(|error| of_run(&error))?;
         if let Some(Unfinished { done, steps, .. }) = &prepared.cut_off {
-            talk::say(format!(
-                "an earlier run was cut off after {done} of {} statements; this one goes on from there",
-                steps.len()
+            talk::say(text!(
+                "an earlier run was cut off after {done} of {statements}; this one goes on from there",
+                done,
+                statements = counted!(steps.len() as u64, "statement")
             ));
         }
         for step in &prepared.restored {
-            talk::say(format!("to be made again: {} {}", step.kind, step.name));
+            talk::say(text!(
+                "to be made again: {kind} {name}",
+                kind = step.kind,
+                name = step.name
+            ));
         }
         Ok(prepared)
     }

@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::path::Path;
 
+use findings::counted;
 use schema::{Dialect, Object, Schema, Server};
+use words::text;
 
 use super::options::{ExportArgs, everything};
 use super::place::{Access, Place};
@@ -80,10 +82,10 @@ fn split(folder: &Path, schema: &Schema, server: &Server) -> Result<(), Failure>
     for (name, text) in &files {
         fs::write(folder.join(name), text).map_err(unwritable)?;
     }
-    talk::say(format!(
-        "wrote {} files into {}",
-        files.len(),
-        folder.display()
+    talk::say(text!(
+        "wrote {files} into {folder}",
+        files = counted!(files.len() as u64, "file"),
+        folder = folder.display().to_string()
     ));
     Ok(())
 }

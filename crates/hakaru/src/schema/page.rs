@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
+use findings::counted;
 use schema::{Hazard, HeldBack, Plan, Statement};
+use words::{Text, text};
 
 /// Colours of a terminal: dim, warning, danger.
 const DIM: &str = "2";
@@ -39,23 +41,21 @@ pub(super) fn plan(plan: &Plan, colour: bool) -> String {
 }
 
 /// How many there are, in one line.
-pub(super) fn summary(plan: &Plan) -> String {
+pub(super) fn summary(plan: &Plan) -> Text {
     let (all, applied) = (plan.statements.len(), plan.applied().count());
     match (all, all - applied) {
-        (0, _) => "nothing to do: the two schemas are the same".to_owned(),
-        (_, 0) => format!("{}, none held back", count(all)),
-        (_, held) => format!(
-            "{} to apply, {held} held back; each says above how to allow it",
-            count(applied)
+        (0, _) => text!("nothing to do: the two schemas are the same"),
+        (_, 0) => text!("{statements}, none held back", statements = count(all)),
+        (_, held) => text!(
+            "{statements} to apply, {held} held back; each says above how to allow it",
+            statements = count(applied),
+            held
         ),
     }
 }
 
-fn count(statements: usize) -> String {
-    match statements {
-        1 => "1 statement".to_owned(),
-        many => format!("{many} statements"),
-    }
+fn count(statements: usize) -> Text {
+    counted!(statements as u64, "statement")
 }
 
 /// Such as `drop column users.nick`.
@@ -170,7 +170,11 @@ mod tests {
              -- 2/2 create table a\n--   held back: it needs statement 1, which is held back\n\
              -- CREATE TABLE a (\n--   b\n-- );\n\n"
         );
-        assert!(summary(&plan_).starts_with("0 statements to apply, 2 held back"));
+        assert!(
+            summary(&plan_)
+                .to_string()
+                .starts_with("0 statements to apply, 2 held back")
+        );
     }
 
     #[test]

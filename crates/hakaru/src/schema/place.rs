@@ -10,6 +10,7 @@ use schema_db::postgres::PostgresAddress;
 use schema_db::secrets::{self, ClientOptions, Login, Private};
 use schema_db::tls::Tls;
 use schema_db::{Database, DbError, DbErrorKind, source};
+use words::text;
 
 use super::prompt;
 use super::trouble::of_server;
@@ -190,9 +191,9 @@ pub(crate) fn pgpass(login: &Login) -> Option<String> {
         Private::Text(text) => secrets::pgpass(&text, login),
         Private::Missing => None,
         Private::Open => {
-            talk::say(format!(
-                "hakaru: {} is not used, since others may read it; chmod 0600 it",
-                path.display()
+            talk::say(text!(
+                "hakaru: {path} is not used, since others may read it; chmod 0600 it",
+                path = path.display().to_string()
             ));
             None
         }

@@ -5,6 +5,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use schema_db::apply::{Event, Step};
+use words::text;
 
 use crate::talk::{self, Progress};
 
@@ -58,12 +59,12 @@ impl Watch {
                 self.ticker = None;
                 self.done = index + 1;
                 if !self.live || *took >= WORTH_A_LINE {
-                    talk::say(format!(
-                        "{}/{} done in {:.1} s, {:.1} s in all",
-                        index + 1,
-                        self.total,
-                        took.as_secs_f64(),
-                        self.seconds()
+                    talk::say(text!(
+                        "{number}/{total} done in {took} s, {all} s in all",
+                        number = index + 1,
+                        total = self.total,
+                        took = format!("{:.1}", took.as_secs_f64()),
+                        all = format!("{:.1}", self.seconds())
                     ));
                 }
             }

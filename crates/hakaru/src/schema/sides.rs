@@ -1,8 +1,10 @@
 //! The two schemas of a comparison, read and compared.
 
+use findings::counted;
 use schema::{Note, NoteKind, Plan, Schema, Server};
 use schema_db::runner::{self, Settings};
 use schema_db::{Database, Unseen};
+use words::text;
 
 use super::options::{CompareArgs, How};
 use super::place::Place;
@@ -136,24 +138,26 @@ pub(crate) fn say_notes(notes: &[Note]) {
             .chars()
             .take(SHOWN_MAX)
             .collect();
-        talk::say(format!(
-            "{}:{}: kept as it is and not compared: {text}",
-            note.source, note.line
+        talk::say(text!(
+            "{source}:{line}: kept as it is and not compared: {text}",
+            source = note.source,
+            line = note.line,
+            text
         ));
     }
     let unnamed = of(NoteKind::Opaque).count().saturating_sub(NAMED_MAX);
     if unnamed > 0 {
-        talk::say(format!(
-            "and {unnamed} more statements that are not compared"
-        ));
+        let statements = counted!(unnamed as u64, "more statement");
+        talk::say(text!("and {statements}, not compared", statements));
     }
     for note in of(NoteKind::Deprecated) {
         talk::say(format!("{}:{}: {}", note.source, note.line, note.text));
     }
     let data = of(NoteKind::Data).count();
     if data > 0 {
-        talk::say(format!(
-            "{data} statements with data are no schema and were passed over"
+        talk::say(text!(
+            "{statements} with data passed over, since data is no part of a schema",
+            statements = counted!(data as u64, "statement")
         ));
     }
 }

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use findings::counted;
 use schema::{Note, NoteKind};
 use schema_db::{Database, Unseen};
+use words::text;
 
 use super::trouble::of_server;
 use crate::exit::{Exit, Failure};
@@ -44,16 +46,17 @@ pub(super) fn say(unseen: &[Unseen], allow: bool) {
         kinds.entry(&each.kind).or_default().push(&each.name);
     }
     for (kind, names) in &kinds {
-        talk::say(format!(
-            "not seen: {kind}, {}: {}",
-            names.len(),
-            names.join(", ")
+        talk::say(text!(
+            "not seen: {kind}, {count}: {names}",
+            kind,
+            count = names.len(),
+            names = names.join(", ")
         ));
     }
     if !unseen.is_empty() && !allow {
-        talk::say(format!(
-            "{} objects are neither compared nor written: see to them yourself, and say --allow-unseen to end with 0",
-            unseen.len()
+        talk::say(text!(
+            "{objects} neither compared nor written: see to them yourself, and say --allow-unseen to end with 0",
+            objects = counted!(unseen.len() as u64, "object")
         ));
     }
 }

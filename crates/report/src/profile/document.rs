@@ -21,7 +21,7 @@ pub fn to_html(view: &ProfileView<'_>, language: Language) -> String {
     document["number"] = json!(view.number);
     document["counted"] = view.counted.map_or(Value::Null, super::counted_json);
     document["flame"] = graphs.end();
-    html::page(&document.to_string(), &page(view), language)
+    html::page(&document.to_string(), &page(view, language), language)
 }
 
 /// The page of a difference.
@@ -46,7 +46,7 @@ pub fn difference_to_html(
     });
     html::page(
         &document.to_string(),
-        &difference(before, after, diff),
+        &difference(before, after, diff, language),
         language,
     )
 }

@@ -2,6 +2,8 @@
 
 use stacks::{Profile, Tree};
 
+use words::{Language, text};
+
 use crate::text::{fit, one_line};
 
 /// Narrower nodes are left out and counted.
@@ -11,7 +13,7 @@ const BAR_COLUMNS: usize = 20;
 
 /// Lines of the widest nodes, callers above what they call; a chain of nodes that each hold nearly all of the
 /// one above is one line.
-pub(super) fn lines(profile: &Profile, columns: usize) -> Vec<String> {
+pub(super) fn lines(profile: &Profile, columns: usize, language: Language) -> Vec<String> {
     let tree = Tree::of(profile);
     let total = tree.nodes[0].weight.max(1) as f64;
     let mut lines = Vec::new();
@@ -29,7 +31,11 @@ pub(super) fn lines(profile: &Profile, columns: usize) -> Vec<String> {
         &mut left_out,
     );
     if left_out > 0 {
-        lines.push(format!("  and {left_out} narrower branches"));
+        let rest = match left_out {
+            1 => text!("  and 1 narrower branch"),
+            count => text!("  and {count} narrower branches", count),
+        };
+        lines.push(rest.written_in(language));
     }
     lines
 }

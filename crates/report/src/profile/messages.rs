@@ -6,6 +6,8 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 use stacks::{Flame, Profile, RouteId};
 
+use words::{Language, text};
+
 use super::graph::Graphs;
 use crate::text::{fit, one_line};
 
@@ -69,12 +71,13 @@ pub(super) fn json(profile: &Profile) -> Value {
 }
 
 /// The same in a terminal; nothing without any.
-pub(super) fn lines(out: &mut String, profile: &Profile) {
+pub(super) fn lines(out: &mut String, profile: &Profile, language: Language) {
     let all = by_route(profile);
     if all.is_empty() {
         return;
     }
-    let _ = writeln!(out, "\nMESSAGES     mean ms      max ms   route");
+    let heads = text!("MESSAGES     mean ms      max ms   route");
+    let _ = writeln!(out, "\n{}", heads.written_in(language));
     for (route, sum) in all.iter().take(ROWS) {
         let text = format!(
             "{:>8}{:>12.2}{:>12.2}   {}",

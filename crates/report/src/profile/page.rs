@@ -2,26 +2,38 @@
 
 use std::fmt::Write;
 
+use findings::counted;
 use stacks::{Diff, Frame, Profile, Row, Unit};
 
+use words::{Language, Phrase, Text, phrase, text};
+
 use super::{CountedView, ProfileView, flame};
-use crate::text::{fit, one_line};
+use crate::numbers;
+use crate::text::{fit, left, one_line, right};
 
 const COLUMNS: usize = 100;
 const ROWS: usize = 15;
 const SITES: usize = 8;
 
 /// Top of the tables and a small flame graph.
-pub fn page(view: &ProfileView<'_>) -> String {
+pub fn page(view: &ProfileView<'_>, language: Language) -> String {
     let profile = view.profile;
-    let mut out = head(profile);
-    states(&mut out, profile);
+    let say = |phrase: Phrase| phrase.written_in(language);
+    let mut out = head(profile).written_in(language) + "\n";
+    states(&mut out, profile, language);
     let table = stacks::table(profile);
-    let (own, all) = match profile.unit {
-        Unit::Objects => ("own objects", "with calls"),
-        _ => ("self", "with calls"),
+    let own = match profile.unit {
+        Unit::Objects => phrase!("own objects"),
+        _ => phrase!("self"),
     };
-    let _ = writeln!(out, "\nBY SELF{:>12}{:>13}   method", own, all);
+    let heads = [
+        left(&say(phrase!("BY SELF")), 7),
+        right(&say(own), 12),
+        right(&say(phrase!("with calls")), 13),
+        say(phrase!("method")),
+    ];
+    let [title, own, all, method] = heads;
+    let _ = writeln!(out, "\n{title}{own}{all}   {method}");
     for row in table.exclusive.iter().take(ROWS) {
         let inclusive = table
             .inclusive
@@ -34,43 +46,49 @@ pub fn page(view: &ProfileView<'_>) -> String {
             inclusive.map_or(row.share, |other| other.share),
         );
     }
-    let _ = writeln!(out, "\nFLAME GRAPH (callers above what they call)");
-    for line in flame::lines(profile, COLUMNS) {
+    let title = say(phrase!("FLAME GRAPH (callers above what they call)"));
+    let _ = writeln!(out, "\n{title}");
+    for line in flame::lines(profile, COLUMNS, language) {
         let _ = writeln!(out, "{line}");
     }
-    super::messages::lines(&mut out, profile);
+    super::messages::lines(&mut out, profile, language);
     if let Some(counted) = view.counted {
-        calls(&mut out, counted);
+        calls(&mut out, counted, language);
     }
-    tail(&mut out, view);
+    tail(&mut out, view, language);
     out
 }
 
-fn head(profile: &Profile) -> String {
+fn head(profile: &Profile) -> Text {
     let command = fit(&one_line(&profile.command), COLUMNS - 20);
-    let looks = profile.observations();
+    let samples = counted!(profile.observations(), "sample");
+    let seconds = format!("{:.1}", profile.duration as f64 / 1e9);
     match profile.unit {
-        Unit::Nanos => format!(
-            "{command}: mode {}, {:.1} s, {looks} samples, threads: {}\n",
-            profile.mode,
-            profile.duration as f64 / 1e9,
-            profile.threads().len(),
+        Unit::Nanos => text!(
+            "{command}: mode {mode}, {seconds} s, {samples}, {threads}",
+            command,
+            mode = profile.mode,
+            seconds,
+            samples,
+            threads = counted!(profile.threads().len() as u64, "thread")
         ),
-        Unit::Objects => format!(
-            "{command}: {} objects in {:.1} s, {looks} samples\n",
-            profile.total(),
-            profile.duration as f64 / 1e9,
+        Unit::Objects => text!(
+            "{command}: {objects} in {seconds} s, {samples}",
+            command,
+            objects = counted!(profile.total(), "object"),
+            seconds,
+            samples
         ),
-        Unit::Samples => format!("{command}: {looks} samples\n"),
+        Unit::Samples => text!("{command}: {samples}", command, samples),
     }
 }
 
-fn states(out: &mut String, profile: &Profile) {
+fn states(out: &mut String, profile: &Profile, language: Language) {
     let total = profile.total().max(1) as f64;
     let all: Vec<String> = stacks::states(profile)
         .into_iter()
         .map(|(state, weight)| {
-            let name = state.name().replace('_', " ");
+            let name = Text::named(&state.name().replace('_', " ")).written_in(language);
             format!("{name} {:.1}%", weight as f64 / total * 100.0)
         })
         .collect();
@@ -79,7 +97,7 @@ fn states(out: &mut String, profile: &Profile) {
 
 fn line(out: &mut String, profile: &Profile, row: &Row, inclusive: f64) {
     let amount = match profile.unit {
-        Unit::Nanos => format!("{:.1} ms", row.weight as f64 / 1e6),
+        Unit::Nanos => numbers::duration_ms(row.weight as f64 / 1e6),
         _ => row.weight.to_string(),
     };
     let text = format!(
@@ -106,63 +124,71 @@ fn place(frame: &Frame, hot_line: u32) -> String {
     format!("{name}  {}:{line}", one_line(&file))
 }
 
-fn calls(out: &mut String, counted: &CountedView) {
+fn calls(out: &mut String, counted: &CountedView, language: Language) {
     let (calls, repeats) = (counted.calls(), counted.repeats());
-    let share = repeats as f64 / calls.max(1) as f64 * 100.0;
-    let _ = writeln!(
-        out,
-        "\nCALLS of {}: {calls}, of these {repeats} ({share:.1}%) with arguments of an earlier call",
-        counted.method
+    let head = text!(
+        "CALLS of {method}: {calls}, of these {repeats} ({share}) with arguments of an earlier call",
+        method = counted.method,
+        calls,
+        repeats,
+        share = format!("{:.1}%", repeats as f64 / calls.max(1) as f64 * 100.0)
     );
+    let _ = writeln!(out, "\n{}", head.written_in(language));
     for (caller, calls, repeats) in counted.sites.iter().take(SITES) {
-        let text = format!(
-            "{calls:>9} calls{repeats:>9} repeated   {}",
-            one_line(caller)
+        let line = text!(
+            "{calls} calls {repeats} repeated   {caller}",
+            calls = format!("{calls:>9}"),
+            repeats = format!("{repeats:>8}"),
+            caller = one_line(caller)
         );
-        let _ = writeln!(out, "{}", fit(&text, COLUMNS));
+        let _ = writeln!(out, "{}", fit(&line.written_in(language), COLUMNS));
     }
     if counted.missed > 0 {
-        let _ = writeln!(
-            out,
-            "  {} calls in trap handlers were not counted",
-            counted.missed
+        let missed = text!(
+            "  {calls} in trap handlers not counted",
+            calls = counted!(counted.missed, "call")
         );
+        let _ = writeln!(out, "{}", missed.written_in(language));
     }
 }
 
-fn tail(out: &mut String, view: &ProfileView<'_>) {
+fn tail(out: &mut String, view: &ProfileView<'_>, language: Language) {
     let cost = view.profile.cost;
-    let _ = writeln!(
-        out,
-        "\nThe sampler took {:.2}% of a core and lost {} samples.",
-        cost.cpu_share * 100.0,
-        cost.dropped
-    );
-    for note in &view.profile.notes {
-        let _ = writeln!(out, "Note: {note}.");
-    }
-    if let Some(number) = view.number {
-        let _ = writeln!(
-            out,
-            "Kept as profile {number}; `hakaru profile export {number} --format speedscope` writes a file for its viewer."
-        );
+    let mut lines = vec![text!(
+        "The sampler took {share} of a core and lost {samples}.",
+        share = format!("{:.2}%", cost.cpu_share * 100.0),
+        samples = counted!(cost.dropped, "sample")
+    )];
+    let notes = view.profile.notes.iter();
+    lines.extend(notes.map(|note| text!("Note: {note}.", note = Text::named(note))));
+    lines.extend(view.number.map(|number| {
+        text!(
+            "Kept as profile {number}; `hakaru profile export {number} --format speedscope` writes a file for its viewer.",
+            number
+        )
+    }));
+    out.push('\n');
+    for line in lines {
+        let _ = writeln!(out, "{}", line.written_in(language));
     }
 }
 
 /// What changed from one profile to another, the largest first.
-pub fn difference(before: &Profile, after: &Profile, diff: &Diff) -> String {
+pub fn difference(before: &Profile, after: &Profile, diff: &Diff, language: Language) -> String {
     const CHANGE_MIN: f64 = 0.005;
     let total = |profile: &Profile, weight: u64| match profile.unit {
-        Unit::Nanos => format!("{:.1} ms", weight as f64 / 1e6),
-        Unit::Objects => format!("{weight} objects"),
-        Unit::Samples => format!("{weight} samples"),
+        Unit::Nanos => Text::from(numbers::duration_ms(weight as f64 / 1e6)),
+        Unit::Objects => counted!(weight, "object"),
+        Unit::Samples => counted!(weight, "sample"),
     };
-    let mut out = format!(
-        "before {}, after {}\n",
-        total(before, diff.total[0]),
-        total(after, diff.total[1])
+    let head = text!(
+        "before {before}, after {after}",
+        before = total(before, diff.total[0]),
+        after = total(after, diff.total[1])
     );
-    let mut group = |title: &str, wanted: &dyn Fn(&stacks::Changed) -> bool| {
+    let mut out = head.written_in(language) + "\n";
+    let heads = text!("  before    after    change   (95 % bounds)        method");
+    let mut group = |title: Phrase, wanted: &dyn Fn(&stacks::Changed) -> bool| {
         let all: Vec<_> = diff
             .frames
             .iter()
@@ -172,13 +198,11 @@ pub fn difference(before: &Profile, after: &Profile, diff: &Diff) -> String {
         if all.is_empty() {
             return;
         }
-        let _ = writeln!(
-            out,
-            "\n{title}\n  before    after    change   (95 % bounds)        method"
-        );
+        let (title, heads) = (title.written_in(language), heads.written_in(language));
+        let _ = writeln!(out, "\n{title}\n{heads}");
         for changed in all {
             let text = format!(
-                "{:>7.1}% {:>7.1}% {:>+8.1}   ({:+.1} to {:+.1})   {}",
+                "{:>7.1}% {:>7.1}% {:>+8.1}   ({:+.1} … {:+.1})   {}",
                 changed.share[0] * 100.0,
                 changed.share[1] * 100.0,
                 changed.change() * 100.0,
@@ -189,17 +213,18 @@ pub fn difference(before: &Profile, after: &Profile, diff: &Diff) -> String {
             let _ = writeln!(out, "{}", fit(&text, COLUMNS));
         }
     };
-    group("NARROWER", &|changed| {
+    group(phrase!("NARROWER"), &|changed| {
         changed.is_sure() && changed.change() < -CHANGE_MIN
     });
-    group("WIDER", &|changed| {
+    group(phrase!("WIDER"), &|changed| {
         changed.is_sure() && changed.change() > CHANGE_MIN
     });
-    group("CHANGED BY LESS THAN NOISE EXPLAINS", &|changed| {
+    group(phrase!("CHANGED BY LESS THAN NOISE EXPLAINS"), &|changed| {
         !changed.is_sure() && changed.change().abs() > CHANGE_MIN
     });
     if out.lines().count() == 1 {
-        out.push_str("No method changed its share by half a point.\n");
+        let none = text!("No method changed its share by half a point.");
+        let _ = writeln!(out, "{}", none.written_in(language));
     }
     out
 }
@@ -208,7 +233,7 @@ pub fn difference(before: &Profile, after: &Profile, diff: &Diff) -> String {
 ///
 /// # Errors
 /// A sentence, when there is none.
-pub fn around(profile: &Profile, text: &str) -> Result<String, String> {
+pub fn around(profile: &Profile, text: &str, language: Language) -> Result<String, String> {
     const METHODS: usize = 5;
     let table = stacks::table(profile);
     let found: Vec<_> = table
@@ -230,21 +255,21 @@ pub fn around(profile: &Profile, text: &str) -> Result<String, String> {
         );
         let groups = [
             (
-                "called by",
+                phrase!("called by"),
                 stacks::callers(profile, &row.frame),
-                "(nobody: it is the outermost)",
+                phrase!("(nobody: it is the outermost)"),
             ),
             (
-                "calls",
+                phrase!("it calls"),
                 stacks::callees(profile, &row.frame),
-                "(its own code)",
+                phrase!("(its own code)"),
             ),
         ];
         for (title, frames, nobody) in groups {
-            let _ = writeln!(out, "   {title}");
+            let _ = writeln!(out, "   {}", title.written_in(language));
             for (frame, weight) in frames.iter().take(ROWS) {
                 let name = if frame.name.is_empty() {
-                    nobody.to_owned()
+                    nobody.written_in(language)
                 } else {
                     place(frame, 0)
                 };

@@ -1,4 +1,5 @@
 use serde_json::Value;
+use words::Language;
 
 use super::{CountedView, ProfileView, difference, difference_json, json, page};
 
@@ -49,17 +50,18 @@ fn the_json_has_the_promised_keys_and_nothing_after_it() {
 fn the_page_shows_the_table_the_flame_graph_and_the_calls() {
     let profile = profile("main;run;a 70\nmain;run;b 30\nmain;run;c 1");
     let counted = counted();
-    let text = page(&ProfileView {
+    let view = ProfileView {
         number: None,
         profile: &profile,
         counted: Some(&counted),
-    });
+    };
+    let text = page(&view, Language::English);
     assert!(
         text.contains("  69.3%          70        69.3%   a"),
         "{text}"
     );
     assert!(text.contains("main → run"), "a chain is one line: {text}");
-    assert!(text.contains("and 1 narrower branches"), "{text}");
+    assert!(text.contains("and 1 narrower branch\n"), "{text}");
     assert!(text.contains("8, of these 6 (75.0%)"), "{text}");
 }
 
@@ -67,7 +69,7 @@ fn the_page_shows_the_table_the_flame_graph_and_the_calls() {
 fn the_difference_tells_sure_changes_from_noise() {
     let (before, after) = (profile("m;old 500\nm;x 500"), profile("m;new 500\nm;x 500"));
     let diff = stacks::diff(&before, &after);
-    let text = difference(&before, &after, &diff);
+    let text = difference(&before, &after, &diff, Language::English);
     let narrower = text.find("NARROWER").expect("something got narrower");
     let wider = text.find("WIDER").expect("something got wider");
     assert!(

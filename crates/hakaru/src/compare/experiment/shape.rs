@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use report::numbers::counted;
+use findings::counted;
 use stats::comparison::{BLOCKS_MIN, Comparison};
+use words::{Text, text};
 
 use super::super::sides::usage;
 use crate::cli::HowArgs;
@@ -167,14 +168,15 @@ impl Shape {
     }
 
     /// What will be done, for people.
-    pub(super) fn announcement(&self) -> String {
-        format!(
-            "at most {} of 4 × {:.1} s after {:.1} s of warm-up, about {:.0} s per block; \
+    pub(super) fn announcement(&self) -> Text {
+        let shown = |length: Duration| format!("{:.1}", length.as_secs_f64());
+        text!(
+            "at most {blocks} of 4 × {segment} s after {warmup} s of warm-up, about {block} s per block; \
              Ctrl-C ends it with what was measured",
-            counted(self.blocks_max as u64, "block"),
-            self.segment.as_secs_f64(),
-            self.warmup.as_secs_f64(),
-            self.block.as_secs_f64(),
+            blocks = counted!(self.blocks_max as u64, "block"),
+            segment = shown(self.segment),
+            warmup = shown(self.warmup),
+            block = format!("{:.0}", self.block.as_secs_f64())
         )
     }
 

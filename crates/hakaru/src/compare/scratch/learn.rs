@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use capture::Rings;
 use load::Plan;
+use words::text;
 
 use super::super::sides::Side;
 use crate::exit::{Exit, Failure};
@@ -21,7 +22,9 @@ const LOOK: Duration = Duration::from_millis(50);
 
 /// Boots the app once with the agent and loads it until it has used its database. `None` when it never did.
 pub(super) fn address(side: &Side, stop: &Arc<AtomicBool>) -> Result<Option<String>, Failure> {
-    talk::say("starting the app once to learn where its database is");
+    talk::say(text!(
+        "starting the app once to learn where its database is"
+    ));
     let mut settings = side.settings.clone();
     settings.agent = true;
     let failure = |trouble: Trouble| match trouble.ending {
