@@ -6,6 +6,7 @@ import "./curve.test.ts";
 import "./flame-words.test.ts";
 import "./flame.test.ts";
 import "./journal.test.ts";
+import "./links.test.ts";
 import "./load.test.ts";
 import "./numbers.test.ts";
 import "./routes.test.ts";

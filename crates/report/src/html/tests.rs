@@ -243,6 +243,47 @@ fn findings_after_the_third_are_folded_until_a_link_leads_there() {
 }
 
 #[test]
+fn findings_lead_to_their_rows() {
+    let mut sample = Sample::chat();
+    let digest = &sample.breakdown.sql[0].digest;
+    sample.findings[0].evidence = vec![format!("25 × 0.40 ms at app.rb:120: {digest}").into()];
+    let page = written(&run(&sample.view(), None, Language::English));
+    let mut browser = Browser::start();
+    for width in [390, 1280] {
+        let look = Look {
+            width,
+            scheme: "light",
+            media: "screen",
+        };
+        browser.open(&page.path, look);
+        let marked = "[...document.querySelectorAll('.asked')].map((row) => row.dataset.row)";
+        assert_eq!(browser.ask(marked), Value::Array(Vec::new()));
+        for (place, row) in [("sql", "sql-1"), ("route", "route-1")] {
+            browser.ask(&format!(
+                "document.querySelector('.links a[href=\"#{row}\"]').click()"
+            ));
+            settle(&mut browser);
+            settle(&mut browser);
+            let marked = browser.ask(marked);
+            let marked = marked.as_array().expect("a list");
+            assert!(
+                !marked.is_empty() && marked.iter().all(|one| one == row),
+                "{place}: {marked:?}"
+            );
+            let top = format!(
+                "[...document.querySelectorAll('[data-row=\"{row}\"]')].filter((one) => one.getClientRects().length > 0)
+                    .some((one) => one.getBoundingClientRect().top >= 0 && one.getBoundingClientRect().bottom <= innerHeight)"
+            );
+            assert_eq!(
+                browser.ask(&top),
+                true,
+                "{place} at {width} is on the screen"
+            );
+        }
+    }
+}
+
+#[test]
 fn the_page_can_be_used() {
     let mut browser = Browser::start();
     let look = Look {

@@ -1,0 +1,72 @@
+// From a finding to the rows it speaks of: its route, its statements, its methods in the flame graph.
+import type { FlameFrame, Run, Finding } from "../format.ts";
+import { write } from "./address.ts";
+import { cut } from "./numbers.ts";
+
+export interface Link {
+  kind: "route" | "statement" | "method";
+  /** A route, a statement's beginning, a method. */
+  name: string;
+  href: string;
+}
+
+const STATEMENTS_MAX = 3;
+const METHODS_MAX = 2;
+const STATEMENT_CHARACTERS = 60;
+
+export function routeId(index: number): string {
+  return `route-${index + 1}`;
+}
+
+export function statementId(index: number): string {
+  return `sql-${index + 1}`;
+}
+
+/** What a finding speaks of, as far as the page shows it. */
+export function linksOf(finding: Finding, run: Run): Link[] {
+  return [...routeLinks(finding, run), ...statementLinks(finding, run), ...methodLinks(finding, run)];
+}
+
+function routeLinks(finding: Finding, run: Run): Link[] {
+  const index = run.routes.findIndex((route) => route.route === finding.route);
+  return index < 0 ? [] : [{ kind: "route", name: finding.route ?? "", href: `#${routeId(index)}` }];
+}
+
+function statementLinks(finding: Finding, run: Run): Link[] {
+  const found = run.sql.flatMap((row, index) => (finding.evidence.some((line) => isOf(line, row.digest)) ? [{ row, index }] : []));
+  return found
+    .slice(0, STATEMENTS_MAX)
+    .map(({ row, index }) => ({ kind: "statement", name: cut(row.digest, STATEMENT_CHARACTERS), href: `#${statementId(index)}` }));
+}
+
+/** Whether a line of evidence ends with a statement, or with the beginning of one. */
+function isOf(line: string, digest: string): boolean {
+  if (line === digest || line.endsWith(`: ${digest}`)) return true;
+  if (!line.endsWith("…")) return false;
+  const beginning = line.slice(line.search(VERB), -1);
+  return beginning.length > CUT_CHARACTERS_MIN && digest.startsWith(beginning);
+}
+
+/** Where a statement begins in a line of evidence. */
+const VERB = /\b(?:SELECT|INSERT|UPDATE|DELETE|WITH)\b/;
+/** A shorter beginning is that of many statements. */
+const CUT_CHARACTERS_MIN = 20;
+/** A source line, as in `app.rb:120`. */
+const PLACE = /([^\s:]+\.\w+):(\d+)/g;
+
+function methodLinks(finding: Finding, run: Run): Link[] {
+  const flame = run.profile?.flame;
+  if (!flame) return [];
+  const route = flame.graphs.some((graph) => graph.name === finding.route) ? (finding.route ?? undefined) : undefined;
+  const places = [finding.title, ...finding.evidence].flatMap((text) => [...text.matchAll(PLACE)].slice(0, 1));
+  const named = places.map(([, file = "", line]) => methodAt(flame.frames, file, Number(line)));
+  const names = [...new Set(named.filter((name) => name !== undefined))].slice(0, METHODS_MAX);
+  return names.map((name) => ({ kind: "method", name, href: write("stacks", { route, focus: name }) }));
+}
+
+/** The method of a file that begins nearest above a line. */
+function methodAt(frames: FlameFrame[], file: string, line: number): string | undefined {
+  const isIn = ([, path, begin]: FlameFrame) => (path === file || path.endsWith(`/${file}`)) && begin > 0 && begin <= line;
+  const begins = frames.filter(isIn).sort((a, b) => b[2] - a[2]);
+  return begins[0]?.[0];
+}
