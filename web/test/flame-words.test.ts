@@ -32,6 +32,11 @@ test("templates are called by their file", () => {
   assert.equal(named(flame).frames[0]?.[0], "app/views/orders/index.html.erb");
 });
 
+test("classes without a name have no address", () => {
+  assert.equal(readable("#<Module:0x00007ff4f6018180>#execute", "/gems/db.rb"), "(module)#execute");
+  assert.equal(readable("block in #<Class:0x0a>.call", "/srv/app.rb"), "block in (class).call");
+});
+
 test("gems have colours of their own as long as there are any", () => {
   const gems = [...Array(12).keys()].map((gem) => `gem${gem}`);
   const frames = gems.flatMap((_, gem) => Array.from({ length: gem + 1 }, (): FlameFrame => ["m", "f", 1, gem + 1]));

@@ -10,8 +10,8 @@ const run = {
   sql: [{ digest: "SELECT 1" }, { digest }],
   profile: {
     flame: {
-      frames: [["App#first", "/srv/chat/app.rb", 90, 0], ["App#get_message", "/srv/chat/app.rb", 100, 0], ["App#last", "/srv/chat/app.rb", 130, 0], ["Big#at", "/srv/other/big_app.rb", 110, 0]],
-      graphs: [{ name: "all routes" }, { name: "GET /message" }],
+      frames: [["App#first", "/srv/chat/app.rb", 90, 0], ["App#get_message", "/srv/chat/app.rb", 100, 0], ["App#last", "/srv/chat/app.rb", 130, 0], ["Big#at", "/srv/other/big_app.rb", 110, 0], ["block in run", "/srv/chat/run.rb", 3, 0], ["block in run", "/srv/chat/run.rb", 9, 0]],
+      graphs: [{ name: "all routes", frame: [0] }, { name: "GET /message", frame: [0, 1] }],
     },
   },
 } as unknown as Run;
@@ -27,6 +27,10 @@ test("a finding leads to its route, its statements and its methods", () => {
     "statement #sql-2",
     "method #stacks?route=GET+%2Fmessage&focus=App%23get_message",
   ]);
+});
+
+test("methods that share a name are told apart by their lines", () => {
+  assert.deepEqual(links(["called from run.rb:10"], "GET /message").slice(1), ["method #stacks?focus=block+in+run%3A9"]);
 });
 
 test("the beginning of a statement leads to it, and what is not on the page leads nowhere", () => {

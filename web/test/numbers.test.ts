@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { count, counted, duration, percentile, plain, tickOfTime, share, cut } from "../src/lib/numbers.ts";
+import { count, counted, duration, percentile, plain, tick, tickOfTime, share, cut } from "../src/lib/numbers.ts";
 
 test("numbers look as on the terminal page", () => {
   const durations: [number | null, string][] = [
@@ -28,6 +28,8 @@ test("numbers look as on the terminal page", () => {
 test("percentiles and ticks have short names", () => {
   assert.deepEqual([0.5, 0.99, 0.999, 0.9999, 1].map(percentile), ["p50", "p99", "p99.9", "p99.99", "max"]);
   assert.deepEqual([0.1, 1, 5, 100, 10_000].map(tickOfTime), ["100 µs", "1 ms", "5 ms", "100 ms", "10 s"]);
+  assert.deepEqual([0.025, 0.05].map((value) => tick(value, 0.025)), ["0.025", "0.050"]);
+  assert.deepEqual([tick(20, 20), tick(0.3, 0.1), tick(0.3, 0)], ["20", "0.3", "0.30"]);
 });
 
 test("what is too long is cut with an ellipsis", () => {

@@ -85,9 +85,12 @@ const TEMPLATE = /\.(erb|haml|slim|jbuilder|builder|ruby|rhtml|liquid|md|markdow
 /** How template engines name the methods that they make: of Rails, of Tilt, and without a name. */
 const MADE = /_{1,2}\d+_\d+$|__tilt_\w+$|<top \(required\)>|singleton class|#<Class:/;
 
-/** The name that people read: methods made of a template are called by its file. */
+/** Classes and modules without a name, whose addresses differ from run to run. */
+const ANONYMOUS = /#<(Class|Module):0x[0-9a-f]+>/g;
+
+/** The name that people read: methods made of a template are called by its file, and nobody is shown an address. */
 export function readable(name: string, file: string): string {
-  if (!TEMPLATE.test(file) || !MADE.test(name)) return name;
+  if (!TEMPLATE.test(file) || !MADE.test(name)) return name.replace(ANONYMOUS, (_, kind: string) => `(${kind.toLowerCase()})`);
   const parts = file.split("/");
   const views = parts.lastIndexOf("views");
   const begin = views < 0 ? parts.length - 1 : parts[views - 1] === "app" ? views - 1 : views;

@@ -1,11 +1,11 @@
 // From a finding to the rows it speaks of: its route, its statements, its methods in the flame graph.
 import type { FlameFrame, Run, Finding } from "../format.ts";
-import { write } from "./address.ts";
+import { focusOf, write } from "./address.ts";
 import { cut } from "./numbers.ts";
 
 export interface Link {
   kind: "route" | "statement" | "method";
-  /** A route, a statement's beginning, a method. */
+  /** A route, a statement's beginning, a source line. */
   name: string;
   href: string;
 }
@@ -57,16 +57,20 @@ const PLACE = /([^\s:]+\.\w+):(\d+)/g;
 function methodLinks(finding: Finding, run: Run): Link[] {
   const flame = run.profile?.flame;
   if (!flame) return [];
-  const route = flame.graphs.some((graph) => graph.name === finding.route) ? (finding.route ?? undefined) : undefined;
+  const own = flame.graphs.find((graph) => graph.name === finding.route);
   const places = [finding.title, ...finding.evidence].flatMap((text) => [...text.matchAll(PLACE)].slice(0, 1));
-  const named = places.map(([, file = "", line]) => methodAt(flame.frames, file, Number(line)));
-  const names = [...new Set(named.filter((name) => name !== undefined))].slice(0, METHODS_MAX);
-  return names.map((name) => ({ kind: "method", name, href: write("stacks", { route, focus: name }) }));
+  const links = places.flatMap(([place, file = "", line]): Link[] => {
+    const frame = methodAt(flame.frames, file, Number(line));
+    if (!frame) return [];
+    const isOnly = flame.frames.filter(([name]) => name === frame[0]).length === 1;
+    const route = own?.frame.includes(flame.frames.indexOf(frame)) ? own.name : undefined;
+    return [{ kind: "method", name: place, href: write("stacks", { route, focus: isOnly ? frame[0] : focusOf(frame) }) }];
+  });
+  return links.filter((link, index) => links.findIndex((one) => one.href === link.href) === index).slice(0, METHODS_MAX);
 }
 
 /** The method of a file that begins nearest above a line. */
-function methodAt(frames: FlameFrame[], file: string, line: number): string | undefined {
+function methodAt(frames: FlameFrame[], file: string, line: number): FlameFrame | undefined {
   const isIn = ([, path, begin]: FlameFrame) => (path === file || path.endsWith(`/${file}`)) && begin > 0 && begin <= line;
-  const begins = frames.filter(isIn).sort((a, b) => b[2] - a[2]);
-  return begins[0]?.[0];
+  return frames.filter(isIn).sort((a, b) => b[2] - a[2])[0];
 }

@@ -78,8 +78,9 @@ function significant(value: number): string {
 /** A tick with as many decimals as its neighbours, `step` apart, need. */
 export function tick(value: number, step: number): string {
   if (Math.abs(value) >= 10_000) return plain(value);
-  const decimals = step > 0 ? Math.max(0, -Math.floor(Math.log10(step) + 1e-9)) : 2;
-  return value.toFixed(Math.min(decimals, 6));
+  if (step <= 0) return value.toFixed(2);
+  const isWhole = (decimals: number) => Math.abs(step * 10 ** decimals - Math.round(step * 10 ** decimals)) < 1e-6;
+  return value.toFixed([0, 1, 2, 3, 4, 5].find(isWhole) ?? 6);
 }
 
 /** `3 s` for a tick at a whole second, nothing for those between. */

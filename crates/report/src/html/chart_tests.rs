@@ -1,9 +1,14 @@
 //! Charts in a browser: values, zoom, and paper.
 
+use std::collections::BTreeSet;
+
 use words::Language;
 
+use super::axe_tests::{LOAD, compared, tried};
 use super::browser::{Browser, Look};
-use super::tests::{settle, written};
+use super::profile_tests::{collapsed, page_of, profiled};
+use super::tests::{journal, settle, sweep, written};
+use crate::profile::of_run;
 use crate::samples::Sample;
 
 const DESKTOP: Look = Look {
@@ -123,4 +128,63 @@ fn paper_loses_nothing() {
         browser.ask("document.querySelectorAll('details[open]').length"),
         0
     );
+}
+
+/// What stands on the page, but for what is of use on a screen alone: each text that is seen, with all that is folded.
+const SEEN: &str = "(() => {
+    document.querySelectorAll('details').forEach((details) => { details.open = true });
+    const texts = new Set();
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+        const element = walker.currentNode.parentElement;
+        const control = element.closest('nav, .screen-only, noscript, script, .u-legend, .beside, .above, .below, .under')
+            || (element.closest('button') && !element.closest('th, .line'));
+        const place = element.getBoundingClientRect();
+        if (!control && place.width > 1 && place.height > 1) texts.add(walker.currentNode.data.trim());
+    }
+    return [...texts].filter((text) => text !== '');
+})()";
+
+#[test]
+fn paper_has_the_texts_of_the_screen() {
+    let (sample, profile) = profiled();
+    let told = of_run(&sample.recording, &profile);
+    let language = Language::English;
+    let pages = [
+        ("run", super::run(&sample.view(), Some(told), language)),
+        ("try", compared(&tried(), language)),
+        ("load", super::page(LOAD, "", language)),
+        ("sweep", sweep().html(language)),
+        ("log", journal(60).html(language)),
+        ("profile", page_of(&collapsed("main;a 700\nmain;b 200"))),
+    ];
+    let mut browser = Browser::start();
+    for (kind, page) in pages {
+        let page = written(&page);
+        let mut seen = |look: Look| {
+            browser.open(&page.path, look);
+            if look.media == "print" {
+                browser.ask("dispatchEvent(new Event('beforeprint'))");
+                settle(&mut browser);
+                let cut = "[...document.querySelectorAll('canvas, table, img, svg')]
+                    .filter((one) => one.getBoundingClientRect().right > innerWidth + 1).length";
+                assert_eq!(browser.ask(cut), 0, "{kind} is wider than the sheet");
+            }
+            let texts = browser.ask(SEEN);
+            let texts = texts.as_array().expect("a list").iter();
+            texts.map(ToString::to_string).collect::<BTreeSet<_>>()
+        };
+        let on_screen = seen(DESKTOP);
+        let on_paper = seen(Look {
+            width: 718,
+            media: "print",
+            ..DESKTOP
+        });
+        assert!(on_screen.len() > 10, "{kind}: {on_screen:?}");
+        let lost: Vec<_> = on_screen.difference(&on_paper).collect();
+        assert!(lost.is_empty(), "{kind}: not on paper: {lost:?}");
+        if kind == "log" {
+            assert!(on_paper.contains("\"1\""), "the oldest run too");
+        }
+    }
 }
