@@ -1,6 +1,7 @@
 //! Collects facts from rings, /proc and database servers for the length of a run. It interprets nothing.
 
 mod agent_library;
+mod catalogue;
 mod cores;
 mod cpu_clock;
 mod database;
@@ -12,6 +13,7 @@ mod profile;
 mod rings;
 
 pub use agent_library::unpack_agent;
+pub use catalogue::{Catalogue, CatalogueKind};
 pub use cores::CoreWatch;
 pub use cpu_clock::cpu_time_of;
 pub use database::{DatabaseWatch, WatchTimes, Watched};

@@ -67,6 +67,8 @@ pub(crate) enum Command {
     Schema(crate::schema::SchemaArgs),
     /// What would other numbers of workers and threads give? From a recorded run
     Predict(PredictArgs),
+    /// Does this machine, container, Ruby or database slow the app down? Facts, what they cost here, what to change
+    Doctor(crate::doctor_command::DoctorArgs),
     /// Make the names mysqldef, psqldef and sqlite3def for this program in a folder
     Links(crate::links::LinksArgs),
     /// How many workers and threads are best? Predicts, then measures what is promising

@@ -7,6 +7,7 @@ mod cli;
 mod compare;
 mod config;
 mod def;
+mod doctor_command;
 mod exit;
 mod guard;
 mod init;
@@ -61,6 +62,7 @@ fn main() -> ExitCode {
         Command::Schema(args) => return schema::run(&args),
         Command::Profile(args) => profile::profile(&args),
         Command::Predict(args) => predict::predict(&args),
+        Command::Doctor(args) => doctor_command::doctor(&args),
         Command::Tune(args) => tune::tune(&args),
     };
     match ended {

@@ -5,10 +5,11 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// All areas: the name of a file, and what is in it.
-const AREAS: [(&str, &str); 10] = [
+const AREAS: [(&str, &str); 11] = [
     ("findings", include_str!("japanese/findings.txt")),
     ("run", include_str!("japanese/run.txt")),
     ("compare", include_str!("japanese/compare.txt")),
+    ("doctor", include_str!("japanese/doctor.txt")),
     ("html", include_str!("japanese/html.txt")),
     ("journal", include_str!("japanese/journal.txt")),
     ("load", include_str!("japanese/load.txt")),

@@ -1,0 +1,386 @@
+//! What a check is and what it returns.
+
+use words::{Phrase, Text, phrase, text};
+
+use crate::figures;
+use crate::snapshot::{Database, DatabaseKind, Factor, Snapshot};
+
+/// A part of what is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Area {
+    /// Processor, kernel, clocks and other load on the machine.
+    Cpu,
+    /// Quotas and limits of the control group.
+    Container,
+    /// Memory and swap.
+    Memory,
+    /// Limits of the process.
+    Limits,
+    /// Sockets, ports and names.
+    Network,
+    /// Disks and file systems.
+    Disk,
+    /// The Ruby interpreter.
+    Ruby,
+    /// The app's own settings.
+    App,
+    /// The database server or file.
+    Database,
+}
+
+impl Area {
+    /// All areas, in the order of the page.
+    pub const ALL: [Area; 9] = [
+        Area::Cpu,
+        Area::Container,
+        Area::Memory,
+        Area::Limits,
+        Area::Network,
+        Area::Disk,
+        Area::Ruby,
+        Area::App,
+        Area::Database,
+    ];
+
+    /// The name on the command line and in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Area::Cpu => "cpu",
+            Area::Container => "container",
+            Area::Memory => "memory",
+            Area::Limits => "limits",
+            Area::Network => "network",
+            Area::Disk => "disk",
+            Area::Ruby => "ruby",
+            Area::App => "app",
+            Area::Database => "database",
+        }
+    }
+
+    /// The area of that name.
+    pub fn named(name: &str) -> Option<Area> {
+        Area::ALL.into_iter().find(|area| area.name() == name)
+    }
+}
+
+/// How grave a verdict is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// Worth knowing; costs little or nothing now.
+    Low,
+    /// Costs something that users may notice, or will under load.
+    Medium,
+    /// Costs much now, falsifies what is measured, or stops the app under load.
+    High,
+}
+
+impl Level {
+    /// The name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Level::Low => "low",
+            Level::Medium => "medium",
+            Level::High => "high",
+        }
+    }
+
+    /// The word on pages.
+    pub fn word(self) -> Phrase {
+        match self {
+            Level::Low => phrase!("low"),
+            Level::Medium => phrase!("medium"),
+            Level::High => phrase!("high"),
+        }
+    }
+}
+
+/// What stands behind a verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sure {
+    /// The cost was measured on this machine.
+    Measured,
+    /// The setting was read; its cost was not measured.
+    Read,
+    /// Concluded from other facts.
+    Inferred,
+}
+
+impl Sure {
+    /// The name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Sure::Measured => "measured",
+            Sure::Read => "read",
+            Sure::Inferred => "inferred",
+        }
+    }
+
+    /// The word on pages.
+    pub fn word(self) -> Phrase {
+        match self {
+            Sure::Measured => phrase!("measured here"),
+            Sure::Read => phrase!("read, cost not measured"),
+            Sure::Inferred => phrase!("inferred"),
+        }
+    }
+}
+
+/// What the change needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needs {
+    /// Nothing but the right to do it.
+    Nothing,
+    /// Root on the host.
+    Root,
+    /// A restart of the app or server.
+    Restart,
+    /// A reboot of the machine.
+    Reboot,
+}
+
+impl Needs {
+    /// The name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Needs::Nothing => "nothing",
+            Needs::Root => "root",
+            Needs::Restart => "restart",
+            Needs::Reboot => "reboot",
+        }
+    }
+
+    /// The remark on pages; `None` where there is nothing to remark.
+    pub fn remark(self) -> Option<Phrase> {
+        match self {
+            Needs::Nothing => None,
+            Needs::Root => Some(phrase!("needs root")),
+            Needs::Restart => Some(phrase!("needs a restart")),
+            Needs::Reboot => Some(phrase!("needs a reboot")),
+        }
+    }
+}
+
+/// What the change gives up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Safety {
+    /// Nothing.
+    Safe,
+    /// Committed data may be lost in a crash.
+    Durability,
+    /// A protection against attacks.
+    Security,
+}
+
+impl Safety {
+    /// The name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Safety::Safe => "none",
+            Safety::Durability => "durability",
+            Safety::Security => "security",
+        }
+    }
+
+    /// The remark on pages; `None` where nothing is given up.
+    pub fn remark(self) -> Option<Phrase> {
+        match self {
+            Safety::Safe => None,
+            Safety::Durability => Some(phrase!("gives up durability: a crash may lose commits")),
+            Safety::Security => Some(phrase!("gives up a protection against attacks")),
+        }
+    }
+}
+
+/// What a finding costs here.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cost {
+    /// Nothing was measured that says so.
+    Unknown,
+    /// CPU-bound work takes this many times as long.
+    Slower(Factor),
+    /// This share of time or of events is lost, 0 to 1.
+    Share(f64),
+    /// One event takes this long.
+    Each {
+        /// Nanoseconds an event.
+        ns: f64,
+        /// What the event is.
+        event: Phrase,
+    },
+}
+
+impl Cost {
+    /// For the order within a level: the share of time that is lost, as far as it is known.
+    pub fn weight(&self) -> f64 {
+        match self {
+            Cost::Unknown => 0.0,
+            Cost::Slower(factor) => 1.0 - 1.0 / factor.median.max(1.0),
+            Cost::Share(share) => *share,
+            Cost::Each { .. } => 0.01,
+        }
+    }
+
+    /// The sentence on pages.
+    pub fn text(&self) -> Text {
+        match self {
+            Cost::Unknown => phrase!("not measured").into(),
+            Cost::Slower(factor) => text!(
+                "{factor} times as long for CPU-bound work ({low} to {high}, {count} pairs)",
+                factor = figures::factor(factor.median),
+                low = figures::factor(factor.low),
+                high = figures::factor(factor.high),
+                count = factor.pairs
+            ),
+            Cost::Share(share) => text!("{share} lost", share = figures::percent(*share)),
+            Cost::Each { ns, event } => text!(
+                "{time} for each {event}",
+                time = figures::duration(*ns),
+                event
+            ),
+        }
+    }
+}
+
+/// What a check found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// How grave.
+    pub level: Level,
+    /// Of several things of one kind, such as database servers, which.
+    pub on: Option<String>,
+    /// The facts, as `name = value` or one short line each.
+    pub evidence: Vec<String>,
+    /// What it costs here.
+    pub cost: Cost,
+    /// The exact change: commands and lines of configuration.
+    pub change: Vec<String>,
+    /// How the change is taken back.
+    pub undo: Vec<String>,
+    /// What the change needs.
+    pub needs: Needs,
+    /// What the change gives up.
+    pub safety: Safety,
+    /// What stands behind it.
+    pub sure: Sure,
+}
+
+impl Found {
+    /// A finding of that level with its first piece of evidence; nothing else known.
+    pub fn new(level: Level, evidence: impl Into<String>) -> Found {
+        Found {
+            level,
+            on: None,
+            evidence: vec![evidence.into()],
+            cost: Cost::Unknown,
+            change: Vec::new(),
+            undo: Vec::new(),
+            needs: Needs::Nothing,
+            safety: Safety::Safe,
+            sure: Sure::Read,
+        }
+    }
+
+    fn on(mut self, on: &str) -> Found {
+        self.on = Some(on.to_owned());
+        self
+    }
+
+    /// With one more piece of evidence.
+    pub fn evidence(mut self, evidence: impl Into<String>) -> Found {
+        self.evidence.push(evidence.into());
+        self
+    }
+
+    /// With its cost, measured here.
+    pub fn cost(mut self, cost: Cost) -> Found {
+        if cost != Cost::Unknown {
+            self.sure = Sure::Measured;
+        }
+        self.cost = cost;
+        self
+    }
+
+    /// With a change and how it is taken back.
+    pub fn change(mut self, change: impl Into<String>, undo: impl Into<String>) -> Found {
+        self.change.push(change.into());
+        let undo = undo.into();
+        if !undo.is_empty() {
+            self.undo.push(undo);
+        }
+        self
+    }
+
+    /// With what the change needs.
+    pub fn needs(mut self, needs: Needs) -> Found {
+        self.needs = needs;
+        self
+    }
+
+    /// With what the change gives up.
+    pub fn safety(mut self, safety: Safety) -> Found {
+        self.safety = safety;
+        self
+    }
+
+    /// Concluded from other facts.
+    pub fn inferred(mut self) -> Found {
+        self.sure = Sure::Inferred;
+        self
+    }
+}
+
+/// One check.
+#[derive(Debug)]
+pub struct Check {
+    /// Its name, `area.what`; stays the same over versions.
+    pub id: &'static str,
+    /// The part it looks at.
+    pub area: Area,
+    /// What is wrong when it fires.
+    pub title: Phrase,
+    /// Why that matters.
+    pub why: Phrase,
+    /// Where its threshold or its claim comes from.
+    pub source: &'static str,
+    /// How it looks at a snapshot.
+    pub look: Look,
+}
+
+/// How a check looks at a snapshot. Neither form does I/O.
+#[derive(Clone, Copy, Debug)]
+pub enum Look {
+    /// At the whole.
+    Whole(fn(&Snapshot) -> Option<Found>),
+    /// At each database of these kinds.
+    Databases(
+        &'static [DatabaseKind],
+        fn(&Database, &Snapshot) -> Option<Found>,
+    ),
+}
+
+impl Check {
+    /// What it finds.
+    pub fn found(&self, snapshot: &Snapshot) -> Vec<Found> {
+        match self.look {
+            Look::Whole(look) => look(snapshot).into_iter().collect(),
+            Look::Databases(kinds, look) => {
+                let databases = snapshot.databases.iter();
+                let of_kind = databases.filter(|database| kinds.contains(&database.kind));
+                let found = of_kind.filter_map(|database| {
+                    let found = look(database, snapshot)?;
+                    Some(found.on(&database.name))
+                });
+                found.collect()
+            }
+        }
+    }
+}
+
+/// A check with one of its findings.
+#[derive(Clone, Debug)]
+pub struct Verdict {
+    /// The check.
+    pub check: &'static Check,
+    /// What it found.
+    pub found: Found,
+}

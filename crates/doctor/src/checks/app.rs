@@ -1,0 +1,386 @@
+//! The app's own settings: Puma, Rails, gems.
+
+use words::phrase;
+
+use super::release;
+use crate::check::{Area, Check, Found, Level, Look, Needs};
+use crate::snapshot::{App, Snapshot};
+
+/// The checks.
+pub(super) const CHECKS: &[Check] = &[
+    Check {
+        id: "app.development",
+        area: Area::App,
+        title: phrase!("a Rails app runs in development mode"),
+        why: phrase!(
+            "it looks for changed files at each request, caches nothing and logs everything; its figures say nothing of production"
+        ),
+        source: "https://guides.rubyonrails.org/configuring.html (enable_reloading, eager_load)",
+        look: Look::Whole(|s| {
+            app(s)?.is_rails.then_some(())?;
+            let env = &s.process.env;
+            let mode = env.get("RAILS_ENV").or_else(|| env.get("RACK_ENV"))?;
+            (mode == "development").then(|| {
+                Found::new(Level::High, format!("RAILS_ENV={mode}"))
+                    .change("RAILS_ENV=production", format!("RAILS_ENV={mode}"))
+                    .needs(Needs::Restart)
+            })
+        }),
+    },
+    Check {
+        id: "app.log-debug",
+        area: Area::App,
+        title: phrase!("the app logs at level debug"),
+        why: phrase!("each statement and each rendered template is formatted and written"),
+        source: "https://guides.rubyonrails.org/debugging_rails_applications.html (log levels)",
+        look: Look::Whole(|s| {
+            let variable = s
+                .process
+                .env
+                .get("RAILS_LOG_LEVEL")
+                .filter(|level| level.to_lowercase() == "debug");
+            let written = setting(s, "config.log_level").filter(|value| value.contains("debug"));
+            let evidence = match (variable, written) {
+                (Some(level), _) => format!("RAILS_LOG_LEVEL={level}"),
+                (None, Some(value)) => format!("config.log_level = {value} in production.rb"),
+                (None, None) => return None,
+            };
+            Some(
+                Found::new(Level::Medium, evidence)
+                    .change("RAILS_LOG_LEVEL=info", "RAILS_LOG_LEVEL=debug")
+                    .needs(Needs::Restart),
+            )
+        }),
+    },
+    Check {
+        id: "app.eager-load-off",
+        area: Area::App,
+        title: phrase!("production does not load the app at start"),
+        why: phrase!("the first requests of each worker load code, and workers share none of it"),
+        source: "https://guides.rubyonrails.org/configuring.html#config-eager-load",
+        look: Look::Whole(|s| {
+            let value = setting(s, "config.eager_load").filter(|value| *value == "false")?;
+            Some(
+                Found::new(
+                    Level::Medium,
+                    format!("config.eager_load = {value} in production.rb"),
+                )
+                .change("config.eager_load = true", "config.eager_load = false")
+                .needs(Needs::Restart),
+            )
+        }),
+    },
+    Check {
+        id: "app.reloading-on",
+        area: Area::App,
+        title: phrase!("production looks for changed files"),
+        why: phrase!("before each request the files of the app are checked, under a lock"),
+        source: "https://guides.rubyonrails.org/configuring.html#config-enable-reloading",
+        look: Look::Whole(|s| {
+            let reloading = setting(s, "config.enable_reloading").filter(|value| *value == "true");
+            let cached = setting(s, "config.cache_classes").filter(|value| *value == "false");
+            let (line, other) = match (reloading, cached) {
+                (Some(_), _) => (
+                    "config.enable_reloading = true",
+                    "config.enable_reloading = false",
+                ),
+                (None, Some(_)) => (
+                    "config.cache_classes = false",
+                    "config.cache_classes = true",
+                ),
+                (None, None) => return None,
+            };
+            Some(
+                Found::new(Level::High, format!("{line} in production.rb"))
+                    .change(other, line)
+                    .needs(Needs::Restart),
+            )
+        }),
+    },
+    Check {
+        id: "app.verbose-query-logs",
+        area: Area::App,
+        title: phrase!("each statement's place in the source is logged"),
+        why: phrase!("for each statement the call stack is walked"),
+        source: "https://guides.rubyonrails.org/debugging_rails_applications.html#verbose-query-logs",
+        look: Look::Whole(|s| {
+            let value = setting(s, "config.active_record.verbose_query_logs")
+                .filter(|value| *value == "true")?;
+            let line = |value: &str| format!("config.active_record.verbose_query_logs = {value}");
+            Some(
+                Found::new(Level::Medium, line(value))
+                    .change(line("false"), line("true"))
+                    .needs(Needs::Restart),
+            )
+        }),
+    },
+    Check {
+        id: "app.bootsnap-missing",
+        area: Area::App,
+        title: phrase!("the app starts without bootsnap"),
+        why: phrase!("each start compiles all code and searches each file in each folder"),
+        source: "https://github.com/rails/bootsnap",
+        look: Look::Whole(|s| {
+            let app = app(s).filter(|app| app.is_rails)?;
+            let disabled = s.process.env.contains_key("DISABLE_BOOTSNAP");
+            (disabled || !app.boots_snap).then(|| {
+                let evidence = if disabled {
+                    "DISABLE_BOOTSNAP is set"
+                } else {
+                    "config/boot.rb does not load bootsnap"
+                };
+                Found::new(Level::Low, evidence)
+                    .change(
+                        "bundle add bootsnap, and require \"bootsnap/setup\" in config/boot.rb",
+                        "bundle remove bootsnap",
+                    )
+                    .needs(Needs::Restart)
+            })
+        }),
+    },
+    Check {
+        id: "app.puma-old",
+        area: Area::App,
+        title: phrase!("this Puma has a known fault with kept connections"),
+        why: phrase!(
+            "before 7.0 a kept connection can stay on a busy thread while others are idle: long tails"
+        ),
+        source: "https://github.com/puma/puma/issues/3487; Puma 7.0 history",
+        look: Look::Whole(|s| {
+            let version = app(s)?.gems.get("puma")?;
+            let level = if release(version) < (5, 6) {
+                Level::Medium
+            } else {
+                Level::Low
+            };
+            (release(version) < (7, 0)).then(|| {
+                Found::new(level, format!("puma {version}"))
+                    .change(
+                        "bundle update puma --conservative, with puma >= 7 in the Gemfile",
+                        format!("gem \"puma\", \"{version}\""),
+                    )
+                    .needs(Needs::Restart)
+            })
+        }),
+    },
+    Check {
+        id: "app.rails-end-of-life",
+        area: Area::App,
+        title: phrase!("this Rails gets no fixes any more"),
+        why: phrase!(
+            "7.2 brought YJIT by default and fewer threads, 8.0 a faster router and SQLite defaults"
+        ),
+        source: "https://rubyonrails.org/maintenance (7.2 ended 2026-08)",
+        look: Look::Whole(|s| {
+            let gems = &app(s)?.gems;
+            let version = gems.get("rails").or_else(|| gems.get("railties"))?;
+            (release(version) < (7, 2)).then(|| {
+                Found::new(Level::Low, format!("rails {version}"))
+                    .change(
+                        "bundle update rails, one minor version at a time",
+                        format!("rails {version}"),
+                    )
+                    .needs(Needs::Restart)
+            })
+        }),
+    },
+    Check {
+        id: "app.workers-above-cores",
+        area: Area::App,
+        title: phrase!("there are more workers than cores"),
+        why: phrase!(
+            "each worker keeps one core busy; beyond that they only take turns and memory"
+        ),
+        source: "https://github.com/puma/puma#clustered-mode (one worker for each core)",
+        look: Look::Whole(|s| {
+            let (workers, cores) = (workers(s)?, cores(s)?);
+            (f64::from(workers) > 1.5 * cores.max(1.0)).then(|| {
+                Found::new(Level::Medium, format!("{workers} workers, {cores} cores"))
+                    .change(
+                        format!("WEB_CONCURRENCY={}", cores.floor().max(1.0)),
+                        format!("WEB_CONCURRENCY={workers}"),
+                    )
+                    .needs(Needs::Restart)
+            })
+        }),
+    },
+    Check {
+        id: "app.one-worker",
+        area: Area::App,
+        title: phrase!("one process has to use several cores"),
+        why: phrase!(
+            "only one thread of a process runs Ruby at a time, so the other cores stay idle"
+        ),
+        source: "https://github.com/puma/puma#clustered-mode",
+        look: Look::Whole(|s| {
+            app(s)?.gems.get("puma")?;
+            let cores = cores(s).filter(|cores| *cores >= 2.0)?;
+            let workers = workers(s).unwrap_or(0);
+            (workers < 2).then(|| {
+                Found::new(Level::Low, format!("{workers} workers, {cores} cores"))
+                    .change(
+                        format!("WEB_CONCURRENCY={cores} (hakaru tune measures how many are best)"),
+                        format!("WEB_CONCURRENCY={workers}"),
+                    )
+                    .needs(Needs::Restart)
+            })
+        }),
+    },
+    Check {
+        id: "app.threads-many",
+        area: Area::App,
+        title: phrase!("many threads share one lock"),
+        why: phrase!(
+            "each thread may keep Ruby's lock for 100 ms while others wait; latency grows, throughput hardly"
+        ),
+        source: "https://github.com/rails/rails/issues/50450 (default 3 since Rails 7.2)",
+        look: Look::Whole(|s| {
+            const MANY: u32 = 10;
+            let threads = threads(s).filter(|threads| *threads > MANY)?;
+            Some(
+                Found::new(Level::Medium, format!("{threads} threads for each worker"))
+                    .change(
+                        "RAILS_MAX_THREADS=5 (hakaru tune measures how many are best)",
+                        format!("RAILS_MAX_THREADS={threads}"),
+                    )
+                    .needs(Needs::Restart),
+            )
+        }),
+    },
+    Check {
+        id: "app.pool-below-threads",
+        area: Area::App,
+        title: phrase!("there are fewer database connections than threads"),
+        why: phrase!(
+            "a thread waits until another gives its connection back, at last for 5 s and in vain"
+        ),
+        source: "https://guides.rubyonrails.org/configuring.html#database-pooling",
+        look: Look::Whole(|s| {
+            let (pool, threads) = (app(s)?.pool?, threads(s)?);
+            (pool < threads).then(|| {
+                Found::new(Level::High, format!("pool = {pool}, {threads} threads"))
+                    .change(
+                        format!("pool: {threads} in config/database.yml"),
+                        format!("pool: {pool}"),
+                    )
+                    .needs(Needs::Restart)
+            })
+        }),
+    },
+    Check {
+        id: "app.no-preload",
+        area: Area::App,
+        title: phrase!("workers load the app each for itself"),
+        why: phrase!("with preload_app! they share its memory, and start at once"),
+        source: "https://github.com/puma/puma#clustered-mode (preload_app!, default since 5.0 in cluster mode)",
+        look: Look::Whole(|s| {
+            let app = app(s)?;
+            let old = app
+                .gems
+                .get("puma")
+                .is_some_and(|version| release(version) < (5, 0));
+            (old && workers(s)? >= 2 && app.preload == Some(false)).then(|| {
+                Found::new(Level::Low, "no preload_app! in config/puma.rb")
+                    .change("preload_app!", "no preload_app!")
+                    .needs(Needs::Restart)
+            })
+        }),
+    },
+    Check {
+        id: "app.json-old",
+        area: Area::App,
+        title: phrase!("this json gem is slow"),
+        why: phrase!("2.10 writes and reads JSON up to several times as fast"),
+        source: "https://github.com/ruby/json/blob/master/CHANGES.md (2.10.0)",
+        look: Look::Whole(|s| {
+            let version = app(s)?.gems.get("json")?;
+            (release(version) < (2, 10)).then(|| {
+                Found::new(Level::Low, format!("json {version}"))
+                    .change(
+                        "bundle update json --conservative",
+                        format!("gem \"json\", \"{version}\""),
+                    )
+                    .needs(Needs::Restart)
+            })
+        }),
+    },
+    Check {
+        id: "app.json-pure",
+        area: Area::App,
+        title: phrase!("JSON is read and written by Ruby code"),
+        why: phrase!("json_pure takes ten times as long as the native json"),
+        source: "https://github.com/ruby/json (json_pure is the variant in Ruby)",
+        look: Look::Whole(|s| {
+            let version = app(s)?.gems.get("json_pure")?;
+            Some(
+                Found::new(Level::Medium, format!("json_pure {version}"))
+                    .change(
+                        "bundle remove json_pure && bundle add json",
+                        "bundle add json_pure",
+                    )
+                    .needs(Needs::Restart),
+            )
+        }),
+    },
+    Check {
+        id: "app.webrick",
+        area: Area::App,
+        title: phrase!("WEBrick serves the app"),
+        why: phrase!(
+            "it is written for development: a thread for each connection, all of it in Ruby"
+        ),
+        source: "https://github.com/ruby/webrick (not for production)",
+        look: Look::Whole(|s| {
+            let gems = &app(s)?.gems;
+            let servers = [
+                "puma",
+                "unicorn",
+                "falcon",
+                "passenger",
+                "pitchfork",
+                "thin",
+                "iodine",
+            ];
+            let other = servers.iter().any(|name| gems.contains_key(*name));
+            (gems.contains_key("webrick") && gems.contains_key("rack") && !other).then(|| {
+                Found::new(Level::Low, "webrick is the only server in Gemfile.lock")
+                    .change("bundle add puma", "bundle remove puma")
+                    .needs(Needs::Restart)
+            })
+        }),
+    },
+];
+
+fn app(s: &Snapshot) -> Option<&App> {
+    s.app.as_ref()
+}
+
+fn setting<'a>(s: &'a Snapshot, name: &str) -> Option<&'a str> {
+    app(s)?.production.get(name).map(String::as_str)
+}
+
+/// Puma's workers: the variable counts before what stands in its file.
+pub(super) fn workers(s: &Snapshot) -> Option<u32> {
+    let variable = s
+        .process
+        .env
+        .get("WEB_CONCURRENCY")
+        .and_then(|value| value.parse().ok());
+    variable.or(app(s)?.workers)
+}
+
+/// Puma's threads of a worker.
+pub(super) fn threads(s: &Snapshot) -> Option<u32> {
+    let names = ["RAILS_MAX_THREADS", "PUMA_MAX_THREADS", "MAX_THREADS"];
+    let variable = names
+        .iter()
+        .find_map(|name| s.process.env.get(*name)?.parse().ok());
+    variable.or(app(s)?.threads)
+}
+
+/// The cores that workers may use together.
+fn cores(s: &Snapshot) -> Option<f64> {
+    let allowed = f64::from(s.process.cores_allowed.or(s.machine.cores)?);
+    let quota = s.process.group.as_ref().and_then(|group| group.quota_cores);
+    Some(quota.map_or(allowed, |quota| quota.min(allowed)))
+}

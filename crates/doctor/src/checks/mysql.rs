@@ -1,0 +1,305 @@
+//! MySQL and MariaDB.
+
+use words::phrase;
+
+use super::servers::{is_old_enough, memory, set, uptime};
+use crate::check::{Area, Check, Cost, Found, Level, Look, Needs, Safety};
+use crate::figures;
+use crate::snapshot::{Database, DatabaseKind, Snapshot};
+
+/// Both makers.
+pub(super) const BOTH: &[DatabaseKind] = &[DatabaseKind::Mysql, DatabaseKind::Mariadb];
+
+/// The checks.
+pub(super) const CHECKS: &[Check] = &[
+    Check {
+        id: "mysql.buffer-pool-small",
+        area: Area::Database,
+        title: phrase!("the buffer pool is too small for the data"),
+        why: phrase!("pages that are needed again are read from disk each time"),
+        source: "MySQLTuner (90 % of reads from memory); https://dev.mysql.com/doc/refman/8.4/en/innodb-buffer-pool-resize.html",
+        look: Look::Databases(BOTH, buffer_pool),
+    },
+    Check {
+        id: "mysql.redo-log-small",
+        area: Area::Database,
+        title: phrase!("the redo log holds less than an hour of writes"),
+        why: phrase!(
+            "pages are written out in a hurry whenever the log is full, and writes wait for it"
+        ),
+        source: "MySQLTuner; https://dev.mysql.com/doc/refman/8.4/en/innodb-redo-log.html",
+        look: Look::Databases(BOTH, redo_log),
+    },
+    Check {
+        id: "mysql.commit-syncs",
+        area: Area::Database,
+        title: phrase!("each commit waits for the disk twice"),
+        why: phrase!("the redo log and the binary log are both written for good at each commit"),
+        source: "https://dev.mysql.com/doc/refman/8.4/en/innodb-parameters.html (innodb_flush_log_at_trx_commit, sync_binlog)",
+        look: Look::Databases(BOTH, commit_syncs),
+    },
+    Check {
+        id: "mysql.log-waits",
+        area: Area::Database,
+        title: phrase!("statements have waited for room in the log buffer"),
+        why: phrase!("a write stands still until the buffer has been written out"),
+        source: "MySQLTuner (Innodb_log_waits > 0)",
+        look: Look::Databases(BOTH, |db, _| {
+            let waits = grown(db, "Innodb_log_waits", 10.0)?;
+            let size = db.number("innodb_log_buffer_size")?;
+            Some(
+                Found::new(Level::Low, format!("Innodb_log_waits = {waits}")).change(
+                    set(db, "innodb_log_buffer_size", size * 4.0),
+                    set(db, "innodb_log_buffer_size", size),
+                ),
+            )
+        }),
+    },
+    Check {
+        id: "mysql.pool-waits",
+        area: Area::Database,
+        title: phrase!("statements have waited for a free page of the buffer pool"),
+        why: phrase!("a read stands still until an old page has been written out"),
+        source: "https://dev.mysql.com/doc/refman/8.4/en/server-status-variables.html (Innodb_buffer_pool_wait_free)",
+        look: Look::Databases(BOTH, |db, _| {
+            let waits = grown(db, "Innodb_buffer_pool_wait_free", 100.0)?;
+            let size = db.number("innodb_buffer_pool_size")?;
+            Some(
+                Found::new(
+                    Level::Medium,
+                    format!("Innodb_buffer_pool_wait_free = {waits}"),
+                )
+                .change(
+                    set(db, "innodb_buffer_pool_size", size * 2.0),
+                    set(db, "innodb_buffer_pool_size", size),
+                ),
+            )
+        }),
+    },
+    Check {
+        id: "mysql.temporary-tables-on-disk",
+        area: Area::Database,
+        title: phrase!("temporary tables are made on disk"),
+        why: phrase!("a sort or a group that would fit into memory is written and read back"),
+        source: "MySQLTuner (25 %)",
+        look: Look::Databases(BOTH, |db, _| {
+            let (disk, all) = (
+                db.number("Created_tmp_disk_tables")?,
+                db.number("Created_tmp_tables")?,
+            );
+            let rate = disk / uptime(db).filter(|_| is_old_enough(db))?;
+            (all > 0.0 && disk > 0.25 * all && rate > 1.0).then(|| {
+                let size = db.number("tmp_table_size").unwrap_or(16_777_216.0);
+                Found::new(
+                    Level::Medium,
+                    format!(
+                        "{} of {all} temporary tables, {rate:.1} per second",
+                        figures::percent(disk / all)
+                    ),
+                )
+                .change(
+                    set(db, "tmp_table_size", size * 4.0),
+                    set(db, "tmp_table_size", size),
+                )
+            })
+        }),
+    },
+    Check {
+        id: "mysql.sort-merges",
+        area: Area::Database,
+        title: phrase!("sorts do not fit into their buffer"),
+        why: phrase!("they are written out in parts and merged"),
+        source: "MySQLTuner (10 % of sorts)",
+        look: Look::Databases(BOTH, |db, _| {
+            let merges = db.number("Sort_merge_passes")?;
+            let sorts = db.number("Sort_scan")? + db.number("Sort_range")?;
+            (is_old_enough(db) && sorts > 100.0 && merges > 0.1 * sorts).then(|| {
+                let size = db.number("sort_buffer_size").unwrap_or(262_144.0);
+                Found::new(Level::Low, format!("{merges} merges in {sorts} sorts"))
+                    .change("an index in the order that is asked for", "DROP INDEX …")
+                    .change(
+                        set(db, "sort_buffer_size", size * 4.0),
+                        set(db, "sort_buffer_size", size),
+                    )
+            })
+        }),
+    },
+    Check {
+        id: "mysql.connection-churn",
+        area: Area::Database,
+        title: phrase!("the app connects again and again"),
+        why: phrase!("each connection costs a handshake and a thread; a pool keeps them"),
+        source: "MySQLTuner (thread cache); https://guides.rubyonrails.org/configuring.html#database-pooling",
+        look: Look::Databases(BOTH, |db, _| {
+            let rate = db.number("Connections")? / uptime(db).filter(|_| is_old_enough(db))?;
+            (rate > 5.0).then(|| {
+                Found::new(Level::Medium, format!("{rate:.0} connections per second")).change(
+                    "a pool in the app, connections kept between requests",
+                    "as before",
+                )
+            })
+        }),
+    },
+    Check {
+        id: "mysql.threads-created",
+        area: Area::Database,
+        title: phrase!("the server makes a thread for most connections"),
+        why: phrase!("kept threads would serve the next connection at once"),
+        source: "MySQLTuner (50 % of connections)",
+        look: Look::Databases(BOTH, |db, _| {
+            let (made, all) = (db.number("Threads_created")?, db.number("Connections")?);
+            (is_old_enough(db) && all > 1000.0 && made > 0.5 * all).then(|| {
+                let size = db.number("thread_cache_size").unwrap_or(0.0);
+                Found::new(
+                    Level::Low,
+                    format!("Threads_created = {made}, Connections = {all}"),
+                )
+                .change(
+                    set(db, "thread_cache_size", 64),
+                    set(db, "thread_cache_size", size),
+                )
+            })
+        }),
+    },
+    Check {
+        id: "mysql.reverse-names",
+        area: Area::Database,
+        title: phrase!("each new connection's address is looked up by name"),
+        why: phrase!("a slow name server makes every connect slow"),
+        source: "https://dev.mysql.com/doc/refman/8.4/en/host-cache.html (skip_name_resolve)",
+        look: Look::Databases(BOTH, |db, _| {
+            let off = db.is_on("skip_name_resolve") == Some(false);
+            // Over loopback the name is known without asking.
+            (off && !db.is_local).then(|| {
+                Found::new(Level::Low, "skip_name_resolve = OFF")
+                    .change(
+                        "skip_name_resolve=ON in the configuration file; grants by address",
+                        "skip_name_resolve=OFF",
+                    )
+                    .needs(Needs::Restart)
+            })
+        }),
+    },
+    Check {
+        id: "mysql.statements-leak",
+        area: Area::Database,
+        title: phrase!("prepared statements are not closed"),
+        why: phrase!(
+            "they take memory of the server until the limit, then preparing fails; each was a round trip for one use"
+        ),
+        source: "https://dev.mysql.com/doc/refman/8.4/en/server-status-variables.html (Com_stmt_close)",
+        look: Look::Databases(BOTH, |db, _| {
+            let (now, most) = (
+                db.number("Prepared_stmt_count")?,
+                db.number("max_prepared_stmt_count")?,
+            );
+            let opened = db.number("Com_stmt_prepare")? - db.number("Com_stmt_close")?;
+            (now > 0.1 * most && opened > 0.1 * most).then(|| {
+                let level = if now > 0.5 * most {
+                    Level::High
+                } else {
+                    Level::Medium
+                };
+                Found::new(level, format!("Prepared_stmt_count = {now} of {most}")).change(
+                    "close statements after use, or prepare each text once for a connection",
+                    "as before",
+                )
+            })
+        }),
+    },
+];
+
+/// A counter that means something and is above the threshold.
+fn grown(db: &Database, name: &str, above: f64) -> Option<f64> {
+    db.number(name).filter(|value| *value > above)
+}
+
+fn buffer_pool(db: &Database, s: &Snapshot) -> Option<Found> {
+    /// Below this nothing is won by tuning: the smallest pool that a server has by default.
+    const USUAL: f64 = 128.0 * 1024.0 * 1024.0;
+    let size = db.number("innodb_buffer_pool_size")?;
+    let data = db.number("(data bytes)").unwrap_or(0.0);
+    let reads = db.number("Innodb_buffer_pool_reads").unwrap_or(0.0);
+    let requests = db.number("Innodb_buffer_pool_read_requests").unwrap_or(0.0);
+    let missed = reads / requests.max(1.0);
+    let level = match () {
+        () if size < USUAL / 4.0 => Level::High,
+        () if missed > 0.1 && requests > 1e5 && data > size => Level::High,
+        () if missed > 0.01 && requests > 1e5 && data > size => Level::Medium,
+        () if size < 0.9 * USUAL => Level::Medium,
+        () if data > 4.0 * size && is_old_enough(db) => Level::Low,
+        () => return None,
+    };
+    // Half of the machine at most, since the app may run on it too.
+    let most = memory(s).map_or(f64::INFINITY, |bytes| bytes / 2.0);
+    let wanted = (data * 1.25).max(USUAL).min(most);
+    let megabytes = (wanted / 1048576.0 / 128.0).ceil().max(1.0) * 128.0;
+    let found = Found::new(
+        level,
+        format!("innodb_buffer_pool_size = {}", figures::bytes(size)),
+    )
+    .evidence(format!(
+        "data {}, {} of reads from disk",
+        figures::bytes(data),
+        figures::percent(missed)
+    ))
+    .change(
+        set(db, "innodb_buffer_pool_size", megabytes * 1048576.0),
+        set(db, "innodb_buffer_pool_size", size),
+    );
+    Some(match requests > 1e5 {
+        true => found.cost(Cost::Share(missed)),
+        false => found,
+    })
+}
+
+fn redo_log(db: &Database, _: &Snapshot) -> Option<Found> {
+    let (name, size) = match db.number("innodb_redo_log_capacity") {
+        Some(size) => ("innodb_redo_log_capacity", size),
+        None => {
+            let files = db.number("innodb_log_files_in_group").unwrap_or(1.0);
+            (
+                "innodb_log_file_size",
+                db.number("innodb_log_file_size")? * files,
+            )
+        }
+    };
+    let written = db.number("Innodb_os_log_written")?;
+    let per_hour = written / (uptime(db).filter(|_| is_old_enough(db))? / 3600.0);
+    (per_hour > size).then(|| {
+        let level = if per_hour > 4.0 * size {
+            Level::Medium
+        } else {
+            Level::Low
+        };
+        Found::new(level, format!("{name} = {}", figures::bytes(size)))
+            .evidence(format!("{} written per hour", figures::bytes(per_hour)))
+            .change(
+                set(db, name, (per_hour / 1048576.0).ceil() * 1048576.0),
+                set(db, name, size),
+            )
+    })
+}
+
+fn commit_syncs(db: &Database, s: &Snapshot) -> Option<Found> {
+    let redo = db.number("innodb_flush_log_at_trx_commit")?;
+    let binary = db.is_on("log_bin")? && db.number("sync_binlog")? == 1.0;
+    let sync = s.measures.sync_ns.filter(|_| db.is_local);
+    (redo == 1.0 && binary).then(|| {
+        // Where a sync costs nothing that users notice, this is only worth knowing.
+        let level = match sync {
+            Some(ns) if ns > 1e6 => Level::Medium,
+            _ => Level::Low,
+        };
+        let found = Found::new(level, "innodb_flush_log_at_trx_commit = 1, sync_binlog = 1")
+            .change(set(db, "sync_binlog", 100), set(db, "sync_binlog", 1))
+            .safety(Safety::Durability);
+        match sync {
+            Some(ns) => found.cost(Cost::Each {
+                ns: 2.0 * ns,
+                event: phrase!("commit"),
+            }),
+            None => found,
+        }
+    })
+}

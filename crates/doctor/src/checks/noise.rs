@@ -1,0 +1,91 @@
+//! Other load on the machine, which slows the app down and falsifies what is measured.
+
+use words::phrase;
+
+use crate::check::{Area, Check, Cost, Found, Level, Look, Needs};
+use crate::figures;
+use crate::snapshot::Snapshot;
+
+/// The checks.
+pub(super) const CHECKS: &[Check] = &[
+    Check {
+        id: "cpu.busy-neighbour",
+        area: Area::Cpu,
+        title: phrase!("other programs of this machine take the cores"),
+        why: phrase!(
+            "the app waits for a core, and two measurements differ although nothing was changed"
+        ),
+        source: "measured: a loop that looks at the clock for 2.5 s; involuntary context switches",
+        look: Look::Whole(busy_neighbour),
+    },
+    Check {
+        id: "cpu.steal",
+        area: Area::Cpu,
+        title: phrase!("the hypervisor takes the cores"),
+        why: phrase!("the machine stands still meanwhile; nothing inside can be faster"),
+        source: "measured: steal in /proc/stat over 2.5 s; man 5 proc_stat",
+        look: Look::Whole(steal),
+    },
+    Check {
+        id: "cpu.pressure",
+        area: Area::Cpu,
+        title: phrase!("threads have been waiting for a core"),
+        why: phrase!("more is to be run than there are cores; latency grows with the queue"),
+        source: "https://docs.kernel.org/accounting/psi.html",
+        look: Look::Whole(|s| {
+            const MUCH: f64 = 0.4;
+            let share = *s.machine.pressure.get("cpu.some")?;
+            (share > MUCH).then(|| {
+                Found::new(Level::Low, format!("cpu.some avg60 = {}", figures::percent(share)))
+                    .change("stop what else runs, or give the app cores of its own: taskset -c LIST COMMAND", "without taskset")
+            })
+        }),
+    },
+];
+
+fn level(share: f64) -> Option<Level> {
+    match share {
+        share if share >= 0.25 => Some(Level::High),
+        share if share >= 0.10 => Some(Level::Medium),
+        share if share >= 0.03 => Some(Level::Low),
+        _ => None,
+    }
+}
+
+fn busy_neighbour(s: &Snapshot) -> Option<Found> {
+    let noise = s.measures.noise.as_ref()?;
+    // What the hypervisor took is another check's.
+    let lost = noise.lost_share - noise.steal_share;
+    let level = level(lost).filter(|_| noise.switches > 0)?;
+    let mut found = Found::new(
+        level,
+        format!(
+            "a busy loop lost {} of its time in {} turns of others, the longest interruption {}",
+            figures::percent(noise.lost_share),
+            noise.switches,
+            figures::duration(noise.longest_ns)
+        ),
+    )
+    .cost(Cost::Share(lost));
+    for (name, cores) in &noise.busiest {
+        found = found.evidence(format!("{name} used {cores:.1} cores"));
+    }
+    Some(found.change("stop these programs while you measure, or give the app cores of its own: taskset -c LIST COMMAND", "start them again"))
+}
+
+fn steal(s: &Snapshot) -> Option<Found> {
+    let noise = s.measures.noise.as_ref()?;
+    let level = level(noise.steal_share)?;
+    Some(
+        Found::new(
+            level,
+            format!("steal = {}", figures::percent(noise.steal_share)),
+        )
+        .cost(Cost::Share(noise.steal_share))
+        .change(
+            "another machine, or an instance type with cores of its own",
+            "the machine as before",
+        )
+        .needs(Needs::Reboot),
+    )
+}

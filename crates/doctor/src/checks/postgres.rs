@@ -1,0 +1,427 @@
+//! PostgreSQL.
+
+use words::phrase;
+
+use super::servers::{is_old_enough, listed, memory, set, uptime};
+use crate::check::{Area, Check, Cost, Found, Level, Look, Needs, Safety};
+use crate::figures;
+use crate::snapshot::{Database, DatabaseKind, Snapshot};
+
+const POSTGRES: &[DatabaseKind] = &[DatabaseKind::Postgres];
+
+/// The checks.
+pub(super) const CHECKS: &[Check] = &[
+    Check {
+        id: "postgres.shared-buffers-small",
+        area: Area::Database,
+        title: phrase!("shared_buffers is too small"),
+        why: phrase!("pages that are needed again are asked from the kernel or the disk each time"),
+        source: "pgtune (a quarter of memory); pgHero (99 % of reads from memory)",
+        look: Look::Databases(POSTGRES, shared_buffers),
+    },
+    Check {
+        id: "postgres.checkpoints-requested",
+        area: Area::Database,
+        title: phrase!("checkpoints come because the log is full"),
+        why: phrase!(
+            "all changed pages are written in a hurry, and each page is logged whole again"
+        ),
+        source: "postgresqltuner (checkpoints_req); https://www.postgresql.org/docs/current/wal-configuration.html",
+        look: Look::Databases(POSTGRES, |db, _| {
+            let (timed, requested) = (
+                db.number("(checkpoints timed)")?,
+                db.number("(checkpoints requested)")?,
+            );
+            let share = requested / (timed + requested).max(1.0);
+            (is_old_enough(db) && requested > 10.0 && share > 0.3).then(|| {
+                let size = db.number("max_wal_size").unwrap_or(1073741824.0) / 1048576.0;
+                Found::new(
+                    Level::Medium,
+                    format!(
+                        "{requested} of {} checkpoints were requested",
+                        timed + requested
+                    ),
+                )
+                .change(
+                    set(db, "max_wal_size", format!("{}MB", size * 4.0)),
+                    set(db, "max_wal_size", format!("{size}MB")),
+                )
+            })
+        }),
+    },
+    Check {
+        id: "postgres.spills",
+        area: Area::Database,
+        title: phrase!("sorts and hashes are written to disk"),
+        why: phrase!("work_mem is smaller than what they need"),
+        source: "https://www.postgresql.org/docs/current/runtime-config-resource.html (work_mem); postgresqltuner",
+        look: Look::Databases(POSTGRES, |db, _| {
+            let (files, bytes) = (
+                db.number("(temporary files)")?,
+                db.number("(temporary bytes)")?,
+            );
+            let rate = files / uptime(db).filter(|_| is_old_enough(db))?;
+            (rate > 0.1).then(|| {
+                let size = db.number("work_mem").unwrap_or(4194304.0) / 1024.0;
+                Found::new(
+                    Level::Medium,
+                    format!("{files} temporary files, {}", figures::bytes(bytes)),
+                )
+                .change(
+                    set(db, "work_mem", format!("{}kB", size * 4.0)),
+                    set(db, "work_mem", format!("{size}kB")),
+                )
+            })
+        }),
+    },
+    Check {
+        id: "postgres.memory-above-machine",
+        area: Area::Database,
+        title: phrase!("the server may use more memory than there is"),
+        why: phrase!("with all connections in use the machine swaps or kills it"),
+        source: "pgtune; https://www.postgresql.org/docs/current/runtime-config-resource.html",
+        look: Look::Databases(POSTGRES, |db, s| {
+            let machine = memory(s).filter(|_| db.is_local)?;
+            let sum = db.number("shared_buffers")?
+                + db.number("work_mem")? * db.number("max_connections")?;
+            (sum > machine).then(|| {
+                let size = db.number("work_mem").unwrap_or_default() / 1024.0;
+                Found::new(
+                    Level::Medium,
+                    format!(
+                        "shared_buffers + work_mem × max_connections = {}, machine {}",
+                        figures::bytes(sum),
+                        figures::bytes(machine)
+                    ),
+                )
+                .change(
+                    set(db, "work_mem", "4MB"),
+                    set(db, "work_mem", format!("{size}kB")),
+                )
+            })
+        }),
+    },
+    Check {
+        id: "postgres.random-page-cost",
+        area: Area::Database,
+        title: phrase!("the planner takes the disk for a rotating one"),
+        why: phrase!("it reads whole tables where an index would be faster"),
+        source: "pgtune (1.1 on SSD); https://www.postgresql.org/docs/current/runtime-config-query.html",
+        look: Look::Databases(POSTGRES, |db, s| {
+            let cost = db.number("random_page_cost").filter(|cost| *cost >= 3.0)?;
+            let fast = s.measures.sync_ns.filter(|ns| db.is_local && *ns < 2e6)?;
+            // A database that is in memory as a whole has few such choices.
+            let level = if db.number("(data bytes)")? > 256.0 * 1048576.0 {
+                Level::Medium
+            } else {
+                Level::Low
+            };
+            Some(
+                Found::new(
+                    level,
+                    format!(
+                        "random_page_cost = {cost}, fdatasync here {}",
+                        figures::duration(fast)
+                    ),
+                )
+                .change(
+                    set(db, "random_page_cost", 1.1),
+                    set(db, "random_page_cost", cost),
+                ),
+            )
+        }),
+    },
+    Check {
+        id: "postgres.cache-size-small",
+        area: Area::Database,
+        title: phrase!("the planner believes that little is cached"),
+        why: phrase!("it avoids indexes whose pages are in memory"),
+        source: "pgtune (three quarters of memory)",
+        look: Look::Databases(POSTGRES, |db, s| {
+            let size = db.number("effective_cache_size")?;
+            let machine = memory(s).filter(|_| db.is_local)?;
+            let data = db.number("(data bytes)")?;
+            (size < machine / 8.0 && data > size).then(|| {
+                let wanted = (machine * 0.5 / 1048576.0).floor();
+                Found::new(
+                    Level::Low,
+                    format!(
+                        "effective_cache_size = {}, machine {}",
+                        figures::bytes(size),
+                        figures::bytes(machine)
+                    ),
+                )
+                .change(
+                    set(db, "effective_cache_size", format!("{wanted}MB")),
+                    set(
+                        db,
+                        "effective_cache_size",
+                        format!("{}MB", size / 1048576.0),
+                    ),
+                )
+            })
+        }),
+    },
+    Check {
+        id: "postgres.jit",
+        area: Area::Database,
+        title: phrase!("statements may be compiled before they run"),
+        why: phrase!("for the short statements of a web app compiling takes longer than running"),
+        source: "https://www.postgresql.org/docs/current/jit-decision.html (jit_above_cost 100000)",
+        look: Look::Databases(POSTGRES, |db, _| {
+            let above = db.number("jit_above_cost")?;
+            // The default hits only costly statements; a lowered limit hits short ones too.
+            (db.is_on("jit")? && (0.0..50_000.0).contains(&above)).then(|| {
+                Found::new(Level::Medium, format!("jit = on, jit_above_cost = {above}"))
+                    .change(set(db, "jit", "off"), set(db, "jit", "on"))
+            })
+        }),
+    },
+    Check {
+        id: "postgres.fsync-off",
+        area: Area::Database,
+        title: phrase!("nothing is written for good"),
+        why: phrase!(
+            "a crash of the machine destroys the database; and its commits are faster here than in production"
+        ),
+        source: "https://www.postgresql.org/docs/current/runtime-config-wal.html#GUC-FSYNC",
+        look: Look::Databases(POSTGRES, |db, _| {
+            (!db.is_on("fsync")?).then(|| {
+                Found::new(Level::Low, "fsync = off")
+                    .change(set(db, "fsync", "on"), set(db, "fsync", "off"))
+            })
+        }),
+    },
+    Check {
+        id: "postgres.commit-cost",
+        area: Area::Database,
+        title: phrase!("each commit waits for a slow disk"),
+        why: phrase!(
+            "transactions of one connection come one after the other, each with this wait"
+        ),
+        source: "https://www.postgresql.org/docs/current/wal-async-commit.html",
+        look: Look::Databases(POSTGRES, |db, s| {
+            let waits = db.word("synchronous_commit")? != "off" && db.is_on("fsync")?;
+            let ns = s
+                .measures
+                .sync_ns
+                .filter(|ns| db.is_local && waits && *ns > 2e6)?;
+            Some(
+                Found::new(Level::Medium, "synchronous_commit = on")
+                    .cost(Cost::Each {
+                        ns,
+                        event: phrase!("commit"),
+                    })
+                    .change(
+                        set(db, "synchronous_commit", "off"),
+                        set(db, "synchronous_commit", "on"),
+                    )
+                    .safety(Safety::Durability),
+            )
+        }),
+    },
+    Check {
+        id: "postgres.dead-rows",
+        area: Area::Database,
+        title: phrase!("tables hold many dead rows"),
+        why: phrase!("each read of the table steps over them"),
+        source: "postgresqltuner; https://www.postgresql.org/docs/current/routine-vacuuming.html (20 %)",
+        look: Look::Databases(POSTGRES, |db, _| {
+            let found = listed(db, "dead rows", Level::Medium)?;
+            Some(found.change(
+                "VACUUM (ANALYZE) …, and autovacuum_vacuum_scale_factor = 0.05 for the table",
+                "ALTER TABLE … RESET (autovacuum_vacuum_scale_factor)",
+            ))
+        }),
+    },
+    Check {
+        id: "postgres.autovacuum-off",
+        area: Area::Database,
+        title: phrase!("dead rows are not removed by themselves"),
+        why: phrase!("tables grow, and the planner's statistics grow old"),
+        source: "https://www.postgresql.org/docs/current/routine-vacuuming.html#AUTOVACUUM",
+        look: Look::Databases(POSTGRES, |db, _| {
+            if db.is_on("autovacuum") == Some(false) {
+                return Some(
+                    Found::new(Level::High, "autovacuum = off")
+                        .change(set(db, "autovacuum", "on"), set(db, "autovacuum", "off")),
+                );
+            }
+            let found = listed(db, "autovacuum off", Level::Medium)?;
+            Some(found.change(
+                "ALTER TABLE … RESET (autovacuum_enabled)",
+                "ALTER TABLE … SET (autovacuum_enabled = off)",
+            ))
+        }),
+    },
+    Check {
+        id: "postgres.counting-off",
+        area: Area::Database,
+        title: phrase!("the server does not count what happens to tables"),
+        why: phrase!("autovacuum and every check of this kind work by these counts"),
+        source: "https://www.postgresql.org/docs/current/runtime-config-statistics.html (track_counts)",
+        look: Look::Databases(POSTGRES, |db, _| {
+            (!db.is_on("track_counts")?).then(|| {
+                Found::new(Level::High, "track_counts = off").change(
+                    set(db, "track_counts", "on"),
+                    set(db, "track_counts", "off"),
+                )
+            })
+        }),
+    },
+    Check {
+        id: "postgres.wraparound",
+        area: Area::Database,
+        title: phrase!("the transaction numbers are nearly used up"),
+        why: phrase!("the server refuses all writes before they wrap around"),
+        source: "https://www.postgresql.org/docs/current/routine-vacuuming.html#VACUUM-FOR-WRAPAROUND; pgHero",
+        look: Look::Databases(POSTGRES, |db, _| {
+            let age = db.number("(oldest transaction id)")?;
+            let level = match age {
+                age if age > 2_000_000_000.0 => Level::High,
+                age if age > 1_000_000_000.0 => Level::Medium,
+                _ => return None,
+            };
+            Some(
+                Found::new(level, format!("age(datfrozenxid) = {age}")).change(
+                    "VACUUM (FREEZE) of the oldest tables; look for what holds autovacuum up",
+                    "",
+                ),
+            )
+        }),
+    },
+    Check {
+        id: "postgres.tables-read-whole",
+        area: Area::Database,
+        title: phrase!("tables are mostly read whole"),
+        why: phrase!("a condition has no index that serves it"),
+        source: "pgHero missing_indexes (95 % by index, 10,000 rows), those without any use of an index too",
+        look: Look::Databases(POSTGRES, |db, _| {
+            let found = listed(db, "read whole", Level::Medium)?;
+            Some(found.change("CREATE INDEX CONCURRENTLY … on the columns of WHERE and ORDER BY; hakaru run names the statements", "DROP INDEX …"))
+        }),
+    },
+    Check {
+        id: "postgres.invalid-indexes",
+        area: Area::Database,
+        title: phrase!("indexes are invalid"),
+        why: phrase!("building them failed: each write keeps them, no read may use them"),
+        source: "https://www.postgresql.org/docs/current/sql-createindex.html (CONCURRENTLY); pgHero",
+        look: Look::Databases(POSTGRES, |db, _| {
+            let found = listed(db, "invalid indexes", Level::Medium)?;
+            Some(found.change("REINDEX INDEX CONCURRENTLY …", ""))
+        }),
+    },
+    Check {
+        id: "postgres.never-analysed",
+        area: Area::Database,
+        title: phrase!("the planner knows nothing of large tables"),
+        why: phrase!("without statistics it guesses, and chooses wrong plans"),
+        source: "https://www.postgresql.org/docs/current/routine-vacuuming.html#VACUUM-FOR-STATISTICS",
+        look: Look::Databases(POSTGRES, |db, _| {
+            let found = listed(db, "never analysed", Level::Low)?;
+            Some(found.change("ANALYZE", ""))
+        }),
+    },
+    Check {
+        id: "postgres.slots-idle",
+        area: Area::Database,
+        title: phrase!("a replication slot that nobody reads keeps the log"),
+        why: phrase!("the log grows until the disk is full"),
+        source: "https://www.postgresql.org/docs/current/warm-standby.html#STREAMING-REPLICATION-SLOTS",
+        look: Look::Databases(POSTGRES, |db, _| {
+            let found = listed(db, "idle replication slots", Level::Medium)?;
+            Some(found.change(
+                "SELECT pg_drop_replication_slot('…')",
+                "SELECT pg_create_physical_replication_slot('…')",
+            ))
+        }),
+    },
+    Check {
+        id: "postgres.log-everything",
+        area: Area::Database,
+        title: phrase!("every statement is logged"),
+        why: phrase!("each one is formatted and written; a busy server writes more log than data"),
+        source: "https://www.postgresql.org/docs/current/runtime-config-logging.html",
+        look: Look::Databases(POSTGRES, |db, _| {
+            let all = db.word("log_statement").as_deref() == Some("all");
+            let zero = db.number("log_min_duration_statement") == Some(0.0);
+            let (name, now, wanted) = match (all, zero) {
+                (true, _) => ("log_statement", "all", "none"),
+                (false, true) => ("log_min_duration_statement", "0", "500ms"),
+                (false, false) => return None,
+            };
+            Some(
+                Found::new(Level::Medium, format!("{name} = {now}"))
+                    .change(set(db, name, wanted), set(db, name, now)),
+            )
+        }),
+    },
+    Check {
+        id: "postgres.blind",
+        area: Area::Database,
+        title: phrase!("the server keeps no record of what its statements cost"),
+        why: phrase!("without pg_stat_statements nobody can say which statement was slow"),
+        source: "https://www.postgresql.org/docs/current/pgstatstatements.html",
+        look: Look::Databases(POSTGRES, |db, _| {
+            (db.number("(pg_stat_statements)")? == 0.0).then(|| {
+                Found::new(Level::Low, "pg_stat_statements is not created in this database")
+                    .change("shared_preload_libraries = 'pg_stat_statements', a restart, CREATE EXTENSION pg_stat_statements", "DROP EXTENSION pg_stat_statements")
+                    .needs(Needs::Restart)
+            })
+        }),
+    },
+    Check {
+        id: "postgres.deadlocks",
+        area: Area::Database,
+        title: phrase!("transactions were ended because they blocked each other"),
+        why: phrase!("each of these requests failed or was repeated"),
+        source: "https://www.postgresql.org/docs/current/explicit-locking.html#LOCKING-DEADLOCKS",
+        look: Look::Databases(POSTGRES, |db, _| {
+            let count = db.number("(deadlocks)")?;
+            let rate = count / (uptime(db).filter(|_| is_old_enough(db))? / 3600.0);
+            (rate > 1.0).then(|| {
+                Found::new(
+                    Level::Low,
+                    format!("deadlocks = {count}, {rate:.0} per hour"),
+                )
+                .change("lock the rows in the same order everywhere", "as before")
+            })
+        }),
+    },
+];
+
+fn shared_buffers(db: &Database, s: &Snapshot) -> Option<Found> {
+    const USUAL: f64 = 128.0 * 1048576.0;
+    let size = db.number("shared_buffers")?;
+    let data = db.number("(data bytes)").unwrap_or(0.0);
+    let (hit, read) = (
+        db.number("(blocks hit)").unwrap_or(0.0),
+        db.number("(blocks read)").unwrap_or(0.0),
+    );
+    let missed = read / (hit + read).max(1.0);
+    let level = match () {
+        () if size < USUAL / 8.0 => Level::High,
+        () if missed > 0.1 && hit + read > 1e5 && data > size => Level::High,
+        () if missed > 0.01 && hit + read > 1e6 && data > size => Level::Medium,
+        () if size < 0.9 * USUAL => Level::Medium,
+        () => return None,
+    };
+    let most = memory(s).map_or(f64::INFINITY, |bytes| bytes / 4.0);
+    let wanted = ((data * 1.25).max(USUAL).min(most) / 1048576.0 / 128.0).ceil() * 128.0;
+    let found = Found::new(level, format!("shared_buffers = {}", figures::bytes(size)))
+        .evidence(format!(
+            "data {}, {} of blocks not in them",
+            figures::bytes(data),
+            figures::percent(missed)
+        ))
+        .change(
+            set(db, "shared_buffers", format!("{wanted}MB")),
+            set(db, "shared_buffers", format!("{}kB", size / 1024.0)),
+        )
+        .needs(Needs::Restart);
+    Some(match hit + read > 1e5 {
+        true => found.cost(Cost::Share(missed)),
+        false => found,
+    })
+}

@@ -1,0 +1,255 @@
+//! What is looked at on every kind of database server.
+
+use words::phrase;
+
+use super::some_of;
+use crate::check::{Area, Check, Cost, Found, Level, Look, Needs};
+use crate::snapshot::{Database, DatabaseKind, Snapshot};
+use DatabaseKind::{Mariadb, Mysql, Postgres, Sqlite};
+
+/// The checks.
+pub(super) const CHECKS: &[Check] = &[
+    Check {
+        id: "database.end-of-life",
+        area: Area::Database,
+        title: phrase!("this database server gets no fixes any more"),
+        why: phrase!(
+            "faults that were found since stay, and with them the slowness that was mended"
+        ),
+        source: "https://www.postgresql.org/support/versioning/ https://mariadb.org/about/#maintenance-policy https://endoflife.date/mysql",
+        look: Look::Databases(&[Mysql, Mariadb, Postgres], |db, _| {
+            let oldest = match db.kind {
+                Mysql => (8, 4),
+                Mariadb => (10, 11),
+                _ => (14, 0),
+            };
+            (db.release() < oldest && db.release().0 > 0).then(|| {
+                Found::new(Level::Low, format!("version {}", db.version))
+                    .change(
+                        format!("version {}.{} or later, after a dump", oldest.0, oldest.1),
+                        "restore the dump into the old version",
+                    )
+                    .needs(Needs::Restart)
+            })
+        }),
+    },
+    Check {
+        id: "database.connections-nearly-used",
+        area: Area::Database,
+        title: phrase!("nearly all connections of the server are in use"),
+        why: phrase!("the next one is refused, and a request fails"),
+        source: "MySQLTuner (85 %), postgresqltuner (90 %)",
+        look: Look::Databases(&[Mysql, Mariadb, Postgres], |db, _| {
+            let most = db.number("max_connections")?;
+            let used = db
+                .number("Max_used_connections")
+                .or_else(|| db.number("(connections)"))?;
+            (used > 0.85 * most).then(|| {
+                Found::new(Level::High, format!("{used} of {most}"))
+                    .change(
+                        set(db, "max_connections", most * 2.0),
+                        set(db, "max_connections", most),
+                    )
+                    .needs(Needs::Restart)
+            })
+        }),
+    },
+    Check {
+        id: "database.connections-below-pools",
+        area: Area::Database,
+        title: phrase!("the app's pools may ask for more connections than the server has"),
+        why: phrase!("under load connections are refused and requests fail"),
+        source: "https://guides.rubyonrails.org/configuring.html#database-pooling",
+        look: Look::Databases(&[Mysql, Mariadb, Postgres], |db, s| {
+            let most = db.number("max_connections")?;
+            let pool = s.app.as_ref()?.pool.or_else(|| super::app::threads(s))?;
+            let workers = super::app::workers(s).unwrap_or(1).max(1);
+            let wanted = f64::from(pool * workers);
+            (wanted > 0.9 * most).then(|| {
+                Found::new(
+                    Level::Medium,
+                    format!("{workers} workers × pool {pool} = {wanted}, max_connections = {most}"),
+                )
+                .change(
+                    set(db, "max_connections", (wanted * 1.5).ceil()),
+                    set(db, "max_connections", most),
+                )
+                .needs(Needs::Restart)
+            })
+        }),
+    },
+    Check {
+        id: "database.round-trip-slow",
+        area: Area::Database,
+        title: phrase!("a round trip to the database takes long"),
+        why: phrase!("each statement of a request pays for it, one after the other"),
+        source: "measured: SELECT 1, 20 times",
+        look: Look::Databases(&[Mysql, Mariadb, Postgres], |db, _| {
+            let ns = db.round_trip_ns?;
+            let slow = if db.is_local { 1e6 } else { 2e6 };
+            (ns > slow).then(|| {
+                let level = if ns > 5.0 * slow {
+                    Level::Medium
+                } else {
+                    Level::Low
+                };
+                Found::new(level, format!("SELECT 1 takes {:.1} ms", ns / 1e6))
+                    .cost(Cost::Each {
+                        ns,
+                        event: phrase!("statement"),
+                    })
+                    .change(
+                        "the app in the database's zone; fewer statements for each request",
+                        "as before",
+                    )
+            })
+        }),
+    },
+    Check {
+        id: "database.no-primary-key",
+        area: Area::Database,
+        title: phrase!("tables have no primary key"),
+        why: phrase!("a row can only be found by reading the table, replication included"),
+        source: "MySQLTuner; sys.schema_tables_with_full_table_scans; pg_index",
+        look: Look::Databases(&[Mysql, Mariadb, Postgres], |db, _| {
+            let found = listed(db, "tables without a primary key", Level::Low)?;
+            Some(found.change(
+                "ALTER TABLE … ADD PRIMARY KEY (…), which rewrites the table",
+                "ALTER TABLE … DROP PRIMARY KEY",
+            ))
+        }),
+    },
+    Check {
+        id: "database.double-indexes",
+        area: Area::Database,
+        title: phrase!("an index is the beginning of another"),
+        why: phrase!("each write keeps both, and no read needs the shorter one"),
+        source: "sys.schema_redundant_indexes; pgHero duplicate_indexes",
+        look: Look::Databases(&[Mysql, Mariadb, Postgres, Sqlite], |db, _| {
+            let found = listed(db, "double indexes", Level::Low)?;
+            Some(found.change("DROP INDEX … (the shorter one)", "CREATE INDEX … as it was"))
+        }),
+    },
+    Check {
+        id: "database.unused-indexes",
+        area: Area::Database,
+        title: phrase!("indexes have not been read since the server's statistics began"),
+        why: phrase!("each write keeps them up to date"),
+        source: "sys.schema_unused_indexes; pgHero unused_indexes; more than a day of statistics",
+        look: Look::Databases(&[Mysql, Mariadb, Postgres], |db, _| {
+            // What ran for a day only says little about jobs that run by week, so this stays low.
+            (uptime(db)? > 86_400.0).then_some(())?;
+            let found = listed(db, "unused indexes", Level::Low)?;
+            Some(found.change(
+                "DROP INDEX …, after a month of the same answer",
+                "CREATE INDEX … as it was",
+            ))
+        }),
+    },
+    Check {
+        id: "database.numbers-nearly-used",
+        area: Area::Database,
+        title: phrase!("the numbers of a table are nearly used up"),
+        why: phrase!("at the end no row can be added"),
+        source: "pgHero sequence_danger (70 %); sys.schema_auto_increment_columns",
+        look: Look::Databases(&[Mysql, Mariadb, Postgres], |db, _| {
+            let found = listed(db, "numbers nearly used up", Level::High)?;
+            Some(found.change("ALTER TABLE … the column to BIGINT", ""))
+        }),
+    },
+    Check {
+        id: "database.long-transactions",
+        area: Area::Database,
+        title: phrase!("a transaction has been open for more than a minute"),
+        why: phrase!("it keeps locks, and old versions of rows cannot be removed"),
+        source: "MySQLTuner; pgHero long_running_queries (60 s)",
+        look: Look::Databases(&[Mysql, Mariadb, Postgres], |db, _| {
+            let idle = listed(db, "idle in transaction", Level::Medium);
+            let found = idle.or_else(|| listed(db, "long transactions", Level::Medium))?;
+            let (change, undo) = match db.kind {
+                Postgres => (
+                    "ALTER SYSTEM SET idle_in_transaction_session_timeout = '60s'",
+                    "ALTER SYSTEM RESET idle_in_transaction_session_timeout",
+                ),
+                Mariadb => (
+                    "SET GLOBAL idle_transaction_timeout = 60",
+                    "SET GLOBAL idle_transaction_timeout = 0",
+                ),
+                _ => ("end the connection that is named: KILL …", ""),
+            };
+            Some(found.change(change, undo))
+        }),
+    },
+    Check {
+        id: "database.replication-lag",
+        area: Area::Database,
+        title: phrase!("a copy of the database is behind"),
+        why: phrase!("reads from it return old rows"),
+        source: "man pg_stat_replication; SHOW REPLICA STATUS",
+        look: Look::Databases(&[Postgres], |db, _| {
+            let seconds = db
+                .number("(replication lag)")
+                .filter(|seconds| *seconds > 10.0)?;
+            Some(
+                Found::new(Level::Medium, format!("replay_lag = {seconds:.0} s")).change(
+                    "read from the primary meanwhile; look at the copy's disk and long reads",
+                    "",
+                ),
+            )
+        }),
+    },
+    Check {
+        id: "database.young-statistics",
+        area: Area::Database,
+        title: phrase!("the server has not run long enough to be judged by its counters"),
+        why: phrase!("rates since start are those of the start; checks of rates keep silent"),
+        source: "MySQLTuner (24 h)",
+        look: Look::Databases(&[Mysql, Mariadb, Postgres], |db, _| {
+            let seconds = uptime(db).filter(|seconds| *seconds < ENOUGH_S)?;
+            Some(
+                Found::new(Level::Low, format!("up for {:.0} min", seconds / 60.0))
+                    .change("look again after an hour of usual load", ""),
+            )
+        }),
+    },
+];
+
+/// Counters of a shorter time are those of the start.
+const ENOUGH_S: f64 = 600.0;
+
+/// Seconds since the server started.
+pub(super) fn uptime(db: &Database) -> Option<f64> {
+    db.number("Uptime").or_else(|| db.number("(uptime)"))
+}
+
+/// Whether rates since start mean something.
+pub(super) fn is_old_enough(db: &Database) -> bool {
+    uptime(db).is_some_and(|seconds| seconds >= ENOUGH_S)
+}
+
+/// The statement that sets a setting.
+pub(super) fn set(db: &Database, name: &str, value: impl std::fmt::Display) -> String {
+    match db.kind {
+        Postgres => format!("ALTER SYSTEM SET {name} = '{value}'"),
+        Sqlite => format!("PRAGMA {name} = {value}"),
+        Mysql | Mariadb => {
+            format!("SET GLOBAL {name} = {value}, and {name} = {value} in the configuration file")
+        }
+    }
+}
+
+/// A finding of that level when a list is not empty.
+pub(super) fn listed(db: &Database, name: &str, level: Level) -> Option<Found> {
+    let names = db.list(name);
+    (!names.is_empty()).then(|| Found::new(level, some_of(names)))
+}
+
+/// Memory of the machine, or of the server's control group as far as it is this process's.
+pub(super) fn memory(s: &Snapshot) -> Option<f64> {
+    let machine = s
+        .machine
+        .memory_bytes
+        .get("MemTotal")
+        .map(|bytes| *bytes as f64)?;
+    Some(machine)
+}

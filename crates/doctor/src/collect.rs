@@ -1,0 +1,125 @@
+//! Reads the facts: `/proc`, `/sys`, the Ruby of the app, its folder, its databases. Nothing is written but the file whose
+//! writing is measured, which has no name.
+
+pub mod app;
+pub mod database;
+mod disk;
+mod group;
+mod machine;
+mod process;
+mod ruby;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+pub(crate) use ruby::{output as command_output, program as ruby_program};
+
+use crate::Area;
+use crate::snapshot::{Snapshot, Unseen};
+
+/// What to look at.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    /// The app's folder.
+    pub folder: PathBuf,
+    /// A running process; without one, what a process started here would get.
+    pub pid: Option<u32>,
+    /// The command that starts the app; its Ruby is asked. Not run.
+    pub command: Vec<String>,
+    /// Addresses of databases.
+    pub databases: Vec<String>,
+    /// Areas; all when empty.
+    pub areas: Vec<Area>,
+}
+
+impl Wanted {
+    /// Whether an area is looked at.
+    pub fn has(&self, area: Area) -> bool {
+        self.areas.is_empty() || self.areas.contains(&area)
+    }
+}
+
+/// Reads all that is wanted. What cannot be read is listed in the snapshot, never an error.
+pub fn collect(wanted: &Wanted) -> Snapshot {
+    let mut unseen = Vec::new();
+    let mut snapshot = Snapshot {
+        machine: machine::read(&mut unseen),
+        process: process::read(wanted.pid, &mut unseen),
+        disk: disk::read(&wanted.folder, &mut unseen),
+        app: app::read(&wanted.folder),
+        ..Snapshot::default()
+    };
+    if wanted.has(Area::Ruby) {
+        snapshot.ruby = ruby::read(wanted, &snapshot.process.env, &mut unseen);
+    }
+    if wanted.has(Area::Database) {
+        let read = |url: &String| database::read(url, &mut unseen);
+        snapshot.databases = wanted.databases.iter().filter_map(read).collect();
+    }
+    snapshot.unseen = unseen;
+    snapshot
+}
+
+/// A small file without blanks at its ends; `None` when it is not there or not readable.
+fn file(path: impl AsRef<Path>) -> Option<String> {
+    Some(fs::read_to_string(path).ok()?.trim().to_owned())
+}
+
+/// A file that should be there; otherwise the reason is listed.
+fn wanted_file(path: &str, what: &str, unseen: &mut Vec<Unseen>) -> Option<String> {
+    match fs::read_to_string(path) {
+        Ok(text) => Some(text),
+        Err(error) => {
+            unseen.push(Unseen {
+                what: what.to_owned(),
+                why: format!("{path}: {}", reason(&error)),
+            });
+            None
+        }
+    }
+}
+
+/// An error without its number.
+fn reason(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    let end = text.find(" (os error").unwrap_or(text.len());
+    text[..end].to_lowercase()
+}
+
+/// The value of a `Name:   value` line.
+fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let rest = |line: &'a str| line.strip_prefix(name)?.trim_start().strip_prefix(':');
+    text.lines().find_map(rest).map(str::trim)
+}
+
+/// How many numbers a list such as `0-3,8` has.
+fn count_of_list(list: &str) -> Option<u32> {
+    let mut count = 0;
+    for part in list.trim().split(',').filter(|part| !part.is_empty()) {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last): (u32, u32) = (first.parse().ok()?, last.parse().ok()?);
+        count += last.checked_sub(first)? + 1;
+    }
+    Some(count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_cores_are_counted() {
+        assert_eq!(count_of_list("0-3,8"), Some(5));
+        assert_eq!(count_of_list("0"), Some(1));
+        assert_eq!(count_of_list("3-1"), None);
+        assert_eq!(count_of_list("x"), None);
+    }
+
+    #[test]
+    fn a_field_is_found_by_its_whole_name() {
+        let status = "Seccomp:\t2\nSeccomp_filters:\t7\n";
+        assert_eq!(field(status, "Seccomp_filters"), Some("7"));
+        assert_eq!(field(status, "Seccomp"), Some("2"));
+        assert_eq!(field(status, "Sec"), None);
+    }
+}

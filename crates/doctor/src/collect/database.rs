@@ -1,0 +1,206 @@
+//! A database: its settings, counters and a few lists, each by one statement that only reads.
+//!
+//! A statement that the server refuses is listed as not seen; the others are asked all the same.
+
+mod mysql;
+mod postgres;
+mod sqlite;
+
+use std::time::{Duration, Instant};
+
+use capture::{Catalogue, CatalogueKind, ExplainLimits};
+
+use crate::snapshot::{Database, DatabaseKind, Unseen};
+
+/// A statement and what its rows are.
+struct Question {
+    /// The name of its value or list; of pairs, what they are together.
+    name: &'static str,
+    rows: Rows,
+    sql: &'static str,
+}
+
+/// What the rows of a statement are.
+#[derive(Clone, Copy)]
+enum Rows {
+    /// A name and a value each.
+    Pairs,
+    /// One value.
+    Value,
+    /// One name each.
+    List,
+}
+
+/// More names than this are not kept.
+const NAMES_MAX: usize = 50;
+/// Round trips of which the median is taken.
+const ROUND_TRIPS: usize = 20;
+
+/// Reads the database; `None` when it cannot be reached.
+pub(super) fn read(url: &str, unseen: &mut Vec<Unseen>) -> Option<Database> {
+    let limits = ExplainLimits {
+        connect: Duration::from_secs(1),
+        statement: Duration::from_secs(1),
+        ..ExplainLimits::default()
+    };
+    let mut server = match Catalogue::open(url, limits) {
+        Ok(server) => server,
+        Err(error) => {
+            unseen.push(Unseen {
+                what: "a database".to_owned(),
+                why: error.to_string(),
+            });
+            return None;
+        }
+    };
+    let mut database = Database {
+        is_local: is_local(url),
+        ..Database::default()
+    };
+    match server.kind() {
+        CatalogueKind::Mysql => {
+            database.version = first(&mut server, "SELECT VERSION()").unwrap_or_default();
+            let is_mariadb = database.version.contains("MariaDB");
+            database.kind = match is_mariadb {
+                true => DatabaseKind::Mariadb,
+                false => DatabaseKind::Mysql,
+            };
+            ask(&mut server, mysql::QUESTIONS, &mut database, unseen);
+            let own = if is_mariadb {
+                mysql::MARIADB
+            } else {
+                mysql::MYSQL
+            };
+            ask(&mut server, own, &mut database, unseen);
+            if database.is_on("performance_schema") == Some(true) {
+                ask(&mut server, mysql::MEASURED, &mut database, unseen);
+            }
+        }
+        CatalogueKind::Postgres => {
+            database.kind = DatabaseKind::Postgres;
+            database.version = first(&mut server, "SHOW server_version").unwrap_or_default();
+            ask(&mut server, postgres::QUESTIONS, &mut database, unseen);
+            let own = match database.release().0 {
+                17.. => postgres::SINCE_17,
+                _ => postgres::BEFORE_17,
+            };
+            ask(&mut server, own, &mut database, unseen);
+        }
+        CatalogueKind::Sqlite => {
+            database.kind = DatabaseKind::Sqlite;
+            ask(&mut server, sqlite::QUESTIONS, &mut database, unseen);
+        }
+    }
+    let kind = match database.kind {
+        DatabaseKind::Mysql => "mysql",
+        DatabaseKind::Mariadb => "mariadb",
+        DatabaseKind::Postgres => "postgres",
+        DatabaseKind::Sqlite => "sqlite",
+    };
+    let number: String = database
+        .version
+        .chars()
+        .take_while(|letter| letter.is_ascii_digit() || *letter == '.')
+        .collect();
+    database.name = format!("{kind} {number}").trim_end().to_owned();
+    database.round_trip_ns = round_trip(&mut server);
+    Some(database)
+}
+
+fn ask(
+    server: &mut Catalogue,
+    questions: &[Question],
+    database: &mut Database,
+    unseen: &mut Vec<Unseen>,
+) {
+    for question in questions {
+        let rows = match server.rows(question.sql) {
+            Ok(rows) => rows,
+            Err(why) => {
+                unseen.push(Unseen {
+                    what: format!("{} of the database", question.name),
+                    why,
+                });
+                continue;
+            }
+        };
+        let mut rows = rows.into_iter();
+        match question.rows {
+            Rows::Pairs => database.values.extend(rows.filter_map(|row| {
+                let mut row = row.into_iter();
+                Some((row.next()??, row.next()??))
+            })),
+            Rows::Value => database.values.extend(
+                rows.next()
+                    .and_then(|row| row.into_iter().next()?)
+                    .map(|value| (question.name.to_owned(), value)),
+            ),
+            Rows::List => {
+                let names = rows.filter_map(|row| row.into_iter().next()?);
+                let names = names.take(NAMES_MAX).collect();
+                database.lists.insert(question.name.to_owned(), names);
+            }
+        }
+    }
+}
+
+fn first(server: &mut Catalogue, sql: &str) -> Option<String> {
+    server
+        .rows(sql)
+        .ok()?
+        .into_iter()
+        .next()?
+        .into_iter()
+        .next()?
+}
+
+fn round_trip(server: &mut Catalogue) -> Option<f64> {
+    let mut times = Vec::with_capacity(ROUND_TRIPS);
+    for _ in 0..ROUND_TRIPS {
+        let begin = Instant::now();
+        server.rows("SELECT 1").ok()?;
+        times.push(begin.elapsed().as_nanos() as f64);
+    }
+    stats::median(&times)
+}
+
+/// Whether the address is a file, a socket, or of this machine.
+pub fn is_local(url: &str) -> bool {
+    host(url).is_some_and(|host| {
+        host.is_empty() || host == "localhost" || host == "::1" || host.starts_with("127.")
+    })
+}
+
+/// The host of an address, empty for files and sockets; `None` when it is not an address.
+pub fn host(url: &str) -> Option<&str> {
+    let (scheme, rest) = url.split_once(':')?;
+    if scheme.starts_with("sqlite") {
+        return Some("");
+    }
+    let rest = rest.strip_prefix("//").unwrap_or(rest);
+    let authority = rest.split(['/', '?']).next()?;
+    let host = authority
+        .rsplit_once('@')
+        .map_or(authority, |(_, host)| host);
+    match host.strip_prefix('[') {
+        Some(rest) => rest.split(']').next(),
+        None => host.split(':').next(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_of_this_machine_are_known() {
+        let check = |url: &str, local: bool| assert_eq!(is_local(url), local, "{url}");
+        check("sqlite:db/app.sqlite3", true);
+        check("mysql2://me:p@ss@127.0.0.1:3306/app", true);
+
+        check("postgres:///app?host=/run/postgresql", true);
+        check("postgres://[::1]:5432/app", true);
+        check("postgres://me@db.example.org/app", false);
+        check("nothing", false);
+    }
+}

@@ -1,0 +1,162 @@
+//! A process: how the kernel treats it, its limits, its allocator and what of its environment matters.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use super::{count_of_list, field, file, group, reason};
+use crate::snapshot::{Process, Unseen};
+
+/// Variables by their beginning. Others may hold secrets and are not read.
+const VARIABLES: [&str; 16] = [
+    "RUBYOPT",
+    "RUBY_",
+    "MALLOC_",
+    "LD_PRELOAD",
+    "RAILS_ENV",
+    "RACK_ENV",
+    "RAILS_MAX_THREADS",
+    "RAILS_MIN_THREADS",
+    "RAILS_LOG_LEVEL",
+    "WEB_CONCURRENCY",
+    "PUMA_MAX_THREADS",
+    "PUMA_WORKERS",
+    "MAX_THREADS",
+    "MIN_THREADS",
+    "COVERAGE",
+    "DISABLE_BOOTSNAP",
+];
+
+/// Reads the process, or this one in place of what would be started here.
+pub(super) fn read(pid: Option<u32>, unseen: &mut Vec<Unseen>) -> Process {
+    let at = pid.map_or("/proc/self".to_owned(), |pid| format!("/proc/{pid}"));
+    let status = match fs::read_to_string(format!("{at}/status")) {
+        Ok(status) => status,
+        Err(error) => {
+            unseen.push(Unseen {
+                what: format!("process {}", pid.unwrap_or_else(std::process::id)),
+                why: reason(&error),
+            });
+            return Process::default();
+        }
+    };
+    let limits = file(format!("{at}/limits")).unwrap_or_default();
+    let number = |name: &str| field(&status, name)?.parse().ok();
+    Process {
+        pid,
+        name: field(&status, "Name").map(str::to_owned),
+        store_bypass: field(&status, "Speculation_Store_Bypass").map(str::to_owned),
+        indirect_branch: field(&status, "SpeculationIndirectBranch").map(str::to_owned),
+        seccomp: number("Seccomp"),
+        seccomp_filters: number("Seccomp_filters"),
+        cores_allowed: field(&status, "Cpus_allowed_list").and_then(count_of_list),
+        threads: pid.and_then(|_| number("Threads")),
+        swapped_bytes: field(&status, "VmSwap")
+            .and_then(|text| text.strip_suffix(" kB")?.trim().parse::<u64>().ok())
+            .map(|kilobytes| kilobytes * 1024),
+        nice: file(format!("{at}/stat")).and_then(|stat| nice(&stat)),
+        files_soft: limit(&limits, "Max open files").and_then(|(soft, _)| soft),
+        files_hard: limit(&limits, "Max open files").and_then(|(_, hard)| hard),
+        files_open: open_files(&at, pid, unseen),
+        processes_soft: limit(&limits, "Max processes").and_then(|(soft, _)| soft),
+        processes_now: file("/proc/loadavg").and_then(|text| {
+            let (_, all) = text.split_whitespace().nth(3)?.split_once('/')?;
+            all.parse().ok()
+        }),
+        allocator: pid.and_then(|_| allocator(&file(format!("{at}/maps"))?)),
+        env: environment(&at, pid, unseen),
+        group: group::read(&at, unseen),
+    }
+}
+
+fn open_files(at: &str, pid: Option<u32>, unseen: &mut Vec<Unseen>) -> Option<u64> {
+    // What doctor itself has open says nothing.
+    pid?;
+    match fs::read_dir(format!("{at}/fd")) {
+        Ok(entries) => Some(entries.count() as u64),
+        Err(error) => {
+            unseen.push(Unseen {
+                what: "open files of the process".to_owned(),
+                why: format!("{at}/fd: {}; run as its user or as root", reason(&error)),
+            });
+            None
+        }
+    }
+}
+
+fn environment(at: &str, pid: Option<u32>, unseen: &mut Vec<Unseen>) -> BTreeMap<String, String> {
+    let matters = |name: &str| VARIABLES.iter().any(|known| name.starts_with(known));
+    let Some(_) = pid else {
+        return std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .filter(|(name, _)| matters(name))
+            .collect();
+    };
+    match fs::read(format!("{at}/environ")) {
+        Ok(bytes) => String::from_utf8_lossy(&bytes)
+            .split('\0')
+            .filter_map(|pair| pair.split_once('='))
+            .filter(|(name, _)| matters(name))
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect(),
+        Err(error) => {
+            unseen.push(Unseen {
+                what: "environment of the process".to_owned(),
+                why: format!(
+                    "{at}/environ: {}; run as its user or as root",
+                    reason(&error)
+                ),
+            });
+            BTreeMap::new()
+        }
+    }
+}
+
+/// Soft and hard limit; `None` inside is unlimited.
+fn limit(limits: &str, name: &str) -> Option<(Option<u64>, Option<u64>)> {
+    let rest = limits.lines().find_map(|line| line.strip_prefix(name))?;
+    let mut words = rest.split_whitespace();
+    Some((words.next()?.parse().ok(), words.next()?.parse().ok()))
+}
+
+/// The 19th field; the second may hold blanks and brackets.
+fn nice(stat: &str) -> Option<i32> {
+    let (_, rest) = stat.rsplit_once(')')?;
+    rest.split_whitespace().nth(16)?.parse().ok()
+}
+
+fn allocator(maps: &str) -> Option<String> {
+    let known = ["jemalloc", "tcmalloc", "mimalloc"];
+    let found = known.into_iter().find(|name| maps.contains(name));
+    let libc = || maps.contains("libc").then_some("libc");
+    found.or_else(libc).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_of_the_kernel_are_read() {
+        let limits = "Limit  Soft Limit  Hard Limit  Units\n\
+                      Max processes   unlimited   unlimited   processes\n\
+                      Max open files  64          4096        files\n";
+        assert_eq!(
+            limit(limits, "Max open files"),
+            Some((Some(64), Some(4096)))
+        );
+        assert_eq!(limit(limits, "Max processes"), Some((None, None)));
+        let stat = "7 (a) b) S 1 7 7 0 -1 4194560 1 0 0 0 3 1 0 0 20 10 1 0 9 1 1";
+        assert_eq!(nice(stat), Some(10));
+        assert_eq!(
+            allocator("7f r-xp /usr/lib/libjemalloc.so.2\n7f r-xp /lib/libc.so.6"),
+            Some("jemalloc".to_owned())
+        );
+    }
+
+    #[test]
+    fn a_process_that_is_gone_is_listed_as_not_seen() {
+        let mut unseen = Vec::new();
+        assert_eq!(read(Some(u32::MAX), &mut unseen), Process::default());
+        assert_eq!(unseen.len(), 1);
+    }
+}

@@ -1,0 +1,38 @@
+//! What slows a machine, a container, a Ruby or a database server down, or falsifies what is measured on it: facts in, verdicts out.
+//!
+//! [`snapshot`] has the facts as types, [`collect`] reads them, [`measure`] measures what the machine's flags only claim,
+//! and each file of [`checks`] looks at a snapshot and returns what it found. Start reading at [`diagnose`].
+//!
+//! Invariant: nothing is changed. A probe that could leave something behind (a `prctl`, a seccomp filter) runs in a thread
+//! that ends with it. Checks do no I/O.
+
+pub mod check;
+pub mod checks;
+pub mod collect;
+pub mod compare;
+mod figures;
+pub mod measure;
+pub mod page;
+pub mod snapshot;
+pub mod v1;
+
+pub use check::{Area, Check, Found, Level, Look, Verdict};
+pub use snapshot::Snapshot;
+
+/// Every verdict on a snapshot within the areas (all when there are none), the gravest first.
+pub fn diagnose(snapshot: &Snapshot, areas: &[Area]) -> Vec<Verdict> {
+    let mut verdicts: Vec<Verdict> = checks::all()
+        .filter(|check| areas.is_empty() || areas.contains(&check.area))
+        .flat_map(|check| {
+            let found = check.found(snapshot).into_iter();
+            found.map(move |found| Verdict { check, found })
+        })
+        .collect();
+    // Within a level the one whose cost is known stands first, then the order of the checks.
+    verdicts.sort_by(|a, b| {
+        let cost = |verdict: &Verdict| verdict.found.cost.weight();
+        let level = b.found.level.cmp(&a.found.level);
+        level.then(cost(b).total_cmp(&cost(a)))
+    });
+    verdicts
+}

@@ -1,0 +1,114 @@
+//! Measures the machine, in a few seconds: what a flag costs here, and how much other load there is.
+
+mod interpreter;
+mod io;
+mod memory;
+mod noise;
+mod speculation;
+
+use std::path::Path;
+
+use crate::Area;
+use crate::collect::Wanted;
+use crate::snapshot::{Measures, Snapshot, Unseen};
+
+/// Measures everything and writes it into the snapshot.
+pub fn measure(wanted: &Wanted, snapshot: &mut Snapshot) {
+    let mut measures = Measures::default();
+    let unseen = &mut snapshot.unseen;
+    if wanted.has(Area::Cpu) {
+        measures.noise = noise::noise();
+        cpu(&mut measures, unseen);
+        if snapshot.ruby.is_some() {
+            let program = crate::collect::ruby_program(&wanted.command);
+            speculation::ruby(program, &mut measures, unseen);
+        }
+        hidden(snapshot.machine.is_virtual, &measures, unseen);
+    }
+    if wanted.has(Area::Memory) {
+        measures.bandwidth_bytes_per_s = memory::bandwidth();
+        measures.memory_ns = memory::latency();
+    }
+    if wanted.has(Area::Network) {
+        listed(
+            "loopback",
+            io::loopback(),
+            &mut measures.loopback_ns,
+            unseen,
+        );
+    }
+    if wanted.has(Area::Disk) || wanted.has(Area::Database) {
+        disk(&wanted.folder, &mut measures, unseen);
+    }
+    snapshot.measures = measures;
+}
+
+fn cpu(measures: &mut Measures, unseen: &mut Vec<Unseen>) {
+    measures.clock_ns = io::clock();
+    measures.syscall_ns = io::syscall();
+    measures.wake_ns = io::wake();
+    measures.two_threads = interpreter::two_threads();
+    listed(
+        "context switch",
+        io::switch(),
+        &mut measures.switch_ns,
+        unseen,
+    );
+    match speculation::mitigated() {
+        Ok(factor) => measures.mitigated = factor,
+        Err(why) => push(unseen, "cost of mitigations switched on by prctl", why),
+    }
+    match speculation::filtered() {
+        Ok(filtered) => {
+            measures.filtered = filtered.factor;
+            measures.filter_syscall_ns = filtered.syscall_ns;
+        }
+        Err(why) => push(unseen, "cost of a seccomp filter", why),
+    }
+}
+
+/// A virtual machine may hide the bits that mitigations act through, so that "no difference" says nothing of the host.
+fn hidden(is_virtual: bool, measures: &Measures, unseen: &mut Vec<Unseen>) {
+    let acts = |factor: Option<crate::snapshot::Factor>| factor.is_some_and(|it| it.low > 1.02);
+    if is_virtual && !acts(measures.mitigated) && !acts(measures.ruby_mitigated) {
+        push(
+            unseen,
+            "whether the host mitigates",
+            "a virtual machine; switching mitigations on changed nothing here, so the hypervisor may hide or force them"
+                .to_owned(),
+        );
+    }
+}
+
+fn disk(folder: &Path, measures: &mut Measures, unseen: &mut Vec<Unseen>) {
+    match io::sync(folder) {
+        Ok((median, max)) => {
+            measures.sync_ns = Some(median);
+            measures.sync_max_ns = Some(max);
+        }
+        Err(error) => push(
+            unseen,
+            "cost of writing to disk for good",
+            format!("{}: {error}", folder.display()),
+        ),
+    }
+}
+
+fn listed(
+    what: &str,
+    measured: std::io::Result<f64>,
+    to: &mut Option<f64>,
+    unseen: &mut Vec<Unseen>,
+) {
+    match measured {
+        Ok(value) => *to = Some(value),
+        Err(error) => push(unseen, what, error.to_string()),
+    }
+}
+
+fn push(unseen: &mut Vec<Unseen>, what: &str, why: String) {
+    unseen.push(Unseen {
+        what: what.to_owned(),
+        why,
+    });
+}

@@ -1,0 +1,125 @@
+//! Clocks, system calls, switches, wake-ups, loopback and writing to disk for good.
+
+use std::hint::black_box;
+use std::io::{self, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// For an end that does not answer.
+const DEADLINE: Duration = Duration::from_secs(2);
+
+/// Nanoseconds for each of `count` calls, the best of five rounds.
+fn each(count: u32, mut call: impl FnMut()) -> Option<f64> {
+    let mut round = || {
+        let begin = Instant::now();
+        for _ in 0..count {
+            call();
+        }
+        begin.elapsed().as_nanos() as f64 / f64::from(count)
+    };
+    (0..5).map(|_| round()).reduce(f64::min)
+}
+
+/// Reading the monotonic clock.
+pub(super) fn clock() -> Option<f64> {
+    each(20_000, || {
+        black_box(Instant::now());
+    })
+}
+
+/// The smallest system call.
+pub(super) fn syscall() -> Option<f64> {
+    each(20_000, || {
+        black_box(rustix::process::getppid());
+    })
+}
+
+/// How much later than asked a sleep of 1 ms ends, the median.
+pub(super) fn wake() -> Option<f64> {
+    const ASKED: Duration = Duration::from_millis(1);
+    let late = || {
+        let begin = Instant::now();
+        std::thread::sleep(ASKED);
+        begin.elapsed().saturating_sub(ASKED).as_nanos() as f64
+    };
+    let times: Vec<f64> = (0..60).map(|_| late()).collect();
+    stats::median(&times)
+}
+
+/// A round trip between two threads over pipes.
+pub(super) fn switch() -> io::Result<f64> {
+    let (mut from_other, mut to_me) = io::pipe()?;
+    let (mut from_me, mut to_other) = io::pipe()?;
+    let echo = std::thread::Builder::new().spawn(move || {
+        let mut byte = [0];
+        // Ends with the other end of the pipe.
+        while from_me.read_exact(&mut byte).is_ok() && to_me.write_all(&byte).is_ok() {}
+    })?;
+    let time = round_trips(|| {
+        to_other.write_all(b"x")?;
+        from_other.read_exact(&mut [0])
+    });
+    drop(to_other);
+    let _ = echo.join();
+    time
+}
+
+/// A round trip over TCP on loopback.
+pub(super) fn loopback() -> io::Result<f64> {
+    let listener = TcpListener::bind(("127.0.0.1", 0))?;
+    let address = listener.local_addr()?;
+    let mut client = TcpStream::connect_timeout(&address, DEADLINE)?;
+    let (mut server, _) = listener.accept()?;
+    for end in [&client, &server] {
+        end.set_nodelay(true)?;
+        end.set_read_timeout(Some(DEADLINE))?;
+        end.set_write_timeout(Some(DEADLINE))?;
+    }
+    let echo = std::thread::Builder::new().spawn(move || {
+        let mut byte = [0];
+        while server.read_exact(&mut byte).is_ok() && server.write_all(&byte).is_ok() {}
+    })?;
+    let time = round_trips(|| {
+        client.write_all(b"x")?;
+        client.read_exact(&mut [0])
+    });
+    drop(client);
+    let _ = echo.join();
+    time
+}
+
+/// The median of many round trips.
+fn round_trips(mut trip: impl FnMut() -> io::Result<()>) -> io::Result<f64> {
+    const TRIPS: usize = 2000;
+    let mut times = Vec::with_capacity(TRIPS);
+    for _ in 0..TRIPS {
+        let begin = Instant::now();
+        trip()?;
+        times.push(begin.elapsed().as_nanos() as f64);
+    }
+    Ok(stats::median(&times).unwrap_or_default())
+}
+
+/// `fdatasync` of 4 KB that are written over, in a file without a name in the folder: the median and the longest.
+pub(super) fn sync(folder: &Path) -> io::Result<(f64, f64)> {
+    const TIMES: usize = 40;
+    const PAGE: usize = 4096;
+    let file = tempfile::tempfile_in(folder)?;
+    // Written before, so that no block has to be found while the clock runs.
+    file.write_all_at(&[1; PAGE * 16], 0)?;
+    file.sync_all()?;
+    let mut times = Vec::with_capacity(TIMES);
+    for turn in 0..TIMES {
+        let begin = Instant::now();
+        file.write_all_at(&[turn as u8; PAGE], (turn % 16 * PAGE) as u64)?;
+        file.sync_data()?;
+        times.push(begin.elapsed().as_nanos() as f64);
+        if times.iter().sum::<f64>() > DEADLINE.as_nanos() as f64 {
+            break;
+        }
+    }
+    let longest = times.iter().copied().fold(0.0, f64::max);
+    Ok((stats::median(&times).unwrap_or_default(), longest))
+}

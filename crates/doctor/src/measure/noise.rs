@@ -1,0 +1,126 @@
+//! Other load: a loop that does nothing but look at the clock, and what it lost.
+
+use std::collections::HashMap;
+use std::fs;
+use std::time::{Duration, Instant};
+
+use crate::snapshot::Noise;
+
+/// Long enough for the turns of a scheduler, short enough to be waited for.
+const LENGTH: Duration = Duration::from_millis(2500);
+/// Longer gaps between two looks at the clock are an interruption.
+const GAP_NS: u128 = 20_000;
+/// The kernel's unit of CPU time in `/proc`, by its interface always 1/100 s.
+const TICK_S: f64 = 0.01;
+/// Processes that are named.
+const NAMED: usize = 3;
+
+/// Measures other load; `None` when this process's own counters cannot be read.
+pub(super) fn noise() -> Option<Noise> {
+    let processes = cpu_by_process();
+    let machine = machine_times()?;
+    let switches = switched()?;
+    let begin = Instant::now();
+    let (mut last, mut lost, mut longest) = (begin, 0u128, 0u128);
+    while last.duration_since(begin) < LENGTH {
+        let now = Instant::now();
+        let gap = now.duration_since(last).as_nanos();
+        if gap > GAP_NS {
+            lost += gap;
+            longest = longest.max(gap);
+        }
+        last = now;
+    }
+    let length = last.duration_since(begin);
+    let switched = switched()?.saturating_sub(switches);
+    let (all, stolen) = machine_times()?;
+    let steal = stolen.saturating_sub(machine.1) as f64;
+    let all = all.saturating_sub(machine.0).max(1) as f64;
+    Some(Noise {
+        lost_share: lost as f64 / length.as_nanos() as f64,
+        switches: switched,
+        steal_share: steal / all,
+        longest_ns: longest as f64,
+        busiest: busiest(&processes, &cpu_by_process(), length.as_secs_f64()),
+    })
+}
+
+/// Times that another thread took the core from this one.
+fn switched() -> Option<u64> {
+    let status = fs::read_to_string("/proc/thread-self/status").ok()?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("nonvoluntary_ctxt_switches:"))?;
+    line.trim().parse().ok()
+}
+
+/// Ticks of all cores, and those that the hypervisor took.
+fn machine_times() -> Option<(u64, u64)> {
+    let stat = fs::read_to_string("/proc/stat").ok()?;
+    let line = stat.lines().next()?;
+    let ticks: Vec<u64> = line
+        .split_whitespace()
+        .skip(1)
+        .filter_map(|word| word.parse().ok())
+        .collect();
+    // Guest time, behind steal, is in user time already.
+    Some((ticks.iter().take(8).sum(), *ticks.get(7)?))
+}
+
+/// Name and CPU ticks of each process but this one.
+fn cpu_by_process() -> HashMap<u32, (String, u64)> {
+    let own = std::process::id();
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let read = |pid: u32| {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        Some((pid, ticks(&stat)?))
+    };
+    pids.filter(|pid| *pid != own).filter_map(read).collect()
+}
+
+fn ticks(stat: &str) -> Option<(String, u64)> {
+    let (before, after) = stat.rsplit_once(')')?;
+    let (_, name) = before.split_once('(')?;
+    let mut fields = after.split_whitespace().skip(11);
+    let user: u64 = fields.next()?.parse().ok()?;
+    let system: u64 = fields.next()?.parse().ok()?;
+    Some((name.to_owned(), user + system))
+}
+
+fn busiest(
+    before: &HashMap<u32, (String, u64)>,
+    after: &HashMap<u32, (String, u64)>,
+    seconds: f64,
+) -> Vec<(String, f64)> {
+    let mut used: Vec<(String, f64)> = after
+        .iter()
+        .map(|(pid, (name, ticks))| {
+            let known = before.get(pid).map_or(0, |(_, ticks)| *ticks);
+            let cores = ticks.saturating_sub(known) as f64 * TICK_S / seconds;
+            (format!("{name} ({pid})"), cores)
+        })
+        .filter(|(_, cores)| *cores >= 0.05)
+        .collect();
+    used.sort_by(|a, b| b.1.total_cmp(&a.1));
+    used.truncate(NAMED);
+    used
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_of_a_process_are_read() {
+        let stat = "7 (a) b) R 1 7 7 0 -1 4 1 0 0 0 30 12 0 0 20 0 1 0 9 1 1";
+        assert_eq!(ticks(stat), Some(("a) b".to_owned(), 42)));
+    }
+
+    #[test]
+    fn who_used_most_is_named() {
+        let before = HashMap::from([(1, ("a".to_owned(), 10))]);
+        let after = HashMap::from([(1, ("a".to_owned(), 60)), (2, ("b".to_owned(), 1))]);
+        assert_eq!(busiest(&before, &after, 1.0), [("a (1)".to_owned(), 0.5)]);
+    }
+}

@@ -1,0 +1,369 @@
+//! The facts that checks look at, as they were read and measured at one moment.
+//!
+//! Everything may be missing: `None`, an absent key or an empty list is "could not be read", and [`Snapshot::unseen`] says
+//! why. A name ends with its unit.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// All facts.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Snapshot {
+    /// The machine.
+    pub machine: Machine,
+    /// The process in question: the app's, or what a process started here would get.
+    pub process: Process,
+    /// The disk of the folder in question.
+    pub disk: Disk,
+    /// The Ruby that the app runs with.
+    pub ruby: Option<Ruby>,
+    /// The app in the folder.
+    pub app: Option<App>,
+    /// Its databases.
+    pub databases: Vec<Database>,
+    /// What was measured.
+    pub measures: Measures,
+    /// What could not be read or measured.
+    pub unseen: Vec<Unseen>,
+}
+
+/// Something that could not be read or measured.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Unseen {
+    /// What.
+    pub what: String,
+    /// Why not.
+    pub why: String,
+}
+
+/// The machine.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Machine {
+    /// Release of the kernel.
+    pub kernel: Option<String>,
+    /// Parameters with which the kernel was booted.
+    pub boot: Option<String>,
+    /// Name of the processor.
+    pub cpu: Option<String>,
+    /// Whether a hypervisor announces itself.
+    pub is_virtual: bool,
+    /// Cores that are online.
+    pub cores: Option<u32>,
+    /// Files of `/sys/devices/system/cpu/vulnerabilities`.
+    pub vulnerabilities: BTreeMap<String, String>,
+    /// Frequency governor of the first core.
+    pub governor: Option<String>,
+    /// Frequency driver of the first core.
+    pub frequency_driver: Option<String>,
+    /// Whether turbo or boost is switched off.
+    pub turbo_off: Option<bool>,
+    /// NUMA nodes.
+    pub numa_nodes: Option<u32>,
+    /// The clock source in use.
+    pub clocksource: Option<String>,
+    /// Clock sources that could be used.
+    pub clocksources: Vec<String>,
+    /// The chosen word of `transparent_hugepage/enabled`.
+    pub huge_pages: Option<String>,
+    /// `/proc/meminfo`, in bytes.
+    pub memory_bytes: BTreeMap<String, u64>,
+    /// Pressure: `cpu.some`, `memory.some`, `io.full`, … as the mean of the last 60 s, 0 to 1.
+    pub pressure: BTreeMap<String, f64>,
+    /// Kernel settings by their dotted names.
+    pub sysctl: BTreeMap<String, String>,
+    /// Counters since boot: `ListenOverflows`, `ListenDrops`, `pswpin`, `pswpout`, `oom_kill`.
+    pub counters: BTreeMap<String, u64>,
+    /// Connections in TIME_WAIT.
+    pub time_wait: Option<u64>,
+    /// Seconds since boot.
+    pub uptime_s: Option<f64>,
+    /// `ndots` and the number of search domains in `resolv.conf`.
+    pub resolver: Option<(u32, u32)>,
+}
+
+/// A process.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Process {
+    /// Its number; `None` for what a process started here would get.
+    pub pid: Option<u32>,
+    /// Its name.
+    pub name: Option<String>,
+    /// `Speculation_Store_Bypass` of its status.
+    pub store_bypass: Option<String>,
+    /// `SpeculationIndirectBranch` of its status.
+    pub indirect_branch: Option<String>,
+    /// `Seccomp` of its status: 0 off, 1 strict, 2 filter.
+    pub seccomp: Option<u32>,
+    /// Number of seccomp filters.
+    pub seccomp_filters: Option<u32>,
+    /// Cores on which it may run.
+    pub cores_allowed: Option<u32>,
+    /// Threads.
+    pub threads: Option<u32>,
+    /// Its memory that is swapped out.
+    pub swapped_bytes: Option<u64>,
+    /// Priority; 0 is normal, larger yields to others.
+    pub nice: Option<i32>,
+    /// Soft limit of open files; `None` without a limit.
+    pub files_soft: Option<u64>,
+    /// Hard limit of open files.
+    pub files_hard: Option<u64>,
+    /// Open files.
+    pub files_open: Option<u64>,
+    /// Soft limit of the user's processes and threads.
+    pub processes_soft: Option<u64>,
+    /// Processes and threads of the machine.
+    pub processes_now: Option<u64>,
+    /// The allocator among its libraries: `jemalloc`, `tcmalloc`, `mimalloc` or `libc`.
+    pub allocator: Option<String>,
+    /// Variables of its environment that matter to Ruby, the allocator and the app server.
+    pub env: BTreeMap<String, String>,
+    /// Its control group.
+    pub group: Option<Group>,
+}
+
+/// A control group, the tightest limit between the process and the root for each figure.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Group {
+    /// 1 or 2.
+    pub version: u32,
+    /// Its path in the hierarchy.
+    pub path: String,
+    /// Quota in cores.
+    pub quota_cores: Option<f64>,
+    /// Length of the quota's period.
+    pub period_us: Option<u64>,
+    /// Periods in which the group ran.
+    pub periods: Option<u64>,
+    /// Periods in which the group was throttled.
+    pub throttled: Option<u64>,
+    /// Time for which the group was throttled.
+    pub throttled_ns: Option<u64>,
+    /// Weight against other groups; 100 is normal in version 2.
+    pub weight: Option<u64>,
+    /// Limit from which memory is reclaimed by force.
+    pub memory_high_bytes: Option<u64>,
+    /// Limit from which processes are killed.
+    pub memory_max_bytes: Option<u64>,
+    /// Memory in use.
+    pub memory_bytes: Option<u64>,
+    /// Times that memory was reclaimed by force.
+    pub events_high: Option<u64>,
+    /// Processes killed for lack of memory.
+    pub events_oom_kill: Option<u64>,
+}
+
+/// The disk of a folder.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Disk {
+    /// The folder.
+    pub folder: Option<String>,
+    /// Kind of its file system.
+    pub filesystem: Option<String>,
+    /// Mount options.
+    pub options: Vec<String>,
+    /// Device.
+    pub device: Option<String>,
+    /// I/O scheduler in use.
+    pub scheduler: Option<String>,
+    /// What the kernel says of rotation, which virtual disks often say falsely.
+    pub rotational: Option<bool>,
+    /// Size.
+    pub total_bytes: Option<u64>,
+    /// What an ordinary user may still write.
+    pub free_bytes: Option<u64>,
+    /// Share of file numbers in use, 0 to 1.
+    pub inodes_used_share: Option<f64>,
+}
+
+/// A Ruby interpreter.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Ruby {
+    /// `RUBY_VERSION`.
+    pub version: String,
+    /// `RUBY_DESCRIPTION`.
+    pub description: String,
+    /// Whether YJIT is built in.
+    pub yjit_built: bool,
+    /// Whether YJIT is on in the environment of the app, before the app's own code.
+    pub yjit_on: bool,
+    /// `optflags` of the build.
+    pub optflags: String,
+    /// `CFLAGS` of the build.
+    pub cflags: String,
+    /// `cppflags` of the build.
+    pub cppflags: String,
+    /// Whether the interpreter is linked with jemalloc.
+    pub jemalloc: bool,
+    /// Gems whose native part is not built.
+    pub gems_unbuilt: Vec<String>,
+    /// Whether core methods have been traced at start, which discards compiled code.
+    pub tracing: bool,
+}
+
+/// An app's folder.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct App {
+    /// Versions of its gems, from `Gemfile.lock`.
+    pub gems: BTreeMap<String, String>,
+    /// Puma's workers.
+    pub workers: Option<u32>,
+    /// Puma's threads of a worker.
+    pub threads: Option<u32>,
+    /// Whether Puma loads the app before it forks.
+    pub preload: Option<bool>,
+    /// Connections of the pool of Active Record.
+    pub pool: Option<u32>,
+    /// Settings of `config/environments/production.rb`, as written.
+    pub production: BTreeMap<String, String>,
+    /// Whether `config/boot.rb` loads bootsnap.
+    pub boots_snap: bool,
+    /// Whether the folder is a Rails app's.
+    pub is_rails: bool,
+}
+
+/// Kinds of databases.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DatabaseKind {
+    /// MySQL.
+    #[default]
+    Mysql,
+    /// MariaDB.
+    Mariadb,
+    /// PostgreSQL.
+    Postgres,
+    /// SQLite.
+    Sqlite,
+}
+
+/// A database server or file.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Database {
+    /// Kind.
+    pub kind: DatabaseKind,
+    /// Its name for people: `mariadb 10.11.14`.
+    pub name: String,
+    /// Version, numbers first.
+    pub version: String,
+    /// Settings and counters as the server names them; sums that a query made are in brackets.
+    pub values: BTreeMap<String, String>,
+    /// Names that a query listed, such as tables without a primary key.
+    pub lists: BTreeMap<String, Vec<String>>,
+    /// Round trip of the smallest statement.
+    pub round_trip_ns: Option<f64>,
+    /// Whether it runs on this machine.
+    pub is_local: bool,
+}
+
+impl Database {
+    /// A value as a number.
+    pub fn number(&self, name: &str) -> Option<f64> {
+        self.values.get(name)?.trim().parse().ok()
+    }
+
+    /// A value as text, in lower case.
+    pub fn word(&self, name: &str) -> Option<String> {
+        Some(self.values.get(name)?.to_lowercase())
+    }
+
+    /// Whether a setting is on, in any spelling.
+    pub fn is_on(&self, name: &str) -> Option<bool> {
+        Some(matches!(
+            self.word(name)?.as_str(),
+            "on" | "1" | "yes" | "true"
+        ))
+    }
+
+    /// A list, empty when it was not asked.
+    pub fn list(&self, name: &str) -> &[String] {
+        self.lists.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// The first two numbers of the version.
+    pub fn release(&self) -> (u32, u32) {
+        let mut numbers = self
+            .version
+            .split(|letter: char| !letter.is_ascii_digit())
+            .filter_map(|number| number.parse().ok());
+        (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
+    }
+}
+
+/// How many times as long something takes: the median of paired blocks with its interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Factor {
+    /// Median of the pairs' ratios.
+    pub median: f64,
+    /// Lower end of its 95 % interval.
+    pub low: f64,
+    /// Upper end of its 95 % interval.
+    pub high: f64,
+    /// Pairs.
+    pub pairs: u32,
+}
+
+/// What was measured; `None` is not measured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Measures {
+    /// An interpreter-like loop with mitigations switched on by `prctl`, against the same without.
+    pub mitigated: Option<Factor>,
+    /// The same loop under a seccomp filter without `SPEC_ALLOW`, against the same without.
+    pub filtered: Option<Factor>,
+    /// The same `while` loop of the app's Ruby with mitigations switched on, against the same without.
+    pub ruby_mitigated: Option<Factor>,
+    /// One turn of Ruby's `while` loop.
+    pub ruby_turn_ns: Option<f64>,
+    /// Reading the monotonic clock.
+    pub clock_ns: Option<f64>,
+    /// The smallest system call.
+    pub syscall_ns: Option<f64>,
+    /// What the filter adds to a system call.
+    pub filter_syscall_ns: Option<f64>,
+    /// A round trip between two threads over a pipe, two context switches.
+    pub switch_ns: Option<f64>,
+    /// How much later than asked a sleep of 1 ms ends, the median.
+    pub wake_ns: Option<f64>,
+    /// A round trip over TCP on loopback.
+    pub loopback_ns: Option<f64>,
+    /// `fdatasync` of 4 KB written over in the folder, the median.
+    pub sync_ns: Option<f64>,
+    /// The longest of them.
+    pub sync_max_ns: Option<f64>,
+    /// Reading memory one after the other.
+    pub bandwidth_bytes_per_s: Option<f64>,
+    /// Reading memory at random, each address known only from the read before.
+    pub memory_ns: Option<f64>,
+    /// Work of two threads in the time of one, 2 at best.
+    pub two_threads: Option<f64>,
+    /// Other load during the measurements.
+    pub noise: Option<Noise>,
+}
+
+/// What a busy loop lost to others.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Noise {
+    /// Time in which the loop did not run, 0 to 1.
+    pub lost_share: f64,
+    /// Times that another thread of this machine took the core.
+    pub switches: u64,
+    /// Time that the hypervisor took from all cores, 0 to 1.
+    pub steal_share: f64,
+    /// The longest interruption.
+    pub longest_ns: f64,
+    /// Processes that used most CPU meanwhile, with cores.
+    pub busiest: Vec<(String, f64)>,
+}
