@@ -198,6 +198,7 @@ fn shown(checked: &Checked, verbose: bool) -> String {
         text.push_str(&format!("        {outcome}\n"));
     }
     for fault in &checked.faults {
+        let fault = say(Text::named(fault));
         text.push_str(&format!("        - {fault}\n"));
     }
     if !good || verbose || checked.is_message {

@@ -63,7 +63,7 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
         talk::say(text!(
             "hakaru: {url} accepts no connection ({error}); is the server started, and is this its port?",
             url = settings.url,
-            error = error.to_string()
+            error = Text::named(&error.to_string())
         ));
     }
     let started_at_unix_ms = now_unix_ms();

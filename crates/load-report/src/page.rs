@@ -209,7 +209,7 @@ fn failures(view: &View<'_>) -> Vec<Text> {
             "{count} × {outcome}: {reason} ({place})",
             count = numbers::count(failure.count),
             outcome = Text::named(failure.outcome.name()),
-            reason = one_line(&failure.reason),
+            reason = Text::named(&one_line(&failure.reason)),
             place = one_line(&failure.place)
         )
     });

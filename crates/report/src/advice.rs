@@ -17,7 +17,7 @@ const HEADS: [Phrase; 4] = [
     phrase!("GVL wait"),
 ];
 /// Widths of its columns.
-const COLUMNS: [usize; 4] = [7, 13, 12, 12];
+const COLUMNS: [usize; 4] = [8, 15, 12, 12];
 
 /// What `hakaru tune --advise` says.
 #[derive(Clone, Debug)]

@@ -58,6 +58,8 @@ fn sentences_of_recordings_are_in_the_sources() {
     let stale: Vec<&str> = words::japanese::sentences()
         .iter()
         .filter(|one| one.area == NAMES && one.english.split(' ').count() > WORDS_MIN)
+        // The system's own.
+        .filter(|one| !one.english.contains("(os error"))
         .filter(|one| {
             let mut parts = one.english.split(['{', '}']).step_by(2);
             parts.any(|part| {

@@ -132,7 +132,7 @@ impl<'a> Experiment<'a> {
             talk::say(text!(
                 "trial of {label}: {name}",
                 label = label.to_string(),
-                name = self.sides.side(label).name
+                name = Text::named(&self.sides.side(label).name)
             ));
             let segment = self.segment(label, length)?;
             if segment.latency.is_empty() {

@@ -27,7 +27,7 @@ pub fn text(comparison: &Comparison, columns: usize, language: Language) -> Stri
         text += &format!("{}\n  {}\n\n", say(head), say(change));
     }
     let names = [("A", &comparison.a), ("B", &comparison.b)]
-        .map(|(side, variant)| format!("{side} {}", one_line(&variant.name)));
+        .map(|(side, variant)| format!("{side} {}", say(Text::named(&variant.name))));
     let fits = columns >= NAMED_COLUMNS_MIN
         && names
             .iter()
