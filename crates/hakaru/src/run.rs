@@ -6,6 +6,7 @@
 //! sense: before (5) to the end, afterwards to (6).
 
 pub(crate) mod facts;
+mod live;
 pub(crate) mod places;
 pub(crate) mod recorder;
 mod watch;
@@ -143,8 +144,10 @@ pub(crate) fn reset_data(settings: &Settings, stop: &AtomicBool) -> Result<(), F
         command = command.to_string()
     ));
     let log = before_log(settings);
-    target::run_before(spec, command, *limit, log.as_deref(), stop)
-        .map_err(|error| target_failure(error, "the data was reset"))
+    talk::during(&text!("resetting the data"), || {
+        target::run_before(spec, command, *limit, log.as_deref(), stop)
+    })
+    .map_err(|error| target_failure(error, "the data was reset"))
 }
 
 /// Where the output of `before` is kept, when the project has a folder for it.
@@ -168,7 +171,7 @@ pub(crate) fn start(
             spec.log = places.log();
             spec.agent = places.agent();
             spec.remove_when_killed = places.private_folders();
-            target::start(&spec, stop)
+            talk::during(&text!("starting the app"), || target::start(&spec, stop))
         }
         None => target::attach(&settings.endpoint, ATTACH_TIMEOUT, stop),
     };
@@ -246,8 +249,10 @@ fn measure(measure: Measure<'_>) -> Result<(Recording, Option<i64>), Failure> {
     }
     facts::of_agents(&mut recording, &rings, settings);
     facts::of_database(&mut recording, database);
-    facts::explain(&mut recording, &rings, settings);
-    let stopped = app.stop();
+    talk::during(&text!("asking the database for its plans"), || {
+        facts::explain(&mut recording, &rings, settings);
+    });
+    let stopped = talk::during(&text!("stopping the app"), || app.stop());
     facts::of_stop(&mut recording, &stopped);
     let number = recorder::finish(writer, &mut recording);
     profile::keep_of_run(settings, number, profiled);

@@ -1,14 +1,16 @@
 //! Everything the program prints: data on standard output, talk on standard error.
 
 pub(crate) mod look;
+mod progress;
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use report::text::{fit, fold, width};
+use report::text::fold;
 use words::{Text, text};
 
 use crate::language;
+pub(crate) use progress::{Progress, during};
 
 /// Whether some document could not be printed.
 static DATA_LOST: AtomicBool = AtomicBool::new(false);
@@ -52,6 +54,7 @@ pub(crate) fn say(line: impl Into<Text>) {
         Some(columns) => fold(&line, columns).into(),
         None => line,
     };
+    progress::wipe();
     let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
@@ -65,56 +68,6 @@ pub(crate) fn confirm(question: Text) -> bool {
     let asked = write!(io::stderr().lock(), "{question} ").and_then(|()| io::stderr().flush());
     let read = asked.and_then(|()| io::stdin().read_line(&mut answer));
     read.is_ok() && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")
-}
-
-/// A line that says how far the work is: rewritten in place on a terminal, silent elsewhere.
-pub(crate) struct Progress {
-    live: bool,
-    shown: usize,
-}
-
-impl Progress {
-    /// Live when standard error is a terminal that can rewrite a line.
-    pub(crate) fn new() -> Progress {
-        Progress {
-            live: io::stderr().is_terminal() && !look::is_dumb(),
-            shown: 0,
-        }
-    }
-
-    /// Whether somebody sees it.
-    pub(crate) fn is_live(&self) -> bool {
-        self.live
-    }
-
-    /// Shows `line` in place of the last one.
-    pub(crate) fn show(&mut self, line: impl Into<Text>) {
-        if !self.live {
-            return;
-        }
-        let line = line.into().written_in(language::chosen());
-        // A line as wide as the terminal would leave the cursor on the next one.
-        let columns = look::talk_columns().unwrap_or(report::text::COLUMNS);
-        let line = fit(&look::signs(&line), columns - 1);
-        let shown = width(&line);
-        let rest = " ".repeat(self.shown.saturating_sub(shown));
-        let _ = write!(io::stderr().lock(), "\r{line}{rest}");
-        self.shown = shown;
-    }
-
-    /// Wipes the line out.
-    pub(crate) fn clear(&mut self) {
-        if self.live && self.shown > 0 {
-            let _ = write!(io::stderr().lock(), "\r{:width$}\r", "", width = self.shown);
-            self.shown = 0;
-        }
-    }
-}
-
-impl Drop for Progress {
-    fn drop(&mut self) {
-        self.clear();
-    }
 }
 
 /// Whether what is printed on standard output gets colour.

@@ -1,30 +1,12 @@
 //! `hakaru load` as people run it.
 
-use std::io::{BufRead, BufReader, Write};
-use std::net::{SocketAddr, TcpListener};
+mod support;
+
+use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// A server that answers `status` to everything, with `hello`.
-fn serve(status: &'static str) -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let address = listener.local_addr().expect("the port");
-    std::thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            std::thread::spawn(move || {
-                let mut writer = stream.try_clone().expect("a second handle");
-                let lines = BufReader::new(stream).lines().map_while(Result::ok);
-                for _ in lines.filter(String::is_empty) {
-                    let answer = format!("HTTP/1.1 {status}\r\nContent-Length: 5\r\n\r\nhello");
-                    if writer.write_all(answer.as_bytes()).is_err() {
-                        return;
-                    }
-                }
-            });
-        }
-    });
-    address
-}
+use support::{on_terminal, serve};
 
 /// Runs the program in a folder of its own.
 fn hakaru(folder: &Path, arguments: &[&str]) -> Output {
@@ -239,22 +221,9 @@ fn a_closed_load_rises_while_all_is_well() {
 #[test]
 fn a_terminal_shows_the_live_page_and_gets_its_screen_back() {
     let url = format!("http://{}/", serve("200 OK"));
-    let program = env!("CARGO_BIN_EXE_hakaru");
-    // `script` gives its command a terminal; what comes from it is everything that was drawn.
-    let on_terminal = |rows: u32| {
-        let load = format!("{program} load {url} -c 2 -d 1200ms");
-        let output = Command::new("script")
-            .args([
-                "-qefc",
-                &format!("stty rows {rows} cols 100 && {load}"),
-                "/dev/null",
-            ])
-            .env("NO_COLOR", "1")
-            .output()
-            .expect("script, which Debian has in bsdutils");
-        assert!(output.status.success());
-        String::from_utf8_lossy(&output.stdout).into_owned()
-    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let load = ["load", &url, "-c", "2", "-d", "1200ms"];
+    let on_terminal = |rows| on_terminal(folder.path(), rows, 100, &load);
     let (enter, leave) = ("\x1b[?1049h", "\x1b[?1049l");
     let drawn = on_terminal(24);
     let (_, live) = drawn.split_once(enter).expect("a screen of its own");
@@ -277,7 +246,6 @@ fn a_terminal_shows_the_live_page_and_gets_its_screen_back() {
         !drawn.contains(enter) && drawn.contains("GENERATOR"),
         "{drawn:?}"
     );
-    let folder = tempfile::tempdir().expect("a folder");
     let piped = hakaru(folder.path(), &["load", &url, "-c", "2", "-d", "100ms"]);
     assert!(!String::from_utf8_lossy(&piped.stderr).contains('\x1b'));
 }

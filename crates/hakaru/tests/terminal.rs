@@ -1,33 +1,15 @@
 //! Pages and messages fit the terminal that they are shown on, with the real program.
 
-use std::io::{BufRead, BufReader, Write};
-use std::net::{SocketAddr, TcpListener};
+mod support;
+
+use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use support::{on_terminal, serve};
+
 /// Widths that terminals have.
 const WIDTHS: [&str; 3] = ["60", "80", "120"];
-
-/// A server that answers `status` to everything, with `hello`.
-fn serve(status: &'static str) -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let address = listener.local_addr().expect("the port");
-    std::thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            std::thread::spawn(move || {
-                let mut writer = stream.try_clone().expect("a second handle");
-                let lines = BufReader::new(stream).lines().map_while(Result::ok);
-                for _ in lines.filter(String::is_empty) {
-                    let answer = format!("HTTP/1.1 {status}\r\nContent-Length: 5\r\n\r\nhello");
-                    if writer.write_all(answer.as_bytes()).is_err() {
-                        return;
-                    }
-                }
-            });
-        }
-    });
-    address
-}
 
 fn hakaru(folder: &Path, variables: &[(&str, &str)], arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hakaru"));
@@ -100,17 +82,59 @@ fn load_run_log_and_compare_fit_every_terminal() {
     check(&[&["compare"], &two[..], &blocks, &short].concat());
 }
 
-#[test]
-fn a_sweep_fits_every_terminal() {
-    let folder = tempfile::tempdir().expect("a folder");
+/// An app with this `config.ru` on a free port, and its `hakaru.toml`.
+fn write_app(folder: &Path, app: &str) {
     let port = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
     let port = port.expect("a free port").port();
     let config = format!(
         "[target]\ncommand = \"puma -t 2:2 -b tcp://127.0.0.1:{port} config.ru\"\nurl = \"http://127.0.0.1:{port}\"\n"
     );
-    std::fs::write(folder.path().join("hakaru.toml"), config).expect("it is written");
-    let app = "run ->(_env) { sleep 0.01; [200, {}, ['ok']] }\n";
-    std::fs::write(folder.path().join("config.ru"), app).expect("it is written");
+    std::fs::write(folder.join("hakaru.toml"), config).expect("it is written");
+    std::fs::write(folder.join("config.ru"), app).expect("it is written");
+}
+
+#[test]
+fn a_run_shows_what_it_does_while_it_does_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    // Boots slowly enough for a second to pass.
+    write_app(
+        folder.path(),
+        "sleep 1.5\nrun ->(_env) { sleep 0.01; [200, {}, ['ok']] }\n",
+    );
+    let run = ["run", "-d", "2s", "--warmup", "1s", "--no-profile"];
+    let drawn = on_terminal(folder.path(), 24, 60, &run);
+    let (live, _) = drawn.split_once("HAKARU").expect("the page");
+    for part in [
+        "starting the app: 1 s passed",
+        "warming up   0 s of 3 s   3 s left",
+        "measuring   2 s of 3 s",
+        "nothing was measured yet",
+        " requests/s   p50 1",
+        "   p95 ",
+        " requests   0 failed",
+    ] {
+        assert!(live.contains(part), "{part:?} is missing in {live:?}");
+    }
+    let lines = live.split(['\n', '\r']);
+    for line in lines.map(|line| line.trim_start_matches("\x1b[J")) {
+        assert!(report::text::width(line) <= 60, "{line:?}");
+    }
+    let run = ["run", "-d", "300ms", "--warmup", "0s", "--no-profile"];
+    let piped = told(folder.path(), &[], &run);
+    assert!(
+        !piped.contains('\x1b') && !piped.contains("s left"),
+        "{piped}"
+    );
+    assert!(piped.contains("starting the app: puma"), "{piped}");
+}
+
+#[test]
+fn a_sweep_fits_every_terminal() {
+    let folder = tempfile::tempdir().expect("a folder");
+    write_app(
+        folder.path(),
+        "run ->(_env) { sleep 0.01; [200, {}, ['ok']] }\n",
+    );
     check(
         folder.path(),
         &["sweep", "-c", "1,2,4", "-d", "300ms", "--warmup", "100ms"],

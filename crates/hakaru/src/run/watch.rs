@@ -11,6 +11,7 @@ use target::Running;
 use words::{Text, text};
 
 use super::Loaded;
+use super::live::Live;
 use super::recorder::Recorder;
 use crate::settings::Settings;
 use crate::signals;
@@ -28,23 +29,15 @@ pub(crate) fn load(
     talk::say(announcement(settings));
     // Its own flag: the app's death ends the load, but is no Ctrl-C.
     let over = AtomicBool::new(false);
-    let (begin, whole) = (Instant::now(), plan.warmup + plan.duration);
+    let begin = Instant::now();
     let mut progress = Progress::new();
-    let (mut requests, mut failed) = (0u64, 0u64);
+    let mut live = Live::new(plan.warmup, plan.duration);
     load::run(plan, scenario, &over, &mut |batch| {
-        requests += batch.exchanges.len() as u64;
-        failed += batch
-            .exchanges
-            .iter()
-            .filter(|exchange| exchange.outcome != recording::Outcome::Ok)
-            .count() as u64;
-        progress.show(text!(
-            "  {passed} s of {whole} s   {requests} requests   {failed} failed",
-            passed = format!("{:>4.0}", begin.elapsed().as_secs_f64()),
-            whole = format!("{:.0}", whole.as_secs_f64()),
-            requests,
-            failed
-        ));
+        if progress.is_live() {
+            let passed = Nanos(begin.elapsed().as_nanos() as u64);
+            live.add(&batch.exchanges, passed);
+            progress.show_all(&live.lines(passed));
+        }
         recorder.take(batch);
         let died = !app.is_attached() && app.exited().is_some();
         if signals::raised(stop) || died {
