@@ -98,11 +98,11 @@ pub(crate) struct RunArgs {
     pub(crate) config: Option<PathBuf>,
 
     /// Connections of a closed load, each sending its next request when the last is answered [default: 10]
-    #[arg(long, short = 'c', value_name = "N")]
+    #[arg(long, short = 'c', value_name = "N", allow_negative_numbers = true)]
     pub(crate) connections: Option<u32>,
 
     /// Open load: send this many requests per second, however slowly the server answers
-    #[arg(long, value_name = "PER_SECOND")]
+    #[arg(long, value_name = "PER_SECOND", allow_negative_numbers = true)]
     pub(crate) rate: Option<f64>,
 
     /// Length of the measured part, such as 20s or 2m [default: 20s]
@@ -121,11 +121,11 @@ pub(crate) struct RunArgs {
     #[arg(long = "flow", value_name = "FILE.hurl[:WEIGHT]")]
     pub(crate) flows: Vec<String>,
 
-    /// Threads of the load generator
+    /// Threads of the load generator [default: 1]
     #[arg(long, value_name = "N")]
     pub(crate) generator_threads: Option<u32>,
 
-    /// Decides the order of flows and all random values
+    /// Decides the order of flows and all random values [default: 1]
     #[arg(long, value_name = "NUMBER")]
     pub(crate) seed: Option<u64>,
 

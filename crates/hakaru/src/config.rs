@@ -1,6 +1,7 @@
 //! `hakaru.toml` as typed. Every key is documented in `docs/config.md`.
 
 pub(crate) mod step;
+mod typed;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +10,6 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, de};
 
-use crate::cli::parse_duration;
 use crate::exit::{Exit, Failure};
 
 /// The file's name where none is given.
@@ -23,6 +23,7 @@ pub(crate) struct Config {
     pub(crate) compare: Compare,
     #[serde(rename = "flow", deserialize_with = "flows")]
     pub(crate) flows: Vec<Flow>,
+    #[serde(deserialize_with = "typed::texts")]
     pub(crate) variables: BTreeMap<String, String>,
     pub(crate) score: Score,
 }
@@ -33,6 +34,7 @@ pub(crate) struct Target {
     pub(crate) command: Option<String>,
     pub(crate) directory: Option<PathBuf>,
     pub(crate) url: Option<String>,
+    #[serde(deserialize_with = "typed::texts")]
     pub(crate) env: BTreeMap<String, String>,
     pub(crate) before: Option<String>,
     #[serde(deserialize_with = "duration")]
@@ -130,7 +132,7 @@ pub(crate) struct Rule {
 
 /// Each has something to do.
 fn flows<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Flow>, D::Error> {
-    let flows = Vec::<Flow>::deserialize(deserializer)?;
+    let flows: Vec<Flow> = typed::tables(deserializer, "flow")?;
     let idle = |flow: &Flow| flow.file.is_none() && flow.connect.is_none();
     match flows.iter().any(idle) {
         true => Err(de::Error::custom(
@@ -163,8 +165,7 @@ fn one_u64() -> u64 {
 }
 
 fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    parse_duration(&text).map(Some).map_err(de::Error::custom)
+    typed::duration(deserializer).map(Some)
 }
 
 /// The config file and the folder it stands in, to which its paths are relative.
@@ -200,7 +201,7 @@ pub(crate) fn load(asked: Option<&Path>, folder: &Path) -> Result<Loaded, Failur
             format!(
                 "{} cannot be used: {}; docs/config.md lists the keys",
                 path.display(),
-                error.to_string().trim_end()
+                typed::explain(error.to_string().trim_end())
             ),
         )
     })?;

@@ -70,21 +70,6 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Says what is wrong with the command line, or what somebody asked to know of it. For `hakaru schema`, whose `check` ends
-/// with 2 when two schemas differ, a wrong command line is 1.
-pub(crate) fn of_usage(error: &clap::Error) -> ExitCode {
-    // Nothing is left to be said when this cannot be said.
-    let _ = error.print();
-    let is_schema = std::env::args_os()
-        .nth(1)
-        .is_some_and(|word| word == "schema");
-    match (error.use_stderr(), is_schema) {
-        (false, _) => Exit::Ok.into(),
-        (true, true) => Exit::Failed.into(),
-        (true, false) => Exit::Usage.into(),
-    }
-}
-
 /// An error that knows how the program must end.
 #[derive(Debug)]
 pub(crate) struct Failure {

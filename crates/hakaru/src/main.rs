@@ -29,6 +29,7 @@ mod sweep;
 mod talk;
 mod tune;
 mod undo;
+mod usage;
 
 use std::process::ExitCode;
 
@@ -41,9 +42,9 @@ fn main() -> ExitCode {
     if let Some(tool) = called.and_then(|name| def::Tool::of(&name)) {
         return def::main(tool);
     }
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::try_parse_from(usage::typed()) {
         Ok(cli) => cli,
-        Err(error) => return exit::of_usage(&error),
+        Err(error) => return usage::explain(error),
     };
     talk::look::choose(cli.color);
     language::choose(cli.lang);

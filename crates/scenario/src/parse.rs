@@ -81,6 +81,18 @@ fn entry(cursor: &mut Cursor<'_>) -> Result<Entry, Fault> {
     Ok(entry)
 }
 
+/// The sections of a request by the names of today.
+const REQUEST_SECTIONS: [&str; 6] = [
+    "Query",
+    "Form",
+    "Multipart",
+    "Cookies",
+    "Options",
+    "BasicAuth",
+];
+/// From here on a word is taken for a misspelt one of ours; equal words have 1.
+const LIKENESS_MIN: f64 = 0.85;
+
 fn request_sections(cursor: &mut Cursor<'_>, entry: &mut Entry) -> Result<(), Fault> {
     while let Some((name, at)) = section_name(cursor)? {
         match name {
@@ -96,7 +108,7 @@ fn request_sections(cursor: &mut Cursor<'_>, entry: &mut Entry) -> Result<(), Fa
                 }
                 entry.basic_auth = users.pop();
             }
-            _ => return Err(unknown_section(name, at)),
+            _ => return Err(unknown_section(name, at, &REQUEST_SECTIONS)),
         }
         if !entry.form.is_empty() && !entry.multipart.is_empty() {
             return Err(Fault::new(at, "a request has one form, not two"));
@@ -144,7 +156,7 @@ fn response(cursor: &mut Cursor<'_>) -> Result<Option<Response>, Fault> {
                 response.asserts.push(assert(cursor)?);
                 Ok(())
             })?,
-            _ => return Err(unknown_section(name, at)),
+            _ => return Err(unknown_section(name, at, &["Asserts", "Captures"])),
         }
     }
     cursor.blank();
@@ -182,10 +194,17 @@ fn section_name<'a>(cursor: &mut Cursor<'a>) -> Result<Option<(&'a str, usize)>,
     Ok(Some((name, start)))
 }
 
-fn unknown_section(name: &str, at: usize) -> Fault {
+fn unknown_section(name: &str, at: usize, known: &[&str]) -> Fault {
+    let likeness = |known: &&str| strsim::jaro_winkler(&name.to_lowercase(), &known.to_lowercase());
+    let nearest = known.iter().copied().filter(|known| *known != name);
+    let nearest = nearest.max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
+    let hint = match nearest.filter(|known| likeness(known) > LIKENESS_MIN) {
+        Some(known) => format!("; did you mean `[{known}]`?"),
+        None => String::new(),
+    };
     Fault::new(
         at,
-        format!("the section `[{name}]` is not run in this place"),
+        format!("the section `[{name}]` is not run in this place{hint}"),
     )
 }
 

@@ -231,13 +231,30 @@ impl fmt::Display for TargetError {
     }
 }
 
+/// The nearest URL that can be used: the host and port that were given, where they can be made out.
+fn as_usable(url: &str) -> String {
+    const EXAMPLE: &str = "http://127.0.0.1:9292/";
+    let (scheme, rest) = url.split_once("://").unwrap_or(("http", url));
+    let rest = rest.rsplit_once('@').map_or(rest, |(_, rest)| rest);
+    let usable = format!("http://{rest}");
+    let note = match scheme {
+        "https" => " if it answers there without TLS too (only `hakaru load` speaks TLS)",
+        _ => "",
+    };
+    match Endpoint::parse(&usable) {
+        Ok(_) => format!("{usable}{note}"),
+        Err(_) => EXAMPLE.to_owned(),
+    }
+}
+
 impl TargetError {
     /// The errors that a setting causes, each in one line.
     fn fmt_settings(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Url { url, why } => write!(
                 f,
-                "cannot use the url {url:?}: {why}; write it as http://127.0.0.1:9292/"
+                "cannot use the url {url:?}: {why}; write it as {}",
+                as_usable(url)
             ),
             Self::Unresolved { url, source } => {
                 write!(

@@ -93,11 +93,11 @@ pub(crate) struct HowArgs {
     pub(crate) warmup: Option<Duration>,
 
     /// Connections of a closed load [default: 10]
-    #[arg(long, short = 'c', value_name = "N")]
+    #[arg(long, short = 'c', value_name = "N", allow_negative_numbers = true)]
     pub(crate) connections: Option<u32>,
 
     /// Open load: send this many requests per second, however slowly the server answers
-    #[arg(long, value_name = "PER_SECOND")]
+    #[arg(long, value_name = "PER_SECOND", allow_negative_numbers = true)]
     pub(crate) rate: Option<f64>,
 
     /// Where the app answers; its path is requested when there is no flow

@@ -28,7 +28,7 @@ pub(crate) struct PredictArgs {
     pub(crate) cores: Option<u32>,
 
     /// Open load: send this many requests per second, however slowly the server answers
-    #[arg(long, value_name = "PER_SECOND")]
+    #[arg(long, value_name = "PER_SECOND", allow_negative_numbers = true)]
     pub(crate) rate: Option<f64>,
 
     /// When they are due
@@ -91,11 +91,11 @@ pub(crate) struct TuneArgs {
     pub(crate) advise: bool,
 
     /// Open load: send this many requests per second; the setting with the least memory is then looked for
-    #[arg(long, value_name = "PER_SECOND")]
+    #[arg(long, value_name = "PER_SECOND", allow_negative_numbers = true)]
     pub(crate) rate: Option<f64>,
 
     /// Connections of a closed load, or at most so many of an open one
-    #[arg(long, short = 'c', value_name = "N")]
+    #[arg(long, short = 'c', value_name = "N", allow_negative_numbers = true)]
     pub(crate) connections: Option<u32>,
 
     /// Longest time for all measurements together

@@ -34,7 +34,7 @@ pub(crate) struct LoadArgs {
     pub(crate) csv: Option<String>,
 
     /// Connections; with --rate the most that may be opened [default: 50, with --rate 1000]
-    #[arg(long, short = 'c', value_name = "N")]
+    #[arg(long, short = 'c', value_name = "N", allow_negative_numbers = true)]
     pub(crate) connections: Option<u32>,
 
     /// Length of the measured part, such as 20s or 2m [default: 10s, or as --rate says]
@@ -54,7 +54,7 @@ pub(crate) struct LoadArgs {
     pub(crate) engine: load::Engine,
 
     /// Open load: requests per second: 2000, 100..2000/60s, or stages such as 100/10s,100..2000/1m
-    #[arg(long, value_name = "RATE")]
+    #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
     pub(crate) rate: Option<String>,
 
     /// Requests of an open load come by chance, as those of many users do, instead of evenly

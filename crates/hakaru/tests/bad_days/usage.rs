@@ -18,7 +18,21 @@ fn check_config(text: &str, parts: &[&str]) {
 fn a_config_that_cannot_be_used_is_shown_with_its_line() {
     check_config(
         "[target]\ncomand = 'puma'\n",
-        &["line 2", "unknown field `comand`", "`command`"],
+        &[
+            "line 2",
+            "unknown field `comand`",
+            "did you mean `command`?",
+        ],
+    );
+    check_config("[laod]\nrate = 5\n", &["line 1", "did you mean `load`?"]);
+    check_config("[flow]\nfile = 'a.hurl'\n", &["write [[flow]]"]);
+    check_config(
+        "[load]\nduration = 20\n",
+        &["line 2", "write \"20s\", with the unit"],
+    );
+    check_config(
+        "[target]\nenv = { PORT = [1] }\n",
+        &["line 2", "expected a text, a number, true or false"],
     );
     check_config("[target]\ncommand = 'puma\n", &["line 2", "invalid"]);
     check_config(
@@ -50,6 +64,10 @@ fn a_flow_that_cannot_be_read_is_shown_with_file_line_column_and_caret() {
         "GET /\nHTTP 200\n[Asserts]\nxpath \"//a\" exists\n",
         &["shop.hurl:4:1", "xpath", "^"],
     );
+    check_flow(
+        "GET /\nHTTP 200\n[Assert]\nstatus == 200\n",
+        &["shop.hurl:3:1", "did you mean `[Asserts]`?"],
+    );
     check_flow("", &["shop.hurl", "no request"]);
 }
 
@@ -75,15 +93,54 @@ fn arguments_that_cannot_be_used_are_explained() {
         &["run", "--connections", "0"],
         &["--connections", "at least 1"],
     );
+    check(
+        &["run", "-c", "abc"],
+        &["--connections", "not a whole number; use for example 10"],
+    );
     check(&["run", "--rate=-3"], &["a rate of -3"]);
+    check(&["run", "--rate", "-5"], &["a rate of -5"]);
+    check(&["run", "--rate", "fast"], &["--rate", "200 or 0.5"]);
+    check(&["load", "--rate", "-5", "http://127.0.0.1:1/"], &["-5"]);
+    let time = project.end(&["run", "--time", "3s"]);
+    time.check(2, &["unexpected argument '--time'"]);
+    time.check_silent_on("-- --time");
+    check(&["run", "puma"], &["`hakaru run -- puma …`"]);
     check(&["run", "--durration", "3s"], &["--duration"]);
-    check(&["run", "--url", "https://localhost/"], &["http://"]);
+    check(
+        &["run", "--url", "https://localhost:3000/a"],
+        &["write it as http://localhost:3000/a", "TLS"],
+    );
+    check(
+        &["run", "--url", "localhost:3000"],
+        &["write it as http://localhost:3000"],
+    );
     check(
         &["run", "--config", "other.toml"],
         &["other.toml", "No such file"],
     );
     check(&["report", "yesterday"], &["yesterday", "LAST"]);
     check(&["sprint"], &["unrecognized subcommand", "Usage"]);
+}
+
+#[test]
+fn numbers_are_values_of_variables_of_the_environment() {
+    let app = "run ->(_) { [ENV['ANSWER'] == '42' ? 200 : 500, {}, ['ok']] }\n";
+    let project = Project::new(app);
+    project.configure(
+        &format!("command = '{}'\nenv = {{ ANSWER = 42 }}", project.puma("")),
+        "",
+    );
+    project.end(&["run", "--duration", "200ms"]).check(0, &[]);
+}
+
+#[test]
+fn the_version_is_told_to_everybody_who_asks() {
+    let project = Project::empty();
+    for word in ["version", "-v", "-V", "--version"] {
+        let said = project.end(&[word]);
+        said.check(0, &[]);
+        assert!(said.stdout.starts_with("hakaru 0"), "{said}");
+    }
 }
 
 #[test]
