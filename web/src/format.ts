@@ -173,6 +173,8 @@ export interface FlameGraph {
   own: number[];
   /** Of the earlier of two profiles, likewise. */
   before?: number[];
+  /** One thread's stacks in the order of time: nodes with the earliest first, as far as there was room for them. */
+  time?: { thread: string; duration_us: number; depth: number[]; frame: IndexIntoFrames[]; own: number[] };
   /** Bytes of each entry in `own`, in profiles of objects. */
   bytes?: number[];
 }

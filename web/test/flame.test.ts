@@ -140,3 +140,24 @@ test("however large the tree, no more is drawn than can be seen", () => {
   const rest = drawn.find((box) => box.rest);
   assert.ok(rest && Math.abs(rest.x + rest.width - 1000) < 1e-6);
 });
+
+test("in time, calls are apart and the earliest is first", () => {
+  const time = { depth: [0, 1, 2, 2, 2], frame: [0, 0, 1, 2, 1], own: [2, 0, 1, 3, 0, 5, 4, 0, 1, 4, 0, 2] };
+  const tree = fold(stacksOf(time), wish({ kind: "in time" }));
+  assert.deepEqual(told(tree), ["* 9(0)", "-main 9(0)", "--a 1(1)", "--b 5(5)", "--a 3(3)"]);
+  assert.deepEqual([...tree.left], [0, 0, 0, 1, 6]);
+});
+
+test("in time, neighbours too narrow to be drawn are skipped, and what follows them is drawn", () => {
+  const time = { depth: [0, 1, 1, 1, 1], frame: [0, 0, 1, 0, 2], own: [1, 0, 1, 2, 0, 2, 3, 0, 1, 4, 0, 996] };
+  const tree = fold(stacksOf(time), wish({ kind: "in time" }));
+  const drawn = boxes(tree, 0, { width: 500, firstRow: 0, lastRow: 9 });
+  assert.deepEqual(
+    drawn.map(({ node, x, width, rest }) => [node, x, width, rest]),
+    [
+      [0, 0, 500, false],
+      [2, 0.5, 1, false],
+      [4, 2, 498, false],
+    ],
+  );
+});

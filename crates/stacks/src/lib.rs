@@ -19,6 +19,7 @@ pub mod filter;
 mod flame;
 mod format;
 pub mod import;
+mod in_time;
 mod origin;
 mod profile;
 mod state;
@@ -29,6 +30,7 @@ pub use around::{callees, callers};
 pub use diff::{Changed, Diff, diff};
 pub use flame::{Flame, Own};
 pub use format::{FormatError, VERSION};
+pub use in_time::{InTime, in_time};
 pub use origin::Origin;
 pub use profile::{
     Cost, Frame, FrameId, Location, Names, Profile, Request, RouteId, Sample, StackId, State,

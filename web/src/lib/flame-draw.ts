@@ -39,7 +39,12 @@ export function boxes(tree: Tree, zoom: IndexIntoNodes, screen: Screen): Box[] {
     const row = tree.depth[node] ?? 0;
     const x = ((tree.left[node] ?? 0) - origin) * scale;
     const width = (tree.weight[node] ?? 0) * scale;
-    if (width < PIXELS_MIN && node !== zoom) {
+    if (width < PIXELS_MIN && node !== zoom && tree.inTime) {
+      const next = afterNarrow(tree, node, scale);
+      const right = next < end && tree.parent[next] === tree.parent[node] ? ((tree.left[next] ?? 0) - origin) * scale : x + width;
+      if (right - x >= PIXELS_MIN && shown(row)) found.push({ node, row, x, width: right - x, rest: true });
+      node = next;
+    } else if (width < PIXELS_MIN && node !== zoom) {
       // Those after it are no wider.
       const parent = tree.parent[node] ?? 0;
       const right = (tree.left[parent] ?? 0) + (tree.weight[parent] ?? 0) - (tree.own[parent] ?? 0);
@@ -54,6 +59,14 @@ export function boxes(tree: Tree, zoom: IndexIntoNodes, screen: Screen): Box[] {
     }
   }
   return found;
+}
+
+/** The first node after a row of siblings that are too narrow to be drawn. */
+function afterNarrow(tree: Tree, node: IndexIntoNodes, scale: number): IndexIntoNodes {
+  const end = tree.end[tree.parent[node] ?? 0] ?? 0;
+  let next = tree.end[node] ?? end;
+  while (next < end && (tree.weight[next] ?? 0) * scale < PIXELS_MIN) next = tree.end[next] ?? end;
+  return next;
 }
 
 /** The outermost first, without the node itself. */

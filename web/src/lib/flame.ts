@@ -23,6 +23,8 @@ export interface Entries {
 export type Shape =
   | { kind: "callees first" }
   | { kind: "callers first" }
+  /** Of one thread, the earliest first. */
+  | { kind: "in time" }
   | { kind: "callers"; of: IndexIntoFrames }
   | { kind: "callees"; of: IndexIntoFrames };
 
@@ -59,9 +61,11 @@ export interface Tree {
   /** Where it begins, in weight from the root's left edge. */
   left: Float64Array;
   rows: number;
+  /** Siblings are in the order of time, not of weight. */
+  inTime: boolean;
 }
 
-export function stacksOf(graph: FlameGraph): Stacks {
+export function stacksOf(graph: Pick<FlameGraph, "depth" | "frame" | "own" | "before" | "bytes">): Stacks {
   const count = graph.depth.length;
   const parent = new Int32Array(count);
   const open: number[] = [0];
@@ -93,10 +97,14 @@ class Growing {
   other: number[] = [0];
   byState: number[];
   private places = new Map<number, number>();
+  /** The child that a node got last. */
+  private last = new Map<number, number>();
 
   constructor(
     private states: number,
     private frames: number,
+    /** A call that is made again later is another one. */
+    readonly inTime: boolean,
   ) {
     this.byState = new Array<number>(states).fill(0);
   }
@@ -104,9 +112,10 @@ class Growing {
   below(node: number, frame: number): number {
     const key = node * this.frames + frame;
     const known = this.places.get(key);
-    if (known !== undefined) return known;
+    if (known !== undefined && (!this.inTime || this.last.get(node) === known)) return known;
     const fresh = this.parent.length;
     this.places.set(key, fresh);
+    this.last.set(node, fresh);
     this.parent.push(node);
     this.frame.push(frame);
     this.own.push(0);
@@ -133,7 +142,7 @@ class Growing {
 /** Folds what the wish selects. Weights add up to those selected. */
 export function fold(stacks: Stacks, wish: Wish): Tree {
   const frames = stacks.frame.reduce((most, frame) => Math.max(most, frame), wish.whose?.length ?? 0) + 1;
-  const growing = new Growing(wish.states.length, frames);
+  const growing = new Growing(wish.states.length, frames, wish.shape.kind === "in time");
   const [shown, hidden] = wish.before ? [stacks.before, stacks.entries] : [stacks.entries, stacks.before];
   each(stacks, shown, wish, (path, state, weight) => growing.add(path, state, weight));
   each(stacks, hidden, wish, (path, _state, weight) => growing.addOther(path, weight));
@@ -203,6 +212,7 @@ function folded(outwards: number[]): number[] {
 function shaped(outwards: number[], shape: Shape): number[] | null {
   switch (shape.kind) {
     case "callers first":
+    case "in time":
       return outwards.reverse();
     case "callees first":
       return outwards;
@@ -230,7 +240,8 @@ function arranged(growing: Growing, states: number): Tree {
       add(byState, parent * states + state, byState[node * states + state]);
     }
   }
-  const order = depthFirst(growing.parent, weight, other);
+  // Nodes that grew in time are in depth-first order.
+  const order = growing.inTime ? growing.parent.map((_, node) => node) : depthFirst(growing.parent, weight, other);
   const moved = new Int32Array(count);
   order.forEach((node, place) => (moved[node] = place));
   const pick = (values: ArrayLike<number>) => Float64Array.from(order, (node) => values[node] ?? 0);
@@ -246,6 +257,7 @@ function arranged(growing: Growing, states: number): Tree {
     states,
     left: new Float64Array(count),
     rows: 1,
+    inTime: growing.inTime,
   };
   order.forEach((node, place) => {
     for (let state = 0; state < states; state++) {

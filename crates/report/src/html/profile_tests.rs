@@ -314,6 +314,32 @@ fn the_graph_begins_with_the_app_and_goes_to_matches() {
 }
 
 #[test]
+fn the_graph_shows_a_thread_in_time() {
+    let mut browser = Browser::start();
+    let mut profile = collapsed("main;late 700\nmain;early 200");
+    let [late, early] = [profile.samples[0], profile.samples[1]];
+    let at = |sample, at| stacks::Sample { at, ..sample };
+    profile.samples = vec![
+        at(late, 2_000_000),
+        at(early, 1_000_000),
+        at(early, 3_000_000),
+    ];
+    browser.open(&written(&page_of(&profile)).path, DESKTOP);
+    browser.ask("[...document.querySelectorAll('.tools button')].find((one) => one.textContent === 'In time').click()");
+    let mut walked = Vec::new();
+    for key in ["ArrowDown", "ArrowDown", "ArrowRight", "ArrowRight"] {
+        press(&mut browser, key);
+        let text = details(&mut browser);
+        walked.push(text.split(' ').next().unwrap_or_default().to_owned());
+    }
+    assert_eq!(walked, ["main", "early", "late", "early"]);
+    let said =
+        browser.ask("document.querySelector('.flame').textContent.includes('its first 2.00 ms')");
+    assert_eq!(said, true);
+    assert_eq!(browser.complaints(), [""; 0]);
+}
+
+#[test]
 fn an_address_shows_what_it_names() {
     let mut browser = Browser::start();
     let page = written(&page_of(&behind_gems()));

@@ -10,12 +10,17 @@ use crate::html;
 
 /// Nodes of a page's graph. What is left out is narrower than a ten-thousandth, and said.
 const NODES_MAX: usize = 30_000;
+/// Nodes of the stacks in the order of time, which cannot be folded: further ones are left out, and the page says how far it is.
+const TIME_NODES_MAX: usize = 20_000;
 
 /// The page of a profile.
 pub fn to_html(view: &ProfileView<'_>, language: Language) -> String {
     let profile = view.profile;
     let mut graphs = Graphs::new(profile);
     graphs.add("all", None, &Flame::of(profile, NODES_MAX));
+    if let Some(shown) = stacks::in_time(profile, TIME_NODES_MAX) {
+        graphs.add_time(&shown);
+    }
     super::messages::add_graphs(&mut graphs, profile);
     let mut document = head("hakaru-profile", profile);
     document["number"] = json!(view.number);

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use serde_json::{Value, json};
-use stacks::{Flame, Frame, Origin, Profile, State, Unit};
+use stacks::{Flame, Frame, InTime, Origin, Own, Profile, State, Unit};
 
 /// Graphs of one document, and the frames they share.
 pub(super) struct Graphs {
@@ -27,24 +27,8 @@ impl Graphs {
 
     /// Adds a graph of that name; of how many requests, where it is of some.
     pub(super) fn add(&mut self, name: &str, requests: Option<usize>, flame: &Flame) {
-        // The root names none.
-        let frame: Vec<usize> = (flame.frame.iter().enumerate())
-            .map(|(node, frame)| match node {
-                0 => 0,
-                _ => self.frame(&flame.frames[*frame as usize]),
-            })
-            .collect();
-        let weights = |earlier: bool| -> Vec<u64> {
-            let all = flame.own.iter().filter(|own| own.earlier == earlier);
-            all.flat_map(|own| {
-                [
-                    u64::from(own.node),
-                    own.state as u64,
-                    self.scaled(own.weight),
-                ]
-            })
-            .collect()
-        };
+        let frame = self.frames_of(flame);
+        let weights = |earlier: bool| self.weights(flame, earlier);
         let mut graph = json!({
             "name": name,
             "requests": requests,
@@ -63,6 +47,43 @@ impl Graphs {
             graph["bytes"] = json!(bytes);
         }
         self.graphs.push(graph);
+    }
+
+    /// Adds to the last graph one thread's stacks in the order of time.
+    pub(super) fn add_time(&mut self, shown: &InTime) {
+        let frame = self.frames_of(&shown.flame);
+        let own = self.weights(&shown.flame, false);
+        if let Some(graph) = self.graphs.last_mut() {
+            graph["time"] = json!({
+                "thread": shown.thread.tid.to_string(),
+                "duration_us": shown.duration / 1000,
+                "depth": shown.flame.depth,
+                "frame": frame,
+                "own": own,
+            });
+        }
+    }
+
+    fn frames_of(&mut self, flame: &Flame) -> Vec<usize> {
+        // The root names none.
+        let of = |(node, frame): (usize, &u32)| match node {
+            0 => 0,
+            _ => self.frame(&flame.frames[*frame as usize]),
+        };
+        flame.frame.iter().enumerate().map(of).collect()
+    }
+
+    /// Node, state and weight of each entry.
+    fn weights(&self, flame: &Flame, earlier: bool) -> Vec<u64> {
+        let all = flame.own.iter().filter(|own| own.earlier == earlier);
+        let told = |own: &Own| {
+            [
+                u64::from(own.node),
+                own.state as u64,
+                self.scaled(own.weight),
+            ]
+        };
+        all.flat_map(told).collect()
     }
 
     /// The number of a frame in the document.
