@@ -23,6 +23,8 @@ const SCARCE: f64 = 0.8;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Demand {
     routes: BTreeMap<usize, ByKind>,
+    /// Of it, what is in calls that are not made any more: their share, 0 to 1, of the route's stretches of that kind by number.
+    calls: BTreeMap<usize, ByKind>,
 }
 
 /// Milliseconds, or shares, by [`BurstKind`].
@@ -77,6 +79,7 @@ impl Demand {
     fn of(route: usize, by_kind: ByKind) -> Demand {
         Demand {
             routes: BTreeMap::from([(route, by_kind)]),
+            calls: BTreeMap::new(),
         }
     }
 
@@ -94,10 +97,14 @@ impl Demand {
 
     /// This many times as much.
     pub(crate) fn times(mut self, factor: f64) -> Demand {
-        self.routes
-            .values_mut()
-            .flatten()
-            .for_each(|ms| *ms *= factor);
+        let parts = self.routes.values_mut().chain(self.calls.values_mut());
+        parts.flatten().for_each(|part| *part *= factor);
+        self
+    }
+
+    /// With calls in it that would not be made: this share of the route's stretches of a kind, by number.
+    pub(crate) fn in_calls(mut self, route: usize, kind: BurstKind, share: f64) -> Demand {
+        self.calls.entry(route).or_default()[kind as usize] += share;
         self
     }
 
@@ -105,6 +112,9 @@ impl Demand {
     pub(crate) fn plus(mut self, other: Demand) -> Demand {
         for (route, kinds) in other.routes {
             add(self.routes.entry(route).or_default(), &kinds);
+        }
+        for (route, kinds) in other.calls {
+            add(self.calls.entry(route).or_default(), &kinds);
         }
         self
     }
@@ -188,6 +198,11 @@ impl Demands {
                 if of > 0.0 && gone > 0.0 {
                     removal.remove(*route, kind, gone / of);
                 }
+            }
+        }
+        for (route, kinds) in &saved.calls {
+            for kind in BurstKind::ALL {
+                removal.remove_whole(*route, kind, kinds[kind as usize]);
             }
         }
         removal

@@ -1,7 +1,7 @@
 //! What a request costs beside its stretches: from the host's samples of the run.
 
 use breakdown::Breakdown;
-use recording::{HostSample, Nanos, ProcessRole, Recording};
+use recording::{HostSample, Nanos, ProcessRole, ProcessSample, Recording};
 
 use super::{Costs, Demands, Memory};
 
@@ -12,7 +12,10 @@ const SAMPLED_MIN: Nanos = Nanos(1_000_000_000);
 
 /// CPU a request, nanoseconds, by role; `None` without samples.
 struct Cpu {
+    /// Of processes that serve requests.
     app: f64,
+    /// Of the app's other processes, which have a GVL of their own, if any.
+    app_beside: f64,
     database: f64,
     generator: f64,
 }
@@ -39,8 +42,12 @@ impl<'a> Ends<'a> {
 
     /// CPU of the processes of that role in between, nanoseconds.
     fn cpu(&self, role: ProcessRole) -> f64 {
+        self.cpu_of(|process| process.role == role)
+    }
+
+    fn cpu_of(&self, counts: impl Fn(&ProcessSample) -> bool) -> f64 {
         let used = self.last.processes.iter();
-        let used = used.filter(|process| process.role == role).map(|process| {
+        let used = used.filter(|process| counts(process)).map(|process| {
             let mut known = self.first.processes.iter();
             let before = known.find(|known| known.pid == process.pid);
             (process.cpu - before.map_or(Nanos::ZERO, |known| known.cpu)).0 as f64
@@ -53,8 +60,14 @@ fn cpu(recording: &Recording, answered: u64) -> Option<Cpu> {
     let ends = Ends::of(recording)?;
     let share = ends.passed.as_secs_f64() / recording.window.length().as_secs_f64();
     let requests = answered as f64 * share;
+    let serving = recording.agents.iter().filter(|agent| agent.requests > 0);
+    let serving: Vec<u32> = serving.map(|agent| agent.pid).collect();
+    let app = ends.cpu_of(|process| {
+        process.role == ProcessRole::App && (serving.is_empty() || serving.contains(&process.pid))
+    });
     (answered > 0).then(|| Cpu {
-        app: ends.cpu(ProcessRole::App) / requests,
+        app: app / requests,
+        app_beside: (ends.cpu(ProcessRole::App) - app) / requests,
         database: ends.cpu(ProcessRole::Database) / requests,
         generator: ends.cpu(ProcessRole::Generator) / requests,
     })
@@ -111,10 +124,12 @@ pub(super) fn off_gvl(breakdown: &Breakdown) -> Option<f64> {
 pub(super) fn costs(recording: &Recording, breakdown: &Breakdown) -> Costs {
     let answered = breakdown.overall.answered.max(1);
     let threads = recording.generator.cpu.0 as f64 / answered as f64;
-    let process = cpu(recording, answered).map_or(threads, |cpu| cpu.generator);
+    let cpu = cpu(recording, answered);
+    let process = cpu.as_ref().map_or(threads, |cpu| cpu.generator);
+    let app_beside = cpu.map_or(0.0, |cpu| cpu.app_beside);
     Costs {
         generator: Nanos(threads as u64),
-        background: Nanos((process - threads).max(0.0) as u64),
+        background: Nanos(((process - threads).max(0.0) + app_beside) as u64),
         ..Costs::default()
     }
 }
@@ -136,7 +151,7 @@ pub(super) fn memory(recording: &Recording) -> Memory {
     };
     let app = sample.processes.iter();
     let app = app.filter(|process| process.role == ProcessRole::App);
-    let bytes = |process: &recording::ProcessSample| process.pss.unwrap_or(process.rss);
+    let bytes = |process: &ProcessSample| process.pss.unwrap_or(process.rss);
     let (workers, others): (Vec<_>, Vec<_>) = app.partition(|process| process.worker.is_some());
     let of_workers: u64 = workers.iter().map(|process| bytes(process)).sum();
     let of_others: u64 = others.iter().map(|process| bytes(process)).sum();

@@ -31,7 +31,16 @@ const LEFT_MIN: f64 = 1e-3;
 /// The parts of requests that a remedy removes, by route and kind of stretch.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Removal {
-    routes: BTreeMap<usize, [f64; BurstKind::ALL.len()]>,
+    routes: BTreeMap<usize, Gone>,
+}
+
+/// Shares of a route's stretches, by kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Gone {
+    /// Of their time.
+    time: [f64; BurstKind::ALL.len()],
+    /// Of their number: stretches that go as a whole, each with what it takes to let go of the GVL and to get it back.
+    number: [f64; BurstKind::ALL.len()],
 }
 
 /// What a remedy gives, as ratios with the remedy over without it.
@@ -57,33 +66,65 @@ pub struct Ratio {
 }
 
 impl Removal {
-    /// Removes this share, 0 to 1, of the route's stretches of a kind; several removals of one route and kind add up.
+    /// Removes this share, 0 to 1, of the time of the route's stretches of a kind; several removals of one route and kind add up.
+    /// Each stretch becomes shorter.
     pub fn remove(&mut self, route: usize, kind: BurstKind, share: f64) {
-        let gone = &mut self.routes.entry(route).or_default()[kind as usize];
+        let gone = &mut self.routes.entry(route).or_default().time[kind as usize];
+        *gone = (*gone + share.max(0.0)).min(1.0);
+    }
+
+    /// Of the time that [`Removal::remove`] removes, stretches that go as a whole: their share, 0 to 1, of the number of all of that
+    /// kind. Calls that are not made any more let go of the GVL no more often.
+    pub fn remove_whole(&mut self, route: usize, kind: BurstKind, share: f64) {
+        let gone = &mut self.routes.entry(route).or_default().number[kind as usize];
         *gone = (*gone + share.max(0.0)).min(1.0);
     }
 
     /// Whether nothing is removed.
     pub fn is_empty(&self) -> bool {
-        self.routes.values().flatten().all(|share| *share <= 0.0)
+        let mut times = self.routes.values().flat_map(|gone| gone.time);
+        times.all(|share| share <= 0.0)
     }
 
     /// Whether most of a route's waits for locks are removed: then the lock that is waited for is what goes.
     fn unlocks(&self, route: usize) -> bool {
         let gone = self.routes.get(&route);
-        gone.is_some_and(|gone| gone[BurstKind::Lock as usize] >= UNLOCKS_MIN)
+        gone.is_some_and(|gone| gone.time[BurstKind::Lock as usize] >= UNLOCKS_MIN)
     }
 
+    /// The stretches that are left, as many: those that go as a whole take no time.
     fn left(&self, route: usize, bursts: &[Burst]) -> Vec<Burst> {
-        let gone = self.routes.get(&route);
-        let left = |burst: &Burst| {
-            let share = gone.map_or(0.0, |gone| gone[burst.kind as usize]);
-            Burst {
-                length: Nanos((burst.length.0 as f64 * (1.0 - share).max(LEFT_MIN)) as u64),
-                ..*burst
-            }
+        let mut left = bursts.to_vec();
+        let Some(gone) = self.routes.get(&route) else {
+            return left;
         };
-        bursts.iter().map(left).collect()
+        for kind in BurstKind::ALL {
+            let (time, number) = (gone.time[kind as usize], gone.number[kind as usize]);
+            if time > 0.0 {
+                let of_kind = left.iter_mut().filter(|burst| burst.kind == kind);
+                shorten(of_kind.collect(), time, number);
+            }
+        }
+        left
+    }
+}
+
+/// Takes a share of their time away, by a share of their number where that is given: those go whose length is nearest to what is gone
+/// of each, and the others become shorter as far as that is not all.
+fn shorten(mut stretches: Vec<&mut Burst>, time: f64, number: f64) {
+    let all: u64 = stretches.iter().map(|burst| burst.length.0).sum();
+    let whole = (number * stretches.len() as f64).round() as usize;
+    if whole > 0 {
+        let each = time * all as f64 / whole as f64;
+        let distance = |burst: &Burst| (burst.length.0 as f64 - each).abs();
+        stretches.sort_by(|a, b| distance(a).total_cmp(&distance(b)));
+        let gone = stretches.drain(..whole);
+        gone.for_each(|burst| burst.length = Nanos::ZERO);
+    }
+    let kept: u64 = stretches.iter().map(|burst| burst.length.0).sum();
+    let left = all as f64 * (1.0 - time) / kept.max(1) as f64;
+    for burst in stretches {
+        burst.length = Nanos((burst.length.0 as f64 * left.clamp(LEFT_MIN, 1.0)) as u64);
     }
 }
 
@@ -215,6 +256,35 @@ mod tests {
         };
         assert_eq!(lengths(3), [1_000, 500, 1]);
         assert_eq!(lengths(4), [1_000, 1_000, 1_000]);
+    }
+
+    #[test]
+    fn calls_that_are_not_made_go_as_a_whole() {
+        let burst = |(kind, nanos)| Burst {
+            kind,
+            length: Nanos(nanos),
+        };
+        let left = |time: f64, number: f64| {
+            let mut removal = Removal::default();
+            removal.remove(0, BurstKind::Sql, time);
+            removal.remove_whole(0, BurstKind::Sql, number);
+            let lengths = [
+                (BurstKind::Sql, 100),
+                (BurstKind::Running, 70),
+                (BurstKind::Sql, 1_700),
+                (BurstKind::Sql, 110),
+                (BurstKind::Sql, 90),
+            ];
+            let left = removal.left(0, &lengths.map(burst));
+            left.iter()
+                .map(|burst| burst.length.0)
+                .collect::<Vec<u64>>()
+        };
+        assert_eq!(left(0.15, 0.75), [0, 70, 1_700, 0, 0]);
+        assert_eq!(left(0.85, 0.25), [100, 70, 0, 110, 90]);
+        // What is gone besides is taken from the others.
+        assert_eq!(left(0.575, 0.75), [0, 70, 850, 0, 0]);
+        assert_eq!(left(0.5, 0.0), [50, 70, 850, 55, 45]);
     }
 
     #[test]
