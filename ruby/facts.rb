@@ -58,10 +58,12 @@ module HakaruAgent
     # More are left out: advice then names a column.
     MOST = 500
     KINDS = { belongs_to: :one, many_to_one: :one, has_many: :many, has_one: :many, one_to_many: :many, one_to_one: :many }.freeze
+    JOINED = %i[has_and_belongs_to_many many_to_many].freeze
 
     class << self
       # By name, such as `association ActiveRecord Order.customer`: kind, tables from and to, and the column of the latter that is
-      # compared, such as `one orders customers id`.
+      # compared, such as `one orders customers id`. Where a table joins the two, its column is compared, and its name follows:
+      # `many orders tags order_id orders_tags`.
       def all
         models.flat_map { |model| HakaruAgent.quietly { of(model) } || [] }.first(MOST).to_h
       end
@@ -89,25 +91,48 @@ module HakaruAgent
       end
 
       def of_active_record(model)
-        plain = model.reflect_on_all_associations.reject { |it| it.polymorphic? || it.options[:through] || it.options[:as] }
+        plain = model.reflect_on_all_associations.reject { |it| it.polymorphic? || it.options[:as] }
         plain.filter_map do |association|
-          other = class_named(association.class_name, model)
-          kind = KINDS[association.macro]
-          next unless other && kind
-
-          column = kind == :one ? other.primary_key : association.foreign_key
-          line("ActiveRecord", model, association.name, [kind, model.table_name, other.table_name, column])
+          words = association.options[:through] ? through_words(model, association) : own_words(model, association)
+          line("ActiveRecord", model, association.name, words) if words
         end
+      end
+
+      def own_words(model, association)
+        other = class_named(association.class_name, model) or return
+        tables = [model.table_name, other.table_name]
+        return [:many, *tables, association.foreign_key, association.join_table] if JOINED.include?(association.macro)
+
+        kind = KINDS[association.macro]
+        [kind, *tables, kind == :one ? other.primary_key : association.foreign_key] if kind
+      end
+
+      # Through one table whose rows belong to the model; longer ways are left out. The class between is looked for first: asking for
+      # the other one would load it.
+      def through_words(model, association)
+        way = model.reflect_on_association(association.options[:through])
+        return if KINDS[way&.macro] != :many || way.options[:through] || way.options[:as]
+
+        joining = class_named(way.class_name, model) or return
+        other = class_named(association.class_name, model) or return
+        [:many, model.table_name, other.table_name, way.foreign_key, joining.table_name]
       end
 
       def of_sequel(model)
         model.association_reflections.values.filter_map do |association|
           other = class_named(association[:class_name].to_s, model)
-          kind = KINDS[association[:type]]
-          next unless other && kind
+          words = other && sequel_words(model, association, other)
+          line("Sequel", model, association[:name], words) if words
+        end
+      end
 
-          column = kind == :one ? other.primary_key : association[:key]
-          line("Sequel", model, association[:name], [kind, model.table_name, other.table_name, column])
+      def sequel_words(model, association, other)
+        tables = [model.table_name, other.table_name]
+        kind = KINDS[association[:type]]
+        if JOINED.include?(association[:type])
+          [:many, *tables, association[:left_key], association[:join_table]]
+        elsif kind
+          [kind, *tables, kind == :one ? other.primary_key : association[:key]]
         end
       end
 

@@ -19,8 +19,10 @@ pub(crate) struct Association {
     pub(crate) from: String,
     /// The table whose rows it names.
     to: String,
-    /// The column of that table that is compared.
+    /// The column that is compared: of that table, or of the one between.
     column: String,
+    /// The table that joins the two, where there is one.
+    through: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -51,8 +53,10 @@ fn read(name: &str, value: &str) -> Option<Association> {
     let (mapper, path) = name.strip_prefix(SETTING)?.split_once(' ')?;
     let (model, name) = path.rsplit_once('.')?;
     let words: Vec<&str> = value.split(' ').collect();
-    let [_, from, to, column] = words.as_slice() else {
-        return None;
+    let (from, to, column, through) = match words.as_slice() {
+        [_, from, to, column] => (from, to, column, None),
+        [_, from, to, column, through] => (from, to, column, Some((*through).to_owned())),
+        _ => return None,
     };
     Some(Association {
         mapper: match mapper {
@@ -65,19 +69,24 @@ fn read(name: &str, value: &str) -> Option<Association> {
         from: (*from).to_owned(),
         to: (*to).to_owned(),
         column: (*column).to_owned(),
+        through,
     })
 }
 
-/// The association whose rows a statement on `table` fetches where `column` is compared. `from` are the tables that the route reads
-/// besides: where several models have such an association, only theirs counts. `None` where it is not sure which.
+/// The association whose rows a statement fetches from the first of `tables`, joined with the others, where `column` is compared.
+/// `from` are the tables that the route reads besides: where several models have such an association, only theirs counts. `None` where
+/// it is not sure which.
 pub(crate) fn followed<'a>(
     all: &'a [Association],
-    (table, column): (&str, &str),
+    (tables, column): (&[String], &str),
     from: &BTreeSet<String>,
 ) -> Option<&'a Association> {
-    let fits = all
-        .iter()
-        .filter(|one| one.to == table && one.column == column);
+    let fits = all.iter().filter(|one| {
+        let way = one.through.iter().collect::<Vec<&String>>();
+        tables.split_first().is_some_and(|(to, joined)| {
+            one.to == *to && joined.iter().collect::<Vec<&String>>() == way && one.column == column
+        })
+    });
     let fits: Vec<&Association> = fits.collect();
     if let [only] = fits.as_slice() {
         return Some(only);
@@ -175,7 +184,7 @@ mod tests {
         let from = also_read.iter().map(|table| (*table).to_owned()).collect();
         let followed: Vec<&Association> = statements
             .iter()
-            .filter_map(|statement| followed(&all, *statement, &from))
+            .filter_map(|(table, column)| followed(&all, (&[(*table).to_owned()], column), &from))
             .collect();
         assert_eq!(together(&followed).as_deref(), expected);
     }
@@ -218,6 +227,7 @@ mod tests {
         assert_eq!(read("RACK_ENV", "production"), None);
         assert_eq!(read("association Other A.b", "one a b id"), None);
         assert_eq!(read("association Sequel A.b", "one a b"), None);
+        assert_eq!(read("association Sequel A.b", "many a b id c d"), None);
         let sequel = read("association Sequel A.b", "one as bs id").map(|one| {
             let of = [&one];
             together(&of)

@@ -1,5 +1,6 @@
 //! What several rules need of the facts, made once.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use breakdown::{Breakdown, Joined, RouteBalance, SqlSummary};
@@ -11,6 +12,7 @@ use crate::acts::{self, ActSum};
 use crate::associations::{self, Association};
 use crate::costs::{Allocator, Costs, HeldWait, Hot, IoLine, Shares};
 use crate::demand::{Demand, Demands, Gain};
+use crate::lookups;
 use crate::query;
 use crate::rules::host_busy;
 
@@ -29,11 +31,17 @@ pub(crate) struct Context<'a> {
     /// What requests did besides calls.
     pub(crate) acts: Vec<ActSum<'a>>,
     associations: Vec<Association>,
+    held_waits: Vec<HeldWait>,
+    lookup_ms: OnceCell<Option<f64>>,
 }
 
 impl<'a> Context<'a> {
     pub(crate) fn new(facts: Facts<'a>) -> Self {
         let joined = breakdown::join(facts.recording);
+        let costs = facts.profile.map(|profile| {
+            let root = setting(facts.recording, "app root");
+            Costs::of(profile, facts.recording, &joined, root)
+        });
         Context {
             acts: acts::sum(facts.recording, &joined),
             associations: associations::of(facts.recording),
@@ -41,10 +49,9 @@ impl<'a> Context<'a> {
             breakdown: facts.breakdown,
             demands: Demands::of(facts.recording, &joined),
             model: model(facts, &joined),
-            costs: facts.profile.map(|profile| {
-                let root = setting(facts.recording, "app root");
-                Costs::of(profile, facts.recording, &joined, root)
-            }),
+            held_waits: costs.as_ref().map_or_else(Vec::new, Costs::held_waits),
+            lookup_ms: OnceCell::new(),
+            costs,
             joined,
             service: facts.breakdown.overall.service.iter().copied().sum(),
         }
@@ -153,9 +160,14 @@ impl<'a> Context<'a> {
     }
 
     /// Waits of requests that hold a transaction or a pooled connection meanwhile, by samples.
-    pub(crate) fn held_waits(&self) -> Vec<HeldWait> {
-        let costs = self.costs.as_ref();
-        costs.map_or_else(Vec::new, Costs::held_waits)
+    pub(crate) fn held_waits(&self) -> &[HeldWait] {
+        &self.held_waits
+    }
+
+    /// Mean time of the run's quickest statement that finds a row by a key, milliseconds, see [`lookups`].
+    pub(crate) fn lookup_ms(&self) -> Option<f64> {
+        let quickest = || lookups::quickest_ms(self, None, None);
+        *self.lookup_ms.get_or_init(quickest)
     }
 
     /// The line of the app below which a route waits longest to read and write.
@@ -195,6 +207,12 @@ impl<'a> Context<'a> {
             sites.extend(of_statement.map(|used| (request.route, used.site)));
         }
         sites
+    }
+
+    /// Whether samples say where a route's requests run.
+    pub(crate) fn is_sampled(&self, route: usize) -> bool {
+        let costs = self.costs.as_ref();
+        costs.is_some_and(|costs| costs.is_sampled(route))
     }
 
     /// Share of a route's time with the GVL in which objects are turned into JSON, and the line of the app that asks for most of

@@ -63,7 +63,7 @@ impl Collecting {
 struct OfRoute {
     weight: u64,
     samples: u32,
-    /// By the innermost lines of the app, such as `app/models/order.rb:12`.
+    /// What belongs to statements, by the innermost lines of the app, such as `app/models/order.rb:12`.
     chains: HashMap<Vec<String>, Below>,
     methods: HashMap<(String, String), Hot>,
     /// What made JSON, by the line of the app that asked for it.
@@ -182,6 +182,12 @@ impl Costs {
         })
     }
 
+    /// Whether there are enough samples of a route.
+    pub(crate) fn is_sampled(&self, route: usize) -> bool {
+        let of = self.routes.get(&route);
+        of.is_some_and(|of| of.samples >= SAMPLES_MIN)
+    }
+
     /// Share of a route's time with the GVL in which objects are turned into JSON, and the line of the app that asks for most of
     /// it.
     pub(crate) fn json(&self, route: usize) -> Option<(&str, f64)> {
@@ -252,11 +258,10 @@ impl OfRoute {
         if stack.renders {
             *self.renders.entry(innermost.clone()).or_default() += weight;
         }
-        let below = self.chains.entry(stack.chain.clone()).or_default();
-        below.weight += weight;
-        below.rows += if stack.makes_rows { weight } else { 0 };
-        // What runs below a line that issues statements is theirs.
         if stack.issues {
+            let below = self.chains.entry(stack.chain.clone()).or_default();
+            below.weight += weight;
+            below.rows += if stack.makes_rows { weight } else { 0 };
             return;
         }
         let name = (stack.method.name.clone(), stack.method.file.clone());

@@ -36,6 +36,8 @@ pub(crate) struct Query {
     pub(crate) joined: Vec<(Column, Column)>,
     /// In the order of ORDER BY; empty when it has more than columns.
     pub(crate) order: Vec<Column>,
+    /// Whether it has a WHERE.
+    pub(crate) filtered: bool,
     /// Whether a LIMIT ends it.
     pub(crate) limited: bool,
     /// Whether rows are grouped.
@@ -105,7 +107,10 @@ pub(crate) fn read(digest: &str) -> Option<Query> {
     for (clause, body) in clauses(&tokens) {
         match clause {
             "FROM" => read_from(body, &mut query)?,
-            "WHERE" => Conditions::of(body)?.add_to(&mut query),
+            "WHERE" => {
+                query.filtered = true;
+                Conditions::of(body)?.add_to(&mut query);
+            }
             "GROUP" | "HAVING" | "DISTINCT" => query.grouped = true,
             "ORDER" => query.order = read_order(body),
             "LIMIT" | "FETCH" => query.limited = true,

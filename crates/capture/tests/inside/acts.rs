@@ -220,22 +220,33 @@ ActiveRecord::Schema.define do
   create_table(:customers, force: true) { |t| t.string :name }
   create_table(:orders, force: true) { |t| t.references :customer }
 end
+class Product < ActiveRecord::Base
+end
+class Group < ActiveRecord::Base
+end
 class Customer < ActiveRecord::Base
   has_many :orders
+  has_many :products, through: :orders
+  has_and_belongs_to_many :groups
   belongs_to :region
 end
 autoload :Region, File.join(__dir__, "nowhere.rb")
 DB = Sequel.sqlite
 DB.create_table(:posts) { primary_key :id }
 DB.create_table(:comments) { primary_key :id; Integer :post_id }
+DB.create_table(:tags) { primary_key :id }
+DB.create_table(:posts_tags) { Integer :post_id; Integer :tag_id }
+class Tag < Sequel::Model
+end
 class Post < Sequel::Model
   one_to_many :comments
+  many_to_many :tags
 end
 class Comment < Sequel::Model
   many_to_one :post
 end
 run ->(_env) do
-  Object.class_eval("class Order < ActiveRecord::Base; belongs_to :customer; end") unless defined?(Order)
+  Object.class_eval("class Order < ActiveRecord::Base; belongs_to :customer; belongs_to :product; end") unless defined?(Order)
   [200, {}, [Customer.count.to_s]]
 end
 "##;
@@ -271,5 +282,18 @@ end
         Some("many posts comments post_id")
     );
     assert_eq!(told("Sequel Comment.post"), Some("one comments posts id"));
+    assert_eq!(
+        told("Sequel Post.tags"),
+        Some("many posts tags post_id posts_tags")
+    );
+    assert_eq!(
+        told("ActiveRecord Customer.products"),
+        Some("many customers products customer_id orders"),
+        "through its orders"
+    );
+    assert_eq!(
+        told("ActiveRecord Customer.groups"),
+        Some("many customers groups customer_id customers_groups")
+    );
     assert!(process.troubles.is_empty(), "{:?}", process.troubles);
 }

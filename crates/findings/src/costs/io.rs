@@ -24,10 +24,11 @@ struct Below {
     held: u64,
 }
 
-/// By the line of the app that calls whatever reads and writes, which may be a client of the app's own.
+/// By the line of the app that calls whatever reads and writes: a client of the app's own is a file by itself, whose lines say nothing of
+/// who calls it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Io {
-    /// All waits of the route off the GVL without another name.
+    /// All waits of the route without another name, and those for the GVL.
     waiting: u64,
     lines: BTreeMap<String, Below>,
 }
@@ -37,31 +38,30 @@ pub(super) struct Io {
 pub(crate) struct IoLine<'a> {
     /// Such as `app/models/basket.rb:12`.
     pub(crate) line: &'a str,
-    /// Share of the route's waits off the GVL that have no other name, 0 to 1.
+    /// Share of the route's waits that have no other name, 0 to 1. With those for the GVL, which follow: a call that is quickly
+    /// answered is seen in nothing else.
     pub(crate) waiting: f64,
-    /// Share of its time with the GVL.
+    /// Share of its time with the GVL: reading, writing, and what the app's own client does around it.
     pub(crate) held: f64,
 }
 
 impl Io {
     pub(super) fn add(&mut self, stack: &Seen<'_>, sample: &Sample) {
-        let waits = sample.state == State::Io;
+        let waits = matches!(sample.state, State::Io | State::GvlWait);
         if waits {
             self.waiting += sample.weight;
         }
+        let Some(line) = caller(&stack.chain) else {
+            return;
+        };
         let reads_or_writes = READS_OR_WRITES
             .iter()
             .any(|begins| stack.leaf.name.starts_with(begins));
-        let Some(line) = stack.chain.get(1).or(stack.chain.first()) else {
-            return;
-        };
-        if reads_or_writes {
-            let below = self.lines.entry(line.clone()).or_default();
-            match sample.state {
-                State::Io => below.waiting += sample.weight,
-                State::Running => below.held += sample.weight,
-                _ => {}
-            }
+        let in_client = !is_in(&stack.chain[0], file(line));
+        if waits && reads_or_writes {
+            self.lines.entry(line.clone()).or_default().waiting += sample.weight;
+        } else if sample.state == State::Running && (reads_or_writes || in_client) {
+            self.lines.entry(line.clone()).or_default().held += sample.weight;
         }
     }
 
@@ -75,4 +75,19 @@ impl Io {
             held: share(below.held, held),
         })
     }
+}
+
+/// Of the app's lines, innermost first, the one that calls into the innermost one's file; where all are in one file, its caller.
+fn caller(chain: &[String]) -> Option<&String> {
+    let innermost = chain.first()?;
+    let outside = chain.iter().find(|line| !is_in(line, file(innermost)));
+    outside.or(chain.get(1)).or(Some(innermost))
+}
+
+fn file(line: &str) -> &str {
+    line.rsplit_once(':').map_or(line, |(file, _)| file)
+}
+
+fn is_in(line: &str, of: &str) -> bool {
+    file(line) == of
 }

@@ -6,10 +6,30 @@ use stacks::{Frame, FrameId, Location, Profile, StackId};
 
 /// Frames of the app that a source line holds at most, as the agent records them.
 const FRAMES_MAX: usize = 4;
-/// Part of the names of ActiveRecord's methods that make objects of rows.
-const MAKES_ROWS: &str = "instantiate";
+/// Parts of the names of ActiveRecord's and Sequel's methods that make objects of rows.
+const MAKES_ROWS: [&str; 3] = [
+    "instantiate",
+    "yield_hash_rows",
+    "Sequel::Model::ClassMethods#call",
+];
 /// Methods that turn objects into JSON, by the ends of their names: the app's own, ActiveSupport's and the json gem's.
 const MAKES_JSON: [&str; 4] = ["as_json", "to_json", "serializable_hash", "JSON.generate"];
+/// Files of libraries below which statements are built, issued and read, by parts of their paths; and what is not that in them.
+const QUERIES: [&str; 6] = [
+    "/active_record/",
+    "/arel/",
+    "/sequel/",
+    "/sqlite3/",
+    "/mysql2/",
+    "/trilogy",
+];
+const QUERIES_NOT: [&str; 3] = [
+    "/active_record/attribute",
+    "/active_record/serialization",
+    "/sequel/plugins/json",
+];
+/// Beginnings of the names of the drivers' native methods, which have no file.
+const DRIVERS: [&str; 4] = ["PG::", "Mysql2::", "SQLite3::", "Trilogy"];
 /// The method by which a template renders another one, in ActionView, Sinatra and Tilt.
 const RENDERS: &str = "render";
 /// Part of the names by which ActionView renders a collection at once.
@@ -41,7 +61,24 @@ impl<'a> Stacks<'a> {
                 stacks.roots.extend(seen.outermost);
             }
         }
+        stacks.tell_queries_apart();
         stacks
+    }
+
+    /// A line that issues a statement may do more. Where a library that is known issues it, the rest is not the statement's.
+    fn tell_queries_apart(&mut self) {
+        let querying = self.seen.values().filter(|seen| seen.does == Does::Query);
+        let lines: HashSet<String> = querying
+            .filter_map(|seen| seen.chain.first().cloned())
+            .collect();
+        for seen in self.seen.values_mut() {
+            let is_known = seen.chain.first().is_some_and(|line| lines.contains(line));
+            seen.issues &= match seen.does {
+                Does::Query => true,
+                Does::Json => false,
+                Does::Other => !is_known,
+            };
+        }
     }
 
     pub(super) fn seen(&self, stack: StackId) -> &Seen<'a> {
@@ -58,9 +95,20 @@ impl<'a> Stacks<'a> {
             leaf: own.leaf,
             makes_rows: own.makes_rows,
             renders: false,
+            does: own.does,
             ..self.seen(caller).clone()
         })
     }
+}
+
+/// What a library does for the app's innermost line.
+#[derive(Clone, Copy, PartialEq)]
+enum Does {
+    /// Builds, issues or reads a statement.
+    Query,
+    /// Turns objects into JSON, for whichever line of the app.
+    Json,
+    Other,
 }
 
 /// What matters of a stack.
@@ -77,8 +125,9 @@ pub(super) struct Seen<'a> {
     pub(super) renders: bool,
     /// The line of the app that asks for JSON, where this makes some.
     pub(super) json: Option<String>,
-    /// The app's innermost line issues statements.
+    /// This belongs to a statement that the app's innermost line issues.
     pub(super) issues: bool,
+    does: Does,
 }
 
 impl<'a> Seen<'a> {
@@ -91,16 +140,20 @@ impl<'a> Seen<'a> {
             outermost: locations.last().map(|location| location.frame),
             makes_rows: false,
             renders: false,
-            json: asks_for_json(profile, locations, root),
+            json: None,
             issues: false,
+            does: does(profile, locations, root),
         };
+        if seen.does == Does::Json {
+            seen.json = asks_for_json(profile, locations, root);
+        }
         let mut collection = false;
         for location in locations {
             let (frame, line) = (profile.frame(location.frame), location.line);
             let Some(file) = own(root, &frame.file) else {
                 // Below the app's innermost line.
                 if seen.chain.is_empty() {
-                    seen.makes_rows |= frame.name.contains(MAKES_ROWS);
+                    seen.makes_rows |= MAKES_ROWS.iter().any(|part| frame.name.contains(part));
                     collection |= frame.name.to_ascii_lowercase().contains(COLLECTION);
                     seen.renders = method(&frame.name) == RENDERS && !collection;
                 }
@@ -124,12 +177,35 @@ impl<'a> Seen<'a> {
     }
 }
 
+/// What the innermost frame that says it is there for.
+fn does(profile: &Profile, locations: &[Location], root: &str) -> Does {
+    let mut in_library = true;
+    for location in locations {
+        let frame = profile.frame(location.frame);
+        in_library &= own(root, &frame.file).is_none();
+        if makes_json(frame) {
+            return Does::Json;
+        }
+        if in_library && queries(frame) {
+            return Does::Query;
+        }
+    }
+    Does::Other
+}
+
+fn makes_json(frame: &Frame) -> bool {
+    MAKES_JSON.iter().any(|method| frame.name.ends_with(method))
+}
+
+fn queries(frame: &Frame) -> bool {
+    let is_in = |files: &[&str]| files.iter().any(|part| frame.file.contains(part));
+    let is_native = DRIVERS.iter().any(|driver| frame.name.starts_with(driver));
+    is_native || is_in(&QUERIES) && !is_in(&QUERIES_NOT)
+}
+
 /// The line of the app that calls the outermost method that makes JSON.
 fn asks_for_json(profile: &Profile, locations: &[Location], root: &str) -> Option<String> {
-    let makes = |location: &Location| {
-        let name = &profile.frame(location.frame).name;
-        MAKES_JSON.iter().any(|method| name.ends_with(method))
-    };
+    let makes = |location: &Location| makes_json(profile.frame(location.frame));
     let outermost = locations.iter().rposition(makes)?;
     locations[outermost + 1..].iter().find_map(|location| {
         let file = own(root, &profile.frame(location.frame).file)?;

@@ -12,6 +12,8 @@ use crate::types::{Confidence, Finding, Remedy, Safety};
 
 /// Waits of a request from which they are many: a call on a connection takes one or two.
 const WAITS_MIN: f64 = 10.0;
+/// Mean of such waits up to which they are calls, whatever CPU the thread takes: that is the kernel's.
+const WAIT_MS_MAX: f64 = 1.0;
 /// Share of such waits of a route that must be below one line.
 const BELOW_MIN: f64 = 0.5;
 /// What it must give to be worth a change.
@@ -26,16 +28,16 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
 
 fn of(context: &Context<'_>, route: usize) -> Option<Finding> {
     let waits = waits(context, route).filter(|waits| *waits >= WAITS_MIN)?;
+    let (held_ms, requests) = context.held_of(route);
+    let mean_ms = context.time_of(route, BurstKind::OtherIo) / (requests * waits).max(1.0);
+    let computes = mean_ms >= WAIT_MS_MAX && context.computing_share(route) >= BELOW_MIN;
     let io = context
         .io_of(route)
-        .filter(|io| io.waiting >= BELOW_MIN && context.computing_share(route) < BELOW_MIN)?;
-    let (held_ms, requests) = context.held_of(route);
+        .filter(|io| io.waiting >= BELOW_MIN && !computes)?;
     let waited_ms = io.waiting * context.time_of(route, BurstKind::OtherIo);
-    let all = Demand::on(route, BurstKind::OtherIo, waited_ms).plus(Demand::on(
-        route,
-        BurstKind::Running,
-        io.held * held_ms,
-    ));
+    let all = Demand::on(route, BurstKind::OtherIo, waited_ms)
+        .in_calls(route, BurstKind::OtherIo, io.waiting)
+        .plus(Demand::on(route, BurstKind::Running, io.held * held_ms));
     let each = ms(all.sum() / requests.max(1.0));
     let gain = context.gain(&all.times(1.0 - 1.0 / waits));
     if gain.share < GAIN_MIN {

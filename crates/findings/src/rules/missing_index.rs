@@ -60,7 +60,7 @@ pub(crate) fn is_wanted_by(context: &Context<'_>, sql: &SqlSummary) -> bool {
     let of_statement = |explained: &&ExplainedStatement| explained.digest == sql.id;
     let query = query::read(&sql.digest);
     let explained = context.recording.explained.iter().find(of_statement);
-    let quickest = lookups::quickest_ms(context, None, None);
+    let quickest = context.lookup_ms();
     query.zip(explained).is_some_and(|(query, explained)| {
         let wants = |place| wanted(&query, explained, place, (sql, quickest)).is_some();
         (0..explained.steps.len()).any(wants)
@@ -93,7 +93,7 @@ pub(crate) fn saved(context: &Context<'_>) -> HashMap<TextId, f64> {
 /// The indexes that tables lack.
 fn tables<'a>(context: &Context<'a>) -> BTreeMap<String, Vec<Wanted<'a>>> {
     let mut tables: BTreeMap<String, Vec<Wanted<'a>>> = BTreeMap::new();
-    let quickest = lookups::quickest_ms(context, None, None);
+    let quickest = context.lookup_ms();
     for explained in &context.recording.explained {
         let summary = context
             .breakdown
@@ -148,6 +148,7 @@ fn wanted<'a>(
     let order = query.order.first().filter(|_| !query.grouped).and_then(own);
     let read = rows_read(query, step, range.as_deref(), order.as_deref());
     let leading = match equal.as_slice() {
+        [] if sorts_all(query, step) => order.as_slice(),
         [] => range.as_slice(),
         equal => equal,
     };
@@ -173,6 +174,12 @@ fn wanted<'a>(
         used,
         statements: vec![summary],
     })
+}
+
+/// Whether a step reads a whole table and sorts it, for the first rows alone.
+fn sorts_all(query: &Query, step: &PlanStep) -> bool {
+    let whole = step.access == Access::FullScan && step.sorts && !query.filtered;
+    whole && query.limited && query.tables.len() == 1
 }
 
 /// How many rows a step reads for want of an index; `None` when too few to matter, or by an index that
@@ -297,13 +304,13 @@ impl Wanted<'_> {
             return (1.0 - left).clamp(0.0, GAIN_MAX);
         }
         if self.reads == Reads::Part {
-            let quickest = lookups::quickest_ms(context, None, None).unwrap_or_default();
+            let quickest = context.lookup_ms().unwrap_or_default();
             let left = unfit::by_index(sql, quickest) / lookups::mean_ms(sql);
             return (1.0 - left).clamp(0.0, 1.0);
         }
         let wanted = sql.rows_each() / self.table_rows.max(1) as f64;
         // By the index it is a lookup like another one, and reads its own rows.
-        let lookup = lookups::quickest_ms(context, None, None).map(|ms| ms / lookups::mean_ms(sql));
+        let lookup = context.lookup_ms().map(|ms| ms / lookups::mean_ms(sql));
         match lookup.filter(|lookup| *lookup < 1.0 - GAIN_MAX) {
             Some(lookup) => (1.0 - lookup - wanted).clamp(0.0, 1.0),
             None => (1.0 - wanted).clamp(0.0, GAIN_MAX),

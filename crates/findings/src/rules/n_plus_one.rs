@@ -5,17 +5,17 @@ mod store;
 
 use std::collections::{BTreeMap, HashMap};
 
-use recording::{Nanos, RequestId, SqlUse, TextId};
+use recording::{BurstKind, Nanos, RequestId, SqlUse, TextId};
 use words::{Text, text};
 
-use crate::associations::{self, Association};
 use crate::context::Context;
 use crate::demand::Demand;
 use crate::numbers;
 use crate::query;
+use crate::rules::slow_http;
 use crate::text::{called_from, fit, ms, place, times, title};
-use crate::types::{Confidence, Finding, Remedy, Safety};
-use remedy::{aggregates, remedy};
+use crate::types::{Confidence, Finding};
+use remedy::{loading, remedy};
 use store::Store;
 
 /// Executions per request from which repetition is a finding: the usual rule for production (bullet
@@ -113,8 +113,11 @@ fn looping(site: &str) -> &str {
 fn repeated<'a>(context: &'a Context<'_>) -> Vec<Repeated<'a>> {
     let mut repeats: HashMap<(usize, TextId, Option<&str>), Repeat> = HashMap::new();
     let mut lines: HashMap<(usize, TextId), Nanos> = HashMap::new();
+    let mut calls: HashMap<(usize, BurstKind), u64> = HashMap::new();
     for request in &context.joined.requests {
         for used in request.handled.iter().flat_map(|handled| &handled.sql) {
+            let kind = waits_as(context.text(used.digest));
+            *calls.entry((request.route, kind)).or_default() += u64::from(used.count);
             *lines.entry((request.route, used.site)).or_default() += used.time - used.gvl_wait;
             let key = (request.route, used.digest, context.joined.site(used.site));
             repeats
@@ -133,7 +136,13 @@ fn repeated<'a>(context: &'a Context<'_>) -> Vec<Repeated<'a>> {
                 .copied()
                 .unwrap_or_default();
             let text = context.text(digest);
-            let cost = repeat.cost(context, (route, text), of_line);
+            let kind = waits_as(text);
+            let all = calls.get(&(route, kind)).copied().unwrap_or_default();
+            let cost = repeat.cost(context, (route, text), of_line).in_calls(
+                route,
+                kind,
+                repeat.count as f64 / all.max(1) as f64,
+            );
             Repeated {
                 route: &context.joined.routes[route],
                 digest: text,
@@ -144,6 +153,16 @@ fn repeated<'a>(context: &'a Context<'_>) -> Vec<Repeated<'a>> {
         })
         .filter(|repeated| repeated.counts() || repeated.is_transaction())
         .collect()
+}
+
+/// What a call's waits are recorded as.
+fn waits_as(digest: &str) -> BurstKind {
+    let is_http = Store::of(digest).is_some() || digest.starts_with(slow_http::MARK);
+    if is_http {
+        BurstKind::Http
+    } else {
+        BurstKind::Sql
+    }
 }
 
 impl Repeated<'_> {
@@ -297,6 +316,7 @@ fn finding(context: &Context<'_>, found: &[Repeated<'_>]) -> Option<Finding> {
     let several = found.iter().any(|each| each.route != most.route);
     let mut evidence: Vec<Text> = most.evidence(several).into();
     evidence.extend(most.site.map(called_from));
+    evidence.extend(helper(context, most).map(|line| text!("issued at {line}", line)));
     for each in found.iter().skip(1).take(SHOWN - 1) {
         evidence.extend(each.evidence(several));
     }
@@ -335,38 +355,10 @@ fn finding(context: &Context<'_>, found: &[Repeated<'_>]) -> Option<Finding> {
     })
 }
 
-/// What the app's object mapper has for it, where all that the loop reads most follows associations that the app named.
-fn loading(context: &Context<'_>, found: &[Repeated<'_>]) -> Option<Remedy> {
-    let most = found.first().filter(|most| most.reads())?;
-    let on_route = found.iter().filter(|each| each.route == most.route);
-    let queries = on_route.filter_map(|each| {
-        let query = query::read(each.digest)?;
-        let ([table], [column]) = (query.tables.as_slice(), query.equal.as_slice()) else {
-            return None;
-        };
-        Some((table.name.clone(), column.name.clone()))
-    });
-    let queries: Vec<(String, String)> = queries.collect();
-    let from = context.tables_of(most.route);
-    let followed: Vec<&Association> = queries
-        .iter()
-        .filter_map(|(table, column)| {
-            associations::followed(context.associations(), (table, column), &from)
-        })
-        .collect();
-    let load = associations::together(&followed)?;
-    let counts = found.iter().any(|each| aggregates(each.digest));
-    Some(Remedy {
-        text: if counts {
-            text!(
-                "load them with their owners: {load}, and count what is loaded with `size`; or keep the number in a column \
-                 (`counter_cache: true`)",
-                load
-            )
-        } else {
-            text!("load them with their owners: {load}", load)
-        },
-        exact: Some(load),
-        safety: Safety::Code,
-    })
+/// The line of the app that issues a statement for its callers, where another one is what tells which.
+fn helper<'a>(context: &Context<'a>, repeated: &Repeated<'_>) -> Option<&'a str> {
+    let issues = breakdown::line_of(context.text(repeated.repeat.site));
+    let told = repeated.site.map(breakdown::line_of);
+    let is_own = !issues.is_empty() && !issues.starts_with("vendor/");
+    (is_own && told.is_some_and(|told| told != issues)).then_some(issues)
 }

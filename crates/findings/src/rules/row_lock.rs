@@ -84,7 +84,7 @@ impl Times {
 }
 
 /// With what the statement itself takes at its best; where all of its executions wait, what finding the row by the same key takes
-/// without locking it.
+/// without locking it, or writing rows of that table when they are locked already.
 fn times(context: &Context<'_>, sql: &SqlSummary) -> Option<Times> {
     let own = own_times(context, sql)?;
     let query = query::read(&sql.digest);
@@ -92,14 +92,27 @@ fn times(context: &Context<'_>, sql: &SqlSummary) -> Option<Times> {
     let without = table.zip(query.as_ref()).and_then(|(table, query)| {
         lookups::quickest_ms(context, Some(&table.name), Some(&query.equal))
     });
-    Some(match without {
-        Some(quickest) if quickest < own.quickest => Times {
+    let without = without.map(|ms| (ms, text!("without the lock")));
+    let other = without.or_else(|| {
+        let ms = writing_ms(context, &table?.name)?;
+        Some((ms, text!("for writing to the locked row")))
+    });
+    Some(match other {
+        Some((quickest, whose)) if quickest < own.quickest => Times {
             quickest,
-            whose: text!("without the lock"),
+            whose,
             ..own
         },
         _ => own,
     })
+}
+
+/// Mean time of the quickest UPDATE of a table, milliseconds.
+fn writing_ms(context: &Context<'_>, table: &str) -> Option<f64> {
+    let brief = format!("UPDATE {table}");
+    let updates = context.breakdown.sql.iter();
+    let updates = updates.filter(|sql| query::brief(&sql.digest).eq_ignore_ascii_case(&brief));
+    updates.map(lookups::mean_ms).min_by(f64::total_cmp)
 }
 
 fn own_times(context: &Context<'_>, sql: &SqlSummary) -> Option<Times> {

@@ -21,8 +21,8 @@ const SHARE_MIN: f64 = 0.05;
 const GAIN_MIN: f64 = 0.02;
 
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
-    let waits = context.held_waits().into_iter();
-    let mut long: Vec<Wait> = waits.filter_map(|wait| Wait::of(context, wait)).collect();
+    let waits = context.held_waits().iter();
+    let mut long: Vec<Wait<'_>> = waits.filter_map(|wait| Wait::of(context, wait)).collect();
     long.sort_by(|a, b| b.all_ms.total_cmp(&a.all_ms));
     let mut lines = BTreeSet::new();
     // One line is one change, whatever it waits for besides.
@@ -32,23 +32,23 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
 
 /// The routes on which a transaction stays open while a request waits for something else.
 pub(crate) fn routes(context: &Context<'_>) -> BTreeSet<String> {
-    let waits = context.held_waits().into_iter();
+    let waits = context.held_waits().iter();
     let open = waits.filter(|wait| wait.held.holds == Holds::Transaction);
     let long = open.filter_map(|wait| Wait::of(context, wait));
     long.map(|wait| context.joined.routes[wait.wait.held.route].clone())
         .collect()
 }
 
-struct Wait {
-    wait: HeldWait,
+struct Wait<'a> {
+    wait: &'a HeldWait,
     /// In one request, and in all of the route.
     each_ms: f64,
     all_ms: f64,
 }
 
-impl Wait {
+impl<'a> Wait<'a> {
     /// `None` where it is short.
-    fn of(context: &Context<'_>, wait: HeldWait) -> Option<Wait> {
+    fn of(context: &Context<'_>, wait: &'a HeldWait) -> Option<Wait<'a>> {
         let route = wait.held.route;
         let all_ms = wait.share * context.time_of(route, wait.kind);
         let (_, requests) = context.held_of(route);
@@ -108,7 +108,7 @@ fn victims(context: &Context<'_>, holds: Holds) -> Victims {
     victims
 }
 
-fn finding(context: &Context<'_>, wait: &Wait) -> Finding {
+fn finding(context: &Context<'_>, wait: &Wait<'_>) -> Finding {
     let held = &wait.wait.held;
     let route = &context.joined.routes[held.route];
     let each = ms(wait.each_ms);

@@ -10,6 +10,9 @@ use crate::demand::Demand;
 use crate::text::{called_from, ms, percent, place, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
+/// The rule that samples help.
+const JSON: &str = "json-share";
+
 /// A kind of work that is known by name.
 struct Work {
     rule: &'static str,
@@ -40,7 +43,7 @@ const WORKS: [Work; 5] = [
         confidence: Confidence::Medium,
     },
     Work {
-        rule: "json-share",
+        rule: JSON,
         names: &["JSON.generate", "JSON.parse"],
         what: phrase!("JSON"),
         why: phrase!("every value is walked and written, however little of it is new"),
@@ -110,7 +113,10 @@ fn of(context: &Context<'_>, work: &Work) -> Option<Finding> {
         .map(|act| context.act_demand(act, BurstKind::Running))
         .sum::<Demand>();
     let sampled = sampled(context, work);
-    let demand = if sampled.demand.sum() > timed.sum() {
+    let routes = acts.iter().flat_map(|act| &act.routes);
+    let all_sampled = work.rule == JSON && routes.clone().all(|(at, ..)| context.is_sampled(*at));
+    // Objects may ask the database while they are written: samples tell that apart, times do not.
+    let demand = if all_sampled || sampled.demand.sum() > timed.sum() {
         sampled.demand
     } else {
         timed
@@ -191,7 +197,7 @@ struct Sampled {
 /// JSON costs more than its generator takes: objects are first turned into what can be written.
 fn sampled(context: &Context<'_>, work: &Work) -> Sampled {
     let mut sampled = Sampled::default();
-    if work.rule != "json-share" {
+    if work.rule != JSON {
         return sampled;
     }
     for (route, name) in context.joined.routes.iter().enumerate() {

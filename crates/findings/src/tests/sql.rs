@@ -193,6 +193,7 @@ fn a_loop_over_models_is_answered_in_the_mappers_own_words() {
         ("Order.customer", "one orders customers id"),
         ("Order.line_items", "many orders line_items order_id"),
         ("Order.notes", "many orders notes order_id"),
+        ("Order.tags", "many orders tags order_id orders_tags"),
     ];
     let run = |loops: &[&str]| {
         let mut run = healthy().issuing(orders, line, 1, 0.1);
@@ -212,12 +213,41 @@ fn a_loop_over_models_is_answered_in_the_mappers_own_words() {
         both.exact.as_deref(),
         Some("Order.includes(:customer, :line_items)")
     );
+    let tags = r#"SELECT "tags".* FROM "tags" INNER JOIN "orders_tags" ON "tags"."id" = "orders_tags"."tag_id" WHERE "orders_tags"."order_id" = ?"#;
+    let joined = run(&[customer, tags]);
+    assert_eq!(
+        joined.exact.as_deref(),
+        Some("Order.includes(:customer, :tags)")
+    );
     let counted = run(&[count]);
     assert_eq!(counted.exact.as_deref(), Some("Order.includes(:notes)"));
     assert!(
         counted.text.to_string().contains("counter_cache"),
         "{counted:?}"
     );
+}
+
+#[test]
+fn the_first_rows_of_a_sorted_table_need_an_index() {
+    let newest = "SELECT * FROM message ORDER BY created_at DESC LIMIT ?";
+    let found = |sorts: bool, statement: &str| {
+        let step = PlanStep {
+            sorts,
+            ..full_scan("message", &MESSAGE)
+        };
+        let run = healthy().issuing(newest, "app.rb:3", 1, 2.0);
+        let run = run.issuing(statement, "app.rb:3", 1, 2.0);
+        let findings = run.explained(statement, vec![step]).findings();
+        let found = findings.iter().find(|it| it.rule == "missing-index");
+        found.and_then(|finding| finding.remedy.exact.clone())
+    };
+    let index = "CREATE INDEX message_created_at ON message (created_at)";
+    assert_eq!(found(true, newest).as_deref(), Some(index));
+    assert_eq!(found(false, newest), None, "an index gives the order");
+    let all = newest.replace(" LIMIT ?", "");
+    assert_eq!(found(true, &all), None, "all rows are read anyway");
+    let some = newest.replace(" ORDER", " WHERE content LIKE ? ORDER");
+    assert_eq!(found(true, &some), None, "few rows may be left to sort");
 }
 
 #[test]
@@ -458,6 +488,24 @@ fn statements_that_take_far_longer_than_their_quickest_wait_for_locked_rows() {
     let evidence = &found.expect("a finding").evidence[0];
     assert!(
         evidence.to_string().contains("0.20 ms without the lock"),
+        "{evidence}"
+    );
+    // A row that is found without a condition, and written once it is locked.
+    let counter = locking(
+        "SELECT * FROM numbers ORDER BY id ASC LIMIT ? FOR UPDATE",
+        &[18.0, 20.0, 22.0],
+    )
+    .issuing(
+        "UPDATE numbers SET last = ? WHERE id = ?",
+        "app/n.rb:5",
+        1,
+        0.2,
+    );
+    let findings = counter.findings();
+    let found = findings.iter().find(|finding| finding.rule == "row-lock");
+    let evidence = found.expect("a finding").evidence[0].to_string();
+    assert!(
+        evidence.contains("0.20 ms for writing to the locked row"),
         "{evidence}"
     );
     // Reads that lock nothing vary with what they read.

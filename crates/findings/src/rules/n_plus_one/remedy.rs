@@ -2,6 +2,9 @@
 
 use words::text;
 
+use super::Repeated;
+use crate::associations::{self, Association};
+use crate::context::Context;
 use crate::query;
 use crate::types::{Remedy, Safety};
 
@@ -79,11 +82,48 @@ fn for_all(digest: &str, column: &str) -> Option<String> {
 }
 
 /// Whether a statement sums its rows up.
-pub(super) fn aggregates(digest: &str) -> bool {
+fn aggregates(digest: &str) -> bool {
     let upper = digest.to_ascii_uppercase();
     ["COUNT(", "SUM(", "MAX(", "MIN(", "AVG("]
         .iter()
         .any(|function| upper.contains(function))
+}
+
+/// What the app's object mapper has for it, where all that the loop reads most follows associations that the app named.
+pub(super) fn loading(context: &Context<'_>, found: &[Repeated<'_>]) -> Option<Remedy> {
+    let most = found.first().filter(|most| most.reads())?;
+    let on_route = found.iter().filter(|each| each.route == most.route);
+    let queries = on_route.filter_map(|each| {
+        let query = query::read(each.digest)?;
+        let [column] = query.equal.as_slice() else {
+            return None;
+        };
+        let tables = query.tables.iter().map(|table| table.name.clone());
+        Some((tables.collect(), column.name.clone()))
+    });
+    let queries: Vec<(Vec<String>, String)> = queries.collect();
+    let from = context.tables_of(most.route);
+    let followed: Vec<&Association> = queries
+        .iter()
+        .filter_map(|(tables, column)| {
+            associations::followed(context.associations(), (tables, column), &from)
+        })
+        .collect();
+    let load = associations::together(&followed)?;
+    let counts = found.iter().any(|each| aggregates(each.digest));
+    Some(Remedy {
+        text: if counts {
+            text!(
+                "load them with their owners: {load}, and count what is loaded with `size`; or keep the number in a column \
+                 (`counter_cache: true`)",
+                load
+            )
+        } else {
+            text!("load them with their owners: {load}", load)
+        },
+        exact: Some(load),
+        safety: Safety::Code,
+    })
 }
 
 #[cfg(test)]
