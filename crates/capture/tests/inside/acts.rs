@@ -208,10 +208,7 @@ fn a_process_tells_its_settings_and_counters() {
     assert_eq!(process.setting("reloading"), None);
 }
 
-/// Models of both mappers, one of which is loaded by the request that needs it; an association to a class that nobody loaded.
-#[test]
-fn loaded_models_are_told_with_their_associations() {
-    let app = r##"
+const MODELS: &str = r##"
 require "active_record"
 require "sequel"
 ActiveRecord::Base.establish_connection(adapter: "sqlite3", database: File.join(__dir__, "orders.db"))
@@ -250,7 +247,11 @@ run ->(_env) do
   [200, {}, [Customer.count.to_s]]
 end
 "##;
-    let mut puma = Puma::start(&["-t", "1:1"], app);
+
+/// Models of both mappers, one of which is loaded by the request that needs it; an association to a class that nobody loaded.
+#[test]
+fn loaded_models_are_told_with_their_associations() {
+    let mut puma = Puma::start(&["-t", "1:1"], MODELS);
     let mut client = puma.connect();
     let mut id = 0;
     puma.poll_until("the model that was loaded late", |puma| {

@@ -282,6 +282,27 @@ impl Repeat {
     }
 }
 
+/// What is repeated, and how many statements besides.
+fn what(most: &Repeated<'_>, more: usize) -> Text {
+    let room = if more == 0 { 36 } else { 26 };
+    text!(
+        "{kind} on {route}: {times} × {statement}{more} at {place}",
+        kind = if most.store().is_some() {
+            text!("many calls")
+        } else {
+            text!("N+1")
+        },
+        route = most.route,
+        times = times(most.repeat.per_request()),
+        statement = fit(&query::brief(most.digest), room),
+        more = match more {
+            0 => Text::default(),
+            more => text!(" and {more} more", more),
+        },
+        place = place(most.site)
+    )
+}
+
 /// One finding for all that one loop repeats, the costliest first.
 fn finding(context: &Context<'_>, found: &[Repeated<'_>]) -> Option<Finding> {
     let most = found.first().filter(|most| most.counts())?;
@@ -295,24 +316,7 @@ fn finding(context: &Context<'_>, found: &[Repeated<'_>]) -> Option<Finding> {
     let mean = context
         .route(most.route)
         .map_or(0.0, |route| route.seen_mean_ms);
-    let more = match found.len() - 1 - transactions {
-        0 => Text::default(),
-        more => text!(" and {more} more", more),
-    };
-    let room = if more.is_empty() { 36 } else { 26 };
-    let what = text!(
-        "{kind} on {route}: {times} × {statement}{more} at {place}",
-        kind = if most.store().is_some() {
-            text!("many calls")
-        } else {
-            text!("N+1")
-        },
-        route = most.route,
-        times = times(most.repeat.per_request()),
-        statement = fit(&query::brief(most.digest), room),
-        more,
-        place = place(most.site)
-    );
+    let what = what(most, found.len() - 1 - transactions);
     let several = found.iter().any(|each| each.route != most.route);
     let mut evidence: Vec<Text> = most.evidence(several).into();
     evidence.extend(most.site.map(called_from));
