@@ -320,8 +320,10 @@ fn options(s: &Snapshot) -> Option<Found> {
     let text = s.process.env.get("RUBYOPT")?;
     let is_left_over = |word: &str| {
         let library = word.strip_prefix("-r").unwrap_or_default();
-        let name = library.rsplit('/').next().unwrap_or_default();
-        let loads = LOADED.iter().any(|known| name.starts_with(known));
+        let loads = LOADED.iter().any(|known| {
+            let mut parts = library.split('/');
+            parts.any(|part| part.starts_with(known))
+        });
         loads
             || matches!(
                 word,

@@ -73,7 +73,8 @@ fn place(own: &str, mounts: &str, controller: &str) -> Option<Place> {
         is_it.then(|| (root.to_owned(), PathBuf::from(point)))
     })?;
     // In a container the mount's root may be the group itself.
-    let path = line.strip_prefix(mount.0.as_str()).unwrap_or(line);
+    let root = mount.0.trim_end_matches('/');
+    let path = line.strip_prefix(root).unwrap_or(line);
     Some(Place {
         mount: mount.1,
         path: path.to_owned(),

@@ -1,0 +1,94 @@
+//! Each check fires on a snapshot that has its fault and is silent on one that nearly has it. Snapshots are a healthy one with one thing
+//! changed.
+
+mod databases;
+mod healthy;
+mod machine;
+mod runtime;
+
+use std::collections::BTreeSet;
+
+use doctor::{Snapshot, checks, diagnose};
+
+/// A check's name, what makes it fire, and what nearly does.
+type Case = (&'static str, fn(&mut Snapshot), fn(&mut Snapshot));
+
+fn cases() -> impl Iterator<Item = &'static Case> {
+    let all = [
+        machine::CASES,
+        runtime::CASES,
+        databases::CASES,
+        databases::SERVERS,
+    ];
+    all.into_iter().flatten()
+}
+
+fn found(change: fn(&mut Snapshot)) -> Vec<String> {
+    let mut snapshot = healthy::snapshot();
+    change(&mut snapshot);
+    let verdicts = diagnose(&snapshot, &[]).into_iter();
+    verdicts
+        .map(|verdict| verdict.check.id.to_owned())
+        .collect()
+}
+
+#[test]
+fn a_healthy_machine_has_no_finding() {
+    assert_eq!(found(|_| {}), [""; 0]);
+}
+
+#[test]
+fn each_check_fires_on_its_fault() {
+    for (id, fault, _) in cases() {
+        let found = found(*fault);
+        assert!(found.iter().any(|other| other == id), "{id}: {found:?}");
+    }
+}
+
+#[test]
+fn each_check_is_silent_where_its_fault_is_nearly_there() {
+    for (id, _, nearly) in cases() {
+        let found = found(*nearly);
+        assert!(!found.iter().any(|other| other == id), "{id}: {found:?}");
+    }
+}
+
+#[test]
+fn each_check_has_a_case() {
+    let known: BTreeSet<&str> = checks::all().map(|check| check.id).collect();
+    let tested: BTreeSet<&str> = cases().map(|(id, _, _)| *id).collect();
+    let missing: Vec<_> = known.symmetric_difference(&tested).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+    assert!(known.len() >= 60, "{}", known.len());
+    assert_eq!(known.len(), checks::all().count(), "an id is there twice");
+}
+
+#[test]
+fn each_finding_says_what_to_do_and_each_check_its_source() {
+    for check in checks::all() {
+        assert!(check.source.len() > 10, "{}", check.id);
+        assert!(check.id.starts_with(check.area.name()) || check.area.name() == "database");
+    }
+    for (id, fault, _) in cases() {
+        let mut snapshot = healthy::snapshot();
+        fault(&mut snapshot);
+        for verdict in diagnose(&snapshot, &[]) {
+            let is_clock = verdict.check.id == "cpu.clock-slow";
+            assert!(!verdict.found.change.is_empty() || is_clock, "{id}");
+            assert!(verdict.found.evidence.iter().all(|line| !line.is_empty()));
+        }
+    }
+}
+
+#[test]
+fn a_document_is_read_back() {
+    let snapshot = healthy::snapshot();
+    let text = doctor::v1::Document::new(&snapshot, &[], 0.5)
+        .json()
+        .expect("a document");
+    assert_eq!(doctor::v1::read(&text), Ok(snapshot));
+    assert!(doctor::v1::read("{}").is_err());
+    let other = text.replace("\"version\": 1", "\"version\": 2");
+    let refused = doctor::v1::read(&other).expect_err("another version");
+    assert!(refused.contains("version 2"), "{refused}");
+}

@@ -1,0 +1,279 @@
+//! `hakaru doctor` with the real program: faults that were planted are found, and nothing is found where nothing was planted.
+
+use std::path::Path;
+use std::process::{Child, Command, Output};
+
+use serde_json::Value;
+
+/// The program with the variables of this test's own environment that matter taken away.
+fn program() -> Command {
+    cleared(Command::new(env!("CARGO_BIN_EXE_hakaru")))
+}
+
+fn cleared(mut command: Command) -> Command {
+    for name in [
+        "COLUMNS",
+        "DATABASE_URL",
+        "LC_ALL",
+        "LANG",
+        "RUBYOPT",
+        "MALLOC_ARENA_MAX",
+        "WEB_CONCURRENCY",
+        "RAILS_MAX_THREADS",
+    ] {
+        command.env_remove(name);
+    }
+    command
+}
+
+fn ended(command: &mut Command) -> Output {
+    let output = command.output().expect("the program runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {said}");
+    output
+}
+
+fn document(command: &mut Command) -> Value {
+    let output = ended(command);
+    serde_json::from_slice(&output.stdout).expect("a document")
+}
+
+/// Names of what was found, with the level.
+fn found(document: &Value) -> Vec<(String, String)> {
+    let findings = document["findings"].as_array().expect("findings");
+    let text = |value: &Value| value.as_str().expect("a text").to_owned();
+    let pair = |finding: &Value| (text(&finding["id"]), text(&finding["level"]));
+    findings.iter().map(pair).collect()
+}
+
+fn assert_found(document: &Value, id: &str) {
+    let found = found(document);
+    assert!(
+        found.iter().any(|(other, _)| other == id),
+        "{id}: {found:?}"
+    );
+}
+
+/// Facts only, in an empty folder.
+fn doctor(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = program();
+    command
+        .args(["doctor", "--json", "--measure", "no"])
+        .args(arguments)
+        .current_dir(folder);
+    command
+}
+
+#[test]
+fn this_machine_has_no_alarm_above_low_and_facts_take_less_than_a_second() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let document = document(&mut doctor(folder.path(), &[]));
+    assert_eq!(document["format"], "hakaru-doctor");
+    assert_eq!(document["version"], 1);
+    assert!(document["checks"].as_u64() >= Some(60));
+    let graver: Vec<_> = found(&document)
+        .into_iter()
+        // What other tests do to this machine meanwhile is no false alarm.
+        .filter(|(id, level)| level != "low" && !id.ends_with(".pressure") && id != "memory.short")
+        .collect();
+    assert!(graver.is_empty(), "{graver:?}");
+    let seconds = document["seconds"].as_f64().expect("a time");
+    assert!(seconds < 1.0, "{seconds} s");
+}
+
+#[test]
+fn few_open_files_are_found() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut shell = cleared(Command::new("sh"));
+    shell
+        .args([
+            "-c",
+            "ulimit -n 64; exec \"$0\" doctor --json --measure no --only limits",
+        ])
+        .arg(env!("CARGO_BIN_EXE_hakaru"))
+        .current_dir(folder.path());
+    let document = document(&mut shell);
+    assert_eq!(
+        found(&document),
+        [("limits.files".to_owned(), "high".to_owned())]
+    );
+    let finding = &document["findings"][0];
+    assert_eq!(finding["undo"][0], "ulimit -n 64");
+}
+
+#[test]
+fn many_threads_without_a_limit_of_arenas_are_found() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::create_dir(folder.path().join("config")).expect("a folder");
+    std::fs::write(folder.path().join("config/puma.rb"), "threads 8, 8\n").expect("a file");
+    let id = "ruby.malloc-arenas";
+    assert_found(&document(&mut doctor(folder.path(), &[])), id);
+    let limited = document(doctor(folder.path(), &[]).env("MALLOC_ARENA_MAX", "2"));
+    assert!(found(&limited).iter().all(|(other, _)| other != id));
+}
+
+#[test]
+fn a_rollback_journal_is_found_and_wal_is_not() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let check = |mode: &str, is_found: bool| {
+        let path = folder.path().join(format!("{mode}.sqlite3"));
+        let database = rusqlite::Connection::open(&path).expect("a file");
+        database
+            .pragma_update(None, "journal_mode", mode)
+            .expect("a mode");
+        database
+            .execute_batch(
+                "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT); CREATE INDEX i ON t (a)",
+            )
+            .expect("a table");
+        let url = format!("sqlite:{}", path.display());
+        let document = document(&mut doctor(
+            folder.path(),
+            &["--only", "database", "--database", &url],
+        ));
+        assert_eq!(document["unseen"], serde_json::json!([]), "{mode}");
+        let ids: Vec<String> = found(&document).into_iter().map(|(id, _)| id).collect();
+        let expected = if is_found {
+            vec!["sqlite.rollback-journal"]
+        } else {
+            vec![]
+        };
+        assert_eq!(ids, expected, "{mode}");
+    };
+    check("delete", true);
+    check("wal", false);
+}
+
+/// Programs that do nothing but use a core each, ended with the test.
+struct Busy(Vec<Child>);
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        for child in &mut self.0 {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+#[test]
+fn busy_neighbours_are_found_and_named_within_ten_seconds() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let busy = |_| {
+        Command::new("sh")
+            .args(["-c", "while :; do :; done"])
+            .spawn()
+            .expect("a shell")
+    };
+    let _busy = Busy((0..2 * cores).map(busy).collect());
+    let mut command = program();
+    command
+        .args(["doctor", "--json", "--only", "cpu"])
+        .current_dir(folder.path());
+    let document = document(&mut command);
+    let findings = document["findings"].as_array().expect("findings");
+    let neighbour = findings
+        .iter()
+        .find(|finding| finding["id"] == "cpu.busy-neighbour");
+    let neighbour = neighbour.unwrap_or_else(|| panic!("{document}"));
+    assert_ne!(neighbour["level"], "low", "{neighbour}");
+    assert_eq!(neighbour["sure"], "measured");
+    let seconds = document["seconds"].as_f64().expect("a time");
+    assert!(seconds < 10.0, "{seconds} s");
+}
+
+#[test]
+fn every_question_to_a_server_is_answered() {
+    for variable in ["HAKARU_TEST_MARIADB_URL", "HAKARU_TEST_POSTGRES_URL"] {
+        let url = std::env::var(variable)
+            .unwrap_or_else(|_| panic!("{variable} is not set; run with cargo xtask with-servers"));
+        let folder = tempfile::tempdir().expect("a folder");
+        let arguments = ["--only", "database", "--database", url.as_str()];
+        let document = document(&mut doctor(folder.path(), &arguments));
+        assert_eq!(document["unseen"], serde_json::json!([]), "{variable}");
+        let databases = document["snapshot"]["databases"]
+            .as_array()
+            .expect("databases");
+        assert_eq!(databases.len(), 1);
+        let values = databases[0]["values"].as_object().expect("values");
+        assert!(values.len() > 100, "{} values", values.len());
+        assert!(values.contains_key("max_connections"));
+    }
+}
+
+#[test]
+fn pages_fit_the_terminal_in_both_languages_and_list_every_check() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for columns in ["60", "80", "120"] {
+        for language in ["en", "ja"] {
+            for arguments in [&["doctor", "--measure", "no"][..], &["doctor", "--list"]] {
+                let mut command = program();
+                command
+                    .args(arguments)
+                    .args(["--lang", language])
+                    .env("COLUMNS", columns)
+                    .current_dir(folder.path());
+                let output = ended(&mut command);
+                let page = String::from_utf8(output.stdout).expect("text");
+                let most: usize = columns.parse().expect("a number");
+                for line in page.lines() {
+                    assert!(report::text::width(line) <= most, "{columns}: {line}");
+                }
+                assert!(page.lines().count() > 3, "{page}");
+            }
+        }
+    }
+}
+
+#[test]
+fn two_machines_are_compared_and_a_wrong_document_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let kept = folder.path().join("here.json");
+    let mut document = document(&mut doctor(folder.path(), &[]));
+    document["snapshot"]["machine"]["clocksource"] = "acpi_pm".into();
+    std::fs::write(&kept, document.to_string()).expect("a file");
+    let compare = |file: &Path| {
+        let mut command = program();
+        command
+            .args(["doctor", "--measure", "no", "--lang", "en", "--compare"])
+            .arg(file)
+            .current_dir(folder.path());
+        command
+    };
+    let page = String::from_utf8(ended(&mut compare(&kept)).stdout).expect("text");
+    assert!(page.contains("machine.clocksource: "), "{page}");
+    assert!(page.contains("| acpi_pm"), "{page}");
+    std::fs::write(&kept, "{}").expect("a file");
+    let refused = compare(&kept).output().expect("the program runs");
+    assert_eq!(refused.status.code(), Some(1));
+}
+
+#[test]
+fn a_page_in_html_stands_alone() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut command = program();
+    command
+        .args(["doctor", "--measure", "no", "--html", "doctor.html"])
+        .current_dir(folder.path());
+    ended(&mut command);
+    let page = std::fs::read_to_string(folder.path().join("doctor.html")).expect("a page");
+    assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"));
+    for fetching in ["<script", "<link", "src=", "@import"] {
+        assert!(!page.contains(fetching), "{fetching}");
+    }
+}
+
+#[test]
+fn a_database_elsewhere_is_not_asked_without_a_yes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut command = doctor(
+        folder.path(),
+        &["--database", "mysql2://me:secret@db.example.org/app"],
+    );
+    let output = command.output().expect("the program runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("--host-ok db.example.org"), "{said}");
+    assert!(!said.contains("secret"), "{said}");
+}
