@@ -441,7 +441,7 @@ mod tests {
         ]);
         let page = journal.text(COLUMNS, Language::Japanese);
         for said in [
-            "雑音は不明",
+            "ノイズは不明",
             "比較不可: 負荷が異なる",
             "コミット aaaaaaa → bbbbbbb",
         ] {

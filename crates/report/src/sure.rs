@@ -49,7 +49,7 @@ fn samples(view: &View<'_>) -> Text {
         .find_map(|(name, q)| Some((name, interval(q)?)));
     match known {
         Some((name, (low, high))) => text!(
-            "{count} in {window}; {name} latency lies between {low} and {high} at best (95% sure)",
+            "{count} in {window}; {name} is between {low} and {high} (95 % confidence; the true interval may be wider)",
             count,
             window,
             name,
@@ -99,7 +99,7 @@ fn inside(view: &View<'_>) -> Text {
             let share = numbers::share(overall.balance.unaccounted / overall.seen_mean_ms);
             let sampled = numbers::count(overall.cpu_sampled);
             text!(
-                "{counted}; {share} of their time unaccounted; CPU read on {sampled} of them",
+                "{counted}; {share} of their time is unaccounted for; CPU time was sampled on {sampled} of them",
                 counted,
                 share,
                 sampled
@@ -115,13 +115,17 @@ fn seen(overall: &RouteBalance) -> Text {
     let told = numbers::count(overall.told);
     let answered = numbers::count(overall.answered);
     match overall.told == all {
+        true if overall.told == overall.answered => text!(
+            "all {answered} answered requests were traced inside the app",
+            answered
+        ),
         true => text!(
-            "{told} of {answered} answered requests were seen inside the app",
+            "{told} of {answered} answered requests were traced inside the app",
             told,
             answered
         ),
         false => text!(
-            "{told} of {answered} answered requests were seen inside the app, drawn at random as they came so \
+            "{told} of {answered} answered requests were traced inside the app, drawn at random as they came so \
              densely; counts and sums are scaled to all",
             told,
             answered

@@ -11,7 +11,10 @@ use crate::{View, facts, numbers};
 pub(crate) fn what_dominates(view: &View<'_>) -> Text {
     let overall = &view.breakdown.overall;
     if overall.requests == 0 {
-        return text!("No request fell into the measured window, so there is nothing to explain.");
+        return match view.recording.meta.ended_early {
+            Some(_) => text!("Nothing was measured: the run ended during warm-up."),
+            None => text!("Nothing was measured: no request was due in the measured window."),
+        };
     }
     if overall.answered == 0 {
         return text!("Not one request was answered.");
@@ -100,12 +103,17 @@ pub(crate) fn failed(view: &View<'_>) -> Option<Text> {
     let overall = &view.breakdown.overall;
     let failed = overall.errors + overall.checks_failed;
     let share = failed as f64 / overall.requests.max(1) as f64;
-    (share >= findings::FAILED_SHARE_LOUD).then(|| {
-        text!(
-            "{share} of the requests failed ({count}): mend that before trusting any time below.",
+    let count = numbers::count(failed);
+    (share >= findings::FAILED_SHARE_LOUD).then(|| match failed == overall.requests {
+        true => text!(
+            "Every request failed ({count}). Fix that before you read any of the times below.",
+            count
+        ),
+        false => text!(
+            "{share} of the requests failed ({count}). Fix that before you read any of the times below.",
             share = numbers::share(share),
-            count = numbers::count(failed)
-        )
+            count
+        ),
     })
 }
 
@@ -130,6 +138,10 @@ pub(crate) fn fix_first(view: &View<'_>) -> Text {
                     gain,
                     number
                 ),
+                // It says itself how many failed.
+                false if finding.rule == "errors" => {
+                    text!("{title}. Fix this first (finding {number}).", title, number)
+                }
                 false => text!(
                     "Fix first: {title}{gain}, finding {number}.",
                     title,

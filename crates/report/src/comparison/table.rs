@@ -106,7 +106,7 @@ fn sides(comparison: &Comparison) -> Vec<Text> {
     let mut lines: Vec<Text> = lines.collect();
     if comparison.redone > 0 {
         lines.push(text!(
-            "{measurements} made again: the host was disturbed",
+            "{measurements} repeated because of noise on this host",
             measurements = counted!(comparison.redone as u64, "measurement")
         ));
     }

@@ -53,11 +53,15 @@ pub(super) fn write(page: &mut Page, view: &View<'_>) {
             .iter()
             .map(|route| facts::time_share(route, overall))
             .sum();
-        let sentence = text!(
-            "{routes} take {share} of the time together (all of them: --json)",
-            routes = counted!(others.len() as u64, "more route"),
-            share = numbers::share(share)
-        );
+        let share = numbers::share(share);
+        let sentence = match others.len() {
+            1 => text!("1 more route takes {share} of the time (see --json)", share),
+            count => text!(
+                "{count} more routes take {share} of the time (see --json)",
+                count,
+                share
+            ),
+        };
         page.inked(2, Ink::Faint, sentence);
     }
 }
