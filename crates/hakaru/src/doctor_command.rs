@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use doctor::collect::Wanted;
 use doctor::page::Shown;
 use doctor::{Area, checks, collect, compare, diagnose, measure, page, v1};
+use words::text;
 
 use crate::exit::{Exit, Failure};
 use crate::{config, language, talk};
@@ -115,7 +116,10 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
     if let Some(path) = &args.html {
         let text = page::html(&shown, language::chosen());
         std::fs::write(path, text).map_err(|error| failed("write", path, &error))?;
-        talk::say(&format!("the page is in {}", path.display()));
+        talk::say(text!(
+            "the page is in {path}",
+            path = path.display().to_string()
+        ));
     }
     if let Some(other) = other {
         let comparison = compare::compare(&snapshot, &other, &args.only);

@@ -275,7 +275,10 @@ fn grid(args: &TuneArgs, model: &Model) -> Vec<Candidate> {
     if !cells.contains(&present) {
         cells.push(present);
     }
-    talk::say(format!("predicting {} settings", cells.len()));
+    talk::say(text!(
+        "predicting {settings}",
+        settings = counted!(cells.len() as u64, "setting")
+    ));
     let candidate = |cell: Cell| {
         let setup = Setup {
             workers: cell.workers,
