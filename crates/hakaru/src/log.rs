@@ -2,7 +2,7 @@
 
 use recording::Recording;
 use report::journal::{Journal, Line, Tried};
-use store::{JournalEntry, RunEntry, RunRef, Store, Trial};
+use store::{JournalEntry, RunEntry, RunRef, Store, StoreError, Trial};
 use words::text;
 
 use crate::cli::LogArgs;
@@ -47,10 +47,12 @@ pub(crate) fn open() -> Result<Store, Failure> {
         )
     })?;
     if !Store::path_in(&folder).exists() {
-        return Err(Failure::new(
-            Exit::Usage,
-            "no run is kept in this folder yet; start with `hakaru run`",
-        ));
+        // As the store itself says of a database without a run; looking must not make one.
+        let error = StoreError::NoRun {
+            wanted: RunRef::Last,
+            path: Store::path_in(&folder),
+        };
+        return Err(Failure::new(Exit::Failed, error));
     }
     Store::open(&folder).map_err(|error| Failure::new(Exit::Failed, error))
 }
@@ -85,7 +87,7 @@ fn add_trials(lines: &mut Vec<Line>, trials: Vec<(i64, Trial)>) {
     }
 }
 
-fn line(store: &Store, entry: RunEntry) -> Result<Line, store::StoreError> {
+fn line(store: &Store, entry: RunEntry) -> Result<Line, StoreError> {
     let known = match store.journal(entry.number)? {
         Some(known) => known,
         // Kept by an older program, or cut off: the facts are all there is.

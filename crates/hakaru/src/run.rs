@@ -108,6 +108,7 @@ pub(crate) fn claim(
 ) -> Result<Option<(Store, RunClaim)>, Failure> {
     let claimed = Store::open(&settings.project).and_then(|store| {
         let claim = store.claim()?.part_of(settings.part_of);
+        store.check()?;
         Ok((store, claim))
     });
     match claimed {

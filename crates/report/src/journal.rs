@@ -183,20 +183,21 @@ impl Journal {
 }
 
 /// The columns, and how soon each is left out.
-const HEADS: [(Phrase, u8); 9] = [
+const HEADS: [(Phrase, u8); 10] = [
     (phrase!("run"), 0),
-    (phrase!("commit"), 4),
-    (phrase!("score"), 3),
+    (phrase!("begun (UTC)"), 1),
+    (phrase!("commit"), 5),
+    (phrase!("score"), 4),
     (phrase!("rps"), 0),
-    (phrase!("p50"), 1),
+    (phrase!("p50"), 2),
     (phrase!("p95"), 0),
-    (phrase!("p99"), 2),
+    (phrase!("p99"), 3),
     (phrase!("failed"), 0),
     (phrase!("against the last of this load"), 0),
 ];
 
 impl Row {
-    fn cells(&self, language: Language) -> [String; 9] {
+    fn cells(&self, language: Language) -> [String; 10] {
         let line = &self.line;
         let known =
             |value: Option<f64>| value.map_or_else(|| numbers::UNKNOWN.to_owned(), numbers::plain);
@@ -205,6 +206,7 @@ impl Row {
         let mark = if line.dirty.is_empty() { "" } else { "+" };
         [
             line.number.to_string(),
+            minute_of(line.started_at_unix_ms),
             format!("{commit}{mark}"),
             known(line.score),
             known(line.rps),
@@ -339,6 +341,27 @@ fn load(line: &Line) -> Option<Load<'_>> {
     (!line.settings.is_empty()).then(|| LOAD.map(|name| known.get(name).copied()))
 }
 
+/// Day and minute in UTC, such as `2026-11-25 01:40`; empty for a line that holds no run.
+fn minute_of(unix_ms: i64) -> String {
+    if unix_ms == 0 {
+        return String::new();
+    }
+    let minutes = unix_ms.div_euclid(60_000);
+    let (days, minute) = (minutes.div_euclid(1440), minutes.rem_euclid(1440));
+    // Years that begin in March end with the leap day (the algorithm `civil_from_days` of Howard Hinnant).
+    let days = days + 719_468;
+    let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = (month_from_march + 2) % 12 + 1;
+    let year = era * 400 + year_of_era + i64::from(month <= 2);
+    let (hour, minute) = (minute / 60, minute % 60);
+    format!("{year}-{month:02}-{day:02} {hour:02}:{minute:02}")
+}
+
 /// What differs, one sentence each.
 fn changes(before: &Line, line: &Line) -> Vec<Text> {
     let mut changes = Vec::new();
@@ -418,6 +441,17 @@ fn spread(lines: &[Line], wanted: &Line) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn days_of_leap_years_are_counted() {
+        let check = |unix_s: i64, expected| assert_eq!(minute_of(unix_s * 1000), expected);
+        check(1, "1970-01-01 00:00");
+        check(951_782_399, "2000-02-28 23:59");
+        check(951_782_400, "2000-02-29 00:00");
+        check(1_709_251_200, "2024-03-01 00:00");
+        check(1_735_689_599, "2024-12-31 23:59");
+        check(0, "");
+    }
 
     fn line(number: i64, commit: &str, settings: &str, score: f64) -> Line {
         Line {

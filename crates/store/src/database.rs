@@ -4,6 +4,7 @@ use std::fs::{DirBuilder, OpenOptions, Permissions};
 use std::io::ErrorKind;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 use rusqlite::Connection;
@@ -96,6 +97,9 @@ const APPLICATION_ID: i64 = i32::from_be_bytes(*b"HKRC") as i64;
 /// Long enough for another process to commit its second's chunk on a slow disk.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// A run waits no longer for the look at its database.
+const CHECK_MAX: Duration = Duration::from_secs(3);
+
 impl Store {
     /// Opens the project's store, and makes it where there is none.
     pub fn open(project: &Path) -> Result<Store, StoreError> {
@@ -119,6 +123,41 @@ impl Store {
             .map_err(failed)?;
         migrate(&mut database).map_err(failed)?;
         Ok(Store { folder, database })
+    }
+}
+
+impl Store {
+    /// Looks at the file's structure before a run is written into it, for a few seconds at most: what has not been found
+    /// by then is left to the commands that read.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] when pages are damaged.
+    pub fn check(&self) -> Result<(), StoreError> {
+        let path = self.path();
+        let interrupt = self.database.get_interrupt_handle();
+        let (done, waiting) = channel::<()>();
+        let found: rusqlite::Result<String> = std::thread::scope(|scope| {
+            scope.spawn(move || {
+                if waiting.recv_timeout(CHECK_MAX) == Err(RecvTimeoutError::Timeout) {
+                    interrupt.interrupt();
+                }
+            });
+            let found = self
+                .database
+                .query_row("PRAGMA quick_check(1)", [], |row| row.get(0));
+            drop(done);
+            found
+        });
+        match found {
+            Ok(found) if found == "ok" => Ok(()),
+            Ok(found) => Err(StoreError::Corrupt { path, what: found }),
+            Err(error)
+                if error.sqlite_error_code() == Some(rusqlite::ErrorCode::OperationInterrupted) =>
+            {
+                Ok(())
+            }
+            Err(error) => Err(StoreError::sqlite(&path, 0, error)),
+        }
     }
 }
 

@@ -114,6 +114,18 @@ fn a_second_run_in_the_folder_is_refused() {
         &format!("kill -INT {}", first.pid()),
     ];
     second.check(7, &parts);
+    // The first second of the run is kept by and by.
+    let mut beside = None;
+    wait_until("the run is listed", || {
+        let report = project.hakaru(&["report", "--json"]).output();
+        let report = report.expect("hakaru runs");
+        beside = serde_json::from_slice::<serde_json::Value>(&report.stdout).ok();
+        beside.is_some()
+    });
+    let beside = beside.expect("it is listed");
+    assert!(beside["ended_early"].is_null(), "{beside:#}");
+    let told = format!("this run is still going on (process {})", first.pid());
+    assert!(beside["troubles"].to_string().contains(&told), "{beside:#}");
     first.signal(rustix::process::Signal::INT);
     first.end().check(130, &["ended early: interrupted"]);
 }

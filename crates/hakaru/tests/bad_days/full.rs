@@ -62,6 +62,28 @@ fn a_disk_that_fills_up_during_the_run() {
 }
 
 #[test]
+fn a_database_that_is_damaged_in_its_middle_is_noticed_before_the_load() {
+    let project = Project::new(HELLO);
+    project.run().check(0, &["HAKARU RUN 1"]);
+    // Opening the store folds the log of the last commits into the file when the last reader closes it.
+    project.end(&["log"]).check(0, &[]);
+    let path = project.path.join(".hakaru/hakaru.db");
+    let mut bytes = std::fs::read(&path).expect("the database");
+    let (first, last) = (bytes.len() / 3, bytes.len() * 2 / 3);
+    bytes[first..last].fill(0x5a);
+    std::fs::write(&path, &bytes).expect("it is damaged");
+    let said = project.run();
+    said.check(
+        8,
+        &["is damaged", "move it aside", "this run will not be kept"],
+    );
+    let warned = said.stderr.find("is damaged");
+    assert!(warned < said.stderr.find("loading"), "{said}");
+    let after = std::fs::read(&path).expect("the database");
+    assert!(after == bytes, "it is left as it was");
+}
+
+#[test]
 fn a_folder_that_cannot_be_written() {
     let project = Project::new(HELLO);
     project.write(".hakaru", "a file where the folder should be");
