@@ -74,7 +74,7 @@ fn hidden(is_virtual: bool, measures: &Measures, unseen: &mut Vec<Unseen>) {
         push(
             unseen,
             "whether the host mitigates",
-            "a virtual machine; switching mitigations on changed nothing here, so the hypervisor may hide or force them"
+            "a virtual machine: its hypervisor may hide mitigations or force them, which nothing inside can show"
                 .to_owned(),
         );
     }

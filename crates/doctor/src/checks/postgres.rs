@@ -206,8 +206,9 @@ pub(super) const CHECKS: &[Check] = &[
                 .measures
                 .sync_ns
                 .filter(|ns| db.is_local && waits && *ns > 2e6)?;
+            let level = if ns > 1e7 { Level::Medium } else { Level::Low };
             Some(
-                Found::new(Level::Medium, "synchronous_commit = on")
+                Found::new(level, "synchronous_commit = on")
                     .cost(Cost::Each {
                         ns,
                         event: phrase!("commit"),

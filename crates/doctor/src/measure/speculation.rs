@@ -10,11 +10,14 @@
 
 use std::io;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use super::{interpreter, push};
 use crate::collect::command_output;
 use crate::snapshot::{Factor, Measures, Unseen};
 
+/// For all pairs of one measurement: on a machine that others load, fewer pairs and a wider interval, not a longer wait.
+const DEADLINE: Duration = Duration::from_millis(1200);
 /// Pairs of which the median is taken: the interval is the one between the 3rd and the 10th.
 const PAIRS: usize = 12;
 /// Blocks with a Ruby's start each: ABBA, twice.
@@ -97,7 +100,11 @@ fn paired(
     run: impl Fn() -> Option<f64> + Sync,
 ) -> io::Result<Vec<(f64, f64)>> {
     let mut times = Vec::with_capacity(pairs);
+    let begin = Instant::now();
     for pair in 0..pairs {
+        if begin.elapsed() > DEADLINE {
+            break;
+        }
         let with = || in_thread(prepare, &run);
         let without = || in_thread(|| Ok(()), &run);
         let (off, on) = match pair % 2 {

@@ -3,7 +3,7 @@
 use words::{Language, Text, phrase, text};
 
 use super::{Shown, measured, subjects};
-use crate::check::{Area, Verdict};
+use crate::check::{Area, Cost, Verdict};
 use crate::checks;
 use crate::compare::Comparison;
 
@@ -70,15 +70,18 @@ fn write_verdict(page: &mut String, number: usize, verdict: &Verdict, language: 
     for evidence in &found.evidence {
         page.push_str(&format!("   {}\n", plain(evidence)));
     }
-    let sure = found.sure.word().written_in(language);
-    let cost = say(found.cost.text());
     page.push_str(&format!(
         "   {}\n",
         say(text!("why: {why}", why = check.why))
     ));
+    let cost = say(found.cost.text());
+    let sure = found.sure.word().written_in(language);
     page.push_str(&format!(
         "   {}\n",
-        say(text!("cost: {cost} ({sure})", cost, sure))
+        say(match found.cost {
+            Cost::Unknown => text!("cost: {cost}", cost),
+            _ => text!("cost: {cost} ({sure})", cost, sure),
+        })
     ));
     for change in &found.change {
         page.push_str(&format!(
