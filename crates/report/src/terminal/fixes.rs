@@ -122,14 +122,14 @@ fn write_fix(page: &mut Page, finding: &Finding, whole: bool) {
 
 fn sure(finding: &Finding) -> Text {
     let sure = match finding.confidence {
-        Confidence::Low => text!("a hint (low confidence)"),
-        Confidence::Medium => text!("likely (medium confidence)"),
-        Confidence::High => text!("shown by the evidence (high confidence)"),
+        Confidence::Low => text!("low confidence (a hint)"),
+        Confidence::Medium => text!("medium confidence (likely)"),
+        Confidence::High => text!("high confidence (shown by the evidence)"),
     };
     let safe = match finding.remedy.safety {
-        Safety::Safe => text!("; safe to apply, can be taken back"),
-        Safety::Careful => text!("; careful: it changes resources or timing"),
-        Safety::Code => text!("; needs a change of code"),
+        Safety::Safe => text!(". Risk: none; it can be taken back"),
+        Safety::Careful => text!(". Risk: changes memory use or timing"),
+        Safety::Code => text!(". Needs a change of code"),
         Safety::None => Text::default(),
     };
     text!("{sure}{safe}", sure, safe)

@@ -119,7 +119,7 @@ fn a_run_reads_from_the_verdict_down() {
             "from app.rb:120 in get_message",
             "Fix:  Fetch all users",
             "Gain: 22% of all time: −9.60 ms of 40.0 ms",
-            "shown by the evidence (high confidence); needs a change of code",
+            "high confidence (shown by the evidence). Needs a change of code",
             "3% busy on 1 thread; late by 1.00 ms at p99",
             "at least 1.10 µs of CPU per request by its own estimate; nothing dropped",
             "1.40 of 2 cores busy (app 1.10",
