@@ -12,8 +12,10 @@ const MAKES_ROWS: [&str; 3] = [
     "yield_hash_rows",
     "Sequel::Model::ClassMethods#call",
 ];
-/// Methods that turn objects into JSON, by the ends of their names: the app's own, ActiveSupport's and the json gem's.
-const MAKES_JSON: [&str; 4] = ["as_json", "to_json", "serializable_hash", "JSON.generate"];
+/// Methods that turn objects into JSON, by the ends of their names: the app's own, ActiveSupport's and ActiveModel's.
+const MAKES_JSON: [&str; 3] = ["as_json", "to_json", "serializable_hash"];
+/// Beginnings of the names of libraries that write and read JSON.
+const JSON: [&str; 4] = ["JSON.", "JSON::", "ActiveSupport::JSON", "Oj."];
 /// Files of libraries below which statements are built, issued and read, by parts of their paths; and what is not that in them.
 const QUERIES: [&str; 6] = [
     "/active_record/",
@@ -194,7 +196,9 @@ fn does(profile: &Profile, locations: &[Location], root: &str) -> Does {
 }
 
 fn makes_json(frame: &Frame) -> bool {
-    MAKES_JSON.iter().any(|method| frame.name.ends_with(method))
+    let name = &frame.name;
+    MAKES_JSON.iter().any(|end| name.ends_with(end))
+        || JSON.iter().any(|start| name.starts_with(start))
 }
 
 fn queries(frame: &Frame) -> bool {

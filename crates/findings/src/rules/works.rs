@@ -113,10 +113,11 @@ fn of(context: &Context<'_>, work: &Work) -> Option<Finding> {
         .map(|act| context.act_demand(act, BurstKind::Running))
         .sum::<Demand>();
     let sampled = sampled(context, work);
-    let routes = acts.iter().flat_map(|act| &act.routes);
-    let all_sampled = work.rule == JSON && routes.clone().all(|(at, ..)| context.is_sampled(*at));
+    let mut routes = acts.iter().flat_map(|act| &act.routes);
+    let (by_samples, by_time) = (sampled.demand.sum(), timed.sum());
     // Objects may ask the database while they are written: samples tell that apart, times do not.
-    let demand = if all_sampled || sampled.demand.sum() > timed.sum() {
+    let is_sampled = by_samples > 0.0 && routes.all(|(at, ..)| context.is_sampled(*at));
+    let demand = if is_sampled || by_samples > by_time {
         sampled.demand
     } else {
         timed
