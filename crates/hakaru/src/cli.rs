@@ -61,6 +61,8 @@ pub(crate) enum Command {
     Try(Box<TryArgs>),
     /// List the runs that were kept: what changed since the one before, and what that gave
     Log(LogArgs),
+    /// Remove runs that are not needed any more, after a question
+    Prune(crate::prune::PruneArgs),
     /// Add a remark to a run in the journal
     Note(NoteArgs),
     /// Compare two schemas, or bring a database to the wanted one
@@ -222,6 +224,7 @@ pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
         "" | "s" => 1.0,
         "m" | "min" => 60.0,
         "h" => 3600.0,
+        "d" => 86_400.0,
         _ => {
             return Err(format!(
                 "`{text}` is not a duration; use for example 500ms, 20s, 2m or 1h"
@@ -259,6 +262,7 @@ mod tests {
         check("1.5m", Some(90.0));
         check("500ms", Some(0.5));
         check("2h", Some(7200.0));
+        check("30d", Some(2_592_000.0));
         check("", None);
         check("s", None);
         check("-1s", None);

@@ -19,6 +19,7 @@ mod note;
 mod page;
 mod predict;
 mod profile;
+mod prune;
 mod revision;
 mod run;
 mod schema;
@@ -58,6 +59,7 @@ fn main() -> ExitCode {
         Command::Compare(args) => compare::compare(&args),
         Command::Try(args) => compare::trial::try_finding(&args),
         Command::Log(args) => log::log(&args),
+        Command::Prune(args) => prune::prune(&args),
         Command::Note(args) => note::note(&args),
         Command::Links(args) => links::links(&args),
         Command::Schema(args) => return schema::run(&args),

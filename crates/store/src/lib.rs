@@ -5,7 +5,7 @@
 //! of `recording::format`. One run at a time may be written in a project: [`RunClaim`] holds a lock
 //! file for as long, which the kernel releases however the process ends.
 //!
-//! Nothing is ever deleted or renamed here, also not when the file turns out to be damaged.
+//! Nothing is deleted or renamed here but runs that are named ([`Store::remove`]), also not when the file turns out to be damaged.
 //!
 //! Start reading at [`Store`], then [`RunWriter`].
 
@@ -14,6 +14,7 @@ mod database;
 mod error;
 mod journal;
 mod profile;
+mod prune;
 mod read;
 mod trial;
 mod undo;
@@ -27,6 +28,7 @@ pub use claim::RunClaim;
 pub use error::StoreError;
 pub use journal::JournalEntry;
 pub use profile::StoredProfile;
+pub use prune::Removed;
 pub use trial::Trial;
 pub use undo::Undo;
 pub use write::RunWriter;

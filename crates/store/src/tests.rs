@@ -107,6 +107,29 @@ fn a_run_cut_off_is_readable_and_says_so() {
 }
 
 #[test]
+fn named_runs_go_with_what_belongs_to_them() {
+    let project = TempDir::new().unwrap();
+    for _ in 0..3 {
+        let mut run = open(&project).begin_run(&meta("puma")).unwrap();
+        run.append(&chunk(1..40)).unwrap();
+        run.finish(&summary("puma")).unwrap();
+    }
+    let mut store = open(&project);
+    store.add_note(RunRef::Number(2), "of the second").unwrap();
+    let claim = store.claim().unwrap();
+    let removed = store.remove(&[1, 2, 7], &claim).unwrap();
+    assert_eq!((removed.runs, removed.profiles), (2, 0));
+    store.shrink().unwrap();
+    let left: Vec<i64> = store.list().unwrap().iter().map(|run| run.number).collect();
+    assert_eq!(left, [3]);
+    assert_eq!(store.load(RunRef::Last).unwrap().entry.number, 3);
+    assert!(store.notes(2).unwrap().is_empty());
+    drop((store, claim));
+    let fourth = open(&project).begin_run(&meta("puma")).unwrap();
+    assert_eq!(fourth.number(), 4, "numbers are not given again");
+}
+
+#[test]
 fn what_was_noted_on_the_way_is_kept_in_a_run_cut_off() {
     let project = TempDir::new().unwrap();
     let mut run = open(&project).begin_run(&meta("puma")).unwrap();

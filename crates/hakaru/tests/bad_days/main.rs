@@ -6,6 +6,7 @@ mod crash;
 mod during;
 mod full;
 mod interrupt;
+mod prune;
 mod start;
 mod support;
 mod usage;
