@@ -12,7 +12,8 @@ use report::profile::ProfileView;
 use stacks::Profile;
 
 use crate::exit::{Exit, Failure};
-use crate::{language, talk};
+use crate::language;
+use crate::talk::{self, look};
 use kept::Found;
 
 use cli::{DiffArgs, ExportArgs, FilterArgs, ProfileArgs, ProfileCommand, ShowArgs};
@@ -43,12 +44,21 @@ fn show(args: &ShowArgs) -> Result<Exit, Failure> {
         crate::page::write_html(path, &report::profile::to_html(&view, language::chosen()))?;
     }
     if let Some(name) = &args.around {
-        let around = report::profile::around(&found.profile, name, language::chosen());
+        let around = report::profile::around(
+            &found.profile,
+            name,
+            look::page_columns(),
+            language::chosen(),
+        );
         talk::data(&around.map_err(|error| Failure::new(Exit::Usage, error))?);
     } else if args.json {
         talk::data(&report::profile::json(&view));
     } else if args.html.is_none() {
-        talk::data(&report::profile::page(&view, language::chosen()));
+        talk::data(&report::profile::page(
+            &view,
+            look::page_columns(),
+            language::chosen(),
+        ));
     }
     Ok(Exit::Ok)
 }
@@ -65,9 +75,9 @@ fn diff(args: &DiffArgs) -> Result<Exit, Failure> {
         talk::data(&report::profile::difference_json(&before, &after, &diff));
     } else if args.html.is_none() {
         talk::data(&report::profile::difference(
-            &before,
-            &after,
+            (&before, &after),
             &diff,
+            look::page_columns(),
             language::chosen(),
         ));
     }

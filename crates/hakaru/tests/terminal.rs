@@ -206,3 +206,21 @@ fn a_page_for_a_browser_goes_to_standard_output_alone() {
     let both = ["load", &url, "--html", "-", "--json"];
     assert_eq!(hakaru(folder.path(), &[], &both).status.code(), Some(2));
 }
+
+#[test]
+fn pages_of_recordings_fit_every_terminal() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    write_app(
+        folder,
+        "def a_method_whose_name_is_much_longer_than_most = 20_000.times { |n| n.to_s }\n\
+         run ->(_env) { a_method_whose_name_is_much_longer_than_most; sleep 0.005; [200, {}, ['ok']] }\n",
+    );
+    let run = ["run", "-d", "2s", "--warmup", "500ms"];
+    told(folder, &[], &run);
+    let check = |arguments: &[&str]| check(folder, arguments);
+    check(&["predict", "--threads", "4"]);
+    check(&["tune", "--advise"]);
+    check(&["profile", "show", "1"]);
+    check(&["profile", "show", "1", "--around", "a_method_whose_name"]);
+}

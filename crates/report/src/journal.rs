@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use chrono::DateTime;
 use serde_json::{Value, json};
 use words::{Language, Phrase, Text, phrase, text};
 
@@ -343,23 +344,8 @@ fn load(line: &Line) -> Option<Load<'_>> {
 
 /// Day and minute in UTC, such as `2026-11-25 01:40`; empty for a line that holds no run.
 fn minute_of(unix_ms: i64) -> String {
-    if unix_ms == 0 {
-        return String::new();
-    }
-    let minutes = unix_ms.div_euclid(60_000);
-    let (days, minute) = (minutes.div_euclid(1440), minutes.rem_euclid(1440));
-    // Years that begin in March end with the leap day (the algorithm `civil_from_days` of Howard Hinnant).
-    let days = days + 719_468;
-    let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = (month_from_march + 2) % 12 + 1;
-    let year = era * 400 + year_of_era + i64::from(month <= 2);
-    let (hour, minute) = (minute / 60, minute % 60);
-    format!("{year}-{month:02}-{day:02} {hour:02}:{minute:02}")
+    let moment = DateTime::from_timestamp_millis(unix_ms).filter(|_| unix_ms != 0);
+    moment.map_or_else(String::new, |at| at.format("%Y-%m-%d %H:%M").to_string())
 }
 
 /// What differs, one sentence each.

@@ -15,7 +15,8 @@ use super::cli::{Mode, ProfileArgs};
 use super::kept;
 use crate::exit::{Exit, Failure};
 use crate::run::places;
-use crate::{language, signals, talk};
+use crate::talk::{self, look};
+use crate::{language, signals};
 
 /// Rings are read that often, so that none fills up.
 const POLL: Duration = Duration::from_millis(20);
@@ -101,7 +102,7 @@ pub(super) fn show(
     talk::data(&if args.json {
         report::profile::json(&view)
     } else {
-        report::profile::page(&view, language::chosen())
+        report::profile::page(&view, look::page_columns(), language::chosen())
     });
     match &args.html {
         Some(path) => {

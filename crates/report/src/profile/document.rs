@@ -7,6 +7,7 @@ use words::Language;
 use super::graph::Graphs;
 use super::{ProfileView, difference, difference_json, page};
 use crate::html;
+use crate::text::COLUMNS;
 
 /// Nodes of a page's graph. What is left out is narrower than a ten-thousandth, and said.
 const NODES_MAX: usize = 30_000;
@@ -26,7 +27,11 @@ pub fn to_html(view: &ProfileView<'_>, language: Language) -> String {
     document["number"] = json!(view.number);
     document["counted"] = view.counted.map_or(Value::Null, super::counted_json);
     document["flame"] = graphs.end();
-    html::page(&document.to_string(), &page(view, language), language)
+    html::page(
+        &document.to_string(),
+        &page(view, COLUMNS, language),
+        language,
+    )
 }
 
 /// The page of a difference.
@@ -51,7 +56,7 @@ pub fn difference_to_html(
     });
     html::page(
         &document.to_string(),
-        &difference(before, after, diff, language),
+        &difference((before, after), diff, COLUMNS, language),
         language,
     )
 }

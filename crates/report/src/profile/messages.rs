@@ -16,7 +16,6 @@ const NODES_MAX: usize = 3_000;
 const ROUTES_MAX: usize = 30;
 /// Rows in the terminal, and their width.
 const ROWS: usize = 10;
-const COLUMNS: usize = 100;
 
 /// All of one route.
 #[derive(Clone, Copy, Debug, Default)]
@@ -71,7 +70,7 @@ pub(super) fn json(profile: &Profile) -> Value {
 }
 
 /// The same in a terminal; nothing without any.
-pub(super) fn lines(out: &mut String, profile: &Profile, language: Language) {
+pub(super) fn lines(out: &mut String, profile: &Profile, columns: usize, language: Language) {
     let all = by_route(profile);
     if all.is_empty() {
         return;
@@ -86,7 +85,7 @@ pub(super) fn lines(out: &mut String, profile: &Profile, language: Language) {
             millis(sum.length_max),
             one_line(profile.route(*route)),
         );
-        let _ = writeln!(out, "{}", fit(&text, COLUMNS));
+        let _ = writeln!(out, "{}", fit(&text, columns));
     }
 }
 

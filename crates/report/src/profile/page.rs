@@ -9,17 +9,16 @@ use words::{Language, Phrase, Text, phrase, text};
 
 use super::{CountedView, ProfileView, flame};
 use crate::numbers;
-use crate::text::{fit, left, one_line, right};
+use crate::text::{fit, fold, left, one_line, right};
 
-const COLUMNS: usize = 100;
 const ROWS: usize = 15;
 const SITES: usize = 8;
 
-/// Top of the tables and a small flame graph.
-pub fn page(view: &ProfileView<'_>, language: Language) -> String {
+/// Top of the tables and a small flame graph, in so many columns.
+pub fn page(view: &ProfileView<'_>, columns: usize, language: Language) -> String {
     let profile = view.profile;
     let say = |phrase: Phrase| phrase.written_in(language);
-    let mut out = head(profile).written_in(language) + "\n";
+    let mut out = head(profile, columns).written_in(language) + "\n";
     states(&mut out, profile, language);
     let table = stacks::table(profile);
     let own = match profile.unit {
@@ -39,28 +38,25 @@ pub fn page(view: &ProfileView<'_>, language: Language) -> String {
             .inclusive
             .iter()
             .find(|other| other.frame == row.frame);
-        line(
-            &mut out,
-            profile,
-            row,
-            inclusive.map_or(row.share, |other| other.share),
-        );
+        let inclusive = inclusive.map_or(row.share, |other| other.share);
+        let line = line(profile, row, inclusive);
+        let _ = writeln!(out, "{}", fit(&line, columns));
     }
     let title = say(phrase!("FLAME GRAPH (callers above what they call)"));
     let _ = writeln!(out, "\n{title}");
-    for line in flame::lines(profile, COLUMNS, language) {
+    for line in flame::lines(profile, columns, language) {
         let _ = writeln!(out, "{line}");
     }
-    super::messages::lines(&mut out, profile, language);
+    super::messages::lines(&mut out, profile, columns, language);
     if let Some(counted) = view.counted {
-        calls(&mut out, counted, language);
+        calls(&mut out, counted, columns, language);
     }
     tail(&mut out, view, language);
-    out
+    fold(&out, columns)
 }
 
-fn head(profile: &Profile) -> Text {
-    let command = fit(&one_line(&profile.command), COLUMNS - 20);
+fn head(profile: &Profile, columns: usize) -> Text {
+    let command = fit(&one_line(&profile.command), columns.saturating_sub(20));
     let samples = counted!(profile.observations(), "sample");
     let seconds = format!("{:.1}", profile.duration as f64 / 1e9);
     match profile.unit {
@@ -95,18 +91,17 @@ fn states(out: &mut String, profile: &Profile, language: Language) {
     let _ = writeln!(out, "{}", all.join("   "));
 }
 
-fn line(out: &mut String, profile: &Profile, row: &Row, inclusive: f64) {
+fn line(profile: &Profile, row: &Row, inclusive: f64) -> String {
     let amount = match profile.unit {
         Unit::Nanos => numbers::duration_ms(row.weight as f64 / 1e6),
         _ => row.weight.to_string(),
     };
-    let text = format!(
+    format!(
         "{:>6.1}%{amount:>12}{:>12.1}%   {}",
         row.share * 100.0,
         inclusive * 100.0,
         place(&row.frame, row.hot_line),
-    );
-    let _ = writeln!(out, "{}", fit(&text, COLUMNS));
+    )
 }
 
 /// Method and where it stands; the hottest line rather than the first.
@@ -124,7 +119,7 @@ fn place(frame: &Frame, hot_line: u32) -> String {
     format!("{name}  {}:{line}", one_line(&file))
 }
 
-fn calls(out: &mut String, counted: &CountedView, language: Language) {
+fn calls(out: &mut String, counted: &CountedView, columns: usize, language: Language) {
     let (calls, repeats) = (counted.calls(), counted.repeats());
     let head = text!(
         "CALLS of {method}: {calls}, of these {repeats} ({share}) with arguments of an earlier call",
@@ -141,7 +136,7 @@ fn calls(out: &mut String, counted: &CountedView, language: Language) {
             repeats = format!("{repeats:>8}"),
             caller = one_line(caller)
         );
-        let _ = writeln!(out, "{}", fit(&line.written_in(language), COLUMNS));
+        let _ = writeln!(out, "{}", fit(&line.written_in(language), columns));
     }
     if counted.missed > 0 {
         let missed = text!(
@@ -173,8 +168,13 @@ fn tail(out: &mut String, view: &ProfileView<'_>, language: Language) {
     }
 }
 
-/// What changed from one profile to another, the largest first.
-pub fn difference(before: &Profile, after: &Profile, diff: &Diff, language: Language) -> String {
+/// What changed from one profile to another, the largest first, in so many columns.
+pub fn difference(
+    (before, after): (&Profile, &Profile),
+    diff: &Diff,
+    columns: usize,
+    language: Language,
+) -> String {
     const CHANGE_MIN: f64 = 0.005;
     let total = |profile: &Profile, weight: u64| match profile.unit {
         Unit::Nanos => Text::from(numbers::duration_ms(weight as f64 / 1e6)),
@@ -210,7 +210,7 @@ pub fn difference(before: &Profile, after: &Profile, diff: &Diff, language: Lang
                 changed.bounds[1] * 100.0,
                 place(&changed.frame, 0),
             );
-            let _ = writeln!(out, "{}", fit(&text, COLUMNS));
+            let _ = writeln!(out, "{}", fit(&text, columns));
         }
     };
     group(phrase!("NARROWER"), &|changed| {
@@ -226,14 +226,19 @@ pub fn difference(before: &Profile, after: &Profile, diff: &Diff, language: Lang
         let none = text!("No method changed its share by half a point.");
         let _ = writeln!(out, "{}", none.written_in(language));
     }
-    out
+    fold(&out, columns)
 }
 
-/// Callers and callees of every method whose name contains `text`, the heaviest methods first.
+/// Callers and callees of every method whose name contains `text`, the heaviest methods first, in so many columns.
 ///
 /// # Errors
 /// A sentence, when there is none.
-pub fn around(profile: &Profile, text: &str, language: Language) -> Result<String, String> {
+pub fn around(
+    profile: &Profile,
+    text: &str,
+    columns: usize,
+    language: Language,
+) -> Result<String, String> {
     const METHODS: usize = 5;
     let table = stacks::table(profile);
     let found: Vec<_> = table
@@ -274,9 +279,9 @@ pub fn around(profile: &Profile, text: &str, language: Language) -> Result<Strin
                     place(frame, 0)
                 };
                 let text = format!("{:>12.1}%   {name}", *weight as f64 / total * 100.0);
-                let _ = writeln!(out, "{}", fit(&text, COLUMNS));
+                let _ = writeln!(out, "{}", fit(&text, columns));
             }
         }
     }
-    Ok(out)
+    Ok(fold(&out, columns))
 }

@@ -1,6 +1,8 @@
 use serde_json::Value;
 use words::Language;
 
+use crate::text::COLUMNS;
+
 use super::{CountedView, ProfileView, difference, difference_json, json, page};
 
 fn profile(text: &str) -> stacks::Profile {
@@ -55,7 +57,7 @@ fn the_page_shows_the_table_the_flame_graph_and_the_calls() {
         profile: &profile,
         counted: Some(&counted),
     };
-    let text = page(&view, Language::English);
+    let text = page(&view, COLUMNS, Language::English);
     assert!(
         text.contains("  69.3%          70        69.3%   a"),
         "{text}"
@@ -69,7 +71,7 @@ fn the_page_shows_the_table_the_flame_graph_and_the_calls() {
 fn the_difference_tells_sure_changes_from_noise() {
     let (before, after) = (profile("m;old 500\nm;x 500"), profile("m;new 500\nm;x 500"));
     let diff = stacks::diff(&before, &after);
-    let text = difference(&before, &after, &diff, Language::English);
+    let text = difference((&before, &after), &diff, COLUMNS, Language::English);
     let narrower = text.find("NARROWER").expect("something got narrower");
     let wider = text.find("WIDER").expect("something got wider");
     assert!(
