@@ -12,6 +12,9 @@ use std::thread;
 
 const HOST: &str = "db.prod.invalid";
 
+/// A change of nothing but a new file.
+const PATCH: &str = "diff --git a/note.txt b/note.txt\nnew file mode 100644\n--- /dev/null\n+++ b/note.txt\n@@ -0,0 +1 @@\n+x\n";
+
 fn hakaru(folder: &Path, arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_hakaru"))
         .args(arguments)
@@ -173,13 +176,19 @@ fn a_rails_app_with_a_remote_production_database_is_left_alone_until_it_is_named
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{said}");
     assert!(counter.take() > 0, "it runs when the host is named");
-    let output = hakaru(folder, &compare);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_ne!(output.status.code(), Some(2), "{said}");
-    assert!(counter.take() > 0, "a comparison too: {said}");
+    write(folder, "fix.patch", PATCH);
+    let tried: Vec<&str> = ["try", "1", "--patch", "fix.patch"]
+        .into_iter()
+        .chain(compare[3..].iter().copied())
+        .collect();
+    for arguments in [&compare[..], &tried, &["tune", "--budget", "20s"]] {
+        let output = hakaru(folder, arguments);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_ne!(output.status.code(), Some(2), "{arguments:?}: {said}");
+        assert!(counter.take() > 0, "{arguments:?}: {said}");
+    }
 
     configure(folder, "database_host_ok = [\"another.invalid\"]");
-    write(folder, "fix.patch", "");
     check_refused(folder, &["try", "1", "--patch", "fix.patch"], &[HOST, &key]);
     check_refused(folder, &["run"], &[HOST, &key]);
     assert_eq!(counter.take(), 0, "another name is no yes");
