@@ -94,7 +94,7 @@ const PUMA: &str = "puma -t 5:5 -b tcp://127.0.0.1:PORT config.ru";
 fn a_recorded_run_predicts_others() {
     let _alone = alone();
     let project = Project::new(PUMA);
-    project.hakaru(2, &["predict", "--threads", "1"]);
+    project.hakaru(1, &["predict", "--threads", "1"]);
     let run = project.json(0, &["run", "--json"]);
     let one = project.json(0, &["predict", "--threads", "1", "--json"]);
     let five = project.json(0, &["predict", "--json"]);
