@@ -116,9 +116,12 @@ fn named_runs_go_with_what_belongs_to_them() {
     }
     let mut store = open(&project);
     store.add_note(RunRef::Number(2), "of the second").unwrap();
+    store.add_profile(0, "puma", b"stacks", Some(2)).unwrap();
+    store.add_profile(0, "puma", b"stacks", Some(3)).unwrap();
     let claim = store.claim().unwrap();
     let removed = store.remove(&[1, 2, 7], &claim).unwrap();
-    assert_eq!((removed.runs, removed.profiles), (2, 0));
+    assert_eq!((removed.runs, removed.profiles), (2, 1));
+    assert!(store.profile_of_run(3).unwrap().is_some());
     store.shrink().unwrap();
     let left: Vec<i64> = store.list().unwrap().iter().map(|run| run.number).collect();
     assert_eq!(left, [3]);
