@@ -12,6 +12,16 @@ use std::thread;
 
 const HOST: &str = "db.prod.invalid";
 
+/// As short as they can be: no verdict is asked for here.
+const COMPARE: &str = "compare --env-b A=1 --blocks 1 --segment 500ms";
+const TRY: &str = "try 1 --patch fix.patch --blocks 1 --segment 500ms";
+const TUNE: &str =
+    "tune --run 1 --budget 20s --workers-max 1 --threads-max 6 --block 1s --warmup 500ms";
+
+fn words(line: &str) -> Vec<&str> {
+    line.split(' ').collect()
+}
+
 /// A change of nothing but a new file.
 const PATCH: &str = "diff --git a/note.txt b/note.txt\nnew file mode 100644\n--- /dev/null\n+++ b/note.txt\n@@ -0,0 +1 @@\n+x\n";
 
@@ -152,55 +162,20 @@ fn a_rails_app_with_a_remote_production_database_is_left_alone_until_it_is_named
         written.contains("DATABASE_URL = \"mysql2://root@127.0.0.1/"),
         "{written}"
     );
-    let compare = [
-        "compare",
-        "--env-b",
-        "A=1",
-        "--blocks",
-        "1",
-        "--segment",
-        "500ms",
-    ];
-    for arguments in [
-        &["run"][..],
-        &["sweep"],
-        &["tune", "--budget", "20s"],
-        &compare,
-    ] {
-        check_refused(folder, arguments, &[HOST, &key]);
+    for line in ["run", "sweep", "tune --budget 20s", COMPARE] {
+        check_refused(folder, &words(line), &[HOST, &key]);
     }
     assert_eq!(counter.take(), 0, "nothing may have been sent there");
 
     configure(folder, &key);
-    let output = hakaru(folder, &["run", "--duration", "2s", "--warmup", "1s"]);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{said}");
-    assert!(counter.take() > 0, "it runs when the host is named");
     write(folder, "fix.patch", PATCH);
-    let tried: Vec<&str> = ["try", "1", "--patch", "fix.patch"]
-        .into_iter()
-        .chain(compare[3..].iter().copied())
-        .collect();
-    let tune = [
-        "tune",
-        "--run",
-        "1",
-        "--budget",
-        "20s",
-        "--workers-max",
-        "1",
-        "--threads-max",
-        "6",
-        "--block",
-        "1s",
-        "--warmup",
-        "500ms",
-    ];
-    for arguments in [&compare[..], &tried, &tune] {
-        let output = hakaru(folder, arguments);
+    for line in ["run --duration 2s --warmup 1s", COMPARE, TRY, TUNE] {
+        let output = hakaru(folder, &words(line));
         let said = String::from_utf8_lossy(&output.stderr);
-        assert_ne!(output.status.code(), Some(2), "{arguments:?}: {said}");
-        assert!(counter.take() > 0, "{arguments:?}: {said}");
+        // Done, or undecided after one block.
+        let is_done = matches!(output.status.code(), Some(0 | 12));
+        assert!(is_done, "{line}, {:?}: {said}", output.status);
+        assert!(counter.take() > 0, "{line}: {said}");
     }
 
     configure(folder, "database_host_ok = [\"another.invalid\"]");
