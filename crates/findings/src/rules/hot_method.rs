@@ -4,6 +4,7 @@ use words::text;
 
 use crate::context::Context;
 use crate::costs::{Hot, is_template};
+use crate::rules::works;
 use crate::text::{ms, percent, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
@@ -17,6 +18,8 @@ const GAIN_MIN: f64 = 0.1;
 const INNERMOST_MIN: f64 = 0.4;
 /// Share of a method's samples that collect garbage, from which that is what it does.
 const COLLECTING_MIN: f64 = 0.5;
+/// Share of the method's samples that make JSON, from which that is what it does.
+const JSON_MIN: f64 = 0.5;
 /// Methods shown: what follows costs less than noise lets tell.
 const SHOWN: usize = 3;
 
@@ -26,8 +29,15 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     // What a page's templates take is `template-share`; a line that mostly sets off the collector is `gc-share`.
     let collects =
         |hot: &Hot| hot.collecting >= COLLECTING_MIN && allocator == Some(hot.line.as_str());
+    // So is a line that mostly makes JSON, where that is `json-share`.
+    let json_is_found = works::finds_json(context);
+    let makes_json = |hot: &Hot| {
+        let json = context.json_share(hot.route).filter(|_| json_is_found);
+        json.is_some_and(|(line, share)| line == hot.line && share >= JSON_MIN * hot.share)
+    };
     let long = hot.into_iter().filter(|hot| {
-        hot.share - hot.spawning >= SHARE_MIN && !is_template(&hot.line) && !collects(hot)
+        let computes = hot.share - hot.spawning >= SHARE_MIN && !is_template(&hot.line);
+        computes && !collects(hot) && !makes_json(hot)
     });
     long.take(SHOWN)
         .filter_map(|hot| finding(context, hot))

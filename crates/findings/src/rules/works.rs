@@ -100,6 +100,12 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     found.collect()
 }
 
+/// Whether what JSON costs is a finding.
+pub(super) fn finds_json(context: &Context<'_>) -> bool {
+    let mut json = WORKS.iter().filter(|work| work.rule == JSON);
+    json.any(|work| of(context, work).is_some())
+}
+
 fn of(context: &Context<'_>, work: &Work) -> Option<Finding> {
     let acts: Vec<&ActSum<'_>> = context
         .acts

@@ -505,6 +505,11 @@ fn json_costs_what_is_made_ready_for_it_but_the_statements() {
             WEB,
         ];
         let samples: [(u64, &[&str]); 3] = [(share, &made), (20, &asked), (80 - share, &[WEB])];
+        let findings = found(&run, &profile(&run, &samples));
+        let twice = findings
+            .iter()
+            .any(|it| it.rule == "hot-method" && share > 50);
+        assert!(!twice, "{findings:#?}");
         one(&run, &samples, "json-share").gain_share
     };
     // Its time, which holds the statements, is 20%.
