@@ -13,6 +13,7 @@ use breakdown::Joined;
 use recording::{Handled, Recording, TextId};
 use stacks::{Profile, Sample, StackId, State};
 
+use crate::text::file_of;
 use held::Waiting;
 pub(crate) use held::{HeldWait, Holds};
 use io::Io;
@@ -348,9 +349,7 @@ fn texts<'a, Named: Iterator<Item = TextId>>(
 fn root(profile: &Profile, sites: &[&str]) -> Option<String> {
     let mut votes: BTreeMap<String, usize> = BTreeMap::new();
     let named = sites.iter().flat_map(|site| lines(site));
-    let mut files: Vec<&str> = named
-        .filter_map(|line| line.rsplit_once(':').map(|(file, _)| file))
-        .collect();
+    let mut files: Vec<&str> = named.filter_map(file_of).collect();
     files.sort_unstable();
     files.dedup();
     for frame in profile.frames() {

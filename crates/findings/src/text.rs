@@ -61,6 +61,11 @@ pub(crate) fn called_from(site: &str) -> Text {
     )
 }
 
+/// The file of a source line such as `app/models/order.rb:12`.
+pub(crate) fn file_of(line: &str) -> Option<&str> {
+    line.rsplit_once(':').map(|(file, _)| file)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,10 +2,14 @@
 //!
 //! Errors, `--help`, JSON, SQL with its comments, and files that are written stay English.
 
-use std::io::{BufRead, BufReader, Write};
-use std::net::{SocketAddr, TcpListener};
+#[path = "support/server.rs"]
+mod server;
+
+use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Command, Stdio};
+
+use server::serve;
 
 /// So many English words in a row are a sentence.
 const SENTENCE: usize = 3;
@@ -57,27 +61,6 @@ fn sentences_are_told_from_code() {
     check("実行は `bundle exec rake all`", None);
     check("計測 3 の p99 は max 2.1 s", None);
     check("puma -t 2:2 -b tcp://127.0.0.1:80 config.ru", None);
-}
-
-/// A server that answers `status` to everything, with `hello`.
-fn serve(status: &'static str) -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let address = listener.local_addr().expect("the port");
-    std::thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            std::thread::spawn(move || {
-                let mut writer = stream.try_clone().expect("a second handle");
-                let lines = BufReader::new(stream).lines().map_while(Result::ok);
-                for _ in lines.filter(String::is_empty) {
-                    let answer = format!("HTTP/1.1 {status}\r\nContent-Length: 5\r\n\r\nhello");
-                    if writer.write_all(answer.as_bytes()).is_err() {
-                        return;
-                    }
-                }
-            });
-        }
-    });
-    address
 }
 
 /// All that a command printed and said, in a language.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use stacks::{Sample, State};
 
 use super::seen::Seen;
+use crate::text::file_of;
 
 /// Beginnings of the names of Ruby's own methods that read, write, or wait until that can be done.
 const READS_OR_WRITES: [&str; 7] = [
@@ -57,7 +58,7 @@ impl Io {
         let reads_or_writes = READS_OR_WRITES
             .iter()
             .any(|begins| stack.leaf.name.starts_with(begins));
-        let in_client = !is_in(&stack.chain[0], file(line));
+        let in_client = file_of(&stack.chain[0]) != file_of(line);
         if waits && reads_or_writes {
             self.lines.entry(line.clone()).or_default().waiting += sample.weight;
         } else if sample.state == State::Running && (reads_or_writes || in_client) {
@@ -80,14 +81,8 @@ impl Io {
 /// Of the app's lines, innermost first, the one that calls into the innermost one's file; where all are in one file, its caller.
 fn caller(chain: &[String]) -> Option<&String> {
     let innermost = chain.first()?;
-    let outside = chain.iter().find(|line| !is_in(line, file(innermost)));
+    let outside = chain
+        .iter()
+        .find(|line| file_of(line) != file_of(innermost));
     outside.or(chain.get(1)).or(Some(innermost))
-}
-
-fn file(line: &str) -> &str {
-    line.rsplit_once(':').map_or(line, |(file, _)| file)
-}
-
-fn is_in(line: &str, of: &str) -> bool {
-    file(line) == of
 }

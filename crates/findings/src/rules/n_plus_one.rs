@@ -13,7 +13,7 @@ use crate::demand::Demand;
 use crate::numbers;
 use crate::query;
 use crate::rules::slow_http;
-use crate::text::{called_from, fit, ms, place, times, title};
+use crate::text::{called_from, file_of, fit, ms, place, times, title};
 use crate::types::{Confidence, Finding};
 use remedy::{loading, remedy};
 use store::Store;
@@ -100,13 +100,10 @@ fn share_a_line(a: Option<&str>, b: Option<&str>) -> bool {
 /// The line of the loop that a line is in: its caller in the same file, which a block has. What several statements of one loop
 /// and its routes cost goes with one change.
 fn looping(site: &str) -> &str {
-    fn file(line: &str) -> Option<&str> {
-        line.rsplit_once(':').map(|(file, _)| file)
-    }
     let line = breakdown::line_of(site);
     let caller = breakdown::lines_of(site).nth(1);
     caller
-        .filter(|caller| file(caller) == file(line))
+        .filter(|caller| file_of(caller) == file_of(line))
         .unwrap_or(line)
 }
 

@@ -103,34 +103,59 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
 /// Whether what JSON costs is a finding.
 pub(super) fn finds_json(context: &Context<'_>) -> bool {
     let mut json = WORKS.iter().filter(|work| work.rule == JSON);
-    json.any(|work| of(context, work).is_some())
+    json.any(|work| Spent::of(context, work).is_some())
+}
+
+/// What a kind of work takes, where that is much.
+struct Spent<'c, 'a> {
+    /// The costliest first.
+    acts: Vec<&'c ActSum<'a>>,
+    demand: Demand,
+    /// What samples say.
+    lines: Vec<Text>,
+}
+
+impl<'c, 'a> Spent<'c, 'a> {
+    fn of(context: &'c Context<'a>, work: &Work) -> Option<Spent<'c, 'a>> {
+        let acts: Vec<&ActSum<'_>> = context
+            .acts
+            .iter()
+            .filter(|act| act.kind == ActKind::Work && work.names.contains(&act.what))
+            .collect();
+        // Work has the GVL; what of it waits (a session's store, a log's device) is its smaller part.
+        let timed = acts
+            .iter()
+            .map(|act| context.act_demand(act, BurstKind::Running))
+            .sum::<Demand>();
+        let sampled = sampled(context, work);
+        let mut routes = acts.iter().flat_map(|act| &act.routes);
+        let (by_samples, by_time) = (sampled.demand.sum(), timed.sum());
+        // Objects may ask the database while they are written: samples tell that apart, times do not.
+        let is_sampled = by_samples > 0.0 && routes.all(|(at, ..)| context.is_sampled(*at));
+        let demand = if is_sampled || by_samples > by_time {
+            sampled.demand
+        } else {
+            timed
+        };
+        let is_much = context.share_inside(demand.sum()) >= work.share_min;
+        (is_much && !acts.is_empty()).then_some(Spent {
+            acts,
+            demand,
+            lines: sampled.lines,
+        })
+    }
 }
 
 fn of(context: &Context<'_>, work: &Work) -> Option<Finding> {
-    let acts: Vec<&ActSum<'_>> = context
-        .acts
-        .iter()
-        .filter(|act| act.kind == ActKind::Work && work.names.contains(&act.what))
-        .collect();
+    let Spent {
+        acts,
+        demand,
+        lines,
+    } = Spent::of(context, work)?;
     let count: u64 = acts.iter().map(|act| act.count).sum();
-    // Work has the GVL; what of it waits (a session's store, a log's device) is its smaller part.
-    let timed = acts
-        .iter()
-        .map(|act| context.act_demand(act, BurstKind::Running))
-        .sum::<Demand>();
-    let sampled = sampled(context, work);
-    let mut routes = acts.iter().flat_map(|act| &act.routes);
-    let (by_samples, by_time) = (sampled.demand.sum(), timed.sum());
-    // Objects may ask the database while they are written: samples tell that apart, times do not.
-    let is_sampled = by_samples > 0.0 && routes.all(|(at, ..)| context.is_sampled(*at));
-    let demand = if is_sampled || by_samples > by_time {
-        sampled.demand
-    } else {
-        timed
-    };
     let time = demand.sum();
     let share = context.share_inside(time);
-    let most = *acts.first().filter(|_| share >= work.share_min)?;
+    let most = *acts.first()?;
     let route = context.route_of(most);
     let gain = context.gain(&demand);
     let mut evidence = vec![text!(
@@ -140,7 +165,7 @@ fn of(context: &Context<'_>, work: &Work) -> Option<Finding> {
         route
     )];
     evidence.extend(acts.iter().take(LINES_SHOWN).map(|act| told(act)));
-    evidence.extend(sampled.lines);
+    evidence.extend(lines);
     evidence.extend(settings(context, work));
     let exact = variable(context, work);
     Some(Finding {

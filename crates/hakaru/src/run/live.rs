@@ -52,8 +52,8 @@ impl Live {
         self.latencies.sort_unstable();
         self.last = Some(Stretch {
             per_second: self.latencies.len() as f64 / length.as_secs_f64(),
-            p50_ms: quantile_ms(&self.latencies, 50),
-            p95_ms: quantile_ms(&self.latencies, 95),
+            p50_ms: quantile_ms(&self.latencies, 0.5),
+            p95_ms: quantile_ms(&self.latencies, 0.95),
         });
         self.latencies.clear();
         self.begin = passed;
@@ -91,11 +91,8 @@ impl Live {
     }
 }
 
-/// The smallest value that at least `percent` of the sorted values do not exceed.
-fn quantile_ms(sorted: &[u64], percent: usize) -> Option<f64> {
-    let rank = (sorted.len() * percent).div_ceil(100);
-    let value = sorted.get(rank.checked_sub(1)?)?;
-    Some(*value as f64 / 1e6)
+fn quantile_ms(sorted: &[u64], q: f64) -> Option<f64> {
+    stats::quantile(sorted, q).map(|nanos| nanos as f64 / 1e6)
 }
 
 fn whole_seconds(length: Nanos) -> String {

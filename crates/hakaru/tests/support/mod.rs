@@ -1,30 +1,11 @@
 //! What tests of pages and messages share: a server, and a terminal.
 
-use std::io::{BufRead, BufReader, Write};
-use std::net::{SocketAddr, TcpListener};
+mod server;
+
 use std::path::Path;
 use std::process::Command;
 
-/// A server that answers `status` to everything, with `hello`.
-pub fn serve(status: &'static str) -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let address = listener.local_addr().expect("the port");
-    std::thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            std::thread::spawn(move || {
-                let mut writer = stream.try_clone().expect("a second handle");
-                let lines = BufReader::new(stream).lines().map_while(Result::ok);
-                for _ in lines.filter(String::is_empty) {
-                    let answer = format!("HTTP/1.1 {status}\r\nContent-Length: 5\r\n\r\nhello");
-                    if writer.write_all(answer.as_bytes()).is_err() {
-                        return;
-                    }
-                }
-            });
-        }
-    });
-    address
-}
+pub use server::serve;
 
 /// Everything that is drawn on a terminal of this size while the program runs with these arguments, none of which has a blank.
 pub fn on_terminal(folder: &Path, rows: u32, columns: u32, arguments: &[&str]) -> String {
