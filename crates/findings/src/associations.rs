@@ -82,9 +82,8 @@ pub(crate) fn followed<'a>(
     from: &BTreeSet<String>,
 ) -> Option<&'a Association> {
     let fits = all.iter().filter(|one| {
-        let way = one.through.iter().collect::<Vec<&String>>();
         tables.split_first().is_some_and(|(to, joined)| {
-            one.to == *to && joined.iter().collect::<Vec<&String>>() == way && one.column == column
+            one.to == *to && one.through.as_slice() == joined && one.column == column
         })
     });
     let fits: Vec<&Association> = fits.collect();

@@ -10,7 +10,7 @@ use doctor::{Area, checks, collect, compare, diagnose, measure, page, v1};
 use words::text;
 
 use crate::exit::{Exit, Failure};
-use crate::{config, language, talk};
+use crate::{config, guard, language, talk};
 
 /// Whether the machine is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -157,20 +157,17 @@ fn wanted(args: &DoctorArgs) -> Result<Wanted, Failure> {
         let variable = || std::env::var("DATABASE_URL").ok();
         databases.extend(config.database.or_else(variable));
     }
-    let allowed = [&args.host_ok, &config.database_host_ok];
-    for url in &databases {
-        let host = collect::database::host(url).unwrap_or_default();
-        let is_named = allowed
-            .iter()
-            .any(|hosts| hosts.iter().any(|named| named == host));
-        if !collect::database::is_local(url) && !is_named {
-            return Err(Failure::new(
-                Exit::Usage,
-                format!(
-                    "the database host `{host}` is not this machine; add --host-ok {host} if it is meant"
-                ),
-            ));
-        }
+    let allowed = [args.host_ok.clone(), config.database_host_ok].concat();
+    let mut remote = databases
+        .iter()
+        .flat_map(|url| guard::remote_hosts(url, &allowed));
+    if let Some(host) = remote.next() {
+        return Err(Failure::new(
+            Exit::Usage,
+            format!(
+                "the database host `{host}` is not this machine; add --host-ok {host} if it is meant"
+            ),
+        ));
     }
     Ok(Wanted {
         folder,

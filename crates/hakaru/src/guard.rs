@@ -133,6 +133,13 @@ pub(crate) fn target(host: &str, allowed: &Allowed) -> Result<(), Failure> {
     ))
 }
 
+/// Returns the hosts in the address of a store that are neither on this machine nor allowed by name.
+pub(crate) fn remote_hosts(address: &str, allowed: &[String]) -> Vec<String> {
+    let mut hosts = url::hosts(address);
+    hosts.retain(|host| !is_allowed(host, allowed) && !host::is_here(host));
+    hosts
+}
+
 fn is_allowed(host: &str, allowed: &[String]) -> bool {
     allowed.iter().any(|name| name.eq_ignore_ascii_case(host))
 }

@@ -8,6 +8,7 @@ use crate::body::{Body, parse_file};
 use crate::cursor::Cursor;
 use crate::error::{Fault, ParseError};
 use crate::filter::Filter;
+use crate::nearest;
 use crate::predicate::Predicate;
 use crate::query::Query;
 use crate::template::{Style, Template};
@@ -195,10 +196,8 @@ fn section_name<'a>(cursor: &mut Cursor<'a>) -> Result<Option<(&'a str, usize)>,
 }
 
 fn unknown_section(name: &str, at: usize, known: &[&str]) -> Fault {
-    let likeness = |known: &&str| strsim::jaro_winkler(&name.to_lowercase(), &known.to_lowercase());
-    let nearest = known.iter().copied().filter(|known| *known != name);
-    let nearest = nearest.max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
-    let hint = match nearest.filter(|known| likeness(known) > LIKENESS_MIN) {
+    let others = known.iter().copied().filter(|known| *known != name);
+    let hint = match nearest(name, others, LIKENESS_MIN) {
         Some(known) => format!("; did you mean `[{known}]`?"),
         None => String::new(),
     };

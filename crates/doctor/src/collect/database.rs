@@ -165,14 +165,14 @@ fn round_trip(server: &mut Catalogue) -> Option<f64> {
 }
 
 /// Whether the address is a file, a socket, or of this machine.
-pub fn is_local(url: &str) -> bool {
+fn is_local(url: &str) -> bool {
     host(url).is_some_and(|host| {
         host.is_empty() || host == "localhost" || host == "::1" || host.starts_with("127.")
     })
 }
 
 /// The host of an address, empty for files and sockets; `None` when it is not an address.
-pub fn host(url: &str) -> Option<&str> {
+fn host(url: &str) -> Option<&str> {
     let (scheme, rest) = url.split_once(':')?;
     if scheme.starts_with("sqlite") {
         return Some("");

@@ -27,9 +27,7 @@ fn nearest_key(message: &str) -> Option<&str> {
     let (_, rest) = message.split_once("unknown field `")?;
     let (typed, rest) = rest.split_once('`')?;
     let known = rest.split('`').skip(1).step_by(2);
-    let likeness = |known: &str| strsim::jaro_winkler(&typed.to_lowercase(), known);
-    let nearest = known.max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
-    (likeness(nearest) > LIKENESS_MIN).then_some(nearest)
+    scenario::nearest(typed, known, LIKENESS_MIN)
 }
 
 /// A length of time, which is written as a text with its unit.

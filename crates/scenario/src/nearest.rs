@@ -1,0 +1,14 @@
+//! Which known word a misspelt one resembles.
+
+/// The known word that is most like the typed one, in either case. `None` where none has more than that likeness, by Jaro and
+/// Winkler's measure: 0 to 1, equal words have 1.
+pub fn nearest<'a>(
+    typed: &str,
+    known: impl Iterator<Item = &'a str>,
+    likeness_min: f64,
+) -> Option<&'a str> {
+    let typed = typed.to_lowercase();
+    let scored = known.map(|known| (strsim::jaro_winkler(&typed, &known.to_lowercase()), known));
+    let (likeness, known) = scored.max_by(|(a, _), (b, _)| a.total_cmp(b))?;
+    (likeness > likeness_min).then_some(known)
+}
