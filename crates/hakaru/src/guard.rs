@@ -1,12 +1,13 @@
 //! Production is never touched by accident: stops before data is reset and before load is sent, when the app's
 //! databases or the app itself are not on this machine and hakaru.toml does not name their hosts.
 //!
-//! Three looks, from the cheapest on:
+//! Four looks, from the cheapest on:
 //! 1. [`check`], before anything is started: the addresses that environment, `.env` files, `config/database.yml` and
 //!    hakaru.toml give ([`sources`]), and the host of the URL.
 //! 2. [`connections`], when the app is up and before load: where its processes are connected to ([`sockets`]). Finds
 //!    addresses that stand only in the app's code.
-//! 3. [`target`], for commands that only send load.
+//! 3. [`ConnectionWatch`], in the first seconds of load: the same for connections that a request opens.
+//! 4. [`target`], for commands that only send load.
 //!
 //! A file, a socket, loopback and this machine's own addresses are here ([`host`]). A tunnel that listens on loopback
 //! cannot be told from a local database.
@@ -17,8 +18,10 @@ mod host;
 mod sockets;
 mod sources;
 mod url;
+mod watch;
 
 use std::collections::HashSet;
+use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 
 use target::Running;
@@ -28,6 +31,7 @@ use crate::exit::{Exit, Failure};
 use crate::settings::Settings;
 use crate::talk;
 pub(crate) use sources::{Context, Store};
+pub(crate) use watch::ConnectionWatch;
 
 /// Hosts that the user has named as meant.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -82,31 +86,33 @@ pub(crate) fn connections(running: &Running, allowed: &Allowed) -> Result<(), Fa
     if running.is_attached() {
         return Ok(());
     }
-    let mut peers = sockets::stores_of(&running.pids());
-    // A name may have been allowed; the address that it leads to then is.
-    let known: Vec<_> = allowed
-        .databases
-        .iter()
-        .flat_map(|name| host::addresses(name))
-        .collect();
+    match remote_peers(&running.pids(), &known_addresses(allowed), allowed).as_slice() {
+        [] => Ok(()),
+        stores => Err(refusal(stores, None)),
+    }
+}
+
+/// Returns the addresses that the allowed names of stores lead to.
+fn known_addresses(allowed: &Allowed) -> Vec<IpAddr> {
+    let names = allowed.databases.iter();
+    names.flat_map(|name| host::addresses(name)).collect()
+}
+
+/// Returns the stores elsewhere that these processes are connected to and that are not allowed.
+fn remote_peers(pids: &[u32], known: &[IpAddr], allowed: &Allowed) -> Vec<Store> {
+    let mut peers = sockets::stores_of(pids);
     peers.retain(|peer| {
         let address = peer.ip().to_string();
         !host::is_here(&address)
             && !is_allowed(&address, &allowed.databases)
             && !known.contains(&peer.ip())
     });
-    let stores: Vec<Store> = peers
-        .iter()
-        .map(|peer| Store {
-            host: peer.ip().to_string(),
-            place: format!("a connection of the app to port {}", peer.port()),
-            adapter: String::new(),
-        })
-        .collect();
-    match stores.is_empty() {
-        true => Ok(()),
-        false => Err(refusal(&stores, None)),
-    }
+    let store = |peer: &SocketAddr| Store {
+        host: peer.ip().to_string(),
+        place: format!("a connection of the app to port {}", peer.port()),
+        adapter: String::new(),
+    };
+    peers.iter().map(store).collect()
 }
 
 /// Stops unless load may be sent to that host: it is this machine, it is named, or the user says yes on a terminal.
@@ -140,12 +146,36 @@ pub(crate) fn remote_hosts(address: &str, allowed: &[String]) -> Vec<String> {
     hosts
 }
 
+/// Refuses hosts of a database that the app has connected to while it was measured.
+pub(crate) fn refusal_of_connection(hosts: Vec<String>) -> Failure {
+    let store = |host| Store {
+        host,
+        place: "a connection that a request opened".to_owned(),
+        adapter: String::new(),
+    };
+    refusal_under_load(&hosts.into_iter().map(store).collect::<Vec<_>>())
+}
+
 fn is_allowed(host: &str, allowed: &[String]) -> bool {
     allowed.iter().any(|name| name.eq_ignore_ascii_case(host))
 }
 
 /// Names each host, what would have happened to it, and both ways on.
 pub(crate) fn refusal(stores: &[Store], before: Option<&str>) -> Failure {
+    let would = match before {
+        Some(before) => format!("hakaru would run `{before}` on it and load it"),
+        None => "hakaru would load it".to_owned(),
+    };
+    refused(stores, format!("{would}; nothing was sent to it"))
+}
+
+/// Names each host that was found under load, what may have happened to it, and both ways on.
+fn refusal_under_load(stores: &[Store]) -> Failure {
+    let ended = "the load was ended at once; requests of its first moments may have reached it";
+    refused(stores, ended.to_owned())
+}
+
+fn refused(stores: &[Store], consequence: String) -> Failure {
     let mut hosts: Vec<&str> = stores.iter().map(|store| store.host.as_str()).collect();
     hosts.sort_unstable();
     hosts.dedup();
@@ -153,11 +183,7 @@ pub(crate) fn refusal(stores: &[Store], before: Option<&str>) -> Failure {
         .iter()
         .map(|store| format!("{} is not on this machine ({})", store.host, store.place))
         .collect();
-    let would = match before {
-        Some(before) => format!("hakaru would run `{before}` on it and load it"),
-        None => "hakaru would load it".to_owned(),
-    };
-    lines.push(format!("{would}; nothing was sent to it"));
+    lines.push(consequence);
     let named = match hosts.as_slice() {
         [one] => format!("\"{one}\""),
         many => format!("[\"{}\"]", many.join("\", \"")),

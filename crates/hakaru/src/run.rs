@@ -19,7 +19,7 @@ use std::time::Duration;
 use load::LoadResult;
 use recording::{Recording, Trouble};
 use scenario::Scenario;
-use store::{RunClaim, Store};
+use store::{RunClaim, RunWriter, Store};
 use target::{Running, TargetError};
 use words::text;
 
@@ -213,6 +213,9 @@ fn measure(measure: Measure<'_>) -> Result<(Recording, Option<i64>), Failure> {
         stop,
     } = measure;
     let meta = facts::meta(settings, scenario);
+    // Its own flag: the app's death ends the load, but is no Ctrl-C.
+    let over = Arc::new(AtomicBool::new(false));
+    let connections = guard::ConnectionWatch::start(&app, &settings.allowed, &over);
     let recorder = Recorder::start(recorder::Start {
         kept,
         meta: meta.clone(),
@@ -221,8 +224,10 @@ fn measure(measure: Measure<'_>) -> Result<(Recording, Option<i64>), Failure> {
         port: meta.same_host.then_some(settings.endpoint.port),
         database: places.database_process(settings),
         database_url: facts::database_url(settings),
+        allowed: (!app.is_attached()).then(|| settings.allowed.clone()),
+        over: Arc::clone(&over),
     })?;
-    let loaded = watch::load(settings, scenario, &mut app, &recorder, stop);
+    let loaded = watch::load(settings, scenario, &mut app, &recorder, &over, stop);
     let Recorded {
         mut recording,
         writer,
@@ -230,7 +235,12 @@ fn measure(measure: Measure<'_>) -> Result<(Recording, Option<i64>), Failure> {
         database,
         profile: profiled,
         troubles: met,
+        refusal,
     } = recorder.end();
+    if let Err(failure) = refusal.map_or_else(|| connections.end(), Err) {
+        give_up(app, writer);
+        return Err(failure);
+    }
     let died = app.exited();
     let tail = app.log_tail();
     recording.meta = meta;
@@ -258,6 +268,16 @@ fn measure(measure: Measure<'_>) -> Result<(Recording, Option<i64>), Failure> {
     let number = recorder::finish(writer, &mut recording);
     profile::keep_of_run(settings, number, profiled);
     Ok((recording, number))
+}
+
+/// Stops an app that may not be measured. Nothing of the run stays, since nobody asked for such a run.
+fn give_up(mut app: Running, writer: Option<RunWriter>) {
+    talk::during(&text!("stopping the app"), || app.stop());
+    if let Some(writer) = writer
+        && let Err(error) = writer.discard()
+    {
+        talk::say(format!("hakaru: {error}"));
+    }
 }
 
 /// What the load brought, or why there was none.

@@ -165,7 +165,13 @@ pub(crate) fn load(
         ..subject.settings.plan.clone()
     };
     let mut watched = Watched::new(&up.running, length.warmup, rings);
-    let result = watched.load(&plan, &scenario, &mut up.running, stop);
+    // Its own flag: the app's death ends the load, but is no Ctrl-C.
+    let over = Arc::new(AtomicBool::new(false));
+    let connections = guard::ConnectionWatch::start(&up.running, &subject.settings.allowed, &over);
+    let result = watched.load(&plan, &scenario, &mut up.running, &over, stop);
+    connections
+        .end()
+        .map_err(|failure| Trouble::failed(failure.exit, failure.message))?;
     let died = up.running.exited().filter(|_| !up.running.is_attached());
     if let Some(status) = died {
         let tail = up.running.log_tail();
@@ -219,15 +225,14 @@ impl<'a> Watched<'a> {
         plan: &Plan,
         scenario: &Scenario,
         running: &mut Running,
+        over: &AtomicBool,
         stop: &AtomicBool,
     ) -> Result<LoadResult, load::LoadError> {
-        // Its own flag: the app's death ends the load, but is no Ctrl-C.
-        let over = AtomicBool::new(false);
         if self.warmup.is_zero() {
             self.first = self.sampler.sample().ok();
             self.cpu.mark();
         }
-        let result = load::run(plan, scenario, &over, &mut |batch| {
+        let result = load::run(plan, scenario, over, &mut |batch| {
             self.exchanges.extend(batch.exchanges);
             if let Some(rings) = &mut self.rings {
                 // They must not fill up, and they tell what the server says of itself.

@@ -232,6 +232,52 @@ fn every_way_to_a_remote_store_is_looked_at() {
 }
 
 #[test]
+fn a_database_that_only_a_request_opens_ends_the_run_and_leaves_no_run() {
+    let url =
+        std::env::var("HAKARU_TEST_MARIADB_URL").expect("HAKARU_TEST_MARIADB_URL; run bin/test");
+    let server = url
+        .rsplit_once('@')
+        .and_then(|(_, rest)| rest.split('/').next());
+    let counter = Counter::start(server.expect("an address").to_owned());
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    let app = format!(
+        "require \"mysql2\"\nMysql2::Client.prepend(Module.new do\n  def connect(user, password, host, *rest)\n    \
+         super(user, password, host == \"{HOST}\" ? \"127.0.0.2\" : host, *rest)\n  end\nend)\n\
+         run(lambda do |env|\n  next [200, {{}}, [\"up\"]] if env[\"PATH_INFO\"] == \"/\"\n  \
+         $db ||= Mysql2::Client.new(host: \"{HOST}\", port: {}, username: \"hakaru\", password: \"hakaru\")\n  \
+         [200, {{}}, [$db.query(\"SELECT 1\").to_a.to_s]]\nend)\n",
+        counter.address.port()
+    );
+    write(folder, "config.ru", &app);
+    write(folder, "walk.hurl", "GET {{base_url}}/rows\nHTTP 200\n");
+    let configuration = "[target]\ncommand = \"puma -t 1:1 -b tcp://127.0.0.1:3000 config.ru\"\n\
+                         url = \"http://127.0.0.1:3000\"\n\n[[flow]]\nfile = \"walk.hurl\"\n";
+    write(folder, "hakaru.toml", configuration);
+    configure(folder, "");
+    let key = format!("database_host_ok = \"{HOST}\"");
+    let run = words("run --duration 60s --warmup 1s");
+    check_refused(folder, &run, &[HOST, &key, "the load was ended at once"]);
+    assert_eq!(
+        counter.take(),
+        1,
+        "the app's own connection, and none of hakaru's"
+    );
+    let report = hakaru(folder, &["report"]);
+    let said = String::from_utf8_lossy(&report.stderr).into_owned();
+    assert_ne!(
+        report.status.code(),
+        Some(0),
+        "a run that was given up can be shown: {said}"
+    );
+
+    configure(folder, &key);
+    let run = hakaru(folder, &words("run --duration 1s --warmup 500ms"));
+    let said = String::from_utf8_lossy(&run.stderr);
+    assert_eq!(run.status.code(), Some(0), "{said}");
+}
+
+#[test]
 fn a_refusal_shows_no_password() {
     let folder = tempfile::tempdir().expect("a folder");
     let toml = "[target]\ncommand = \"puma config.ru\"\nenv = { DATABASE_URL = \"postgres://u:sesame@db.prod.invalid/x\" }\n";

@@ -5,7 +5,8 @@
 //! of `recording::format`. One run at a time may be written in a project: [`RunClaim`] holds a lock
 //! file for as long, which the kernel releases however the process ends.
 //!
-//! Nothing is deleted or renamed here but runs that are named ([`Store::remove`]), also not when the file turns out to be damaged.
+//! Nothing is deleted or renamed here but runs that are named ([`Store::remove`]) or given up ([`RunWriter::discard`]), also not
+//! when the file turns out to be damaged.
 //!
 //! Start reading at [`Store`], then [`RunWriter`].
 

@@ -80,6 +80,16 @@ impl RunWriter {
         self.put_summary(summary, true)
     }
 
+    /// Removes the run, as if it had not been begun. Its number is not given again.
+    ///
+    /// # Errors
+    /// When the file cannot be written. Then the run stays, incomplete.
+    pub fn discard(self) -> Result<(), StoreError> {
+        self.commit(0, |transaction| {
+            transaction.execute("DELETE FROM run WHERE number = ?1", params![self.number])
+        })
+    }
+
     fn put_summary(&mut self, summary: &Summary, complete: bool) -> Result<(), StoreError> {
         let data = summary.encode();
         self.commit(data.len() as u64, |transaction| {

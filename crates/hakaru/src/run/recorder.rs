@@ -1,6 +1,8 @@
 //! Collects facts while the load runs, on a thread of its own, and keeps them every second.
 
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -16,6 +18,7 @@ use store::{RunClaim, RunWriter, Store, StoreError};
 use words::text;
 
 use crate::exit::{Exit, Failure};
+use crate::guard::{self, Allowed};
 use crate::talk;
 
 /// Batches waiting for the recorder; the load waits when there are more.
@@ -38,6 +41,10 @@ pub(crate) struct Start {
     pub(crate) database: Vec<u32>,
     /// Where the app's database is, if that is known before the app tells.
     pub(crate) database_url: Option<String>,
+    /// Hosts that an app started here may use; `None` for an app that ran already.
+    pub(crate) allowed: Option<Allowed>,
+    /// Set when the app uses a database elsewhere, which ends the load.
+    pub(crate) over: Arc<AtomicBool>,
 }
 
 /// The thread that records.
@@ -56,6 +63,8 @@ pub(crate) struct Recorded {
     /// Stacks that were sampled.
     pub(crate) profile: ProfileCollector,
     pub(crate) troubles: Vec<Trouble>,
+    /// The app uses a database elsewhere that is not allowed by name.
+    pub(crate) refusal: Option<Failure>,
 }
 
 impl Recorder {
@@ -95,7 +104,10 @@ impl Recorder {
                 database: None,
                 profile: ProfileCollector::default(),
                 troubles,
+                refusal: None,
             },
+            allowed: start.allowed,
+            over: start.over,
             chunk: Chunk::default(),
             database_url: start.database_url,
             watch: None,
@@ -132,6 +144,9 @@ struct State {
     sampler: HostSampler,
     cores: CoreWatch,
     recorded: Recorded,
+    /// Until the agent has reported a database.
+    allowed: Option<Allowed>,
+    over: Arc<AtomicBool>,
     chunk: Chunk,
     database_url: Option<String>,
     watch: Option<DatabaseWatch>,
@@ -152,6 +167,7 @@ impl State {
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             self.poll_rings();
+            self.check_database();
             self.watch_database();
             if kept_at.elapsed() >= KEEP {
                 kept_at += KEEP;
@@ -166,9 +182,24 @@ impl State {
         self.recorded
     }
 
+    /// Ends the load when the database that the agent reports is elsewhere and not allowed.
+    fn check_database(&mut self) {
+        let Some(url) = self.recorded.rings.database_url() else {
+            return;
+        };
+        let Some(allowed) = self.allowed.take() else {
+            return;
+        };
+        let hosts = guard::remote_hosts(url, &allowed.databases);
+        if !hosts.is_empty() {
+            self.recorded.refusal = Some(guard::refusal_of_connection(hosts));
+            self.over.store(true, Ordering::Relaxed);
+        }
+    }
+
     /// Begins to watch the database as soon as it is known where it is.
     fn watch_database(&mut self) {
-        if self.watch.is_some() {
+        if self.watch.is_some() || self.recorded.refusal.is_some() {
             return;
         }
         let told = self.recorded.rings.database_url().map(str::to_owned);

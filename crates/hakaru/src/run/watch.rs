@@ -17,22 +17,21 @@ use crate::settings::Settings;
 use crate::signals;
 use crate::talk::{self, Progress};
 
-/// Runs the load to its end, to Ctrl-C, or to the app's death.
+/// Runs the load to its end, to Ctrl-C, or to the app's death. `over` ends it too, and is set by what ends it.
 pub(crate) fn load(
     settings: &Settings,
     scenario: &Scenario,
     app: &mut Running,
     recorder: &Recorder,
+    over: &AtomicBool,
     stop: &Arc<AtomicBool>,
 ) -> Loaded {
     let plan = &settings.plan;
     talk::say(announcement(settings));
-    // Its own flag: the app's death ends the load, but is no Ctrl-C.
-    let over = AtomicBool::new(false);
     let begin = Instant::now();
     let mut progress = Progress::new();
     let mut live = Live::new(plan.warmup, plan.duration);
-    load::run(plan, scenario, &over, &mut |batch| {
+    load::run(plan, scenario, over, &mut |batch| {
         if progress.is_live() {
             let passed = Nanos(begin.elapsed().as_nanos() as u64);
             live.add(&batch.exchanges, passed);
