@@ -1,6 +1,7 @@
 //! The verdict: what dominates, and what to fix first, in sentences that every output shows.
 
 use breakdown::RouteBalance;
+use findings::Confidence;
 use words::{Text, text};
 
 use crate::terminal::TERMS;
@@ -134,6 +135,13 @@ pub(crate) fn fix_first(view: &View<'_>) -> Text {
             match little {
                 true => text!(
                     "Nothing that was found costs much. The most: {title}{gain}, finding {number}.",
+                    title,
+                    gain,
+                    number
+                ),
+                // Hints stand last: there is nothing surer.
+                false if finding.confidence == Confidence::Low => text!(
+                    "Nothing is sure to help. A hint to check: {title}{gain}, finding {number}.",
                     title,
                     gain,
                     number

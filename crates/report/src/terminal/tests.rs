@@ -566,6 +566,21 @@ fn the_short_page_has_titles_and_repeats_its_verdict_where_it_has_left_the_scree
 }
 
 #[test]
+fn a_hint_alone_is_not_called_the_first_thing_to_fix() {
+    let mut sample = Sample::chat();
+    sample.findings.retain(|finding| !finding.is_about_trust());
+    for finding in &mut sample.findings {
+        finding.confidence = findings::Confidence::Low;
+    }
+    let page = check_page(&sample);
+    assert!(!page.contains("Fix first"), "{page}");
+    check_holds(
+        &page,
+        &["Nothing is sure to help. A hint to check: 25 times"],
+    );
+}
+
+#[test]
 fn what_was_not_kept_is_not_tried() {
     let mut sample = Sample::chat();
     sample.findings[0].remedy.exact = Some("-w 2 --preload".to_owned());
