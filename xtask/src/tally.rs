@@ -5,21 +5,12 @@ use std::process::{Command, Stdio};
 
 use crate::run::{Outcome, show};
 
-/// So many failed tests are tried once more: the host may have been busy with something else when they measured. More
-/// of them is no accident.
-const TRIED_AGAIN_MAX: usize = 3;
-
 /// Passed and failed tests, and steps that failed without being tests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     passed: u64,
     failed: u64,
     pub(crate) troubles: Vec<String>,
-    /// Of the failed ones, as cargo names them.
-    failures: Vec<String>,
-    /// Programs that began to test, and those that told a result: who crashed is in the first only.
-    begun: u64,
-    ended: u64,
     /// Passed only when they were run again, alone.
     second: Vec<String>,
 }
@@ -32,25 +23,16 @@ impl Tally {
         }
     }
 
-    /// Runs tests by the command for all of them, and what failed of them once more, by the command for these.
-    pub(crate) fn watch_twice(&mut self, command: impl Fn(&[String]) -> Command) {
-        let mut first = Tally::default();
-        first.watch(&mut command(&[]));
-        let failures = &first.failures;
-        let told = failures.len() as u64 == first.failed && first.begun == first.ended;
-        if told && (1..=TRIED_AGAIN_MAX).contains(&failures.len()) {
-            eprintln!("test: once more, alone: {}", failures.join(", "));
-            let mut again = Tally::default();
-            again.watch(&mut command(failures));
-            if again.troubles.is_empty() && again.passed >= first.failed {
-                self.passed += first.passed + first.failed;
-                self.second.append(&mut first.failures);
-                return;
-            }
-        }
-        self.passed += first.passed;
-        self.failed += first.failed;
-        self.troubles.append(&mut first.troubles);
+    /// Adds what a test program reported.
+    pub(crate) fn add(&mut self, passed: u64, failed: u64) {
+        self.passed += passed;
+        self.failed += failed;
+    }
+
+    /// Adds a program of which some tests passed only in a second run, alone.
+    pub(crate) fn add_second(&mut self, passed: u64, second: &[String]) {
+        self.passed += passed + second.len() as u64;
+        self.second.extend_from_slice(second);
     }
 
     /// Runs a test program, shows what it prints and counts its results.
@@ -79,10 +61,7 @@ impl Tally {
             .map_while(Result::ok)
         {
             println!("{line}");
-            self.failures.extend(cargo_failure(&line));
-            self.begun += u64::from(is_beginning(&line));
-            self.ended += u64::from(cargo_result(&line).is_some());
-            if let Some((passed, failed)) = cargo_result(&line).or_else(|| minitest_result(&line)) {
+            if let Some((passed, failed)) = result(&line).or_else(|| minitest_result(&line)) {
                 self.passed += passed;
                 self.failed += failed;
             }
@@ -114,19 +93,19 @@ impl Tally {
     }
 }
 
-/// Reads `test name ... FAILED`.
-fn cargo_failure(line: &str) -> Option<String> {
-    let name = line.strip_prefix("test ")?.strip_suffix(" ... FAILED")?;
-    Some(name.to_owned())
+/// Reads `test name ... FAILED`, with or without its time.
+pub(crate) fn failed_test(line: &str) -> Option<String> {
+    let (name, rest) = line.strip_prefix("test ")?.split_once(" ... FAILED")?;
+    (rest.is_empty() || rest.starts_with(" <")).then(|| name.to_owned())
 }
 
 /// Whether it is `running 3 tests`.
-fn is_beginning(line: &str) -> bool {
+pub(crate) fn is_beginning(line: &str) -> bool {
     line.starts_with("running ") && (line.ends_with(" tests") || line.ends_with(" test"))
 }
 
 /// Reads `test result: ok. 3 passed; 1 failed; 0 ignored; …`.
-fn cargo_result(line: &str) -> Option<(u64, u64)> {
+pub(crate) fn result(line: &str) -> Option<(u64, u64)> {
     let counts = line.strip_prefix("test result: ")?;
     let (_, counts) = counts.split_once(". ")?;
     let count = |name: &str| {
@@ -160,8 +139,8 @@ mod tests {
     #[test]
     fn results_are_read() {
         let line = "test result: FAILED. 20 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.5s";
-        assert_eq!(cargo_result(line), Some((20, 2)));
-        assert_eq!(cargo_result("test x ... ok"), None);
+        assert_eq!(result(line), Some((20, 2)));
+        assert_eq!(result("test x ... ok"), None);
         assert_eq!(
             minitest_result("17 runs, 90 assertions, 1 failures, 1 errors, 1 skips"),
             Some((14, 3))
@@ -175,44 +154,22 @@ mod tests {
         tally
     }
 
-    /// What is said of tests that fail at first with these lines, and then print the others.
-    fn twice(first: &str, again: &str) -> Tally {
-        let mut tally = Tally::default();
-        tally.watch_twice(|failures| {
-            let (lines, status) = if failures.is_empty() {
-                (first, 1)
-            } else {
-                (again, i32::from(again.contains("FAILED")))
-            };
-            let mut command = Command::new("/bin/sh");
-            command.args(["-c", &format!("printf '{lines}'; exit {status}")]);
-            command
-        });
-        tally
-    }
-
-    const ONE_OF_TWO: &str =
-        "running 2 tests\ntest b::slow ... FAILED\ntest result: FAILED. 1 passed; 1 failed;\n";
-    const ONE: &str = "running 1 test\ntest result: ok. 1 passed; 0 failed;\n";
-
     #[test]
-    fn what_fails_once_is_run_again_and_told() {
-        let tally = twice(ONE_OF_TWO, ONE);
+    fn what_passes_only_alone_is_named() {
+        let mut tally = Tally::default();
+        tally.add_second(1, &["b::slow".to_owned()]);
         assert_eq!((tally.passed, tally.failed), (2, 0));
         assert_eq!(tally.second, ["b::slow"]);
-        assert!(tally.verdict().is_ok());
+        tally.add(0, 1);
+        assert!(tally.verdict().is_err());
     }
 
     #[test]
-    fn what_fails_twice_or_crashes_or_fails_often_stays_failed() {
-        let failed =
-            "running 1 test\ntest b::slow ... FAILED\ntest result: FAILED. 0 passed; 1 failed;\n";
-        assert!(twice(ONE_OF_TWO, failed).verdict().is_err());
-        let crashed = format!("{ONE_OF_TWO}running 3 tests\n");
-        assert!(twice(&crashed, ONE).verdict().is_err());
-        assert!(twice(ONE_OF_TWO, "").verdict().is_err(), "no test was run");
-        let often = ONE_OF_TWO.repeat(TRIED_AGAIN_MAX + 1);
-        assert!(twice(&often, ONE).verdict().is_err());
+    fn failed_tests_are_read_with_and_without_time() {
+        let name = Some("a::b".to_owned());
+        assert_eq!(failed_test("test a::b ... FAILED"), name);
+        assert_eq!(failed_test("test a::b ... FAILED <0.5s>"), name);
+        assert_eq!(failed_test("test a::b ... ok <0.5s>"), None);
     }
 
     #[test]

@@ -1,5 +1,8 @@
 //! Everything CI checks, in one run with one verdict.
 
+mod programs;
+mod schedule;
+
 use std::path::Path;
 use std::process::Command;
 use std::thread;
@@ -124,18 +127,22 @@ pub(crate) fn schema_pairs(arguments: &[String]) -> Outcome<()> {
 }
 
 fn test_workspace(servers: &Servers, tally: &mut Tally) {
-    tally.watch_twice(|failures| {
-        let mut command = cargo(&["test", "--workspace", "--no-fail-fast"]);
-        if !failures.is_empty() {
-            let alone = ["--", "--exact", "--test-threads", "1"];
-            command.args(alone).args(failures);
+    let name = |command: &mut Command| {
+        servers.name_in(command);
+        command.envs(setup::ruby31().map(|wrapper| ("HAKARU_RUBY31", wrapper)));
+    };
+    match programs::build() {
+        Ok(programs) => {
+            let done = schedule::run(programs, &name);
+            done.print_times();
+            done.count(tally, &name);
         }
-        servers.name_in(&mut command);
-        if let Some(wrapper) = setup::ruby31() {
-            command.env("HAKARU_RUBY31", wrapper);
-        }
-        command
-    });
+        Err(message) => tally.troubles.push(message),
+    }
+    tally.step(
+        "examples in comments",
+        run(&mut cargo(&["test", "--workspace", "--doc", "--quiet"])),
+    );
 }
 
 /// The example app's own tests, on every database it can use.

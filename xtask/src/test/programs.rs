@@ -1,0 +1,237 @@
+//! The workspace's test programs: which there are, and what one of them reported.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::run::{Outcome, capture, cargo};
+use crate::tally::{failed_test, is_beginning, result};
+
+/// A test program as cargo has built it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Program {
+    /// The package, such as `hakaru-stats`.
+    pub(super) package: String,
+    /// The file with its `main`, below the package's folder.
+    pub(super) source: String,
+    /// The package's folder, in which cargo would run it.
+    folder: PathBuf,
+    path: PathBuf,
+}
+
+/// What a program reported.
+#[derive(Debug, Default)]
+pub(super) struct Report {
+    pub(super) output: String,
+    pub(super) passed: u64,
+    pub(super) failed: u64,
+    /// Names of the tests that failed.
+    pub(super) failures: Vec<String>,
+    /// Seconds of each test.
+    pub(super) times: Vec<(String, f64)>,
+    pub(super) wall: Duration,
+    /// CPU time of the program and of all that it started and waited for; of all programs at once where several ran.
+    pub(super) cpu: Duration,
+    /// The program ended as its results say: not by a signal, and not before its last test.
+    pub(super) has_ended: bool,
+}
+
+/// Builds all test programs and returns them in cargo's order.
+pub(super) fn build() -> Outcome<Vec<Program>> {
+    let format = "--message-format=json-render-diagnostics";
+    let mut command = cargo(&["test", "--workspace", "--no-run", format]);
+    command.stderr(Stdio::inherit());
+    let messages = capture(&mut command)?;
+    let programs: Vec<Program> = messages.lines().filter_map(program).collect();
+    match programs.is_empty() {
+        true => Err("cargo named no test program".to_owned()),
+        false => Ok(programs),
+    }
+}
+
+/// Reads one of cargo's messages; `None` where it is not about a test program.
+fn program(message: &str) -> Option<Program> {
+    let path = field(message, "executable")?;
+    let manifest = PathBuf::from(field(message, "manifest_path")?);
+    let folder = manifest.parent()?.to_owned();
+    let is_test = message.contains("\"reason\":\"compiler-artifact\"")
+        && message.contains("\"test\":true},\"features\"");
+    let source = PathBuf::from(field(message, "src_path")?);
+    let source = source.strip_prefix(&folder).unwrap_or(&source);
+    // `path+file:///folder/crates/stats#hakaru-stats@0.1.0`, or without the name where it is the folder's.
+    let id = field(message, "package_id")?;
+    let (before, version) = id.rsplit_once('#')?;
+    let package = match version.split_once('@') {
+        Some((name, _)) => name,
+        None => before.rsplit('/').next()?,
+    };
+    is_test.then(|| Program {
+        package: package.to_owned(),
+        source: source.to_string_lossy().into_owned(),
+        folder,
+        path: PathBuf::from(path),
+    })
+}
+
+/// Returns a field of text of a message on one line. Paths and names here hold no escapes.
+fn field<'a>(message: &'a str, name: &str) -> Option<&'a str> {
+    let (_, rest) = message.split_once(&format!("\"{name}\":\""))?;
+    rest.split_once('"').map(|(text, _)| text)
+}
+
+impl Program {
+    /// Runs it with that many of its tests at once: all of them, or only those named.
+    pub(super) fn run(
+        &self,
+        threads: usize,
+        only: &[String],
+        name_servers: &dyn Fn(&mut Command),
+    ) -> Report {
+        let mut command = Command::new(&self.path);
+        command
+            .args(["--test-threads", &threads.to_string()])
+            // Times of single tests are an unstable option of the test harness.
+            .args(["-Z", "unstable-options", "--report-time"])
+            .env("RUSTC_BOOTSTRAP", "1")
+            .env("CARGO_MANIFEST_DIR", &self.folder)
+            .current_dir(&self.folder);
+        if !only.is_empty() {
+            command.arg("--exact").args(only);
+        }
+        name_servers(&mut command);
+        let (begin, cpu) = (Instant::now(), cpu_of_children());
+        let (output, is_success) = match output_of(&mut command) {
+            Ok(done) => done,
+            Err(error) => (format!("{}: {error}\n", self.path.display()), false),
+        };
+        let mut report = Report::of(output, is_success);
+        report.wall = begin.elapsed();
+        report.cpu = cpu_of_children().saturating_sub(cpu);
+        report
+    }
+}
+
+fn output_of(command: &mut Command) -> std::io::Result<(String, bool)> {
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()?;
+    let mut output = Vec::new();
+    if let Some(pipe) = &mut child.stdout {
+        pipe.read_to_end(&mut output)?;
+    }
+    let is_success = child.wait()?.success();
+    Ok((String::from_utf8_lossy(&output).into_owned(), is_success))
+}
+
+/// Returns the CPU time of all children that were waited for (`cutime` and `cstime`, proc_pid_stat(5)); 0 where `/proc` cannot be
+/// read.
+fn cpu_of_children() -> Duration {
+    let text = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let after_name = text.rsplit_once(") ").map_or("", |(_, rest)| rest);
+    let ticks = after_name.split(' ').skip(13).take(2);
+    let ticks: u64 = ticks.filter_map(|word| word.parse::<u64>().ok()).sum();
+    // USER_HZ is 100 on every Linux.
+    Duration::from_millis(ticks * 10)
+}
+
+impl Report {
+    fn of(output: String, is_success: bool) -> Report {
+        let mut report = Report::default();
+        let (mut begun, mut ended) = (0, 0);
+        for line in output.lines() {
+            report.failures.extend(failed_test(line));
+            report.times.extend(time_of_test(line));
+            begun += u32::from(is_beginning(line));
+            if let Some((passed, failed)) = result(line) {
+                ended += 1;
+                report.passed += passed;
+                report.failed += failed;
+            }
+        }
+        let told = report.failures.len() as u64 == report.failed;
+        report.has_ended = begun == 1 && ended == 1 && told && is_success == (report.failed == 0);
+        report.output = output;
+        report
+    }
+
+    /// Prints its output as one piece.
+    pub(super) fn show(&self, program: &Program) {
+        let mut out = std::io::stdout().lock();
+        let _ = writeln!(
+            out,
+            "{} {}: {} passed, {} failed in {:.1} s",
+            program.package,
+            program.source,
+            self.passed,
+            self.failed,
+            self.wall.as_secs_f64(),
+        );
+        if self.failed > 0 || !self.has_ended {
+            let _ = out.write_all(self.output.as_bytes());
+        }
+    }
+}
+
+/// Reads `test name ... ok <1.234s>`.
+fn time_of_test(line: &str) -> Option<(String, f64)> {
+    let (name, rest) = line.strip_prefix("test ")?.split_once(" ... ")?;
+    let (_, seconds) = rest.strip_suffix("s>")?.split_once('<')?;
+    Some((name.to_owned(), seconds.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cargos_messages_name_the_test_programs() {
+        let message = |test: bool| {
+            format!(
+                "{{\"reason\":\"compiler-artifact\",\"package_id\":\"path+file:///r/crates/stats#hakaru-stats@0.1.0\",\
+                 \"manifest_path\":\"/r/crates/stats/Cargo.toml\",\"target\":{{\"kind\":[\"test\"],\"name\":\"honesty\",\
+                 \"src_path\":\"/r/crates/stats/tests/honesty.rs\"}},\"profile\":{{\"opt_level\":\"0\",\"test\":{test}}},\
+                 \"features\":[],\"executable\":\"/r/target/debug/deps/honesty-1\",\"fresh\":true}}"
+            )
+        };
+        let found = program(&message(true)).expect("a test program");
+        assert_eq!(
+            (found.package.as_str(), found.source.as_str()),
+            ("hakaru-stats", "tests/honesty.rs")
+        );
+        assert_eq!(found.path, PathBuf::from("/r/target/debug/deps/honesty-1"));
+        assert_eq!(program(&message(false)), None);
+        assert_eq!(
+            program("{\"reason\":\"build-finished\",\"success\":true}"),
+            None
+        );
+    }
+
+    #[test]
+    fn a_report_counts_names_and_times() {
+        let output = "\nrunning 2 tests\ntest a::b ... ok <0.250s>\ntest c ... FAILED <1.5s>\n\n\
+                      test result: FAILED. 1 passed; 1 failed; 0 ignored; finished in 1.50s\n";
+        let report = Report::of(output.to_owned(), false);
+        assert_eq!((report.passed, report.failed), (1, 1));
+        assert_eq!(report.failures, ["c"]);
+        assert_eq!(
+            report.times,
+            [("a::b".to_owned(), 0.25), ("c".to_owned(), 1.5)]
+        );
+        assert!(report.has_ended);
+    }
+
+    #[test]
+    fn a_crash_is_no_end() {
+        let crashed = "running 2 tests\ntest a ... ok <0.1s>\n";
+        assert!(!Report::of(crashed.to_owned(), false).has_ended);
+        let all = "running 1 test\ntest result: ok. 1 passed; 0 failed;\n";
+        assert!(Report::of(all.to_owned(), true).has_ended);
+        assert!(
+            !Report::of(all.to_owned(), false).has_ended,
+            "it failed after its tests"
+        );
+    }
+}
