@@ -5,8 +5,7 @@
 //! sure keeps silent: a wrong finding costs more trust than a missing one. Its thresholds are constants
 //! that say where they come from.
 //!
-//! Start reading at [`all`], then any file in `rules/`. `query` reads what rules need of a digest;
-//! [`numbers`] writes numbers, here and in the report.
+//! Start reading at [`all`], then any file in `rules/`. `query` reads what rules need of a digest.
 
 mod acts;
 mod associations;
@@ -14,7 +13,6 @@ mod context;
 mod costs;
 mod demand;
 mod lookups;
-pub mod numbers;
 mod query;
 mod rules;
 #[cfg(test)]

@@ -1,8 +1,7 @@
 //! Numbers and texts as findings show them.
 
+use figures::numbers;
 use words::{Text, text};
-
-use crate::numbers;
 
 /// Titles are at most so long, in columns.
 pub(crate) const TITLE_CHARS_MAX: usize = 160;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use findings::{counted, numbers};
+use figures::{counted, numbers};
 use load::{Checked, Plan, Trust, Via};
 use recording::Outcome;
 use report::text::{left, width};

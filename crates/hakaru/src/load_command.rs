@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use findings::numbers;
+use figures::numbers;
 use load::{GoalResult, Measured, Via};
 use load_report::View;
 use load_report::hdr_log::{HdrLog, V2DeflateSerializer};

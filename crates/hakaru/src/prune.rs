@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::{ArgGroup, Args};
-use findings::counted;
+use figures::counted;
 use store::{RunEntry, StoreError};
 use words::text;
 

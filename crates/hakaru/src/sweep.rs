@@ -3,7 +3,7 @@
 //! Every step is a run like any other, with a fresh start of the app and the data reset before it, and is kept as
 //! one. What was measured before a Ctrl-C or a failure is shown all the same.
 
-use findings::counted;
+use figures::counted;
 use recording::Recording;
 use report::sweep::{Ended, Step, Sweep, is_saturated};
 use words::text;

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use findings::counted;
+use figures::counted;
 use recording::{Nanos, Recording};
 use report::tuned::{Ended, Tuned};
 use store::StoredRun;

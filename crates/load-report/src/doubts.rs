@@ -1,6 +1,6 @@
 //! What to know before trusting a load's figures.
 
-use findings::numbers;
+use figures::numbers;
 use load::{Measured, Pace};
 use words::{Text, phrase, text};
 
@@ -35,7 +35,7 @@ pub fn all(view: &View<'_>) -> Vec<Text> {
     if all < REQUESTS_FEW {
         doubts.push(text!(
             "only {requests}: p99 and above rest on very few of them; run longer (-d)",
-            requests = findings::counted!(all, "request")
+            requests = figures::counted!(all, "request")
         ));
     }
     doubts

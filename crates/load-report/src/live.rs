@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use findings::{counted, numbers};
+use figures::{counted, numbers};
 use load::{Engine, Interval, Plan};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};

@@ -1,6 +1,6 @@
 //! The summary for people: rate, percentiles, answers, errors, the generator, doubts, expectations.
 
-use findings::{counted, numbers};
+use figures::{counted, numbers};
 use hdrhistogram::Histogram;
 use load::Pace;
 use recording::Nanos;

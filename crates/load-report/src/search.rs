@@ -1,6 +1,6 @@
 //! What a search for the highest rate found.
 
-use findings::numbers;
+use figures::numbers;
 use load::{Found, Goal, Plan, Trial};
 use serde::Serialize;
 use words::{Language, Text, text};

@@ -1,14 +1,14 @@
 //! Advice on threads from a recorded run: what its threads did, and how many there should be.
 
 use breakdown::ThreadUse;
-use findings::counted;
+use figures::counted;
 use serde_json::{Value, json};
 use whatif::Model;
 use whatif::advice::{Advice, Limit};
 use words::{Language, Phrase, Text, phrase, text};
 
-use crate::numbers;
 use crate::text::right;
+use figures::numbers;
 
 const HEADS: [Phrase; 4] = [
     phrase!("threads"),

@@ -1,13 +1,13 @@
 //! What a simulation says about one setting, beside what was recorded.
 
-use findings::counted;
+use figures::counted;
 use serde_json::{Value, json};
 use whatif::goal::Goal;
 use whatif::{Load, Model, Prediction, Setup, bound};
 use words::{Language, Text, text};
 
-use crate::numbers;
 use crate::text::{left, right};
+use figures::numbers;
 
 /// Columns of the table.
 const NAME_COLUMNS: usize = 18;

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use chrono::DateTime;
+use figures::numbers;
 use serde_json::{Value, json};
 use words::{Language, Phrase, Text, phrase, text};
 
 use crate::html;
-use crate::numbers;
 use crate::text::{COLUMNS, Column, fold, one_line, table, width};
 
 /// Said where a change cannot be told from chance.

@@ -26,8 +26,8 @@ pub mod v1;
 mod verdict;
 
 use breakdown::Breakdown;
+pub use figures::numbers;
 use findings::Finding;
-pub use findings::numbers;
 use recording::Recording;
 
 /// What is shown of a run.

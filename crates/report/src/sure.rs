@@ -1,13 +1,13 @@
 //! How far the numbers can be trusted, in sentences that every output shows.
 
 use breakdown::RouteBalance;
-use findings::counted;
+use figures::{counted, numbers};
 use recording::ProcessRole;
 use words::{Phrase, Text, phrase, text};
 
+use crate::View;
 use crate::facts::{self, HostUse, Percentiles};
 use crate::text::one_line;
-use crate::{View, numbers};
 
 /// One thing that the trust in the numbers depends on.
 #[derive(Clone, Debug, PartialEq, Eq)]

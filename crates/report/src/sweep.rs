@@ -1,16 +1,16 @@
 //! One app under more and more connections: how throughput, latency, CPU and memory follow.
 
 use breakdown::Breakdown;
+use figures::counted;
 use recording::{ProcessRole, Recording};
 use serde_json::{Value, json};
 use words::{Language, Phrase, Text, phrase, text};
 
 use crate::facts::{self, Percentiles};
-use findings::counted;
 
-use crate::numbers;
 use crate::text::{COLUMNS, Column, fold, left, table, width};
 use crate::{View, html};
+use figures::numbers;
 
 /// Throughput must grow by so much from the best so far, or connections only wait longer. Above the scatter of two
 /// short runs on a quiet host.

@@ -1,12 +1,13 @@
 //! The verdict: what dominates, and what to fix first, in sentences that every output shows.
 
 use breakdown::RouteBalance;
+use figures::numbers;
 use findings::Confidence;
 use words::{Text, text};
 
 use crate::terminal::TERMS;
 use crate::text::one_line;
-use crate::{View, facts, numbers};
+use crate::{View, facts};
 
 /// What takes most of the time, and on which route; or why nothing can be said.
 pub(crate) fn what_dominates(view: &View<'_>) -> Text {

@@ -1,11 +1,11 @@
 //! Answers that are the same for everyone and say nothing of how long they may be kept.
 
 use breakdown::Answers;
+use figures::numbers;
 use words::{Text, text};
 
 use super::static_files::is_static;
 use crate::context::Context;
-use crate::numbers;
 use crate::text::{ms, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 

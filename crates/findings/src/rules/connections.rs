@@ -1,12 +1,12 @@
 //! Connections and prepared statements of a database that are made anew again and again.
 
+use figures::numbers;
 use recording::{ActKind, DatabaseFacts};
 use words::{Text, text};
 
 use crate::acts::ActSum;
 use crate::context::Context;
 use crate::demand::Demand;
-use crate::numbers;
 use crate::text::{called_from, ms, percent, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 

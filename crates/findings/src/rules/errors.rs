@@ -1,13 +1,13 @@
 //! Requests that failed, each kind with one request and its answer.
 
+use figures::counted;
 use recording::{Failure, Outcome};
 use words::{Text, text};
 
 use crate::context::Context;
-use crate::counted;
-use crate::numbers;
 use crate::text::{fit, percent, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
+use figures::numbers;
 
 /// Kinds shown; more would hide the rest of the page.
 const KINDS_MAX: usize = 5;

@@ -1,10 +1,10 @@
 //! A process that may soon open no more files and sockets.
 
+use figures::numbers;
 use recording::ProcessRole;
 use words::text;
 
 use crate::context::Context;
-use crate::numbers;
 use crate::text::{percent, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 

@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use breakdown::RouteBalance;
+use figures::counted;
 use recording::{BurstKind, RuntimeSample};
 use words::{Text, text};
 
 use crate::context::Context;
 use crate::costs::Allocator;
-use crate::counted;
-use crate::numbers;
 use crate::text::{ms, percent, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
+use figures::numbers;
 
 /// Share of the time with the GVL from which tuning the collector pays. A Rails app in good order spends 5 to 10 %.
 const WORK_SHARE_MIN: f64 = 0.15;

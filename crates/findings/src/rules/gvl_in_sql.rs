@@ -4,11 +4,11 @@
 //! and with SQLite while another process has the lock.
 
 use breakdown::SqlSummary;
+use figures::numbers;
 use recording::{BurstKind, Handled};
 use words::{Text, text};
 
 use crate::context::Context;
-use crate::numbers;
 use crate::text::{fit, ms, percent, place, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 

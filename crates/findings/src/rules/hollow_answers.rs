@@ -4,11 +4,11 @@
 
 use std::collections::HashMap;
 
+use figures::counted;
 use words::{Text, text};
 
 use super::Doubt;
 use crate::context::Context;
-use crate::counted;
 use crate::text::percent;
 use crate::types::{Confidence, Finding};
 

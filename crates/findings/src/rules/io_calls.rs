@@ -1,12 +1,12 @@
 //! Many short waits for a socket or a file in one request, below one line of the app: a store without a client that the agent
 //! knows, asked for one value at a time.
 
+use figures::numbers;
 use recording::BurstKind;
 use words::text;
 
 use crate::context::Context;
 use crate::demand::Demand;
-use crate::numbers;
 use crate::text::{ms, percent, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 

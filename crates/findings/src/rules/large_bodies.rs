@@ -1,12 +1,12 @@
 //! Pictures and other files that come out of the database.
 
 use breakdown::{RouteBalance, SqlSummary};
+use figures::numbers;
 use recording::{ColumnFacts, DatabaseFacts};
 use words::text;
 
 use super::missing_index;
 use crate::context::Context;
-use crate::numbers;
 use crate::query;
 use crate::text::{fit, ms, place, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};

@@ -1,14 +1,14 @@
 //! Requests that wait for each other: a Mutex around slow work, a pool smaller than the threads.
 
+use figures::counted;
 use recording::{ActKind, BurstKind};
 use words::{Text, text};
 
 use crate::acts::ActSum;
 use crate::context::Context;
-use crate::counted;
-use crate::numbers;
 use crate::text::{called_from, ms, place, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
+use figures::numbers;
 
 /// Share of the handlers' time from which it is worth a change. Found by weighing.
 const SHARE_MIN: f64 = 0.05;

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use figures::counted;
 use recording::{HostSample, ProcessRole};
 use words::{Text, text};
 
 use crate::context::Context;
-use crate::counted;
-use crate::numbers;
 use crate::text::title;
 use crate::types::{Confidence, Finding, Remedy, Safety};
+use figures::numbers;
 
 /// Shorter runs show the heap on its way to its size. A run of the default length, 20 s, is long enough.
 const SECONDS_MIN: f64 = 15.0;

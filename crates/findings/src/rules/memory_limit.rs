@@ -1,10 +1,10 @@
 //! Memory near a limit: of the app's control group, or of the address space of one of its processes.
 
+use figures::numbers;
 use recording::{ProcessRole, ProcessSample};
 use words::{Text, text};
 
 use crate::context::Context;
-use crate::numbers;
 use crate::text::{percent, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 

@@ -6,13 +6,13 @@ mod unfit;
 use std::collections::{BTreeMap, HashMap};
 
 use breakdown::SqlSummary;
+use figures::numbers;
 use recording::{Access, ExplainedStatement, IndexColumns, PlanStep, TextId};
 use words::text;
 
 use crate::context::Context;
 use crate::demand::Demand;
 use crate::lookups;
-use crate::numbers;
 use crate::query::{self, Column, Query};
 use crate::text::{fit, ms, place, title};
 use crate::types::{Confidence, Finding};

@@ -5,12 +5,12 @@ mod store;
 
 use std::collections::{BTreeMap, HashMap};
 
+use figures::numbers;
 use recording::{BurstKind, Nanos, RequestId, SqlUse, TextId};
 use words::{Text, text};
 
 use crate::context::Context;
 use crate::demand::Demand;
-use crate::numbers;
 use crate::query;
 use crate::rules::slow_http;
 use crate::text::{called_from, file_of, fit, ms, place, times, title};

@@ -1,12 +1,12 @@
 //! Statements that wait for a row that another transaction has locked.
 
 use breakdown::SqlSummary;
+use figures::counted;
 use recording::ActKind;
 use words::{Text, text};
 
 use crate::acts::ActSum;
 use crate::context::Context;
-use crate::counted;
 use crate::demand::Demand;
 use crate::lookups;
 use crate::query;

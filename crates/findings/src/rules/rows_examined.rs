@@ -2,12 +2,12 @@
 
 use std::collections::HashSet;
 
+use figures::numbers;
 use recording::{StatementFacts, TextId};
 use words::text;
 
 use super::missing_index;
 use crate::context::Context;
-use crate::numbers;
 use crate::query;
 use crate::text::{called_from, fit, ms, place, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};

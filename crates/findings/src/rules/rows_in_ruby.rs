@@ -1,16 +1,16 @@
 //! Rows that are loaded, made into objects, and then only counted or added up.
 
 use breakdown::{RouteBalance, SqlSummary};
+use figures::counted;
 use words::text;
 
 use crate::context::Context;
 use crate::costs::Shares;
-use crate::counted;
 use crate::demand::Demand;
-use crate::numbers;
 use crate::query;
 use crate::text::{fit, ms, percent, place, times, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
+use figures::numbers;
 
 /// Rows of one execution from which making objects of them costs more than a statement does.
 const ROWS_MIN: f64 = 20.0;

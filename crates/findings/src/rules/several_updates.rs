@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use figures::numbers;
 use recording::TextId;
 use words::text;
 
 use crate::context::Context;
-use crate::numbers;
 use crate::query;
 use crate::text::{fit, ms, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};

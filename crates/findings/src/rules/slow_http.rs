@@ -1,10 +1,10 @@
 //! Requests that wait for another service.
 
 use breakdown::SqlSummary;
+use figures::numbers;
 use words::text;
 
 use crate::context::Context;
-use crate::numbers;
 use crate::text::{called_from, fit, ms, percent, place, times, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 

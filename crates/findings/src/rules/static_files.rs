@@ -1,11 +1,11 @@
 //! Files that need no app, served by the app.
 
 use breakdown::RouteBalance;
+use figures::numbers;
 use words::{Text, text};
 
 use crate::context::Context;
 use crate::demand::Demand;
-use crate::numbers;
 use crate::text::{ms, percent, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use figures::counted;
 use recording::{ActKind, BurstKind};
 use words::text;
 
 use crate::context::Context;
-use crate::counted;
 use crate::demand::Demand;
-use crate::numbers;
 use crate::text::{ms, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
+use figures::numbers;
 
 /// What the agent calls a wait for a program that was started.
 pub(crate) const SUBPROCESS: &str = "a subprocess";

@@ -4,12 +4,12 @@
 //! `hakaru tune --advise`, so that all three say the same.
 
 use breakdown::RouteBalance;
+use figures::counted;
 use whatif::advice::{Advice, advise};
 use whatif::{Model, Prediction, Setup};
 use words::{Text, text};
 
 use crate::context::{Context, Replay};
-use crate::counted;
 use crate::text::{ms, percent, times, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 

@@ -1,10 +1,10 @@
 //! How answers travel: connections that are closed after each, compression that is missing or dear.
 
 use breakdown::{Answers, RouteBalance};
+use figures::numbers;
 use words::{Phrase, Text, phrase, text};
 
 use crate::context::Context;
-use crate::numbers;
 use crate::text::{ms, percent, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 

@@ -1,15 +1,15 @@
 //! Requests that sleep, or wait for something that is neither SQL, HTTP, nor a lock.
 
+use figures::counted;
 use recording::{ActKind, BurstKind};
 use words::{Text, text};
 
 use crate::acts::ActSum;
 use crate::context::Context;
-use crate::counted;
-use crate::numbers;
 use crate::rules::subprocess::SUBPROCESS;
 use crate::text::{called_from, ms, percent, place, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
+use figures::numbers;
 
 /// Share of the handlers' time from which it is worth a change. Found by weighing.
 const SLEEP_SHARE_MIN: f64 = 0.05;

@@ -1,10 +1,10 @@
 //! `SELECT *` that fetches more than the answer can hold.
 
 use breakdown::{RouteBalance, SqlSummary};
+use figures::numbers;
 use words::text;
 
 use crate::context::Context;
-use crate::numbers;
 use crate::query;
 use crate::text::{fit, ms, place, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};

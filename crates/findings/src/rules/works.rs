@@ -1,11 +1,11 @@
 //! Sessions, JSON, Marshal, templates and logging that take a large share of the time.
 
+use figures::counted;
 use recording::{ActKind, BurstKind};
 use words::{Phrase, Text, phrase, text};
 
 use crate::acts::ActSum;
 use crate::context::Context;
-use crate::counted;
 use crate::demand::Demand;
 use crate::text::{called_from, ms, percent, place, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};

@@ -1,6 +1,6 @@
 //! What `hakaru run` shows while it loads: pure, three lines that fit 60 columns.
 
-use findings::numbers;
+use figures::numbers;
 use recording::{Exchange, Nanos, Outcome};
 use words::{Text, text};
 

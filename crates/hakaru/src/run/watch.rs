@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use findings::counted;
+use figures::counted;
 use recording::Nanos;
 use scenario::Scenario;
 use target::Running;

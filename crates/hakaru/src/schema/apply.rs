@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use findings::counted;
+use figures::counted;
 use schema::{Allowed, Plan, Schema, Source};
 use schema_db::apply::{Options, Step};
 use schema_db::journal::{self, Unfinished};

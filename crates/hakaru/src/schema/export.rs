@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::path::Path;
 
-use findings::counted;
+use figures::counted;
 use schema::{Dialect, Object, Schema, Server};
 use words::text;
 

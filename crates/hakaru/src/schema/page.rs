@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use findings::counted;
+use figures::counted;
 use schema::{Hazard, HeldBack, Plan, Statement};
 use words::{Text, text};
 

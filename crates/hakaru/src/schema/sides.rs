@@ -1,6 +1,6 @@
 //! The two schemas of a comparison, read and compared.
 
-use findings::counted;
+use figures::counted;
 use schema::{Note, NoteKind, Plan, Schema, Server};
 use schema_db::runner::{self, Settings};
 use schema_db::{Database, Unseen};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use findings::counted;
+use figures::counted;
 use schema::{Note, NoteKind};
 use schema_db::{Database, Unseen};
 use words::text;

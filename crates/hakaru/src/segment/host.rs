@@ -1,6 +1,6 @@
 //! What a measurement tells of the host and the app's processes.
 
-use findings::numbers;
+use figures::numbers;
 use recording::{HostSample, Nanos, ProcessRole};
 use words::{Text, text};
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use findings::numbers;
+use figures::numbers;
 use report::tuned::Ended;
 use whatif::search::{Cell, Extras, Search, Step};
 use words::{Text, text};

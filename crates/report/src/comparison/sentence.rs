@@ -1,11 +1,11 @@
 //! The verdict in a sentence.
 
-use findings::counted;
+use figures::counted;
 use stats::comparison::{BLOCKS_MIN, SAME_MARGIN};
 use words::{Text, text};
 
 use super::{Comparison, Ending, Row};
-use crate::numbers;
+use figures::numbers;
 
 /// What the comparison says of B as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,11 +1,11 @@
 //! The table for a terminal.
 
-use findings::counted;
+use figures::counted;
 use words::{Language, Text, text};
 
 use super::{Comparison, Row, Variant, sentence};
-use crate::numbers;
 use crate::text::{Column, fold, one_line, table as fitted};
+use figures::numbers;
 
 /// Room for a variant's name in the head of its column.
 const NAME_COLUMNS: usize = 28;

@@ -2,14 +2,14 @@
 
 use std::fmt::Write;
 
-use findings::counted;
+use figures::counted;
 use stacks::{Diff, Frame, Profile, Row, Unit};
 
 use words::{Language, Phrase, Text, phrase, text};
 
 use super::{CountedView, ProfileView, flame};
-use crate::numbers;
 use crate::text::{fit, fold, left, one_line, right};
+use figures::numbers;
 
 const ROWS: usize = 15;
 const SITES: usize = 8;

@@ -1,14 +1,16 @@
 //! Where each route's time went: a bar, and the same in words.
 
 use breakdown::RouteBalance;
-use findings::counted;
+use figures::counted;
 use words::{Phrase, Text, phrase, text};
 
 use super::page::{Ink, Page};
 use super::terms::{TERMS, Term};
 use crate::facts::{self, Percentiles};
 use crate::text::{left, one_line, right, width};
-use crate::{View, numbers};
+use figures::numbers;
+
+use crate::View;
 
 const ROUTES_MAX: usize = 6;
 /// Columns of a figure.

@@ -1,13 +1,15 @@
 //! The run in numbers.
 
-use findings::counted;
+use figures::counted;
 use recording::LoadMode;
 use words::{Text, text};
 
 use super::page::{Ink, Page};
 use crate::facts::{self, Percentiles};
 use crate::text::{COLUMNS, left, right, width};
-use crate::{View, numbers};
+use figures::numbers;
+
+use crate::View;
 
 pub(super) fn write(page: &mut Page, view: &View<'_>) {
     page.heading(text!("NUMBERS"));

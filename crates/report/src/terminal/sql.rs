@@ -1,11 +1,12 @@
 //! The statements that took most time.
 
 use breakdown::SqlSummary;
+use figures::numbers;
 use words::{Phrase, Text, phrase, text};
 
 use super::page::{Ink, Page};
+use crate::View;
 use crate::text::{fit, one_line, right, width};
-use crate::{View, numbers};
 
 const STATEMENTS_MAX: usize = 6;
 const COLUMN: usize = 11;

@@ -1,14 +1,14 @@
 //! The page of `hakaru tune`.
 
-use findings::counted;
+use figures::counted;
 use whatif::goal::{Figures, Metric};
 use whatif::search::{Candidate, Cell, Effect, Ending, Extra, Outcome};
 use words::{Language, Phrase, Text, phrase, text};
 
 use super::{Ended, Tuned};
 use crate::forecast::{load_words, memory};
-use crate::numbers;
 use crate::text::{Column, fold, table};
+use figures::numbers;
 
 /// Heads of the figures, and how soon their columns are left out.
 const HEADS: [(Phrase, u8); 7] = [

@@ -1,11 +1,11 @@
 //! MySQL and MariaDB.
 
+use figures::numbers;
 use recording::DatabaseFacts;
 use words::{Text, text};
 
 use super::{Advice, MISSES_MIN, Writes, is_on, rate};
 use crate::context::Context;
-use crate::numbers;
 use crate::text::{fit, percent};
 use crate::types::Confidence;
 

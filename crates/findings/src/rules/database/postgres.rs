@@ -1,11 +1,11 @@
 //! PostgreSQL.
 
+use figures::numbers;
 use recording::{Access, DatabaseFacts};
 use words::text;
 
 use super::{Advice, MISSES_MIN, Writes};
 use crate::context::Context;
-use crate::numbers;
 use crate::text::percent;
 use crate::types::Confidence;
 

@@ -1,9 +1,9 @@
 //! What is said of a missing index, and the statement that adds it.
 
+use figures::numbers;
 use words::{Text, text};
 
 use super::{Reads, Wanted};
-use crate::numbers;
 use crate::types::{Remedy, Safety};
 
 /// What is said of how rows are read.

@@ -1,6 +1,6 @@
 //! From all measurements to what the page says.
 
-use findings::numbers;
+use figures::numbers;
 use recording::Nanos;
 use report::comparison::{self as page, CurvePoint, Variant};
 use stats::comparison::Comparison;

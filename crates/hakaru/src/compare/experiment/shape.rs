@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use findings::counted;
+use figures::counted;
 use stats::comparison::{BLOCKS_MIN, Comparison};
 use words::{Text, text};
 

@@ -1,5 +1,4 @@
-//! Every number people read is made here, in findings and on the page, so that the same value never
-//! looks different in two places.
+//! Every number people read, written in one way.
 //! Each result but [`counted`] is at most nine columns wide.
 
 /// Shown where there is no value.
@@ -50,6 +49,15 @@ pub fn duration_ms(ms: f64) -> String {
         format!("{} h", significant(ms / HOUR))
     } else {
         ">9999 h".to_owned()
+    }
+}
+
+/// A length of time given in nanoseconds: `43.2 ns`, then as [`duration_ms`].
+pub fn duration_ns(ns: f64) -> String {
+    match ns.abs() {
+        size if size < 999.5 => format!("{} ns", significant(ns)),
+        size if size < 99_950.0 => format!("{} µs", significant(ns / 1000.0)),
+        _ => duration_ms(ns / 1e6),
     }
 }
 
@@ -176,6 +184,10 @@ mod tests {
         check(1e30, ">9999 h");
         check(f64::NAN, "–");
         assert_eq!(duration_ms_or_unknown(None), "–");
+        assert_eq!(duration_ns(43.2), "43.2 ns");
+        assert_eq!(duration_ns(999.7), "1.00 µs");
+        assert_eq!(duration_ns(1_500_000.0), "1.50 ms");
+        assert_eq!(duration_ns(f64::NAN), "–");
     }
 
     #[test]
@@ -205,7 +217,7 @@ mod tests {
         #[test]
         fn nothing_is_wider_than_its_column(value in any::<f64>(), whole in any::<u64>()) {
             let texts = [
-                count(whole), bytes(whole), duration_ms(value), share(value), plain(value),
+                count(whole), bytes(whole), duration_ms(value), duration_ns(value), share(value), plain(value),
                 duration_ms(whole as f64), plain(whole as f64),
             ];
             for text in texts {
