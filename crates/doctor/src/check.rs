@@ -1,8 +1,8 @@
 //! What a check is and what it returns.
 
+use figures::numbers;
 use words::{Phrase, Text, phrase, text};
 
-use crate::figures;
 use crate::snapshot::{Database, DatabaseKind, Factor, Snapshot};
 
 /// A part of what is looked at.
@@ -226,15 +226,15 @@ impl Cost {
             Cost::Unknown => phrase!("not measured").into(),
             Cost::Slower(factor) => text!(
                 "{factor} times as long for CPU-bound work ({low} to {high}, {count} pairs)",
-                factor = figures::factor(factor.median),
-                low = figures::factor(factor.low),
-                high = figures::factor(factor.high),
+                factor = format!("{:.2}", factor.median),
+                low = format!("{:.2}", factor.low),
+                high = format!("{:.2}", factor.high),
                 count = factor.pairs
             ),
-            Cost::Share(share) => text!("{share} lost", share = figures::percent(*share)),
+            Cost::Share(share) => text!("{share} lost", share = numbers::share(*share)),
             Cost::Each { ns, event } => text!(
                 "{time} for each {event}",
-                time = figures::duration(*ns),
+                time = numbers::duration_ns(*ns),
                 event
             ),
         }
@@ -249,13 +249,13 @@ pub struct Found {
     /// Of several things of one kind, such as database servers, which.
     pub on: Option<String>,
     /// The facts, as `name = value` or one short line each.
-    pub evidence: Vec<String>,
+    pub evidence: Vec<Text>,
     /// What it costs here.
     pub cost: Cost,
     /// The exact change: commands and lines of configuration.
-    pub change: Vec<String>,
+    pub change: Vec<Text>,
     /// How the change is taken back.
-    pub undo: Vec<String>,
+    pub undo: Vec<Text>,
     /// What the change needs.
     pub needs: Needs,
     /// What the change gives up.
@@ -266,7 +266,7 @@ pub struct Found {
 
 impl Found {
     /// A finding of that level with its first piece of evidence; nothing else known.
-    pub fn new(level: Level, evidence: impl Into<String>) -> Found {
+    pub fn new(level: Level, evidence: impl Into<Text>) -> Found {
         Found {
             level,
             on: None,
@@ -286,7 +286,7 @@ impl Found {
     }
 
     /// With one more piece of evidence.
-    pub fn evidence(mut self, evidence: impl Into<String>) -> Found {
+    pub fn evidence(mut self, evidence: impl Into<Text>) -> Found {
         self.evidence.push(evidence.into());
         self
     }
@@ -301,7 +301,7 @@ impl Found {
     }
 
     /// With a change and how it is taken back.
-    pub fn change(mut self, change: impl Into<String>, undo: impl Into<String>) -> Found {
+    pub fn change(mut self, change: impl Into<Text>, undo: impl Into<Text>) -> Found {
         self.change.push(change.into());
         let undo = undo.into();
         if !undo.is_empty() {

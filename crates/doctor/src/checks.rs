@@ -17,6 +17,8 @@ mod servers;
 mod speculation;
 mod sqlite;
 
+use words::{Text, text};
+
 use crate::Check;
 
 /// All checks, in the order of the page.
@@ -42,12 +44,16 @@ pub fn all() -> impl Iterator<Item = &'static Check> {
 }
 
 /// The first few of a list, and how many more.
-fn some_of(names: &[String]) -> String {
+fn some_of(names: &[String]) -> Text {
     const SHOWN: usize = 3;
     let shown = names.iter().take(SHOWN).cloned().collect::<Vec<_>>();
     match names.len().checked_sub(SHOWN) {
-        None | Some(0) => shown.join(", "),
-        Some(more) => format!("{} and {more} more", shown.join(", ")),
+        None | Some(0) => shown.join(", ").into(),
+        Some(more) => text!(
+            "{names} and {more} more",
+            names = shown.join(", "),
+            more = more.to_string()
+        ),
     }
 }
 

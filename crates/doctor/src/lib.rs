@@ -1,17 +1,13 @@
 //! What slows a machine, a container, a Ruby or a database server down, or falsifies what is measured on it: facts in, verdicts out.
 //!
-//! [`snapshot`] has the facts as types, [`collect`] reads them, [`measure`] measures what the machine's flags only claim,
-//! and each file of [`checks`] looks at a snapshot and returns what it found. Start reading at [`diagnose`].
+//! [`snapshot`] has the facts as types, which the crate `probe` reads and measures, and each file of [`checks`] looks at a
+//! snapshot and returns what it found. Start reading at [`diagnose`].
 //!
-//! Invariant: nothing is changed. A probe that could leave something behind (a `prctl`, a seccomp filter) runs in a thread
-//! that ends with it. Checks do no I/O.
+//! Invariant: does no I/O, so each check is tested with a snapshot made by hand.
 
 pub mod check;
 pub mod checks;
-pub mod collect;
 pub mod compare;
-mod figures;
-pub mod measure;
 pub mod page;
 pub mod snapshot;
 pub mod v1;

@@ -6,10 +6,10 @@ mod terminal;
 pub use html::html;
 pub use terminal::{comparison, list, terminal};
 
+use figures::numbers;
 use words::{Text, text};
 
 use crate::check::Verdict;
-use crate::figures;
 use crate::snapshot::Snapshot;
 
 /// What is shown.
@@ -28,7 +28,7 @@ pub struct Shown<'a> {
 /// The lines of figures that were measured, with what they are of.
 fn measured(snapshot: &Snapshot) -> Vec<(Text, String)> {
     let m = &snapshot.measures;
-    let time = |ns: Option<f64>| ns.map(figures::duration);
+    let time = |ns: Option<f64>| ns.map(numbers::duration_ns);
     let factor = |factor: Option<crate::snapshot::Factor>| {
         factor.map(|it| format!("{:.2} ({:.2}–{:.2})", it.median, it.low, it.high))
     };
@@ -36,11 +36,11 @@ fn measured(snapshot: &Snapshot) -> Vec<(Text, String)> {
     let rows = [
         (
             text!("time lost to other programs"),
-            noise.map(|noise| figures::percent(noise.lost_share)),
+            noise.map(|noise| numbers::share(noise.lost_share)),
         ),
         (
             text!("stolen by the hypervisor"),
-            noise.map(|noise| figures::percent(noise.steal_share)),
+            noise.map(|noise| numbers::share(noise.steal_share)),
         ),
         (text!("mitigations on / off, loop"), factor(m.mitigated)),
         (
@@ -67,7 +67,7 @@ fn measured(snapshot: &Snapshot) -> Vec<(Text, String)> {
         (
             text!("reading memory in order"),
             m.bandwidth_bytes_per_s
-                .map(|rate| format!("{}/s", figures::bytes(rate))),
+                .map(|rate| format!("{}/s", numbers::bytes(rate as u64))),
         ),
     ];
     rows.into_iter()

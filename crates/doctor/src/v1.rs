@@ -1,6 +1,7 @@
 //! The JSON of a diagnosis, version 1. Within a version keys are added only.
 
 use serde::Serialize;
+use words::Text;
 
 use crate::check::{Cost, Verdict};
 use crate::checks;
@@ -81,15 +82,19 @@ fn finding(verdict: &Verdict) -> Finding {
         on: found.on,
         title: check.title.english(),
         why: check.why.english(),
-        evidence: found.evidence,
+        evidence: english(&found.evidence),
         cost: costs(&found.cost),
-        change: found.change,
-        undo: found.undo,
+        change: english(&found.change),
+        undo: english(&found.undo),
         needs: found.needs.name(),
         gives_up: found.safety.name(),
         sure: found.sure.name(),
         source: check.source,
     }
+}
+
+fn english(texts: &[Text]) -> Vec<String> {
+    texts.iter().map(Text::to_string).collect()
 }
 
 fn costs(cost: &Cost) -> Costs {

@@ -1,12 +1,13 @@
-//! `hakaru doctor`: flags and output. Facts, checks and pages are the doctor crate's.
+//! `hakaru doctor`: flags and output. Checks and pages are the doctor crate's, facts the probe crate's.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
-use doctor::collect::Wanted;
 use doctor::page::Shown;
-use doctor::{Area, checks, collect, compare, diagnose, measure, page, v1};
+use doctor::{Area, checks, compare, diagnose, page, v1};
+use probe::collect::{self, Wanted};
+use probe::measure;
 use words::text;
 
 use crate::exit::{Exit, Failure};

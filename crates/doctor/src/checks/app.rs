@@ -1,6 +1,6 @@
 //! The app's own settings: Puma, Rails, gems.
 
-use words::phrase;
+use words::{Text, phrase, text};
 
 use super::release;
 use crate::check::{Area, Check, Found, Level, Look, Needs};
@@ -41,8 +41,11 @@ pub(super) const CHECKS: &[Check] = &[
                 .filter(|level| level.to_lowercase() == "debug");
             let written = setting(s, "config.log_level").filter(|value| value.contains("debug"));
             let evidence = match (variable, written) {
-                (Some(level), _) => format!("RAILS_LOG_LEVEL={level}"),
-                (None, Some(value)) => format!("config.log_level = {value} in production.rb"),
+                (Some(level), _) => Text::from(format!("RAILS_LOG_LEVEL={level}")),
+                (None, Some(value)) => text!(
+                    "{line} in production.rb",
+                    line = format!("config.log_level = {value}")
+                ),
                 (None, None) => return None,
             };
             Some(
@@ -63,7 +66,10 @@ pub(super) const CHECKS: &[Check] = &[
             Some(
                 Found::new(
                     Level::Medium,
-                    format!("config.eager_load = {value} in production.rb"),
+                    text!(
+                        "{line} in production.rb",
+                        line = format!("config.eager_load = {value}")
+                    ),
                 )
                 .change("config.eager_load = true", "config.eager_load = false")
                 .needs(Needs::Restart),
@@ -91,7 +97,7 @@ pub(super) const CHECKS: &[Check] = &[
                 (None, None) => return None,
             };
             Some(
-                Found::new(Level::High, format!("{line} in production.rb"))
+                Found::new(Level::High, text!("{line} in production.rb", line))
                     .change(other, line)
                     .needs(Needs::Restart),
             )
@@ -125,13 +131,15 @@ pub(super) const CHECKS: &[Check] = &[
             let disabled = s.process.env.contains_key("DISABLE_BOOTSNAP");
             (disabled || !app.boots_snap).then(|| {
                 let evidence = if disabled {
-                    "DISABLE_BOOTSNAP is set"
+                    phrase!("DISABLE_BOOTSNAP is set")
                 } else {
-                    "config/boot.rb does not load bootsnap"
+                    phrase!("config/boot.rb does not load bootsnap")
                 };
                 Found::new(Level::Low, evidence)
                     .change(
-                        "bundle add bootsnap, and require \"bootsnap/setup\" in config/boot.rb",
+                        phrase!(
+                            "bundle add bootsnap, and require \"bootsnap/setup\" in config/boot.rb"
+                        ),
                         "bundle remove bootsnap",
                     )
                     .needs(Needs::Restart)
@@ -156,7 +164,7 @@ pub(super) const CHECKS: &[Check] = &[
             (release(version) < (7, 0)).then(|| {
                 Found::new(level, format!("puma {version}"))
                     .change(
-                        "bundle update puma --conservative, with puma >= 7 in the Gemfile",
+                        phrase!("bundle update puma --conservative, with puma >= 7 in the Gemfile"),
                         format!("gem \"puma\", \"{version}\""),
                     )
                     .needs(Needs::Restart)
@@ -177,7 +185,7 @@ pub(super) const CHECKS: &[Check] = &[
             (release(version) < (7, 2)).then(|| {
                 Found::new(Level::Low, format!("rails {version}"))
                     .change(
-                        "bundle update rails, one minor version at a time",
+                        phrase!("bundle update rails, one minor version at a time"),
                         format!("rails {version}"),
                     )
                     .needs(Needs::Restart)
@@ -195,12 +203,19 @@ pub(super) const CHECKS: &[Check] = &[
         look: Look::Whole(|s| {
             let (workers, cores) = (workers(s)?, cores(s)?);
             (f64::from(workers) > 1.5 * cores.max(1.0)).then(|| {
-                Found::new(Level::Medium, format!("{workers} workers, {cores} cores"))
-                    .change(
-                        format!("WEB_CONCURRENCY={}", cores.floor().max(1.0)),
-                        format!("WEB_CONCURRENCY={workers}"),
-                    )
-                    .needs(Needs::Restart)
+                Found::new(
+                    Level::Medium,
+                    text!(
+                        "{workers} workers, {cores} cores",
+                        workers = workers.to_string(),
+                        cores = cores.to_string()
+                    ),
+                )
+                .change(
+                    format!("WEB_CONCURRENCY={}", cores.floor().max(1.0)),
+                    format!("WEB_CONCURRENCY={workers}"),
+                )
+                .needs(Needs::Restart)
             })
         }),
     },
@@ -217,12 +232,22 @@ pub(super) const CHECKS: &[Check] = &[
             let cores = cores(s).filter(|cores| *cores >= 2.0)?;
             let workers = workers(s).unwrap_or(0);
             (workers < 2).then(|| {
-                Found::new(Level::Low, format!("{workers} workers, {cores} cores"))
-                    .change(
-                        format!("WEB_CONCURRENCY={cores} (hakaru tune measures how many are best)"),
-                        format!("WEB_CONCURRENCY={workers}"),
-                    )
-                    .needs(Needs::Restart)
+                Found::new(
+                    Level::Low,
+                    text!(
+                        "{workers} workers, {cores} cores",
+                        workers = workers.to_string(),
+                        cores = cores.to_string()
+                    ),
+                )
+                .change(
+                    text!(
+                        "{setting} (hakaru tune measures how many are best)",
+                        setting = format!("WEB_CONCURRENCY={cores}")
+                    ),
+                    format!("WEB_CONCURRENCY={workers}"),
+                )
+                .needs(Needs::Restart)
             })
         }),
     },
@@ -238,12 +263,21 @@ pub(super) const CHECKS: &[Check] = &[
             const MANY: u32 = 10;
             let threads = threads(s).filter(|threads| *threads > MANY)?;
             Some(
-                Found::new(Level::Medium, format!("{threads} threads for each worker"))
-                    .change(
-                        "RAILS_MAX_THREADS=5 (hakaru tune measures how many are best)",
-                        format!("RAILS_MAX_THREADS={threads}"),
-                    )
-                    .needs(Needs::Restart),
+                Found::new(
+                    Level::Medium,
+                    text!(
+                        "{threads} threads for each worker",
+                        threads = threads.to_string()
+                    ),
+                )
+                .change(
+                    text!(
+                        "{setting} (hakaru tune measures how many are best)",
+                        setting = "RAILS_MAX_THREADS=5"
+                    ),
+                    format!("RAILS_MAX_THREADS={threads}"),
+                )
+                .needs(Needs::Restart),
             )
         }),
     },
@@ -258,12 +292,22 @@ pub(super) const CHECKS: &[Check] = &[
         look: Look::Whole(|s| {
             let (pool, threads) = (app(s)?.pool?, threads(s)?);
             (pool < threads).then(|| {
-                Found::new(Level::High, format!("pool = {pool}, {threads} threads"))
-                    .change(
-                        format!("pool: {threads} in config/database.yml"),
-                        format!("pool: {pool}"),
-                    )
-                    .needs(Needs::Restart)
+                Found::new(
+                    Level::High,
+                    text!(
+                        "pool = {pool}, {threads} threads",
+                        pool = pool.to_string(),
+                        threads = threads.to_string()
+                    ),
+                )
+                .change(
+                    text!(
+                        "{line} in config/database.yml",
+                        line = format!("pool: {threads}")
+                    ),
+                    format!("pool: {pool}"),
+                )
+                .needs(Needs::Restart)
             })
         }),
     },
@@ -280,8 +324,8 @@ pub(super) const CHECKS: &[Check] = &[
                 .get("puma")
                 .is_some_and(|version| release(version) < (5, 0));
             (old && workers(s)? >= 2 && app.preload == Some(false)).then(|| {
-                Found::new(Level::Low, "no preload_app! in config/puma.rb")
-                    .change("preload_app!", "no preload_app!")
+                Found::new(Level::Low, phrase!("no preload_app! in config/puma.rb"))
+                    .change("preload_app!", phrase!("no preload_app!"))
                     .needs(Needs::Restart)
             })
         }),
@@ -343,9 +387,12 @@ pub(super) const CHECKS: &[Check] = &[
             ];
             let other = servers.iter().any(|name| gems.contains_key(*name));
             (gems.contains_key("webrick") && gems.contains_key("rack") && !other).then(|| {
-                Found::new(Level::Low, "webrick is the only server in Gemfile.lock")
-                    .change("bundle add puma", "bundle remove puma")
-                    .needs(Needs::Restart)
+                Found::new(
+                    Level::Low,
+                    phrase!("webrick is the only server in Gemfile.lock"),
+                )
+                .change("bundle add puma", "bundle remove puma")
+                .needs(Needs::Restart)
             })
         }),
     },

@@ -1,9 +1,9 @@
 //! Quotas and limits of the control group.
 
-use words::phrase;
+use figures::numbers;
+use words::{Text, phrase, text};
 
 use crate::check::{Area, Check, Cost, Found, Level, Look, Needs};
-use crate::figures;
 use crate::snapshot::{Group, Snapshot};
 
 /// The checks.
@@ -38,12 +38,18 @@ pub(super) const CHECKS: &[Check] = &[
             let group = s.process.group.as_ref()?;
             let weight = group.weight.filter(|weight| *weight < 50)?;
             Some(
-                Found::new(Level::Low, format!("weight = {weight}, 100 is usual"))
-                    .change(
-                        write(group, "cpu.weight", "100"),
-                        write(group, "cpu.weight", &weight.to_string()),
-                    )
-                    .needs(Needs::Root),
+                Found::new(
+                    Level::Low,
+                    text!(
+                        "weight = {weight}, 100 is usual",
+                        weight = weight.to_string()
+                    ),
+                )
+                .change(
+                    write(group, "cpu.weight", "100"),
+                    write(group, "cpu.weight", &weight.to_string()),
+                )
+                .needs(Needs::Root),
             )
         }),
     },
@@ -61,7 +67,7 @@ pub(super) const CHECKS: &[Check] = &[
             let high = group.memory_high_bytes?;
             Some(
                 Found::new(Level::Medium, format!("memory.events: high = {events}"))
-                    .evidence(format!("memory.high = {}", figures::bytes(high as f64)))
+                    .evidence(format!("memory.high = {}", numbers::bytes(high)))
                     .change(
                         write(group, "memory.high", "max"),
                         write(group, "memory.high", &high.to_string()),
@@ -88,8 +94,8 @@ pub(super) const CHECKS: &[Check] = &[
             Some(
                 Found::new(level, format!("oom_kill = {killed}"))
                     .change(
-                        "more memory for the container, or fewer workers",
-                        "as before",
+                        phrase!("more memory for the container, or fewer workers"),
+                        phrase!("as before"),
                     )
                     .needs(Needs::Restart),
             )
@@ -109,11 +115,15 @@ pub(super) const CHECKS: &[Check] = &[
             (now > NEARLY * most).then(|| {
                 Found::new(
                     Level::Low,
-                    format!("{} of {}", figures::bytes(now), figures::bytes(most)),
+                    text!(
+                        "{now} of {most}",
+                        now = numbers::bytes(now as u64),
+                        most = numbers::bytes(most as u64)
+                    ),
                 )
                 .change(
-                    "more memory for the container, or fewer workers",
-                    "as before",
+                    phrase!("more memory for the container, or fewer workers"),
+                    phrase!("as before"),
                 )
                 .needs(Needs::Restart)
             })
@@ -121,8 +131,12 @@ pub(super) const CHECKS: &[Check] = &[
     },
 ];
 
-fn write(group: &Group, file: &str, value: &str) -> String {
-    format!("echo {value} > {file} of the group {}", group.path)
+fn write(group: &Group, file: &str, value: &str) -> Text {
+    text!(
+        "{command} of the group {group}",
+        command = format!("echo {value} > {file}"),
+        group = group.path
+    )
 }
 
 fn quota(s: &Snapshot) -> Option<Found> {
@@ -138,13 +152,20 @@ fn quota(s: &Snapshot) -> Option<Found> {
         } else {
             Level::Medium
         };
-        let mut found = Found::new(level, format!("quota = {quota:.2} cores, {seen} visible"));
+        let mut found = Found::new(
+            level,
+            text!(
+                "quota = {quota} cores, {seen} visible",
+                quota = format!("{quota:.2}"),
+                seen = seen.to_string()
+            ),
+        );
         if quota < 1.0 {
             let run = quota * period_ms;
-            found = found.evidence(format!(
-                "a request that needs {:.0} ms of CPU stands still for {:.0} ms",
-                run * 1.2,
-                period_ms - run
+            found = found.evidence(text!(
+                "a request that needs {cpu} ms of CPU stands still for {pause} ms",
+                cpu = format!("{:.0}", run * 1.2),
+                pause = format!("{:.0}", period_ms - run)
             ));
         }
         let workers = (quota.floor() as u32).max(1);
@@ -152,8 +173,12 @@ fn quota(s: &Snapshot) -> Option<Found> {
         let found = found.cost(cost).inferred();
         found
             .change(
-                format!("WEB_CONCURRENCY={workers}, or a quota of {seen} cores"),
-                format!("a quota of {quota:.2} cores"),
+                text!(
+                    "{setting}, or a quota of {seen} cores",
+                    setting = format!("WEB_CONCURRENCY={workers}"),
+                    seen = seen.to_string()
+                ),
+                text!("a quota of {quota} cores", quota = format!("{quota:.2}")),
             )
             .needs(Needs::Restart)
     })
@@ -177,15 +202,21 @@ fn throttled(s: &Snapshot) -> Option<Found> {
     Some(
         Found::new(
             level,
-            format!("nr_throttled = {throttled} of {periods} periods"),
+            text!(
+                "nr_throttled = {throttled} of {periods} periods",
+                throttled = throttled.to_string(),
+                periods = periods.to_string()
+            ),
         )
-        .evidence(format!(
-            "each time for {mean_ms:.0} ms, quota {quota:.2} cores"
+        .evidence(text!(
+            "each time for {mean} ms, quota {quota} cores",
+            mean = format!("{mean_ms:.0}"),
+            quota = format!("{quota:.2}")
         ))
         .cost(Cost::Share(share))
         .change(
-            "a larger quota, or none with a weight: cpu.max = max",
-            format!("cpu.max of {quota:.2} cores"),
+            phrase!("a larger quota, or none with a weight: cpu.max = max"),
+            text!("a quota of {quota} cores", quota = format!("{quota:.2}")),
         )
         .needs(Needs::Root),
     )

@@ -1,6 +1,6 @@
 //! Frequency, clocks, cores and the kernel.
 
-use words::phrase;
+use words::{Text, phrase, text};
 
 use super::release;
 use crate::check::{Area, Check, Cost, Found, Level, Look, Needs};
@@ -61,9 +61,9 @@ pub(super) const CHECKS: &[Check] = &[
             let ns = s.measures.syscall_ns?;
             (ns > SLOW_NS).then(|| {
                 let tracer = s.process.seccomp.unwrap_or(0);
-                Found::new(Level::Medium, format!("getppid takes {ns:.0} ns, Seccomp = {tracer}"))
+                Found::new(Level::Medium, text!("getppid takes {ns} ns, Seccomp = {mode}", ns = format!("{ns:.0}"), mode = tracer.to_string()))
                     .cost(Cost::Each { ns, event: phrase!("system call") })
-                    .change("run outside of the sandbox or tracer (runsc, strace, an audit rule for every call)", "inside as before")
+                    .change(phrase!("run outside of the sandbox or tracer (runsc, strace, an audit rule for every call)"), phrase!("inside as before"))
                     .needs(Needs::Restart)
             })
         }),
@@ -90,9 +90,9 @@ pub(super) const CHECKS: &[Check] = &[
             const SLOW_NS: f64 = 100_000.0;
             let ns = s.measures.switch_ns?;
             (ns > SLOW_NS).then(|| {
-                Found::new(Level::Low, format!("round trip between two threads {:.0} µs", ns / 1e3))
+                Found::new(Level::Low, text!("round trip between two threads {micros} µs", micros = format!("{:.0}", ns / 1e3)))
                     .cost(Cost::Each { ns, event: phrase!("round trip between threads") })
-                    .change("a machine whose idle cores do not leave to the hypervisor: boot with idle=poll or haltpoll", "boot without it")
+                    .change(phrase!("a machine whose idle cores do not leave to the hypervisor: boot with idle=poll or haltpoll"), phrase!("boot without it"))
                     .needs(Needs::Reboot)
             })
         }),
@@ -121,11 +121,15 @@ pub(super) const CHECKS: &[Check] = &[
             (balancing != "0").then(|| {
                 Found::new(
                     Level::Low,
-                    format!("{nodes} nodes, kernel.numa_balancing = {balancing}"),
+                    text!(
+                        "{nodes} nodes, {setting}",
+                        nodes = nodes.to_string(),
+                        setting = format!("kernel.numa_balancing = {balancing}")
+                    ),
                 )
                 .change(
-                    "numactl --cpunodebind=0 --membind=0 COMMAND, a process for each node",
-                    "without numactl",
+                    phrase!("numactl --cpunodebind=0 --membind=0 COMMAND, a process for each node"),
+                    phrase!("without numactl"),
                 )
             })
         }),
@@ -159,10 +163,10 @@ pub(super) const CHECKS: &[Check] = &[
         look: Look::Whole(|s| {
             let kernel = s.machine.kernel.as_deref()?;
             (release(kernel) < (5, 10)).then(|| {
-                Found::new(Level::Low, format!("kernel {kernel}"))
+                Found::new(Level::Low, text!("kernel {kernel}", kernel))
                     .change(
-                        "a distribution with Linux 6.1 or later",
-                        "the kernel as before, from the boot menu",
+                        phrase!("a distribution with Linux 6.1 or later"),
+                        phrase!("the kernel as before, from the boot menu"),
                     )
                     .needs(Needs::Reboot)
             })
@@ -188,7 +192,7 @@ pub(super) const CHECKS: &[Check] = &[
                     format!("kernel.random.entropy_avail = {bits}"),
                 )
                 .change(
-                    "apt install rng-tools5 (or haveged)",
+                    phrase!("apt install rng-tools5 (or haveged)"),
                     "apt remove rng-tools5",
                 )
                 .needs(Needs::Root)
@@ -207,8 +211,8 @@ pub(super) const CHECKS: &[Check] = &[
             let nice = s.process.nice.filter(|nice| *nice > 0)?;
             let pid = s.process.pid;
             let change = match pid {
-                Some(pid) => format!("renice -n 0 -p {pid}"),
-                None => "start the app without nice".to_owned(),
+                Some(pid) => Text::from(format!("renice -n 0 -p {pid}")),
+                None => phrase!("start the app without nice").into(),
             };
             let level = if pid.is_some() {
                 Level::Medium
@@ -239,12 +243,20 @@ pub(super) const CHECKS: &[Check] = &[
                 } else {
                     Level::Low
                 };
-                Found::new(level, format!("{allowed} of {all} cores allowed")).change(
-                    format!(
-                        "taskset -c 0-{} COMMAND, or no cpuset for the container",
-                        all - 1
+                Found::new(
+                    level,
+                    text!(
+                        "{allowed} of {all} cores allowed",
+                        allowed = allowed.to_string(),
+                        all = all.to_string()
                     ),
-                    "as before",
+                )
+                .change(
+                    text!(
+                        "{command}, or no cpuset for the container",
+                        command = format!("taskset -c 0-{} COMMAND", all - 1)
+                    ),
+                    phrase!("as before"),
                 )
             })
         }),
@@ -287,7 +299,7 @@ fn clock(s: &Snapshot) -> Option<Found> {
         _ => return None,
     };
     let file = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
-    let mut found = Found::new(level, format!("clock source = {source}"));
+    let mut found = Found::new(level, text!("clock source = {source}", source));
     if let Some(ns) = s.measures.clock_ns {
         found = found.cost(Cost::Each {
             ns,
@@ -315,14 +327,17 @@ fn wake(s: &Snapshot) -> Option<Found> {
     (ns > LATE_NS && !busy).then(|| {
         Found::new(
             Level::Low,
-            format!("a sleep of 1 ms ends {:.0} µs late", ns / 1e3),
+            text!(
+                "a sleep of 1 ms ends {late} µs late",
+                late = format!("{:.0}", ns / 1e3)
+            ),
         )
         .cost(Cost::Each {
             ns,
             event: phrase!("wake-up"),
         })
         .change(
-            "cpupower idle-set -D 10 (no sleep states deeper than 10 µs)",
+            phrase!("cpupower idle-set -D 10 (no sleep states deeper than 10 µs)"),
             "cpupower idle-set -E",
         )
         .needs(Needs::Root)
@@ -339,8 +354,8 @@ fn two_threads(s: &Snapshot) -> Option<Found> {
         .is_some_and(|noise| noise.lost_share > 0.10);
     let quota = s.process.group.as_ref().and_then(|group| group.quota_cores);
     (ratio < LITTLE && !busy && quota.is_none_or(|cores| cores >= 2.0)).then(|| {
-        Found::new(Level::Low, format!("two threads do {ratio:.2} times the work of one"))
+        Found::new(Level::Low, text!("two threads do {ratio} times the work of one", ratio = format!("{ratio:.2}")))
             .cost(Cost::Share(1.0 - ratio / 2.0))
-            .change("count the cores as half as many when choosing workers: hakaru tune measures how many are best", "the workers as before")
+            .change(phrase!("count the cores as half as many when choosing workers: hakaru tune measures how many are best"), phrase!("the workers as before"))
     })
 }

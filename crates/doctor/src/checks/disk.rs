@@ -1,9 +1,9 @@
 //! Disks and file systems.
 
-use words::phrase;
+use figures::numbers;
+use words::{phrase, text};
 
 use crate::check::{Area, Check, Cost, Found, Level, Look, Needs};
-use crate::figures;
 
 /// The checks.
 pub(super) const CHECKS: &[Check] = &[
@@ -21,14 +21,16 @@ pub(super) const CHECKS: &[Check] = &[
                 times if times > 2.5 => Level::Medium,
                 _ => Level::Low,
             };
-            let longest = figures::duration(s.measures.sync_max_ns.unwrap_or(ns));
+            let longest = numbers::duration_ns(s.measures.sync_max_ns.unwrap_or(ns));
             let folder = s.disk.folder.as_deref().unwrap_or("?");
             Some(
                 Found::new(
                     level,
-                    format!(
-                        "fdatasync of 4 KB in {folder}: {}, at most {longest}",
-                        figures::duration(ns)
+                    text!(
+                        "fdatasync of 4 KB in {folder}: {median}, at most {longest}",
+                        folder,
+                        median = numbers::duration_ns(ns),
+                        longest
                     ),
                 )
                 .cost(Cost::Each {
@@ -36,8 +38,10 @@ pub(super) const CHECKS: &[Check] = &[
                     event: phrase!("commit"),
                 })
                 .change(
-                    "the database's folder on a local SSD; several commits in one transaction",
-                    "the folder as before",
+                    phrase!(
+                        "the database's folder on a local SSD; several commits in one transaction"
+                    ),
+                    phrase!("the folder as before"),
                 ),
             )
         }),
@@ -57,15 +61,17 @@ pub(super) const CHECKS: &[Check] = &[
             Some(
                 Found::new(
                     Level::Low,
-                    format!("fdatasync of 4 KB: {}", figures::duration(ns)),
+                    text!("fdatasync of 4 KB: {time}", time = numbers::duration_ns(ns)),
                 )
                 .cost(Cost::Each {
                     ns,
                     event: phrase!("commit"),
                 })
                 .change(
-                    "a disk whose cache is written through (the cache mode of the virtual disk)",
-                    "the cache mode as before",
+                    phrase!(
+                        "a disk whose cache is written through (the cache mode of the virtual disk)"
+                    ),
+                    phrase!("the cache mode as before"),
                 ),
             )
         }),
@@ -87,10 +93,16 @@ pub(super) const CHECKS: &[Check] = &[
             Some(
                 Found::new(
                     level,
-                    format!("{} of {} free", figures::bytes(free), figures::bytes(total)),
+                    text!(
+                        "{free} of {total} free",
+                        free = numbers::bytes(free as u64),
+                        total = numbers::bytes(total as u64)
+                    ),
                 )
                 .change(
-                    "find what is large: du -xh / | sort -h | tail; old logs and images first",
+                    phrase!(
+                        "find what is large: du -xh / | sort -h | tail; old logs and images first"
+                    ),
                     "",
                 ),
             )
@@ -109,10 +121,10 @@ pub(super) const CHECKS: &[Check] = &[
             Some(
                 Found::new(
                     Level::High,
-                    format!("{} of the inodes used", figures::percent(used)),
+                    text!("{share} of the inodes used", share = numbers::share(used)),
                 )
                 .change(
-                    "find folders of many small files: du --inodes -x / | sort -n | tail",
+                    phrase!("find folders of many small files: du --inodes -x / | sort -n | tail"),
                     "",
                 ),
             )
@@ -146,11 +158,15 @@ pub(super) const CHECKS: &[Check] = &[
             Some(
                 Found::new(
                     Level::Medium,
-                    format!("{} is {kind}", s.disk.folder.as_deref().unwrap_or("?")),
+                    text!(
+                        "{folder} is {kind}",
+                        folder = s.disk.folder.as_deref().unwrap_or("?"),
+                        kind
+                    ),
                 )
                 .change(
-                    "the app and its data on a local disk or a volume of the container",
-                    "the folder as before",
+                    phrase!("the app and its data on a local disk or a volume of the container"),
+                    phrase!("the folder as before"),
                 )
                 .needs(Needs::Restart),
             )
@@ -169,7 +185,7 @@ pub(super) const CHECKS: &[Check] = &[
                 .iter()
                 .find(|option| ["sync", "dirsync"].contains(&option.as_str()))?;
             Some(
-                Found::new(Level::Medium, format!("mounted with {sync}"))
+                Found::new(Level::Medium, text!("mounted with {option}", option = sync))
                     .change("mount -o remount,async", format!("mount -o remount,{sync}"))
                     .needs(Needs::Root),
             )
@@ -187,9 +203,12 @@ pub(super) const CHECKS: &[Check] = &[
                 .iter()
                 .find(|option| *option == "strictatime")?;
             Some(
-                Found::new(Level::Low, "mounted with strictatime")
-                    .change("mount -o remount,relatime", "mount -o remount,strictatime")
-                    .needs(Needs::Root),
+                Found::new(
+                    Level::Low,
+                    text!("mounted with {option}", option = "strictatime"),
+                )
+                .change("mount -o remount,relatime", "mount -o remount,strictatime")
+                .needs(Needs::Root),
             )
         }),
     },
@@ -235,12 +254,12 @@ pub(super) const CHECKS: &[Check] = &[
                 _ => return None,
             };
             Some(
-                Found::new(
-                    level,
-                    format!("io.full avg60 = {}", figures::percent(share)),
-                )
-                .cost(Cost::Share(share))
-                .change("find who reads and writes: iotop -o, or pidstat -d 1", ""),
+                Found::new(level, format!("io.full avg60 = {}", numbers::share(share)))
+                    .cost(Cost::Share(share))
+                    .change(
+                        phrase!("find who reads and writes: iotop -o, or pidstat -d 1"),
+                        "",
+                    ),
             )
         }),
     },

@@ -1,6 +1,6 @@
 //! Limits of the process.
 
-use words::phrase;
+use words::{phrase, text};
 
 use crate::check::{Area, Check, Found, Level, Look, Needs};
 
@@ -26,15 +26,20 @@ pub(super) const CHECKS: &[Check] = &[
             let hard = s.process.files_hard;
             let room = hard.is_none_or(|hard| hard >= 65_536);
             let change = match room {
-                true => "ulimit -n 65536, or LimitNOFILE=65536 in the service".to_owned(),
-                false => "LimitNOFILE=65536 in the service, or nofile in /etc/security/limits.conf"
-                    .to_owned(),
+                true => phrase!("ulimit -n 65536, or LimitNOFILE=65536 in the service"),
+                false => phrase!(
+                    "LimitNOFILE=65536 in the service, or nofile in /etc/security/limits.conf"
+                ),
             };
             let hard = hard.map_or("unlimited".to_owned(), |hard| hard.to_string());
             Some(
                 Found::new(
                     level,
-                    format!("Max open files = {soft} (hard limit {hard})"),
+                    text!(
+                        "Max open files = {soft} (hard limit {hard})",
+                        soft = soft.to_string(),
+                        hard
+                    ),
                 )
                 .change(change, format!("ulimit -n {soft}"))
                 .needs(Needs::Restart),
@@ -55,7 +60,15 @@ pub(super) const CHECKS: &[Check] = &[
                     .process
                     .pid
                     .map_or(String::new(), |pid| format!(" --pid {pid}"));
-                Found::new(Level::High, format!("{open} of {soft} open")).change(
+                Found::new(
+                    Level::High,
+                    text!(
+                        "{open} of {soft} open",
+                        open = open.to_string(),
+                        soft = soft.to_string()
+                    ),
+                )
+                .change(
                     format!("prlimit{of} --nofile={more}"),
                     format!("prlimit{of} --nofile={soft}"),
                 )
@@ -73,7 +86,7 @@ pub(super) const CHECKS: &[Check] = &[
             Some(
                 Found::new(Level::Medium, format!("Max processes = {soft}"))
                     .change(
-                        "ulimit -u 4096, or LimitNPROC=4096 in the service",
+                        phrase!("ulimit -u 4096, or LimitNPROC=4096 in the service"),
                         format!("ulimit -u {soft}"),
                     )
                     .needs(Needs::Restart),

@@ -1,9 +1,9 @@
 //! Memory and swap.
 
-use words::phrase;
+use figures::numbers;
+use words::{phrase, text};
 
 use crate::check::{Area, Check, Cost, Found, Level, Look, Needs};
-use crate::figures;
 use crate::snapshot::Snapshot;
 
 /// The checks.
@@ -24,10 +24,10 @@ pub(super) const CHECKS: &[Check] = &[
                 Level::Medium
             };
             Some(
-                Found::new(level, format!("VmSwap = {}", figures::bytes(bytes as f64)))
+                Found::new(level, format!("VmSwap = {}", numbers::bytes(bytes)))
                     .change(
-                        "more memory or fewer workers, then swapoff -a && swapon -a",
-                        "as before",
+                        phrase!("more memory or fewer workers, then swapoff -a && swapon -a"),
+                        phrase!("as before"),
                     )
                     .needs(Needs::Root),
             )
@@ -46,15 +46,16 @@ pub(super) const CHECKS: &[Check] = &[
             (total > 0.0 && free < 0.1 * total).then(|| {
                 Found::new(
                     Level::High,
-                    format!(
-                        "SwapFree = {} of {}",
-                        figures::bytes(free),
-                        figures::bytes(total)
+                    text!(
+                        "{name} = {free} of {total}",
+                        name = "SwapFree",
+                        free = numbers::bytes(free as u64),
+                        total = numbers::bytes(total as u64)
                     ),
                 )
                 .change(
-                    "find what uses it: smem -s swap; fewer workers or more memory",
-                    "as before",
+                    phrase!("find what uses it: smem -s swap; fewer workers or more memory"),
+                    phrase!("as before"),
                 )
                 .needs(Needs::Root)
             })
@@ -80,13 +81,17 @@ pub(super) const CHECKS: &[Check] = &[
                     .unwrap_or_else(|| "60".to_owned());
                 Found::new(
                     Level::Low,
-                    format!(
-                        "{} of {} swap used",
-                        figures::bytes(used),
-                        figures::bytes(total)
+                    text!(
+                        "{used} of {total} swap used",
+                        used = numbers::bytes(used as u64),
+                        total = numbers::bytes(total as u64)
                     ),
                 )
-                .evidence(format!("pswpin = {swapped_in} pages since boot"))
+                .evidence(text!(
+                    "{counter} = {count} pages since boot",
+                    counter = "pswpin",
+                    count = swapped_in.to_string()
+                ))
                 .change(
                     "sysctl vm.swappiness=10",
                     format!("sysctl vm.swappiness={swappiness}"),
@@ -106,13 +111,17 @@ pub(super) const CHECKS: &[Check] = &[
             (free < 0.05 * total).then(|| {
                 Found::new(
                     Level::Medium,
-                    format!(
-                        "MemAvailable = {} of {}",
-                        figures::bytes(free),
-                        figures::bytes(total)
+                    text!(
+                        "{name} = {free} of {total}",
+                        name = "MemAvailable",
+                        free = numbers::bytes(free as u64),
+                        total = numbers::bytes(total as u64)
                     ),
                 )
-                .change("fewer workers, smaller caches, or more memory", "as before")
+                .change(
+                    phrase!("fewer workers, smaller caches, or more memory"),
+                    phrase!("as before"),
+                )
             })
         }),
     },
@@ -132,10 +141,13 @@ pub(super) const CHECKS: &[Check] = &[
                 };
                 Found::new(
                     level,
-                    format!("memory.some avg60 = {}", figures::percent(share)),
+                    format!("memory.some avg60 = {}", numbers::share(share)),
                 )
                 .cost(Cost::Share(share))
-                .change("fewer workers, smaller caches, or more memory", "as before")
+                .change(
+                    phrase!("fewer workers, smaller caches, or more memory"),
+                    phrase!("as before"),
+                )
             })
         }),
     },
@@ -173,8 +185,18 @@ pub(super) const CHECKS: &[Check] = &[
                 .copied()
                 .filter(|killed| *killed > 0)?;
             Some(
-                Found::new(Level::Low, format!("oom_kill = {killed} since boot"))
-                    .change("fewer workers, smaller caches, or more memory", "as before"),
+                Found::new(
+                    Level::Low,
+                    text!(
+                        "{counter} = {count} since boot",
+                        counter = "oom_kill",
+                        count = killed.to_string()
+                    ),
+                )
+                .change(
+                    phrase!("fewer workers, smaller caches, or more memory"),
+                    phrase!("as before"),
+                ),
             )
         }),
     },
@@ -194,9 +216,9 @@ pub(super) const CHECKS: &[Check] = &[
             }
 
             (ns > SLOW_NS).then(|| {
-                Found::new(Level::Low, format!("a read at random takes {ns:.0} ns"))
+                Found::new(Level::Low, text!("a read at random takes {ns} ns", ns = format!("{ns:.0}")))
                     .cost(Cost::Each { ns, event: phrase!("read of memory") })
-                    .change("another instance type, or all of the process on one node: numactl --cpunodebind=0 --membind=0 COMMAND", "without numactl")
+                    .change(phrase!("another instance type, or all of the process on one node: numactl --cpunodebind=0 --membind=0 COMMAND"), phrase!("without numactl"))
             })
         }),
     },

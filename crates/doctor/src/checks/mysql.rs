@@ -1,10 +1,10 @@
 //! MySQL and MariaDB.
 
-use words::phrase;
+use figures::numbers;
+use words::{phrase, text};
 
 use super::servers::{is_old_enough, memory, set, uptime};
 use crate::check::{Area, Check, Cost, Found, Level, Look, Needs, Safety};
-use crate::figures;
 use crate::snapshot::{Database, DatabaseKind, Snapshot};
 
 /// Both makers.
@@ -92,9 +92,11 @@ pub(super) const CHECKS: &[Check] = &[
                 let size = db.number("tmp_table_size").unwrap_or(16_777_216.0);
                 Found::new(
                     Level::Medium,
-                    format!(
-                        "{} of {all} temporary tables, {rate:.1} per second",
-                        figures::percent(disk / all)
+                    text!(
+                        "{share} of {all} temporary tables, {rate} per second",
+                        share = numbers::share(disk / all),
+                        all = all.to_string(),
+                        rate = format!("{rate:.1}")
                     ),
                 )
                 .change(
@@ -115,12 +117,22 @@ pub(super) const CHECKS: &[Check] = &[
             let sorts = db.number("Sort_scan")? + db.number("Sort_range")?;
             (is_old_enough(db) && sorts > 100.0 && merges > 0.1 * sorts).then(|| {
                 let size = db.number("sort_buffer_size").unwrap_or(262_144.0);
-                Found::new(Level::Low, format!("{merges} merges in {sorts} sorts"))
-                    .change("an index in the order that is asked for", "DROP INDEX …")
-                    .change(
-                        set(db, "sort_buffer_size", size * 4.0),
-                        set(db, "sort_buffer_size", size),
-                    )
+                Found::new(
+                    Level::Low,
+                    text!(
+                        "{merges} merges in {sorts} sorts",
+                        merges = merges.to_string(),
+                        sorts = sorts.to_string()
+                    ),
+                )
+                .change(
+                    phrase!("an index in the order that is asked for"),
+                    "DROP INDEX …",
+                )
+                .change(
+                    set(db, "sort_buffer_size", size * 4.0),
+                    set(db, "sort_buffer_size", size),
+                )
             })
         }),
     },
@@ -133,9 +145,13 @@ pub(super) const CHECKS: &[Check] = &[
         look: Look::Databases(BOTH, |db, _| {
             let rate = db.number("Connections")? / uptime(db).filter(|_| is_old_enough(db))?;
             (rate > 5.0).then(|| {
-                Found::new(Level::Medium, format!("{rate:.0} connections per second")).change(
-                    "a pool in the app, connections kept between requests",
-                    "as before",
+                Found::new(
+                    Level::Medium,
+                    text!("{rate} connections per second", rate = format!("{rate:.0}")),
+                )
+                .change(
+                    phrase!("a pool in the app, connections kept between requests"),
+                    phrase!("as before"),
                 )
             })
         }),
@@ -173,7 +189,9 @@ pub(super) const CHECKS: &[Check] = &[
             (off && !db.is_local).then(|| {
                 Found::new(Level::Low, "skip_name_resolve = OFF")
                     .change(
-                        "skip_name_resolve=ON in the configuration file; grants by address",
+                        phrase!(
+                            "skip_name_resolve=ON in the configuration file; grants by address"
+                        ),
                         "skip_name_resolve=OFF",
                     )
                     .needs(Needs::Restart)
@@ -200,9 +218,19 @@ pub(super) const CHECKS: &[Check] = &[
                 } else {
                     Level::Medium
                 };
-                Found::new(level, format!("Prepared_stmt_count = {now} of {most}")).change(
-                    "close statements after use, or prepare each text once for a connection",
-                    "as before",
+                Found::new(
+                    level,
+                    text!(
+                        "Prepared_stmt_count = {now} of {most}",
+                        now = now.to_string(),
+                        most = most.to_string()
+                    ),
+                )
+                .change(
+                    phrase!(
+                        "close statements after use, or prepare each text once for a connection"
+                    ),
+                    phrase!("as before"),
                 )
             })
         }),
@@ -236,12 +264,12 @@ fn buffer_pool(db: &Database, s: &Snapshot) -> Option<Found> {
     let megabytes = (wanted / 1048576.0 / 128.0).ceil().max(1.0) * 128.0;
     let found = Found::new(
         level,
-        format!("innodb_buffer_pool_size = {}", figures::bytes(size)),
+        format!("innodb_buffer_pool_size = {}", numbers::bytes(size as u64)),
     )
-    .evidence(format!(
-        "data {}, {} of reads from disk",
-        figures::bytes(data),
-        figures::percent(missed)
+    .evidence(text!(
+        "data {data}, {share} of reads from disk",
+        data = numbers::bytes(data as u64),
+        share = numbers::share(missed)
     ))
     .change(
         set(db, "innodb_buffer_pool_size", megabytes * 1048576.0),
@@ -272,8 +300,11 @@ fn redo_log(db: &Database, _: &Snapshot) -> Option<Found> {
         } else {
             Level::Low
         };
-        Found::new(level, format!("{name} = {}", figures::bytes(size)))
-            .evidence(format!("{} written per hour", figures::bytes(per_hour)))
+        Found::new(level, format!("{name} = {}", numbers::bytes(size as u64)))
+            .evidence(text!(
+                "{bytes} written per hour",
+                bytes = numbers::bytes(per_hour as u64)
+            ))
             .change(
                 set(db, name, (per_hour / 1048576.0).ceil() * 1048576.0),
                 set(db, name, size),

@@ -1,11 +1,11 @@
 //! MySQL and MariaDB: what statements, tables and logs cost; settings of InnoDB are in `mysql`.
 
-use words::phrase;
+use figures::numbers;
+use words::{phrase, text};
 
 use super::mysql::BOTH;
 use super::servers::{is_old_enough, listed, memory, set, uptime};
 use crate::check::{Area, Check, Cost, Found, Level, Look, Needs};
-use crate::figures;
 use crate::snapshot::{Database, DatabaseKind, Snapshot};
 
 /// The checks.
@@ -22,10 +22,15 @@ pub(super) const CHECKS: &[Check] = &[
             (rate > 0.1).then(|| {
                 Found::new(
                     Level::Medium,
-                    format!("Select_full_join = {joins}, {rate:.1} per second"),
+                    text!(
+                        "{counter} = {count}, {rate} per second",
+                        counter = "Select_full_join",
+                        count = joins.to_string(),
+                        rate = format!("{rate:.1}")
+                    ),
                 )
                 .change(
-                    "an index on the joined columns; hakaru run names the statements",
+                    phrase!("an index on the joined columns; hakaru run names the statements"),
                     "DROP INDEX …",
                 )
             })
@@ -40,7 +45,7 @@ pub(super) const CHECKS: &[Check] = &[
         look: Look::Databases(BOTH, |db, _| {
             let found = listed(db, "statements without an index", Level::Medium)?;
             Some(found.change(
-                "CREATE INDEX … on the columns of WHERE and ORDER BY",
+                phrase!("CREATE INDEX … on the columns of WHERE and ORDER BY"),
                 "DROP INDEX …",
             ))
         }),
@@ -58,8 +63,8 @@ pub(super) const CHECKS: &[Check] = &[
                 Found::new(Level::Medium, format!("Innodb_row_lock_time = {ms} ms"))
                     .cost(Cost::Share(share.min(1.0)))
                     .change(
-                        "shorter transactions; the rows in the same order everywhere",
-                        "as before",
+                        phrase!("shorter transactions; the rows in the same order everywhere"),
+                        phrase!("as before"),
                     )
             })
         }),
@@ -75,8 +80,10 @@ pub(super) const CHECKS: &[Check] = &[
         look: Look::Databases(BOTH, |db, _| {
             let length = db.number("(undo)").filter(|length| *length > 100_000.0)?;
             Some(
-                Found::new(Level::Medium, format!("trx_rseg_history_len = {length}"))
-                    .change("end long transactions: information_schema.INNODB_TRX", ""),
+                Found::new(Level::Medium, format!("trx_rseg_history_len = {length}")).change(
+                    phrase!("end long transactions: information_schema.INNODB_TRX"),
+                    "",
+                ),
             )
         }),
     },
@@ -96,11 +103,16 @@ pub(super) const CHECKS: &[Check] = &[
             (written > 0.5 * capacity).then(|| {
                 Found::new(
                     Level::Low,
-                    format!(
-                        "innodb_io_capacity = {capacity}, {written:.0} pages flushed per second"
+                    text!(
+                        "innodb_io_capacity = {capacity}, {written} pages flushed per second",
+                        capacity = capacity.to_string(),
+                        written = format!("{written:.0}")
                     ),
                 )
-                .evidence(format!("fdatasync here: {}", figures::duration(sync)))
+                .evidence(text!(
+                    "fdatasync here: {time}",
+                    time = numbers::duration_ns(sync)
+                ))
                 .change(
                     set(db, "innodb_io_capacity", 2000),
                     set(db, "innodb_io_capacity", capacity),
@@ -129,7 +141,11 @@ pub(super) const CHECKS: &[Check] = &[
                 let size = db.number("table_open_cache").unwrap_or(2000.0);
                 Found::new(
                     Level::Low,
-                    format!("{misses:.0} misses per second, table_open_cache = {size}"),
+                    text!(
+                        "{misses} misses per second, table_open_cache = {size}",
+                        misses = format!("{misses:.0}"),
+                        size = size.to_string()
+                    ),
                 )
                 .change(
                     set(db, "table_open_cache", size * 2.0),
@@ -163,7 +179,7 @@ pub(super) const CHECKS: &[Check] = &[
                     Level::Medium,
                     format!(
                         "query_cache_type = {kind}, query_cache_size = {}",
-                        figures::bytes(size)
+                        numbers::bytes(size as u64)
                     ),
                 )
                 .change(
@@ -234,7 +250,7 @@ pub(super) const CHECKS: &[Check] = &[
             (pool > 0.4 * memory(s)?).then(|| {
                 Found::new(Level::Low, format!("innodb_flush_method = {method}"))
                     .change(
-                        "innodb_flush_method=O_DIRECT in the configuration file",
+                        phrase!("innodb_flush_method=O_DIRECT in the configuration file"),
                         "innodb_flush_method=fsync",
                     )
                     .needs(Needs::Restart)
@@ -253,9 +269,17 @@ pub(super) const CHECKS: &[Check] = &[
             (rate > 1.0).then(|| {
                 Found::new(
                     Level::Low,
-                    format!("Innodb_deadlocks = {count}, {rate:.0} per hour"),
+                    text!(
+                        "{counter} = {count}, {rate} per hour",
+                        counter = "Innodb_deadlocks",
+                        count = count.to_string(),
+                        rate = format!("{rate:.0}")
+                    ),
                 )
-                .change("lock the rows in the same order everywhere", "as before")
+                .change(
+                    phrase!("lock the rows in the same order everywhere"),
+                    phrase!("as before"),
+                )
             })
         }),
     },
@@ -278,10 +302,11 @@ fn memory_sum(db: &Database, s: &Snapshot) -> Option<Found> {
     (sum > 0.85 * machine).then(|| {
         Found::new(
             Level::High,
-            format!(
-                "{} with {used} connections, machine {}",
-                figures::bytes(sum),
-                figures::bytes(machine)
+            text!(
+                "{sum} with {used} connections, machine {machine}",
+                sum = numbers::bytes(sum as u64),
+                used = used.to_string(),
+                machine = numbers::bytes(machine as u64)
             ),
         )
         .change(

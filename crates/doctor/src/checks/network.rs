@@ -1,6 +1,6 @@
 //! Sockets, ports and names.
 
-use words::phrase;
+use words::{phrase, text};
 
 use crate::check::{Area, Check, Cost, Found, Level, Look, Needs};
 use crate::snapshot::Snapshot;
@@ -40,8 +40,8 @@ pub(super) const CHECKS: &[Check] = &[
             let hours = s.machine.uptime_s.unwrap_or(3600.0).max(3600.0) / 3600.0;
             // Since boot, so it may be old: a rate that could still be noticed.
             (overflows as f64 / hours > 10.0).then(|| {
-                Found::new(Level::Low, format!("ListenOverflows = {overflows} in {hours:.0} h since boot"))
-                    .change("more threads or workers, and a longer queue: bind 'tcp://0.0.0.0:3000?backlog=4096'", "the queue as before")
+                Found::new(Level::Low, text!("ListenOverflows = {count} in {hours} h since boot", count = overflows.to_string(), hours = format!("{hours:.0}")))
+                    .change(phrase!("more threads or workers, and a longer queue: bind 'tcp://0.0.0.0:3000?backlog=4096'"), phrase!("the queue as before"))
                     .needs(Needs::Restart)
             })
         }),
@@ -83,8 +83,8 @@ pub(super) const CHECKS: &[Check] = &[
             let waiting = s.machine.time_wait?;
             (waiting as f64 > 0.7 * f64::from(last.saturating_sub(first))).then(|| {
                 let reuse = s.machine.sysctl.get("net.ipv4.tcp_tw_reuse").cloned().unwrap_or_else(|| "2".to_owned());
-                Found::new(Level::High, format!("{waiting} connections in TIME_WAIT, {} ports", last - first))
-                    .change("keep connections: a pool, keep-alive; until then sysctl net.ipv4.tcp_tw_reuse=1", format!("sysctl net.ipv4.tcp_tw_reuse={reuse}"))
+                Found::new(Level::High, text!("{waiting} connections in TIME_WAIT, {ports} ports", waiting = waiting.to_string(), ports = (last - first).to_string()))
+                    .change(phrase!("keep connections: a pool, keep-alive; until then sysctl net.ipv4.tcp_tw_reuse=1"), format!("sysctl net.ipv4.tcp_tw_reuse={reuse}"))
                     .needs(Needs::Root)
             })
         }),
@@ -99,12 +99,19 @@ pub(super) const CHECKS: &[Check] = &[
             let now = number(s, "net.netfilter.nf_conntrack_count")?;
             let most = number(s, "net.netfilter.nf_conntrack_max")?;
             (now > 0.8 * most).then(|| {
-                Found::new(Level::High, format!("nf_conntrack_count = {now} of {most}"))
-                    .change(
-                        format!("sysctl net.netfilter.nf_conntrack_max={}", most * 4.0),
-                        format!("sysctl net.netfilter.nf_conntrack_max={most}"),
-                    )
-                    .needs(Needs::Root)
+                Found::new(
+                    Level::High,
+                    text!(
+                        "nf_conntrack_count = {now} of {most}",
+                        now = now.to_string(),
+                        most = most.to_string()
+                    ),
+                )
+                .change(
+                    format!("sysctl net.netfilter.nf_conntrack_max={}", most * 4.0),
+                    format!("sysctl net.netfilter.nf_conntrack_max={most}"),
+                )
+                .needs(Needs::Root)
             })
         }),
     },
@@ -118,16 +125,22 @@ pub(super) const CHECKS: &[Check] = &[
             const SLOW_NS: f64 = 200_000.0;
             let ns = s.measures.loopback_ns?;
             (ns > SLOW_NS).then(|| {
-                Found::new(Level::Low, format!("round trip {:.0} µs", ns / 1e3))
-                    .cost(Cost::Each {
-                        ns,
-                        event: phrase!("round trip over loopback"),
-                    })
-                    .change(
-                        "connect to the database by its socket file",
-                        "connect by its address",
-                    )
-                    .needs(Needs::Restart)
+                Found::new(
+                    Level::Low,
+                    text!(
+                        "round trip {micros} µs",
+                        micros = format!("{:.0}", ns / 1e3)
+                    ),
+                )
+                .cost(Cost::Each {
+                    ns,
+                    event: phrase!("round trip over loopback"),
+                })
+                .change(
+                    phrase!("connect to the database by its socket file"),
+                    phrase!("connect by its address"),
+                )
+                .needs(Needs::Restart)
             })
         }),
     },
@@ -144,10 +157,14 @@ pub(super) const CHECKS: &[Check] = &[
             (dots >= 3 && domains >= 2).then(|| {
                 Found::new(
                     Level::Low,
-                    format!("ndots = {dots}, {domains} search domains"),
+                    text!(
+                        "ndots = {dots}, {domains} search domains",
+                        dots = dots.to_string(),
+                        domains = domains.to_string()
+                    ),
                 )
                 .change(
-                    "write hosts with a final dot (db.example.org.), or dnsConfig ndots 1",
+                    phrase!("write hosts with a final dot (db.example.org.), or dnsConfig ndots 1"),
                     format!("ndots {dots}"),
                 )
                 .needs(Needs::Restart)

@@ -1,9 +1,9 @@
 //! Other load on the machine, which slows the app down and falsifies what is measured.
 
-use words::phrase;
+use figures::numbers;
+use words::{phrase, text};
 
 use crate::check::{Area, Check, Cost, Found, Level, Look, Needs};
-use crate::figures;
 use crate::snapshot::Snapshot;
 
 /// The checks.
@@ -36,8 +36,8 @@ pub(super) const CHECKS: &[Check] = &[
             const MUCH: f64 = 0.4;
             let share = *s.machine.pressure.get("cpu.some")?;
             (share > MUCH).then(|| {
-                Found::new(Level::Low, format!("cpu.some avg60 = {}", figures::percent(share)))
-                    .change("stop what else runs, or give the app cores of its own: taskset -c LIST COMMAND", "without taskset")
+                Found::new(Level::Low, format!("cpu.some avg60 = {}", numbers::share(share)))
+                    .change(phrase!("stop what else runs, or give the app cores of its own: taskset -c LIST COMMAND"), phrase!("without taskset"))
             })
         }),
     },
@@ -59,18 +59,17 @@ fn busy_neighbour(s: &Snapshot) -> Option<Found> {
     let level = level(lost).filter(|_| noise.switches > 0)?;
     let mut found = Found::new(
         level,
-        format!(
-            "a busy loop lost {} of its time in {} turns of others, the longest interruption {}",
-            figures::percent(noise.lost_share),
-            noise.switches,
-            figures::duration(noise.longest_ns)
-        ),
+        text!("a busy loop lost {share} of its time in {turns} turns of others, the longest interruption {longest}", share = numbers::share(noise.lost_share), turns = noise.switches.to_string(), longest = numbers::duration_ns(noise.longest_ns)),
     )
     .cost(Cost::Share(lost));
     for (name, cores) in &noise.busiest {
-        found = found.evidence(format!("{name} used {cores:.1} cores"));
+        found = found.evidence(text!(
+            "{name} used {cores} cores",
+            name,
+            cores = format!("{cores:.1}")
+        ));
     }
-    Some(found.change("stop these programs while you measure, or give the app cores of its own: taskset -c LIST COMMAND", "start them again"))
+    Some(found.change(phrase!("stop these programs while you measure, or give the app cores of its own: taskset -c LIST COMMAND"), phrase!("start them again")))
 }
 
 fn steal(s: &Snapshot) -> Option<Found> {
@@ -79,12 +78,12 @@ fn steal(s: &Snapshot) -> Option<Found> {
     Some(
         Found::new(
             level,
-            format!("steal = {}", figures::percent(noise.steal_share)),
+            format!("steal = {}", numbers::share(noise.steal_share)),
         )
         .cost(Cost::Share(noise.steal_share))
         .change(
-            "another machine, or an instance type with cores of its own",
-            "the machine as before",
+            phrase!("another machine, or an instance type with cores of its own"),
+            phrase!("the machine as before"),
         )
         .needs(Needs::Reboot),
     )

@@ -1,10 +1,10 @@
 //! PostgreSQL.
 
-use words::phrase;
+use figures::numbers;
+use words::{phrase, text};
 
 use super::servers::{is_old_enough, listed, memory, set, uptime};
 use crate::check::{Area, Check, Cost, Found, Level, Look, Needs, Safety};
-use crate::figures;
 use crate::snapshot::{Database, DatabaseKind, Snapshot};
 
 const POSTGRES: &[DatabaseKind] = &[DatabaseKind::Postgres];
@@ -37,9 +37,10 @@ pub(super) const CHECKS: &[Check] = &[
                 let size = db.number("max_wal_size").unwrap_or(1073741824.0) / 1048576.0;
                 Found::new(
                     Level::Medium,
-                    format!(
-                        "{requested} of {} checkpoints were requested",
-                        timed + requested
+                    text!(
+                        "{requested} of {all} checkpoints were requested",
+                        requested = requested.to_string(),
+                        all = (timed + requested).to_string()
                     ),
                 )
                 .change(
@@ -65,7 +66,11 @@ pub(super) const CHECKS: &[Check] = &[
                 let size = db.number("work_mem").unwrap_or(4194304.0) / 1024.0;
                 Found::new(
                     Level::Medium,
-                    format!("{files} temporary files, {}", figures::bytes(bytes)),
+                    text!(
+                        "{files} temporary files, {bytes}",
+                        files = files.to_string(),
+                        bytes = numbers::bytes(bytes as u64)
+                    ),
                 )
                 .change(
                     set(db, "work_mem", format!("{}kB", size * 4.0)),
@@ -88,10 +93,10 @@ pub(super) const CHECKS: &[Check] = &[
                 let size = db.number("work_mem").unwrap_or_default() / 1024.0;
                 Found::new(
                     Level::Medium,
-                    format!(
-                        "shared_buffers + work_mem × max_connections = {}, machine {}",
-                        figures::bytes(sum),
-                        figures::bytes(machine)
+                    text!(
+                        "shared_buffers + work_mem × max_connections = {sum}, machine {machine}",
+                        sum = numbers::bytes(sum as u64),
+                        machine = numbers::bytes(machine as u64)
                     ),
                 )
                 .change(
@@ -119,9 +124,10 @@ pub(super) const CHECKS: &[Check] = &[
             Some(
                 Found::new(
                     level,
-                    format!(
-                        "random_page_cost = {cost}, fdatasync here {}",
-                        figures::duration(fast)
+                    text!(
+                        "random_page_cost = {cost}, fdatasync here {time}",
+                        cost = cost.to_string(),
+                        time = numbers::duration_ns(fast)
                     ),
                 )
                 .change(
@@ -145,10 +151,10 @@ pub(super) const CHECKS: &[Check] = &[
                 let wanted = (machine * 0.5 / 1048576.0).floor();
                 Found::new(
                     Level::Low,
-                    format!(
-                        "effective_cache_size = {}, machine {}",
-                        figures::bytes(size),
-                        figures::bytes(machine)
+                    text!(
+                        "effective_cache_size = {size}, machine {machine}",
+                        size = numbers::bytes(size as u64),
+                        machine = numbers::bytes(machine as u64)
                     ),
                 )
                 .change(
@@ -230,7 +236,9 @@ pub(super) const CHECKS: &[Check] = &[
         look: Look::Databases(POSTGRES, |db, _| {
             let found = listed(db, "dead rows", Level::Medium)?;
             Some(found.change(
-                "VACUUM (ANALYZE) …, and autovacuum_vacuum_scale_factor = 0.05 for the table",
+                phrase!(
+                    "VACUUM (ANALYZE) …, and autovacuum_vacuum_scale_factor = 0.05 for the table"
+                ),
                 "ALTER TABLE … RESET (autovacuum_vacuum_scale_factor)",
             ))
         }),
@@ -285,7 +293,9 @@ pub(super) const CHECKS: &[Check] = &[
             };
             Some(
                 Found::new(level, format!("age(datfrozenxid) = {age}")).change(
-                    "VACUUM (FREEZE) of the oldest tables; look for what holds autovacuum up",
+                    phrase!(
+                        "VACUUM (FREEZE) of the oldest tables; look for what holds autovacuum up"
+                    ),
                     "",
                 ),
             )
@@ -299,7 +309,7 @@ pub(super) const CHECKS: &[Check] = &[
         source: "pgHero missing_indexes (95 % by index, 10,000 rows), those without any use of an index too",
         look: Look::Databases(POSTGRES, |db, _| {
             let found = listed(db, "read whole", Level::Medium)?;
-            Some(found.change("CREATE INDEX CONCURRENTLY … on the columns of WHERE and ORDER BY; hakaru run names the statements", "DROP INDEX …"))
+            Some(found.change(phrase!("CREATE INDEX CONCURRENTLY … on the columns of WHERE and ORDER BY; hakaru run names the statements"), "DROP INDEX …"))
         }),
     },
     Check {
@@ -366,8 +376,8 @@ pub(super) const CHECKS: &[Check] = &[
         source: "https://www.postgresql.org/docs/current/pgstatstatements.html",
         look: Look::Databases(POSTGRES, |db, _| {
             (db.number("(pg_stat_statements)")? == 0.0).then(|| {
-                Found::new(Level::Low, "pg_stat_statements is not created in this database")
-                    .change("shared_preload_libraries = 'pg_stat_statements', a restart, CREATE EXTENSION pg_stat_statements", "DROP EXTENSION pg_stat_statements")
+                Found::new(Level::Low, phrase!("pg_stat_statements is not created in this database"))
+                    .change(phrase!("shared_preload_libraries = 'pg_stat_statements', a restart, CREATE EXTENSION pg_stat_statements"), "DROP EXTENSION pg_stat_statements")
                     .needs(Needs::Restart)
             })
         }),
@@ -384,9 +394,17 @@ pub(super) const CHECKS: &[Check] = &[
             (rate > 1.0).then(|| {
                 Found::new(
                     Level::Low,
-                    format!("deadlocks = {count}, {rate:.0} per hour"),
+                    text!(
+                        "{counter} = {count}, {rate} per hour",
+                        counter = "deadlocks",
+                        count = count.to_string(),
+                        rate = format!("{rate:.0}")
+                    ),
                 )
-                .change("lock the rows in the same order everywhere", "as before")
+                .change(
+                    phrase!("lock the rows in the same order everywhere"),
+                    phrase!("as before"),
+                )
             })
         }),
     },
@@ -410,17 +428,20 @@ fn shared_buffers(db: &Database, s: &Snapshot) -> Option<Found> {
     };
     let most = memory(s).map_or(f64::INFINITY, |bytes| bytes / 4.0);
     let wanted = ((data * 1.25).max(USUAL).min(most) / 1048576.0 / 128.0).ceil() * 128.0;
-    let found = Found::new(level, format!("shared_buffers = {}", figures::bytes(size)))
-        .evidence(format!(
-            "data {}, {} of blocks not in them",
-            figures::bytes(data),
-            figures::percent(missed)
-        ))
-        .change(
-            set(db, "shared_buffers", format!("{wanted}MB")),
-            set(db, "shared_buffers", format!("{}kB", size / 1024.0)),
-        )
-        .needs(Needs::Restart);
+    let found = Found::new(
+        level,
+        format!("shared_buffers = {}", numbers::bytes(size as u64)),
+    )
+    .evidence(text!(
+        "data {data}, {share} of blocks not in them",
+        data = numbers::bytes(data as u64),
+        share = numbers::share(missed)
+    ))
+    .change(
+        set(db, "shared_buffers", format!("{wanted}MB")),
+        set(db, "shared_buffers", format!("{}kB", size / 1024.0)),
+    )
+    .needs(Needs::Restart);
     Some(match hit + read > 1e5 {
         true => found.cost(Cost::Share(missed)),
         false => found,

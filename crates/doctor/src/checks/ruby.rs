@@ -1,6 +1,6 @@
 //! The Ruby interpreter, its compiler, its allocator and its environment.
 
-use words::phrase;
+use words::{Text, phrase, text};
 
 use super::{release, some_of};
 use crate::check::{Area, Check, Found, Level, Look, Needs};
@@ -19,7 +19,10 @@ pub(super) const CHECKS: &[Check] = &[
             let ruby = s.ruby.as_ref()?;
             (release(&ruby.version) < OLDEST).then(|| {
                 Found::new(Level::Low, ruby.description.clone())
-                    .change("Ruby 3.4 or later", format!("Ruby {}", ruby.version))
+                    .change(
+                        phrase!("Ruby 3.4 or later"),
+                        format!("Ruby {}", ruby.version),
+                    )
                     .needs(Needs::Restart)
             })
         }),
@@ -39,10 +42,10 @@ pub(super) const CHECKS: &[Check] = &[
                 .filter(|ruby| release(&ruby.version) >= (3, 2))?;
             (!ruby.yjit_built).then(|| {
                 Found::new(for_rails(s), ruby.description.clone())
-                    .evidence("YJIT_SUPPORT of RbConfig is not yes")
+                    .evidence(phrase!("YJIT_SUPPORT of RbConfig is not yes"))
                     .change(
-                        "a Ruby with YJIT: the official image, or rustc at hand when it is built",
-                        "this Ruby",
+                        phrase!("a Ruby with YJIT: the official image, or rustc at hand when it is built"),
+                        phrase!("this Ruby"),
                     )
                     .needs(Needs::Restart)
             })
@@ -78,10 +81,10 @@ pub(super) const CHECKS: &[Check] = &[
             let ruby = s.ruby.as_ref()?;
             let level = optimisation(ruby)?;
             matches!(level, "-O0" | "-O1" | "-O" | "-Og").then(|| {
-                Found::new(Level::High, format!("compiled with {level}"))
+                Found::new(Level::High, text!("compiled with {flag}", flag = level))
                     .change(
-                        "a Ruby built with optflags=-O3, such as the distribution's",
-                        format!("a Ruby built with {level}"),
+                        phrase!("a Ruby built with optflags=-O3, such as the distribution's"),
+                        text!("a Ruby built with {flag}", flag = level),
                     )
                     .needs(Needs::Restart)
             })
@@ -104,10 +107,10 @@ pub(super) const CHECKS: &[Check] = &[
             });
             let flag = debug.next()?;
             Some(
-                Found::new(Level::High, format!("compiled with {flag}"))
+                Found::new(Level::High, text!("compiled with {flag}", flag))
                     .change(
-                        "a Ruby built without it",
-                        format!("a Ruby built with {flag}"),
+                        phrase!("a Ruby built without it"),
+                        text!("a Ruby built with {flag}", flag),
                     )
                     .needs(Needs::Restart),
             )
@@ -140,7 +143,13 @@ pub(super) const CHECKS: &[Check] = &[
             Some(
                 Found::new(Level::Low, format!("{name}={value}"))
                     .evidence(format!("Ruby {}", ruby.version))
-                    .change(format!("RUBY_GC_HEAP_0_INIT_SLOTS={value} and so on to _4_, then measure: hakaru compare"), format!("{name}={value}"))
+                    .change(
+                        text!(
+                            "{setting} and so on to _4_, then measure: hakaru compare",
+                            setting = format!("RUBY_GC_HEAP_0_INIT_SLOTS={value}")
+                        ),
+                        format!("{name}={value}"),
+                    )
                     .needs(Needs::Restart),
             )
         }),
@@ -217,13 +226,13 @@ pub(super) const CHECKS: &[Check] = &[
                 .filter(|value| !["", "0", "false"].contains(&value.as_str()));
             let tracing = s.ruby.as_ref().is_some_and(|ruby| ruby.tracing);
             let evidence = match (variable, tracing) {
-                (Some(value), _) => format!("COVERAGE={value}"),
-                (None, true) => "Coverage is loaded at start".to_owned(),
+                (Some(value), _) => Text::from(format!("COVERAGE={value}")),
+                (None, true) => phrase!("Coverage is loaded at start").into(),
                 (None, false) => return None,
             };
             Some(
                 Found::new(Level::Medium, evidence)
-                    .change("unset COVERAGE", "set it again")
+                    .change("unset COVERAGE", phrase!("set it again"))
                     .needs(Needs::Restart),
             )
         }),
@@ -292,13 +301,14 @@ fn arenas(s: &Snapshot) -> Option<Found> {
     Some(
         Found::new(
             Level::Medium,
-            format!(
-                "{threads} threads, MALLOC_ARENA_MAX unset: up to {} arenas",
-                8 * cores
+            text!(
+                "{threads} threads, MALLOC_ARENA_MAX unset: up to {arenas} arenas",
+                threads = threads.to_string(),
+                arenas = (8 * cores).to_string()
             ),
         )
         .change(
-            "MALLOC_ARENA_MAX=2, or LD_PRELOAD=libjemalloc.so.2",
+            phrase!("MALLOC_ARENA_MAX=2, or LD_PRELOAD=libjemalloc.so.2"),
             "unset MALLOC_ARENA_MAX",
         )
         .needs(Needs::Restart),
@@ -334,7 +344,7 @@ fn options(s: &Snapshot) -> Option<Found> {
     Some(
         Found::new(Level::Medium, format!("RUBYOPT={text}"))
             .change(
-                format!("RUBYOPT without {word}"),
+                text!("RUBYOPT without {word}", word),
                 format!("RUBYOPT=\"{text}\""),
             )
             .needs(Needs::Restart),

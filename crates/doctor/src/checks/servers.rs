@@ -1,6 +1,6 @@
 //! What is looked at on every kind of database server.
 
-use words::phrase;
+use words::{Text, phrase, text};
 
 use super::some_of;
 use crate::check::{Area, Check, Cost, Found, Level, Look, Needs};
@@ -24,10 +24,13 @@ pub(super) const CHECKS: &[Check] = &[
                 _ => (14, 0),
             };
             (db.release() < oldest && db.release().0 > 0).then(|| {
-                Found::new(Level::Low, format!("version {}", db.version))
+                Found::new(Level::Low, text!("version {version}", version = db.version))
                     .change(
-                        format!("version {}.{} or later, after a dump", oldest.0, oldest.1),
-                        "restore the dump into the old version",
+                        text!(
+                            "version {version} or later, after a dump",
+                            version = format!("{}.{}", oldest.0, oldest.1)
+                        ),
+                        phrase!("restore the dump into the old version"),
                     )
                     .needs(Needs::Restart)
             })
@@ -45,12 +48,19 @@ pub(super) const CHECKS: &[Check] = &[
                 .number("Max_used_connections")
                 .or_else(|| db.number("(connections)"))?;
             (used > 0.85 * most).then(|| {
-                Found::new(Level::High, format!("{used} of {most}"))
-                    .change(
-                        set(db, "max_connections", most * 2.0),
-                        set(db, "max_connections", most),
-                    )
-                    .needs(Needs::Restart)
+                Found::new(
+                    Level::High,
+                    text!(
+                        "{now} of {most}",
+                        now = used.to_string(),
+                        most = most.to_string()
+                    ),
+                )
+                .change(
+                    set(db, "max_connections", most * 2.0),
+                    set(db, "max_connections", most),
+                )
+                .needs(Needs::Restart)
             })
         }),
     },
@@ -68,7 +78,13 @@ pub(super) const CHECKS: &[Check] = &[
             (wanted > 0.9 * most).then(|| {
                 Found::new(
                     Level::Medium,
-                    format!("{workers} workers × pool {pool} = {wanted}, max_connections = {most}"),
+                    text!(
+                        "{workers} workers × pool {pool} = {wanted}, max_connections = {most}",
+                        workers = workers.to_string(),
+                        pool = pool.to_string(),
+                        wanted = wanted.to_string(),
+                        most = most.to_string()
+                    ),
                 )
                 .change(
                     set(db, "max_connections", (wanted * 1.5).ceil()),
@@ -93,15 +109,18 @@ pub(super) const CHECKS: &[Check] = &[
                 } else {
                     Level::Low
                 };
-                Found::new(level, format!("SELECT 1 takes {:.1} ms", ns / 1e6))
-                    .cost(Cost::Each {
-                        ns,
-                        event: phrase!("statement"),
-                    })
-                    .change(
-                        "the app in the database's zone; fewer statements for each request",
-                        "as before",
-                    )
+                Found::new(
+                    level,
+                    text!("SELECT 1 takes {ms} ms", ms = format!("{:.1}", ns / 1e6)),
+                )
+                .cost(Cost::Each {
+                    ns,
+                    event: phrase!("statement"),
+                })
+                .change(
+                    phrase!("the app in the database's zone; fewer statements for each request"),
+                    phrase!("as before"),
+                )
             })
         }),
     },
@@ -114,7 +133,7 @@ pub(super) const CHECKS: &[Check] = &[
         look: Look::Databases(&[Mysql, Mariadb, Postgres], |db, _| {
             let found = listed(db, "tables without a primary key", Level::Low)?;
             Some(found.change(
-                "ALTER TABLE … ADD PRIMARY KEY (…), which rewrites the table",
+                phrase!("ALTER TABLE … ADD PRIMARY KEY (…), which rewrites the table"),
                 "ALTER TABLE … DROP PRIMARY KEY",
             ))
         }),
@@ -127,7 +146,10 @@ pub(super) const CHECKS: &[Check] = &[
         source: "sys.schema_redundant_indexes; pgHero duplicate_indexes",
         look: Look::Databases(&[Mysql, Mariadb, Postgres, Sqlite], |db, _| {
             let found = listed(db, "double indexes", Level::Low)?;
-            Some(found.change("DROP INDEX … (the shorter one)", "CREATE INDEX … as it was"))
+            Some(found.change(
+                phrase!("DROP INDEX … (the shorter one)"),
+                phrase!("CREATE INDEX … as it was"),
+            ))
         }),
     },
     Check {
@@ -141,8 +163,8 @@ pub(super) const CHECKS: &[Check] = &[
             (uptime(db)? > 86_400.0).then_some(())?;
             let found = listed(db, "unused indexes", Level::Low)?;
             Some(found.change(
-                "DROP INDEX …, after a month of the same answer",
-                "CREATE INDEX … as it was",
+                phrase!("DROP INDEX …, after a month of the same answer"),
+                phrase!("CREATE INDEX … as it was"),
             ))
         }),
     },
@@ -154,7 +176,7 @@ pub(super) const CHECKS: &[Check] = &[
         source: "pgHero sequence_danger (70 %); sys.schema_auto_increment_columns",
         look: Look::Databases(&[Mysql, Mariadb, Postgres], |db, _| {
             let found = listed(db, "numbers nearly used up", Level::High)?;
-            Some(found.change("ALTER TABLE … the column to BIGINT", ""))
+            Some(found.change(phrase!("ALTER TABLE … the column to BIGINT"), ""))
         }),
     },
     Check {
@@ -168,14 +190,17 @@ pub(super) const CHECKS: &[Check] = &[
             let found = idle.or_else(|| listed(db, "long transactions", Level::Medium))?;
             let (change, undo) = match db.kind {
                 Postgres => (
-                    "ALTER SYSTEM SET idle_in_transaction_session_timeout = '60s'",
+                    Text::from("ALTER SYSTEM SET idle_in_transaction_session_timeout = '60s'"),
                     "ALTER SYSTEM RESET idle_in_transaction_session_timeout",
                 ),
                 Mariadb => (
-                    "SET GLOBAL idle_transaction_timeout = 60",
+                    "SET GLOBAL idle_transaction_timeout = 60".into(),
                     "SET GLOBAL idle_transaction_timeout = 0",
                 ),
-                _ => ("end the connection that is named: KILL …", ""),
+                _ => (
+                    phrase!("end the connection that is named: KILL …").into(),
+                    "",
+                ),
             };
             Some(found.change(change, undo))
         }),
@@ -192,7 +217,9 @@ pub(super) const CHECKS: &[Check] = &[
                 .filter(|seconds| *seconds > 10.0)?;
             Some(
                 Found::new(Level::Medium, format!("replay_lag = {seconds:.0} s")).change(
-                    "read from the primary meanwhile; look at the copy's disk and long reads",
+                    phrase!(
+                        "read from the primary meanwhile; look at the copy's disk and long reads"
+                    ),
                     "",
                 ),
             )
@@ -207,8 +234,14 @@ pub(super) const CHECKS: &[Check] = &[
         look: Look::Databases(&[Mysql, Mariadb, Postgres], |db, _| {
             let seconds = uptime(db).filter(|seconds| *seconds < ENOUGH_S)?;
             Some(
-                Found::new(Level::Low, format!("up for {:.0} min", seconds / 60.0))
-                    .change("look again after an hour of usual load", ""),
+                Found::new(
+                    Level::Low,
+                    text!(
+                        "up for {minutes} min",
+                        minutes = format!("{:.0}", seconds / 60.0)
+                    ),
+                )
+                .change(phrase!("look again after an hour of usual load"), ""),
             )
         }),
     },
@@ -228,12 +261,16 @@ pub(super) fn is_old_enough(db: &Database) -> bool {
 }
 
 /// The statement that sets a setting.
-pub(super) fn set(db: &Database, name: &str, value: impl std::fmt::Display) -> String {
+pub(super) fn set(db: &Database, name: &str, value: impl std::fmt::Display) -> Text {
     match db.kind {
-        Postgres => format!("ALTER SYSTEM SET {name} = '{value}'"),
-        Sqlite => format!("PRAGMA {name} = {value}"),
+        Postgres => format!("ALTER SYSTEM SET {name} = '{value}'").into(),
+        Sqlite => format!("PRAGMA {name} = {value}").into(),
         Mysql | Mariadb => {
-            format!("SET GLOBAL {name} = {value}, and {name} = {value} in the configuration file")
+            text!(
+                "{statement}, and {line} in the configuration file",
+                statement = format!("SET GLOBAL {name} = {value}"),
+                line = format!("{name} = {value}")
+            )
         }
     }
 }

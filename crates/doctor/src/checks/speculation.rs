@@ -1,6 +1,6 @@
 //! Mitigations of speculation that slow a process down, by seccomp or by `prctl`.
 
-use words::phrase;
+use words::{phrase, text};
 
 use crate::check::{Area, Check, Cost, Found, Level, Look, Needs, Safety};
 use crate::snapshot::{Factor, Snapshot};
@@ -62,8 +62,11 @@ pub(super) const CHECKS: &[Check] = &[
             text.contains("STIBP: forced").then(|| {
                 Found::new(Level::Medium, format!("spectre_v2 = {text}"))
                     .change(
-                        "boot with spectre_v2_user=prctl",
-                        format!("boot with spectre_v2_user={boot}"),
+                        text!("boot with {parameter}", parameter = "spectre_v2_user=prctl"),
+                        text!(
+                            "boot with {parameter}",
+                            parameter = format!("spectre_v2_user={boot}")
+                        ),
                     )
                     .needs(Needs::Reboot)
                     .safety(Safety::Security)
@@ -98,12 +101,12 @@ fn graded(s: &Snapshot, evidence: String) -> Found {
 fn container_change(found: Found, s: &Snapshot) -> Found {
     let found = match s.process.seccomp {
         Some(2) => found.change(
-            "runc 1.2.0 or later, or crun, as the container's runtime; its filters are installed with SPEC_ALLOW",
-            "the runtime as before",
+            phrase!("runc 1.2.0 or later, or crun, as the container's runtime; its filters are installed with SPEC_ALLOW"),
+            phrase!("the runtime as before"),
         ),
         _ => found.change(
-            "start the app without the program that calls prctl(PR_SET_SPECULATION_CTRL) before it",
-            "start it as before",
+            phrase!("start the app without the program that calls prctl(PR_SET_SPECULATION_CTRL) before it"),
+            phrase!("start it as before"),
         ),
     };
     found.needs(Needs::Restart).safety(Safety::Security)
@@ -145,10 +148,10 @@ fn seccomp_mitigates(s: &Snapshot) -> Option<Found> {
     };
     let boot = parameter(s, "spec_store_bypass_disable").unwrap_or_else(|| "auto".to_owned());
     let found = Found::new(level, format!("spec_store_bypass = {text}"))
-        .evidence(format!("kernel {}", s.machine.kernel.as_deref().unwrap_or("?")))
+        .evidence(text!("kernel {kernel}", kernel = s.machine.kernel.as_deref().unwrap_or("?")))
         .change(
-            "boot with spec_store_bypass_disable=prctl spectre_v2_user=prctl, the default since Linux 5.16",
-            format!("boot with spec_store_bypass_disable={boot}"),
+            phrase!("boot with spec_store_bypass_disable=prctl spectre_v2_user=prctl, the default since Linux 5.16"),
+            text!("boot with {parameter}", parameter = format!("spec_store_bypass_disable={boot}")),
         )
         .needs(Needs::Reboot)
         .safety(Safety::Security);
@@ -165,8 +168,14 @@ fn store_bypass_everywhere(s: &Snapshot) -> Option<Found> {
     forced.then(|| {
         Found::new(Level::Medium, format!("spec_store_bypass = {text}"))
             .change(
-                "boot with spec_store_bypass_disable=prctl",
-                format!("boot with spec_store_bypass_disable={boot}"),
+                text!(
+                    "boot with {parameter}",
+                    parameter = "spec_store_bypass_disable=prctl"
+                ),
+                text!(
+                    "boot with {parameter}",
+                    parameter = format!("spec_store_bypass_disable={boot}")
+                ),
             )
             .needs(Needs::Reboot)
             .safety(Safety::Security)
@@ -178,8 +187,8 @@ fn filter_expensive(s: &Snapshot) -> Option<Found> {
     let filters = s.process.seccomp_filters?;
     (filters >= MANY).then(|| {
         let found = Found::new(Level::Low, format!("Seccomp_filters = {filters}")).change(
-            "one filter: do not nest container engines, sandboxes and service managers that each install one",
-            "as before",
+            phrase!("one filter: do not nest container engines, sandboxes and service managers that each install one"),
+            phrase!("as before"),
         );
         match s.measures.syscall_ns {
             Some(ns) => found.cost(Cost::Each {

@@ -1,10 +1,10 @@
 //! SQLite.
 
-use words::phrase;
+use figures::numbers;
+use words::{phrase, text};
 
 use super::servers::set;
 use crate::check::{Area, Check, Cost, Found, Level, Look, Needs};
-use crate::figures;
 use crate::snapshot::DatabaseKind;
 
 const SQLITE: &[DatabaseKind] = &[DatabaseKind::Sqlite];
@@ -22,7 +22,9 @@ pub(super) const CHECKS: &[Check] = &[
                 .word("journal_mode")
                 .filter(|mode| ["delete", "truncate", "persist"].contains(&mode.as_str()))?;
             let found = Found::new(Level::Medium, format!("journal_mode = {mode}")).change(
-                "PRAGMA journal_mode = WAL, and PRAGMA synchronous = NORMAL for each connection",
+                phrase!(
+                    "PRAGMA journal_mode = WAL, and PRAGMA synchronous = NORMAL for each connection"
+                ),
                 format!("PRAGMA journal_mode = {mode}"),
             );
             Some(match s.measures.sync_ns {
@@ -65,10 +67,11 @@ pub(super) const CHECKS: &[Check] = &[
             (free > 0.25 * all && size > 64.0 * 1048576.0).then(|| {
                 Found::new(
                     Level::Low,
-                    format!(
-                        "{} of {all} pages, {}",
-                        figures::percent(free / all),
-                        figures::bytes(size)
+                    text!(
+                        "{share} of {all} pages, {bytes}",
+                        share = numbers::share(free / all),
+                        all = all.to_string(),
+                        bytes = numbers::bytes(size as u64)
                     ),
                 )
                 .change("VACUUM", "")
@@ -86,7 +89,7 @@ pub(super) const CHECKS: &[Check] = &[
             Some(
                 Found::new(Level::Low, format!("page_size = {size}"))
                     .change(
-                        "PRAGMA page_size = 4096; VACUUM (not in WAL mode)",
+                        phrase!("PRAGMA page_size = 4096; VACUUM (not in WAL mode)"),
                         format!("PRAGMA page_size = {size}; VACUUM"),
                     )
                     .needs(Needs::Restart),
@@ -104,8 +107,14 @@ pub(super) const CHECKS: &[Check] = &[
             let bytes = db.number("page_count")? * db.number("page_size")?;
             (db.number("(analysed)")? == 0.0 && indexes >= 3.0 && bytes > 16.0 * 1048576.0).then(
                 || {
-                    Found::new(Level::Low, format!("{indexes} indexes, no sqlite_stat1"))
-                        .change("PRAGMA optimize", "DROP TABLE sqlite_stat1")
+                    Found::new(
+                        Level::Low,
+                        text!(
+                            "{indexes} indexes, no sqlite_stat1",
+                            indexes = indexes.to_string()
+                        ),
+                    )
+                    .change("PRAGMA optimize", "DROP TABLE sqlite_stat1")
                 },
             )
         }),

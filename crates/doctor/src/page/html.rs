@@ -62,8 +62,8 @@ pub fn html(shown: &Shown<'_>, language: Language) -> String {
         for unseen in &shown.snapshot.unseen {
             page.push_str(&format!(
                 "<li>{}: {}</li>\n",
-                escaped(&unseen.what),
-                escaped(&unseen.why)
+                say(Text::named(&unseen.what)),
+                say(Text::named(&unseen.why))
             ));
         }
         page.push_str("</ul>\n");
@@ -74,6 +74,7 @@ pub fn html(shown: &Shown<'_>, language: Language) -> String {
 
 fn article(verdict: &Verdict, language: Language) -> String {
     let (check, found) = (verdict.check, &verdict.found);
+    let say = |text: &Text| escaped(&text.written_in(language));
     let class = match found.level {
         Level::Low => "low",
         Level::Medium => "medium",
@@ -87,7 +88,7 @@ fn article(verdict: &Verdict, language: Language) -> String {
         .map_or(String::new(), |on| format!("{}: ", escaped(on)));
     let mut text = format!("<article class=\"{class}\"><h2>{level} · {on}{title}</h2>\n");
     for evidence in &found.evidence {
-        text.push_str(&format!("<div>{}</div>\n", escaped(evidence)));
+        text.push_str(&format!("<div>{}</div>\n", say(evidence)));
     }
     let cost = format!(
         "{} ({})",
@@ -102,13 +103,13 @@ fn article(verdict: &Verdict, language: Language) -> String {
         found
             .change
             .iter()
-            .map(|change| (phrase!("do"), code(change))),
+            .map(|change| (phrase!("do"), code(&say(change)))),
     );
     rows.extend(
         found
             .undo
             .iter()
-            .map(|undo| (phrase!("take back"), code(undo))),
+            .map(|undo| (phrase!("take back"), code(&say(undo)))),
     );
     let remarks = [found.needs.remark(), found.safety.remark()]
         .into_iter()
@@ -129,8 +130,8 @@ fn article(verdict: &Verdict, language: Language) -> String {
     text
 }
 
-fn code(text: &str) -> String {
-    format!("<code>{}</code>", escaped(text))
+fn code(escaped: &str) -> String {
+    format!("<code>{escaped}</code>")
 }
 
 fn escaped(text: &str) -> String {

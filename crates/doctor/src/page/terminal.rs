@@ -1,5 +1,6 @@
 //! The page for terminals. Lines may be long; whoever prints them folds them.
 
+use figures::line::{one_line, width};
 use words::{Language, Text, phrase, text};
 
 use super::{Shown, measured, subjects};
@@ -14,7 +15,7 @@ const NAMES: usize = 34;
 pub fn terminal(shown: &Shown<'_>, language: Language) -> String {
     let mut page = String::new();
     for line in subjects(shown.snapshot) {
-        page.push_str(&format!("{}\n", plain(&line)));
+        page.push_str(&format!("{}\n", one_line(&line)));
     }
     page.push('\n');
     let say = |text: Text| text.written_in(language);
@@ -45,12 +46,13 @@ pub fn terminal(shown: &Shown<'_>, language: Language) -> String {
         }
     }
     if !shown.snapshot.unseen.is_empty() {
+        let named = |english: &str| say(Text::named(english));
         page.push_str(&format!("\n{}\n", say(text!("not seen"))));
         for unseen in &shown.snapshot.unseen {
             page.push_str(&format!(
                 "  {}: {}\n",
-                plain(&unseen.what),
-                plain(&unseen.why)
+                one_line(&named(&unseen.what)),
+                one_line(&named(&unseen.why))
             ));
         }
     }
@@ -60,15 +62,16 @@ pub fn terminal(shown: &Shown<'_>, language: Language) -> String {
 fn write_verdict(page: &mut String, number: usize, verdict: &Verdict, language: Language) {
     let (check, found) = (verdict.check, &verdict.found);
     let say = |text: Text| text.written_in(language);
+    let shown = |text: &Text| one_line(&text.written_in(language));
     let title = check.title.written_in(language);
     let level = found.level.word().written_in(language);
     let on = found
         .on
         .as_ref()
         .map_or(String::new(), |on| format!("{on}: "));
-    page.push_str(&format!("{number}. {level}  {}{title}\n", plain(&on)));
+    page.push_str(&format!("{number}. {level}  {}{title}\n", one_line(&on)));
     for evidence in &found.evidence {
-        page.push_str(&format!("   {}\n", plain(evidence)));
+        page.push_str(&format!("   {}\n", shown(evidence)));
     }
     page.push_str(&format!(
         "   {}\n",
@@ -86,13 +89,13 @@ fn write_verdict(page: &mut String, number: usize, verdict: &Verdict, language: 
     for change in &found.change {
         page.push_str(&format!(
             "   {}\n",
-            say(text!("do: {change}", change = plain(change)))
+            say(text!("do: {change}", change = shown(change)))
         ));
     }
     for undo in &found.undo {
         page.push_str(&format!(
             "   {}\n",
-            say(text!("take back: {undo}", undo = plain(undo)))
+            say(text!("take back: {undo}", undo = shown(undo)))
         ));
     }
     let remarks = [found.needs.remark(), found.safety.remark()];
@@ -156,9 +159,11 @@ pub fn comparison(comparison: &Comparison, language: Language) -> String {
             for verdict in ids {
                 let level = verdict.found.level.word().written_in(language);
                 let title = verdict.check.title.written_in(language);
+                let evidence = verdict.found.evidence.iter();
+                let evidence: Vec<_> = evidence.map(|text| text.written_in(language)).collect();
                 page.push_str(&format!(
                     "  {level}  {title} ({})\n",
-                    plain(&verdict.found.evidence.join("; "))
+                    one_line(&evidence.join("; "))
                 ));
             }
             page.push('\n');
@@ -172,23 +177,14 @@ pub fn comparison(comparison: &Comparison, language: Language) -> String {
         page.push_str(&format!(
             "  {}: {} | {}\n",
             fact.name,
-            plain(&fact.here),
-            plain(&fact.there)
+            one_line(&fact.here),
+            one_line(&fact.there)
         ));
     }
     page
 }
 
-/// A text without what could steer the terminal: servers, files and environments wrote it.
-fn plain(text: &str) -> String {
-    text.chars()
-        .map(|letter| if letter.is_control() { ' ' } else { letter })
-        .collect()
-}
-
-/// Filled to the column of names; letters of Chinese, Japanese and Korean are two wide.
+/// Filled to the column of names.
 fn padded(name: &str) -> String {
-    let wide = |letter: char| if letter >= '\u{2E80}' { 2 } else { 1 };
-    let width: usize = name.chars().map(wide).sum();
-    format!("{name}{}", " ".repeat(NAMES.saturating_sub(width)))
+    format!("{name}{}", " ".repeat(NAMES.saturating_sub(width(name))))
 }

@@ -92,3 +92,49 @@ fn a_document_is_read_back() {
     let refused = doctor::v1::read(&other).expect_err("another version");
     assert!(refused.contains("version 2"), "{refused}");
 }
+
+/// A letter of Japanese in what is written for a Japanese reader, wherever the English has three words in a row.
+#[test]
+fn evidence_and_changes_are_in_the_readers_language() {
+    let is_japanese = |text: &str| text.chars().any(|letter| letter >= '\u{3040}');
+    for (id, fault, _) in cases() {
+        let mut snapshot = healthy::snapshot();
+        fault(&mut snapshot);
+        for verdict in diagnose(&snapshot, &[]) {
+            let found = verdict.found;
+            for text in found
+                .evidence
+                .iter()
+                .chain(&found.change)
+                .chain(&found.undo)
+            {
+                let english = text.to_string();
+                let words = english.split(' ').filter(|word| is_word(word)).count();
+                let written = text.written_in(words::Language::Japanese);
+                assert!(
+                    words < 4 || is_code(&english) || is_japanese(&written),
+                    "{id}: {english}"
+                );
+            }
+        }
+    }
+}
+
+/// Whether it is a word of English rather than a name or a number.
+fn is_word(word: &str) -> bool {
+    word.len() > 1 && word.chars().all(|letter| letter.is_ascii_lowercase())
+}
+
+/// Statements and commands, and what the machine or the server wrote.
+fn is_code(text: &str) -> bool {
+    [
+        "SELECT ",
+        "bundle ",
+        "spec_store_bypass = ",
+        "spectre_v2 = ",
+        "echo ",
+        "shop.",
+    ]
+    .iter()
+    .any(|begin| text.starts_with(begin))
+}

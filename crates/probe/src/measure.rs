@@ -8,9 +8,9 @@ mod speculation;
 
 use std::path::Path;
 
-use crate::Area;
 use crate::collect::Wanted;
-use crate::snapshot::{Measures, Snapshot, Unseen};
+use doctor::Area;
+use doctor::snapshot::{Measures, Snapshot, Unseen};
 
 /// Measures everything and writes it into the snapshot.
 pub fn measure(wanted: &Wanted, snapshot: &mut Snapshot) {
@@ -69,7 +69,7 @@ fn cpu(measures: &mut Measures, unseen: &mut Vec<Unseen>) {
 
 /// A virtual machine may hide the bits that mitigations act through, so that "no difference" says nothing of the host.
 fn hidden(is_virtual: bool, measures: &Measures, unseen: &mut Vec<Unseen>) {
-    let acts = |factor: Option<crate::snapshot::Factor>| factor.is_some_and(|it| it.low > 1.02);
+    let acts = |factor: Option<doctor::snapshot::Factor>| factor.is_some_and(|it| it.low > 1.02);
     if is_virtual && !acts(measures.mitigated) && !acts(measures.ruby_mitigated) {
         push(
             unseen,

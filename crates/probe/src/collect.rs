@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 
 pub(crate) use ruby::{output as command_output, program as ruby_program};
 
-use crate::Area;
-use crate::snapshot::{Snapshot, Unseen};
+use doctor::Area;
+use doctor::snapshot::{Snapshot, Unseen};
 
 /// What to look at.
 #[derive(Clone, Debug)]
@@ -79,8 +79,13 @@ fn wanted_file(path: &str, what: &str, unseen: &mut Vec<Unseen>) -> Option<Strin
     }
 }
 
-/// An error without its number.
+/// An error without its number; the two usual ones in words that the catalogue of names knows.
 fn reason(error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => return "it is not there".to_owned(),
+        std::io::ErrorKind::PermissionDenied => return "permission denied".to_owned(),
+        _ => {}
+    }
     let text = error.to_string();
     let end = text.find(" (os error").unwrap_or(text.len());
     text[..end].to_lowercase()

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::time::{Duration, Instant};
 
-use crate::snapshot::Noise;
+use doctor::snapshot::Noise;
 
 /// Long enough for the turns of a scheduler, short enough to be waited for.
 const LENGTH: Duration = Duration::from_millis(2500);

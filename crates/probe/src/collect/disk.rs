@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::machine::chosen;
 use super::{file, reason};
-use crate::snapshot::{Disk, Unseen};
+use doctor::snapshot::{Disk, Unseen};
 
 /// Reads the disk of the folder.
 pub(super) fn read(folder: &Path, unseen: &mut Vec<Unseen>) -> Disk {

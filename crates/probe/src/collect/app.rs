@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::file;
-use crate::snapshot::App;
+use doctor::snapshot::App;
 
 /// Settings of `production.rb` that checks look at.
 const PRODUCTION: [&str; 5] = [

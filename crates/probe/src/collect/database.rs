@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use capture::{Catalogue, CatalogueKind, ExplainLimits};
 
-use crate::snapshot::{Database, DatabaseKind, Unseen};
+use doctor::snapshot::{Database, DatabaseKind, Unseen};
 
 /// A statement and what its rows are.
 struct Question {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use super::{count_of_list, field, file, group, reason};
-use crate::snapshot::{Process, Unseen};
+use doctor::snapshot::{Process, Unseen};
 
 /// Variables by their beginning. Others may hold secrets and are not read.
 const VARIABLES: [&str; 16] = [

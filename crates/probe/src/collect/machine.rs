@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use super::{count_of_list, field, file, wanted_file};
-use crate::snapshot::{Machine, Unseen};
+use doctor::snapshot::{Machine, Unseen};
 
 const CPU: &str = "/sys/devices/system/cpu";
 

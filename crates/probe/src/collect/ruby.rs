@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::{Wanted, reason};
-use crate::snapshot::{Ruby, Unseen};
+use doctor::snapshot::{Ruby, Unseen};
 
 /// For a Ruby that is slow to start; it is ended then.
 const DEADLINE: Duration = Duration::from_secs(5);

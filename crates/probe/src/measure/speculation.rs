@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use super::{interpreter, push};
 use crate::collect::command_output;
-use crate::snapshot::{Factor, Measures, Unseen};
+use doctor::snapshot::{Factor, Measures, Unseen};
 
 /// For all pairs of one measurement: on a machine that others load, fewer pairs and a wider interval, not a longer wait.
 const DEADLINE: Duration = Duration::from_millis(1200);

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{field, file};
-use crate::snapshot::{Group, Unseen};
+use doctor::snapshot::{Group, Unseen};
 
 /// Limits of version 1 that mean "none" are near the largest number.
 const NO_LIMIT_BYTES: u64 = 1 << 60;
