@@ -13,6 +13,7 @@ use serde::Serialize;
 use words::{Text, text};
 
 use crate::cli::parse_duration;
+use crate::context;
 use crate::exit::{Exit, Failure};
 use crate::settings::{URL_DEFAULT, nanos, scenario_spec};
 use crate::{config, language, talk};
@@ -112,12 +113,7 @@ fn usage(error: impl std::fmt::Display) -> Failure {
 }
 
 fn scenario(args: &CheckArgs) -> Result<Scenario, Failure> {
-    let folder = std::env::current_dir().map_err(|error| {
-        Failure::new(
-            Exit::Failed,
-            format!("the current folder cannot be read: {error}"),
-        )
-    })?;
+    let folder = context::current_folder()?;
     let loaded = config::load(None, &folder)?;
     let url = (args.url.as_deref().or(loaded.config.target.url.as_deref())).unwrap_or(URL_DEFAULT);
     let mut spec = scenario_spec(&[], &loaded.config, &loaded.folder, url)?;

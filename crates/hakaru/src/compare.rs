@@ -1,138 +1,79 @@
 //! `hakaru compare`: two variants of an app in interleaved blocks, and what may be claimed of them.
 //!
 //! Order of events: (1) resolve both sides, (2) claim the folder and take back what a killed Hakaru has left,
-//! (3) make worktrees, copies and scratch databases, (4) a trial boot of each side: does it start, answer, settle, and
-//! what does a measurement cost? (5) blocks of four measurements, A B B A and B A A B in turn, each with a fresh boot,
-//! until `stats::comparison` says that it is decided, (6) take everything back, (7) say what was found.
+//! (3) make worktrees, copies and scratch databases, (4) measure (`experiment::compare`), (5) take everything back, (6) show the result.
 
-pub(crate) mod copies;
-pub(crate) mod experiment;
-pub(crate) mod scratch;
 pub(crate) mod sides;
-pub(crate) mod trial;
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-
-use report::comparison::{self as page, Comparison, Decision};
-use store::{RunClaim, Store, StoreError, Trial};
-use words::text;
+use comparison::Comparison;
+use experiment::Context;
+use experiment::compare::{Compared, Sides, limits, measure as measured};
+use experiment::lifecycle::{ProjectLock, Purpose};
+use experiment::workspace::Schemas;
+use report::comparison as page;
+use stats::design::Request;
+use store::Trial;
 
 use crate::cli::{CompareArgs, HowArgs};
+use crate::config;
 use crate::exit::{Exit, Failure};
 use crate::language;
-use crate::settings::Settings;
-use crate::talk::{self, look};
-use crate::{signals, undo};
-use experiment::{Experiment, How};
-use scratch::Schemas;
-use sides::Sides;
+use crate::talk::{self, look, observer};
 
 /// Measures it, prints the table, and says how the program ends.
 pub(crate) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
-    let sides = Sides::resolve(args)?;
-    sides.guard()?;
-    let stop = watch()?;
-    let held = Held::claim(&sides.a.settings)?;
-    let mut sides = sides.make(args, &stop)?;
+    let (sides, config) = sides::resolve(args)?;
+    sides::guard(&sides)?;
+    let context = observer::of_series()?;
+    let lock = ProjectLock::claim(&sides.a.settings, Purpose::Comparison, &context)?;
+    let mut sides = sides.make(&sides::variants(args, &config)?, &context)?;
     // A revision or a patch may bring another database.
-    sides.guard()?;
+    sides::guard(&sides)?;
     let mut schemas = match &args.schema_b {
-        Some(file) => Schemas::of_file(&mut sides, file, &stop)?,
+        Some(file) => Schemas::of_file(&mut sides, file, &context)?,
         None => Schemas::none(),
     };
-    let (comparison, exit) = measure(&sides, &args.how, &mut schemas, &stop)?;
+    let (comparison, exit) = measure(&sides, &args.how, &config, &mut schemas, &context)?;
     drop(schemas);
     let remedy = sides.b.name.clone();
     drop(sides);
-    held.keep(&Trial {
+    let trial = Trial {
         remedy,
-        ..told(&comparison)
-    });
+        ..journal_entry(&comparison)
+    };
+    lock.keep(&trial, &context);
     show(&comparison, &args.how)?;
     Ok(exit)
-}
-
-/// Ctrl-C as a flag.
-pub(crate) fn watch() -> Result<Arc<AtomicBool>, Failure> {
-    signals::watch()
-        .map_err(|error| Failure::new(Exit::Failed, format!("cannot watch for Ctrl-C: {error}")))
-}
-
-/// The folder while nobody else may use it.
-pub(crate) struct Held {
-    kept: Option<(Store, RunClaim)>,
-}
-
-impl Held {
-    /// Claims it. Where nothing can be kept, the comparison goes on without, and says so.
-    pub(crate) fn claim(settings: &Settings) -> Result<Held, Failure> {
-        let claimed = Store::open(&settings.project).and_then(|store| {
-            let claim = store.claim()?;
-            Ok((store, claim))
-        });
-        match claimed {
-            Ok((store, claim)) => {
-                undo::pending(&store, crate::run::facts::database_url(settings).as_deref());
-                Ok(Held {
-                    kept: Some((store, claim)),
-                })
-            }
-            Err(error @ StoreError::Busy { .. }) => Err(Failure::new(Exit::Busy, error)),
-            Err(error @ StoreError::Newer { .. }) => Err(Failure::new(Exit::Failed, error)),
-            Err(error) => {
-                talk::say(text!(
-                    "hakaru: {why}; this comparison will not be kept",
-                    why = error.to_string()
-                ));
-                Ok(Held { kept: None })
-            }
-        }
-    }
-
-    /// The store, where there is one.
-    pub(crate) fn store(&self) -> Option<&Store> {
-        self.kept.as_ref().map(|(store, _)| store)
-    }
-
-    /// Keeps the comparison for `hakaru log`.
-    pub(crate) fn keep(&self, trial: &Trial) {
-        if let Some(store) = self.store()
-            && let Err(error) = store.put_trial(trial)
-        {
-            talk::say(text!(
-                "hakaru: {why}; the journal lacks this comparison",
-                why = error.to_string()
-            ));
-        }
-    }
 }
 
 /// From two sides to what may be said of them, and the program's end.
 pub(crate) fn measure(
     sides: &Sides,
     how: &HowArgs,
+    config: &config::Compare,
     schemas: &mut Schemas,
-    stop: &Arc<AtomicBool>,
+    context: &Context,
 ) -> Result<(Comparison, Exit), Failure> {
-    let how = How::resolve(how, &sides.config)?;
-    let (comparison, failed) = Experiment::new(sides, how, schemas, stop).run();
-    let exit = match failed {
-        Some(exit) => exit,
-        None if signals::raised(stop) => Exit::Interrupted,
-        None if page::decision(&comparison) == Decision::Unclear && !sides.is_noise => {
-            Exit::Undecided
-        }
+    let limits = limits(Request {
+        budget: how.budget.or(config.budget),
+        blocks: how.blocks.or(config.blocks),
+        segment: how.segment.or(config.segment),
+        warmup: how.warmup.or(config.warmup),
+    })?;
+    let compared: Compared = measured(sides, limits, schemas, context);
+    let exit = match compared.cause {
+        Some(cause) => cause.into(),
+        None if compared.is_undecided() => Exit::Undecided,
         None => Exit::Ok,
     };
-    Ok((comparison, exit))
+    Ok((compared.comparison, exit))
 }
 
 /// What the journal keeps of it.
-pub(crate) fn told(comparison: &Comparison) -> Trial {
+pub(crate) fn journal_entry(comparison: &Comparison) -> Trial {
     Trial {
         started_at_unix_ms: comparison.started_at_unix_ms,
-        decision: page::decision(comparison).name().to_owned(),
+        decision: comparison.decision().name().to_owned(),
         verdict: page::sentence(comparison).to_string(),
         document: page::compact(comparison, words::Language::English),
         ..Trial::default()

@@ -11,7 +11,7 @@ use probe::measure;
 use words::text;
 
 use crate::exit::{Exit, Failure};
-use crate::{config, guard, language, talk};
+use crate::{config, language, talk};
 
 /// Whether the machine is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]

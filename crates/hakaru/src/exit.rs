@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use experiment::Cause;
+
 /// How the program ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -85,6 +87,26 @@ impl Failure {
             exit,
             message: error.to_string(),
         }
+    }
+}
+
+impl From<Cause> for Exit {
+    fn from(cause: Cause) -> Exit {
+        match cause {
+            Cause::Failed => Exit::Failed,
+            Cause::Usage => Exit::Usage,
+            Cause::RequestsFailed => Exit::RequestsFailed,
+            Cause::TargetFailed => Exit::TargetFailed,
+            Cause::TargetDied => Exit::TargetDied,
+            Cause::Busy => Exit::Busy,
+            Cause::Interrupted => Exit::Interrupted,
+        }
+    }
+}
+
+impl From<experiment::Failure> for Failure {
+    fn from(failure: experiment::Failure) -> Failure {
+        Failure::new(failure.cause.into(), failure.message)
     }
 }
 

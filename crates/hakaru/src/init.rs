@@ -18,7 +18,7 @@ use words::{Phrase, Text, phrase, text};
 use crate::cli::InitArgs;
 use crate::config::FILE_NAME;
 use crate::exit::{Exit, Failure};
-use crate::{guard, language, talk};
+use crate::{language, talk};
 
 /// Columns of the words before what was found, written and comes next.
 const HEAD_COLUMNS: usize = 7;
@@ -57,7 +57,7 @@ pub(crate) fn init(args: &InitArgs) -> Result<Exit, Failure> {
     let config = text!("{file}, each line explained", file = FILE_NAME);
     said(phrase!("wrote:"), vec![config, flow]);
     if !remote.is_empty() {
-        return Err(guard::refusal(&remote, app.before.as_deref()));
+        return Err(guard::refusal(&remote, app.before.as_deref()).into());
     }
     let next = text!("then write what your users do into the flow (docs/flows.md)");
     said(phrase!("next:"), vec!["hakaru run".into(), next]);

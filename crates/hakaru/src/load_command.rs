@@ -21,11 +21,11 @@ use words::{Text, text};
 
 use crate::config::Loaded;
 use crate::exit::{Exit, Failure};
-use crate::guard::Allowed;
 use crate::page::{check_html, check_writable, is_stdout, write_html};
 use crate::talk::{self, Progress, look};
-use crate::{config, guard, language, signals};
+use crate::{config, consent, context, language};
 use args::LoadArgs;
+use guard::Allowed;
 use screen::Screen;
 use settings::Settings;
 
@@ -37,12 +37,7 @@ const CONNECT_TRY: Duration = Duration::from_millis(500);
 
 /// Runs it, prints the summary, and says how the program ends.
 pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
-    let folder = std::env::current_dir().map_err(|error| {
-        Failure::new(
-            Exit::Failed,
-            format!("the current folder cannot be read: {error}"),
-        )
-    })?;
+    let folder = context::current_folder()?;
     let loaded = config::load(None, &folder)?;
     let settings = Settings::resolve(args, &loaded)?;
     ask(args, &loaded, &settings)?;
@@ -50,8 +45,7 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
     for path in args.html.iter().chain(&args.series) {
         check_writable(path)?;
     }
-    let stop = signals::watch()
-        .map_err(|error| Failure::new(Exit::Failed, format!("cannot watch for Ctrl-C: {error}")))?;
+    let stop = context::stop_flag()?;
     if args.find_max.is_some() {
         return find_max::find_max(args, &settings, &stop);
     }
@@ -113,8 +107,8 @@ fn ask(args: &LoadArgs, loaded: &Loaded, settings: &Settings) -> Result<(), Fail
     };
     match &settings.plan.via {
         Some(Via::Unix(_)) => Ok(()),
-        Some(Via::Host { host, .. }) => guard::target(host, &allowed),
-        None => guard::target(&settings.scenario.base_url().host, &allowed),
+        Some(Via::Host { host, .. }) => consent::target(host, &allowed),
+        None => consent::target(&settings.scenario.base_url().host, &allowed),
     }
 }
 

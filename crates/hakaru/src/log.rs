@@ -6,12 +6,13 @@ use store::{JournalEntry, RunEntry, RunRef, Store, StoreError, Trial};
 use words::text;
 
 use crate::cli::LogArgs;
+use crate::context;
 use crate::exit::{Exit, Failure};
 use crate::language;
 use crate::page;
 use crate::revision::Revision;
-use crate::settings::Settings;
 use crate::talk::{self, look};
+use experiment::Settings;
 
 /// Prints the journal.
 pub(crate) fn log(args: &LogArgs) -> Result<Exit, Failure> {
@@ -40,12 +41,7 @@ pub(crate) fn log(args: &LogArgs) -> Result<Exit, Failure> {
 
 /// The store of the current folder, which must be there.
 pub(crate) fn open() -> Result<Store, Failure> {
-    let folder = std::env::current_dir().map_err(|error| {
-        Failure::new(
-            Exit::Failed,
-            format!("the current folder cannot be read: {error}"),
-        )
-    })?;
+    let folder = context::current_folder()?;
     if !Store::path_in(&folder).exists() {
         // As the store itself says of a database without a run; looking must not make one.
         let error = StoreError::NoRun {
@@ -121,7 +117,7 @@ pub(crate) fn keep(settings: &Settings, revision: Revision, number: i64, recordi
         commit: revision.commit,
         dirty: revision.dirty,
         dirty_hash: revision.dirty_hash,
-        settings: settings.told(),
+        settings: settings.journal_lines(),
         ..figures(recording)
     };
     let kept = Store::open(&settings.project).and_then(|store| store.put_journal(number, &entry));

@@ -6,10 +6,11 @@ mod check_command;
 mod cli;
 mod compare;
 mod config;
+mod consent;
+mod context;
 mod def;
 mod doctor_command;
 mod exit;
-mod guard;
 mod init;
 mod language;
 mod links;
@@ -23,13 +24,11 @@ mod prune;
 mod revision;
 mod run;
 mod schema;
-mod segment;
 mod settings;
-mod signals;
 mod sweep;
 mod talk;
+mod try_finding;
 mod tune;
-mod undo;
 mod usage;
 
 use std::process::ExitCode;
@@ -57,7 +56,7 @@ fn main() -> ExitCode {
         Command::Sweep(args) => sweep::sweep(&args),
         Command::Report(args) => page::report(&args),
         Command::Compare(args) => compare::compare(&args),
-        Command::Try(args) => compare::trial::try_finding(&args),
+        Command::Try(args) => try_finding::try_finding(&args),
         Command::Log(args) => log::log(&args),
         Command::Prune(args) => prune::prune(&args),
         Command::Note(args) => note::note(&args),

@@ -12,7 +12,6 @@ use words::text;
 use crate::cli::ReportArgs;
 use crate::exit::{Exit, Failure};
 use crate::language;
-use crate::run::recorder::NOT_KEPT;
 use crate::talk::{self, look};
 
 /// `hakaru report`: shows a run that was kept.
@@ -189,7 +188,9 @@ fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
 }
 
 /// How the program ends after a run that was measured.
-pub(crate) fn exit_of(recording: &Recording) -> Exit {
+///
+/// `number` is the run's in the store; `None` when it could not be kept.
+pub(crate) fn exit_of(recording: &Recording, number: Option<i64>) -> Exit {
     let measured = |outcome| {
         recording
             .exchanges
@@ -204,13 +205,7 @@ pub(crate) fn exit_of(recording: &Recording) -> Exit {
         Some("interrupted") => Exit::Interrupted,
         Some(_) => Exit::TargetDied,
         None if failed => Exit::RequestsFailed,
-        None if recording
-            .troubles
-            .iter()
-            .any(|trouble| trouble.what.starts_with(NOT_KEPT)) =>
-        {
-            Exit::NotKept
-        }
+        None if number.is_none() => Exit::NotKept,
         None => Exit::Ok,
     }
 }

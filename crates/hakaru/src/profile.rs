@@ -6,7 +6,7 @@ mod kept;
 mod requests;
 mod take;
 
-pub(crate) use requests::{RUN_RATE, keep_of_run, kept_of_run};
+pub(crate) use requests::{keep_of_run, kept_of_run};
 
 use report::profile::ProfileView;
 use stacks::Profile;

@@ -5,6 +5,8 @@ mod flow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use experiment::Settings;
+use guard::Allowed;
 use load::{Pace, Plan};
 use recording::{Nanos, Typed};
 use scenario::{CapturePoints, ScoreRule, ScoreSpec};
@@ -13,7 +15,6 @@ use target::{CommandLine, Endpoint, Spec};
 use crate::cli::RunArgs;
 use crate::config::{Config, FILE_NAME, Loaded};
 use crate::exit::{Exit, Failure};
-use crate::guard::Allowed;
 
 pub(crate) use flow::{flow_spec, typed_flow};
 
@@ -32,139 +33,61 @@ const LEVEL_SLOW_DEFAULT: Duration = Duration::from_secs(1);
 const LEVEL_CALM_DEFAULT: Duration = Duration::from_secs(5);
 const BEFORE_TIMEOUT_DEFAULT: Duration = Duration::from_secs(300);
 
-/// Everything that `run` needs to know.
-#[derive(Clone, Debug)]
-pub(crate) struct Settings {
-    /// The project: where `.hakaru/` lies.
-    pub(crate) project: PathBuf,
-    /// The command whose part the run is; empty for `hakaru run`.
-    pub(crate) part_of: &'static str,
-    /// How to start the app; `None` to attach to one that runs.
-    pub(crate) start: Option<Spec>,
-    /// Where it answers.
-    pub(crate) endpoint: Endpoint,
-    /// As typed, for flows and the page.
-    pub(crate) url: String,
-    /// Puts the app's data into its known state.
-    pub(crate) before: Option<(CommandLine, Duration)>,
-    /// Whether the agent is loaded.
-    pub(crate) agent: bool,
-    /// Whether it samples stacks; only a single run does, a series of them would be slowed down for nothing.
-    pub(crate) profile: bool,
-    /// What clients do; without flows the URL is requested.
-    pub(crate) scenario: scenario::Spec,
-    /// How hard, how long.
-    pub(crate) plan: Plan,
-    /// The app's database, where the user told.
-    pub(crate) database: Option<String>,
-    /// Connections the app's pool may hold, where the user told.
-    pub(crate) database_pool: Option<u32>,
-    /// Hosts other than this machine that are meant.
-    pub(crate) allowed: Allowed,
-    /// What the command line said in place of the config file.
-    pub(crate) typed: Typed,
-}
-
-impl Settings {
-    /// Resolves them.
-    pub(crate) fn resolve(args: &RunArgs, loaded: Loaded) -> Result<Settings, Failure> {
-        let Loaded {
-            config,
-            folder,
-            path,
-        } = loaded;
-        let directory = match &config.target.directory {
-            Some(directory) => folder.join(directory),
-            None => folder.clone(),
-        };
-        let url = args
-            .url
-            .clone()
-            .or_else(|| config.target.url.clone())
-            .unwrap_or_else(|| URL_DEFAULT.to_owned());
-        let endpoint = Endpoint::parse(&url).map_err(usage)?;
-        let start = match (args.attach, command(args, &config)) {
-            (true, _) => None,
-            (false, Some(command)) => Some(spec(command, &endpoint, &config, directory)),
-            (false, None) => return Err(no_command(path.is_some())),
-        };
-        let before = config
-            .target
-            .before
-            .clone()
-            .map(CommandLine::Shell)
-            .map(|line| {
-                let limit = config.target.before_timeout;
-                (line, limit.unwrap_or(BEFORE_TIMEOUT_DEFAULT))
-            });
-        Ok(Settings {
-            plan: plan(args, &config)?,
-            scenario: scenario_spec(&args.flows, &config, &folder, &url)?,
-            project: folder,
-            part_of: "",
-            agent: start.is_some() && !args.no_agent,
-            profile: false,
-            start,
-            endpoint,
-            url,
-            before: before.filter(|_| !args.attach),
-            allowed: Allowed {
-                databases: config.target.database_host_ok,
-                targets: [config.target.host_ok, args.host_ok.clone()].concat(),
-            },
-            database: config.target.database,
-            database_pool: config.target.database_pool,
-            typed: typed(
-                args.config.as_deref(),
-                args.url.as_ref(),
-                &args.flows,
-                &args.command,
-            ),
-        })
-    }
-}
-
-impl Settings {
-    /// What may be changed from run to run, as lines `name = value`, for the journal. Values of the
-    /// app's environment may be secrets, so only a hash of all of them is told.
-    pub(crate) fn told(&self) -> String {
-        let plan = &self.plan;
-        let start = self.start.as_ref();
-        let environment = start.map_or(0, |spec| hash(&spec.env));
-        let flows: Vec<String> = self.scenario.flows.iter().map(flow::told).collect();
-        let rate = match &plan.pace {
-            Pace::Closed => "closed".to_owned(),
-            Pace::Constant { per_second } => per_second.to_string(),
-            Pace::Scheduled(schedule) => schedule.to_string(),
-        };
-        let told = [
-            ("agent", self.agent.to_string()),
-            (
-                "command",
-                start.map_or_else(|| "attached".to_owned(), |spec| spec.command.to_string()),
-            ),
-            ("connections", plan.connections.to_string()),
-            ("duration", format!("{} s", plan.duration.as_secs_f64())),
-            ("environment", format!("{environment:016x}")),
-            ("flows", flows.join(" ")),
-            ("generator threads", plan.threads.to_string()),
-            ("rate", rate),
-            ("seed", plan.seed.to_string()),
-            ("url", self.url.clone()),
-            ("warmup", format!("{} s", plan.warmup.as_secs_f64())),
-        ];
-        // Named only where it is there, so that runs of programs that did not know it compare well.
-        let level_up = plan.level_up.map(|level| ("level up", level.to_string()));
-        let lines = told.into_iter().chain(level_up);
-        let lines = lines.map(|(name, value)| format!("{name} = {}", value.replace('\n', " ")));
-        lines.collect::<Vec<String>>().join("\n")
-    }
-}
-
-fn hash(value: impl std::hash::Hash) -> u64 {
-    let mut hasher = std::collections::hash_map::DefaultHasher::new();
-    value.hash(&mut hasher);
-    std::hash::Hasher::finish(&hasher)
+/// Resolves what a run will do: the command line over the config file over defaults; nothing outside the process is touched.
+pub(crate) fn resolve(args: &RunArgs, loaded: Loaded) -> Result<Settings, Failure> {
+    let Loaded {
+        config,
+        folder,
+        path,
+    } = loaded;
+    let directory = match &config.target.directory {
+        Some(directory) => folder.join(directory),
+        None => folder.clone(),
+    };
+    let url = args
+        .url
+        .clone()
+        .or_else(|| config.target.url.clone())
+        .unwrap_or_else(|| URL_DEFAULT.to_owned());
+    let endpoint = Endpoint::parse(&url).map_err(usage)?;
+    let start = match (args.attach, command(args, &config)) {
+        (true, _) => None,
+        (false, Some(command)) => Some(spec(command, &endpoint, &config, directory)),
+        (false, None) => return Err(no_command(path.is_some())),
+    };
+    let before = config
+        .target
+        .before
+        .clone()
+        .map(CommandLine::Shell)
+        .map(|line| {
+            let limit = config.target.before_timeout;
+            (line, limit.unwrap_or(BEFORE_TIMEOUT_DEFAULT))
+        });
+    Ok(Settings {
+        plan: plan(args, &config)?,
+        scenario: scenario_spec(&args.flows, &config, &folder, &url)?,
+        project: folder,
+        part_of: "",
+        agent: start.is_some() && !args.no_agent,
+        profile: false,
+        start,
+        endpoint,
+        url,
+        before: before.filter(|_| !args.attach),
+        allowed: Allowed {
+            databases: config.target.database_host_ok,
+            targets: [config.target.host_ok, args.host_ok.clone()].concat(),
+        },
+        database: config.target.database,
+        database_pool: config.target.database_pool,
+        typed: typed(
+            args.config.as_deref(),
+            args.url.as_ref(),
+            &args.flows,
+            &args.command,
+        ),
+    })
 }
 
 fn usage(error: impl std::fmt::Display) -> Failure {
@@ -346,7 +269,7 @@ mod tests {
 
     fn resolve(args: RunArgs, toml: &str) -> Result<Settings, Failure> {
         let config = toml::from_str(toml).expect("a valid config");
-        Settings::resolve(
+        super::resolve(
             &args,
             Loaded {
                 config,
@@ -399,7 +322,9 @@ mod tests {
                     [load]\nlevel_up = { users = 5, max = 500 }\n\
                     [[flow]]\nfile = 'a.hurl'\nthink = 'lognormal 400ms p95 2s'\ncache = true\n\
                     [[flow]]\nconnect = '/room'\nrounds = 3\n[[flow.step]]\nsend = 'x'\nexpect = 'y'";
-        let told = resolve(RunArgs::default(), toml).expect("settings").told();
+        let told = resolve(RunArgs::default(), toml)
+            .expect("settings")
+            .journal_lines();
         for line in [
             "flows = /app/a.hurl:1 (think lognormal 400ms p95 2s, cache) WS /room:1 (1 messages × 3)",
             "level up = 5 users per second up to 500, slow 1 s, calm 5 s",

@@ -3,6 +3,7 @@
 //! Every step is a run like any other, with a fresh start of the app and the data reset before it, and is kept as
 //! one. What was measured before a Ctrl-C or a failure is shown all the same.
 
+use experiment::Settings;
 use figures::counted;
 use recording::Recording;
 use report::sweep::{Ended, Step, Sweep, is_saturated};
@@ -10,15 +11,13 @@ use words::text;
 
 use crate::cli::SweepArgs;
 use crate::exit::{Exit, Failure};
-use crate::settings::Settings;
-use crate::talk::{self, look};
-use crate::{config, language, page, run, signals};
+use crate::talk::{self, look, observer};
+use crate::{config, context, language, page, run};
 
 /// Measures, prints, and says how the program ends.
 pub(crate) fn sweep(args: &SweepArgs) -> Result<Exit, Failure> {
     page::check_html(args.html.as_deref(), args.json)?;
-    let stop = signals::watch()
-        .map_err(|error| Failure::new(Exit::Failed, format!("cannot watch for Ctrl-C: {error}")))?;
+    let context = observer::of_run()?;
     let mut sweep = Sweep {
         command: String::new(),
         steps: Vec::new(),
@@ -29,7 +28,7 @@ pub(crate) fn sweep(args: &SweepArgs) -> Result<Exit, Failure> {
     let mut worst = Exit::Ok;
     for connections in &args.connections {
         let measured =
-            settings(args, *connections).and_then(|settings| run::record(&settings, &stop));
+            settings(args, *connections).and_then(|settings| run::record(&settings, &context));
         let (recording, number) = match measured {
             Ok(measured) => measured,
             // Steps that were measured are not thrown away for one that was not.
@@ -41,9 +40,9 @@ pub(crate) fn sweep(args: &SweepArgs) -> Result<Exit, Failure> {
             }
             Err(failure) => return Err(failure),
         };
-        let exit = page::exit_of(&recording);
+        let exit = page::exit_of(&recording, number);
         add(&mut sweep, &recording, number);
-        if signals::raised(&stop) || exit == Exit::TargetDied {
+        if context.is_stopped() || exit == Exit::TargetDied {
             sweep.ended = Ended::Interrupted;
             worst = exit;
             break;
@@ -58,7 +57,7 @@ pub(crate) fn sweep(args: &SweepArgs) -> Result<Exit, Failure> {
     }
     sweep.left_out = args.connections[sweep.steps.len()..].to_vec();
     show(args, &sweep)?;
-    Ok(if signals::raised(&stop) {
+    Ok(if context.is_stopped() {
         Exit::Interrupted
     } else {
         worst
@@ -66,14 +65,9 @@ pub(crate) fn sweep(args: &SweepArgs) -> Result<Exit, Failure> {
 }
 
 fn settings(args: &SweepArgs, connections: u32) -> Result<Settings, Failure> {
-    let folder = std::env::current_dir().map_err(|error| {
-        Failure::new(
-            Exit::Failed,
-            format!("the current folder cannot be read: {error}"),
-        )
-    })?;
+    let folder = context::current_folder()?;
     let loaded = config::load(args.config.as_deref(), &folder)?;
-    let mut settings = Settings::resolve(&args.step(connections), loaded)?;
+    let mut settings = crate::settings::resolve(&args.step(connections), loaded)?;
     // A rate of the config file would be the same whatever the connections are.
     settings.plan.pace = load::Pace::Closed;
     settings.plan.level_up = None;

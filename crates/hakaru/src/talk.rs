@@ -1,6 +1,8 @@
 //! Everything the program prints: data on standard output, talk on standard error.
 
+mod live;
 pub(crate) mod look;
+pub(crate) mod observer;
 mod progress;
 
 use std::io::{self, IsTerminal, Write};
@@ -10,7 +12,7 @@ use report::text::fold;
 use words::{Text, text};
 
 use crate::language;
-pub(crate) use progress::{Progress, during};
+pub(crate) use progress::Progress;
 
 /// Whether some document could not be printed.
 static DATA_LOST: AtomicBool = AtomicBool::new(false);

@@ -4,38 +4,25 @@
 //! [`whatif::search`] asks for in blocks, until it knows, the budget is out, or Ctrl-C, (4) say what
 //! to change. Nothing of the user's is changed.
 
-mod block;
-mod knobs;
-mod live;
-mod race;
-mod runtime;
-mod workers;
-
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
+use experiment::lifecycle::{ProjectLock, Purpose};
+use experiment::tune::{self as races, Race, Server};
+use experiment::{Context, Length, Settings};
 use figures::counted;
-use recording::{Nanos, Recording};
-use report::tuned::{Ended, Tuned};
+use recording::Recording;
+use report::tuned::Tuned;
 use store::StoredRun;
-use whatif::goal::Figures;
-use whatif::search::{Aim, Better, Candidate, Cell, Extra, Search};
-use whatif::{HandOut, Load, Model, Setup};
+use whatif::search::{Extra, RaceEnd, Search};
+use whatif::{HandOut, Model};
 use words::text;
 
 use crate::cli::{RunArgs, TuneArgs};
 use crate::exit::{Exit, Failure};
-use crate::segment::Length;
-use crate::settings::{self, Settings};
-use crate::talk::{self, look};
-use crate::{config, guard, language, page, predict, run, signals};
-use knobs::Server;
-use race::Race;
+use crate::talk::{self, look, observer};
+use crate::{config, consent, context, language, page, predict, run};
 
-/// Requests simulated for each cell of the grid.
-const GRID_REPLAYED: u32 = 8_000;
 /// The recording is so many blocks long: all predictions hang on it.
 const RECORDED_BLOCKS: u32 = 2;
 /// Tunes, prints, and says how the program ends.
@@ -46,23 +33,18 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<Exit, Failure> {
     let begin = Instant::now();
     let kept = args.run.as_deref().map(predict::stored).transpose()?;
     let settings = settings(args, kept.as_ref())?;
-    guard::check(&settings)?;
-    let stop = signals::watch()
-        .map_err(|error| Failure::new(Exit::Failed, format!("cannot watch for Ctrl-C: {error}")))?;
-    let from = model(kept, &settings, &stop)?;
+    consent::check(&settings)?;
+    let context = observer::of_run()?;
+    let from = model(kept, &settings, &context)?;
     let model = &from.model;
-    let present = Cell {
-        workers: model.recorded.workers,
-        threads: model.recorded.threads,
-    };
-    let aim = Aim {
-        goal: args.goal,
-        by: match model.recorded.load {
-            Load::Closed { .. } => Better::Throughput,
-            Load::Open { .. } => Better::Memory,
-        },
-    };
-    let mut search = Search::new(aim, present, grid(args, model));
+    let present = races::present(model);
+    let aim = races::aim(model, args.goal);
+    let cells = races::cells(model, args.workers_max, args.threads_max);
+    talk::say(text!(
+        "predicting {settings}",
+        settings = counted!(cells.len() as u64, "setting")
+    ));
+    let mut search = Search::new(aim, present, races::grid(model, cells));
     let length = Length {
         warmup: args.warmup,
         measured: args.block,
@@ -71,9 +53,10 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<Exit, Failure> {
     let server = Server::of(model.recorded.hand_out);
     let threads_max = args.threads_max.max(present.threads);
     let deadline = begin + args.budget;
-    let mut race = Race::new(&settings, server, length, threads_max, deadline, &stop);
+    let context = observer::quiet(&context);
+    let mut race = Race::new(&settings, server, length, threads_max, deadline, &context);
     // Held for the length of the race; the recording had a claim of its own.
-    let claimed = run::claim(&settings, &mut Vec::new())?;
+    let claimed = ProjectLock::claim(&settings, Purpose::Run, &context)?;
     let (mut ended, broken) = race.cells(&mut search)?;
     let extras = match args.knobs {
         true => extras(&mut race, &search, &mut ended)?,
@@ -101,17 +84,21 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<Exit, Failure> {
         false => talk::page(&tuned.text(look::page_columns(), language::chosen())),
     }
     Ok(match ended {
-        Ended::Interrupted => Exit::Interrupted,
+        RaceEnd::Interrupted => Exit::Interrupted,
         _ if tuned.goal_met() => Exit::Ok,
         _ => Exit::EXPECTATION_MISSED,
     })
 }
 
 /// Settings of the runtime on the best cell, where the race came to an end of its own.
-fn extras(race: &mut Race<'_>, search: &Search, ended: &mut Ended) -> Result<Vec<Extra>, Failure> {
+fn extras(
+    race: &mut Race<'_>,
+    search: &Search,
+    ended: &mut RaceEnd,
+) -> Result<Vec<Extra>, Failure> {
     let Some(outcome) = search
         .outcome()
-        .filter(|_| matches!(ended, Ended::Search(_)))
+        .filter(|_| matches!(ended, RaceEnd::Search(_)))
     else {
         return Ok(Vec::new());
     };
@@ -123,8 +110,8 @@ fn extras(race: &mut Race<'_>, search: &Search, ended: &mut Ended) -> Result<Vec
         threads = outcome.best.cell.threads
     ));
     let (extras, early) = race.extras(outcome.best.cell, &names)?;
-    if early == Some(Ended::Interrupted) {
-        *ended = Ended::Interrupted;
+    if early == Some(RaceEnd::Interrupted) {
+        *ended = RaceEnd::Interrupted;
     }
     Ok(extras.outcomes())
 }
@@ -163,14 +150,9 @@ fn only_puma(model: &Model) -> Result<(), Failure> {
 
 /// What is to be measured: what is typed now, over what was typed for the kept run, over the config file.
 fn settings(args: &TuneArgs, kept: Option<&StoredRun>) -> Result<Settings, Failure> {
-    let folder = std::env::current_dir().map_err(|error| {
-        Failure::new(
-            Exit::Failed,
-            format!("the current folder cannot be read: {error}"),
-        )
-    })?;
+    let folder = context::current_folder()?;
     let (config, url) = (args.config.as_deref(), args.url.as_ref());
-    let typed = settings::typed(config, url, &args.flows, &args.command);
+    let typed = crate::settings::typed(config, url, &args.flows, &args.command);
     let typed = match kept {
         Some(stored) => typed.over(&stored.recording.meta.typed),
         None => typed,
@@ -187,13 +169,13 @@ fn settings(args: &TuneArgs, kept: Option<&StoredRun>) -> Result<Settings, Failu
         ..RunArgs::default()
     };
     let loaded = config::load(path.as_deref(), &folder)?;
-    let mut settings = Settings::resolve(&run_args, loaded)?;
+    let mut settings = crate::settings::resolve(&run_args, loaded)?;
     settings.part_of = "tune";
     Ok(settings)
 }
 
 /// What predictions come from.
-struct From {
+struct PredictionBasis {
     number: Option<i64>,
     command: String,
     model: Model,
@@ -202,19 +184,19 @@ struct From {
 fn model(
     kept: Option<StoredRun>,
     settings: &Settings,
-    stop: &Arc<AtomicBool>,
-) -> Result<From, Failure> {
+    context: &Context,
+) -> Result<PredictionBasis, Failure> {
     if let Some(stored) = kept {
         doubt(&stored.recording);
-        return Ok(From {
+        return Ok(PredictionBasis {
             number: Some(stored.entry.number),
             command: stored.recording.meta.target.command.clone(),
-            model: under(predict::model_of(&stored)?, settings),
+            model: races::under(predict::model_of(&stored)?, settings),
         });
     }
     talk::say(text!("recording the app as it is"));
-    let (recording, number) = run::record(settings, stop)?;
-    if signals::raised(stop) {
+    let (recording, number) = run::record(settings, context)?;
+    if context.is_stopped() {
         return Err(Failure::new(
             Exit::Interrupted,
             "interrupted while the app was recorded; nothing was compared",
@@ -225,7 +207,7 @@ fn model(
     let model = Model::of(&recording, &joined, &breakdown).map_err(|error| {
         Failure::new(Exit::Failed, format!("this app cannot be tuned: {error}"))
     })?;
-    Ok(From {
+    Ok(PredictionBasis {
         number,
         command: recording.meta.target.command.clone(),
         model,
@@ -237,61 +219,4 @@ fn doubt(recording: &Recording) {
     if let Some(doubt) = findings::hollow(page::statuses(recording)) {
         talk::say(text!("hakaru: {doubt}", doubt));
     }
-}
-
-/// A run that was kept may have had another load than the race will have.
-fn under(mut model: Model, settings: &Settings) -> Model {
-    let connections = settings.plan.connections;
-    model.recorded.load = match settings.plan.pace {
-        load::Pace::Constant { per_second } => Load::Open {
-            rate: per_second,
-            arrivals: whatif::Arrivals::Even,
-            connections,
-        },
-        // Tune's own settings schedule nothing.
-        load::Pace::Closed | load::Pace::Scheduled(_) => Load::Closed {
-            clients: connections,
-            think: Nanos::ZERO,
-        },
-    };
-    model
-}
-
-/// Every cell with its prediction; the present one is among them whatever the limits are.
-fn grid(args: &TuneArgs, model: &Model) -> Vec<Candidate> {
-    let recorded = &model.recorded;
-    let workers_max = args.workers_max.unwrap_or(recorded.cores).max(1);
-    let threads_max = match Server::of(recorded.hand_out) {
-        Server::Puma => args.threads_max,
-        Server::Unicorn => 1,
-    };
-    let mut cells: Vec<Cell> = (1..=workers_max)
-        .flat_map(|workers| (1..=threads_max).map(move |threads| Cell { workers, threads }))
-        .collect();
-    let present = Cell {
-        workers: recorded.workers,
-        threads: recorded.threads,
-    };
-    if !cells.contains(&present) {
-        cells.push(present);
-    }
-    talk::say(text!(
-        "predicting {settings}",
-        settings = counted!(cells.len() as u64, "setting")
-    ));
-    let candidate = |cell: Cell| {
-        let setup = Setup {
-            workers: cell.workers,
-            threads: cell.threads,
-            ..*recorded
-        };
-        Candidate {
-            cell,
-            predicted: Figures::from(&model.predict_with(&setup, GRID_REPLAYED)),
-            memory_bytes: model.memory_of(cell.workers),
-            measured: Vec::new(),
-            broken: false,
-        }
-    };
-    cells.into_iter().map(candidate).collect()
 }

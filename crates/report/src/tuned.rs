@@ -6,19 +6,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use whatif::goal::{Figures, Goal};
-use whatif::search::{Aim, Candidate, Cell, Effect, Ending, Extra, Outcome, Search, Spread};
+use whatif::search::{
+    Aim, Candidate, Cell, Effect, Ending, Extra, Outcome, RaceEnd, Search, Spread,
+};
 use whatif::{HandOut, Model};
-
-/// How a race ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
-    /// The search knows enough.
-    Search(Ending),
-    /// The budget is out.
-    Budget,
-    /// Ctrl-C.
-    Interrupted,
-}
 
 /// A race at its end.
 #[derive(Clone, Debug)]
@@ -44,7 +35,7 @@ pub struct Tuned<'a> {
     /// Starts of the app for the blocks; fewer than blocks where threads were changed in a running one.
     pub boots: usize,
     /// How it ended.
-    pub ended: Ended,
+    pub ended: RaceEnd,
     /// Time from the start to the end, recording, boots and warm-ups included.
     pub measuring: Duration,
     /// Time it was allowed.
@@ -134,11 +125,11 @@ impl Tuned<'_> {
 
     fn ended_word(&self) -> &'static str {
         match self.ended {
-            Ended::Search(Ending::Known) => "known",
-            Ended::Search(Ending::Noise) => "noise",
-            Ended::Search(Ending::GoalMissed) => "goal missed",
-            Ended::Budget => "budget",
-            Ended::Interrupted => "interrupted",
+            RaceEnd::Search(Ending::Known) => "known",
+            RaceEnd::Search(Ending::Noise) => "noise",
+            RaceEnd::Search(Ending::GoalMissed) => "goal missed",
+            RaceEnd::Budget => "budget",
+            RaceEnd::Interrupted => "interrupted",
         }
     }
 }

@@ -1,15 +1,21 @@
 //! Quantiles with their intervals, comparisons in paired blocks, and where a series settles. Pure arithmetic; knows no unit.
 //!
 //! Start reading at [`comparison`], which says what may be claimed of A and B; [`bootstrap`] makes its intervals,
-//! [`covariate`] takes out of them what something else explains, [`warmup`] tells warm-up from steady state. Here are the quantiles.
+//! [`covariate`] takes out of them what something else explains, [`warmup`] tells warm-up from steady state. [`design`] says how many
+//! blocks of which length, [`settle`] how much warm-up, [`calm`] and [`baseline`] what of a measurement the host disturbed. Here are
+//! the quantiles.
 //!
 //! A quantile here is the *nearest rank*: the smallest value of the sample such that at least a share
 //! `q` of the sample is not above it. It is always a value that was seen, never one in between, so a
 //! p99 of 80 samples is the greatest one; ask [`quantile_interval`] how far it can be trusted.
 
+pub mod baseline;
 pub mod bootstrap;
+pub mod calm;
 pub mod comparison;
 pub mod covariate;
+pub mod design;
+pub mod settle;
 pub mod warmup;
 
 pub use bootstrap::{Interval, percentile_interval, simultaneous_intervals};

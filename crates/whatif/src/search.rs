@@ -104,6 +104,17 @@ pub enum Ending {
     GoalMissed,
 }
 
+/// Why a race, which measures what a search asks for, ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RaceEnd {
+    /// The search is over.
+    Search(Ending),
+    /// The time budget is used up.
+    Budget,
+    /// The user interrupted the race.
+    Interrupted,
+}
+
 /// The best setting.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {

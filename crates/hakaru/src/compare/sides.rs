@@ -1,189 +1,84 @@
-//! The two sides: from what was typed to apps that can be started.
+//! The two sides of a comparison, from what was typed.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 
+use experiment::compare::{Label, Side, Sides, Variants};
+use experiment::{Settings, set_variable};
 use target::CommandLine;
 
-use super::copies::{self, Copied};
 use crate::cli::{CompareArgs, HowArgs, RunArgs};
 use crate::exit::{Exit, Failure};
-use crate::segment::Subject;
-use crate::settings::Settings;
-use crate::{config, guard};
-
-/// Which side.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Label {
-    /// What is compared with.
-    A,
-    /// What is compared.
-    B,
-}
-
-/// One side, ready to be started.
-pub(crate) struct Side {
-    pub(crate) label: Label,
-    /// What tells it from the other.
-    pub(crate) name: String,
-    pub(crate) settings: Settings,
-    /// Where its app lies, when that is not the project; removed when this is dropped.
-    pub(crate) copied: Option<Copied>,
-}
-
-/// Both, and what they share.
-pub(crate) struct Sides {
-    pub(crate) a: Side,
-    pub(crate) b: Side,
-    /// Whether both are the same on purpose.
-    pub(crate) is_noise: bool,
-    /// Whether both stay up and only the load moves.
-    pub(crate) is_live: bool,
-    pub(crate) config: config::Compare,
-}
+use crate::{config, consent, context};
 
 /// What is typed for one side.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Typed<'a> {
-    pub(crate) command: Option<&'a str>,
-    pub(crate) url: Option<&'a str>,
-    pub(crate) env: &'a [String],
+struct Typed<'a> {
+    command: Option<&'a str>,
+    url: Option<&'a str>,
+    env: &'a [String],
 }
 
-impl Label {
-    /// As an index and a letter.
-    pub(crate) fn index(self) -> usize {
-        self as usize
-    }
-}
-
-impl std::fmt::Display for Label {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Label::A => "A",
-            Label::B => "B",
-        })
-    }
-}
-
-pub(crate) fn usage(message: impl std::fmt::Display) -> Failure {
+fn usage(message: impl std::fmt::Display) -> Failure {
     Failure::new(Exit::Usage, message)
 }
 
-impl Sides {
-    /// Resolves both, of two variants; nothing outside the process is touched.
-    pub(crate) fn resolve(args: &CompareArgs) -> Result<Sides, Failure> {
-        check(args)?;
-        Sides::of(args)
-    }
-
-    /// Resolves both, also when what was typed makes no difference.
-    pub(crate) fn of(args: &CompareArgs) -> Result<Sides, Failure> {
-        let folder = current_folder()?;
-        let command = |index: usize| args.commands.get(index).map(String::as_str);
-        let a_typed = Typed {
-            command: command(0),
-            url: args.url_a.as_deref(),
-            env: &args.env_a,
-        };
-        let mut b_typed = Typed {
-            command: command(1),
-            url: args.url_b.as_deref(),
-            env: &args.env_b,
-        };
-        if args.noise {
-            b_typed = a_typed;
-        } else if b_typed.command.is_none() && args.url_b.is_none() {
-            b_typed.command = a_typed.command;
-        }
-        let a = settings(&args.how, &folder, a_typed)?;
-        let b = settings(&args.how, &folder, b_typed)?;
-        let config = config::load(args.how.config.as_deref(), &folder)?
-            .config
-            .compare;
-        let names = names(args, [&a, &b]);
-        let [a_name, b_name] = names;
-        let side = |label, name, settings| Side {
-            label,
-            name,
-            settings,
-            copied: None,
-        };
-        Ok(Sides {
-            a: side(Label::A, a_name, a),
-            b: side(Label::B, b_name, b),
-            is_noise: args.noise,
-            is_live: args.url_a.is_some(),
-            config,
-        })
-    }
-
-    /// Stops unless both apps and their stores are on this machine or named.
-    pub(crate) fn guard(&self) -> Result<(), Failure> {
-        guard::check(&self.a.settings)?;
-        guard::check(&self.b.settings)
-    }
-
-    /// Makes worktrees and copies.
-    pub(crate) fn make(mut self, args: &CompareArgs, stop: &AtomicBool) -> Result<Sides, Failure> {
-        let build = args.build.clone().or_else(|| self.config.build.clone());
-        let a = args.a.as_deref();
-        let b = if args.noise { a } else { args.b.as_deref() };
-        for (side, reference) in [(&mut self.a, a), (&mut self.b, b)] {
-            if let Some(reference) = reference.and_then(|text| text.strip_prefix("git:")) {
-                side.copied = Some(copies::worktree(
-                    &mut side.settings,
-                    reference,
-                    build.as_deref(),
-                    stop,
-                )?);
-            }
-        }
-        if let Some(patch) = &args.patch_b {
-            let patch = current_folder()?.join(patch);
-            self.b.patch(&patch)?;
-        }
-        Ok(self)
-    }
-
-    /// One of them.
-    pub(crate) fn side(&self, label: Label) -> &Side {
-        match label {
-            Label::A => &self.a,
-            Label::B => &self.b,
-        }
-    }
+/// Resolves both, of two variants; nothing outside the process is touched.
+pub(crate) fn resolve(args: &CompareArgs) -> Result<(Sides, config::Compare), Failure> {
+    check(args)?;
+    of(args)
 }
 
-impl Side {
-    /// As it is measured.
-    pub(crate) fn subject(&self) -> Subject<'_> {
-        Subject {
-            settings: &self.settings,
-            name: format!("{} ({})", self.label, self.name),
-            log: format!("compare-{}.log", self.label).to_lowercase(),
-            places: None,
-        }
+/// Resolves both, also when what was typed makes no difference.
+pub(crate) fn of(args: &CompareArgs) -> Result<(Sides, config::Compare), Failure> {
+    let folder = context::current_folder()?;
+    let command = |index: usize| args.commands.get(index).map(String::as_str);
+    let a_typed = Typed {
+        command: command(0),
+        url: args.url_a.as_deref(),
+        env: &args.env_a,
+    };
+    let mut b_typed = Typed {
+        command: command(1),
+        url: args.url_b.as_deref(),
+        env: &args.env_b,
+    };
+    if args.noise {
+        b_typed = a_typed;
+    } else if b_typed.command.is_none() && args.url_b.is_none() {
+        b_typed.command = a_typed.command;
     }
-
-    /// Applies a patch to a copy of its folder; to its worktree, when it has one already.
-    pub(crate) fn patch(&mut self, patch: &Path) -> Result<(), Failure> {
-        if self.copied.is_none() {
-            self.copied = Some(copies::folder(&mut self.settings)?);
-        }
-        let start = self.settings.start.as_ref();
-        let directory = start.map(|spec| spec.directory.clone()).unwrap_or_default();
-        copies::apply(&directory, patch)
-    }
+    let a = settings(&args.how, &folder, a_typed)?;
+    let b = settings(&args.how, &folder, b_typed)?;
+    let config = config::load(args.how.config.as_deref(), &folder)?
+        .config
+        .compare;
+    let [a_name, b_name] = names(args, [&a, &b]);
+    let sides = Sides {
+        a: Side::new(Label::A, a_name, a),
+        b: Side::new(Label::B, b_name, b),
+        is_noise: args.noise,
+        is_live: args.url_a.is_some(),
+    };
+    Ok((sides, config))
 }
 
-/// The folder that the program was called in.
-pub(crate) fn current_folder() -> Result<PathBuf, Failure> {
-    std::env::current_dir().map_err(|error| {
-        Failure::new(
-            Exit::Failed,
-            format!("the current folder cannot be read: {error}"),
-        )
+/// Stops unless both apps and their stores are on this machine or named.
+pub(crate) fn guard(sides: &Sides) -> Result<(), Failure> {
+    consent::check(&sides.a.settings)?;
+    consent::check(&sides.b.settings)
+}
+
+/// The worktrees and copies that were asked for.
+pub(crate) fn variants(args: &CompareArgs, config: &config::Compare) -> Result<Variants, Failure> {
+    let a = args.a.as_deref();
+    let b = if args.noise { a } else { args.b.as_deref() };
+    let revision = |text: Option<&str>| Some(text?.strip_prefix("git:")?.to_owned());
+    let folder = context::current_folder()?;
+    Ok(Variants {
+        revision_a: revision(a),
+        revision_b: revision(b),
+        build: args.build.clone().or_else(|| config.build.clone()),
+        patch_b: args.patch_b.as_ref().map(|patch| folder.join(patch)),
     })
 }
 
@@ -216,11 +111,7 @@ fn check(args: &CompareArgs) -> Result<(), Failure> {
 
 /// The settings of a side: the config file, with what was typed over it. Never with the agent: it is the app as it is that
 /// is compared.
-pub(crate) fn settings(
-    how: &HowArgs,
-    folder: &Path,
-    typed: Typed<'_>,
-) -> Result<Settings, Failure> {
+fn settings(how: &HowArgs, folder: &Path, typed: Typed<'_>) -> Result<Settings, Failure> {
     let run = RunArgs {
         config: how.config.clone(),
         connections: how.connections,
@@ -233,7 +124,8 @@ pub(crate) fn settings(
         command: typed.command.map(str::to_owned).into_iter().collect(),
         ..RunArgs::default()
     };
-    let mut settings = Settings::resolve(&run, config::load(how.config.as_deref(), folder)?)?;
+    let mut settings =
+        crate::settings::resolve(&run, config::load(how.config.as_deref(), folder)?)?;
     if let Some(start) = &mut settings.start {
         if let Some(line) = typed.command {
             start.command = CommandLine::Shell(line.to_owned());
@@ -242,16 +134,10 @@ pub(crate) fn settings(
             let (name, value) = pair
                 .split_once('=')
                 .ok_or_else(|| usage(format!("`{pair}` sets no variable; write NAME=VALUE")))?;
-            set(&mut start.env, name, value);
+            set_variable(&mut start.env, name, value);
         }
     }
     Ok(settings)
-}
-
-/// Sets a variable in place of what it held.
-pub(crate) fn set(env: &mut Vec<(String, String)>, name: &str, value: &str) {
-    env.retain(|(known, _)| known != name);
-    env.push((name.to_owned(), value.to_owned()));
 }
 
 /// What tells them apart, as short as it can be.
@@ -318,12 +204,5 @@ mod tests {
             ..CompareArgs::default()
         };
         check_refused(no_reference, "git:REF");
-    }
-
-    #[test]
-    fn a_variable_replaces_what_it_held() {
-        let mut env = vec![("A".to_owned(), "1".to_owned())];
-        set(&mut env, "A", "2");
-        assert_eq!(env, [("A".to_owned(), "2".to_owned())]);
     }
 }

@@ -11,8 +11,8 @@ use words::text;
 
 use super::write::{COMPRESSED, ENTRY, FORWARDED};
 use crate::exit::{Exit, Failure};
-use crate::settings::Settings;
 use crate::talk;
+use experiment::Settings;
 
 /// The line of a flow that was not tried yet.
 pub(crate) const UNTRIED: &str = "# Not tried yet: the first `hakaru run` takes out what is answered with a redirect or a refusal.";

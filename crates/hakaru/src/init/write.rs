@@ -2,7 +2,7 @@
 
 use super::look::App;
 use super::prove::UNTRIED;
-use crate::guard::Store;
+use guard::Store;
 
 /// How each entry of a first flow begins; its path follows.
 pub(crate) const ENTRY: &str = "GET {{base_url}}";

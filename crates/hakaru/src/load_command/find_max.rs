@@ -8,7 +8,7 @@ use load_report::search;
 use super::args::LoadArgs;
 use super::settings::Settings;
 use crate::exit::{Exit, Failure};
-use crate::{language, signals, talk};
+use crate::{context, language, talk};
 
 /// Searches, prints what was found, and says how the program ends.
 pub(crate) fn find_max(
@@ -26,7 +26,7 @@ pub(crate) fn find_max(
         false => talk::page(&search::summary(&found, language::chosen())),
     }
     Ok(match found.rate {
-        _ if signals::raised(stop) => Exit::Interrupted,
+        _ if context::raised(stop) => Exit::Interrupted,
         Some(_) => Exit::Ok,
         None => Exit::EXPECTATION_MISSED,
     })

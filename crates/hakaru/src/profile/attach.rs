@@ -11,7 +11,7 @@ use words::text;
 use super::cli::ProfileArgs;
 use super::take;
 use crate::exit::{Exit, Failure};
-use crate::{signals, talk};
+use crate::{context, talk};
 
 const POLL: Duration = Duration::from_millis(20);
 /// After the asked length: until the process has noticed the order, and told the rest.
@@ -21,8 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub(super) fn attach(args: &ProfileArgs) -> Result<Exit, Failure> {
     let pid = args.pid.unwrap_or_default();
     let folder = ring_folder(pid)?;
-    let stop = signals::watch()
-        .map_err(|error| Failure::new(Exit::Failed, format!("cannot watch for Ctrl-C: {error}")))?;
+    let stop = context::stop_flag()?;
     let mut rings = Rings::new(&folder);
     // What others asked for before is not ours.
     rings.poll();
@@ -35,7 +34,7 @@ pub(super) fn attach(args: &ProfileArgs) -> Result<Exit, Failure> {
     let mut collector = ProfileCollector::default();
     let wanted = u64::try_from(args.length.as_nanos()).unwrap_or(u64::MAX);
     let deadline = Instant::now() + args.length + PATIENCE;
-    while Instant::now() < deadline && !signals::raised(&stop) && collector.watched() < wanted {
+    while Instant::now() < deadline && !context::raised(&stop) && collector.watched() < wanted {
         take::read(&mut rings, &mut collector);
         std::thread::sleep(POLL);
     }
@@ -51,7 +50,7 @@ pub(super) fn attach(args: &ProfileArgs) -> Result<Exit, Failure> {
     let (mut profile, counted) = collector.end(args.mode.name(), take::interval(args));
     profile.command = format!("process {pid}");
     take::show(args, &rings, &profile, &counted)?;
-    Ok(if signals::raised(&stop) {
+    Ok(if context::raised(&stop) {
         Exit::Interrupted
     } else {
         Exit::Ok

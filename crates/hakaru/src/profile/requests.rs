@@ -10,19 +10,16 @@ use words::text;
 use super::cli::FilterArgs;
 use super::kept::{self, Found};
 use crate::exit::{Exit, Failure};
-use crate::settings::Settings;
 use crate::talk;
-
-/// Samples a second in a run: enough to see where a route's time goes in a minute, at a cost far below what
-/// the run can measure.
-pub(crate) const RUN_RATE: u64 = 100;
+use experiment::Settings;
+use experiment::workspace::PROFILE_RATE;
 
 /// Keeps what was sampled in a run that was kept.
 pub(crate) fn keep_of_run(settings: &Settings, run: Option<i64>, collector: ProfileCollector) {
     if collector.is_empty() {
         return;
     }
-    let (mut profile, _) = collector.end("wall", 1_000_000_000 / RUN_RATE);
+    let (mut profile, _) = collector.end("wall", 1_000_000_000 / PROFILE_RATE);
     // Outside of requests the server's threads wait for the next.
     profile = stacks::filter::only(&profile, |sample| sample.request != 0);
     let command = settings.start.as_ref().map(|spec| spec.command.to_string());

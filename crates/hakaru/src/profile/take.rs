@@ -14,9 +14,9 @@ use words::{Text, text};
 use super::cli::{Mode, ProfileArgs};
 use super::kept;
 use crate::exit::{Exit, Failure};
-use crate::run::places;
 use crate::talk::{self, look};
-use crate::{language, signals};
+use crate::{context, language};
+use experiment::workspace::Inside;
 
 /// Rings are read that often, so that none fills up.
 const POLL: Duration = Duration::from_millis(20);
@@ -24,9 +24,8 @@ const POLL: Duration = Duration::from_millis(20);
 /// Runs the command to its end, prints the profile and keeps it.
 pub(super) fn take(args: &ProfileArgs) -> Result<Exit, Failure> {
     let folder = folder()?;
-    let stop = signals::watch()
-        .map_err(|error| Failure::new(Exit::Failed, format!("cannot watch for Ctrl-C: {error}")))?;
-    let places = places::Inside::new(&folder).map_err(|error| {
+    let stop = context::stop_flag()?;
+    let places = Inside::new(&folder).map_err(|error| {
         Failure::new(
             Exit::Failed,
             format!("no place for the agent: {error}; set TMPDIR to a folder without spaces that can be written"),
@@ -50,12 +49,7 @@ pub(super) fn take(args: &ProfileArgs) -> Result<Exit, Failure> {
 
 /// The folder in which profiles are kept: the current one.
 pub(super) fn folder() -> Result<PathBuf, Failure> {
-    std::env::current_dir().map_err(|error| {
-        Failure::new(
-            Exit::Failed,
-            format!("the current folder cannot be read: {error}"),
-        )
-    })
+    context::current_folder()
 }
 
 /// Nanoseconds between two samples, as asked for.
@@ -112,7 +106,7 @@ pub(super) fn show(
     }
 }
 
-fn spawn(args: &ProfileArgs, places: &places::Inside) -> Result<Child, Failure> {
+fn spawn(args: &ProfileArgs, places: &Inside) -> Result<Child, Failure> {
     let (program, arguments) = args
         .command
         .split_first()
@@ -170,7 +164,7 @@ fn watch(
         if let Some(status) = ended {
             return Ok(status);
         }
-        if signals::raised(stop) && !std::mem::replace(&mut told, true) {
+        if context::raised(stop) && !std::mem::replace(&mut told, true) {
             // Our own SIGTERM does not reach it by the terminal.
             forward(child);
         }
@@ -208,7 +202,7 @@ fn nothing_seen(rings: &Rings) -> Failure {
 }
 
 fn exit_of(status: ExitStatus, stop: &AtomicBool) -> Exit {
-    if signals::raised(stop) {
+    if context::raised(stop) {
         Exit::Interrupted
     } else if status.success() {
         Exit::Ok

@@ -46,23 +46,6 @@ pub(crate) fn typed_flow(text: &str, config: &Config, folder: &Path) -> Result<F
     })
 }
 
-/// What the journal says of a flow.
-pub(super) fn told(flow: &FlowSpec) -> String {
-    let habits: Vec<String> = (flow.think.iter())
-        .map(|think| format!("think {think}"))
-        .chain(flow.cache.then(|| "cache".to_owned()))
-        .chain(
-            (flow.socket.iter())
-                .map(|socket| format!("{} messages × {}", socket.steps.len(), socket.rounds)),
-        )
-        .collect();
-    let name = format!("{}:{}", flow.name(), flow.weight);
-    match habits.is_empty() {
-        true => name,
-        false => format!("{name} ({})", habits.join(", ")),
-    }
-}
-
 fn think(text: Option<&str>) -> Result<Option<ThinkTime>, Failure> {
     text.map(ThinkTime::parse).transpose().map_err(usage)
 }

@@ -1,8 +1,9 @@
 //! Lines that say how far the work is: rewritten in place on a terminal, silent elsewhere.
 
 use std::io::{self, IsTerminal, Write};
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use report::text::fit;
@@ -95,28 +96,40 @@ fn shown() -> MutexGuard<'static, usize> {
     SHOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Does `work`; on a terminal it shows meanwhile what is done, and for how many seconds. The work stays on the calling thread:
-/// what it starts may be bound to the life of the thread.
-pub(crate) fn during<T>(phase: &Text, work: impl FnOnce() -> T) -> T {
-    let mut progress = Progress::new();
-    if !progress.is_live() {
-        return work();
-    }
-    let (done, waiting) = channel::<()>();
-    let begin = Instant::now();
-    std::thread::scope(|scope| {
-        scope.spawn(move || {
+/// Shows what is done, and for how many seconds, until it is dropped; silent elsewhere than on a terminal. The work stays on the calling
+/// thread: what it starts may be bound to the life of the thread.
+pub(crate) struct Ticker {
+    running: Option<(Sender<()>, JoinHandle<()>)>,
+}
+
+impl Ticker {
+    /// Begins to show `phase`.
+    pub(crate) fn start(phase: Text) -> Ticker {
+        let mut progress = Progress::new();
+        let (done, waiting) = channel::<()>();
+        let begin = Instant::now();
+        let tick = move || {
             while waiting.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
-                let line = text!(
+                progress.show(text!(
                     "  {phase}: {seconds} s passed",
                     phase,
                     seconds = begin.elapsed().as_secs()
-                );
-                progress.show(line);
+                ));
             }
-        });
-        let result = work();
-        drop(done);
-        result
-    })
+        };
+        let is_live = io::stderr().is_terminal() && !look::is_dumb();
+        Ticker {
+            running: is_live.then(|| (done, std::thread::spawn(tick))),
+        }
+    }
+}
+
+impl Drop for Ticker {
+    fn drop(&mut self) {
+        if let Some((done, thread)) = self.running.take() {
+            drop(done);
+            // A tick that panicked has shown less; the work is what counts.
+            let _ = thread.join();
+        }
+    }
 }

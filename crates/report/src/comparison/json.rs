@@ -1,9 +1,10 @@
 //! The JSON `hakaru-compare`; `docs/json.md` says what each key means.
 
+use comparison::{Comparison, Ending, MeasuredBlock, Row, Variant};
 use serde_json::{Value, json};
 use words::{Language, Text};
 
-use super::{Comparison, Ending, MeasuredBlock, Row, Variant, decision, sentence};
+use super::sentence;
 
 /// For people's eyes and programs, with a line feed at its end.
 pub fn json(comparison: &Comparison) -> String {
@@ -31,7 +32,7 @@ fn value(comparison: &Comparison, language: Language) -> Value {
         "disturbed": comparison.disturbed,
         "noise_floor": comparison.noise_floor,
         "noise_claims": comparison.noise_claims,
-        "decision": decision(comparison).name(),
+        "decision": comparison.decision().name(),
         "verdict": sentence(comparison).written_in(language),
         "ended": ended(&comparison.ending),
         "measuring_s": comparison.measuring_s,

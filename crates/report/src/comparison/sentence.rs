@@ -1,66 +1,11 @@
 //! The verdict in a sentence.
 
+use comparison::{Comparison, Decision, Ending, Row};
 use figures::counted;
 use stats::comparison::{BLOCKS_MIN, SAME_MARGIN};
 use words::{Text, text};
 
-use super::{Comparison, Ending, Row};
 use figures::numbers;
-
-/// What the comparison says of B as a whole.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Decision {
-    /// Faster in some rows, slower in none.
-    Faster,
-    /// Slower in some rows, faster in none.
-    Slower,
-    /// Both.
-    Mixed,
-    /// Less CPU for a request, and no claim on times or throughput.
-    Cheaper,
-    /// More CPU for a request, and no claim on times or throughput.
-    Costlier,
-    /// No difference worth mentioning in all rows that were waited for.
-    Same,
-    /// Nothing can be claimed.
-    Unclear,
-    /// A variant could not be measured.
-    Failed,
-}
-
-impl Decision {
-    /// For JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Decision::Faster => "faster",
-            Decision::Slower => "slower",
-            Decision::Mixed => "mixed",
-            Decision::Cheaper => "cheaper",
-            Decision::Costlier => "costlier",
-            Decision::Same => "same",
-            Decision::Unclear => "unclear",
-            Decision::Failed => "failed",
-        }
-    }
-}
-
-/// What is claimed of B.
-pub fn decision(comparison: &Comparison) -> Decision {
-    if matches!(comparison.ending, Ending::Failed(_)) {
-        return Decision::Failed;
-    }
-    let any = |word: &str| comparison.rows.iter().any(|row| row.word() == word);
-    match (any("faster"), any("slower"), any("same")) {
-        (true, true, _) => Decision::Mixed,
-        (true, false, _) => Decision::Faster,
-        (false, true, _) => Decision::Slower,
-        _ if any("less") => Decision::Cheaper,
-        _ if any("more") => Decision::Costlier,
-        (false, false, true) if comparison.ending == Ending::Decided => Decision::Same,
-        (false, false, true) if !any("unclear") => Decision::Same,
-        _ => Decision::Unclear,
-    }
-}
 
 /// The verdict.
 pub fn sentence(comparison: &Comparison) -> Text {
@@ -73,7 +18,7 @@ pub fn sentence(comparison: &Comparison) -> Text {
             ),
         };
     }
-    let claim = match decision(comparison) {
+    let claim = match comparison.decision() {
         Decision::Faster => claims(comparison, &["faster"]),
         Decision::Slower => claims(comparison, &["slower"]),
         Decision::Mixed => claims(comparison, &["faster", "slower"]),
@@ -180,7 +125,7 @@ fn cpu(comparison: &Comparison) -> Option<Text> {
 
 fn is_about_time(comparison: &Comparison) -> bool {
     matches!(
-        decision(comparison),
+        comparison.decision(),
         Decision::Faster | Decision::Slower | Decision::Mixed
     )
 }

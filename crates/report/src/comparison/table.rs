@@ -1,9 +1,10 @@
 //! The table for a terminal.
 
+use comparison::{Comparison, Row, Variant};
 use figures::counted;
 use words::{Language, Text, text};
 
-use super::{Comparison, Row, Variant, sentence};
+use super::sentence;
 use crate::text::{Column, fold, one_line, table as fitted};
 use figures::numbers;
 

@@ -1,3 +1,4 @@
+use ::comparison::{Comparison, Decision, Ending, MeasuredBlock, Row, Tried, Variant};
 use recording::Nanos;
 use serde_json::Value;
 use stats::Interval;
@@ -46,7 +47,7 @@ pub(crate) fn comparison(rows: Vec<Row>) -> Comparison {
 fn check(rows: Vec<Row>, expected: &str, decided: Decision) {
     let comparison = comparison(rows);
     assert_eq!(sentence(&comparison), expected);
-    assert_eq!(decision(&comparison), decided);
+    assert_eq!(comparison.decision(), decided);
 }
 
 #[test]
@@ -98,7 +99,7 @@ fn cpu_time_is_told_beside_times_or_alone() {
         row("rps", 1.0, Verdict::Same),
         row("cpu", 0.9, Verdict::Lower),
     ];
-    assert_eq!(decision(&comparison(less)), Decision::Cheaper);
+    assert_eq!(comparison(less).decision(), Decision::Cheaper);
 }
 
 #[test]
@@ -112,7 +113,7 @@ fn nothing_is_claimed_without_ground() {
         Decision::Same,
     );
     let unclear = comparison(vec![row("rps", 1.3, Verdict::Unclear)]);
-    assert_eq!(decision(&unclear), Decision::Unclear);
+    assert_eq!(unclear.decision(), Decision::Unclear);
     assert!(
         sentence(&unclear)
             .to_string()
@@ -133,7 +134,7 @@ fn nothing_is_claimed_without_ground() {
         ending: Ending::Failed("B did not start: no such file".to_owned()),
         ..unclear
     };
-    assert_eq!(decision(&failed), Decision::Failed);
+    assert_eq!(failed.decision(), Decision::Failed);
     assert!(
         sentence(&failed)
             .to_string()

@@ -12,9 +12,10 @@ use words::Language;
 use super::browser::{Browser, Look};
 use super::profile_tests::{collapsed, page_of, profiled};
 use super::tests::{journal, settle, stretched, sweep, written};
+use crate::comparison;
 use crate::comparison::tests::{comparison, row};
-use crate::comparison::{self, Comparison, Tried};
 use crate::profile::{difference_to_html, of_run};
+use ::comparison::{Comparison, Tried};
 
 /// What `hakaru load --json` printed of the chat, with an expectation that was missed.
 pub(super) const LOAD: &str = include_str!("load.json");

@@ -7,8 +7,8 @@ use super::axe_tests::{LOAD, compared, tried};
 use super::browser::{Browser, Look};
 use super::profile_tests::{collapsed, page_in, profiled};
 use super::tests::{journal, settle, sweep, written};
-use crate::comparison::{Comparison, Tried};
 use crate::profile::{difference_to_html, of_run};
+use comparison::{Comparison, Tried};
 
 /// Texts and names of elements with three English words in a row. Code is in no language; what recordings and the journal keep,
 /// such as the reason of a failure, is English and says so.

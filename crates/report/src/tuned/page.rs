@@ -2,10 +2,10 @@
 
 use figures::counted;
 use whatif::goal::{Figures, Metric};
-use whatif::search::{Candidate, Cell, Effect, Ending, Extra, Outcome};
+use whatif::search::{Candidate, Cell, Effect, Ending, Extra, Outcome, RaceEnd};
 use words::{Language, Phrase, Text, phrase, text};
 
-use super::{Ended, Tuned};
+use super::Tuned;
 use crate::forecast::{load_words, memory};
 use crate::text::{Column, fold, table};
 use figures::numbers;
@@ -135,21 +135,21 @@ impl Tuned<'_> {
         let seconds = format!("{:.0}", self.measuring.as_secs_f64());
         let took = text!("{seconds} s of measuring", seconds);
         match self.ended {
-            Ended::Search(Ending::Known) => {
+            RaceEnd::Search(Ending::Known) => {
                 text!("no other setting tried can be better by 3% ({took})", took)
             }
-            Ended::Search(Ending::Noise) => text!(
+            RaceEnd::Search(Ending::Noise) => text!(
                 "others may be as good: this host's noise hides the difference ({took})",
                 took
             ),
-            Ended::Search(Ending::GoalMissed) => {
+            RaceEnd::Search(Ending::GoalMissed) => {
                 text!("no setting is predicted to hold it either ({took})", took)
             }
-            Ended::Budget => text!(
+            RaceEnd::Budget => text!(
                 "the budget is used up ({took}), so another may be better; --budget gives more",
                 took
             ),
-            Ended::Interrupted => {
+            RaceEnd::Interrupted => {
                 text!("interrupted after {took}, so another may be better", took)
             }
         }

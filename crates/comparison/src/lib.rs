@@ -1,0 +1,222 @@
+//! The result of a comparison of two variants: what was measured, what may be claimed of each row, how it ended, and the decision.
+//!
+//! The experiment fills a [`Comparison`], the report draws it. Claims come from `stats::comparison`; here they get their direction:
+//! a lower time and a higher rate are *faster*. Pure: values without I/O.
+
+use recording::Nanos;
+use stats::comparison::Verdict;
+use words::Text;
+
+/// All that is shown of a comparison.
+#[derive(Clone, Debug, Default)]
+pub struct Comparison {
+    /// What B is compared with.
+    pub a: Variant,
+    /// What is compared.
+    pub b: Variant,
+    /// Whether both are the same on purpose, to see the noise.
+    pub is_noise: bool,
+    /// Throughput, then percentiles, then CPU time.
+    pub rows: Vec<Row>,
+    /// Blocks that count.
+    pub blocks: usize,
+    /// Measurements that were made again because the host was disturbed or nothing was answered.
+    pub redone: usize,
+    /// Measurements that count although the host was disturbed.
+    pub disturbed: usize,
+    /// The least difference that could be told from chance, as a share; `None` with too few blocks.
+    pub noise_floor: Option<f64>,
+    /// Whether a variant differed from itself by more than chance allows.
+    pub noise_claims: bool,
+    /// Why it ended.
+    pub ending: Ending,
+    /// How long everything took, in seconds.
+    pub measuring_s: f64,
+    /// Wall clock at the start, milliseconds since 1970.
+    pub started_at_unix_ms: i64,
+    /// How hard the load was, in words.
+    pub load: String,
+    /// Percentiles of all measured requests of each side.
+    pub curve: Vec<CurvePoint>,
+    /// What each block measured.
+    pub measured: Vec<MeasuredBlock>,
+    /// What to know before the numbers are trusted, one sentence each.
+    pub notes: Vec<Text>,
+    /// The finding whose remedy B is.
+    pub tried: Option<Tried>,
+}
+
+impl Comparison {
+    /// Returns what may be claimed of B as a whole.
+    pub fn decision(&self) -> Decision {
+        if matches!(self.ending, Ending::Failed(_)) {
+            return Decision::Failed;
+        }
+        let any = |word: &str| self.rows.iter().any(|row| row.word() == word);
+        match (any("faster"), any("slower"), any("same")) {
+            (true, true, _) => Decision::Mixed,
+            (true, false, _) => Decision::Faster,
+            (false, true, _) => Decision::Slower,
+            _ if any("less") => Decision::Cheaper,
+            _ if any("more") => Decision::Costlier,
+            (false, false, true) if self.ending == Ending::Decided => Decision::Same,
+            (false, false, true) if !any("unclear") => Decision::Same,
+            _ => Decision::Unclear,
+        }
+    }
+}
+
+/// A finding whose remedy was tried.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tried {
+    /// The run that it is of.
+    pub run: i64,
+    /// Its number on that run's page.
+    pub number: u32,
+    /// Its title.
+    pub title: Text,
+    /// What was changed.
+    pub remedy: Text,
+    /// Whether the change was left in place.
+    pub is_kept: bool,
+    /// What became of it, in a sentence.
+    pub afterwards: Text,
+}
+
+/// One side.
+#[derive(Clone, Debug, Default)]
+pub struct Variant {
+    /// What tells it from the other.
+    pub name: String,
+    /// Median time from its start until it was ready, seconds; `None` when somebody else started it.
+    pub start_s: Option<f64>,
+    /// How long after the first request its times had settled, seconds; `None` when they had not, or it is unknown.
+    pub warmup_s: Option<f64>,
+    /// Requests measured.
+    pub requests: u64,
+    /// Of these, those that failed.
+    pub failed: u64,
+    /// Greatest resident memory of all its processes, the median over its boots, bytes.
+    pub memory_bytes: Option<u64>,
+}
+
+/// A row of the table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// `rps`, `p50` … `p100`, `cpu`.
+    pub metric: String,
+    /// Of A: requests a second, milliseconds from due to answered, or milliseconds of the app's CPU for each request;
+    /// geometric mean over the blocks.
+    pub a: f64,
+    /// Of B.
+    pub b: f64,
+    /// What the blocks say of B/A.
+    pub seen: stats::comparison::Row,
+}
+
+/// How a comparison ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Ending {
+    /// What was waited for is decided.
+    Decided,
+    /// All blocks are there.
+    #[default]
+    Full,
+    /// Time was up.
+    Budget,
+    /// What was left could not decide it.
+    Hopeless,
+    /// Ctrl-C.
+    Interrupted,
+    /// A variant could not be measured; why, in a sentence that names it.
+    Failed(String),
+}
+
+/// A point of both percentile curves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CurvePoint {
+    /// Share of the requests that took at most so long; 1 for the greatest.
+    pub share: f64,
+    /// Of A, milliseconds; `None` where too few requests carry it.
+    pub a_ms: Option<f64>,
+    /// Of B.
+    pub b_ms: Option<f64>,
+}
+
+/// The raw figures of a block, in the order of the rows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MeasuredBlock {
+    /// The order in which it was measured, such as `ABBA`.
+    pub order: &'static str,
+    /// A's two measurements of each row.
+    pub a: Vec<[f64; 2]>,
+    /// B's.
+    pub b: Vec<[f64; 2]>,
+    /// What the watch's work took on the cores meanwhile, on average: of A's two measurements, and of B's. `None` where it was not watched.
+    pub core_pace: [[Option<Nanos>; 2]; 2],
+}
+
+impl Row {
+    /// Throughput is better when higher, times when lower.
+    pub fn is_rate(&self) -> bool {
+        self.metric == "rps"
+    }
+
+    /// CPU time is less or more: what that does to users stands in the other rows.
+    pub fn is_cpu(&self) -> bool {
+        self.metric == "cpu"
+    }
+
+    /// What is claimed of B.
+    pub fn word(&self) -> &'static str {
+        match self.seen.verdict {
+            Verdict::Same => "same",
+            Verdict::Unclear => "unclear",
+            Verdict::Lower if self.is_cpu() => "less",
+            Verdict::Higher if self.is_cpu() => "more",
+            Verdict::Lower | Verdict::Higher => {
+                match self.is_rate() == (self.seen.verdict == Verdict::Higher) {
+                    true => "faster",
+                    false => "slower",
+                }
+            }
+        }
+    }
+}
+
+/// What the comparison says of B as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// Faster in some rows, slower in none.
+    Faster,
+    /// Slower in some rows, faster in none.
+    Slower,
+    /// Both.
+    Mixed,
+    /// Less CPU for a request, and no claim on times or throughput.
+    Cheaper,
+    /// More CPU for a request, and no claim on times or throughput.
+    Costlier,
+    /// No difference worth mentioning in all rows that were waited for.
+    Same,
+    /// Nothing can be claimed.
+    Unclear,
+    /// A variant could not be measured.
+    Failed,
+}
+
+impl Decision {
+    /// For JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Decision::Faster => "faster",
+            Decision::Slower => "slower",
+            Decision::Mixed => "mixed",
+            Decision::Cheaper => "cheaper",
+            Decision::Costlier => "costlier",
+            Decision::Same => "same",
+            Decision::Unclear => "unclear",
+            Decision::Failed => "failed",
+        }
+    }
+}

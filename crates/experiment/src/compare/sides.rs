@@ -1,0 +1,130 @@
+//! The two sides of a comparison: apps that can be started.
+
+use std::path::{Path, PathBuf};
+
+use crate::failure::Failure;
+use crate::lifecycle::Subject;
+use crate::observer::Context;
+use crate::settings::Settings;
+use crate::workspace::copies::{self, Copied};
+
+/// Which side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Label {
+    /// What is compared with.
+    A,
+    /// What is compared.
+    B,
+}
+
+/// One side, ready to be started.
+pub struct Side {
+    /// Which.
+    pub label: Label,
+    /// What distinguishes it from the other.
+    pub name: String,
+    /// How its app is started and loaded.
+    pub settings: Settings,
+    /// Where its app lies, when that is not the project; removed when this is dropped.
+    pub(crate) copied: Option<Copied>,
+}
+
+/// Both, and what they share.
+pub struct Sides {
+    /// What is compared with.
+    pub a: Side,
+    /// What is compared.
+    pub b: Side,
+    /// Whether both are the same on purpose.
+    pub is_noise: bool,
+    /// Whether both stay up and only the load moves.
+    pub is_live: bool,
+}
+
+/// Folders that the sides need instead of the app's own.
+#[derive(Clone, Debug, Default)]
+pub struct Variants {
+    /// The git revision of A.
+    pub revision_a: Option<String>,
+    /// The git revision of B.
+    pub revision_b: Option<String>,
+    /// A shell line that is run once in each worktree.
+    pub build: Option<String>,
+    /// A patch for B.
+    pub patch_b: Option<PathBuf>,
+}
+
+impl Label {
+    /// Its index: 0 or 1.
+    pub fn index(self) -> usize {
+        self as usize
+    }
+}
+
+impl std::fmt::Display for Label {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Label::A => "A",
+            Label::B => "B",
+        })
+    }
+}
+
+impl Sides {
+    /// Makes worktrees and copies.
+    ///
+    /// # Errors
+    /// One of them cannot be made, or the user's interruption.
+    pub fn make(mut self, variants: &Variants, context: &Context) -> Result<Sides, Failure> {
+        let build = variants.build.as_deref();
+        let revisions = [&variants.revision_a, &variants.revision_b];
+        for (side, revision) in [&mut self.a, &mut self.b].into_iter().zip(revisions) {
+            if let Some(revision) = revision {
+                let worktree = copies::worktree(&mut side.settings, revision, build, context)?;
+                side.copied = Some(worktree);
+            }
+        }
+        if let Some(patch) = &variants.patch_b {
+            self.b.patch(patch, context)?;
+        }
+        Ok(self)
+    }
+
+    pub(crate) fn side(&self, label: Label) -> &Side {
+        match label {
+            Label::A => &self.a,
+            Label::B => &self.b,
+        }
+    }
+}
+
+impl Side {
+    /// A side whose app lies where its settings say.
+    pub fn new(label: Label, name: String, settings: Settings) -> Side {
+        Side {
+            label,
+            name,
+            settings,
+            copied: None,
+        }
+    }
+
+    /// The side as it is measured.
+    pub(crate) fn subject(&self) -> Subject<'_> {
+        let log = format!("compare-{}.log", self.label).to_lowercase();
+        Subject {
+            settings: &self.settings,
+            name: Some(format!("{} ({})", self.label, self.name)),
+            log: self.settings.log_file(&log),
+            folders: None,
+        }
+    }
+
+    /// Applies a patch to a copy of its folder; to its worktree, when it has one already.
+    fn patch(&mut self, patch: &Path, context: &Context) -> Result<(), Failure> {
+        if self.copied.is_none() {
+            self.copied = Some(copies::folder(&mut self.settings, context)?);
+        }
+        copies::apply(self.settings.directory(), patch)
+    }
+}

@@ -1,0 +1,229 @@
+//! The life of a measurement, which runs, comparisons and races share: claim, reset, start, load; dropping the app stops it.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use guard::{Allowed, ConnectionWatch, Refusal};
+use load::{Batch, LoadError, LoadResult, Plan};
+use recording::{ProcessRole, Trouble};
+use scenario::Scenario;
+use store::{RunClaim, Store, StoreError, Trial};
+use target::{Running, TargetError};
+use words::{Text, text};
+
+use crate::failure::{Cause, Failure};
+use crate::observer::{Context, Phase};
+use crate::record::not_kept;
+use crate::settings::Settings;
+use crate::undo;
+use crate::workspace::RunFolders;
+
+/// An app that runs already must answer within this time.
+const ATTACH_TIMEOUT: Duration = Duration::from_secs(5);
+/// Servers of databases, by the names of their processes.
+const DATABASE_SERVERS: [&str; 3] = ["mariadbd", "mysqld", "postgres"];
+
+/// The kind of result that a claim is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// A run.
+    Run,
+    /// A comparison.
+    Comparison,
+}
+
+/// The project's folder while nobody else may use it.
+pub struct ProjectLock {
+    pub(crate) kept: Option<(Store, RunClaim)>,
+    /// Why nothing can be kept there.
+    pub(crate) trouble: Option<Trouble>,
+}
+
+impl ProjectLock {
+    /// Claims the folder, and takes back what a killed Hakaru has left. Where nothing can be kept, the measurement goes on without,
+    /// and the user is informed.
+    ///
+    /// # Errors
+    /// Another run holds it, or its store is newer than this program.
+    pub fn claim(
+        settings: &Settings,
+        purpose: Purpose,
+        context: &Context,
+    ) -> Result<ProjectLock, Failure> {
+        let claimed = Store::open(&settings.project).and_then(|store| {
+            let claim = store.claim()?.part_of(settings.part_of);
+            store.check()?;
+            Ok((store, claim))
+        });
+        match claimed {
+            Ok((store, claim)) => {
+                undo::pending(&store, settings.database_url().as_deref(), context);
+                Ok(ProjectLock {
+                    kept: Some((store, claim)),
+                    trouble: None,
+                })
+            }
+            Err(error @ StoreError::Busy { .. }) => Err(Failure::new(Cause::Busy, error)),
+            Err(error @ StoreError::Newer { .. }) => Err(Failure::failed(error)),
+            Err(error) => {
+                let why = error.to_string();
+                context.notice(match purpose {
+                    Purpose::Run => text!("hakaru: {why}; this run will not be kept", why),
+                    Purpose::Comparison => {
+                        text!("hakaru: {why}; this comparison will not be kept", why)
+                    }
+                });
+                Ok(ProjectLock {
+                    kept: None,
+                    trouble: Some(not_kept(&error)),
+                })
+            }
+        }
+    }
+
+    /// Keeps a comparison for the journal.
+    pub fn keep(&self, trial: &Trial, context: &Context) {
+        if let Some((store, _)) = &self.kept
+            && let Err(error) = store.put_trial(trial)
+        {
+            context.notice(text!(
+                "hakaru: {why}; the journal lacks this comparison",
+                why = error.to_string()
+            ));
+        }
+    }
+}
+
+/// What is measured.
+pub(crate) struct Subject<'a> {
+    pub(crate) settings: &'a Settings,
+    /// Its name in messages, such as `B (puma -t 3:3)`; `None` where there is only one.
+    pub(crate) name: Option<String>,
+    /// The file of its output.
+    pub(crate) log: Option<PathBuf>,
+    /// Folders of the agent, when the app is watched from inside.
+    pub(crate) folders: Option<&'a RunFolders>,
+}
+
+/// An app that is up; dropping it stops it and everything it started.
+pub(crate) struct RunningApp {
+    pub(crate) running: Running,
+    /// From the start until it was ready, seconds; `None` when it was up already.
+    pub(crate) start_s: Option<f64>,
+}
+
+impl Subject<'_> {
+    pub(crate) fn in_words(&self) -> &str {
+        self.name.as_deref().unwrap_or("the app")
+    }
+
+    fn failure(&self, error: TargetError, while_doing: &str) -> Failure {
+        match (&self.name, error) {
+            (Some(name), error) if !matches!(error, TargetError::Interrupted) => Failure::new(
+                Cause::TargetFailed,
+                format!("{name} did not start: {error}"),
+            ),
+            (_, error) => Failure::of_target(error, while_doing),
+        }
+    }
+}
+
+/// Puts the data into its known state, without the agent.
+pub(crate) fn reset(subject: &Subject<'_>, context: &Context) -> Result<(), Failure> {
+    let settings = subject.settings;
+    let (Some(spec), Some((command, limit))) = (&settings.start, &settings.before) else {
+        return Ok(());
+    };
+    let log = settings.log_file("before.log");
+    let _phase = context.observer.enter(Phase::Reset(command));
+    target::run_before(spec, command, *limit, log.as_deref(), &context.stop)
+        .map_err(|error| subject.failure(error, "the data was reset"))
+}
+
+/// Starts the app, or takes the one that runs; refused ones are stopped again.
+pub(crate) fn start(subject: &Subject<'_>, context: &Context) -> Result<RunningApp, Failure> {
+    let begin = Instant::now();
+    let settings = subject.settings;
+    let running = match &settings.start {
+        Some(spec) => {
+            let mut spec = spec.clone();
+            spec.log.clone_from(&subject.log);
+            if let Some(folders) = subject.folders {
+                spec.agent = folders.agent();
+                spec.remove_when_killed.extend(folders.private());
+            }
+            let _phase = context.observer.enter(Phase::Start(&spec.command));
+            target::start(&spec, &context.stop)
+        }
+        None => target::attach(&settings.endpoint, ATTACH_TIMEOUT, &context.stop),
+    };
+    let running = running.map_err(|error| subject.failure(error, "the app was starting"))?;
+    guard::connections(&running, &settings.allowed)?;
+    let start_s = (!running.is_attached()).then(|| begin.elapsed().as_secs_f64());
+    Ok(RunningApp { running, start_s })
+}
+
+/// What to load with.
+#[derive(Clone, Copy)]
+pub(crate) struct Load<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) scenario: &'a Scenario,
+    /// Hosts that the app may connect to while it is loaded.
+    pub(crate) allowed: &'a Allowed,
+}
+
+/// Loads an app to the plan's end, to the user's interruption, to the app's death, or until `sink` breaks.
+///
+/// # Errors
+/// The load cannot be sent, or the app has connected to a store elsewhere that is not allowed by name, which ends the load at once.
+pub(crate) fn load(
+    load: Load<'_>,
+    app: &mut Running,
+    context: &Context,
+    sink: &mut dyn FnMut(Batch) -> ControlFlow<()>,
+) -> Result<Result<LoadResult, LoadError>, Refusal> {
+    // A flag of its own: the app's death ends the load, but is no interruption by the user.
+    let over = Arc::new(AtomicBool::new(false));
+    let connections = ConnectionWatch::start(app, load.allowed, &over);
+    let loaded = load::run(load.plan, load.scenario, &over, &mut |batch| {
+        let enough = sink(batch).is_break();
+        let died = !app.is_attached() && app.exited().is_some();
+        if enough || context.is_stopped() || died {
+            over.store(true, Ordering::Relaxed);
+        }
+    });
+    connections.end().map(|()| loaded)
+}
+
+/// Returns the processes to sample: the generator, the app's, those of databases.
+pub(crate) fn roles(app: &[u32], databases: &[u32]) -> Vec<(u32, ProcessRole)> {
+    let of = |pids: &[u32], role| pids.iter().map(move |pid| (*pid, role)).collect::<Vec<_>>();
+    let mut roles = vec![(std::process::id(), ProcessRole::Generator)];
+    roles.extend(of(app, ProcessRole::App));
+    roles.extend(of(databases, ProcessRole::Database));
+    roles
+}
+
+/// Returns the processes of all database servers on this host.
+pub(crate) fn database_processes() -> Vec<u32> {
+    capture::processes_named(&DATABASE_SERVERS)
+}
+
+/// Returns the last telling line of an app's output, for messages.
+pub(crate) fn last_words(tail: &[String]) -> &str {
+    target::telling_line(tail).unwrap_or("none, it said nothing")
+}
+
+/// Informs the user of processes that could not be ended.
+pub(crate) fn left_over(label: &str, left: &[u32]) -> Option<Text> {
+    (!left.is_empty()).then(|| {
+        text!(
+            "processes of {label} could not be ended: {left}; end them by hand",
+            label,
+            left = format!("{left:?}")
+        )
+    })
+}

@@ -1,0 +1,69 @@
+//! Who watches a measurement, and what ends it.
+
+use std::any::Any;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use recording::{Exchange, Nanos};
+use target::CommandLine;
+use words::Text;
+
+use crate::settings::Settings;
+
+/// A part of a recorded run that takes its time.
+#[derive(Clone, Copy, Debug)]
+pub enum Phase<'a> {
+    /// This command puts the data into its known state.
+    Reset(&'a CommandLine),
+    /// This command starts the app.
+    Start(&'a CommandLine),
+    /// The app is loaded as these settings say.
+    Load(&'a Settings),
+    /// The database is asked for its plans.
+    Explain,
+    /// The app is stopped.
+    Stop,
+}
+
+/// A value whose drop ends a phase.
+pub type PhaseGuard = Box<dyn Any>;
+
+/// Takes what goes on while an app is measured. Every method but [`Observer::notice`] does nothing unless it is implemented.
+pub trait Observer: Send + Sync {
+    /// Takes a line for the user; may be called from any thread.
+    fn notice(&self, line: Text);
+
+    /// Takes a line that replaces the status before it.
+    fn status(&self, _line: Text) {}
+
+    /// Removes the status line.
+    fn clear_status(&self) {}
+
+    /// Begins a phase, which ends when the returned value is dropped.
+    fn enter(&self, _phase: Phase<'_>) -> PhaseGuard {
+        Box::new(())
+    }
+
+    /// Takes the requests that have ended since the last call; `passed` counts from the begin of the load.
+    fn loaded(&self, _exchanges: &[Exchange], _passed: Nanos) {}
+}
+
+/// What every measurement is given.
+#[derive(Clone)]
+pub struct Context {
+    /// Who watches.
+    pub observer: Arc<dyn Observer>,
+    /// Raised by the user to end the measurement.
+    pub stop: Arc<AtomicBool>,
+}
+
+impl Context {
+    pub(crate) fn notice(&self, line: impl Into<Text>) {
+        self.observer.notice(line.into());
+    }
+
+    /// Whether the user wants the measurement to end. `Relaxed`: the flag carries no other data.
+    pub fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+}

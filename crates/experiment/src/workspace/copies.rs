@@ -1,0 +1,259 @@
+//! Worktrees and copies of the app's folder, which go when the comparison ends, however it ends.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use target::CommandLine;
+use words::text;
+
+use crate::failure::Failure;
+use crate::observer::Context;
+use crate::settings::Settings;
+use crate::undo::{PREFIX, Undo, Undoing};
+
+/// A build may compile much; one that hangs must not hang us for ever.
+const BUILD_TIMEOUT: Duration = Duration::from_secs(1800);
+
+/// What a copy leaves out: the history, and Hakaru's own runs.
+const LEFT_OUT: [&str; 2] = [".git", ".hakaru"];
+
+/// A copy that goes when this is dropped.
+pub struct Copied {
+    // In this order: git forgets the worktree before its folder goes.
+    _worktree: Option<Undoing>,
+    _folder: Undoing,
+}
+
+/// A worktree of the repository that the app's folder is in, and the app moved there.
+pub(crate) fn worktree(
+    settings: &mut Settings,
+    reference: &str,
+    build: Option<&str>,
+    context: &Context,
+) -> Result<Copied, Failure> {
+    let project = settings.project.clone();
+    let start = (settings.start.as_mut()).ok_or_else(|| {
+        Failure::usage(format!(
+            "git:{reference} needs a command that starts the app"
+        ))
+    })?;
+    let directory = absolute(&start.directory)?;
+    let top = git(&directory, &["rev-parse", "--show-toplevel"]).map_err(|why| {
+        Failure::usage(format!(
+            "{} is in no git repository: {why}",
+            directory.display()
+        ))
+    })?;
+    let commit = git(
+        &directory,
+        &[
+            "rev-parse",
+            "--verify",
+            "--quiet",
+            &format!("{reference}^{{commit}}"),
+        ],
+    )
+    .map_err(|_| Failure::usage(format!("git knows no revision `{reference}` in {top}")))?;
+    let below = directory
+        .strip_prefix(&top)
+        .unwrap_or(Path::new(""))
+        .to_owned();
+    let (folder, folder_undo) = temporary(&project, context)?;
+    let tree = folder.join("tree");
+    let undo = Undo::Worktree {
+        repository: PathBuf::from(&top),
+        tree: tree.clone(),
+    };
+    let noted = Undoing::note(&project, &undo, None, context);
+    let worktree_undo = noted.map_err(Failure::failed)?;
+    let path = tree.display().to_string();
+    git(
+        Path::new(&top),
+        &["worktree", "add", "--detach", "--force", &path, &commit],
+    )
+    .map_err(|why| Failure::failed(format!("git cannot make a worktree of {reference}: {why}")))?;
+    start.directory = tree.join(below);
+    start.remove_when_killed.push(folder.clone());
+    if let Some(line) = build {
+        context.notice(text!("building {reference}: {line}", reference, line));
+        let line = CommandLine::Shell(line.to_owned());
+        target::run_before(start, &line, BUILD_TIMEOUT, None, &context.stop)
+            .map_err(|error| Failure::of_target(error, "it was built"))?;
+    }
+    Ok(Copied {
+        _worktree: Some(worktree_undo),
+        _folder: folder_undo,
+    })
+}
+
+/// A copy of the app's folder, and the app moved there.
+pub(crate) fn folder(settings: &mut Settings, context: &Context) -> Result<Copied, Failure> {
+    let project = settings.project.clone();
+    let start = (settings.start.as_mut())
+        .ok_or_else(|| Failure::usage("a copy of the app needs a command that starts it"))?;
+    let from = absolute(&start.directory)?;
+    let (folder, undo) = temporary(&project, context)?;
+    let tree = folder.join("tree");
+    copy(&from, &tree)
+        .map_err(|error| Failure::failed(format!("cannot copy {}: {error}", from.display())))?;
+    start.directory = tree;
+    start.remove_when_killed.push(folder.clone());
+    Ok(Copied {
+        _worktree: None,
+        _folder: undo,
+    })
+}
+
+/// Applies a patch in a folder. Its paths may begin at that folder, or at the top of a repository around the original.
+pub(crate) fn apply(directory: &Path, patch: &Path) -> Result<(), Failure> {
+    const LEVELS_MAX: usize = 6;
+    if !patch.is_file() {
+        return Err(Failure::usage(format!(
+            "there is no patch {}",
+            patch.display()
+        )));
+    }
+    let patch_text = patch.display().to_string();
+    let mut first = String::new();
+    for level in 1..=LEVELS_MAX {
+        let level = format!("-p{level}");
+        match git(directory, &["apply", &level, "--check", &patch_text]) {
+            Ok(_) => {
+                let applied = git(directory, &["apply", &level, &patch_text]);
+                return applied.map(|_| ()).map_err(Failure::usage);
+            }
+            Err(why) if first.is_empty() => first = why,
+            Err(_) => {}
+        }
+    }
+    Err(Failure::usage(format!(
+        "{patch_text} does not apply: {first}; make it with `git diff` against the folder as it is"
+    )))
+}
+
+/// A private folder of a name of its own, written down before it is made.
+fn temporary(project: &Path, context: &Context) -> Result<(PathBuf, Undoing), Failure> {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    // Relaxed: only the uniqueness of the number matters.
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let now = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .map_or(0, |since| since.as_nanos());
+    let name = format!("{PREFIX}variant-{}-{now:x}-{count}", std::process::id());
+    let path = absolute(&std::env::temp_dir())?.join(name);
+    let undo = Undoing::note(project, &Undo::Folder(path.clone()), None, context)
+        .map_err(Failure::failed)?;
+    fs::DirBuilder::new()
+        .mode(0o700)
+        .create(&path)
+        .map_err(|error| {
+            Failure::failed(format!(
+                "cannot make the folder {}: {error}; set TMPDIR to one that can be written",
+                path.display()
+            ))
+        })?;
+    Ok((path, undo))
+}
+
+fn absolute(path: &Path) -> Result<PathBuf, Failure> {
+    path.canonicalize().map_err(|error| {
+        Failure::failed(format!(
+            "cannot find the folder {}: {error}",
+            path.display()
+        ))
+    })
+}
+
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        if LEFT_OUT.iter().any(|name| entry.file_name() == *name) {
+            continue;
+        }
+        let (source, target) = (entry.path(), to.join(entry.file_name()));
+        let kind = entry.file_type()?;
+        if kind.is_dir() {
+            copy(&source, &target)?;
+        } else if kind.is_symlink() {
+            std::os::unix::fs::symlink(fs::read_link(&source)?, &target)?;
+        } else if kind.is_file() {
+            fs::copy(&source, &target)?;
+        }
+        // Sockets and pipes belong to processes that run, and mean nothing in a copy.
+    }
+    Ok(())
+}
+
+/// What git says, or its first complaint. The ceiling keeps a copy from being taken for part of a repository around it.
+fn git(folder: &Path, arguments: &[&str]) -> Result<String, String> {
+    let mut command = Command::new("git");
+    command
+        .args(arguments)
+        .current_dir(folder)
+        .stdin(Stdio::null());
+    if arguments.first() == Some(&"apply")
+        && let Some(parent) = folder.parent()
+    {
+        command.env("GIT_CEILING_DIRECTORIES", parent);
+    }
+    let output = command
+        .output()
+        .map_err(|error| format!("cannot run git: {error}"))?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned());
+    }
+    let words = String::from_utf8_lossy(&output.stderr);
+    let line = words.lines().find(|line| !line.trim().is_empty());
+    Err(line.unwrap_or("it said nothing").to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PATCH: &str = "--- a/apps/x/one.txt\n+++ b/apps/x/one.txt\n@@ -1 +1 @@\n-old\n+new\n";
+
+    #[test]
+    fn a_patch_applies_wherever_its_paths_begin() {
+        let folder = tempfile::tempdir().unwrap();
+        let check = |text: &str, expected: &str| {
+            fs::write(folder.path().join("one.txt"), "old\n").unwrap();
+            let patch = folder.path().join("fix.diff");
+            fs::write(&patch, text).unwrap();
+            apply(folder.path(), &patch).unwrap();
+            let changed = fs::read_to_string(folder.path().join("one.txt")).unwrap();
+            assert_eq!(changed, expected);
+        };
+        check(PATCH, "new\n");
+        check(&PATCH.replace("apps/x/", ""), "new\n");
+        let wrong = folder.path().join("wrong.diff");
+        fs::write(&wrong, PATCH.replace("old", "other")).unwrap();
+        let failure = apply(folder.path(), &wrong).unwrap_err();
+        assert_eq!(failure.cause, crate::Cause::Usage);
+        assert!(
+            failure.message.contains("does not apply"),
+            "{}",
+            failure.message
+        );
+    }
+
+    #[test]
+    fn a_copy_leaves_out_history_and_runs() {
+        let folder = tempfile::tempdir().unwrap();
+        let from = folder.path().join("from");
+        fs::create_dir_all(from.join(".hakaru")).unwrap();
+        fs::create_dir_all(from.join("lib")).unwrap();
+        fs::write(from.join("lib/a.rb"), "1").unwrap();
+        std::os::unix::fs::symlink("lib/a.rb", from.join("link")).unwrap();
+        let to = folder.path().join("to");
+        copy(&from, &to).unwrap();
+        assert_eq!(fs::read_to_string(to.join("link")).unwrap(), "1");
+        assert!(!to.join(".hakaru").exists());
+    }
+}

@@ -1,0 +1,60 @@
+//! Changes of a database: a schema that it is brought to, an index that is dropped.
+
+use schema::{Allowed, PlanOptions, Source};
+use schema_db::scratch::{self, Index};
+use schema_db::{Database, apply, runner};
+
+/// Drops an index, where it is there.
+pub(crate) fn drop_index_of(database: &mut dyn Database, index: &Index) -> Result<(), String> {
+    if !index.is_there(database).map_err(|error| error.message)? {
+        return Ok(());
+    }
+    let sql = index.drop_statement(database.server().product);
+    database.execute(&sql).map_err(|error| error.message)
+}
+
+/// Returns settings that allow everything.
+pub(crate) fn settings() -> runner::Settings<'static> {
+    runner::Settings {
+        options: PlanOptions::default(),
+        allowed: Allowed {
+            all: true,
+            ..Allowed::default()
+        },
+        scratch: runner::Scratch::Auto,
+        keep: &|_| true,
+    }
+}
+
+/// Brings a database to the schema of these texts, whatever that drops.
+pub(crate) fn reach(database: &mut dyn Database, texts: &[Source]) -> Result<(), String> {
+    let settings = settings();
+    let server = database.server().clone();
+    let said = |error: runner::RunError| error.to_string();
+    let (mut wanted, _) = runner::read(texts, &server, &settings).map_err(said)?;
+    let prepared = runner::prepare(database, &mut wanted, &settings).map_err(said)?;
+    let steps = prepared.steps();
+    let options = apply::Options {
+        transaction: true,
+        plan_id: runner::plan_id(steps.iter().map(|step| step.sql.as_str())),
+    };
+    let had_journal = prepared.cut_off.is_some();
+    runner::carry_out(database, &steps, options, had_journal, &mut |_| {})
+        .map_err(|error| error.message)
+}
+
+/// Drops an index of the database at `address`, where it is there.
+pub(crate) fn drop_index(address: &str, index: &Index) -> Result<(), String> {
+    let mut database = scratch::open(address).map_err(|error| error.message)?;
+    drop_index_of(database.as_mut(), index)
+}
+
+/// Brings the database at `address` back to a schema.
+pub(crate) fn restore_schema(address: &str, text: &str) -> Result<(), String> {
+    let mut database = scratch::open(address).map_err(|error| error.message)?;
+    let source = Source {
+        name: "the schema as it was".to_owned(),
+        text: text.to_owned(),
+    };
+    reach(database.as_mut(), &[source])
+}

@@ -1,0 +1,80 @@
+//! Where the app's database is, from the app itself: its driver knows.
+
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use capture::Rings;
+use load::Plan;
+use words::text;
+
+use super::RunFolders;
+use crate::compare::Side;
+use crate::failure::{Cause, Failure};
+use crate::lifecycle::{self, Load, Subject, reset};
+use crate::observer::Context;
+use crate::settings::nanos;
+
+/// Time for the first request that asks the database.
+const LIMIT: Duration = Duration::from_secs(10);
+
+/// How often the rings are looked at.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Boots the app once with the agent and loads it until it has used its database. `None` when it never did.
+pub(super) fn address(side: &Side, context: &Context) -> Result<Option<String>, Failure> {
+    context.notice(text!(
+        "starting the app once to learn where its database is"
+    ));
+    let mut settings = side.settings.clone();
+    settings.agent = true;
+    reset(&side.subject(), context).map_err(unnamed)?;
+    let folders = RunFolders::new(&settings, &mut Vec::new())?;
+    let Some(spec) = &settings.start else {
+        return Ok(None);
+    };
+    let subject = Subject {
+        name: None,
+        log: spec.log.clone(),
+        folders: Some(&folders),
+        settings: &settings,
+    };
+    let mut app = lifecycle::start(&subject, context).map_err(unnamed)?;
+    let scenario = settings.read_scenario()?;
+    let plan = Plan {
+        duration: nanos(LIMIT),
+        drain: recording::Nanos::ZERO,
+        ..settings.plan.clone()
+    };
+    let mut rings = Rings::new(folders.rings());
+    let mut looked = Instant::now();
+    let load = Load {
+        plan: &plan,
+        scenario: &scenario,
+        allowed: &settings.allowed,
+    };
+    let loaded = lifecycle::load(load, &mut app.running, context, &mut |_| {
+        if looked.elapsed() >= LOOK {
+            looked = Instant::now();
+            rings.poll();
+        }
+        match rings.database_url() {
+            Some(_) => ControlFlow::Break(()),
+            None => ControlFlow::Continue(()),
+        }
+    });
+    app.running.stop();
+    rings.poll();
+    loaded?.map_err(Failure::failed)?;
+    if context.is_stopped() {
+        return Err(Failure::interrupted());
+    }
+    Ok(rings.database_url().map(str::to_owned))
+}
+
+/// A user who interrupts learns that nothing was measured, whatever was under way.
+fn unnamed(failure: Failure) -> Failure {
+    match failure.cause {
+        Cause::Interrupted => Failure::interrupted(),
+        _ => failure,
+    }
+}

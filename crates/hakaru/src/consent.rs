@@ -1,0 +1,48 @@
+//! Whether the app, its stores and the target of a load are meant: `guard` with the settings and a question on the terminal.
+
+use experiment::Settings;
+use guard::{Allowed, Context, Refusal};
+
+use crate::exit::{Exit, Failure};
+use crate::talk;
+
+/// Stops unless the app and its stores are on this machine or named.
+///
+/// # Errors
+/// [`Exit::Usage`], with the hosts and the key that allows them.
+pub(crate) fn check(settings: &Settings) -> Result<(), Failure> {
+    target(&settings.endpoint.host, &settings.allowed)?;
+    let Some(spec) = &settings.start else {
+        return Ok(());
+    };
+    let before = settings.before.as_ref().map(|(line, _)| line.to_string());
+    let commands: Vec<String> = [Some(spec.command.to_string()), before.clone()]
+        .into_iter()
+        .flatten()
+        .collect();
+    let context = Context {
+        directory: &spec.directory,
+        env: &spec.env,
+        commands: &commands,
+        database: settings.database.as_deref(),
+    };
+    Ok(guard::stores(
+        &context,
+        before.as_deref(),
+        &settings.allowed,
+    )?)
+}
+
+/// Stops unless load may be sent to that host: it is this machine, it is named, or the user says yes on a terminal.
+///
+/// # Errors
+/// [`Exit::Usage`], with the host and the flag that allows it.
+pub(crate) fn target(host: &str, allowed: &Allowed) -> Result<(), Failure> {
+    Ok(guard::target(host, allowed, talk::confirm)?)
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Failure {
+        Failure::new(Exit::Usage, refusal)
+    }
+}

@@ -1,0 +1,41 @@
+//! What the process gives every command: the current folder, and a flag for Ctrl-C.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+use crate::exit::{Exit, Failure};
+
+/// Returns the folder that the program was called in.
+///
+/// # Errors
+/// It is gone, or may not be read.
+pub(crate) fn current_folder() -> Result<PathBuf, Failure> {
+    std::env::current_dir().map_err(|error| {
+        Failure::new(
+            Exit::Failed,
+            format!("the current folder cannot be read: {error}"),
+        )
+    })
+}
+
+/// Returns a flag that Ctrl-C and SIGTERM raise: every wait looks at it, and the run then ends with what it has.
+///
+/// # Errors
+/// A signal cannot be watched.
+pub(crate) fn stop_flag() -> Result<Arc<AtomicBool>, Failure> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        signal_hook::flag::register(signal, Arc::clone(&stop)).map_err(|error| {
+            Failure::new(Exit::Failed, format!("cannot watch for Ctrl-C: {error}"))
+        })?;
+    }
+    Ok(stop)
+}
+
+/// Whether the flag has been raised. `Relaxed`: it carries no other data.
+pub(crate) fn raised(stop: &AtomicBool) -> bool {
+    stop.load(Ordering::Relaxed)
+}
