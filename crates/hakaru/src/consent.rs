@@ -4,7 +4,7 @@ use experiment::Settings;
 use guard::{Allowed, Context, Refusal};
 
 use crate::exit::{Exit, Failure};
-use crate::talk;
+use crate::output;
 
 /// Stops unless the app and its stores are on this machine or named.
 ///
@@ -38,7 +38,7 @@ pub(crate) fn check(settings: &Settings) -> Result<(), Failure> {
 /// # Errors
 /// [`Exit::Usage`], with the host and the flag that allows it.
 pub(crate) fn target(host: &str, allowed: &Allowed) -> Result<(), Failure> {
-    Ok(guard::target(host, allowed, talk::confirm)?)
+    Ok(guard::target(host, allowed, output::confirm)?)
 }
 
 impl From<Refusal> for Failure {

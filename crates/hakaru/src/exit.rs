@@ -82,6 +82,11 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
+    /// A command line, a config file or a flow that cannot be used as it is.
+    pub(crate) fn usage(error: impl std::fmt::Display) -> Failure {
+        Failure::new(Exit::Usage, error)
+    }
+
     pub(crate) fn new(exit: Exit, error: impl std::fmt::Display) -> Failure {
         Failure {
             exit,

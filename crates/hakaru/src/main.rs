@@ -1,35 +1,17 @@
 //! The program: flags, config file, wiring, exit codes. It computes nothing itself.
 //!
-//! Start reading at [`run::run`], which is `hakaru run` from top to bottom.
+//! Start reading at [`commands::run::run`], which is `hakaru run` from top to bottom.
 
-mod check_command;
 mod cli;
-mod compare;
-mod config;
+mod commands;
 mod consent;
 mod context;
-mod def;
-mod doctor_command;
 mod exit;
-mod init;
 mod language;
-mod links;
-mod load_command;
-mod log;
-mod note;
-mod page;
-mod predict;
-mod profile;
-mod prune;
+mod output;
 mod revision;
-mod run;
-mod schema;
+mod runs;
 mod settings;
-mod sweep;
-mod talk;
-mod try_finding;
-mod tune;
-mod usage;
 
 use std::process::ExitCode;
 
@@ -39,40 +21,40 @@ use crate::cli::{Cli, Command};
 
 fn main() -> ExitCode {
     let called = std::env::args_os().next();
-    if let Some(tool) = called.and_then(|name| def::Tool::of(&name)) {
-        return def::main(tool);
+    if let Some(tool) = called.and_then(|name| commands::sqldef::Tool::of(&name)) {
+        return commands::sqldef::main(tool);
     }
-    let cli = match Cli::try_parse_from(usage::typed()) {
+    let cli = match Cli::try_parse_from(cli::usage::typed()) {
         Ok(cli) => cli,
-        Err(error) => return usage::explain(error),
+        Err(error) => return cli::usage::explain(error),
     };
-    talk::look::choose(cli.color);
+    output::look::choose(cli.color);
     language::choose(cli.lang);
     let ended = match cli.command {
-        Command::Init(args) => init::init(&args),
-        Command::Run(args) => run::run(&args),
-        Command::Check(args) => check_command::check(&args),
-        Command::Load(args) => load_command::load(&args),
-        Command::Sweep(args) => sweep::sweep(&args),
-        Command::Report(args) => page::report(&args),
-        Command::Compare(args) => compare::compare(&args),
-        Command::Try(args) => try_finding::try_finding(&args),
-        Command::Log(args) => log::log(&args),
-        Command::Prune(args) => prune::prune(&args),
-        Command::Note(args) => note::note(&args),
-        Command::Links(args) => links::links(&args),
-        Command::Schema(args) => return schema::run(&args),
-        Command::Profile(args) => profile::profile(&args),
-        Command::Predict(args) => predict::predict(&args),
-        Command::Doctor(args) => doctor_command::doctor(&args),
-        Command::Tune(args) => tune::tune(&args),
+        Command::Init(args) => commands::init::init(&args),
+        Command::Run(args) => commands::run::run(&args),
+        Command::Check(args) => commands::check::check(&args),
+        Command::Load(args) => commands::load::load(&args),
+        Command::Sweep(args) => commands::sweep::sweep(&args),
+        Command::Report(args) => commands::report::report(&args),
+        Command::Compare(args) => commands::compare::compare(&args),
+        Command::Try(args) => commands::try_finding::try_finding(&args),
+        Command::Log(args) => commands::log::log(&args),
+        Command::Prune(args) => commands::prune::prune(&args),
+        Command::Note(args) => commands::note::note(&args),
+        Command::Links(args) => commands::links::links(&args),
+        Command::Schema(args) => return commands::schema::run(&args),
+        Command::Profile(args) => commands::profile::profile(&args),
+        Command::Predict(args) => commands::predict::predict(&args),
+        Command::Doctor(args) => commands::doctor::doctor(&args),
+        Command::Tune(args) => commands::tune::tune(&args),
     };
     match ended {
         // Who pipes the page into a file on a full disk must not take it for written.
-        Ok(exit::Exit::Ok) if talk::lost_data() => exit::Exit::Failed.into(),
+        Ok(exit::Exit::Ok) if output::lost_data() => exit::Exit::Failed.into(),
         Ok(exit) => exit.into(),
         Err(failure) => {
-            talk::say(format!("hakaru: {}", failure.message));
+            output::notice(format!("hakaru: {}", failure.message));
             failure.exit.into()
         }
     }

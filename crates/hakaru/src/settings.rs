@@ -1,5 +1,6 @@
 //! What a run will do, resolved: the command line over the config file over defaults.
 
+pub(crate) mod config;
 mod flow;
 
 use std::path::{Path, PathBuf};
@@ -13,8 +14,8 @@ use scenario::{CapturePoints, ScoreRule, ScoreSpec};
 use target::{CommandLine, Endpoint, Spec};
 
 use crate::cli::RunArgs;
-use crate::config::{Config, FILE_NAME, Loaded};
-use crate::exit::{Exit, Failure};
+use crate::exit::Failure;
+use crate::settings::config::{Config, FILE_NAME, Loaded};
 
 pub(crate) use flow::{flow_spec, typed_flow};
 
@@ -49,7 +50,7 @@ pub(crate) fn resolve(args: &RunArgs, loaded: Loaded) -> Result<Settings, Failur
         .clone()
         .or_else(|| config.target.url.clone())
         .unwrap_or_else(|| URL_DEFAULT.to_owned());
-    let endpoint = Endpoint::parse(&url).map_err(usage)?;
+    let endpoint = Endpoint::parse(&url).map_err(Failure::usage)?;
     let start = match (args.attach, command(args, &config)) {
         (true, _) => None,
         (false, Some(command)) => Some(spec(command, &endpoint, &config, directory)),
@@ -90,10 +91,6 @@ pub(crate) fn resolve(args: &RunArgs, loaded: Loaded) -> Result<Settings, Failur
     })
 }
 
-fn usage(error: impl std::fmt::Display) -> Failure {
-    Failure::new(Exit::Usage, error)
-}
-
 fn no_command(has_config: bool) -> Failure {
     let (place, init) = if has_config {
         (format!("{FILE_NAME} has no `command` under [target]"), "")
@@ -103,7 +100,7 @@ fn no_command(has_config: bool) -> Failure {
             "`hakaru init` writes one in the folder of an app with config.ru; else ",
         )
     };
-    usage(format!(
+    Failure::usage(format!(
         "{place}, so there is no app to start; {init}\
          give a command, such as `hakaru run -- puma -t 5:5 config.ru`, or --attach for an app that is already running"
     ))
@@ -152,7 +149,7 @@ fn plan(args: &RunArgs, config: &Config) -> Result<Plan, Failure> {
             Pace::Constant { per_second }
         }
         Some(rate) => {
-            return Err(usage(format!(
+            return Err(Failure::usage(format!(
                 "a rate of {rate} requests per second cannot be sent"
             )));
         }
@@ -163,7 +160,7 @@ fn plan(args: &RunArgs, config: &Config) -> Result<Plan, Failure> {
         .or(load.connections)
         .unwrap_or(CONNECTIONS_DEFAULT);
     if connections == 0 {
-        return Err(usage("--connections must be at least 1"));
+        return Err(Failure::usage("--connections must be at least 1"));
     }
     let default = Plan::default();
     Ok(Plan {
@@ -194,7 +191,7 @@ pub(crate) fn level_up(config: &Config) -> Result<Option<load::LevelUp>, Failure
         return Ok(None);
     };
     if level.users == 0 || level.max == 0 {
-        return Err(usage(
+        return Err(Failure::usage(
             "level_up: `users` come each second until there are `max`; give at least 1 of each",
         ));
     }
@@ -296,7 +293,7 @@ mod tests {
     #[test]
     fn without_a_command_the_way_out_is_named() {
         let failure = resolve(RunArgs::default(), "").expect_err("no command");
-        assert_eq!(failure.exit, Exit::Usage);
+        assert_eq!(failure.exit, crate::exit::Exit::Usage);
         assert!(failure.message.contains("hakaru run -- puma"));
         assert!(failure.message.contains("--attach"));
     }

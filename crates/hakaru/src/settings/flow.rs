@@ -4,10 +4,9 @@ use std::path::Path;
 
 use scenario::{Expectation, FlowSpec, MessageSpec, Payload, SocketSpec, ThinkTime};
 
-use super::usage;
-use crate::config::step::{Expect, Send, Step};
-use crate::config::{Config, Flow};
 use crate::exit::Failure;
+use crate::settings::config::step::{Expect, Send, Step};
+use crate::settings::config::{Config, Flow};
 
 /// One flow of the config file, whose paths are relative to `folder`.
 pub(crate) fn flow_spec(flow: &Flow, folder: &Path) -> Result<FlowSpec, Failure> {
@@ -27,7 +26,7 @@ pub(crate) fn typed_flow(text: &str, config: &Config, folder: &Path) -> Result<F
         Some((file, weight)) => (
             file,
             weight.parse().map_err(|_| {
-                usage(format!(
+                Failure::usage(format!(
                     "--flow {text}: the weight `{weight}` is no whole number"
                 ))
             })?,
@@ -47,14 +46,16 @@ pub(crate) fn typed_flow(text: &str, config: &Config, folder: &Path) -> Result<F
 }
 
 fn think(text: Option<&str>) -> Result<Option<ThinkTime>, Failure> {
-    text.map(ThinkTime::parse).transpose().map_err(usage)
+    text.map(ThinkTime::parse)
+        .transpose()
+        .map_err(Failure::usage)
 }
 
 fn socket(flow: &Flow) -> Result<Option<SocketSpec>, Failure> {
     let Some(connect) = &flow.connect else {
         return match flow.steps.is_empty() && flow.headers.is_empty() && flow.rounds == 1 {
             true => Ok(None),
-            false => Err(usage(
+            false => Err(Failure::usage(
                 "a [[flow]] has `headers`, `rounds` or a [[flow.step]], but no `connect` that says where its \
                  WebSocket is opened",
             )),
@@ -91,11 +92,11 @@ fn payload(send: &Send) -> Result<Payload, Failure> {
     match (&send.text, &send.hex) {
         (Some(text), None) => Ok(Payload::Text(text.clone())),
         (None, Some(digits)) => bytes(digits).map(Payload::Bytes).ok_or_else(|| {
-            usage(format!(
+            Failure::usage(format!(
                 "send = {{ hex = {digits:?} }}: not an even number of hexadecimal digits"
             ))
         }),
-        _ => Err(usage(
+        _ => Err(Failure::usage(
             "`send` is a text, or one of { text = \"…\" } and { hex = \"00ff\" }",
         )),
     }
@@ -118,7 +119,7 @@ fn expectations(expect: &Expect) -> Result<Vec<Expectation>, Failure> {
         .chain(expect.asserts.iter().cloned().map(Expectation::Assert))
         .collect();
     match found.is_empty() {
-        true => Err(usage(
+        true => Err(Failure::usage(
             "`expect` demands nothing; write { any = true } for whatever comes",
         )),
         false => Ok(found),

@@ -1,0 +1,59 @@
+//! The flags of `hakaru check`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+
+use super::parse_duration;
+
+/// Flags as typed.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  hakaru check login.hurl
+  hakaru check flows/*.hurl --url http://127.0.0.1:3000 --variable name=ana
+  hakaru check                              # all flows of hakaru.toml
+
+Exit codes: 0 every check held, 2 a flow cannot be used, 4 a check failed or an answer did not come.")]
+pub(crate) struct CheckArgs {
+    /// The flows, run in this order [default: those of hakaru.toml]
+    #[arg(value_name = "FILE.hurl")]
+    pub(crate) flows: Vec<PathBuf>,
+
+    /// The base URL [default: `url` in hakaru.toml, or http://127.0.0.1:9292/]
+    #[arg(long, value_name = "URL")]
+    pub(crate) url: Option<String>,
+
+    /// A variable of the flows; may be repeated
+    #[arg(long = "variable", value_name = "NAME=VALUE")]
+    pub(crate) variables: Vec<String>,
+
+    /// Variables from the first rows of a file; columns are {{NAME_column}}, or {{column}}
+    #[arg(long, value_name = "[NAME=]FILE.csv")]
+    pub(crate) csv: Option<String>,
+
+    /// Connect there instead of to the URL's host: HOST:PORT or unix:PATH
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) connect_to: Option<String>,
+
+    /// Trust the certificate authorities in this file instead of the system's
+    #[arg(long, value_name = "FILE.pem")]
+    pub(crate) ca: Option<PathBuf>,
+
+    /// Trust any certificate
+    #[arg(long, conflicts_with = "ca")]
+    pub(crate) insecure: bool,
+
+    /// Longest wait for an answer
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) timeout: Option<Duration>,
+
+    /// Show request and answer also where all is well
+    #[arg(long, short = 'v')]
+    pub(crate) verbose: bool,
+
+    /// Print JSON on standard output, and nothing after it
+    #[arg(long)]
+    pub(crate) json: bool,
+}

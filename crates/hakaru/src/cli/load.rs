@@ -1,0 +1,140 @@
+//! The flags of `hakaru load`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+
+use super::parse_duration;
+
+/// Flags as typed.
+#[derive(Debug, Default, Args)]
+#[command(after_help = "\
+Examples:
+  hakaru load http://127.0.0.1:8080/
+  hakaru load URL -c 200 -d 30s --threads 2 --json > load.json
+  hakaru load URL --rate 2000 -d 60s                      sent however slowly the server answers
+  hakaru load --flow login.hurl:3 --flow browse.hurl:7 --rate 100..2000/60s --csv user=users.csv
+  hakaru load URL --find-max 'p99 < 200ms, errors < 0.1%'
+  hakaru load URL --expect 'p95 < 50ms' --expect 'errors = 0'
+
+Latency counts from when a request was due; sent → answered stands beside it. docs/load.md says more.
+Exit codes: 0 all good, 2 wrong usage, 3 an expectation was missed, 4 requests failed, 130 interrupted.")]
+pub(crate) struct LoadArgs {
+    /// What to request, or with --flow the base URL [default: `url` in hakaru.toml]
+    #[arg(value_name = "URL")]
+    pub(crate) url: Option<String>,
+
+    /// A flow and its weight, instead of the URL alone; may be repeated
+    #[arg(long = "flow", value_name = "FILE.hurl[:WEIGHT]")]
+    pub(crate) flows: Vec<String>,
+
+    /// Rows of variables for the flows, one row an iteration; columns are {{NAME_column}}, or {{column}}
+    #[arg(long, value_name = "[NAME=]FILE.csv", requires = "flows")]
+    pub(crate) csv: Option<String>,
+
+    /// Connections; with --rate the most that may be opened [default: 50, with --rate 1000]
+    #[arg(long, short = 'c', value_name = "N", allow_negative_numbers = true)]
+    pub(crate) connections: Option<u32>,
+
+    /// Length of the measured part, such as 20s or 2m [default: 10s, or as --rate says]
+    #[arg(long, short = 'd', value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) duration: Option<Duration>,
+
+    /// Load before the measured part, not counted
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) warmup: Option<Duration>,
+
+    /// Threads of the load generator
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) threads: u32,
+
+    /// What carries the load: epoll, io_uring, or auto for io_uring where the kernel allows it
+    #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = load::Engine::parse)]
+    pub(crate) engine: load::Engine,
+
+    /// Open load: requests per second: 2000, 100..2000/60s, or stages such as 100/10s,100..2000/1m
+    #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
+    pub(crate) rate: Option<String>,
+
+    /// Requests of an open load come by chance, as those of many users do, instead of evenly
+    #[arg(long, requires = "rate", conflicts_with = "burst")]
+    pub(crate) poisson: bool,
+
+    /// Requests of an open load come so many at once
+    #[arg(long, value_name = "N", requires = "rate")]
+    pub(crate) burst: Option<u32>,
+
+    /// The method [default: GET, with --body POST]
+    #[arg(long, short = 'X', value_name = "METHOD", conflicts_with = "flows")]
+    pub(crate) method: Option<String>,
+
+    /// A header; may be repeated
+    #[arg(
+        long = "header",
+        short = 'H',
+        value_name = "NAME: VALUE",
+        conflicts_with = "flows"
+    )]
+    pub(crate) headers: Vec<String>,
+
+    /// The body, or @FILE
+    #[arg(long, value_name = "TEXT", conflicts_with = "flows")]
+    pub(crate) body: Option<String>,
+
+    /// A new connection for each request
+    #[arg(long)]
+    pub(crate) no_keepalive: bool,
+
+    /// A host other than this machine that may be loaded; may be repeated
+    #[arg(long, value_name = "HOST")]
+    pub(crate) host_ok: Vec<String>,
+
+    /// Connect there instead of to the URL's host: HOST:PORT or unix:PATH
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) connect_to: Option<String>,
+
+    /// Trust the certificate authorities in this file instead of the system's
+    #[arg(long, value_name = "FILE.pem")]
+    pub(crate) ca: Option<PathBuf>,
+
+    /// Trust any certificate
+    #[arg(long, conflicts_with = "ca")]
+    pub(crate) insecure: bool,
+
+    /// Longest wait for an answer
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) timeout: Option<Duration>,
+
+    /// Longest wait for a connection
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) connect_timeout: Option<Duration>,
+
+    /// Decides the order of flows and all random values
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) seed: Option<u64>,
+
+    /// What must come out, such as 'p99 < 200ms' or 'errors < 0.1%'; may be repeated
+    #[arg(long = "expect", value_name = "FIGURE < LIMIT")]
+    pub(crate) expectations: Vec<String>,
+
+    /// Find the highest rate at which these hold, within -d [default: 60s]
+    #[arg(long, value_name = "GOALS", conflicts_with_all = ["rate", "expectations", "series"])]
+    pub(crate) find_max: Option<String>,
+
+    /// Print JSON on standard output, and nothing after it
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Also write the report as one HTML file
+    #[arg(long, value_name = "FILE.html", conflicts_with = "find_max")]
+    pub(crate) html: Option<PathBuf>,
+
+    /// Also write the figures of each second as CSV
+    #[arg(long, value_name = "FILE.csv")]
+    pub(crate) series: Option<PathBuf>,
+
+    /// Also write the latencies as an HdrHistogram log (version 2), one histogram per second
+    #[arg(long, value_name = "FILE.hlog", conflicts_with = "find_max")]
+    pub(crate) hdr: Option<PathBuf>,
+}

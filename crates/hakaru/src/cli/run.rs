@@ -1,0 +1,88 @@
+//! The flags of `hakaru run`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+
+use super::parse_duration;
+
+#[derive(Debug, Default, Args)]
+#[command(after_help = "\
+Examples:
+  hakaru run                                             in a folder with hakaru.toml
+  hakaru run --connections 32 --duration 20s -- puma -t 5:5 config.ru
+  hakaru run --url http://127.0.0.1:3000/ --attach       an app that is already running, from outside
+  hakaru run --json > run.json
+
+Exit codes: 0 all good, 2 wrong usage, 4 requests failed, 5 app did not start, 6 app died, 7 folder busy,
+8 not kept, 130 interrupted; docs/exit-codes.md says more.")]
+pub(crate) struct RunArgs {
+    /// The config file [default: hakaru.toml in this folder, if there is one]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// Connections of a closed load, each sending its next request when the last is answered [default: 10]
+    #[arg(long, short = 'c', value_name = "N", allow_negative_numbers = true)]
+    pub(crate) connections: Option<u32>,
+
+    /// Open load: send this many requests per second, however slowly the server answers
+    #[arg(long, value_name = "PER_SECOND", allow_negative_numbers = true)]
+    pub(crate) rate: Option<f64>,
+
+    /// Length of the measured part, such as 20s or 2m [default: 20s]
+    #[arg(long, short = 'd', value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) duration: Option<Duration>,
+
+    /// Load before the measured part, not counted [default: 3s]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) warmup: Option<Duration>,
+
+    /// Where the app answers; its path is requested when there is no flow
+    #[arg(long, value_name = "URL")]
+    pub(crate) url: Option<String>,
+
+    /// A flow and its weight, instead of those of the config file; may be repeated
+    #[arg(long = "flow", value_name = "FILE.hurl[:WEIGHT]")]
+    pub(crate) flows: Vec<String>,
+
+    /// Threads of the load generator [default: 1]
+    #[arg(long, value_name = "N")]
+    pub(crate) generator_threads: Option<u32>,
+
+    /// Decides the order of flows and all random values [default: 1]
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) seed: Option<u64>,
+
+    /// Use an app that is already running; no view from inside in that case
+    #[arg(long, conflicts_with = "command")]
+    pub(crate) attach: bool,
+
+    /// A host other than this machine that may be loaded; may be repeated
+    #[arg(long, value_name = "HOST")]
+    pub(crate) host_ok: Vec<String>,
+
+    /// Start the app without the agent
+    #[arg(long)]
+    pub(crate) no_agent: bool,
+
+    /// Do not look at the stacks of the app's threads (100 times per second)
+    #[arg(long)]
+    pub(crate) no_profile: bool,
+
+    /// Print all of the page: SQL, the findings' evidence and fixes, how sure the numbers are
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) full: bool,
+
+    /// Print JSON on standard output, and nothing after it
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Also write the page as one self-contained HTML file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+
+    /// The command that starts the app, instead of the config file's
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+}

@@ -1,0 +1,193 @@
+//! The flags of `hakaru schema` as typed.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use super::parse_duration;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A PLACE is one of:
+  mysql://user@host:port/database     also mariadb://, mysql2://, trilogy://
+  postgres://user@host:port/database
+  sqlite:path/to/file.db
+  schema.sql                          a file
+  schema/                             a folder: all its .sql files, in the order of their paths
+  -                                   standard input
+  git:REF:path                        a file or a folder as it is in a commit
+
+Passwords: in the URL, MYSQL_PWD or PGPASSWORD, ~/.my.cnf or ~/.pgpass, or asked for with --password-prompt.
+docs/schema.md says more.")]
+pub(crate) struct SchemaArgs {
+    #[command(subcommand)]
+    pub(crate) command: SchemaCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SchemaCommand {
+    /// Print the statements that lead from one schema to another, and what each can harm
+    Plan(PlanArgs),
+    /// Bring a database to the wanted schema, or carry out a plan that was kept with `plan --out`
+    Apply(ApplyArgs),
+    /// Say whether two schemas are the same: exit code 0, or 2 when they differ
+    Check(CompareArgs),
+    /// Print a schema as SQL
+    Export(ExportArgs),
+}
+
+/// What every comparison needs.
+#[derive(Debug, Args)]
+pub(crate) struct CompareArgs {
+    /// What there is now
+    #[arg(value_name = "PLACE", required_unless_present = "from")]
+    pub(crate) place: Option<String>,
+
+    /// The same, as a flag
+    #[arg(long, value_name = "PLACE", conflicts_with = "place")]
+    pub(crate) from: Option<String>,
+
+    /// What is wanted
+    #[arg(long, value_name = "PLACE")]
+    pub(crate) to: String,
+
+    #[command(flatten)]
+    pub(crate) how: How,
+
+    /// Print JSON on standard output, and nothing after it
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PlanArgs {
+    #[command(flatten)]
+    pub(crate) compare: CompareArgs,
+
+    /// Also keep the plan in this file, for `hakaru schema apply FILE`
+    #[arg(long, value_name = "FILE.json")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  hakaru schema apply sqlite:app.db --to schema.sql
+  hakaru schema apply postgres://me@db/app --to schema/ --allow drop-column:users.nick
+  hakaru schema apply plan.json          what `plan --out plan.json` kept; refused when the server changed meanwhile
+
+Exit codes: 0 as wanted, 3 as wanted but for what was held back, 7 another run is at work or a lock was not given,
+9 the server, 10 applied and yet not as wanted, 13 some objects are not compared, 1 anything else; docs/exit-codes.md says more.")]
+pub(crate) struct ApplyArgs {
+    /// The server to change, or a plan that was kept (a name that ends in .json)
+    #[arg(value_name = "PLACE|PLAN.json", required_unless_present = "from")]
+    pub(crate) place: Option<String>,
+
+    /// The server to change; beside a plan that was kept, instead of the server that the plan names
+    #[arg(long, value_name = "PLACE")]
+    pub(crate) from: Option<String>,
+
+    /// What is wanted
+    #[arg(long, value_name = "PLACE")]
+    pub(crate) to: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) how: How,
+
+    /// How long to wait for another run to end, and each statement for a lock
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_duration)]
+    pub(crate) lock_timeout: Duration,
+
+    /// Apply statement by statement with a journal, also where DDL can be rolled back
+    #[arg(long)]
+    pub(crate) no_transaction: bool,
+
+    /// Print the plan and what came of it as JSON on standard output, and nothing after it
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExportArgs {
+    /// Where the schema is
+    #[arg(value_name = "PLACE")]
+    pub(crate) place: String,
+
+    /// Write one file for each table (with its indexes and triggers), view and so on into this folder
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) split: Option<PathBuf>,
+
+    /// Which SQL the texts are, when the place is no server
+    #[arg(long)]
+    pub(crate) dialect: Option<Dialect>,
+
+    /// End with 0 although there are objects that are neither compared nor written, such as owners; they are named in any case
+    #[arg(long)]
+    pub(crate) allow_unseen: bool,
+
+    /// Ask for the password
+    #[arg(long)]
+    pub(crate) password_prompt: bool,
+}
+
+/// How schemas are compared.
+#[derive(Debug, Args)]
+pub(crate) struct How {
+    /// Which SQL the texts are, when no place is a server
+    #[arg(long)]
+    pub(crate) dialect: Option<Dialect>,
+
+    /// Apply everything, also what destroys something
+    #[arg(long)]
+    pub(crate) enable_drop: bool,
+
+    /// Apply this although it destroys something, such as drop-column:users.nick or drop-index; may be repeated
+    #[arg(long, value_name = "KIND[:OBJECT]")]
+    pub(crate) allow: Vec<String>,
+
+    /// Ask the server how it would store what is wanted, in a scratch place that is gone afterwards
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub(crate) scratch: ScratchArg,
+
+    /// Build indexes while others write (PostgreSQL)
+    #[arg(long)]
+    pub(crate) concurrently: bool,
+
+    /// Compare the counters of AUTO_INCREMENT too (MySQL)
+    #[arg(long)]
+    pub(crate) auto_increment: bool,
+
+    /// A role whose privileges are part of the schema (PostgreSQL); may be repeated
+    #[arg(long, value_name = "ROLE")]
+    pub(crate) managed_role: Vec<String>,
+
+    /// End with 0 although there are objects that are neither compared nor written, such as owners; they are named in any case
+    #[arg(long)]
+    pub(crate) allow_unseen: bool,
+
+    /// Ask for the password
+    #[arg(long)]
+    pub(crate) password_prompt: bool,
+}
+
+/// When the server is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ScratchArg {
+    /// It is not.
+    Never,
+    /// When something that is there would change.
+    Auto,
+    /// Always; it is an error when it cannot be asked.
+    Always,
+}
+
+/// A kind of SQL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Dialect {
+    Mysql,
+    Mariadb,
+    #[value(alias = "postgresql")]
+    Postgres,
+    Sqlite,
+}

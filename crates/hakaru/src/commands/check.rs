@@ -1,0 +1,212 @@
+//! `hakaru check`: runs flows once, as functional tests, and shows each exchange.
+
+use std::path::{Path, PathBuf};
+
+use figures::{counted, numbers};
+use load::{Checked, Plan, Trust, Via};
+use recording::Outcome;
+use report::text::{left, width};
+use scenario::{FlowSpec, Scenario};
+use serde::Serialize;
+use words::{Text, text};
+
+use crate::cli::CheckArgs;
+use crate::context;
+use crate::exit::{Exit, Failure};
+use crate::language;
+use crate::output;
+use crate::settings::config;
+use crate::settings::{URL_DEFAULT, nanos, scenario_spec};
+
+/// Runs the flows and shows what came.
+pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Failure> {
+    let scenario = scenario(args)?;
+    let default = Plan::default();
+    let plan = Plan {
+        via: (args.connect_to.as_deref().map(Via::parse).transpose()).map_err(Failure::usage)?,
+        answer_timeout: args.timeout.map_or(default.answer_timeout, nanos),
+        trust: Trust {
+            authorities: args.ca.clone(),
+            insecure: args.insecure,
+        },
+        ..default
+    };
+    let mut all = Vec::new();
+    let ran = load::check_once(&plan, &scenario, &mut |checked| {
+        if !args.json {
+            output::data(&shown(&checked, args.verbose));
+        }
+        all.push(checked);
+    });
+    ran.map_err(|error| Failure::new(Exit::Failed, error))?;
+    let failed = all
+        .iter()
+        .filter(|checked| checked.outcome != Outcome::Ok)
+        .count();
+    match args.json {
+        true => output::data(&json(&all)),
+        false => output::notice(text!(
+            "{requests}, {failed} failed",
+            requests = counted!(all.len() as u64, "request"),
+            failed
+        )),
+    }
+    Ok(match failed {
+        0 => Exit::Ok,
+        _ => Exit::RequestsFailed,
+    })
+}
+
+fn scenario(args: &CheckArgs) -> Result<Scenario, Failure> {
+    let folder = context::current_folder()?;
+    let loaded = config::load(None, &folder)?;
+    let url = (args.url.as_deref().or(loaded.config.target.url.as_deref())).unwrap_or(URL_DEFAULT);
+    let mut spec = scenario_spec(&[], &loaded.config, &loaded.folder, url)?;
+    // Without the rules of the score: a capture that gives points need not be in these flows.
+    spec.score = scenario::ScoreSpec::default();
+    let feed = args
+        .csv
+        .as_deref()
+        .map(|csv| csv.split_once('=').unwrap_or(("", csv)));
+    spec.feed_prefix = feed.map_or_else(String::new, |(prefix, _)| prefix.to_owned());
+    if !args.flows.is_empty() {
+        let typed = args
+            .flows
+            .iter()
+            .map(|file| known(file, &spec.flows, &folder));
+        spec.flows = typed.collect();
+    }
+    if spec.flows.is_empty() {
+        return Err(Failure::usage(
+            "which flow? try `hakaru check login.hurl`, or name flows in hakaru.toml",
+        ));
+    }
+    for flow in &mut spec.flows {
+        tried(flow, feed.map(|(_, path)| path.into()));
+    }
+    for variable in &args.variables {
+        let (name, value) = variable
+            .split_once('=')
+            .ok_or_else(|| Failure::usage(format!("--variable {variable}: write NAME=VALUE")))?;
+        spec.variables.retain(|(known, _)| known != name);
+        spec.variables.push((name.to_owned(), value.to_owned()));
+    }
+    Scenario::read_files(&spec).map_err(Failure::usage)
+}
+
+/// A typed flow; what the config file says of it counts as well.
+fn known(file: &Path, flows: &[FlowSpec], folder: &Path) -> FlowSpec {
+    let same = |flow: &&FlowSpec| {
+        let known = flow.file.as_ref().map(|known| folder.join(known));
+        known == Some(folder.join(file))
+    };
+    FlowSpec {
+        file: Some(file.to_owned()),
+        ..flows.iter().find(same).cloned().unwrap_or_default()
+    }
+}
+
+/// Makes a flow one that is run once: to try it is to see what it says, not to wait.
+fn tried(flow: &mut FlowSpec, feed: Option<PathBuf>) {
+    flow.weight = 1;
+    flow.think = None;
+    flow.feed = feed.or(flow.feed.take());
+    if let Some(socket) = &mut flow.socket {
+        socket.rounds = 1;
+        for step in &mut socket.steps {
+            step.think = None;
+        }
+    }
+}
+
+fn shown(checked: &Checked, verbose: bool) -> String {
+    let good = checked.outcome == Outcome::Ok;
+    let say = |text: Text| text.written_in(language::chosen());
+    let [well, badly] = [text!("ok"), text!("FAILED")].map(say);
+    let columns = width(&well).max(width(&badly));
+    let mark = left(if good { &well } else { &badly }, columns);
+    let status = match checked.status {
+        0 => "–".to_owned(),
+        status => status.to_string(),
+    };
+    let time = numbers::duration_ms(checked.time.as_millis_f64());
+    let mut text = format!(
+        "{mark}  {status:>3}  {time:>8}  {}   ({})\n",
+        checked.line, checked.place
+    );
+    if !good {
+        let outcome = say(Text::named(checked.outcome.name()));
+        text.push_str(&format!("        {outcome}\n"));
+    }
+    for fault in &checked.faults {
+        let fault = say(Text::named(fault));
+        text.push_str(&format!("        - {fault}\n"));
+    }
+    if !good || verbose || checked.is_message {
+        text.push_str(&quoted(">", &checked.request));
+        text.push_str(&quoted("<", &checked.response));
+    }
+    text
+}
+
+/// The lines of a text behind a mark, without what could steer a terminal.
+fn quoted(mark: &str, text: &str) -> String {
+    let clean = |c: char| if c.is_control() && c != '\t' { '?' } else { c };
+    let line = |line: &str| {
+        let line: String = line.trim_end_matches('\r').chars().map(clean).collect();
+        format!("        {mark} {line}").trim_end().to_owned() + "\n"
+    };
+    text.trim_end().lines().map(line).collect()
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    format: &'static str,
+    version: u32,
+    requests: usize,
+    failed: usize,
+    exchanges: Vec<Exchange<'a>>,
+}
+
+#[derive(Serialize)]
+struct Exchange<'a> {
+    line: &'a str,
+    place: &'a str,
+    outcome: &'static str,
+    status: u16,
+    time_ms: f64,
+    body_bytes: u64,
+    faults: &'a [String],
+    request: &'a str,
+    response: &'a str,
+}
+
+fn json(all: &[Checked]) -> String {
+    let exchanges: Vec<Exchange<'_>> = all.iter().map(exchange_of).collect();
+    let document = Document {
+        format: "hakaru-check",
+        version: 1,
+        requests: all.len(),
+        failed: all
+            .iter()
+            .filter(|checked| checked.outcome != Outcome::Ok)
+            .count(),
+        exchanges,
+    };
+    let text = serde_json::to_string_pretty(&document);
+    text.expect("maps have text keys and nothing else can fail") + "\n"
+}
+
+fn exchange_of(checked: &Checked) -> Exchange<'_> {
+    Exchange {
+        line: &checked.line,
+        place: &checked.place,
+        outcome: checked.outcome.name(),
+        status: checked.status,
+        time_ms: checked.time.as_millis_f64(),
+        body_bytes: checked.body_bytes,
+        faults: &checked.faults,
+        request: &checked.request,
+        response: &checked.response,
+    }
+}

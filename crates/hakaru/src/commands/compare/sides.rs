@@ -1,0 +1,206 @@
+//! The two sides of a comparison, from what was typed.
+
+use std::path::{Path, PathBuf};
+
+use experiment::compare::{Label, Side, Sides, Variants};
+use experiment::{Settings, set_variable};
+use target::CommandLine;
+
+use crate::cli::{CompareArgs, HowArgs, RunArgs};
+use crate::consent;
+use crate::context;
+use crate::exit::Failure;
+use crate::settings::config;
+
+/// What is typed for one side.
+#[derive(Clone, Copy, Default)]
+struct Typed<'a> {
+    command: Option<&'a str>,
+    url: Option<&'a str>,
+    env: &'a [String],
+}
+
+/// Resolves both, of two variants; nothing outside the process is touched.
+pub(crate) fn resolve(args: &CompareArgs) -> Result<(Sides, config::Compare), Failure> {
+    check(args)?;
+    of(args)
+}
+
+/// Resolves both, also when what was typed makes no difference.
+pub(crate) fn of(args: &CompareArgs) -> Result<(Sides, config::Compare), Failure> {
+    let folder = context::current_folder()?;
+    let command = |index: usize| args.commands.get(index).map(String::as_str);
+    let a_typed = Typed {
+        command: command(0),
+        url: args.url_a.as_deref(),
+        env: &args.env_a,
+    };
+    let mut b_typed = Typed {
+        command: command(1),
+        url: args.url_b.as_deref(),
+        env: &args.env_b,
+    };
+    if args.noise {
+        b_typed = a_typed;
+    } else if b_typed.command.is_none() && args.url_b.is_none() {
+        b_typed.command = a_typed.command;
+    }
+    let a = settings(&args.how, &folder, a_typed)?;
+    let b = settings(&args.how, &folder, b_typed)?;
+    let config = config::load(args.how.config.as_deref(), &folder)?
+        .config
+        .compare;
+    let [a_name, b_name] = names(args, [&a, &b]);
+    let sides = Sides {
+        a: Side::new(Label::A, a_name, a),
+        b: Side::new(Label::B, b_name, b),
+        is_noise: args.noise,
+        is_live: args.url_a.is_some(),
+    };
+    Ok((sides, config))
+}
+
+/// Stops unless both apps and their stores are on this machine or named.
+pub(crate) fn guard(sides: &Sides) -> Result<(), Failure> {
+    consent::check(&sides.a.settings)?;
+    consent::check(&sides.b.settings)
+}
+
+/// The worktrees and copies that were asked for.
+pub(crate) fn variants(args: &CompareArgs, config: &config::Compare) -> Result<Variants, Failure> {
+    let a = args.a.as_deref();
+    let b = if args.noise { a } else { args.b.as_deref() };
+    let revision = |text: Option<&str>| Some(text?.strip_prefix("git:")?.to_owned());
+    let folder = context::current_folder()?;
+    Ok(Variants {
+        revision_a: revision(a),
+        revision_b: revision(b),
+        build: args.build.clone().or_else(|| config.build.clone()),
+        patch_b: args.patch_b.as_ref().map(|patch| folder.join(patch)),
+    })
+}
+
+/// Whether what was typed makes two variants.
+fn check(args: &CompareArgs) -> Result<(), Failure> {
+    for reference in [&args.a, &args.b].into_iter().flatten() {
+        if !reference.starts_with("git:") || reference.len() == 4 {
+            return Err(Failure::usage(format!(
+                "`{reference}` names no variant; write git:REF, such as git:main"
+            )));
+        }
+    }
+    let of_b = args.commands.len() == 2
+        || args.b.is_some()
+        || !args.env_b.is_empty()
+        || args.patch_b.is_some()
+        || args.schema_b.is_some();
+    let differ = of_b || args.url_b.is_some() || args.a.is_some() || !args.env_a.is_empty();
+    match (args.noise, of_b || args.url_b.is_some(), differ) {
+        (true, true, _) => Err(Failure::usage(
+            "--noise compares A with itself; leave out what B would be",
+        )),
+        (false, _, false) => Err(Failure::usage(
+            "A and B are the same; say what B is: a second command, --b git:REF, --env-b NAME=VALUE, --patch-b FILE, \
+             --schema-b FILE, --url-b URL, or --noise to see what this host can tell apart",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// The settings of a side: the config file, with what was typed over it. Never with the agent: it is the app as it is that
+/// is compared.
+fn settings(how: &HowArgs, folder: &Path, typed: Typed<'_>) -> Result<Settings, Failure> {
+    let run = RunArgs {
+        config: how.config.clone(),
+        connections: how.connections,
+        rate: how.rate,
+        flows: how.flows.clone(),
+        seed: how.seed,
+        url: typed.url.map(str::to_owned).or_else(|| how.url.clone()),
+        attach: typed.url.is_some() && typed.command.is_none(),
+        no_agent: true,
+        command: typed.command.map(str::to_owned).into_iter().collect(),
+        ..RunArgs::default()
+    };
+    let mut settings =
+        crate::settings::resolve(&run, config::load(how.config.as_deref(), folder)?)?;
+    if let Some(start) = &mut settings.start {
+        if let Some(line) = typed.command {
+            start.command = CommandLine::Shell(line.to_owned());
+        }
+        for pair in typed.env {
+            let (name, value) = pair.split_once('=').ok_or_else(|| {
+                Failure::usage(format!("`{pair}` sets no variable; write NAME=VALUE"))
+            })?;
+            set_variable(&mut start.env, name, value);
+        }
+    }
+    Ok(settings)
+}
+
+/// What tells them apart, as short as it can be.
+fn names(args: &CompareArgs, settings: [&Settings; 2]) -> [String; 2] {
+    let told = settings.map(|settings| match &settings.start {
+        Some(start) => start.command.to_string(),
+        None => settings.url.clone(),
+    });
+    if args.noise {
+        return [told[0].clone(), "the same again".to_owned()];
+    }
+    let commands_differ = told[0] != told[1];
+    let file = |path: &Option<PathBuf>| {
+        let name = path.as_ref()?.file_name()?;
+        Some(format!("with {}", name.to_string_lossy()))
+    };
+    let parts = [
+        (&told[0], args.a.clone(), &args.env_a, None, None),
+        (
+            &told[1],
+            args.b.clone(),
+            &args.env_b,
+            file(&args.patch_b),
+            file(&args.schema_b),
+        ),
+    ];
+    parts.map(|(command, reference, env, patch, schema)| {
+        let mut words: Vec<String> = Vec::new();
+        words.extend(reference);
+        words.extend(env.iter().cloned());
+        words.extend(patch);
+        words.extend(schema);
+        if commands_differ {
+            words.push(command.clone());
+        }
+        match words.is_empty() {
+            true => "as it is".to_owned(),
+            false => words.join(" "),
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check_refused(args: CompareArgs, part: &str) {
+        let failure = check(&args).expect_err("refused");
+        assert_eq!(failure.exit, crate::exit::Exit::Usage);
+        assert!(failure.message.contains(part), "{}", failure.message);
+    }
+
+    #[test]
+    fn what_makes_no_two_variants_is_refused() {
+        check_refused(CompareArgs::default(), "A and B are the same");
+        let noise_of_two = CompareArgs {
+            noise: true,
+            env_b: vec!["A=1".to_owned()],
+            ..CompareArgs::default()
+        };
+        check_refused(noise_of_two, "--noise");
+        let no_reference = CompareArgs {
+            b: Some("main".to_owned()),
+            ..CompareArgs::default()
+        };
+        check_refused(no_reference, "git:REF");
+    }
+}

@@ -1,0 +1,105 @@
+//! `hakaru doctor`: flags and output. Checks and pages are the doctor crate's, facts the probe crate's.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use doctor::page::Shown;
+use doctor::{checks, compare, diagnose, page, v1};
+use probe::collect::{self, Wanted};
+use probe::measure;
+use words::text;
+
+use crate::cli::{DoctorArgs, Measure};
+use crate::exit::{Exit, Failure};
+use crate::language;
+use crate::output;
+use crate::settings::config;
+
+/// Looks and prints.
+pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
+    if args.list {
+        output::page(&page::list(language::chosen()));
+        return Ok(Exit::Ok);
+    }
+    // What cannot be read must not be found out after ten seconds.
+    let other = args.compare.as_deref().map(kept).transpose()?;
+    let wanted = wanted(args)?;
+    let begin = Instant::now();
+    let mut snapshot = collect::collect(&wanted);
+    if args.measure == Measure::Yes {
+        let mut progress = output::Progress::new();
+        progress.show("measuring this machine, up to 10 s");
+        measure::measure(&wanted, &mut snapshot);
+        progress.clear();
+    }
+    let verdicts = diagnose(&snapshot, &args.only);
+    let shown = Shown {
+        snapshot: &snapshot,
+        verdicts: &verdicts,
+        checks: checks::all().filter(|check| wanted.has(check.area)).count(),
+        seconds: begin.elapsed().as_secs_f64(),
+    };
+    if let Some(path) = &args.html {
+        let text = page::html(&shown, language::chosen());
+        std::fs::write(path, text).map_err(|error| failed("write", path, &error))?;
+        output::notice(text!(
+            "the page is in {path}",
+            path = path.display().to_string()
+        ));
+    }
+    if let Some(other) = other {
+        let comparison = compare::compare(&snapshot, &other, &args.only);
+        output::page(&page::comparison(&comparison, language::chosen()));
+    } else if args.json {
+        let document = v1::Document::new(&snapshot, &verdicts, shown.seconds);
+        let text = document
+            .json()
+            .map_err(|error| Failure::new(Exit::Failed, error))?;
+        output::data(&text);
+    } else {
+        output::page(&page::terminal(&shown, language::chosen()));
+    }
+    Ok(Exit::Ok)
+}
+
+fn kept(path: &Path) -> Result<doctor::Snapshot, Failure> {
+    let text = std::fs::read_to_string(path).map_err(|error| failed("read", path, &error))?;
+    v1::read(&text)
+        .map_err(|error| Failure::new(Exit::Failed, format!("{}: {error}", path.display())))
+}
+
+fn failed(verb: &str, path: &Path, error: &std::io::Error) -> Failure {
+    Failure::new(
+        Exit::Failed,
+        format!("cannot {verb} {}: {error}", path.display()),
+    )
+}
+
+fn wanted(args: &DoctorArgs) -> Result<Wanted, Failure> {
+    let folder = args.folder.clone().unwrap_or_else(|| PathBuf::from("."));
+    let config = config::load(None, &folder)?.config.target;
+    let mut databases = args.databases.clone();
+    if databases.is_empty() {
+        let variable = || std::env::var("DATABASE_URL").ok();
+        databases.extend(config.database.or_else(variable));
+    }
+    let allowed = [args.host_ok.clone(), config.database_host_ok].concat();
+    let mut remote = databases
+        .iter()
+        .flat_map(|url| guard::remote_hosts(url, &allowed));
+    if let Some(host) = remote.next() {
+        return Err(Failure::new(
+            Exit::Usage,
+            format!(
+                "the database host `{host}` is not this machine; add --host-ok {host} if it is meant"
+            ),
+        ));
+    }
+    Ok(Wanted {
+        folder,
+        pid: args.pid,
+        command: args.command.clone(),
+        databases,
+        areas: args.only.clone(),
+    })
+}

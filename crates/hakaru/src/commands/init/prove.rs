@@ -1,0 +1,190 @@
+//! The first `hakaru run` tries the flow that `hakaru init` wrote: files do not say which of an app's routes answer a stranger
+//! with a page. What is answered with a redirect or a refusal is taken out of the flow, and what the rest answers is stated in it.
+//!
+//! Only a flow that still has init's own entries and says that it was not tried is touched.
+
+use std::path::{Path, PathBuf};
+
+use load::Checked;
+use scenario::Scenario;
+use words::text;
+
+use super::write::{COMPRESSED, ENTRY, FORWARDED};
+use crate::exit::{Exit, Failure};
+use crate::output;
+use experiment::Settings;
+
+/// The line of a flow that was not tried yet.
+pub(crate) const UNTRIED: &str = "# Not tried yet: the first `hakaru run` takes out what is answered with a redirect or a refusal.";
+/// And of one that was.
+const TRIED: &str = "# Tried: what the app answered with a redirect or a refusal is not here; each entry states what it answered.";
+
+/// Tries the settings' flows that init wrote and nobody tried, against the app that runs. Whether one was rewritten.
+pub(crate) fn flows(settings: &Settings) -> Result<bool, Failure> {
+    let mut rewritten = false;
+    for flow in &settings.scenario.flows {
+        let Some(file) = &flow.file else { continue };
+        let text = std::fs::read_to_string(file).unwrap_or_default();
+        let Some(untried) = Untried::of(&text) else {
+            continue;
+        };
+        let mut spec = settings.scenario.clone();
+        spec.flows = vec![flow.clone()];
+        let scenario =
+            Scenario::read_files(&spec).map_err(|error| Failure::new(Exit::Usage, error))?;
+        let mut answered = Vec::new();
+        load::check_once(&settings.plan, &scenario, &mut |checked| {
+            answered.push(checked)
+        })
+        .map_err(|error| Failure::new(Exit::Failed, error))?;
+        rewritten |= rewrite(file, &untried.tried(&answered))?;
+    }
+    Ok(rewritten)
+}
+
+/// A flow as init writes it.
+struct Untried<'a> {
+    /// What stands before the first entry.
+    head: &'a str,
+    entries: Vec<&'a str>,
+}
+
+/// What came of trying it.
+#[derive(Debug, PartialEq, Eq)]
+struct Tried {
+    /// The flow as it should be; `None` where no entry is left.
+    text: Option<String>,
+    /// What was taken out, such as `GET /account (302)`.
+    left_out: Vec<String>,
+}
+
+impl<'a> Untried<'a> {
+    /// `None` for a flow that somebody wrote into, or that was tried.
+    fn of(text: &'a str) -> Option<Untried<'a>> {
+        let (head, entries) = text.split_once("\n\n")?;
+        let entries: Vec<&str> = entries.split("\n\n").map(str::trim_end).collect();
+        let is_own = |entry: &&str| {
+            let mut lines = entry.lines();
+            let headers = |line: &str| line == COMPRESSED || line == FORWARDED;
+            let path = lines.next().and_then(|line| line.strip_prefix(ENTRY));
+            path.is_some_and(|path| path.starts_with('/')) && lines.all(headers)
+        };
+        let untried = head.lines().any(|line| line == UNTRIED);
+        (untried && entries.iter().all(is_own)).then_some(Untried { head, entries })
+    }
+
+    /// `answered` in the order of the entries; what was not reached stays as it is.
+    fn tried(&self, answered: &[Checked]) -> Tried {
+        let mut left_out = Vec::new();
+        let mut kept = Vec::new();
+        for (index, entry) in self.entries.iter().enumerate() {
+            match answered.get(index).map(|checked| checked.status) {
+                Some(status @ 300..=499) => {
+                    left_out.push(format!("{} ({status})", answered[index].line));
+                }
+                Some(status @ 200..=299) => kept.push(format!("{entry}\nHTTP {status}\n")),
+                _ => kept.push(format!("{entry}\n")),
+            }
+        }
+        let head = self.head.replace(UNTRIED, TRIED);
+        Tried {
+            text: (!kept.is_empty()).then(|| format!("{head}\n\n{}", kept.join("\n"))),
+            left_out,
+        }
+    }
+}
+
+/// Writes the flow, and says what is no longer in it. Whether it was written.
+fn rewrite(file: &Path, tried: &Tried) -> Result<bool, Failure> {
+    let Some(text) = &tried.text else {
+        output::notice(text!(
+            "hakaru: no request of {file} was answered with a page: {answers}; write into it what your users do (docs/flows.md)",
+            file = file.display().to_string(),
+            answers = tried.left_out.join(", ")
+        ));
+        return Ok(false);
+    };
+    // Another name first: who is stopped here still has a whole flow.
+    let beside: PathBuf = file.with_extension("hurl.new");
+    std::fs::write(&beside, text)
+        .and_then(|()| std::fs::rename(&beside, file))
+        .map_err(|error| {
+            Failure::new(
+                Exit::Failed,
+                format!("cannot write {}: {error}", file.display()),
+            )
+        })?;
+    let out = match tried.left_out.as_slice() {
+        [] => text!("every request was answered with a page"),
+        out => text!("taken out: {requests}", requests = out.join(", ")),
+    };
+    let file = file.display().to_string();
+    output::notice(text!("tried {file} once; {out}", file, out));
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use recording::{Nanos, Outcome};
+
+    use super::*;
+    use crate::commands::init::{look, write};
+
+    fn first(paths: &[&str]) -> String {
+        write::flow(&look::App {
+            paths: paths.iter().map(|&path| path.to_owned()).collect(),
+            ..look::App::default()
+        })
+    }
+
+    fn answered(line: &str, status: u16) -> Checked {
+        Checked {
+            line: line.to_owned(),
+            place: String::new(),
+            outcome: Outcome::Ok,
+            status,
+            time: Nanos(1),
+            body_bytes: 0,
+            faults: Vec::new(),
+            request: String::new(),
+            response: String::new(),
+            is_message: false,
+        }
+    }
+
+    #[test]
+    fn what_is_no_page_is_taken_out_and_the_rest_states_its_status() {
+        let text = first(&["/", "/orders", "/account", "/later"]);
+        let untried = Untried::of(&text).expect("init's own");
+        let tried = untried.tried(&[
+            answered("GET /", 404),
+            answered("GET /orders", 200),
+            answered("GET /account", 302),
+        ]);
+        assert_eq!(tried.left_out, ["GET / (404)", "GET /account (302)"]);
+        let text = tried.text.expect("two are left");
+        let (_, entries) = text.split_once("\n\n").expect("entries");
+        assert_eq!(
+            entries,
+            "GET {{base_url}}/orders\nAccept-Encoding: gzip\nHTTP 200\n\nGET {{base_url}}/later\nAccept-Encoding: gzip\n"
+        );
+        assert!(Untried::of(&text).is_none(), "it is tried once");
+    }
+
+    #[test]
+    fn nothing_is_left_of_an_app_that_only_refuses() {
+        let text = first(&["/"]);
+        let untried = Untried::of(&text).expect("init's own");
+        assert_eq!(untried.tried(&[answered("GET /", 401)]).text, None);
+    }
+
+    #[test]
+    fn what_somebody_wrote_is_left_alone() {
+        let text = first(&["/", "/orders"]);
+        assert!(Untried::of(&text.replace("HTTP", "")).is_some());
+        assert!(Untried::of(&(text.clone() + "HTTP 200\n")).is_none());
+        assert!(Untried::of(&(text.clone() + "\nPOST {{base_url}}/orders\n")).is_none());
+        assert!(Untried::of(&text.replace(UNTRIED, "")).is_none());
+        assert!(Untried::of("").is_none());
+    }
+}

@@ -1,0 +1,95 @@
+//! Profiles that were kept: in the folder's store, or in files.
+
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use stacks::Profile;
+use store::{RunRef, Store};
+use words::text;
+
+use crate::exit::{Exit, Failure};
+use crate::output;
+
+/// A profile, and where it is from.
+pub(super) struct Found {
+    pub(super) profile: Profile,
+    /// Its number in the store.
+    pub(super) number: Option<i64>,
+    /// The run that it was taken in.
+    pub(super) run: Option<i64>,
+}
+
+/// The profile of that number or name of a file.
+pub(super) fn find(text: &str) -> Result<Found, Failure> {
+    match text.parse::<RunRef>() {
+        Ok(wanted) => from_store(wanted),
+        Err(_) => from_file(Path::new(text)).map(|profile| Found {
+            profile,
+            number: None,
+            run: None,
+        }),
+    }
+}
+
+fn from_store(wanted: RunRef) -> Result<Found, Failure> {
+    let folder = super::take::folder()?;
+    let missing = || {
+        Failure::new(
+            Exit::Usage,
+            format!(
+                "no profile {wanted} was kept in this folder; `hakaru profile -- COMMAND` makes one"
+            ),
+        )
+    };
+    if !Store::path_in(&folder).exists() {
+        return Err(missing());
+    }
+    let failed = |error: &dyn std::fmt::Display| Failure::new(Exit::Failed, error);
+    let kept = Store::open(&folder)
+        .and_then(|store| store.profile(wanted))
+        .map_err(|error| failed(&error))?
+        .ok_or_else(missing)?;
+    let profile = Profile::decode(&kept.data).map_err(|error| failed(&error))?;
+    Ok(Found {
+        profile,
+        number: Some(kept.number),
+        run: kept.run,
+    })
+}
+
+fn from_file(path: &Path) -> Result<Profile, Failure> {
+    let failed = |error: &dyn std::fmt::Display| {
+        Failure::new(
+            Exit::Usage,
+            format!("cannot read {} as a profile: {error}", path.display()),
+        )
+    };
+    let bytes = std::fs::read(path).map_err(|error| failed(&error))?;
+    let read = stacks::import::read(&bytes).map_err(|error| failed(&error))?;
+    for sentence in &read.left_out {
+        output::notice(format!("{}: {sentence}", path.display()));
+    }
+    let mut profile = read.profile;
+    if profile.command.is_empty() {
+        profile.command = path.display().to_string();
+    }
+    Ok(profile)
+}
+
+/// Keeps a profile in the project's store, of that run if it is of one; answers its number, or says why it is
+/// not kept.
+pub(super) fn keep(folder: &Path, profile: &Profile, run: Option<i64>) -> Option<i64> {
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_millis() as i64);
+    let started = now - (profile.duration / 1_000_000) as i64;
+    let kept = Store::open(folder)
+        .and_then(|store| store.add_profile(started, &profile.command, &profile.encode(), run));
+    kept.inspect_err(|error| {
+        output::notice(text!(
+            "hakaru: {error}; this profile is not kept",
+            error = error.to_string()
+        ));
+    })
+    .ok()
+}

@@ -1,0 +1,132 @@
+//! Profiles of runs, whose samples know the request they belong to.
+
+use std::collections::{BTreeSet, HashSet};
+
+use capture::ProfileCollector;
+use stacks::Profile;
+use store::{RunRef, Store};
+use words::text;
+
+use super::kept::{self, Found};
+use crate::cli::profile::FilterArgs;
+use crate::exit::{Exit, Failure};
+use crate::output;
+use experiment::Settings;
+use experiment::workspace::PROFILE_RATE;
+
+/// Keeps what was sampled in a run that was kept.
+pub(crate) fn keep_of_run(settings: &Settings, run: Option<i64>, collector: ProfileCollector) {
+    if collector.is_empty() {
+        return;
+    }
+    let (mut profile, _) = collector.end("wall", 1_000_000_000 / PROFILE_RATE);
+    // Outside of requests the server's threads wait for the next.
+    profile = stacks::filter::only(&profile, |sample| sample.request != 0);
+    let command = settings.start.as_ref().map(|spec| spec.command.to_string());
+    profile.command = command.unwrap_or_default();
+    if let (Some(run), false) = (run, profile.samples.is_empty())
+        && let Some(number) = kept::keep(&settings.project, &profile, Some(run))
+    {
+        output::notice(text!(
+            "the stacks of run {run} are kept as profile {number}; `hakaru profile show {number}` shows them, \
+             `--route` those of one route",
+            run,
+            number
+        ));
+    }
+}
+
+/// The profile of a run; none when none was taken, or is not to be had.
+pub(crate) fn kept_of_run(run: i64) -> Option<Profile> {
+    let kept = crate::runs::open().and_then(|store| {
+        let kept = store.profile_of_run(run);
+        let kept = kept.map_err(|error| Failure::new(Exit::Failed, error))?;
+        let read = kept.map(|kept| Profile::decode(&kept.data)).transpose();
+        read.map_err(|error| Failure::new(Exit::Failed, error))
+    });
+    match kept {
+        Ok(profile) => profile,
+        Err(failure) => {
+            output::notice(text!(
+                "the run's profile is left out: {why}",
+                why = failure.message
+            ));
+            None
+        }
+    }
+}
+
+/// A request that samples can belong to.
+struct Known {
+    route: String,
+    id: u64,
+    length: u64,
+}
+
+/// The samples of the requests that the filter names.
+pub(super) fn only(found: &Found, filter: &FilterArgs) -> Result<Profile, Failure> {
+    let mut known = told(&found.profile);
+    if let Some(run) = found.run {
+        known.extend(measured(run)?);
+    }
+    if known.is_empty() {
+        return Err(Failure::new(
+            Exit::Usage,
+            "this profile is not of a run and saw no messages, so its samples know no route; leave out --route \
+             and --slow",
+        ));
+    }
+    let is_wanted = |request: &&Known| {
+        let named = filter.route.as_deref();
+        named.is_none_or(|named| named == request.route)
+    };
+    let wanted = known.iter().filter(is_wanted);
+    let mut wanted: Vec<(u64, u64)> = wanted.map(|request| (request.length, request.id)).collect();
+    if wanted.is_empty() {
+        let names: BTreeSet<&str> = known.iter().map(|request| &*request.route).collect();
+        let names: Vec<&str> = names.into_iter().collect();
+        return Err(Failure::new(
+            Exit::Usage,
+            format!(
+                "it has no request of that route; there are: {}",
+                names.join(", ")
+            ),
+        ));
+    }
+    if filter.slow {
+        wanted.sort_unstable();
+        wanted.drain(..wanted.len() * 95 / 100);
+    }
+    let ids: HashSet<u64> = wanted.into_iter().map(|(_, id)| id).collect();
+    Ok(stacks::filter::only(&found.profile, |sample| {
+        ids.contains(&sample.request)
+    }))
+}
+
+/// Those that the app told of itself, such as messages of WebSockets.
+fn told(profile: &Profile) -> Vec<Known> {
+    let told = profile.requests.iter().map(|request| Known {
+        route: profile.route(request.route).to_owned(),
+        id: request.id,
+        length: request.length,
+    });
+    told.collect()
+}
+
+/// Those of the run's measured window.
+fn measured(run: i64) -> Result<Vec<Known>, Failure> {
+    let folder = super::take::folder()?;
+    let stored = Store::open(&folder)
+        .and_then(|store| store.load(RunRef::Number(run)))
+        .map_err(|error| Failure::new(Exit::Failed, error))?;
+    let joined = breakdown::join(&stored.recording);
+    let seen = joined.requests.iter().filter_map(|request| {
+        let handled = request.handled?;
+        Some(Known {
+            route: joined.routes[request.route].clone(),
+            id: handled.id.0,
+            length: handled.end.since(handled.start).0,
+        })
+    });
+    Ok(seen.collect())
+}

@@ -1,0 +1,112 @@
+//! `hakaru report`, and how every run is shown: breakdown, findings, the page, the exit code.
+
+use std::path::Path;
+
+use recording::Recording;
+use store::RunRef;
+
+use crate::cli::ReportArgs;
+use crate::exit::{Exit, Failure};
+use crate::language;
+use crate::output::html::{check_html, is_stdout, write_html};
+use crate::output::{self, look};
+
+/// `hakaru report`: shows a run that was kept.
+pub(crate) fn report(args: &ReportArgs) -> Result<Exit, Failure> {
+    check_html(args.html.as_deref(), args.json)?;
+    let wanted: RunRef = args
+        .run
+        .parse()
+        .map_err(|error| Failure::new(Exit::Usage, error))?;
+    let stored = crate::runs::open()?
+        .load(wanted)
+        .map_err(|error| Failure::new(Exit::Failed, error))?;
+    let form = match (&args.html, args.json) {
+        (Some(_), false) => None,
+        (_, true) => Some(Form::Json),
+        (None, false) => Some(Form::of(args.full)),
+    };
+    let outputs = Outputs {
+        print: form,
+        html: args.html.as_deref(),
+    };
+    show(&stored.recording, Some(stored.entry.number), outputs)?;
+    Ok(Exit::Ok)
+}
+
+/// What is printed of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// The page for people: what is read first.
+    Page,
+    /// All of the page for people.
+    Full,
+    /// The JSON for programs.
+    Json,
+}
+
+impl Form {
+    /// The page for people.
+    pub(crate) fn of(full: bool) -> Form {
+        if full { Form::Full } else { Form::Page }
+    }
+}
+
+/// Where a run goes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Outputs<'a> {
+    /// On standard output.
+    pub(crate) print: Option<Form>,
+    /// Into a file as HTML.
+    pub(crate) html: Option<&'a Path>,
+}
+
+/// Explains a run and puts it where it is wanted. It is printed even when the file cannot be written.
+pub(crate) fn show(
+    recording: &Recording,
+    number: Option<i64>,
+    outputs: Outputs<'_>,
+) -> Result<(), Failure> {
+    let breakdown = breakdown::of(recording);
+    let profile = number.and_then(crate::commands::profile::kept_of_run);
+    let findings = findings::all(findings::Facts {
+        recording,
+        breakdown: &breakdown,
+        profile: profile.as_ref(),
+    });
+    let revision = number.and_then(crate::runs::revision_of);
+    let view = report::View {
+        revision: revision
+            .as_ref()
+            .map(|(commit, dirty)| report::Revision { commit, dirty }),
+        recording,
+        breakdown: &breakdown,
+        findings: &findings,
+        number,
+    };
+    let print = outputs
+        .print
+        .filter(|_| !outputs.html.is_some_and(is_stdout));
+    match print {
+        Some(Form::Json) => output::data(&report::json::run(&view)),
+        Some(form @ (Form::Page | Form::Full)) => {
+            let style = report::terminal::Style {
+                columns: look::page_columns(),
+                colour: output::colour(),
+                ascii: look::is_ascii(),
+                language: language::chosen(),
+                full: form == Form::Full,
+                rows: look::page_rows(),
+            };
+            output::data(&report::terminal::run(&view, style));
+        }
+        None => {}
+    }
+    match outputs.html {
+        Some(path) => {
+            let profile = profile.map(|profile| report::profile::of_run(recording, &profile));
+            write_html(path, &report::html::run(&view, profile, language::chosen()))
+        }
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,73 @@
+//! `hakaru run`: start the app, load it, watch it, explain.
+//!
+//! Order of events: (1) check that nobody else's servers are meant, (2) `experiment::record`: claim the folder, read the flows, reset
+//! the data, start the app, (3) try a flow that nobody tried yet, (4) load the app while facts are kept every second, ask the database
+//! for its plans, stop the app, (5) explain. Ctrl-C in any phase leads on to the next that still makes sense: before (4) to the end,
+//! afterwards to the plans.
+
+use experiment::record::{Measured, Prepared};
+use experiment::{Context, Settings};
+use recording::Recording;
+
+use crate::cli::RunArgs;
+use crate::commands::init::prove;
+use crate::commands::profile;
+use crate::commands::report::{self, Form, Outputs};
+use crate::consent;
+use crate::context;
+use crate::exit::{Exit, Failure};
+use crate::output::html;
+use crate::output::observer;
+use crate::revision;
+use crate::runs;
+use crate::settings;
+use crate::settings::config;
+
+/// Runs it, prints the page, and says how the program ends.
+pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
+    let folder = context::current_folder()?;
+    let mut settings = settings::resolve(args, config::load(args.config.as_deref(), &folder)?)?;
+    settings.profile = settings.agent && !args.no_profile;
+    html::check_html(args.html.as_deref(), args.json)?;
+    let context = observer::of_run()?;
+    let (recording, number) = record(&settings, &context)?;
+    let exit = runs::exit_of(&recording, number);
+    let form = match args.json {
+        true => Form::Json,
+        false => Form::of(args.full),
+    };
+    let outputs = Outputs {
+        print: Some(form),
+        html: args.html.as_deref(),
+    };
+    report::show(&recording, number, outputs)?;
+    // Also a Ctrl-C that came too late to cut anything off: who repeats runs in a loop wants it to end.
+    Ok(match exit {
+        Exit::TargetDied => exit,
+        _ if context.is_stopped() => Exit::Interrupted,
+        _ => exit,
+    })
+}
+
+/// From settings to a recording that is kept: all but the page.
+pub(crate) fn record(
+    settings: &Settings,
+    context: &Context,
+) -> Result<(Recording, Option<i64>), Failure> {
+    consent::check(settings)?;
+    let revision = revision::of(&settings.project);
+    let mut prepared = Prepared::new(settings, context)?;
+    if prove::flows(settings)? {
+        prepared.read_flows_again()?;
+    }
+    let Measured {
+        recording,
+        number,
+        profile,
+    } = prepared.measure()?;
+    profile::keep_of_run(settings, number, profile);
+    if let Some(number) = number {
+        runs::keep(settings, revision, number, &recording);
+    }
+    Ok((recording, number))
+}

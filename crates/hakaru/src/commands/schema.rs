@@ -1,0 +1,86 @@
+//! `hakaru schema`: compares two schemas and brings a server to the wanted one.
+//!
+//! Flow: a [`place`] is where a schema is; [`sides`] reads two of them; `schema_db::runner` plans; [`page`] and
+//! [`document`] show the plan to people and programs; [`apply`] carries it out.
+
+mod apply;
+mod document;
+mod export;
+mod options;
+mod page;
+pub(crate) mod place;
+mod progress;
+pub(crate) mod prompt;
+mod sides;
+mod trouble;
+mod unseen;
+
+use std::process::ExitCode;
+
+use schema::Plan;
+use words::text;
+
+pub(crate) use page::permission;
+pub(crate) use sides::say_notes;
+pub(crate) use trouble::of_server;
+
+use crate::cli::schema::{CompareArgs, PlanArgs, SchemaArgs, SchemaCommand};
+use crate::exit::{Exit, Failure};
+use crate::output;
+
+/// The code of `check` when the two differ.
+const DIFFERS: u8 = 2;
+
+/// Runs the command; its code is documented in docs/exit-codes.md.
+pub(crate) fn run(args: &SchemaArgs) -> ExitCode {
+    let ended = match &args.command {
+        SchemaCommand::Plan(args) => plan(args).map(ExitCode::from),
+        SchemaCommand::Apply(args) => apply::run(args).map(ExitCode::from),
+        SchemaCommand::Check(args) => check(args),
+        SchemaCommand::Export(args) => export::run(args).map(ExitCode::from),
+    };
+    ended.unwrap_or_else(|failure| {
+        output::notice(format!("hakaru: {}", failure.message));
+        match failure.exit {
+            // 2 is what `check` says of schemas that differ.
+            Exit::Usage => Exit::Failed.into(),
+            exit => exit.into(),
+        }
+    })
+}
+
+fn plan(args: &PlanArgs) -> Result<Exit, Failure> {
+    let compared = sides::compare(&args.compare)?;
+    let document = document::of(&compared);
+    if let Some(path) = &args.out {
+        document::write(path, &document)?;
+        output::notice(text!(
+            "wrote {path}; carry it out with `hakaru schema apply {path}`",
+            path = path.display().to_string()
+        ));
+    }
+    show(&compared.plan, &document, args.compare.json);
+    let allow = args.compare.how.allow_unseen;
+    unseen::say(&compared.unseen, allow);
+    Ok(unseen::exit(&compared.unseen, allow))
+}
+
+fn check(args: &CompareArgs) -> Result<ExitCode, Failure> {
+    let compared = sides::compare(args)?;
+    show(&compared.plan, &document::of(&compared), args.json);
+    let allow = args.how.allow_unseen;
+    unseen::say(&compared.unseen, allow);
+    Ok(match compared.plan.statements.len() {
+        0 => unseen::exit(&compared.unseen, allow).into(),
+        _ => ExitCode::from(DIFFERS),
+    })
+}
+
+fn show(plan: &Plan, document: &document::Document, json: bool) {
+    if json {
+        output::data(&document::text(document));
+    } else {
+        output::data(&page::plan(plan, output::colour()));
+        output::notice(page::summary(plan));
+    }
+}

@@ -1,0 +1,160 @@
+//! `hakaru schema export`: a schema as SQL, in one text or in a folder of files.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashSet};
+use std::fs;
+use std::path::Path;
+
+use figures::counted;
+use schema::{Dialect, Object, Schema, Server};
+use words::text;
+
+use super::options::everything;
+use super::place::{Access, Place};
+use super::{sides, unseen};
+use crate::cli::schema::ExportArgs;
+use crate::exit::{Exit, Failure};
+use crate::output;
+
+pub(super) fn run(args: &ExportArgs) -> Result<Exit, Failure> {
+    let place = Place::parse(&args.place);
+    let access = Access {
+        prompt: args.password_prompt,
+        create: false,
+    };
+    let mut database = place.connect(access)?;
+    let server = match (&database, args.dialect) {
+        (Some(database), _) => database.server().clone(),
+        (None, Some(dialect)) => dialect.server(),
+        (None, None) => return Err(sides::unknown_dialect(&place.shown())),
+    };
+    let settings = schema_db::runner::Settings {
+        options: schema::PlanOptions::default(),
+        allowed: schema::Allowed::default(),
+        scratch: schema_db::runner::Scratch::Never,
+        keep: &everything,
+    };
+    let (schema, mut unseen) = sides::read(database.as_deref_mut(), &place, &server, &settings)?;
+    if database.is_none() {
+        // Statements that are not understood are written as they are.
+        unseen.clear();
+    }
+    match &args.split {
+        None => output::data(&script(&schema.statements(), &server)),
+        Some(folder) => split(folder, &schema, &server)?,
+    }
+    unseen::say(&unseen, args.allow_unseen);
+    Ok(unseen::exit(&unseen, args.allow_unseen))
+}
+
+/// Statements as a client takes them.
+fn script(statements: &[String], server: &Server) -> String {
+    statements
+        .iter()
+        .map(|sql| match server.dialect() {
+            // The client cuts at every `;` otherwise, also in the body of a trigger.
+            Dialect::Mysql if sql.contains(';') => {
+                format!("DELIMITER ;;\n{sql} ;;\nDELIMITER ;\n\n")
+            }
+            _ => format!("{sql};\n\n"),
+        })
+        .collect()
+}
+
+/// One file for each table with what belongs to it, and for each object that belongs to none. Names begin with a number by
+/// kind, so that reading the folder in order is an order in which an empty server takes it, foreign keys apart.
+fn split(folder: &Path, schema: &Schema, server: &Server) -> Result<(), Failure> {
+    let unwritable = |error: std::io::Error| {
+        let message = format!("cannot write into {}: {error}", folder.display());
+        Failure::new(Exit::Failed, message)
+    };
+    fs::create_dir_all(folder).map_err(unwritable)?;
+    let mut entries = fs::read_dir(folder).map_err(unwritable)?;
+    if entries
+        .any(|entry| entry.is_ok_and(|entry| entry.path().extension().is_some_and(|e| e == "sql")))
+    {
+        let message = format!(
+            "{} holds .sql files already, which would be part of the schema too; name an empty folder",
+            folder.display()
+        );
+        return Err(Failure::new(Exit::Failed, message));
+    }
+    let files = files(schema, server);
+    for (name, text) in &files {
+        fs::write(folder.join(name), text).map_err(unwritable)?;
+    }
+    output::notice(text!(
+        "wrote {files} into {folder}",
+        files = counted!(files.len() as u64, "file"),
+        folder = folder.display().to_string()
+    ));
+    Ok(())
+}
+
+/// Texts by file name. What a statement is about is found by leaving everything else out of the schema.
+fn files(schema: &Schema, server: &Server) -> BTreeMap<String, String> {
+    let mut objects: Vec<Object> = Vec::new();
+    let (seen, known) = (RefCell::new(&mut objects), RefCell::new(HashSet::new()));
+    schema.clone().retain(&|object| {
+        let mut seen = seen.borrow_mut();
+        // The owner of an index is asked about again.
+        if known.borrow_mut().insert(object.clone()) {
+            seen.push(object.clone());
+        }
+        true
+    });
+    let mut files: BTreeMap<String, String> = BTreeMap::new();
+    let mut rest = schema.statements();
+    for object in &objects {
+        let mut alone = schema.clone();
+        let is_owned = |other: &Object| other == object || !stands_alone(other.kind);
+        if !stands_alone(object.kind) {
+            continue;
+        }
+        alone.retain(&is_owned);
+        let own = alone.statements();
+        rest.retain(|sql| !own.contains(sql));
+        let name = format!("{}-{}.sql", place_of(object.kind), file_name(&object.name));
+        files
+            .entry(name)
+            .or_default()
+            .push_str(&script(&own, server));
+    }
+    if !rest.is_empty() {
+        files.insert("90-rest.sql".to_owned(), script(&rest, server));
+    }
+    files
+}
+
+/// Whether an object has a file of its own; the others are in that of their table.
+fn stands_alone(kind: &str) -> bool {
+    !matches!(
+        kind,
+        "index" | "constraint" | "trigger" | "column" | "policy" | "foreign-key" | "comment"
+    )
+}
+
+/// Two digits by which files sort into an order that an empty server takes.
+fn place_of(kind: &str) -> String {
+    let number = match kind {
+        "schema" => 10,
+        "extension" => 11,
+        "type" | "enum" | "domain" => 12,
+        "sequence" => 13,
+        "function" | "procedure" => 14,
+        "table" => 20,
+        "view" | "materialized view" | "materialized-view" => 30,
+        _ => 40,
+    };
+    format!("{number}-{kind}").replace(' ', "-")
+}
+
+/// A name that every file system takes and that leads nowhere else.
+fn file_name(name: &str) -> String {
+    let plain = |letter: char| letter.is_alphanumeric() || ['_', '-', '.'].contains(&letter);
+    let name: String = name
+        .chars()
+        .map(|letter| if plain(letter) { letter } else { '_' })
+        .collect();
+    name.trim_start_matches('.').to_owned()
+}

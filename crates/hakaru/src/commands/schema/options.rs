@@ -1,0 +1,56 @@
+//! From the flags of `hakaru schema` to what the schema engine needs.
+
+use schema::{Allowed, Object, PlanOptions, Product, Server};
+use schema_db::runner::{Scratch, Settings};
+
+use super::place::Access;
+use crate::cli::schema::{Dialect, How, ScratchArg};
+
+impl Dialect {
+    /// The server that speaks it.
+    pub(super) fn server(self) -> Server {
+        Server::unknown(match self {
+            Dialect::Mysql => Product::Mysql,
+            Dialect::Mariadb => Product::MariaDb,
+            Dialect::Postgres => Product::Postgres,
+            Dialect::Sqlite => Product::Sqlite,
+        })
+    }
+}
+
+impl How {
+    /// What comparing needs; `server` is what texts are read for.
+    pub(super) fn settings(&self, server: &Server) -> Settings<'static> {
+        Settings {
+            options: PlanOptions {
+                server: Some(server.clone()),
+                index_concurrently: self.concurrently,
+                auto_increment: self.auto_increment,
+                managed_roles: self.managed_role.clone(),
+                ..PlanOptions::default()
+            },
+            allowed: Allowed {
+                all: self.enable_drop,
+                named: self.allow.clone(),
+            },
+            scratch: match self.scratch {
+                ScratchArg::Never => Scratch::Never,
+                ScratchArg::Auto => Scratch::Auto,
+                ScratchArg::Always => Scratch::Always,
+            },
+            keep: &everything,
+        }
+    }
+
+    pub(super) fn access(&self) -> Access {
+        Access {
+            prompt: self.password_prompt,
+            create: false,
+        }
+    }
+}
+
+/// `hakaru schema` leaves nothing out.
+pub(super) fn everything(_: &Object) -> bool {
+    true
+}

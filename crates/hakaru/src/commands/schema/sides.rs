@@ -1,0 +1,163 @@
+//! The two schemas of a comparison, read and compared.
+
+use figures::counted;
+use schema::{Note, NoteKind, Plan, Schema, Server};
+use schema_db::runner::{self, Settings};
+use schema_db::{Database, Unseen};
+use words::text;
+
+use super::place::Place;
+use super::trouble::of_run;
+use super::unseen;
+use crate::cli::schema::{CompareArgs, Dialect, How};
+use crate::exit::{Exit, Failure};
+use crate::output;
+
+/// More opaque statements than this are counted instead of named.
+const NAMED_MAX: usize = 5;
+
+/// Letters of a statement that are shown to find it again.
+const SHOWN_MAX: usize = 60;
+
+/// Two schemas, and the way from one to the other.
+pub(super) struct Compared {
+    pub(super) place: Place,
+    /// What the first is, or is read as.
+    pub(super) server: Server,
+    pub(super) from: Schema,
+    pub(super) wanted: Schema,
+    pub(super) plan: Plan,
+    /// What is on either side and not compared.
+    pub(super) unseen: Vec<Unseen>,
+}
+
+/// Reads both places and plans.
+pub(super) fn compare(args: &CompareArgs) -> Result<Compared, Failure> {
+    let typed = args.place.as_deref().or(args.from.as_deref());
+    let (place, to) = (
+        Place::parse(typed.unwrap_or_default()),
+        Place::parse(&args.to),
+    );
+    if place == Place::StandardInput && to == Place::StandardInput {
+        let message =
+            "standard input can be only one of the two schemas; name a file for the other";
+        return Err(Failure::new(Exit::Usage, message));
+    }
+    let access = args.how.access();
+    let (mut here, mut there) = (place.connect(access)?, to.connect(access)?);
+    let server = server(here.as_deref(), there.as_deref(), [&place, &to], &args.how)?;
+    let settings = args.how.settings(&server);
+    let (from, mut wanted, unseen) = if here.is_none() && there.is_none() {
+        let texts = (place.texts()?, to.texts()?);
+        let read = runner::read_both((&texts.0, &texts.1), &server, &settings);
+        let (from, wanted, notes) = read.map_err(|error| of_run(&error))?;
+        say_notes(&notes);
+        (from, wanted, unseen::in_notes(&notes))
+    } else {
+        let (from, mut unseen) = read(here.as_deref_mut(), &place, &server, &settings)?;
+        let (wanted, more) = read(there.as_deref_mut(), &to, &server, &settings)?;
+        unseen.extend(more);
+        (from, wanted, unseen)
+    };
+    let plan = match &mut here {
+        Some(database) => runner::plan(&from, &mut wanted, Some(database.as_mut()), &settings),
+        None => runner::plan(&from, &mut wanted, None, &settings),
+    };
+    let plan = plan.map_err(|error| of_run(&error))?;
+    Ok(Compared {
+        place,
+        server,
+        from,
+        wanted,
+        plan,
+        unseen: once(unseen),
+    })
+}
+
+/// The same object may be on both sides.
+pub(super) fn once(mut unseen: Vec<Unseen>) -> Vec<Unseen> {
+    unseen.sort();
+    unseen.dedup();
+    unseen
+}
+
+/// One schema and what is beside it, with a word about what was not understood.
+pub(super) fn read(
+    database: Option<&mut (dyn Database + 'static)>,
+    place: &Place,
+    server: &Server,
+    settings: &Settings<'_>,
+) -> Result<(Schema, Vec<Unseen>), Failure> {
+    let (read, unseen) = match database {
+        Some(database) => {
+            let unseen = unseen::on(database)?;
+            (runner::current(database, settings), unseen)
+        }
+        None => (runner::read(&place.texts()?, server, settings), Vec::new()),
+    };
+    let (schema, notes) = read.map_err(|error| of_run(&error))?;
+    say_notes(&notes);
+    let mut unseen = unseen;
+    unseen.extend(unseen::in_notes(&notes));
+    Ok((schema, unseen))
+}
+
+/// The server that texts are read for: one that is at hand, or one that somebody names.
+pub(super) fn server(
+    here: Option<&dyn Database>,
+    there: Option<&dyn Database>,
+    places: [&Place; 2],
+    how: &How,
+) -> Result<Server, Failure> {
+    if let Some(database) = here.or(there) {
+        return Ok(database.server().clone());
+    }
+    let named = how.dialect.map(Dialect::server);
+    named.ok_or_else(|| {
+        let places: Vec<String> = places.iter().map(|place| place.shown()).collect();
+        unknown_dialect(&places.join(" and "))
+    })
+}
+
+pub(super) fn unknown_dialect(places: &str) -> Failure {
+    let message = format!(
+        "which SQL is in {places}? say --dialect mysql, --dialect mariadb, --dialect postgres or --dialect sqlite"
+    );
+    Failure::new(Exit::Failed, message)
+}
+
+/// What was kept without being understood, and what was passed over.
+pub(crate) fn say_notes(notes: &[Note]) {
+    let of = |kind| notes.iter().filter(move |note| note.kind == kind);
+    for note in of(NoteKind::Opaque).take(NAMED_MAX) {
+        let text: String = note
+            .text
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .chars()
+            .take(SHOWN_MAX)
+            .collect();
+        output::notice(text!(
+            "{source}:{line}: kept as it is and not compared: {text}",
+            source = note.source,
+            line = note.line,
+            text
+        ));
+    }
+    let unnamed = of(NoteKind::Opaque).count().saturating_sub(NAMED_MAX);
+    if unnamed > 0 {
+        let statements = counted!(unnamed as u64, "more statement");
+        output::notice(text!("and {statements}, not compared", statements));
+    }
+    for note in of(NoteKind::Deprecated) {
+        output::notice(format!("{}:{}: {}", note.source, note.line, note.text));
+    }
+    let data = of(NoteKind::Data).count();
+    if data > 0 {
+        output::notice(text!(
+            "{statements} with data passed over, since data is no part of a schema",
+            statements = counted!(data as u64, "statement")
+        ));
+    }
+}

@@ -1,0 +1,85 @@
+//! The drop-in names: `mysqldef`, `psqldef` and `sqlite3def` with sqldef's flags, texts and exit codes.
+//!
+//! The program looks at the name it was called by ([`Tool::of`]). Flow: [`flags`] reads the command line, [`config`] the
+//! YAML; [`scope`] says what is left out; [`server`] connects; [`run`] plans and applies; [`page`] is what is printed.
+//! `docs/sqldef.md` lists where we differ.
+
+mod config;
+mod flags;
+mod page;
+mod run;
+mod scope;
+mod server;
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::process::ExitCode;
+
+use schema::{Product, Server};
+
+use crate::output;
+
+/// The release of sqldef whose command line this is.
+const SQLDEF: &str = "3.11.20";
+
+/// One of the names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tool {
+    Mysqldef,
+    Psqldef,
+    Sqlite3def,
+}
+
+/// How a drop-in ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+enum Ended {
+    Ok = 0,
+    Failed = 1,
+    /// `--check` found something to do.
+    Differs = 2,
+}
+
+impl Tool {
+    pub(crate) const ALL: [Tool; 3] = [Tool::Mysqldef, Tool::Psqldef, Tool::Sqlite3def];
+
+    /// The tool that the program was called as.
+    pub(crate) fn of(argument0: &OsStr) -> Option<Tool> {
+        let name = Path::new(argument0).file_stem()?;
+        Tool::ALL.into_iter().find(|tool| name == tool.name())
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Tool::Mysqldef => "mysqldef",
+            Tool::Psqldef => "psqldef",
+            Tool::Sqlite3def => "sqlite3def",
+        }
+    }
+
+    /// The server that texts are read for when none is at hand.
+    fn assumed(self) -> Server {
+        Server::unknown(match self {
+            Tool::Mysqldef => Product::Mysql,
+            Tool::Psqldef => Product::Postgres,
+            Tool::Sqlite3def => Product::Sqlite,
+        })
+    }
+}
+
+/// The whole of a drop-in.
+pub(crate) fn main(tool: Tool) -> ExitCode {
+    let arguments = std::env::args_os().skip(1);
+    let ended = match flags::read(tool, arguments) {
+        Ok(flags) => run::run(tool, &flags),
+        Err(flags::Instead { text, ended }) => {
+            output::data(&text);
+            Ok(ended)
+        }
+    };
+    let ended = ended.unwrap_or_else(|message| {
+        output::notice(message);
+        Ended::Failed
+    });
+    ExitCode::from(ended as u8)
+}

@@ -1,0 +1,228 @@
+//! `hakaru tune`: the best workers and threads, predicted from one recorded run and then raced.
+//!
+//! Order of events: (1) record the app as it is, or take a run that was kept, (2) predict the grid, (3) measure what
+//! [`whatif::search`] asks for in blocks, until it knows, the budget is out, or Ctrl-C, (4) say what
+//! to change. Nothing of the user's is changed.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use experiment::lifecycle::{ProjectLock, Purpose};
+use experiment::tune::{self as races, Race, Server};
+use experiment::{Context, Length, Settings};
+use figures::counted;
+use recording::Recording;
+use report::tuned::Tuned;
+use store::StoredRun;
+use whatif::search::{Extra, RaceEnd, Search};
+use whatif::{HandOut, Model};
+use words::text;
+
+use crate::cli::{RunArgs, TuneArgs};
+use crate::commands::predict;
+use crate::commands::run;
+use crate::consent;
+use crate::context;
+use crate::exit::{Exit, Failure};
+use crate::language;
+use crate::output::{self, look, observer};
+use crate::runs;
+use crate::settings::config;
+
+/// The recording is so many blocks long: all predictions hang on it.
+const RECORDED_BLOCKS: u32 = 2;
+/// Tunes, prints, and says how the program ends.
+pub(crate) fn tune(args: &TuneArgs) -> Result<Exit, Failure> {
+    if args.advise {
+        return advise(args);
+    }
+    let begin = Instant::now();
+    let kept = args.run.as_deref().map(runs::stored).transpose()?;
+    let settings = settings(args, kept.as_ref())?;
+    consent::check(&settings)?;
+    let context = observer::of_run()?;
+    let from = model(kept, &settings, &context)?;
+    let model = &from.model;
+    let present = races::present(model);
+    let aim = races::aim(model, args.goal);
+    let cells = races::cells(model, args.workers_max, args.threads_max);
+    output::notice(text!(
+        "predicting {settings}",
+        settings = counted!(cells.len() as u64, "setting")
+    ));
+    let mut search = Search::new(aim, present, races::grid(model, cells));
+    let length = Length {
+        warmup: args.warmup,
+        measured: args.block,
+        seed: settings.plan.seed,
+    };
+    let server = Server::of(model.recorded.hand_out);
+    let threads_max = args.threads_max.max(present.threads);
+    let deadline = begin + args.budget;
+    let context = observer::quiet(&context);
+    let mut race = Race::new(&settings, server, length, threads_max, deadline, &context);
+    // Held for the length of the race; the recording had a claim of its own.
+    let claimed = ProjectLock::claim(&settings, Purpose::Run, &context)?;
+    let (mut ended, broken) = race.cells(&mut search)?;
+    let extras = match args.knobs {
+        true => extras(&mut race, &search, &mut ended)?,
+        false => Vec::new(),
+    };
+    race.stop_app();
+    drop(claimed);
+    let tuned = Tuned {
+        run: from.number,
+        command: &from.command,
+        model,
+        aim,
+        present,
+        search: &search,
+        broken: &broken,
+        extras: &extras,
+        redone: race.redone,
+        boots: race.boots,
+        ended,
+        measuring: begin.elapsed(),
+        budget: args.budget,
+    };
+    match args.json {
+        true => output::data(&tuned.json()),
+        false => output::page(&tuned.text(look::page_columns(), language::chosen())),
+    }
+    Ok(match ended {
+        RaceEnd::Interrupted => Exit::Interrupted,
+        _ if tuned.goal_met() => Exit::Ok,
+        _ => Exit::EXPECTATION_MISSED,
+    })
+}
+
+/// Settings of the runtime on the best cell, where the race came to an end of its own.
+fn extras(
+    race: &mut Race<'_>,
+    search: &Search,
+    ended: &mut RaceEnd,
+) -> Result<Vec<Extra>, Failure> {
+    let Some(outcome) = search
+        .outcome()
+        .filter(|_| matches!(ended, RaceEnd::Search(_)))
+    else {
+        return Ok(Vec::new());
+    };
+    let names = race.runtime_settings();
+    output::notice(text!(
+        "racing {settings} of the runtime on {workers} × {threads}",
+        settings = counted!(names.len() as u64, "setting"),
+        workers = outcome.best.cell.workers,
+        threads = outcome.best.cell.threads
+    ));
+    let (extras, early) = race.extras(outcome.best.cell, &names)?;
+    if early == Some(RaceEnd::Interrupted) {
+        *ended = RaceEnd::Interrupted;
+    }
+    Ok(extras.outcomes())
+}
+
+/// `--advise`: from a recorded run alone.
+fn advise(args: &TuneArgs) -> Result<Exit, Failure> {
+    let stored = runs::stored(args.run.as_deref().unwrap_or("LAST"))?;
+    let model = predict::model_of(&stored)?;
+    only_puma(&model)?;
+    let advice = whatif::advice::advise(&model);
+    let page = report::advice::Page {
+        run: stored.entry.number,
+        command: &stored.recording.meta.target.command,
+        threads: &breakdown::threads(&stored.recording),
+        model: &model,
+        advice: &advice,
+        replay_error: model.error(),
+    };
+    match args.json {
+        true => output::data(&page.json()),
+        false => output::page(&page.text(look::page_columns(), language::chosen())),
+    }
+    Ok(Exit::Ok)
+}
+
+/// Threads are what is tuned, and no other server that is seen from inside has several.
+fn only_puma(model: &Model) -> Result<(), Failure> {
+    if model.recorded.hand_out == HandOut::Shared {
+        return Err(Failure::new(
+            Exit::Usage,
+            "this server is not Puma and has one thread per worker; `hakaru predict --workers N` says what more workers would give",
+        ));
+    }
+    Ok(())
+}
+
+/// What is to be measured: what is typed now, over what was typed for the kept run, over the config file.
+fn settings(args: &TuneArgs, kept: Option<&StoredRun>) -> Result<Settings, Failure> {
+    let folder = context::current_folder()?;
+    let (config, url) = (args.config.as_deref(), args.url.as_ref());
+    let typed = crate::settings::typed(config, url, &args.flows, &args.command);
+    let typed = match kept {
+        Some(stored) => typed.over(&stored.recording.meta.typed),
+        None => typed,
+    };
+    let path = typed.config.map(PathBuf::from);
+    let run_args = RunArgs {
+        connections: args.connections,
+        rate: args.rate,
+        duration: Some(args.block * RECORDED_BLOCKS),
+        warmup: Some(args.warmup),
+        url: typed.url,
+        flows: typed.flows,
+        command: typed.command,
+        ..RunArgs::default()
+    };
+    let loaded = config::load(path.as_deref(), &folder)?;
+    let mut settings = crate::settings::resolve(&run_args, loaded)?;
+    settings.part_of = "tune";
+    Ok(settings)
+}
+
+/// What predictions come from.
+struct PredictionBasis {
+    number: Option<i64>,
+    command: String,
+    model: Model,
+}
+
+fn model(
+    kept: Option<StoredRun>,
+    settings: &Settings,
+    context: &Context,
+) -> Result<PredictionBasis, Failure> {
+    if let Some(stored) = kept {
+        doubt(&stored.recording);
+        return Ok(PredictionBasis {
+            number: Some(stored.entry.number),
+            command: stored.recording.meta.target.command.clone(),
+            model: races::under(predict::model_of(&stored)?, settings),
+        });
+    }
+    output::notice(text!("recording the app as it is"));
+    let (recording, number) = run::record(settings, context)?;
+    if context.is_stopped() {
+        return Err(Failure::new(
+            Exit::Interrupted,
+            "interrupted while the app was recorded; nothing was compared",
+        ));
+    }
+    doubt(&recording);
+    let (joined, breakdown) = (breakdown::join(&recording), breakdown::of(&recording));
+    let model = Model::of(&recording, &joined, &breakdown).map_err(|error| {
+        Failure::new(Exit::Failed, format!("this app cannot be tuned: {error}"))
+    })?;
+    Ok(PredictionBasis {
+        number,
+        command: recording.meta.target.command.clone(),
+        model,
+    })
+}
+
+/// Says where what all is predicted from are redirects or refusals.
+fn doubt(recording: &Recording) {
+    if let Some(doubt) = findings::hollow(runs::statuses(recording)) {
+        output::notice(text!("hakaru: {doubt}", doubt));
+    }
+}

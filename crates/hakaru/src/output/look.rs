@@ -1,0 +1,94 @@
+//! What the terminal can show: how wide, in which colours, with which signs.
+
+use std::env;
+use std::io::{self, IsTerminal};
+use std::os::fd::AsFd;
+use std::sync::OnceLock;
+
+use clap::ValueEnum;
+use rustix::termios::tcgetwinsize;
+
+/// Narrower and wider terminals get a page of this width: less has no room for a table, more is hard to read.
+const COLUMNS: std::ops::RangeInclusive<usize> = 60..=120;
+
+/// When to use colour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Colour {
+    /// On a terminal that shows it, unless `NO_COLOR` is set
+    #[default]
+    Auto,
+    /// Also in files and pipes
+    Always,
+    /// Never
+    Never,
+}
+
+static COLOUR: OnceLock<Colour> = OnceLock::new();
+
+/// Keeps what the command line says; the first call counts.
+pub(crate) fn choose(colour: Colour) {
+    let _ = COLOUR.set(colour);
+}
+
+/// Columns of what is printed on standard output.
+pub(crate) fn page_columns() -> usize {
+    columns(&io::stdout()).unwrap_or(report::text::COLUMNS)
+}
+
+/// Lines of the screen that standard output is shown on.
+pub(crate) fn page_rows() -> Option<usize> {
+    let out = io::stdout();
+    let size = out.is_terminal().then(|| tcgetwinsize(&out).ok()).flatten();
+    size.map(|size| size.ws_row.into()).filter(|rows| *rows > 0)
+}
+
+/// Columns of what is said on standard error; `None` where lines may be as long as they are, as in a log file.
+pub(crate) fn notice_columns() -> Option<usize> {
+    columns(&io::stderr())
+}
+
+/// The terminal's width, else that of the variable COLUMNS.
+fn columns(stream: &(impl IsTerminal + AsFd)) -> Option<usize> {
+    let of_terminal = || tcgetwinsize(stream).ok().map(|size| size.ws_col.into());
+    let of_terminal = stream.is_terminal().then(of_terminal).flatten();
+    let of_variable = || env::var("COLUMNS").ok()?.trim().parse().ok();
+    let known = of_terminal.filter(|columns| *columns > 0);
+    let columns: usize = known.or_else(of_variable)?;
+    Some(columns.clamp(*COLUMNS.start(), *COLUMNS.end()))
+}
+
+/// Whether `stream` gets colour (no-color.org; a terminal that calls itself dumb shows none).
+pub(crate) fn colour(stream: &impl IsTerminal) -> bool {
+    match COLOUR.get().copied().unwrap_or_default() {
+        Colour::Always => true,
+        Colour::Never => false,
+        Colour::Auto => {
+            let is_forbidden = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+            stream.is_terminal() && !is_forbidden && !is_dumb()
+        }
+    }
+}
+
+/// Whether the terminal knows no control sequences.
+pub(crate) fn is_dumb() -> bool {
+    env::var_os("TERM").is_some_and(|name| name == "dumb")
+}
+
+/// Whether the locale has no other signs than ASCII. Where no locale is set, as in many containers, terminals take UTF-8; who asks
+/// for Japanese has its signs.
+pub(crate) fn is_ascii() -> bool {
+    if crate::language::chosen() != words::Language::English {
+        return false;
+    }
+    let names = ["LC_ALL", "LC_CTYPE", "LANG"];
+    let set = (names.iter()).find_map(|name| env::var(name).ok().filter(|set| !set.is_empty()));
+    set.is_some_and(|set| set == "C" || set == "POSIX")
+}
+
+/// Text with the signs that the locale has.
+pub(crate) fn signs(text: &str) -> std::borrow::Cow<'_, str> {
+    match is_ascii() && !text.is_ascii() {
+        true => report::text::ascii(text).into(),
+        false => text.into(),
+    }
+}

@@ -1,0 +1,159 @@
+//! What the terminal shows while an app is measured.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use experiment::{Context, Observer, Phase, PhaseGuard, Settings};
+use figures::counted;
+use recording::{Exchange, Nanos};
+use words::{Text, text};
+
+use super::live::Live;
+use super::progress::{Progress, Ticker};
+use crate::context;
+use crate::exit::Failure;
+use crate::output;
+
+/// A context that shows each phase, for a run.
+///
+/// # Errors
+/// Signals cannot be watched.
+pub(crate) fn of_run() -> Result<Context, Failure> {
+    context(Arc::new(RunObserver::default()))
+}
+
+/// A context that shows only what the measurement has to say, for a series of them.
+///
+/// # Errors
+/// Signals cannot be watched.
+pub(crate) fn of_series() -> Result<Context, Failure> {
+    context(Arc::new(SeriesObserver::default()))
+}
+
+/// The same stop flag with the observer of a series.
+pub(crate) fn quiet(context: &Context) -> Context {
+    Context {
+        observer: Arc::new(SeriesObserver::default()),
+        stop: Arc::clone(&context.stop),
+    }
+}
+
+fn context(observer: Arc<dyn Observer>) -> Result<Context, Failure> {
+    Ok(Context {
+        observer,
+        stop: context::stop_flag()?,
+    })
+}
+
+/// Shows phases, and live figures while the app is loaded.
+#[derive(Default)]
+struct RunObserver {
+    live: Mutex<Option<(Live, Progress)>>,
+}
+
+impl Observer for RunObserver {
+    fn notice(&self, line: Text) {
+        output::notice(line);
+    }
+
+    fn enter(&self, phase: Phase<'_>) -> PhaseGuard {
+        let mut live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
+        *live = None;
+        let ticking = |phase: Text| -> PhaseGuard { Box::new(Ticker::start(phase)) };
+        match phase {
+            Phase::Reset(command) => {
+                let command = command.to_string();
+                output::notice(text!("resetting the data: {command}", command));
+                ticking(text!("resetting the data"))
+            }
+            Phase::Start(command) => {
+                let command = command.to_string();
+                output::notice(text!("starting the app: {command}", command));
+                ticking(text!("starting the app"))
+            }
+            Phase::Load(settings) => {
+                output::notice(announcement(settings));
+                let plan = &settings.plan;
+                *live = Some((Live::new(plan.warmup, plan.duration), Progress::new()));
+                Box::new(())
+            }
+            Phase::Explain => ticking(text!("asking the database for its plans")),
+            Phase::Stop => ticking(text!("stopping the app")),
+        }
+    }
+
+    fn loaded(&self, exchanges: &[Exchange], passed: Nanos) {
+        let mut live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((live, progress)) = &mut *live
+            && progress.is_live()
+        {
+            live.add(exchanges, passed);
+            progress.show_all(&live.lines(passed));
+        }
+    }
+}
+
+/// Shows a status line.
+struct SeriesObserver {
+    progress: Mutex<Progress>,
+}
+
+impl Default for SeriesObserver {
+    fn default() -> SeriesObserver {
+        SeriesObserver {
+            progress: Mutex::new(Progress::new()),
+        }
+    }
+}
+
+impl Observer for SeriesObserver {
+    fn notice(&self, line: Text) {
+        output::notice(line);
+    }
+
+    fn status(&self, line: Text) {
+        let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        progress.show(line);
+    }
+
+    fn clear_status(&self) {
+        let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        progress.clear();
+    }
+}
+
+fn announcement(settings: &Settings) -> Text {
+    let plan = &settings.plan;
+    let load = match &plan.pace {
+        load::Pace::Closed => counted!(u64::from(plan.connections), "connection"),
+        load::Pace::Constant { per_second } => text!(
+            "{rate} requests/s over at most {connections}",
+            rate = per_second.to_string(),
+            connections = counted!(u64::from(plan.connections), "connection")
+        ),
+        load::Pace::Scheduled(schedule) => {
+            text!("{rate} requests/s", rate = schedule.to_string())
+        }
+    };
+    let (url, duration) = (settings.endpoint.authority(), seconds(plan.duration));
+    match plan.warmup {
+        Nanos(0) => text!(
+            "loading {url}: {load} for {duration} s; Ctrl-C ends it with what was measured",
+            url,
+            load,
+            duration
+        ),
+        warmup => text!(
+            "loading {url}: {load} for {duration} s after {warmup} s of warm-up; Ctrl-C ends it with what was measured",
+            url,
+            load,
+            duration,
+            warmup = seconds(warmup)
+        ),
+    }
+}
+
+/// Without digits that say nothing: `20`, `0.5`.
+fn seconds(length: Nanos) -> String {
+    let text = format!("{:.2}", length.as_secs_f64());
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}

@@ -1,0 +1,135 @@
+//! Lines that say how far the work is: rewritten in place on a terminal, silent elsewhere.
+
+use std::io::{self, IsTerminal, Write};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use report::text::fit;
+use words::{Text, text};
+
+use super::look;
+use crate::language;
+
+/// How many lines stand on the screen. A message of another thread wipes them out before it is printed.
+static SHOWN: Mutex<usize> = Mutex::new(0);
+
+/// How often the time that has passed is written anew.
+const TICK: Duration = Duration::from_secs(1);
+
+/// Lines that are rewritten in place.
+pub(crate) struct Progress {
+    live: bool,
+}
+
+impl Progress {
+    /// Live when standard error is a terminal that can rewrite lines.
+    pub(crate) fn new() -> Progress {
+        Progress {
+            live: io::stderr().is_terminal() && !look::is_dumb(),
+        }
+    }
+
+    /// Whether somebody sees it.
+    pub(crate) fn is_live(&self) -> bool {
+        self.live
+    }
+
+    /// Shows `line` in place of what was shown last.
+    pub(crate) fn show(&mut self, line: impl Into<Text>) {
+        self.show_all(&[line.into()]);
+    }
+
+    /// Shows `lines` in place of what was shown last.
+    pub(crate) fn show_all(&mut self, lines: &[Text]) {
+        if !self.live {
+            return;
+        }
+        // A line as wide as the terminal would leave the cursor on the next one.
+        let columns = look::notice_columns().unwrap_or(report::text::COLUMNS) - 1;
+        let lines: Vec<String> = lines
+            .iter()
+            .map(|line| fit(&look::signs(&line.written_in(language::chosen())), columns))
+            .collect();
+        let mut shown = shown();
+        let _ = write!(
+            io::stderr().lock(),
+            "{}{}",
+            back(*shown),
+            lines.join("\r\n")
+        );
+        *shown = lines.len();
+    }
+
+    /// Wipes the lines out.
+    pub(crate) fn clear(&mut self) {
+        wipe();
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
+
+/// Takes what is shown from the screen.
+pub(super) fn wipe() {
+    let mut shown = shown();
+    if *shown > 0 {
+        let _ = write!(io::stderr().lock(), "{}", back(*shown));
+        *shown = 0;
+    }
+}
+
+/// To the begin of the first of `lines` lines, with nothing behind it.
+fn back(lines: usize) -> String {
+    match lines {
+        0 => String::new(),
+        1 => "\r\x1b[J".to_owned(),
+        more => format!("\x1b[{}A\r\x1b[J", more - 1),
+    }
+}
+
+fn shown() -> MutexGuard<'static, usize> {
+    SHOWN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Shows what is done, and for how many seconds, until it is dropped; silent elsewhere than on a terminal. The work stays on the calling
+/// thread: what it starts may be bound to the life of the thread.
+pub(crate) struct Ticker {
+    running: Option<(Sender<()>, JoinHandle<()>)>,
+}
+
+impl Ticker {
+    /// Begins to show `phase`.
+    pub(crate) fn start(phase: Text) -> Ticker {
+        let mut progress = Progress::new();
+        let (done, waiting) = channel::<()>();
+        let begin = Instant::now();
+        let tick = move || {
+            while waiting.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+                progress.show(text!(
+                    "  {phase}: {seconds} s passed",
+                    phase,
+                    seconds = begin.elapsed().as_secs()
+                ));
+            }
+        };
+        let is_live = io::stderr().is_terminal() && !look::is_dumb();
+        Ticker {
+            running: is_live.then(|| (done, std::thread::spawn(tick))),
+        }
+    }
+}
+
+impl Drop for Ticker {
+    fn drop(&mut self) {
+        if let Some((done, thread)) = self.running.take() {
+            drop(done);
+            // A tick that panicked has shown less; the work is what counts.
+            let _ = thread.join();
+        }
+    }
+}

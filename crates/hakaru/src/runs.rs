@@ -1,0 +1,110 @@
+//! The runs that were kept in the current folder.
+
+use experiment::Settings;
+use recording::{Outcome, Recording};
+use store::{JournalEntry, RunRef, Store, StoreError, StoredRun};
+use words::text;
+
+use crate::context;
+use crate::exit::{Exit, Failure};
+use crate::output;
+use crate::revision::Revision;
+
+/// The store of the current folder, which must be there.
+pub(crate) fn open() -> Result<Store, Failure> {
+    let folder = context::current_folder()?;
+    if !Store::path_in(&folder).exists() {
+        // As the store itself says of a database without a run; looking must not make one.
+        let error = StoreError::NoRun {
+            wanted: RunRef::Last,
+            path: Store::path_in(&folder),
+        };
+        return Err(Failure::new(Exit::Failed, error));
+    }
+    Store::open(&folder).map_err(|error| Failure::new(Exit::Failed, error))
+}
+
+/// Commit and dirty state of a run that was kept in the current folder.
+pub(crate) fn revision_of(number: i64) -> Option<(String, String)> {
+    let known = open().ok()?.journal(number).ok()??;
+    Some((known.commit, known.dirty))
+}
+
+/// The run of that name in this folder's store.
+pub(crate) fn stored(run: &str) -> Result<StoredRun, Failure> {
+    let wanted: RunRef = run
+        .parse()
+        .map_err(|error| Failure::new(Exit::Usage, error))?;
+    open()?
+        .load(wanted)
+        .map_err(|error| Failure::new(Exit::Failed, error))
+}
+
+/// Keeps the line of a run that has just been measured. Without it the run is kept all the same.
+pub(crate) fn keep(settings: &Settings, revision: Revision, number: i64, recording: &Recording) {
+    let entry = JournalEntry {
+        commit: revision.commit,
+        dirty: revision.dirty,
+        dirty_hash: revision.dirty_hash,
+        settings: settings.journal_lines(),
+        ..figures(recording)
+    };
+    let kept = Store::open(&settings.project).and_then(|store| store.put_journal(number, &entry));
+    if let Err(error) = kept {
+        output::notice(text!(
+            "hakaru: {why}; the journal lacks this run's line",
+            why = error.to_string()
+        ));
+    }
+}
+
+/// The figures of a run for its line.
+pub(crate) fn figures(recording: &Recording) -> JournalEntry {
+    let breakdown = breakdown::of(recording);
+    let overall = &breakdown.overall;
+    let percentiles = report::facts::Percentiles::of(&overall.latency);
+    let view = report::View {
+        number: None,
+        recording,
+        breakdown: &breakdown,
+        findings: &[],
+        revision: None,
+    };
+    JournalEntry {
+        score: recording.score.as_ref().and_then(|score| score.points),
+        rps: report::facts::answered_per_second(&view),
+        latency_ms: [percentiles.p50, percentiles.p95, percentiles.p99],
+        errors: overall.errors,
+        checks_failed: overall.checks_failed,
+        ..JournalEntry::default()
+    }
+}
+
+/// Status and count of what was answered, one by one.
+pub(crate) fn statuses(recording: &Recording) -> impl Iterator<Item = (u16, u64)> {
+    let exchanges = recording.exchanges.iter();
+    exchanges.filter_map(|one| (one.status > 0).then_some((one.status, 1)))
+}
+
+/// How the program ends after a run that was measured.
+///
+/// `number` is the run's in the store; `None` when it could not be kept.
+pub(crate) fn exit_of(recording: &Recording, number: Option<i64>) -> Exit {
+    let measured = |outcome| {
+        recording
+            .exchanges
+            .iter()
+            .any(|exchange| recording.window.contains(exchange.due) && exchange.outcome == outcome)
+    };
+    let failed = Outcome::ALL
+        .into_iter()
+        .filter(|outcome| !matches!(outcome, Outcome::Ok | Outcome::Unanswered))
+        .any(measured);
+    match recording.meta.ended_early.as_deref() {
+        Some("interrupted") => Exit::Interrupted,
+        Some(_) => Exit::TargetDied,
+        None if failed => Exit::RequestsFailed,
+        None if number.is_none() => Exit::NotKept,
+        None => Exit::Ok,
+    }
+}
