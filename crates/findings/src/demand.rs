@@ -295,12 +295,11 @@ impl Gain {
         let p95 = |ratio: f64| text!("p95 {changed}", changed = changed(ratio));
         let (share, text) = if is_open {
             let (low, high) = (changed(gain.p95.low), changed(gain.p95.high));
-            let text = text!(
-                "{p95} ({high} to {low})",
-                p95 = p95(gain.p95.ratio),
-                high,
-                low
-            );
+            let p95 = p95(gain.p95.ratio);
+            let text = match low == high {
+                true => p95,
+                false => text!("{p95} ({high} to {low})", p95, high, low),
+            };
             (1.0 - gain.mean.ratio, text)
         } else {
             let text = text!(
@@ -487,5 +486,7 @@ mod tests {
             "no more requests/s, p95 as now",
         );
         check(ratio(1.0, 1.0, 1.0), half, true, "p95 −52% (−48% to −55%)");
+        let same = ratio(1.0, 1.0, 1.0);
+        check(same, same, true, "p95 as now");
     }
 }

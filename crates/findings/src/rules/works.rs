@@ -168,6 +168,8 @@ fn of(context: &Context<'_>, work: &Work) -> Option<Finding> {
     evidence.extend(lines);
     evidence.extend(settings(context, work));
     let exact = variable(context, work);
+    // The replay takes all of it away; how much of it the remedy takes of a hint's work is not known.
+    let is_bound = work.confidence == Confidence::Low;
     Some(Finding {
         rule: work.rule,
         title: title(text!(
@@ -187,13 +189,20 @@ fn of(context: &Context<'_>, work: &Work) -> Option<Finding> {
                 None => Safety::Code,
             },
         },
-        estimated_gain: text!(
-            "{gain}: {time} in all is spent on it",
-            gain = gain.at_most(),
-            time = ms(time)
-        ),
+        estimated_gain: match is_bound {
+            true => text!(
+                "at most {gain}: {time} in all is spent on it",
+                gain = gain.text,
+                time = ms(time)
+            ),
+            false => text!(
+                "{gain}: {time} in all is spent on it",
+                gain = gain.at_most(),
+                time = ms(time)
+            ),
+        },
         gain_share: gain.share,
-        gain: gain.replayed,
+        gain: gain.replayed.filter(|_| !is_bound),
         confidence: work.confidence,
     })
 }

@@ -73,6 +73,11 @@ pub(super) fn write_titles(page: &mut Page, view: &View<'_>) {
             let label = page.label(text!("Gain:"));
             page.paragraph(INDENT, label, Ink::Good, &finding.estimated_gain, 2);
         }
+        // The others are likely at least.
+        if finding.confidence == Confidence::Low {
+            let label = page.label(text!("Sure:"));
+            page.paragraph(INDENT, label, Ink::Plain, certainty(finding), 1);
+        }
         // A failure is shown with its request and answer wherever it stands.
         if finding.rule == "errors" {
             write_evidence(page, &finding.evidence);
@@ -120,12 +125,16 @@ fn write_fix(page: &mut Page, finding: &Finding, whole: bool) {
     }
 }
 
-fn sure(finding: &Finding) -> Text {
-    let sure = match finding.confidence {
+fn certainty(finding: &Finding) -> Text {
+    match finding.confidence {
         Confidence::Low => text!("low confidence (a hint)"),
         Confidence::Medium => text!("medium confidence (likely)"),
         Confidence::High => text!("high confidence (shown by the evidence)"),
-    };
+    }
+}
+
+fn sure(finding: &Finding) -> Text {
+    let sure = certainty(finding);
     let safe = match finding.remedy.safety {
         Safety::Safe => text!(". Risk: none; it can be taken back"),
         Safety::Careful => text!(". Risk: changes memory use or timing"),
