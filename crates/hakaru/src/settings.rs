@@ -181,6 +181,7 @@ fn plan(args: &RunArgs, config: &Config) -> Result<Plan, Failure> {
         seed: args.seed.or(load.seed).unwrap_or(default.seed),
         drain: nanos(DRAIN),
         answer_timeout: load.timeout.map_or(default.answer_timeout, nanos),
+        keep_bodies: args.keep_bodies || load.keep_bodies,
         ..default
     })
 }

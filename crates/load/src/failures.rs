@@ -3,23 +3,12 @@
 use recording::{Failure, Outcome, TextId};
 
 use crate::FAILURES_MAX;
-
-/// Bytes of a request or an answer that an example keeps.
-const EXAMPLE_BYTES_MAX: usize = 2048;
-const REDACTED: &str = "[redacted]";
-/// Headers whose value is a secret.
-const SECRET_HEADERS: [&str; 4] = [
-    "authorization",
-    "cookie",
-    "proxy-authorization",
-    "set-cookie",
-];
-/// A field of a form or query whose name holds one of these has a secret value.
-const SECRET_FIELDS: [&str; 5] = ["pass", "pwd", "secret", "token", "csrf"];
+use crate::redact::{self, Bodies};
 
 /// Collects failures; at most [`FAILURES_MAX`] kinds.
 #[derive(Debug, Default)]
 pub(crate) struct Failures {
+    pub(crate) bodies: Bodies,
     kinds: Vec<Kind>,
 }
 
@@ -54,7 +43,7 @@ impl Failures {
             None => self.keep(Kind {
                 step: failed.step,
                 reason_kind: reason_kind.to_owned(),
-                failure: example(failed),
+                failure: example(failed, self.bodies),
             }),
         }
     }
@@ -89,96 +78,16 @@ impl Failures {
     }
 }
 
-/// An answer for people, its secrets taken out and its body shortened.
-pub(crate) fn shown_answer(head: &[u8], body: &[u8]) -> String {
-    let mut text = redact_head(head);
-    text.push_str(&shorten(body));
-    text
-}
-
-fn example(failed: &Failed<'_>) -> Failure {
+fn example(failed: &Failed<'_>, bodies: Bodies) -> Failure {
     Failure {
         outcome: failed.outcome,
         line: failed.line,
         place: failed.place.to_owned(),
         reason: failed.reason.to_owned(),
-        request: shown_request(failed.request),
-        response: shown_answer(failed.response_head, failed.response_body),
+        request: redact::request(failed.request, bodies),
+        response: redact::answer(failed.response_head, failed.response_body, bodies),
         count: 1,
     }
-}
-
-/// A request for people, its secrets taken out.
-pub(crate) fn shown_request(request: &[u8]) -> String {
-    let end = find(request, b"\r\n\r\n").map_or(request.len(), |end| end + 4);
-    let (head, body) = request.split_at(end);
-    let mut text = redact_head(head);
-    if body.is_empty() {
-        return text;
-    }
-    let is_form = find(
-        &head.to_ascii_lowercase(),
-        b"application/x-www-form-urlencoded",
-    )
-    .is_some();
-    if is_form {
-        text.push_str(&redact_fields(&shorten(body)));
-    } else {
-        // What is secret in other kinds of bodies cannot be told, so that none of it is kept.
-        text.push_str(&format!("[{} bytes of body]", body.len()));
-    }
-    text
-}
-
-fn redact_head(head: &[u8]) -> String {
-    let mut text = String::new();
-    for line in shorten(head).split_inclusive('\n') {
-        let name = line.split(':').next().unwrap_or("");
-        if SECRET_HEADERS
-            .iter()
-            .any(|secret| name.eq_ignore_ascii_case(secret))
-        {
-            text.push_str(&format!("{name}: {REDACTED}\r\n"));
-        } else if let Some((path, query)) = line.split_once('?').filter(|_| text.is_empty()) {
-            let (query, version) = query.split_once(' ').unwrap_or((query, ""));
-            text.push_str(&format!("{path}?{} {version}", redact_fields(query)));
-        } else {
-            text.push_str(line);
-        }
-    }
-    text
-}
-
-/// Takes secret values out of `name=value&…`.
-fn redact_fields(fields: &str) -> String {
-    let redacted: Vec<String> = fields
-        .split('&')
-        .map(|field| match field.split_once('=') {
-            Some((name, _)) if is_secret(name) => format!("{name}={REDACTED}"),
-            _ => field.to_owned(),
-        })
-        .collect();
-    redacted.join("&")
-}
-
-fn is_secret(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    SECRET_FIELDS.iter().any(|secret| name.contains(secret))
-}
-
-fn shorten(bytes: &[u8]) -> String {
-    let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(EXAMPLE_BYTES_MAX)]);
-    if bytes.len() > EXAMPLE_BYTES_MAX {
-        format!("{shown}…")
-    } else {
-        shown.into_owned()
-    }
-}
-
-fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
-    bytes
-        .windows(wanted.len())
-        .position(|window| window == wanted)
 }
 
 #[cfg(test)]
@@ -199,32 +108,22 @@ mod tests {
     }
 
     #[test]
-    fn secrets_are_taken_out() {
-        let mut failures = Failures::default();
-        failures.count(&failed(
-            "why",
-            b"POST /login?token=abc&a=1 HTTP/1.1\r\nCookie: s=1\r\nauthorization: Basic x\r\n\
-              Content-Type: application/x-www-form-urlencoded\r\n\r\nname=a&password=b&x=1",
-        ));
-        let failure = failures.into_vec().remove(0);
+    fn an_example_keeps_a_body_only_when_it_is_asked_for() {
+        let example = |bodies| {
+            let mut failures = Failures {
+                bodies,
+                ..Failures::default()
+            };
+            failures.count(&failed("why", b"GET / HTTP/1.1\r\nCookie: s=1\r\n\r\n"));
+            failures.into_vec().remove(0)
+        };
+        let failure = example(Bodies::Measured);
         assert_eq!(
             failure.request,
-            "POST /login?token=[redacted]&a=1 HTTP/1.1\r\nCookie: [redacted]\r\n\
-             authorization: [redacted]\r\nContent-Type: application/x-www-form-urlencoded\r\n\r\n\
-             name=a&password=[redacted]&x=1"
+            "GET / HTTP/1.1\r\nCookie: [redacted]\r\n\r\n"
         );
-        assert_eq!(
-            failure.response,
-            "HTTP/1.1 200 OK\r\nSet-Cookie: [redacted]\r\n\r\nhello"
-        );
-    }
-
-    #[test]
-    fn other_bodies_are_not_kept() {
-        assert_eq!(
-            shown_request(b"POST / HTTP/1.1\r\n\r\n{\"password\":\"x\"}"),
-            "POST / HTTP/1.1\r\n\r\n[16 bytes of body]"
-        );
+        assert!(!failure.response.contains("hello"), "{}", failure.response);
+        assert!(example(Bodies::Shown).response.contains("hello"));
     }
 
     #[test]

@@ -9,6 +9,7 @@ use crate::failures::{Failed, Failures};
 use crate::figures::{Ended, Figures};
 use crate::notes::Notes;
 use crate::poller::Engine;
+use crate::redact::Bodies;
 use crate::tables::Tables;
 
 /// What a worker leaves.
@@ -54,6 +55,13 @@ impl<'a> Ledger<'a> {
             window,
             book,
         }
+    }
+
+    /// The same with examples of failures that show their bodies, or do not.
+    #[must_use]
+    pub(crate) fn keeping(mut self, bodies: Bodies) -> Self {
+        self.share.failures.bodies = bodies;
+        self
     }
 
     /// Whether exchanges are told apart, so that each needs a number of its own.

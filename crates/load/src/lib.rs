@@ -42,6 +42,7 @@ mod outcome;
 mod plan;
 mod poller;
 mod probe;
+mod redact;
 mod run;
 mod schedule;
 mod search;

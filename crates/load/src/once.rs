@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use recording::{Nanos, Outcome};
 use scenario::{Over, Scenario, Session, User};
 
-use crate::failures::{shown_answer, shown_request};
 use crate::http1::{AnswerReader, Limits};
 use crate::outcome::LoadError;
 use crate::plan::Plan;
+use crate::redact::{self, Bodies};
 use crate::run::tls_of;
 use crate::stream::{Address, Blocking};
 use crate::tls::TlsClient;
@@ -162,8 +162,8 @@ impl Pass<'_> {
             time,
             body_bytes: self.reader.body_bytes(),
             faults,
-            request: shown_request(&request),
-            response: shown_answer(answer.head, answer.body),
+            request: redact::request(&request, Bodies::Measured),
+            response: redact::answer(answer.head, answer.body, Bodies::Shown),
             is_message: false,
         }
     }
@@ -201,7 +201,7 @@ impl Pass<'_> {
                 .split_once("\r\n\r\n")
                 .map_or("", |(_, said)| said)
                 .to_owned(),
-            response: shown_answer(&[], &self.heard),
+            response: redact::answer(&[], &self.heard, Bodies::Shown),
             is_message: true,
         }
     }

@@ -47,6 +47,8 @@ pub struct Plan {
     pub engine: Engine,
     /// Which requests carry a number where exchanges are handed over one by one.
     pub numbered: Numbered,
+    /// Whether examples of failed requests keep bodies, which may hold secrets.
+    pub keep_bodies: bool,
 }
 
 /// Which requests carry a number, by which the app tells of them.
@@ -120,6 +122,7 @@ impl Default for Plan {
             trust: Trust::default(),
             engine: Engine::default(),
             numbered: Numbered::default(),
+            keep_bodies: false,
         }
     }
 }

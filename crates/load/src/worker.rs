@@ -25,6 +25,7 @@ use crate::ledger::{Book, Ledger, Share};
 use crate::level::Level;
 use crate::plan::Plan;
 use crate::poller::{Engine, Gather, Poller, Ready};
+use crate::redact::Bodies;
 use crate::schedule::{Pacer, Schedule};
 use crate::stream::Address;
 use crate::tls::TlsClient;
@@ -117,7 +118,8 @@ impl<'a> Worker<'a> {
             pacer: task.schedule.map(pacer),
             sweep_at: task.start,
             level_at: task.start + LEVEL_EVERY,
-            ledger: Ledger::new(task.scenario, task.window, book),
+            ledger: Ledger::new(task.scenario, task.window, book)
+                .keeping(Bodies::shown_if(plan.keep_bodies)),
             poller: Poller::new(task.engine)?,
             ids: Ids::new(
                 task.id_base,

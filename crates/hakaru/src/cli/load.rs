@@ -86,6 +86,10 @@ pub(crate) struct LoadArgs {
     #[arg(long)]
     pub(crate) no_keepalive: bool,
 
+    /// Keep the bodies of failed requests as examples, which may hold secrets
+    #[arg(long)]
+    pub(crate) keep_bodies: bool,
+
     /// A host other than this machine that may be loaded; may be repeated
     #[arg(long, value_name = "HOST")]
     pub(crate) host_ok: Vec<String>,

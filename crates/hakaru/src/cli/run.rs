@@ -46,6 +46,10 @@ pub(crate) struct RunArgs {
     #[arg(long = "flow", value_name = "FILE.hurl[:WEIGHT]")]
     pub(crate) flows: Vec<String>,
 
+    /// Keep the bodies of failed requests as examples, which may hold secrets
+    #[arg(long)]
+    pub(crate) keep_bodies: bool,
+
     /// Threads of the load generator [default: 1]
     #[arg(long, value_name = "N")]
     pub(crate) generator_threads: Option<u32>,

@@ -64,6 +64,7 @@ pub(crate) struct Load {
     pub(crate) timeout: Option<Duration>,
     pub(crate) generator_threads: Option<u32>,
     pub(crate) seed: Option<u64>,
+    pub(crate) keep_bodies: bool,
     pub(crate) level_up: Option<LevelUp>,
 }
 

@@ -41,7 +41,8 @@ fn an_app_that_dies_in_warm_up_is_quoted_too() {
 fn answers_of_500_are_shown_with_one_example() {
     let project = Project::new("run ->(env) { [500, {\"x-why\" => \"42\"}, [\"no cheese\"]] }\n");
     let parts = ["server error", "no cheese", "Every request failed"];
-    project.run().check(4, &parts);
+    let run = project.end(&["run", "--full", "--keep-bodies"]);
+    run.check(4, &parts);
     let kept = project.report();
     assert_eq!(kept["errors"], kept["requests"]);
     assert_eq!(kept["findings"][0]["id"], "errors");

@@ -7,6 +7,7 @@ mod during;
 mod full;
 mod interrupt;
 mod prune;
+mod secrets;
 mod start;
 mod support;
 mod usage;

@@ -165,6 +165,7 @@ fn plan(args: &LoadArgs, config: &Config) -> Result<Plan, Failure> {
         answer_timeout: args.timeout.map_or(default.answer_timeout, nanos),
         connect_timeout: args.connect_timeout.map_or(default.connect_timeout, nanos),
         keep_alive: !args.no_keepalive,
+        keep_bodies: args.keep_bodies || config.load.keep_bodies,
         via: args
             .connect_to
             .as_deref()

@@ -1,0 +1,269 @@
+//! Requests and answers as people may read and pass them on: secrets are taken out.
+//!
+//! What is secret cannot be known, so what is shown is listed: values of headers that say how HTTP is spoken, names of query
+//! parameters and form fields, and bodies only when the user asks for them.
+
+/// Bytes of a request or an answer that are shown.
+const BYTES_MAX: usize = 2048;
+const REDACTED: &str = "[redacted]";
+/// Headers whose value is shown (RFC 9110, 9111, 6455; what servers add about themselves). A URL in one keeps the names of
+/// its query only.
+const SHOWN_HEADERS: [&str; 43] = [
+    "accept",
+    "accept-charset",
+    "accept-encoding",
+    "accept-language",
+    "accept-ranges",
+    "age",
+    "allow",
+    "cache-control",
+    "connection",
+    "content-encoding",
+    "content-language",
+    "content-length",
+    "content-range",
+    "content-type",
+    "date",
+    "expect",
+    "expires",
+    "hakaru-request",
+    "host",
+    "keep-alive",
+    "last-modified",
+    "location",
+    "origin",
+    "pragma",
+    "range",
+    "referer",
+    "referrer-policy",
+    "retry-after",
+    "sec-websocket-version",
+    "server",
+    "server-timing",
+    "strict-transport-security",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+    "user-agent",
+    "vary",
+    "via",
+    "x-content-type-options",
+    "x-frame-options",
+    "x-powered-by",
+    "x-runtime",
+];
+
+/// Whether bodies are shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Bodies {
+    /// Their first bytes, as they came.
+    Shown,
+    /// Their length and type.
+    #[default]
+    Measured,
+}
+
+impl Bodies {
+    pub(crate) fn shown_if(shown: bool) -> Bodies {
+        match shown {
+            true => Bodies::Shown,
+            false => Bodies::Measured,
+        }
+    }
+}
+
+/// Returns an answer for people.
+pub(crate) fn answer(head: &[u8], body: &[u8], bodies: Bodies) -> String {
+    let mut text = redact_head(head);
+    match bodies {
+        Bodies::Shown => text.push_str(&shorten(body)),
+        Bodies::Measured => text.push_str(&measured(body, "; --keep-bodies keeps them")),
+    }
+    text
+}
+
+/// Returns a request for people. Of a form, the names of its fields are shown.
+pub(crate) fn request(request: &[u8], bodies: Bodies) -> String {
+    let end = find(request, b"\r\n\r\n").map_or(request.len(), |end| end + 4);
+    let (head, body) = request.split_at(end);
+    let mut text = redact_head(head);
+    let form = b"application/x-www-form-urlencoded";
+    let is_form = find(&head.to_ascii_lowercase(), form).is_some();
+    match (bodies, is_form) {
+        (Bodies::Shown, _) => text.push_str(&shorten(body)),
+        (Bodies::Measured, true) => text.push_str(&redact_fields(&shorten(body))),
+        (Bodies::Measured, false) => text.push_str(&measured(body, "")),
+    }
+    text
+}
+
+fn measured(body: &[u8], hint: &str) -> String {
+    match body.len() {
+        0 => String::new(),
+        length => format!("[{length} bytes of body{hint}]"),
+    }
+}
+
+fn redact_head(head: &[u8]) -> String {
+    let text = shorten(head);
+    let mut lines = text.split_inclusive('\n');
+    let mut shown = lines.next().map(redact_urls).unwrap_or_default();
+    for line in lines {
+        let end = line.trim_end_matches(['\r', '\n']);
+        match end.split_once(':') {
+            _ if end.is_empty() => shown.push_str(line),
+            Some((name, value)) if is_shown(name) => {
+                shown.push_str(&format!("{name}:{}\r\n", redact_urls(value)));
+            }
+            Some((name, _)) => shown.push_str(&format!("{name}: {REDACTED}\r\n")),
+            // Part of a folded header, or of one that was cut off.
+            None => shown.push_str(&format!("{REDACTED}\r\n")),
+        }
+    }
+    shown
+}
+
+fn is_shown(name: &str) -> bool {
+    SHOWN_HEADERS
+        .iter()
+        .any(|shown| name.eq_ignore_ascii_case(shown))
+}
+
+/// Takes values out of the queries of the URLs in a line, and names and passwords out of what stands before their hosts.
+fn redact_urls(line: &str) -> String {
+    let words = line.split_inclusive([' ', ',', '\r', '\n']);
+    words.map(redact_url).collect()
+}
+
+fn redact_url(word: &str) -> String {
+    let end = word.trim_end_matches([' ', ',', '\r', '\n']);
+    let after = &word[end.len()..];
+    let (path, query) = match end.split_once('?') {
+        Some((path, query)) => (path, format!("?{}", redact_fields(query))),
+        None => (end, String::new()),
+    };
+    let path = match path.split_once("://") {
+        Some((scheme, rest)) => {
+            let host_end = rest.find('/').unwrap_or(rest.len());
+            match rest[..host_end].rfind('@') {
+                Some(at) => format!("{scheme}://{REDACTED}{}", &rest[at..]),
+                None => path.to_owned(),
+            }
+        }
+        None => path.to_owned(),
+    };
+    format!("{path}{query}{after}")
+}
+
+/// Takes the values out of `name=value&…`.
+fn redact_fields(fields: &str) -> String {
+    let redacted: Vec<String> = fields
+        .split('&')
+        .map(|field| match field.split_once('=') {
+            Some((name, value)) if !value.is_empty() => format!("{name}={REDACTED}"),
+            Some(_) => field.to_owned(),
+            // A value without a name.
+            None if field.is_empty() => String::new(),
+            None => REDACTED.to_owned(),
+        })
+        .collect();
+    redacted.join("&")
+}
+
+fn shorten(bytes: &[u8]) -> String {
+    let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(BYTES_MAX)]);
+    if bytes.len() > BYTES_MAX {
+        format!("{shown}…")
+    } else {
+        shown.into_owned()
+    }
+}
+
+fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
+    bytes
+        .windows(wanted.len())
+        .position(|window| window == wanted)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const LOGIN: &[u8] =
+        b"POST /login?token=abc&a=1&raw HTTP/1.1\r\nCookie: s=1\r\nX-Api-Key: k\r\n\
+        Referer: http://u:p@h.example/a?b=c\r\n\
+        Content-Type: application/x-www-form-urlencoded\r\n\r\nname=a&password=b&x=";
+
+    #[test]
+    fn of_a_request_names_are_shown_and_values_are_not() {
+        let head = "POST /login?token=[redacted]&a=[redacted]&[redacted] HTTP/1.1\r\nCookie: [redacted]\r\n\
+            X-Api-Key: [redacted]\r\nReferer: http://[redacted]@h.example/a?b=[redacted]\r\n\
+            Content-Type: application/x-www-form-urlencoded\r\n\r\n";
+        assert_eq!(
+            request(LOGIN, Bodies::Measured),
+            format!("{head}name=[redacted]&password=[redacted]&x=")
+        );
+        assert_eq!(
+            request(LOGIN, Bodies::Shown),
+            format!("{head}name=a&password=b&x=")
+        );
+    }
+
+    #[test]
+    fn other_bodies_are_measured() {
+        assert_eq!(
+            request(
+                b"POST / HTTP/1.1\r\n\r\n{\"password\":\"x\"}",
+                Bodies::Measured
+            ),
+            "POST / HTTP/1.1\r\n\r\n[16 bytes of body]"
+        );
+        let head = b"HTTP/1.1 302 Found\r\nSet-Cookie: s=1\r\nLocation: /a?t=1\r\n\r\n";
+        let shown =
+            "HTTP/1.1 302 Found\r\nSet-Cookie: [redacted]\r\nLocation: /a?t=[redacted]\r\n\r\n";
+        assert_eq!(
+            answer(head, b"hello", Bodies::Measured),
+            format!("{shown}[5 bytes of body; --keep-bodies keeps them]")
+        );
+        assert_eq!(answer(head, b"", Bodies::Measured), shown);
+        assert_eq!(
+            answer(head, b"hello", Bodies::Shown),
+            format!("{shown}hello")
+        );
+    }
+
+    #[test]
+    fn a_folded_or_a_cut_off_header_shows_nothing() {
+        let folded = b"HTTP/1.1 200 OK\r\nX-A: b\r\n SECRET\r\n\r\n";
+        assert!(!answer(folded, b"", Bodies::Measured).contains("SECRET"));
+        let long = format!(
+            "HTTP/1.1 200 OK\r\nX-A: {}SECRET\r\n\r\n",
+            "a".repeat(BYTES_MAX)
+        );
+        assert!(!answer(long.as_bytes(), b"", Bodies::Measured).contains("SECRET"));
+    }
+
+    proptest! {
+        #[test]
+        fn a_canary_is_in_nothing_that_is_shown(
+            header in "[A-Za-z-]{1,12}",
+            field in "[a-z]{0,5}",
+            fold in any::<bool>(),
+            is_form in any::<bool>(),
+        ) {
+            prop_assume!(!is_shown(&header));
+            let fold = if fold { "\r\n " } else { "" };
+            let kind = if is_form { "application/x-www-form-urlencoded" } else { "application/json" };
+            let sent = format!(
+                "POST /a?{field}=CANARY&CANARY HTTP/1.1\r\n{header}: {fold}CANARY\r\nContent-Type: {kind}\r\n\r\n{field}=CANARY"
+            );
+            let shown = request(sent.as_bytes(), Bodies::Measured);
+            prop_assert!(!shown.contains("CANARY"), "{shown}");
+            let shown = answer(sent.as_bytes(), b"CANARY", Bodies::Measured);
+            prop_assert!(!shown.contains("CANARY"), "{shown}");
+        }
+    }
+}
