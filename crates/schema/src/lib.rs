@@ -5,6 +5,7 @@
 //! of its own, and only what all three share stands beside them.
 
 pub mod mysql;
+pub mod outline;
 pub mod plan;
 pub mod postgres;
 pub mod rename;

@@ -22,6 +22,7 @@ mod native;
 mod needs;
 mod normal;
 mod order;
+mod outline;
 mod parse;
 mod read;
 mod renames;

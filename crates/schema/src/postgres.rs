@@ -13,6 +13,7 @@ mod interval;
 mod listed;
 mod model;
 mod name;
+mod outline;
 mod read;
 mod same;
 mod spell;
@@ -116,10 +117,24 @@ impl Schema {
         });
         for table in self.tables.values_mut() {
             table.indexes.retain(|name, _| named("index", name));
+            table.triggers.retain(|name, _| named("trigger", name));
+            table.policies.retain(|name, _| named("policy", name));
         }
-        self.views.retain(|name, _| kept("view", name));
-        self.types.retain(|name, _| kept("type", name));
-        self.sequences.retain(|name, _| kept("sequence", name));
+        self.views.retain(|name, view| match view.materialized {
+            true => kept("materialized view", name),
+            false => kept("view", name),
+        });
+        self.types.retain(|name, found| match &found.kind {
+            model::TypeKind::Enum(_) => kept("type", name),
+            model::TypeKind::Domain(_) => kept("domain", name),
+        });
+        // One that numbers a column goes with its table.
+        let tables = &self.tables;
+        self.sequences
+            .retain(|name, sequence| match &sequence.owned_by {
+                Some((table, _)) => tables.contains(table),
+                None => kept("sequence", name),
+            });
         self.functions.retain(|(name, _), _| kept("function", name));
         self.extensions.retain(|name, _| named("extension", name));
         self.schemas.retain(|name, _| named("schema", name));

@@ -14,6 +14,7 @@ mod hazards;
 mod lexer;
 mod model;
 mod normal;
+mod outline;
 mod parser;
 mod read;
 mod rebuild;

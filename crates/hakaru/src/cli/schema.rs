@@ -14,6 +14,7 @@ A PLACE is one of:
   postgres://user@host:port/database
   sqlite:path/to/file.db
   schema.sql                          a file
+  db/schema.rb, Schemafile            Rails' or Ridgepole's; read, not run
   schema/                             a folder: all its .sql files, in the order of their paths
   -                                   standard input
   git:REF:path                        a file or a folder as it is in a commit
@@ -114,6 +115,10 @@ pub(crate) struct ExportArgs {
     #[arg(value_name = "PLACE")]
     pub(crate) place: String,
 
+    /// What is printed
+    #[arg(long, default_value = "sql", conflicts_with = "split")]
+    pub(crate) format: Format,
+
     /// Write one file for each table (with its indexes and triggers), view and so on into this folder
     #[arg(long, value_name = "FOLDER")]
     pub(crate) split: Option<PathBuf>,
@@ -126,9 +131,34 @@ pub(crate) struct ExportArgs {
     #[arg(long)]
     pub(crate) allow_unseen: bool,
 
+    #[command(flatten)]
+    pub(crate) filter: Filter,
+
     /// Ask for the password
     #[arg(long)]
     pub(crate) password_prompt: bool,
+}
+
+/// What an export is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// Statements.
+    Sql,
+    /// Rails' schema.rb.
+    #[value(name = "schema.rb")]
+    Ruby,
+}
+
+/// What is left out.
+#[derive(Debug, Args)]
+pub(crate) struct Filter {
+    /// Look only at these, such as 'app_*', 'table:users' or 'billing.*'; may be repeated
+    #[arg(long, value_name = "[KIND:]GLOB")]
+    pub(crate) include: Vec<String>,
+
+    /// Leave these out, such as schema_migrations, 'partman.*' or 'table:events_p[0-9]*'; may be repeated
+    #[arg(long, value_name = "[KIND:]GLOB")]
+    pub(crate) exclude: Vec<String>,
 }
 
 /// How schemas are compared.
@@ -165,6 +195,9 @@ pub(crate) struct How {
     /// End with 0 although there are objects that are neither compared nor written, such as owners; they are named in any case
     #[arg(long)]
     pub(crate) allow_unseen: bool,
+
+    #[command(flatten)]
+    pub(crate) filter: Filter,
 
     /// Ask for the password
     #[arg(long)]

@@ -11,7 +11,9 @@ mod page;
 pub(crate) mod place;
 mod progress;
 pub(crate) mod prompt;
+mod scope;
 mod sides;
+mod texts;
 mod trouble;
 mod unseen;
 

@@ -9,5 +9,6 @@ mod cut_off;
 mod def;
 mod kept;
 mod program;
+mod rails;
 mod server;
 mod sqlite;

@@ -4,7 +4,7 @@
 //! every name in quotes unless the user wants the source's, short names of types, words of expressions in lower case.
 
 mod constraint;
-mod expression;
+pub(super) mod expression;
 mod object;
 mod table;
 

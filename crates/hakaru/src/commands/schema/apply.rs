@@ -14,7 +14,9 @@ use super::document::{self, Document, Outcome};
 use super::page;
 use super::place::{Access, Place};
 use super::progress::Watch;
+use super::scope::Scope;
 use super::sides::{self, Compared};
+use super::texts::{self, Texts};
 use super::trouble::{of_run, of_server};
 use super::unseen;
 use crate::cli::schema::ApplyArgs;
@@ -29,6 +31,7 @@ struct Work<'a> {
     wanted: Schema,
     /// What is on either side and not compared.
     unseen: Vec<Unseen>,
+    scope: Scope,
 }
 
 pub(super) fn run(args: &ApplyArgs) -> Result<Exit, Failure> {
@@ -50,9 +53,12 @@ pub(super) fn run(args: &ApplyArgs) -> Result<Exit, Failure> {
 fn directly(args: &ApplyArgs, place: &Place, to: &Place) -> Result<Exit, Failure> {
     let database = open(args, place)?;
     let server = database.server().clone();
-    let settings = args.how.settings(&server);
+    let texts = texts::of(to, &server)?;
+    let scope = sides::scope(&args.how, [&texts, &Texts::default()]);
+    let ready = sides::ready(&scope, &server)?;
+    let settings = args.how.settings(&server, sides::ready(&scope, &server)?);
     let mut there = to.connect(args.how.access())?;
-    let (wanted, mut unseen) = sides::read(there.as_deref_mut(), to, &server, &settings)?;
+    let (wanted, mut unseen) = sides::read(there.as_deref_mut(), &texts, &server, &settings)?;
     let mut database = database;
     unseen.extend(unseen::on(database.as_mut())?);
     let mut work = Work {
@@ -60,7 +66,8 @@ fn directly(args: &ApplyArgs, place: &Place, to: &Place) -> Result<Exit, Failure
         database,
         settings,
         wanted,
-        unseen: sides::once(unseen),
+        unseen: sides::seen_by(&ready, sides::once(unseen)),
+        scope,
     };
     let prepared = work.prepare()?;
     let document = work.document(place, &prepared);
@@ -80,7 +87,9 @@ fn kept(args: &ApplyArgs, path: &Path) -> Result<Exit, Failure> {
     }
     let mut database = open(args, &place)?;
     let server = database.server().clone();
-    let mut settings = args.how.settings(&server);
+    let scope = document.scope.clone();
+    let ready = sides::ready(&scope, &server)?;
+    let mut settings = args.how.settings(&server, sides::ready(&scope, &server)?);
     settings.allowed = Allowed {
         all: false,
         named: document.permissions(),
@@ -89,13 +98,14 @@ fn kept(args: &ApplyArgs, path: &Path) -> Result<Exit, Failure> {
     let read = runner::read(&texts, &server, &settings);
     let (wanted, _) = read.map_err(|error| of_run(&error))?;
     let cut_off = journal::unfinished(database.as_mut()).map_err(|error| of_server(&error))?;
-    let unseen = unseen::on(database.as_mut())?;
+    let unseen = sides::seen_by(&ready, unseen::on(database.as_mut())?);
     let mut work = Work {
         args,
         database,
         settings,
         wanted,
         unseen,
+        scope,
     };
     let steps = document.steps();
     let id = runner::plan_id(steps.iter().map(|step| step.sql.as_str()));
@@ -170,6 +180,7 @@ impl Work<'_> {
             wanted: self.wanted.clone(),
             plan: prepared.plan.clone(),
             unseen: self.unseen.clone(),
+            scope: self.scope.clone(),
         })
     }
 

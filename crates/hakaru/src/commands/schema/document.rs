@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::page::permission;
+use super::scope::Scope;
 use super::sides::Compared;
 use crate::exit::{Exit, Failure};
 
@@ -32,6 +33,9 @@ pub(super) struct Document {
     /// What is neither compared nor changed; older files do not say.
     #[serde(default)]
     pub(super) unseen: Vec<Hidden>,
+    /// What is left out; older files leave nothing out.
+    #[serde(default, skip_serializing_if = "Scope::is_all")]
+    pub(super) scope: Scope,
     /// The schema that the plan ends at.
     pub(super) wanted: Vec<String>,
     /// Set by `apply`.
@@ -111,6 +115,7 @@ pub(super) fn of(compared: &Compared) -> Document {
         wanted,
         plan,
         unseen,
+        scope,
     } = compared;
     Document {
         format: FORMAT.to_owned(),
@@ -120,6 +125,7 @@ pub(super) fn of(compared: &Compared) -> Document {
         fingerprint: fingerprint(from),
         statements: plan.statements.iter().map(line).collect(),
         unseen: unseen.iter().map(hidden).collect(),
+        scope: scope.clone(),
         wanted: wanted.statements(),
         outcome: None,
     }

@@ -7,12 +7,13 @@ use std::path::Path;
 
 use figures::counted;
 use schema::{Dialect, Object, Schema, Server};
+use schema_db::Unseen;
 use words::text;
 
-use super::options::everything;
+use super::options::forever;
 use super::place::{Access, Place};
-use super::{sides, unseen};
-use crate::cli::schema::ExportArgs;
+use super::{sides, texts, unseen};
+use crate::cli::schema::{ExportArgs, Format};
 use crate::exit::{Exit, Failure};
 use crate::output;
 
@@ -28,18 +29,30 @@ pub(super) fn run(args: &ExportArgs) -> Result<Exit, Failure> {
         (None, Some(dialect)) => dialect.server(),
         (None, None) => return Err(sides::unknown_dialect(&place.shown())),
     };
+    let texts = texts::of(&place, &server)?;
+    let scope = args.filter.scope();
+    let ready = sides::ready(&scope, &server)?;
     let settings = schema_db::runner::Settings {
         options: schema::PlanOptions::default(),
         allowed: schema::Allowed::default(),
         scratch: schema_db::runner::Scratch::Never,
-        keep: &everything,
+        keep: forever(sides::ready(&scope, &server)?),
     };
-    let (schema, mut unseen) = sides::read(database.as_deref_mut(), &place, &server, &settings)?;
+    let (schema, mut unseen) = sides::read(database.as_deref_mut(), &texts, &server, &settings)?;
+    unseen = sides::seen_by(&ready, unseen);
     if database.is_none() {
         // Statements that are not understood are written as they are.
         unseen.clear();
     }
     match &args.split {
+        _ if args.format == Format::Ruby => {
+            let dumped = rails_schema::dump(&schema.outline(), &server);
+            output::data(&dumped.text);
+            unseen.extend(dumped.lost.into_iter().map(|object| Unseen {
+                kind: object.kind.to_owned(),
+                name: object.name,
+            }));
+        }
         None => output::data(&script(&schema.statements(), &server)),
         Some(folder) => split(folder, &schema, &server)?,
     }

@@ -4,7 +4,8 @@ use schema::{Allowed, Object, PlanOptions, Product, Server};
 use schema_db::runner::{Scratch, Settings};
 
 use super::place::Access;
-use crate::cli::schema::{Dialect, How, ScratchArg};
+use super::scope::{Ready, Scope};
+use crate::cli::schema::{Dialect, Filter, How, ScratchArg};
 
 impl Dialect {
     /// The server that speaks it.
@@ -19,8 +20,8 @@ impl Dialect {
 }
 
 impl How {
-    /// What comparing needs; `server` is what texts are read for.
-    pub(super) fn settings(&self, server: &Server) -> Settings<'static> {
+    /// What comparing needs; `server` is what texts are read for, `ready` says what is looked at.
+    pub(super) fn settings(&self, server: &Server, ready: Ready) -> Settings<'static> {
         Settings {
             options: PlanOptions {
                 server: Some(server.clone()),
@@ -38,7 +39,7 @@ impl How {
                 ScratchArg::Auto => Scratch::Auto,
                 ScratchArg::Always => Scratch::Always,
             },
-            keep: &everything,
+            keep: forever(ready),
         }
     }
 
@@ -50,7 +51,18 @@ impl How {
     }
 }
 
-/// `hakaru schema` leaves nothing out.
-pub(super) fn everything(_: &Object) -> bool {
-    true
+impl Filter {
+    /// As typed.
+    pub(super) fn scope(&self) -> Scope {
+        Scope {
+            include: self.include.clone(),
+            exclude: self.exclude.clone(),
+            ..Scope::default()
+        }
+    }
+}
+
+/// A scope that lives as long as the program, which has one.
+pub(super) fn forever(ready: Ready) -> &'static dyn Fn(&Object) -> bool {
+    Box::leak(Box::new(move |object: &Object| ready.keeps(object)))
 }

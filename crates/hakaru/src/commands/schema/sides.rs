@@ -1,12 +1,15 @@
 //! The two schemas of a comparison, read and compared.
 
 use figures::counted;
+use rails_schema::Said;
 use schema::{Note, NoteKind, Plan, Schema, Server};
 use schema_db::runner::{self, Settings};
 use schema_db::{Database, Unseen};
 use words::text;
 
 use super::place::Place;
+use super::scope::{Ready, Scope};
+use super::texts::{self, Texts};
 use super::trouble::of_run;
 use super::unseen;
 use crate::cli::schema::{CompareArgs, Dialect, How};
@@ -29,6 +32,34 @@ pub(super) struct Compared {
     pub(super) plan: Plan,
     /// What is on either side and not compared.
     pub(super) unseen: Vec<Unseen>,
+    /// What was looked at.
+    pub(super) scope: Scope,
+}
+
+/// What is looked at when these texts are compared.
+pub(super) fn scope(how: &How, texts: [&Texts; 2]) -> Scope {
+    let mut scope = how.filter.scope();
+    let said = texts.into_iter().filter_map(|texts| texts.said.clone());
+    if let Some(said) = said.reduce(|a, b| Said {
+        views: a.views && b.views,
+        programs: a.programs && b.programs,
+        schemas: [a.schemas, b.schemas].concat(),
+    }) {
+        scope.narrow(&said);
+    }
+    scope
+}
+
+/// The scope as it can be asked.
+pub(super) fn ready(scope: &Scope, server: &Server) -> Result<Ready, Failure> {
+    scope.ready(server.default_schema.as_deref())
+}
+
+/// Nobody asked for what is left out.
+pub(super) fn seen_by(ready: &Ready, unseen: Vec<Unseen>) -> Vec<Unseen> {
+    let mut unseen = unseen;
+    unseen.retain(|each| ready.asks_for(&each.kind, &each.name));
+    unseen
 }
 
 /// Reads both places and plans.
@@ -46,16 +77,18 @@ pub(super) fn compare(args: &CompareArgs) -> Result<Compared, Failure> {
     let access = args.how.access();
     let (mut here, mut there) = (place.connect(access)?, to.connect(access)?);
     let server = server(here.as_deref(), there.as_deref(), [&place, &to], &args.how)?;
-    let settings = args.how.settings(&server);
+    let texts = (texts::of(&place, &server)?, texts::of(&to, &server)?);
+    let scope = scope(&args.how, [&texts.0, &texts.1]);
+    let settings = args.how.settings(&server, ready(&scope, &server)?);
     let (from, mut wanted, unseen) = if here.is_none() && there.is_none() {
-        let texts = (place.texts()?, to.texts()?);
-        let read = runner::read_both((&texts.0, &texts.1), &server, &settings);
+        let texts = (&texts.0.sources[..], &texts.1.sources[..]);
+        let read = runner::read_both(texts, &server, &settings);
         let (from, wanted, notes) = read.map_err(|error| of_run(&error))?;
         say_notes(&notes);
         (from, wanted, unseen::in_notes(&notes))
     } else {
-        let (from, mut unseen) = read(here.as_deref_mut(), &place, &server, &settings)?;
-        let (wanted, more) = read(there.as_deref_mut(), &to, &server, &settings)?;
+        let (from, mut unseen) = read(here.as_deref_mut(), &texts.0, &server, &settings)?;
+        let (wanted, more) = read(there.as_deref_mut(), &texts.1, &server, &settings)?;
         unseen.extend(more);
         (from, wanted, unseen)
     };
@@ -64,13 +97,15 @@ pub(super) fn compare(args: &CompareArgs) -> Result<Compared, Failure> {
         None => runner::plan(&from, &mut wanted, None, &settings),
     };
     let plan = plan.map_err(|error| of_run(&error))?;
+    let ready = ready(&scope, &server)?;
     Ok(Compared {
         place,
         server,
         from,
         wanted,
         plan,
-        unseen: once(unseen),
+        unseen: seen_by(&ready, once(unseen)),
+        scope,
     })
 }
 
@@ -84,7 +119,7 @@ pub(super) fn once(mut unseen: Vec<Unseen>) -> Vec<Unseen> {
 /// One schema and what is beside it, with a word about what was not understood.
 pub(super) fn read(
     database: Option<&mut (dyn Database + 'static)>,
-    place: &Place,
+    texts: &Texts,
     server: &Server,
     settings: &Settings<'_>,
 ) -> Result<(Schema, Vec<Unseen>), Failure> {
@@ -93,7 +128,7 @@ pub(super) fn read(
             let unseen = unseen::on(database)?;
             (runner::current(database, settings), unseen)
         }
-        None => (runner::read(&place.texts()?, server, settings), Vec::new()),
+        None => (runner::read(&texts.sources, server, settings), Vec::new()),
     };
     let (schema, notes) = read.map_err(|error| of_run(&error))?;
     say_notes(&notes);

@@ -110,7 +110,12 @@ impl Scope {
         let Some(default) = &self.default_schema else {
             return true;
         };
-        if self.target_schema.is_empty() || matches!(object.kind, "extension" | "privilege") {
+        if self.target_schema.is_empty()
+            || matches!(
+                object.kind,
+                "extension" | "privilege" | "index" | "trigger" | "policy"
+            )
+        {
             return true;
         }
         let schema = match (object.kind, object.name.split_once('.')) {

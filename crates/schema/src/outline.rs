@@ -1,0 +1,205 @@
+//! A schema of any dialect in one form, as far as all of them have it: what linting and other formats look at.
+//!
+//! Expressions and types are SQL of the schema's own dialect. What has no place here is listed by kind and name.
+
+use crate::{Object, Schema};
+
+/// A schema's tables and what they need.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outline {
+    /// Schemas apart from the default one (PostgreSQL).
+    pub schemas: Vec<String>,
+    /// Extensions (PostgreSQL).
+    pub extensions: Vec<String>,
+    /// Enum types with their labels (PostgreSQL).
+    pub enums: Vec<(String, Vec<String>)>,
+    /// In the schema's order.
+    pub tables: Vec<Table>,
+    /// Everything else.
+    pub others: Vec<Object>,
+}
+
+/// A table.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Table {
+    /// With its schema where that is not the default one.
+    pub name: String,
+    /// In order.
+    pub columns: Vec<Column>,
+    /// Columns of the primary key.
+    pub primary_key: Vec<String>,
+    /// Without those of constraints.
+    pub indexes: Vec<Index>,
+    /// Unique constraints, on PostgreSQL and SQLite.
+    pub uniques: Vec<Unique>,
+    /// Foreign keys.
+    pub foreign_keys: Vec<ForeignKey>,
+    /// Checks.
+    pub checks: Vec<Check>,
+    /// Exclusion constraints (PostgreSQL).
+    pub exclusions: Vec<Exclusion>,
+    /// The text.
+    pub comment: Option<String>,
+    /// Default character set (MySQL).
+    pub charset: Option<String>,
+    /// Default collation (MySQL).
+    pub collation: Option<String>,
+    /// Whether its rows are in the partitions of another table.
+    pub is_partition: bool,
+    /// What it has beside these, such as `partitioning`, `row security`.
+    pub others: Vec<String>,
+}
+
+/// A column.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Column {
+    /// Its name.
+    pub name: String,
+    /// As the server spells it, with what stands in parentheses, without array brackets and `unsigned`.
+    pub data_type: String,
+    /// One level of `[]`.
+    pub is_array: bool,
+    /// MySQL's integers and decimals.
+    pub is_unsigned: bool,
+    /// Whether NULL is refused.
+    pub is_not_null: bool,
+    /// The default, as SQL.
+    pub default: Option<String>,
+    /// `ON UPDATE` (MySQL).
+    pub on_update: Option<String>,
+    /// Whether the server numbers rows: `serial`, `AUTO_INCREMENT`, `AUTOINCREMENT`.
+    pub is_counted: bool,
+    /// Whether it is an identity column (PostgreSQL).
+    pub is_identity: bool,
+    /// The expression of a computed column, and whether it is stored.
+    pub generated: Option<(String, bool)>,
+    /// When it is the column's own.
+    pub collation: Option<String>,
+    /// When it is the column's own.
+    pub charset: Option<String>,
+    /// The text.
+    pub comment: Option<String>,
+}
+
+/// An index.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Index {
+    /// Its name.
+    pub name: String,
+    /// Whether it refuses equal rows.
+    pub is_unique: bool,
+    /// Such as `btree`, `gin`, `fulltext`, in lower case; empty for the usual one.
+    pub method: String,
+    /// In order.
+    pub items: Vec<IndexItem>,
+    /// Columns that are only kept in it (PostgreSQL).
+    pub include: Vec<String>,
+    /// The condition of a partial index.
+    pub predicate: Option<String>,
+    /// Two NULLs are equal (PostgreSQL).
+    pub is_null_equal: bool,
+    /// The text.
+    pub comment: Option<String>,
+    /// Whether the server does not use it for queries (MySQL).
+    pub is_invisible: bool,
+}
+
+/// What an index sorts by.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct IndexItem {
+    /// A column; else there is an expression.
+    pub column: Option<String>,
+    /// The whole item as SQL.
+    pub sql: String,
+    /// Letters or bytes of a prefix (MySQL).
+    pub length: Option<String>,
+    /// Operator class (PostgreSQL).
+    pub class: Option<String>,
+    /// Highest first.
+    pub is_descending: bool,
+    /// Where NULLs stand, when that is not where the direction puts them (PostgreSQL).
+    pub nulls: Option<&'static str>,
+}
+
+/// When a constraint is looked at (PostgreSQL, SQLite).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Deferral {
+    /// At once.
+    #[default]
+    Never,
+    /// At once, unless the transaction says otherwise.
+    Immediate,
+    /// At the transaction's end.
+    Deferred,
+}
+
+/// A unique constraint.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unique {
+    /// Its name; empty where it has none.
+    pub name: String,
+    /// In order.
+    pub columns: Vec<String>,
+    /// When it is looked at.
+    pub deferral: Deferral,
+    /// Two NULLs are equal.
+    pub is_null_equal: bool,
+}
+
+/// A foreign key.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ForeignKey {
+    /// Its name; empty where it has none.
+    pub name: String,
+    /// Here.
+    pub columns: Vec<String>,
+    /// The other table.
+    pub table: String,
+    /// There; empty for its primary key.
+    pub references: Vec<String>,
+    /// `CASCADE`, `SET NULL` …; `None` for `NO ACTION`.
+    pub on_delete: Option<String>,
+    /// The same for updates.
+    pub on_update: Option<String>,
+    /// When it is looked at.
+    pub deferral: Deferral,
+    /// Rows that were there were not looked at.
+    pub is_not_valid: bool,
+}
+
+/// A check.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Check {
+    /// Its name; empty where it has none.
+    pub name: String,
+    /// Without the parentheses around it.
+    pub expression: String,
+    /// Rows that were there were not looked at.
+    pub is_not_valid: bool,
+}
+
+/// An exclusion constraint.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Exclusion {
+    /// Its name.
+    pub name: String,
+    /// Such as `gist`.
+    pub method: String,
+    /// Each with its operator.
+    pub expression: String,
+    /// The condition.
+    pub predicate: Option<String>,
+    /// When it is looked at.
+    pub deferral: Deferral,
+}
+
+impl Schema {
+    /// Returns the schema in the form that all dialects share.
+    pub fn outline(&self) -> Outline {
+        match self {
+            Schema::Mysql(schema) => schema.outline(),
+            Schema::Postgres(schema) => schema.outline(),
+            Schema::Sqlite(schema) => schema.outline(),
+        }
+    }
+}
