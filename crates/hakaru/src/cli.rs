@@ -3,6 +3,7 @@
 mod check;
 mod compare;
 mod doctor;
+mod help;
 mod init;
 mod links;
 mod load;
@@ -22,6 +23,7 @@ use crate::output::look::Colour;
 pub(crate) use check::CheckArgs;
 pub(crate) use compare::{CompareArgs, HowArgs, TryArgs};
 pub(crate) use doctor::{DoctorArgs, Measure};
+pub(crate) use help::{CompletionsArgs, HelpArgs, ManArgs};
 pub(crate) use init::InitArgs;
 pub(crate) use links::LinksArgs;
 pub(crate) use load::LoadArgs;
@@ -36,7 +38,13 @@ pub(crate) use value::parse_duration;
 
 /// Find out why a web application is slow, change one thing, and prove whether it helped.
 #[derive(Debug, Parser)]
-#[command(name = "hakaru", version, about, max_term_width = 100)]
+#[command(
+    name = "hakaru",
+    version,
+    about,
+    max_term_width = 100,
+    disable_help_subcommand = true
+)]
 pub(crate) struct Cli {
     /// Language of the pages [default: that of LC_ALL, LC_MESSAGES or LANG]
     #[arg(long, global = true, value_name = "LANGUAGE")]
@@ -92,6 +100,12 @@ pub(crate) enum Command {
     Links(LinksArgs),
     /// How many workers and threads are best? Predicts, then measures what is promising
     Tune(TuneArgs),
+    /// Show the flags of a command, or a page on a topic: config, findings, exit-codes and others
+    Help(HelpArgs),
+    /// Print a completion script for a shell
+    Completions(CompletionsArgs),
+    /// Write man pages into a folder
+    Man(ManArgs),
 }
 
 #[cfg(test)]

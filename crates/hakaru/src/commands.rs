@@ -3,6 +3,7 @@
 pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod doctor;
+pub(crate) mod help;
 pub(crate) mod init;
 pub(crate) mod links;
 pub(crate) mod load;

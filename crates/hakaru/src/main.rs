@@ -48,6 +48,9 @@ fn main() -> ExitCode {
         Command::Predict(args) => commands::predict::predict(&args),
         Command::Doctor(args) => commands::doctor::doctor(&args),
         Command::Tune(args) => commands::tune::tune(&args),
+        Command::Help(args) => commands::help::help(&args),
+        Command::Completions(args) => commands::help::completions(&args),
+        Command::Man(args) => commands::help::man(&args),
     };
     match ended {
         // Who pipes the page into a file on a full disk must not take it for written.

@@ -3,6 +3,7 @@
 pub(crate) mod html;
 mod live;
 pub(crate) mod look;
+pub(crate) mod markdown;
 pub(crate) mod observer;
 mod progress;
 

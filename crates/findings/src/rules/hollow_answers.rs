@@ -79,7 +79,7 @@ fn remedy() -> Text {
     text!(
         "look at the answers (hakaru check FLOW) and state the expected status in the flow, such as HTTP 200; where they \
              lead to https (Rails: config.force_ssl), send X-Forwarded-Proto: https with each request; where \
-             they lead to a login, log in first (docs/flows.md)"
+             they lead to a login, log in first (`hakaru help flows`)"
     )
 }
 

@@ -19,7 +19,7 @@ Examples:
   hakaru compare --noise                                  A with itself: what does this host tell apart?
 
 Exit codes: 0 decided, 2 wrong usage, 4 requests failed, 5 app did not start, 6 app died, 7 folder busy,
-12 undecided, 130 interrupted; docs/compare.md says more.")]
+12 undecided, 130 interrupted; `hakaru help compare` says more.")]
 pub(crate) struct CompareArgs {
     /// The commands that start A and B; without any, both are started as the config file says
     #[arg(value_name = "COMMAND", num_args = 0..=2)]
@@ -128,7 +128,7 @@ Examples:
   hakaru try 3 --patch fix.diff       a remedy that needs code
   hakaru try 2 --keep                 leaves an index in place when it proved faster
 
-Exit codes are those of `hakaru compare`; docs/compare.md says more.")]
+Exit codes are those of `hakaru compare`; `hakaru help compare` says more.")]
 pub(crate) struct TryArgs {
     /// The finding's number on the run's page
     #[arg(value_name = "FINDING")]

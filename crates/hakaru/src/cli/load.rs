@@ -18,7 +18,7 @@ Examples:
   hakaru load URL --find-max 'p99 < 200ms, errors < 0.1%'
   hakaru load URL --expect 'p95 < 50ms' --expect 'errors = 0'
 
-Latency counts from when a request was due; sent → answered stands beside it. docs/load.md says more.
+Latency counts from when a request was due; sent → answered stands beside it. `hakaru help load` says more.
 Exit codes: 0 all good, 2 wrong usage, 3 an expectation was missed, 4 requests failed, 130 interrupted.")]
 pub(crate) struct LoadArgs {
     /// What to request, or with --flow the base URL [default: `url` in hakaru.toml]

@@ -16,7 +16,7 @@ Examples:
   hakaru run --json > run.json
 
 Exit codes: 0 all good, 2 wrong usage, 4 requests failed, 5 app did not start, 6 app died, 7 folder busy,
-8 not kept, 130 interrupted; docs/exit-codes.md says more.")]
+8 not kept, 130 interrupted; `hakaru help exit-codes` says more.")]
 pub(crate) struct RunArgs {
     /// The config file [default: hakaru.toml in this folder, if there is one]
     #[arg(long, value_name = "FILE")]

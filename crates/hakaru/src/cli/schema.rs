@@ -20,7 +20,7 @@ A PLACE is one of:
   git:REF:path                        a file or a folder as it is in a commit
 
 Passwords: in the URL, MYSQL_PWD or PGPASSWORD, ~/.my.cnf or ~/.pgpass, or asked for with --password-prompt.
-docs/schema.md says more.")]
+`hakaru help schema` says more.")]
 pub(crate) struct SchemaArgs {
     #[command(subcommand)]
     pub(crate) command: SchemaCommand,
@@ -79,7 +79,7 @@ Examples:
   hakaru schema apply plan.json          what `plan --out plan.json` kept; refused when the server changed meanwhile
 
 Exit codes: 0 as wanted, 3 as wanted but for what was held back, 7 another run is at work or a lock was not given,
-9 the server, 10 applied and yet not as wanted, 13 some objects are not compared, 1 anything else; docs/exit-codes.md says more.")]
+9 the server, 10 applied and yet not as wanted, 13 some objects are not compared, 1 anything else; `hakaru help exit-codes` says more.")]
 pub(crate) struct ApplyArgs {
     /// The server to change, or a plan that was kept (a name that ends in .json)
     #[arg(value_name = "PLACE|PLAN.json", required_unless_present = "from")]

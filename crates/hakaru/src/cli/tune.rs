@@ -13,7 +13,7 @@ Examples:
   hakaru predict --threads 3 --connections 50 --json
   hakaru predict --rate 1200 --goal 'p95 < 100ms'        how many processes does that need?
 
-What is not given is as it was recorded. docs/tune.md says what is simulated and what is not.")]
+What is not given is as it was recorded. `hakaru help tune` says what is simulated and what is not.")]
 pub(crate) struct PredictArgs {
     /// Worker processes
     #[arg(long, short = 'w', value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
@@ -80,7 +80,7 @@ Examples:
   hakaru tune --budget 5m -- puma -b tcp://127.0.0.1:9292 config.ru
 
 Your files are never changed: the lines to change are printed.
-Exit codes: 0 goal met, 2 wrong usage, 3 goal missed, 5 app did not start, 130 interrupted; docs/exit-codes.md says more.")]
+Exit codes: 0 goal met, 2 wrong usage, 3 goal missed, 5 app did not start, 130 interrupted; `hakaru help exit-codes` says more.")]
 pub(crate) struct TuneArgs {
     /// What must hold, such as 'p95 < 200ms', 'p99 < 1s' or 'rps > 900'
     #[arg(long, value_name = "GOAL")]

@@ -38,7 +38,7 @@ pub(crate) fn init(args: &InitArgs) -> Result<Exit, Failure> {
             Exit::Usage,
             format!(
                 "{} has no config.ru, so there is no app to start; \
-                 call it in the app's folder, or write {FILE_NAME} by docs/config.md",
+                 call it in the app's folder, or write {FILE_NAME} by `hakaru help config`",
                 folder.display()
             ),
         )
@@ -60,7 +60,7 @@ pub(crate) fn init(args: &InitArgs) -> Result<Exit, Failure> {
     if !remote.is_empty() {
         return Err(guard::refusal(&remote, app.before.as_deref()).into());
     }
-    let next = text!("then write what your users do into the flow (docs/flows.md)");
+    let next = text!("then write what your users do into the flow (`hakaru help flows`)");
     said(phrase!("next:"), vec!["hakaru run".into(), next]);
     Ok(Exit::Ok)
 }

@@ -200,7 +200,7 @@ pub(crate) fn load(asked: Option<&Path>, folder: &Path) -> Result<Loaded, Failur
         Failure::new(
             Exit::Usage,
             format!(
-                "{} cannot be used: {}; docs/config.md lists the keys",
+                "{} cannot be used: {}; `hakaru help config` lists the keys",
                 path.display(),
                 typed::explain(error.to_string().trim_end())
             ),

@@ -6,7 +6,10 @@ fn check_config(text: &str, parts: &[&str]) {
     let project = Project::empty();
     project.write("hakaru.toml", text);
     let said = project.run();
-    said.check(2, &[parts, &["hakaru.toml", "docs/config.md"]].concat());
+    said.check(
+        2,
+        &[parts, &["hakaru.toml", "`hakaru help config`"]].concat(),
+    );
     assert_eq!(said.stdout, "", "{said}");
     assert!(
         !project.has(".hakaru"),

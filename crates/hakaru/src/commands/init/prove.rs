@@ -98,7 +98,7 @@ impl<'a> Untried<'a> {
 fn rewrite(file: &Path, tried: &Tried) -> Result<bool, Failure> {
     let Some(text) = &tried.text else {
         output::notice(text!(
-            "hakaru: no request of {file} was answered with a page: {answers}; write into it what your users do (docs/flows.md)",
+            "hakaru: no request of {file} was answered with a page: {answers}; write into it what your users do (`hakaru help flows`)",
             file = file.display().to_string(),
             answers = tried.left_out.join(", ")
         ));

@@ -37,7 +37,7 @@ pub(crate) fn config(app: &App, flow: &str, remote: &[Store]) -> String {
         None => "# before = \"…\"\n".to_owned(),
     };
     format!(
-        "# How `hakaru run` measures this app. docs/config.md lists every key.\n\n\
+        "# How `hakaru run` measures this app. `hakaru help config` lists every key.\n\n\
          [target]\n\
          # Starts the app; {threads_why}-b is where it listens.\n\
          command = \"{bundle}puma{threads} -b tcp://127.0.0.1:{port} config.ru\"\n\

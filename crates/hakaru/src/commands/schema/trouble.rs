@@ -18,7 +18,7 @@ pub(crate) fn of_server(error: &DbError) -> Failure {
             "run again when it is back: what was done is known",
         ),
         DbErrorKind::DiskFull => (Exit::Server, "make room on the server's disk and run again"),
-        DbErrorKind::Unsupported => (Exit::Server, "docs/schema.md says what is supported"),
+        DbErrorKind::Unsupported => (Exit::Server, "`hakaru help schema` says what is supported"),
         DbErrorKind::Refused => (Exit::Failed, "the server refuses this statement"),
     };
     let sql = match &error.sql {
