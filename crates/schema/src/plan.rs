@@ -243,6 +243,22 @@ impl Allowed {
 }
 
 impl Plan {
+    /// Adds a statement that makes no sense without the one at `at`, at the end.
+    pub fn push_after(&mut self, at: usize, mut statement: Statement) {
+        statement.needs.push(at);
+        self.statements.push(statement);
+    }
+
+    /// Adds one right behind that.
+    pub fn insert_after(&mut self, at: usize, statement: Statement) {
+        let needs = self.statements.iter_mut().flat_map(|each| &mut each.needs);
+        needs
+            .filter(|needed| **needed > at)
+            .for_each(|needed| *needed += 1);
+        self.statements.insert(at + 1, statement);
+        self.statements[at + 1].needs.push(at);
+    }
+
     /// Holds back what destroys without permission, and whatever needs it, be it before that or after.
     pub fn hold_back(&mut self, allowed: &Allowed) {
         for statement in &mut self.statements {

@@ -1,49 +1,126 @@
-//! What is made again belongs to whoever makes it, and may reach what that user may: so it is given back to its owner.
+//! What is made again belongs to whoever makes it, and anybody may reach what the server opens by itself: so it is given back
+//! to its owner, with the privileges that it had.
 
 use schema::{Dialect, Hazard, Object, Plan, Statement, Verb};
 
 use crate::{Database, DbError};
 
-/// Views that are not this user's: the name as plans show it, and what gives the view back.
+/// Views that are not this user's, or that everybody may reach: the name as plans show it, the kind and the name as SQL, and what
+/// gives back what the view had.
 const VIEWS: &str = "
-    SELECT CASE WHEN nspname = current_schema() THEN relname ELSE nspname || '.' || relname END,
-        format('ALTER %s %I.%I OWNER TO %I', CASE relkind WHEN 'm' THEN 'MATERIALIZED VIEW' ELSE 'VIEW' END, nspname, relname,
+    SELECT CASE WHEN nspname = current_schema() THEN relname ELSE nspname || '.' || relname END, action
+    FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace, LATERAL (
+        SELECT 1 AS step, format('GRANT %s ON %I.%I TO PUBLIC', privilege_type, nspname, relname) AS action
+        FROM aclexplode(relacl) WHERE grantee = 0
+        UNION ALL
+        SELECT 2, format('ALTER %s %I.%I OWNER TO %I', CASE relkind WHEN 'm' THEN 'MATERIALIZED VIEW' ELSE 'VIEW' END, nspname, relname,
             pg_get_userbyid(relowner))
-    FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace
-    WHERE relkind IN ('v', 'm') AND pg_get_userbyid(relowner) <> current_user";
+        WHERE pg_get_userbyid(relowner) <> current_user
+    ) AS actions WHERE relkind IN ('v', 'm') ORDER BY 1, step, action";
 
-/// Adds what gives views back that the plan drops to make them again.
+/// The same of one function; `{old}` is the function as it is, `{new}` what it is called afterwards.
+const FUNCTION: &str = "
+    SELECT action FROM pg_proc p, LATERAL (
+        SELECT 1 AS step, 'REVOKE ALL ON FUNCTION {new} FROM PUBLIC' AS action WHERE proacl IS NOT NULL
+        UNION ALL
+        SELECT 2, format('GRANT EXECUTE ON FUNCTION {new} TO %s%s',
+            CASE grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(grantee)) END,
+            CASE WHEN is_grantable THEN ' WITH GRANT OPTION' ELSE '' END)
+        FROM aclexplode(proacl) WHERE grantee <> proowner
+        UNION ALL
+        SELECT 3, format('ALTER FUNCTION {new} OWNER TO %I', pg_get_userbyid(proowner))
+        WHERE pg_get_userbyid(proowner) <> current_user
+    ) AS actions WHERE p.oid = to_regprocedure('{old}') ORDER BY step, action";
+
+/// Adds what gives views and functions back that the plan drops to make them again.
 pub(super) fn give_back(plan: &mut Plan, database: &mut dyn Database) -> Result<(), DbError> {
-    let is_view = |statement: &Statement| statement.object.kind == "view";
-    let goes = |statement: &Statement| is_view(statement) && statement.verb == Verb::Aside;
+    let goes = |statement: &Statement| statement.verb == Verb::Aside;
     if database.server().dialect() != Dialect::Postgres || !plan.statements.iter().any(goes) {
         return Ok(());
     }
-    for row in database.query(VIEWS)? {
-        let [Some(name), Some(sql)] = row.as_slice() else {
+    let has_views = plan
+        .statements
+        .iter()
+        .any(|each| goes(each) && each.object.kind == "view");
+    let views = match has_views {
+        true => database.query(VIEWS)?,
+        false => Vec::new(),
+    };
+    let mut made = plan.statements.len();
+    while let Some(at) = made.checked_sub(1) {
+        made = at;
+        let Statement { object, verb, .. } = &plan.statements[at];
+        if *verb != Verb::Create || !matches!(object.kind, "view" | "function") {
+            continue;
+        }
+        let mut before = plan.statements[..at].iter();
+        let Some(gone) = before.find(|each| goes(each) && each.object == *object) else {
             continue;
         };
-        let is_it = |statement: &Statement| is_view(statement) && statement.object.name == *name;
-        let statements = &plan.statements;
-        let made = statements
-            .iter()
-            .position(|each| is_it(each) && each.verb == Verb::Create);
-        let Some(made) = made.filter(|_| statements.iter().any(|each| is_it(each) && goes(each)))
-        else {
-            continue;
+        let actions: Vec<String> = match object.kind {
+            "view" => {
+                let own = views
+                    .iter()
+                    .filter(|row| row[0].as_ref() == Some(&object.name));
+                own.filter_map(|row| row[1].clone()).collect()
+            }
+            _ => of_function(gone, &object.name, database)?,
         };
-        plan.statements.push(Statement {
-            sql: sql.clone(),
-            object: Object {
-                kind: "owner",
-                name: name.clone(),
-            },
-            hazards: vec![Hazard::Lock("ACCESS EXCLUSIVE")],
-            verb: Verb::Alter,
-            unasked: false,
-            needs: vec![made],
-            held_back: None,
-        });
+        let name = object.name.clone();
+        for sql in actions.into_iter().rev() {
+            let statement = again(sql, name.clone());
+            match statement.object.kind {
+                // Whoever gives it away may give nobody a privilege on it any more.
+                "owner" => plan.push_after(at, statement),
+                _ => plan.insert_after(at, statement),
+            }
+        }
     }
     Ok(())
+}
+
+/// What the function has that `gone` drops, for the one that plans show as `name`.
+fn of_function(
+    gone: &Statement,
+    name: &str,
+    database: &mut dyn Database,
+) -> Result<Vec<String>, DbError> {
+    let old = gone.sql.trim_start_matches("DROP FUNCTION ");
+    let (Some((bare, _)), Some((_, arguments))) = (old.rsplit_once('('), name.rsplit_once('('))
+    else {
+        return Ok(Vec::new());
+    };
+    let new = format!("{bare}({arguments}");
+    let quoted = |text: &str| text.replace('\'', "''");
+    let query = FUNCTION
+        .replace(
+            "format('GRANT EXECUTE ON FUNCTION {new}",
+            "format('GRANT EXECUTE ON FUNCTION {format}",
+        )
+        .replace(
+            "format('ALTER FUNCTION {new}",
+            "format('ALTER FUNCTION {format}",
+        )
+        .replace("{format}", &quoted(&new).replace('%', "%%"))
+        .replace("{new}", &quoted(&new))
+        .replace("{old}", &quoted(old));
+    let rows = database.query(&query)?;
+    Ok(rows.into_iter().flatten().flatten().collect())
+}
+
+fn again(sql: String, name: String) -> Statement {
+    let kind = if sql.starts_with("ALTER") {
+        "owner"
+    } else {
+        "privilege"
+    };
+    Statement {
+        sql,
+        object: Object { kind, name },
+        hazards: vec![Hazard::Lock("ACCESS EXCLUSIVE")],
+        verb: Verb::Alter,
+        unasked: false,
+        needs: Vec::new(),
+        held_back: None,
+    }
 }

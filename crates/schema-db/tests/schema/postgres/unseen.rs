@@ -131,32 +131,51 @@ fn an_index_of_a_partitioned_table_reaches_its_partitions() {
     assert_eq!(rows, [[Some("2".to_owned())]]);
 }
 
+/// What a database has, what is wanted, and what must be so afterwards.
+const MADE_AGAIN: [([&str; 5], &str, &str); 2] = [
+    (
+        [
+            "CREATE TABLE t (a int)",
+            "CREATE VIEW v AS SELECT a FROM t",
+            "GRANT SELECT ON v TO PUBLIC",
+            "GRANT SELECT ON v TO user2",
+            "ALTER VIEW v OWNER TO user1",
+        ],
+        "CREATE TABLE t (a bigint); CREATE VIEW v AS SELECT a FROM t;",
+        "SELECT viewowner = 'user1' AND (SELECT atttypid = 'bigint'::regtype FROM pg_attribute WHERE attrelid = 't'::regclass AND attname = 'a') \
+             AND has_table_privilege('user3', 'v', 'SELECT') FROM pg_views WHERE viewname = 'v'",
+    ),
+    (
+        [
+            "CREATE FUNCTION f(a int) RETURNS int LANGUAGE sql SECURITY DEFINER AS 'SELECT 1'",
+            "REVOKE ALL ON FUNCTION f(int) FROM PUBLIC",
+            "GRANT EXECUTE ON FUNCTION f(int) TO user2 WITH GRANT OPTION",
+            "ALTER FUNCTION f(int) OWNER TO user1",
+            "CREATE TABLE t (a int)",
+        ],
+        "CREATE FUNCTION f(a int) RETURNS bigint LANGUAGE sql SECURITY DEFINER AS 'SELECT 2::bigint'; CREATE TABLE t (a int);",
+        "SELECT proowner = 'user1'::regrole AND prorettype = 'bigint'::regtype AND NOT has_function_privilege('user3', oid, 'EXECUTE') \
+             AND has_function_privilege('user2', oid, 'EXECUTE WITH GRANT OPTION') FROM pg_proc WHERE proname = 'f'",
+    ),
+];
+
 #[test]
-fn a_view_that_is_made_again_keeps_its_owner() {
+fn what_is_made_again_keeps_its_owner_and_who_may_reach_it() {
     let bench = Databases::new("HAKARU_TEST_POSTGRES_URL", None);
-    let mut scratch = bench.empty();
-    let made = [
-        "CREATE TABLE t (a int)",
-        "CREATE VIEW v AS SELECT a FROM t",
-        "ALTER VIEW v OWNER TO user1",
-    ];
-    bench::run(&mut *scratch, made.into_iter()).unwrap();
-    let text = "CREATE TABLE t (a bigint); CREATE VIEW v AS SELECT a FROM t;";
-    let mut wanted = bench::load(text, &super::unknown()).unwrap();
-    let settings = runner::Settings {
-        options: schema::PlanOptions::default(),
-        allowed: schema::Allowed::default(),
-        scratch: runner::Scratch::Auto,
-        keep: &|_| true,
-    };
-    let prepared = runner::prepare(scratch.database(), &mut wanted, &settings).unwrap();
-    let steps = prepared.steps();
-    bench::run(&mut *scratch, steps.iter().map(|step| step.sql.as_str())).unwrap();
-    let owner = "SELECT viewowner, (SELECT atttypid::regtype::text FROM pg_attribute WHERE attrelid = 't'::regclass AND attname = 'a') \
-                 FROM pg_views WHERE viewname = 'v'";
-    let rows = scratch.database().query(owner).unwrap();
-    assert_eq!(
-        rows,
-        [[Some("user1".to_owned()), Some("bigint".to_owned())]]
-    );
+    for (made, text, asked) in MADE_AGAIN {
+        let mut scratch = bench.empty();
+        bench::run(&mut *scratch, made.into_iter()).unwrap();
+        let mut wanted = bench::load(text, &super::unknown()).unwrap();
+        let settings = runner::Settings {
+            options: schema::PlanOptions::default(),
+            allowed: schema::Allowed::default(),
+            scratch: runner::Scratch::Auto,
+            keep: &|_| true,
+        };
+        let prepared = runner::prepare(scratch.database(), &mut wanted, &settings).unwrap();
+        let steps = prepared.steps();
+        bench::run(&mut *scratch, steps.iter().map(|step| step.sql.as_str())).unwrap();
+        let rows = scratch.database().query(asked).unwrap();
+        assert_eq!(rows, [[Some("t".to_owned())]], "{text}");
+    }
 }
