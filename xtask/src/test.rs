@@ -104,7 +104,7 @@ pub(crate) fn with_servers(arguments: &[String]) -> Outcome<()> {
 /// The long run of what every test run tries with few pairs.
 pub(crate) fn schema_pairs(arguments: &[String]) -> Outcome<()> {
     let seeds = match arguments {
-        [] => "500",
+        [] => "2000",
         [seeds] => seeds,
         _ => return Err("schema-pairs takes one number, or two with .. between".to_owned()),
     };

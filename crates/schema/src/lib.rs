@@ -12,6 +12,7 @@ pub mod rename;
 pub mod server;
 pub mod sqlite;
 pub mod text;
+mod ties;
 
 pub use plan::{Allowed, Effect, Hazard, HeldBack, Object, Plan, Statement, Verb};
 pub use server::{Dialect, Product, Server, Version};

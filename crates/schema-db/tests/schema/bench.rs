@@ -87,50 +87,40 @@ fn plan_with(
     Ok(plan)
 }
 
-/// Applies what destroys nothing of the way to a text; then nothing but what is held back may be left.
-pub fn approach(scratch: &mut dyn Scratch, text: &str) -> Result<(), String> {
+/// Applies what destroys nothing of the way to a text, which must succeed; then nothing but what is held back may be left. The
+/// plan.
+pub fn approach(scratch: &mut dyn Scratch, text: &str) -> Result<String, String> {
     approach_with(scratch, text, &[])
 }
 
-/// The same with some of what destroys allowed by name.
+/// The same with some of what destroys allowed by name; the plan.
 pub fn approach_with(
     scratch: &mut dyn Scratch,
     text: &str,
     allowed: &[&str],
-) -> Result<(), String> {
+) -> Result<String, String> {
     let allowed = Allowed {
         all: false,
         named: allowed.iter().map(|name| (*name).to_owned()).collect(),
     };
     let server = scratch.database().server().clone();
     let mut desired = load(text, &server)?;
-    let mut plan = plan_with(scratch, &desired, &allowed)?;
+    let plan = plan_with(scratch, &desired, &allowed)?;
     let applied = plan.applied().map(|statement| statement.sql.as_str());
     run(scratch, applied).map_err(|error| format!("{error}\nof\n{}", spelled(&plan)))?;
-    if scratch.can_be_asked() {
+    let mut rest = plan_with(scratch, &desired, &allowed)?;
+    if rest.applied().next().is_some() && scratch.can_be_asked() {
         ask(scratch, &mut desired)?;
+        rest = plan_with(scratch, &desired, &allowed)?;
     }
-    plan = plan_with(scratch, &desired, &allowed)?;
-    match plan.applied().next() {
-        None => Ok(()),
+    match rest.applied().next() {
+        None => Ok(spelled(&plan)),
         Some(_) => Err(format!(
-            "this is applied again and again\n{}",
+            "this is left to do\n{}\nafter\n{}",
+            spelled(&rest),
             spelled(&plan)
         )),
     }
-}
-
-/// Applies what destroys nothing of the way to a text, as far as the server takes it; the plan.
-pub fn tame(scratch: &mut dyn Scratch, text: &str) -> Result<String, String> {
-    let server = scratch.database().server().clone();
-    let desired = load(text, &server)?;
-    let plan = plan_with(scratch, &desired, &Allowed::default())?;
-    let applied = plan.applied().map(|statement| statement.sql.as_str());
-    if run(scratch, applied).is_err() && scratch.database().is_transactional() {
-        let undone = scratch.database().execute("ROLLBACK");
-        undone.map_err(|error| error.message)?;
-    }
-    Ok(spelled(&plan))
 }
 
 /// Brings the database to a text, as `apply` would; then there must be nothing left to do.

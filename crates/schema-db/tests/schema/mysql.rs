@@ -283,19 +283,23 @@ fn real_schemas_are_reached_on_mysql() {
     real_files("HAKARU_TEST_MYSQL_URL");
 }
 
+fn random_pairs(variable: &str, share: (u64, u64)) {
+    crate::pairs::run(&OnServer::new(variable), share, &pairs::pair);
+}
+
 #[test]
 fn random_pairs_on_mariadb() {
-    crate::pairs::run(&OnServer::new("HAKARU_TEST_MARIADB_URL"), &pairs::pair);
+    random_pairs("HAKARU_TEST_MARIADB_URL", (0, 3));
 }
 
 #[test]
 fn random_pairs_on_the_newer_mariadb() {
-    crate::pairs::run(&OnServer::new("HAKARU_TEST_MARIADB118_URL"), &pairs::pair);
+    random_pairs("HAKARU_TEST_MARIADB118_URL", (1, 3));
 }
 
 #[test]
 fn random_pairs_on_mysql() {
-    crate::pairs::run(&OnServer::new("HAKARU_TEST_MYSQL_URL"), &pairs::pair);
+    random_pairs("HAKARU_TEST_MYSQL_URL", (2, 3));
 }
 
 fn views_on(variable: &str) {

@@ -5,6 +5,7 @@
 //! keys that come; routines; views; triggers; events; what else goes.
 
 mod alter;
+mod links;
 mod options;
 mod partitions;
 mod programs;
@@ -17,6 +18,7 @@ use super::model::{ForeignKey, Index, Name, Table};
 use super::render::Printer;
 use super::{Schema, hazards, needs, order};
 use crate::{Hazard, Object, PlanOptions, Statement, Verb};
+use links::KeyStep;
 
 pub(super) use options::{of_option, options};
 
@@ -56,7 +58,7 @@ pub(super) fn creation(schema: &Schema) -> Vec<String> {
 impl<'a> Builder<'a> {
     fn everything(&mut self) {
         let diffs = self.diffs();
-        let gone: Vec<&Table> = self
+        let gone: Vec<&'a Table> = self
             .from
             .tables
             .iter()
@@ -66,18 +68,19 @@ impl<'a> Builder<'a> {
         self.drop_views_in_the_way();
         self.rename_tables(&diffs);
         let retaken = retaken(&diffs, self.from, self.to);
-        self.drop_foreign_keys(&diffs, &retaken, &gone);
+        let dropped = self.drop_foreign_keys(&diffs, &retaken, &gone);
         self.drop_tables(&gone);
         for diff in &diffs {
             self.alter(diff);
         }
         let late = self.create_tables();
-        self.add_foreign_keys(&diffs, &retaken, &late);
+        let added = self.add_foreign_keys(&diffs, &retaken, &late);
         self.create_routines();
         self.views();
         self.triggers();
         self.events();
         self.drop_rest();
+        self.link(&dropped, &added);
     }
 
     fn diffs(&self) -> Vec<TableDiff<'a>> {
@@ -135,53 +138,40 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// One statement a table for those that go or must make room.
+    /// Those that go or must make room, each alone: what comes of one may be held back.
     fn drop_foreign_keys(
         &mut self,
-        diffs: &[TableDiff<'_>],
-        retaken: &[Retaken<'_>],
-        gone: &[&Table],
-    ) {
-        let mut of_table: Vec<(&Name, Vec<Name>)> = Vec::new();
-        for diff in diffs {
-            let dropped = diff.dropped_keys.iter().map(|key| diff.from.key_name(key));
-            of_table.push((&diff.to.name, dropped.collect()));
-        }
+        diffs: &[TableDiff<'a>],
+        retaken: &[Retaken<'a>],
+        gone: &[&'a Table],
+    ) -> Vec<KeyStep<'a>> {
+        let of_diffs = diffs.iter().flat_map(|diff| {
+            let keys = diff.dropped_keys.iter();
+            keys.map(|key| (diff.from, *key))
+        });
+        let mut steps: Vec<(&'a Table, &'a ForeignKey)> = of_diffs.collect();
         for Retaken { table, key } in retaken {
-            let name = self
-                .from
-                .table(&table.name.text)
-                .map(|before| before.key_name(before.same_key(key)));
-            let name = name.unwrap_or_else(|| table.key_name(key));
-            match of_table.iter_mut().find(|(known, _)| known.is(&table.name)) {
-                Some((_, names)) => names.push(name),
-                None => of_table.push((&table.name, vec![name])),
-            }
+            let before = self.from.table(&table.name.text).unwrap_or(table);
+            steps.push((before, before.same_key(key)));
         }
-        of_table.extend(
-            circle(gone)
-                .into_iter()
-                .map(|(table, key)| (&table.name, vec![table.key_name(key)])),
-        );
-        for (table, names) in of_table.into_iter().filter(|(_, names)| !names.is_empty()) {
-            let clauses: Vec<String> = names
-                .iter()
-                .map(|name| format!("DROP FOREIGN KEY {}", self.printer.name(name)))
-                .collect();
+        steps.extend(circle(gone));
+        let mut dropped = Vec::new();
+        for (table, key) in steps {
+            let name = table.key_name(key);
             let sql = format!(
-                "ALTER TABLE {} {}",
-                self.printer.name(table),
-                clauses.join(", ")
+                "ALTER TABLE {} DROP FOREIGN KEY {}",
+                self.printer.name(&table.name),
+                self.printer.name(&name)
             );
-            let name = format!("{}.{}", table.text, names[0].text);
-            let lost = names
-                .iter()
-                .map(|name| Hazard::Drop(format!("constraint {}", name.text)));
-            self.push_with(sql, Verb::Relax, ("constraint", name), lost.collect());
+            let object = ("constraint", format!("{}.{}", table.name.text, name.text));
+            let lost = vec![Hazard::Drop(format!("constraint {}", name.text))];
+            let at = self.push_with(sql, Verb::Relax, object, lost);
+            dropped.push(KeyStep { at, table, key });
         }
+        dropped
     }
 
-    fn drop_tables(&mut self, gone: &[&Table]) {
+    fn drop_tables(&mut self, gone: &[&'a Table]) {
         for table in order::tables(gone).into_iter().rev() {
             let name = table.name.text.clone();
             let sql = format!("DROP TABLE {}", backticked(&name));
@@ -259,46 +249,31 @@ impl<'a> Builder<'a> {
         diffs: &[TableDiff<'a>],
         retaken: &[Retaken<'a>],
         late: &[Retaken<'a>],
-    ) {
-        let mut places: HashMap<(&str, &[usize]), usize> = HashMap::new();
-        let mut of_table: Vec<(&Table, Vec<&ForeignKey>, &[usize])> = Vec::new();
+    ) -> Vec<KeyStep<'a>> {
         let added = diffs
             .iter()
             .flat_map(|diff| diff.added_keys.iter().map(|key| (diff.to, *key)));
         let of_retaken = |Retaken { table, key }: &Retaken<'a>| (*table, *key);
         let new = added.chain(late.iter().map(of_retaken));
-        let new = new.map(|(table, key)| (table, key, needs::of_key(&self.statements, table, key)));
-        // What was taken away for a while comes again in any case.
-        let back = retaken.iter().map(of_retaken);
-        let back = back.map(|(table, key)| (table, key, Vec::new()));
-        let keys: Vec<(&Table, &ForeignKey, Vec<usize>)> = new.chain(back).collect();
-        for (table, key, needed) in &keys {
-            let group = (table.name.text.as_str(), needed.as_slice());
-            let place = *places.entry(group).or_insert(of_table.len());
-            match of_table.get_mut(place) {
-                Some((_, keys, _)) => keys.push(*key),
-                None => of_table.push((*table, vec![*key], needed.as_slice())),
-            }
-        }
-        for (table, keys, needed) in of_table {
-            let clauses: Vec<String> = keys
-                .iter()
-                .map(|key| format!("ADD {}", self.printer.foreign_key(key)))
-                .collect();
+        let all: Vec<_> = new.chain(retaken.iter().map(of_retaken)).collect();
+        let mut steps = Vec::new();
+        for (table, key) in all {
+            let needed = needs::of_key(&self.statements, table, key);
             let sql = format!(
-                "ALTER TABLE {} {}",
+                "ALTER TABLE {} ADD {}",
                 self.printer.name(&table.name),
-                clauses.join(", ")
+                self.printer.foreign_key(key)
             );
-            let is_new = self.from.table(&table.name.text).is_none();
-            let hazards = keys
-                .iter()
-                .filter(|_| !is_new)
-                .flat_map(|key| hazards::of_key(table, key));
-            let name = format!("{}.{}", table.name.text, table.key_name(keys[0]).text);
-            let at = self.push_with(sql, Verb::Add, ("constraint", name), hazards.collect());
+            let hazards = match self.from.table(&table.name.text) {
+                Some(_) => hazards::of_key(table, key),
+                None => Vec::new(),
+            };
+            let name = format!("{}.{}", table.name.text, table.key_name(key).text);
+            let at = self.push_with(sql, Verb::Add, ("constraint", name), hazards);
             self.statements[at].needs.extend(needed);
+            steps.push(KeyStep { at, table, key });
         }
+        steps
     }
 }
 

@@ -15,6 +15,7 @@ mod identity;
 mod indexes;
 mod links;
 mod order;
+mod parents;
 mod parts;
 mod renames;
 mod replace;
@@ -26,8 +27,6 @@ mod views;
 mod way;
 
 use std::collections::HashSet;
-
-use links::Retyped;
 
 use super::Schema;
 use super::model::{Index, Table};
@@ -50,7 +49,7 @@ pub(super) struct Builder<'a> {
     pub(super) gone: HashSet<Part>,
     /// Tables made by this plan so far.
     pub(super) created: HashSet<Name>,
-    /// Tables that are dropped and made again with nothing in them, and the statement that drops each.
+    /// Tables that are dropped while others, or views, take their names, and the statement that drops each.
     pub(super) remade: Vec<(Name, usize)>,
     /// Constraints that their column or table brought.
     pub(super) made: HashSet<Part>,
@@ -62,8 +61,6 @@ pub(super) struct Builder<'a> {
     pub(super) remakes_functions: bool,
     /// Columns that got a new name; views that show them are made again.
     pub(super) renamed_columns: Vec<(Name, String)>,
-    /// Columns that get another type.
-    retyped: Vec<Retyped>,
 }
 
 /// An object that has no schema-wide place of its own, or a view or function.
@@ -85,8 +82,17 @@ pub(super) fn plan(from: &Schema, to: &Schema, options: &PlanOptions) -> Result<
         default_schema: &to.default_schema,
     };
     let renamed = renames::apply(from, to, speller)?;
+    let from = renamed.schema.as_ref().unwrap_or(from);
+    let changed = parents::changed(from, to);
+    let sides = (!changed.is_empty()).then(|| {
+        (
+            parents::filled(from, &changed, None),
+            parents::filled(to, &changed, Some(from)),
+        )
+    });
+    let (from, to) = sides.as_ref().map_or((from, to), |(from, to)| (from, to));
     let mut builder = Builder {
-        from: renamed.schema.as_ref().unwrap_or(from),
+        from,
         to,
         stored: to.stored.as_deref(),
         options,
@@ -101,7 +107,6 @@ pub(super) fn plan(from: &Schema, to: &Schema, options: &PlanOptions) -> Result<
         spaced: Vec::new(),
         remakes_functions: false,
         renamed_columns: renamed.columns,
-        retyped: Vec::new(),
     };
     builder.everything(renamed.statements);
     Ok(Plan {
@@ -117,6 +122,7 @@ impl<'a> Builder<'a> {
         self.namespaces();
         self.clear_views_for_renames();
         self.statements.extend(renames);
+        self.clear_other_kinds();
         self.clear_views_for_types();
         for unit in self.units() {
             self.unit(&unit);

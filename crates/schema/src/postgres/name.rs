@@ -142,6 +142,24 @@ pub(crate) const KEYWORDS: &[&str] = &[
     "xmlpi", "xmlroot", "xmlserialize", "xmltable",
 ];
 
+/// Whether a word without quotes is never a name, whatever it stands for.
+pub(crate) fn is_reserved(word: &str) -> bool {
+    RESERVED.binary_search(&word).is_ok()
+}
+
+/// Those of [`KEYWORDS`] that `pg_get_keywords` calls reserved, and that may not stand for functions or types either.
+#[rustfmt::skip]
+const RESERVED: &[&str] = &[
+    "all", "analyse", "analyze", "and", "any", "array", "as", "asc", "asymmetric", "both", "case", "cast", "check",
+    "collate", "column", "constraint", "create", "current_catalog", "current_date", "current_role", "current_time",
+    "current_timestamp", "current_user", "default", "deferrable", "desc", "distinct", "do", "else", "end", "except",
+    "false", "fetch", "for", "foreign", "from", "grant", "group", "having", "in", "initially", "intersect", "into",
+    "lateral", "leading", "limit", "localtime", "localtimestamp", "not", "null", "offset", "on", "only", "or", "order",
+    "placing", "primary", "references", "returning", "select", "session_user", "some", "symmetric", "system_user",
+    "table", "then", "to", "trailing", "true", "union", "unique", "user", "using", "variadic", "when", "where",
+    "window", "with",
+];
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -165,6 +183,8 @@ mod tests {
     #[test]
     fn keywords_can_be_searched() {
         assert!(KEYWORDS.is_sorted());
+        assert!(RESERVED.is_sorted());
+        assert!(RESERVED.iter().all(|word| is_keyword(word)));
     }
 
     #[test]

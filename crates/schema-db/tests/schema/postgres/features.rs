@@ -1,7 +1,23 @@
 //! What the corpus' cases leave out.
 
 /// Two texts, each of which is reached from the other.
-pub(super) const FEATURES: [(&str, &str); 12] = [
+pub(super) const FEATURES: [(&str, &str); 16] = [
+    (
+        "CREATE TABLE t (a int); CREATE VIEW v AS SELECT a FROM t;",
+        "CREATE VIEW t AS SELECT 1 AS a; CREATE VIEW v AS SELECT a FROM t;",
+    ),
+    (
+        "CREATE TABLE p (id int PRIMARY KEY); CREATE TABLE c (id int REFERENCES p (id));",
+        "CREATE MATERIALIZED VIEW p AS SELECT 1 AS id; CREATE UNIQUE INDEX i ON p (id); CREATE TABLE c (id int);",
+    ),
+    (
+        "CREATE TABLE p (a int NOT NULL, b text DEFAULT 'x') PARTITION BY LIST (a); CREATE TABLE q PARTITION OF p FOR VALUES IN (1); CREATE INDEX i ON p (b);",
+        "CREATE TABLE p (a int NOT NULL, b text DEFAULT 'x') PARTITION BY LIST (a); CREATE INDEX i ON p (b); CREATE TABLE q (a int NOT NULL, b text DEFAULT 'x');",
+    ),
+    (
+        "CREATE TABLE p (a int PRIMARY KEY, b text NOT NULL, CHECK (b <> '')); CREATE TABLE q (c int) INHERITS (p);",
+        "CREATE TABLE p (a int PRIMARY KEY, b text NOT NULL, CHECK (b <> '')); CREATE TABLE q (a int, b text NOT NULL, c int);",
+    ),
     // A policy looks into another table, at a column that changes its type.
     (
         "CREATE TABLE members (id int, level int); CREATE TABLE notes (id int, level int); \

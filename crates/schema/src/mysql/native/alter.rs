@@ -14,14 +14,14 @@ use parts::{Clauses, Parts, is_apart, misplaced, shares_index};
 impl Builder<'_> {
     pub(super) fn alter(&mut self, diff: &TableDiff<'_>) {
         let table = self.printer.name(&diff.to.name);
-        let is_freed = self.remove_partitions(diff, &table);
+        let unparted = self.remove_partitions(diff, &table);
         let (early, late): (Vec<&Index>, Vec<&Index>) = diff
             .dropped_indexes
             .iter()
             .filter(|index| !is_needed(diff, index))
             .partition(|index| has_other_type(diff, index));
         let freed = self.drop_indexes(diff, &table, &early);
-        self.drop_parsed(diff, &table);
+        let parsed = self.drop_parsed(diff, &table);
         let mut parts = Parts::of(diff);
         self.drop_clauses(diff, &mut parts);
         self.column_clauses(diff, &mut parts);
@@ -39,18 +39,30 @@ impl Builder<'_> {
             let linked = before
                 .iter()
                 .filter(|(other, _)| shares_index(diff, other, &column));
+            let linked: Vec<usize> = linked.map(|(_, at)| *at).collect();
             let mut needs = freed.clone();
-            needs.extend(linked.map(|(_, at)| *at));
+            needs.extend(&linked);
             let at = self.alter_with(&table, object, clauses, &needs);
+            for (at, linked) in at
+                .into_iter()
+                .flat_map(|at| linked.iter().map(move |it| (at, *it)))
+            {
+                self.statements[linked].needs.push(at);
+            }
             before.extend(at.map(|at| (column, at)));
         }
         let needs: Vec<usize> = before.into_iter().map(|(_, at)| at).collect();
         let order = self.order_clauses(diff, &misplaced);
+        let last = self.statements.len();
+        for at in parsed {
+            // It comes again with one of these.
+            self.statements[at].needs.extend(at + 1..last);
+        }
         self.alter_with(&table, ("table", name), order, &needs);
         self.lossy_columns(diff, &table, &freed);
         self.drop_indexes(diff, &table, &late);
         self.drop_columns(diff, &table);
-        self.partitions(diff, &table, is_freed);
+        self.partitions(diff, &table, unparted);
     }
 
     /// The statement's place, when there is something to do.
@@ -70,23 +82,32 @@ impl Builder<'_> {
         Some(at)
     }
 
-    /// MySQL takes no notice of another parser for the same words within one statement.
-    fn drop_parsed(&mut self, diff: &TableDiff<'_>, table: &str) {
+    /// MySQL takes no notice of another parser for the same words within one statement. Places of the statements.
+    fn drop_parsed(&mut self, diff: &TableDiff<'_>, table: &str) -> Vec<usize> {
+        let mut places = Vec::new();
         let replaced = diff.replaced_indexes.iter();
         for (before, _) in replaced.filter(|(before, after)| before.parser != after.parser) {
             let was = before.was.as_ref().unwrap_or(&before.name);
             let sql = format!("ALTER TABLE {table} DROP INDEX {}", self.printer.name(was));
             let name = format!("{}.{}", diff.to.name.text, was.text);
             let lost = vec![Hazard::Drop(format!("index {}", was.text))];
-            self.push_with(sql, Verb::Aside, ("index", name), lost);
+            places.push(self.push_with(sql, Verb::Aside, ("index", name), lost));
         }
+        places
     }
 
     fn drop_clauses(&self, diff: &TableDiff<'_>, parts: &mut Parts) {
         for check in &diff.dropped_checks {
             let name = diff.from.check_name(check, self.to.is_mariadb);
             let text = format!("DROP CONSTRAINT {}", self.printer.name(&name));
-            parts.kept.push(
+            // Where the one that takes its name stands.
+            let mut added = diff.added_checks.iter();
+            let heir = added.find(|heir| diff.to.check_name(heir, self.to.is_mariadb).is(&name));
+            let clauses = match heir {
+                Some(heir) => parts.behind_text(&heir.expr.text),
+                None => &mut parts.kept,
+            };
+            clauses.push(
                 text,
                 vec![Hazard::Drop(format!("constraint {}", name.text))],
             );

@@ -8,8 +8,8 @@ use crate::mysql::render;
 use crate::{Hazard, Verb};
 
 impl Builder<'_> {
-    /// Partitions that go or are made anew on other columns are in the way of keys and columns.
-    pub(super) fn remove_partitions(&mut self, diff: &TableDiff<'_>, table: &str) -> bool {
+    /// Partitions that go or are made anew on other columns are in the way of keys and columns. The statement's place.
+    pub(super) fn remove_partitions(&mut self, diff: &TableDiff<'_>, table: &str) -> Option<usize> {
         let is_other = match diff.partitions.first() {
             Some(PartitionStep::Remove) => true,
             Some(PartitionStep::By(_)) => {
@@ -21,26 +21,21 @@ impl Builder<'_> {
             }
             _ => false,
         };
-        if is_other {
+        is_other.then(|| {
             let rewrite = Hazard::Rewrite(format!("table {} is written anew", diff.to.name.text));
             let sql = format!("ALTER TABLE {table} REMOVE PARTITIONING");
-            self.push_with(
-                sql,
-                Verb::Alter,
-                ("table", diff.to.name.text.clone()),
-                vec![rewrite],
-            );
-        }
-        is_other
+            let object = ("table", diff.to.name.text.clone());
+            self.push_with(sql, Verb::Alter, object, vec![rewrite])
+        })
     }
 
-    pub(super) fn partitions(&mut self, diff: &TableDiff<'_>, table: &str, is_freed: bool) {
+    pub(super) fn partitions(&mut self, diff: &TableDiff<'_>, table: &str, freed: Option<usize>) {
         let name = &diff.to.name.text;
         let mut dropped = None;
         for step in &diff.partitions {
             let rewrite = hazards::of_partitions(diff, step);
             let (clause, hazards, verb) = match step {
-                PartitionStep::Remove if is_freed => continue,
+                PartitionStep::Remove if freed.is_some() => continue,
                 PartitionStep::Remove => ("REMOVE PARTITIONING".to_owned(), rewrite, Verb::Alter),
                 PartitionStep::By(partitioning) => {
                     (render::partitions(partitioning), rewrite, Verb::Alter)
@@ -79,6 +74,13 @@ impl Builder<'_> {
             let sql = format!("ALTER TABLE {table} {clause}");
             let at = self.push_with(sql, verb, object, hazards);
             match step {
+                // All of it or nothing.
+                PartitionStep::By(_) => {
+                    if let Some(freed) = freed {
+                        self.statements[at].needs.push(freed);
+                        self.statements[freed].needs.push(at);
+                    }
+                }
                 PartitionStep::Drop(_) => dropped = Some(at),
                 // Neighbours alone can be reorganised, which these may only be without it.
                 PartitionStep::Reorganize(..) => self.statements[at].needs.extend(dropped),

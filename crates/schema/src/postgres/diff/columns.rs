@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use super::links::Retyped;
 use super::{Builder, Part};
 use crate::postgres::hazards::{self, Cast};
 use crate::postgres::model::{Column, Constraint, ConstraintKind, Table, Type};
@@ -241,11 +240,6 @@ impl<'a> Builder<'a> {
         );
         // sqldef changes types without asking, and so do its commands.
         self.statements[at].unasked = self.speller.is_sqldef();
-        self.retyped.push(Retyped {
-            at,
-            table: to.name.clone(),
-            column: column.name.clone(),
-        });
         if let (Some(sequence), Some(_)) = (&before.serial, &column.serial) {
             let integer = &column.data_type.name;
             let sql = format!(

@@ -42,7 +42,7 @@ impl<'a> Builder<'a> {
             for policy in table.policies.values() {
                 let part = Part::Policy(table.name.clone(), policy.name.clone());
                 if !wanted.policies.contains(&policy.name) && !self.is_gone(&part) {
-                    self.drop_policy(&table.name, &policy.name, true);
+                    self.drop_policy(&table.name, &policy.name);
                 }
             }
             for (had, wants, words) in [
@@ -78,7 +78,7 @@ impl<'a> Builder<'a> {
         for trigger in had.values() {
             let part = Part::Trigger(on.clone(), trigger.name.clone());
             if !wanted.contains(&trigger.name) && !self.is_gone(&part) {
-                self.drop_trigger(on, &trigger.name, true);
+                self.drop_trigger(on, &trigger.name);
             }
         }
     }
@@ -124,7 +124,7 @@ impl<'a> Builder<'a> {
         let mut going: Vec<&'a Table> = from
             .tables
             .values()
-            .filter(|table| !to.tables.contains(&table.name))
+            .filter(|table| !to.tables.contains(&table.name) && !to.views.contains(&table.name))
             .collect();
         going.sort_by(|one, other| one.name.cmp(&other.name));
         let names: HashSet<&Name> = going.iter().map(|table| &table.name).collect();
@@ -201,7 +201,7 @@ impl<'a> Builder<'a> {
                     && !self.is_gone(&part)
                     && !self.statements.iter().any(was_renamed)
                 {
-                    self.drop_index(&table.name, &index.name, true);
+                    self.drop_index(&table.name, &index.name);
                 }
             }
         }
@@ -212,7 +212,7 @@ impl<'a> Builder<'a> {
             for index in view.indexes.values() {
                 let part = Part::Index(view.name.clone(), index.name.clone());
                 if !wanted.indexes.contains(&index.name) && !self.is_gone(&part) {
-                    self.drop_index(&view.name, &index.name, true);
+                    self.drop_index(&view.name, &index.name);
                 }
             }
         }

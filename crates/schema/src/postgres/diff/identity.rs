@@ -162,6 +162,8 @@ impl Builder<'_> {
             shown,
         );
         self.statements[owner].needs.push(at);
+        // All of it or nothing.
+        self.statements[at].needs.push(set);
         self.go_on_behind_rows(column, table, &text, set);
     }
 

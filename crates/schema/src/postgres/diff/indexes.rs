@@ -59,7 +59,7 @@ impl<'a> Builder<'a> {
             {
                 return self.index_options(on, found, wanted);
             }
-            Some(found) => needs = Some(self.drop_index(on, &found.name, false)),
+            Some(found) => needs = Some(self.drop_index(on, &found.name)),
             None => {
                 let twin = before
                     .into_iter()
@@ -175,13 +175,17 @@ impl<'a> Builder<'a> {
             .insert(Part::Index(on.clone(), index.name.clone()));
     }
 
-    pub(super) fn drop_index(&mut self, on: &Name, name: &str, for_good: bool) -> usize {
+    /// For good, unless an index of that name is wanted.
+    pub(super) fn drop_index(&mut self, on: &Name, name: &str) -> usize {
         let sql = format!("DROP INDEX {}", self.speller.beside(on, name));
         let hazards = vec![
             Hazard::Drop(format!("index {name}")),
             hazards::ACCESS_EXCLUSIVE,
         ];
-        let verb = if for_good { Verb::Drop } else { Verb::Aside };
+        let verb = match self.has_index(on, name) {
+            true => Verb::Aside,
+            false => Verb::Drop,
+        };
         self.push_with(sql, verb, "index", name.to_owned(), hazards)
     }
 }

@@ -1,178 +1,236 @@
-//! What makes no sense without a change of type that may be held back: defaults, checks, indexes, views and the like that
-//! speak of the column, and whatever steps aside for it.
+//! What each statement speaks of, so that what is held back takes along what depends on it.
 
 use std::collections::{HashMap, HashSet};
 
 use super::Builder;
+use super::order::{function_mentions, table_mentions};
+use crate::postgres::model::{Column, Constraint, ConstraintKind, Function, Table, View};
 use crate::postgres::name::Name;
 use crate::postgres::split;
+use crate::ties::{self, Stake, Words};
 use crate::{Statement, Verb};
 
-/// A column that another statement gives another type.
-pub(super) struct Retyped {
-    /// The statement without which it has the old one.
-    pub(super) at: usize,
-    pub(super) table: Name,
-    pub(super) column: String,
+/// Part of a table that no name can be.
+const OF_TABLE: &str = "ALTER TABLE";
+
+/// Tables, views and functions by the name that plans show.
+struct Shown<'a> {
+    relations: HashMap<String, &'a Name>,
+    functions: HashMap<String, &'a Function>,
 }
 
-/// Kinds whose statements may speak of a column.
-const USERS: [&str; 6] = ["column", "constraint", "index", "policy", "trigger", "view"];
-
-/// How comments call what may be held back, and its kind.
-const COMMENTED: [(&str, &str); 9] = [
-    ("COLUMN ", "column"),
-    ("CONSTRAINT ", "constraint"),
-    ("DOMAIN ", "domain"),
-    ("INDEX ", "index"),
-    ("MATERIALIZED VIEW ", "view"),
-    ("POLICY ", "policy"),
-    ("TRIGGER ", "trigger"),
-    ("TYPE ", "type"),
-    ("VIEW ", "view"),
-];
-
-impl Builder<'_> {
-    /// Ties statements to the changes of type that are held back unless they are allowed.
+impl<'a> Builder<'a> {
+    /// Ties statements to those that they depend on.
     pub(super) fn link(&mut self) {
-        if !self
-            .statements
-            .iter()
-            .any(|statement| statement.is_destructive())
-        {
+        let mut statements = self.statements.iter();
+        if !statements.any(|statement| statement.is_destructive()) {
             return;
         }
-        self.link_comments();
-        self.link_remade();
-        let mut retyped = std::mem::take(&mut self.retyped);
-        let lost = self.lost_views();
-        retyped.retain(|each| {
-            let shown = lost.iter().filter(|view| view.shows(each));
-            let needs: Vec<usize> = shown.map(|view| view.drop).collect();
-            let statement = &mut self.statements[each.at];
-            statement.needs.extend(&needs);
-            statement.is_destructive() || !needs.is_empty()
-        });
-        if retyped.is_empty() {
-            return;
-        }
-        let names: Vec<HashSet<String>> = self
+        let shown = self.shown_names();
+        let stakes: Vec<Stake> = self
             .statements
             .iter()
-            .map(|statement| split::names(&statement.sql).into_iter().collect())
+            .map(|statement| self.stake(statement, &shown))
             .collect();
-        for each in retyped {
-            self.link_users(&each, &names);
-        }
+        ties::tie(&mut self.statements, &stakes);
     }
 
-    /// What speaks of a table that is dropped and made again waits for that.
-    fn link_remade(&mut self) {
-        for (table, dropped) in std::mem::take(&mut self.remade) {
-            for at in (0..self.statements.len()).filter(|at| *at != dropped) {
-                let names = split::names(&self.statements[at].sql);
-                if !names.contains(&table.name) {
-                    continue;
-                }
-                for aside in self.stepped_aside(at) {
-                    self.statements[aside].needs.push(dropped);
-                    self.statements[dropped].needs.push(aside);
-                }
-                let is_before = self.statements[dropped].needs.contains(&at);
-                if !is_before {
-                    self.statements[at].needs.push(dropped);
-                }
-            }
-        }
-    }
-
-    /// What is not made has no comment.
-    fn link_comments(&mut self) {
-        let mut made: HashMap<(&str, &str), usize> = HashMap::new();
-        let mut needed = Vec::new();
-        for (at, statement) in self.statements.iter().enumerate() {
-            let name = statement.object.name.as_str();
-            if matches!(statement.verb, Verb::Add | Verb::Create) {
-                made.insert((statement.object.kind, name), at);
-            } else if let Some(rest) = statement.sql.strip_prefix("COMMENT ON ") {
-                let target = COMMENTED.iter().find(|(word, _)| rest.starts_with(word));
-                let made = target.and_then(|(_, kind)| made.get(&(*kind, name)));
-                needed.extend(made.map(|made| (at, *made)));
-            }
-        }
-        for (at, made) in needed {
-            self.statements[at].needs.push(made);
-        }
-    }
-
-    /// Views that are dropped and do not come again, which is held back unless it is allowed.
-    fn lost_views(&self) -> Vec<LostView> {
-        let mut lost = Vec::new();
-        for (drop, statement) in self.statements.iter().enumerate() {
-            if statement.object.kind != "view" || !statement.is_destructive() {
-                continue;
-            }
-            let mut views = self.from.views.values();
-            let view = views.find(|view| self.shown(&view.name) == statement.object.name);
-            lost.extend(view.map(|view| LostView {
-                drop,
-                names: split::names(&view.query.0).into_iter().collect(),
-                shows_all: view.query.0.contains('*'),
-            }));
-        }
-        lost
-    }
-
-    fn link_users(&mut self, retyped: &Retyped, names: &[HashSet<String>]) {
-        let own = self.shown_part(&retyped.table, &retyped.column);
-        for at in (0..self.statements.len()).filter(|at| *at != retyped.at) {
-            let statement = &self.statements[at];
-            let object = &statement.object;
-            let is_own = object.kind == "column" && object.name == own;
-            let speaks_of_it = USERS.contains(&object.kind)
-                && (object.kind != "column" || statement.verb == Verb::Add)
-                && names[at].contains(&retyped.table.name)
-                && names[at].contains(&retyped.column);
-            if !is_own && !speaks_of_it {
-                continue;
-            }
-            for aside in self.stepped_aside(at) {
-                self.statements[aside].needs.push(retyped.at);
-                self.statements[retyped.at].needs.push(aside);
-            }
-            self.statements[at].needs.push(retyped.at);
-        }
-    }
-
-    /// The statements before this one that took away what it makes again.
-    fn stepped_aside(&self, made: usize) -> Vec<usize> {
-        let wanted = &self.statements[made];
-        if !matches!(wanted.verb, Verb::Add | Verb::Create) {
-            return Vec::new();
-        }
-        let is_it = |statement: &Statement| {
-            !statement.is_destructive()
-                && statement.verb.word() == Verb::Drop.word()
-                && statement.object == wanted.object
+    fn shown_names(&self) -> Shown<'a> {
+        let mut shown = Shown {
+            relations: HashMap::new(),
+            functions: HashMap::new(),
         };
-        (0..made)
-            .filter(|at| is_it(&self.statements[*at]))
-            .collect()
+        let (from, to) = (self.from, self.to);
+        for schema in [to, from] {
+            let tables = schema.tables.keys().chain(schema.views.keys());
+            let others = schema.types.keys().chain(schema.sequences.keys());
+            for name in tables.chain(others) {
+                shown.relations.insert(self.shown(name), name);
+            }
+        }
+        for (key, function) in from.functions.iter() {
+            let name = format!("{}({})", self.shown(&key.0), key.1);
+            shown.functions.insert(name, function);
+        }
+        shown
+    }
+
+    fn stake(&self, statement: &Statement, shown: &Shown<'a>) -> Stake {
+        let (kind, name) = (statement.object.kind, statement.object.name.as_str());
+        let sql = &statement.sql;
+        let shows_all = kind == "view" && sql.contains('*');
+        let mut stake = Stake {
+            speaks_of: Words::new(split::names(sql), shows_all),
+            ..Stake::default()
+        };
+        let whole = |name: &str| match shown.relations.get(name) {
+            Some(found) => found.name.clone(),
+            None => name.rsplit('.').next().unwrap_or(name).to_owned(),
+        };
+        match kind {
+            "column" | "constraint" | "default" | "policy" | "trigger" | "enum-value" => {
+                let (table, part) = parted(name, shown);
+                stake.whole = table.map_or_else(String::new, |table| table.name.clone());
+                // A type is made anew for a value.
+                stake.parts = (kind != "enum-value").then(|| vec![part.to_owned()]);
+                if let Some(table) = table {
+                    self.stake_in_part(&mut stake, statement, table, part);
+                }
+            }
+            "function" => {
+                let bare = name.split('(').next().unwrap_or(name);
+                stake.whole = bare.rsplit('.').next().unwrap_or(bare).to_owned();
+                let function = shown.functions.get(name);
+                let spoke_of = function.map(|function| function_mentions(function));
+                stake.spoke_of = Words::new(spoke_of.unwrap_or_default(), false);
+            }
+            "comment" | "owner" | "privilege" => stake.is_side = true,
+            "row-security" | "partition" => {
+                (stake.whole, stake.parts) = (whole(name), Some(vec![OF_TABLE.to_owned()]));
+            }
+            "table" if statement.verb == Verb::Alter => {
+                (stake.whole, stake.parts) = (whole(name), Some(vec![OF_TABLE.to_owned()]));
+            }
+            _ => {
+                stake.whole = whole(name);
+                self.stake_in_whole(&mut stake, kind, shown.relations.get(name).copied());
+            }
+        }
+        stake.breaks |= matches!(statement.verb, Verb::Drop | Verb::Aside)
+            && !matches!(kind, "row-security" | "trigger" | "policy" | "constraint");
+        stake
+    }
+
+    /// A table, view, index or type as it is.
+    fn stake_in_whole(&self, stake: &mut Stake, kind: &str, name: Option<&'a Name>) {
+        let Some(name) = name else {
+            if kind == "index" {
+                let index = self.index_of(&stake.whole);
+                stake.spoke_of = Words::new(index.unwrap_or_default(), false);
+            }
+            return;
+        };
+        stake.takes.push(name.name.clone());
+        if let Some(table) = self.from.tables.get(name) {
+            stake.spoke_of = Words::new(table_mentions(table), false);
+            stake.spoke_of.extend([name.schema.clone()]);
+            stake.stands_on = table.constraints.values().flat_map(referred).collect();
+            stake.takes.extend(table.indexes.keys().cloned());
+            stake.takes.extend(table.constraints.keys().cloned());
+        } else if let Some(view) = self.from.views.get(name) {
+            stake.spoke_of = Words::new(split::names(&view.query.0), view.query.0.contains('*'));
+            stake.spoke_of.extend([name.schema.clone()]);
+            stake.stands_on = grouped(view);
+            stake.takes.extend(view.indexes.keys().cloned());
+        } else if let Some(found) = self.from.types.get(name) {
+            stake.spoke_of = Words::new(split::names(&self.speller.user_type(found)), false);
+        }
+    }
+
+    /// What an index as it is speaks of, its table among that.
+    fn index_of(&self, name: &str) -> Option<Vec<String>> {
+        let tables = self.from.tables.values();
+        let of_tables = tables.map(|table| (&table.name, &table.indexes));
+        let views = self.from.views.values();
+        let mut all = of_tables.chain(views.map(|view| (&view.name, &view.indexes)));
+        let (on, index) = all.find_map(|(on, indexes)| Some((on, indexes.get(name)?)))?;
+        let mut names = split::names(&self.speller.index(index, on, false));
+        names.push(on.name.clone());
+        Some(names)
+    }
+
+    /// A column, constraint, trigger or policy as it is.
+    fn stake_in_part(&self, stake: &mut Stake, statement: &Statement, on: &Name, part: &str) {
+        let kind = statement.object.kind;
+        let mut names = vec![on.name.clone()];
+        if let Some(view) = self.from.views.get(on) {
+            let trigger = view.triggers.get(part).filter(|_| kind == "trigger");
+            names.extend(trigger.map(|trigger| trigger.function.name.clone()));
+        }
+        if let Some(table) = self.from.tables.get(on) {
+            match kind {
+                "column" | "default" => {
+                    let column = table.columns.get(part);
+                    names.extend(column.into_iter().flat_map(column_mentions));
+                    names.push(part.to_owned());
+                    stake.breaks = statement.verb == Verb::Alter && is_retyping(statement);
+                }
+                "constraint" => {
+                    if let Some(constraint) = table.constraints.get(part) {
+                        names.extend(split::names(&self.speller.constraint(constraint, false)));
+                        stake.stands_on = referred(constraint).into_iter().collect();
+                        stake.breaks_key =
+                            statement.verb == Verb::Relax && constraint.keys().is_some();
+                    }
+                }
+                "trigger" => names.extend(trigger_mentions(table, part)),
+                "policy" => names.extend(policy_mentions(table, part)),
+                _ => {}
+            }
+        }
+        stake.spoke_of = Words::new(names, false);
     }
 }
 
-struct LostView {
-    /// The statement that drops it.
-    drop: usize,
-    /// What its query speaks of.
-    names: HashSet<String>,
-    shows_all: bool,
+/// Which table a shown name such as `app.users.nick` is a part of, and the part.
+fn parted<'a, 'n>(name: &'n str, shown: &Shown<'a>) -> (Option<&'a Name>, &'n str) {
+    let places = name.match_indices('.').map(|(at, _)| at);
+    let mut found =
+        places.filter_map(|at| Some((*shown.relations.get(&name[..at])?, &name[at + 1..])));
+    match found.next_back() {
+        Some((table, part)) => (Some(table), part),
+        None => (None, name),
+    }
 }
 
-impl LostView {
-    fn shows(&self, retyped: &Retyped) -> bool {
-        self.names.contains(&retyped.table.name)
-            && (self.shows_all || self.names.contains(&retyped.column))
+fn is_retyping(statement: &Statement) -> bool {
+    let action = statement.sql.split_once(" ALTER COLUMN ");
+    action.is_some_and(|(_, action)| action.contains(" TYPE "))
+}
+
+fn column_mentions(column: &Column) -> Vec<String> {
+    let mut names = vec![column.data_type.name.clone()];
+    let generated = column.generated.as_ref();
+    let generated = generated.map(|generated| &generated.expression);
+    for expression in column.default.iter().chain(generated) {
+        names.extend(split::names(&expression.0));
+    }
+    names
+}
+
+fn trigger_mentions(table: &Table, name: &str) -> Vec<String> {
+    let Some(trigger) = table.triggers.get(name) else {
+        return Vec::new();
+    };
+    let mut names = vec![trigger.function.name.clone()];
+    let when = trigger.when.iter();
+    names.extend(when.flat_map(|when| split::names(&when.0)));
+    let columns = trigger.events.iter().flat_map(|(_, columns)| columns);
+    names.extend(columns.cloned());
+    names
+}
+
+fn policy_mentions(table: &Table, name: &str) -> Vec<String> {
+    let policy = table.policies.get(name).into_iter();
+    let expressions = policy.flat_map(|policy| policy.using.iter().chain(&policy.check));
+    expressions
+        .flat_map(|expression| split::names(&expression.0))
+        .collect()
+}
+
+/// The table that a foreign key refers to.
+fn referred(constraint: &Constraint) -> Option<String> {
+    match &constraint.kind {
+        ConstraintKind::Foreign(foreign) => Some(foreign.table.name.clone()),
+        _ => None,
+    }
+}
+
+/// What a view that groups by a key may need the key of.
+fn grouped(view: &View) -> HashSet<String> {
+    match view.query.0.to_lowercase().contains("group") {
+        true => split::names(&view.query.0).into_iter().collect(),
+        false => HashSet::new(),
     }
 }
 

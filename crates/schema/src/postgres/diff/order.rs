@@ -107,7 +107,7 @@ impl<'a> Builder<'a> {
 }
 
 /// Names in what the server looks at when the function is made: not in the bodies of other languages.
-fn function_mentions(function: &Function) -> Vec<String> {
+pub(super) fn function_mentions(function: &Function) -> Vec<String> {
     let mut mentions = Vec::new();
     for argument in &function.arguments {
         mentions.push(argument.data_type.name.clone());
@@ -126,7 +126,7 @@ fn function_mentions(function: &Function) -> Vec<String> {
     mentions
 }
 
-fn table_mentions(table: &Table) -> Vec<String> {
+pub(super) fn table_mentions(table: &Table) -> Vec<String> {
     let mut mentions = Vec::new();
     for column in table.columns.values() {
         mentions.push(column.data_type.name.clone());

@@ -85,7 +85,7 @@ impl<'a> Builder<'a> {
             if is_same {
                 return;
             }
-            needs = Some(self.drop_policy(&table.name, &found.name, false));
+            needs = Some(self.drop_policy(&table.name, &found.name));
         }
         let source = wanted
             .meta
@@ -105,15 +105,22 @@ impl<'a> Builder<'a> {
         self.fresh.insert(part);
     }
 
-    pub(super) fn drop_policy(&mut self, table: &Name, name: &str, for_good: bool) -> usize {
-        self.drop_hook("policy", table, name, for_good)
+    /// For good, unless a policy of that name is wanted.
+    pub(super) fn drop_policy(&mut self, table: &Name, name: &str) -> usize {
+        let wanted = self.to.tables.get(table);
+        let is_wanted = wanted.is_some_and(|wanted| wanted.policies.contains(name));
+        self.drop_hook("policy", table, name, is_wanted)
     }
 
-    pub(super) fn drop_trigger(&mut self, on: &Name, name: &str, for_good: bool) -> usize {
-        self.drop_hook("trigger", on, name, for_good)
+    /// The same of a trigger.
+    pub(super) fn drop_trigger(&mut self, on: &Name, name: &str) -> usize {
+        let table = self.to.tables.get(on).map(|table| &table.triggers);
+        let wanted = table.or_else(|| self.to.views.get(on).map(|view| &view.triggers));
+        let is_wanted = wanted.is_some_and(|wanted| wanted.contains(name));
+        self.drop_hook("trigger", on, name, is_wanted)
     }
 
-    fn drop_hook(&mut self, kind: &'static str, on: &Name, name: &str, for_good: bool) -> usize {
+    fn drop_hook(&mut self, kind: &'static str, on: &Name, name: &str, is_wanted: bool) -> usize {
         let sql = format!(
             "DROP {} {} ON {}",
             kind.to_uppercase(),
@@ -125,7 +132,7 @@ impl<'a> Builder<'a> {
             Hazard::Drop(format!("{kind} {shown}")),
             hazards::ACCESS_EXCLUSIVE,
         ];
-        let verb = if for_good { Verb::Drop } else { Verb::Aside };
+        let verb = if is_wanted { Verb::Aside } else { Verb::Drop };
         self.push_with(sql, verb, kind, shown, hazards)
     }
 
@@ -158,7 +165,7 @@ impl<'a> Builder<'a> {
         });
         let mut state = found.map_or('O', |found| found.state);
         if !is_same {
-            let needs = found.map(|found| self.drop_trigger(on, &found.name, false));
+            let needs = found.map(|found| self.drop_trigger(on, &found.name));
             let is_known = self
                 .to
                 .functions

@@ -1,7 +1,6 @@
 //! Types that are made anew in the place of another one, while columns have it.
 
 use super::enums::labels;
-use super::links::Retyped;
 use super::{Builder, Part};
 use crate::postgres::hazards::{self, Cast};
 use crate::postgres::model::{Column, Table, TypeKind, UserType};
@@ -31,15 +30,12 @@ impl<'a> Builder<'a> {
         self.statements[last].needs.push(first);
         for (table, column) in self.columns_of_type(&to.name) {
             last = self.retype(table, column, &to.name, last);
-            self.retyped.push(Retyped {
-                at: first,
-                table: table.name.clone(),
-                column: column.name.clone(),
-            });
         }
         let sql = format!("DROP {word} {}", self.speller.name(&old));
         let at = self.push(sql, Verb::Replace, "type", shown);
         self.statements[at].needs.push(last);
+        // All of it or nothing.
+        self.statements[first].needs.push(at);
         first
     }
 

@@ -130,7 +130,7 @@ impl<'a> Builder<'a> {
             .map(|(on, trigger)| (on.clone(), trigger.name.clone()))
             .collect();
         for (on, name) in found {
-            self.drop_trigger(&on, &name, false);
+            self.drop_trigger(&on, &name);
             self.gone.insert(Part::Trigger(on, name));
         }
     }

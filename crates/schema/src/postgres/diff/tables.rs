@@ -136,9 +136,11 @@ impl<'a> Builder<'a> {
     }
 
     pub(super) fn alter_table(&mut self, from: &'a Table, to: &'a Table) {
+        let left = self.leave_parents(from, to);
         self.table_settings(from, to);
         self.columns(from, to);
         self.table_constraints(from, to);
+        self.join_parents(from, to, left);
     }
 
     fn table_settings(&mut self, from: &Table, to: &Table) {
@@ -180,36 +182,16 @@ impl<'a> Builder<'a> {
                 vec![hazards::ACCESS_EXCLUSIVE, rewrite()],
             ));
         }
-        for parent in to
-            .inherits
-            .iter()
-            .filter(|parent| !from.inherits.contains(parent))
-        {
-            actions.push((
-                format!("INHERIT {}", self.speller.name(parent)),
-                vec![hazards::ACCESS_EXCLUSIVE],
-            ));
-        }
-        for parent in from
-            .inherits
-            .iter()
-            .filter(|parent| !to.inherits.contains(parent))
-        {
-            actions.push((
-                format!("NO INHERIT {}", self.speller.name(parent)),
-                vec![hazards::ACCESS_EXCLUSIVE],
-            ));
-        }
         for (action, hazards) in actions {
             let sql = self.alter(&to.name, &action);
             let shown = self.shown(&to.name);
             self.push_with(sql, Verb::Alter, "table", shown, hazards);
         }
-        self.attachment(from, to);
     }
 
-    fn attachment(&mut self, from: &Table, to: &Table) {
-        let is_same = match (&from.partition_of, &to.partition_of) {
+    /// Whether it is the same part of the same table.
+    fn is_same_partition(&self, from: &Table, to: &Table) -> bool {
+        match (&from.partition_of, &to.partition_of) {
             (None, None) => true,
             (Some((parent, bound)), Some((other, other_bound))) => {
                 let stored = self
@@ -220,31 +202,49 @@ impl<'a> Builder<'a> {
                         || stored.is_some_and(|(_, stored)| self.same.bound(bound, stored)))
             }
             _ => false,
-        };
-        if is_same {
-            return;
+        }
+    }
+
+    /// Before its own columns change. Places of the statements.
+    fn leave_parents(&mut self, from: &Table, to: &Table) -> Vec<usize> {
+        let name = self.speller.name(&to.name);
+        let left = from.inherits.iter();
+        let left = left.filter(|parent| !to.inherits.contains(parent));
+        let mut steps: Vec<(String, Verb, &'static str)> = left
+            .map(|parent| {
+                let action = format!("NO INHERIT {}", self.speller.name(parent));
+                (self.alter(&to.name, &action), Verb::Alter, "table")
+            })
+            .collect();
+        if let Some((parent, _)) = &from.partition_of
+            && !self.is_same_partition(from, to)
+        {
+            let sql = self.alter(parent, &format!("DETACH PARTITION {name}"));
+            steps.push((sql, Verb::Detach, "partition"));
         }
         let shown = self.shown(&to.name);
-        let mut needs = Vec::new();
-        if let Some((parent, _)) = &from.partition_of {
-            let sql = self.alter(
-                parent,
-                &format!("DETACH PARTITION {}", self.speller.name(&to.name)),
-            );
-            needs.push(self.push_with(
-                sql,
-                Verb::Detach,
-                "partition",
-                shown.clone(),
-                vec![hazards::ACCESS_EXCLUSIVE],
-            ));
+        let lock = || vec![hazards::ACCESS_EXCLUSIVE];
+        let places = steps.into_iter();
+        places
+            .map(|(sql, verb, kind)| self.push_with(sql, verb, kind, shown.clone(), lock()))
+            .collect()
+    }
+
+    /// When it has the columns and constraints that a parent asks for.
+    fn join_parents(&mut self, from: &Table, to: &Table, left: Vec<usize>) {
+        let shown = self.shown(&to.name);
+        let joined = to.inherits.iter();
+        for parent in joined.filter(|parent| !from.inherits.contains(parent)) {
+            let action = format!("INHERIT {}", self.speller.name(parent));
+            let sql = self.alter(&to.name, &action);
+            let lock = vec![hazards::ACCESS_EXCLUSIVE];
+            self.push_with(sql, Verb::Alter, "table", shown.clone(), lock);
         }
-        if let Some((parent, bound)) = &to.partition_of {
-            let action = format!(
-                "ATTACH PARTITION {} {}",
-                self.speller.name(&to.name),
-                bound.0
-            );
+        if let Some((parent, bound)) = &to.partition_of
+            && !self.is_same_partition(from, to)
+        {
+            let name = self.speller.name(&to.name);
+            let sql = self.alter(parent, &format!("ATTACH PARTITION {name} {}", bound.0));
             let reason = format!("every row of {} must be within {}", to.name.name, bound.0);
             let hazards = vec![
                 hazards::SHARE_UPDATE_EXCLUSIVE,
@@ -253,9 +253,8 @@ impl<'a> Builder<'a> {
                     query: None,
                 },
             ];
-            let sql = self.alter(parent, &action);
             let at = self.push_with(sql, Verb::Attach, "partition", shown, hazards);
-            self.statements[at].needs = needs;
+            self.statements[at].needs = left;
         }
     }
 

@@ -65,6 +65,31 @@ impl<'a> Builder<'a> {
         self.clear_views(hit);
     }
 
+    /// Tables that become views, and views that become tables: they share their names, so that the one goes before the other
+    /// comes, with what stands on it.
+    pub(super) fn clear_other_kinds(&mut self) {
+        let (from, to) = (self.from, self.to);
+        let tables = from.tables.values();
+        let tables = tables.filter(|table| to.views.contains(&table.name));
+        let tables: Vec<&'a Table> = tables.collect();
+        let views = from.views.keys();
+        let views = views.filter(|name| to.tables.contains(*name));
+        let mut hit: HashSet<Name> = views.cloned().collect();
+        let names: HashSet<&str> = tables
+            .iter()
+            .map(|table| table.name.name.as_str())
+            .collect();
+        if !names.is_empty() {
+            hit.extend(self.views_that(|used, _| used.iter().any(|name| names.contains(&**name))));
+        }
+        self.clear_views(hit);
+        for table in tables {
+            self.clear_foreign(&table.name, &|_| true);
+            let at = self.drop_table(table);
+            self.remade.push((table.name.clone(), at));
+        }
+    }
+
     fn changing_columns(&self, from: &'a Table, to: &'a Table) -> Vec<&'a str> {
         let columns = from.columns.values().filter(|before| {
             let wanted = to.columns.get(&before.name);

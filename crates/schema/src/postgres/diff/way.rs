@@ -102,7 +102,7 @@ impl<'a> Builder<'a> {
                     .any(|expression| self.is_reworded(from, to, expression));
             let is_hit = is_reworded || names.iter().any(|name| is_hard(name));
             if is_hit || (!is_kept && mentions(&text)) {
-                self.drop_index(&from.name, &index.name, false);
+                self.drop_index(&from.name, &index.name);
                 self.gone
                     .insert(Part::Index(from.name.clone(), index.name.clone()));
             }
@@ -124,7 +124,7 @@ impl<'a> Builder<'a> {
             let part = Part::Index(from.name.clone(), index.name.clone());
             let mut expressions = expressions(&index.items).chain(index.predicate.as_ref());
             if expressions.any(|expression| mentions(&expression.0)) && self.gone.insert(part) {
-                self.drop_index(&from.name, &index.name, false);
+                self.drop_index(&from.name, &index.name);
             }
         }
         for constraint in from.constraints.values() {
@@ -147,7 +147,7 @@ impl<'a> Builder<'a> {
             let when = trigger.when.as_ref().is_some_and(|when| mentions(&when.0));
             let mut columns = trigger.events.iter().flat_map(|(_, columns)| columns);
             if when || columns.any(|name| mentions(&always_quote(name))) {
-                self.drop_trigger(&from.name, &trigger.name, false);
+                self.drop_trigger(&from.name, &trigger.name);
                 self.gone
                     .insert(Part::Trigger(from.name.clone(), trigger.name.clone()));
             }
@@ -156,7 +156,7 @@ impl<'a> Builder<'a> {
             let is_gone = self.is_gone(&Part::Policy(from.name.clone(), policy.name.clone()));
             let mut expressions = policy.using.iter().chain(&policy.check);
             if !is_gone && expressions.any(|expression| mentions(&expression.0)) {
-                self.drop_policy(&from.name, &policy.name, false);
+                self.drop_policy(&from.name, &policy.name);
                 self.gone
                     .insert(Part::Policy(from.name.clone(), policy.name.clone()));
             }
@@ -176,7 +176,7 @@ impl<'a> Builder<'a> {
                 });
                 let part = Part::Policy(table.name.clone(), policy.name.clone());
                 if is_hit && self.gone.insert(part) {
-                    self.drop_policy(&table.name, &policy.name, false);
+                    self.drop_policy(&table.name, &policy.name);
                 }
             }
         }

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use super::parts::string;
-use crate::postgres::model::{ConstraintKind, Schema, Table, Type, TypeKind};
+use crate::postgres::model::{Constraint, ConstraintKind, Schema, Table, Type, TypeKind};
 use crate::postgres::name::{Name, fold, made};
 
 pub(super) fn finish(schema: &mut Schema) {
@@ -192,9 +192,9 @@ fn split_name(text: &str) -> Vec<String> {
     parts.iter().map(|part| fold(part)).collect()
 }
 
-/// Columns of a child that its parents have too are the parents'.
+/// Columns and checks of a child that its parents have too are the parents'.
 fn inherit_columns(schema: &mut Schema) {
-    let mut changes = Vec::new();
+    let (mut columns, mut checks) = (Vec::new(), Vec::new());
     for (name, table) in schema.tables.iter() {
         let partition = table.partition_of.as_ref().map(|(parent, _)| parent);
         for parent in table.inherits.iter().chain(partition) {
@@ -209,14 +209,33 @@ fn inherit_columns(schema: &mut Schema) {
                     && own.meta.comment.is_none()
                     && own.identity.is_none()
                 {
-                    changes.push((name.clone(), column.name.clone()));
+                    columns.push((name.clone(), column.name.clone()));
+                }
+            }
+            for constraint in parent.constraints.values() {
+                let own = table.constraints.get(&constraint.name);
+                if own.is_some_and(|own| is_inherited(own, constraint)) {
+                    checks.push((name.clone(), constraint.name.clone()));
                 }
             }
         }
     }
-    for (table, column) in changes {
+    for (table, column) in columns {
         if let Some(table) = schema.tables.get_mut(&table) {
             table.columns.remove(&column);
         }
     }
+    for (table, check) in checks {
+        if let Some(table) = schema.tables.get_mut(&table) {
+            table.constraints.remove(&check);
+        }
+    }
+}
+
+fn is_inherited(own: &Constraint, of_parent: &Constraint) -> bool {
+    let is_check = match (&own.kind, &of_parent.kind) {
+        (ConstraintKind::Check(one), ConstraintKind::Check(other)) => one == other,
+        _ => false,
+    };
+    is_check && !of_parent.no_inherit && own.meta.comment.is_none()
 }

@@ -1,5 +1,6 @@
 //! The names in a text.
 
+use super::super::name::is_reserved;
 use super::{
     is_word_start, line_end, skip_comment, skip_dollar, skip_quoted, skip_string, word_end,
 };
@@ -50,7 +51,10 @@ fn name_spans(text: &str) -> Vec<(usize, usize, String)> {
                 {
                     skip_string(bytes, end, true)
                 } else {
-                    names.push((at, end, text[at..end].to_lowercase()));
+                    let word = text[at..end].to_lowercase();
+                    if !is_reserved(&word) {
+                        names.push((at, end, word));
+                    }
                     end
                 }
             }
@@ -68,8 +72,8 @@ mod tests {
     #[test]
     fn names_are_found_outside_of_strings() {
         assert_eq!(
-            names("a.\"B c\" 'x' $$y$$ -- z\n Cd1 1e5"),
-            ["a", "B c", "cd1"]
+            names("SELECT a.\"B c\", \"select\" 'x' $$y$$ -- z\n Cd1 1e5"),
+            ["a", "B c", "select", "cd1"]
         );
     }
 }

@@ -9,6 +9,9 @@ use crate::mysql::native::Builder;
 
 impl Builder<'_> {
     pub(super) fn column_clauses(&self, diff: &TableDiff<'_>, parts: &mut Parts) {
+        // Where columns belong beside those that may stay where they are is known when nothing was held back: the last
+        // statement puts them there.
+        let is_late = !parts.lossy.is_empty();
         for step in &diff.columns {
             match step {
                 ColumnStep::Add(column, place) => {
@@ -20,8 +23,13 @@ impl Builder<'_> {
                     parts.kept.push(text, hazards::of_added(diff.to, column));
                 }
                 ColumnStep::Change { from, to, place } => {
+                    let waits = is_late && !parts.is_lossy(&to.name);
+                    let place = &place.filter(|_| !waits);
                     if is_apart(diff, from, to) {
                         self.moved(diff, (from, to), *place, &mut parts.kept);
+                        continue;
+                    }
+                    if waits && from.was.is_none() && from.norm.is_same(&to.norm) {
                         continue;
                     }
                     parts.of_column(&to.name).push(

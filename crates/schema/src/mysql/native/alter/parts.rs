@@ -59,6 +59,11 @@ impl Parts {
         own.or_else(|| tied().map(|(_, at)| *at))
     }
 
+    /// Whether a column's change stands with a loss.
+    pub(super) fn is_lossy(&self, name: &Name) -> bool {
+        self.place(name).is_some()
+    }
+
     /// Where what a column does belongs.
     pub(super) fn of_column(&mut self, name: &Name) -> &mut Clauses {
         let place = self.place(name);
@@ -147,7 +152,11 @@ pub(super) fn misplaced<'a>(diff: &TableDiff<'a>, parts: &Parts) -> Vec<(&'a Col
         .collect();
     let moves = diff.columns.iter().filter_map(|step| match step {
         ColumnStep::Add(column, place) => Some((&column.name, *place)),
-        ColumnStep::Change { to, place, .. } => Some((&to.name, (*place)?)),
+        // The others wait for this.
+        ColumnStep::Change { to, place, .. } if parts.is_lossy(&to.name) => {
+            Some((&to.name, (*place)?))
+        }
+        ColumnStep::Change { .. } => None,
         ColumnStep::Remake { to, place, .. } => Some((&to.name, *place)),
     });
     let mut moves: Vec<(&Name, Place<'_>)> = moves.collect();

@@ -1,0 +1,190 @@
+//! What a statement that is held back takes with it, by the names in what is made and in what is there.
+//!
+//! A plan that is carried out as a whole can be carried out. With a statement left out, its object stays as it is now, and a
+//! later statement can fail for one of two reasons: it speaks of what the object should have become, or it takes away or
+//! changes what the object, as it is now, speaks of. Both are read off names, so that a statement may wait without need, but
+//! none is tried that cannot succeed. And what steps aside only does so when it comes again.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::{Object, Statement, Verb};
+
+/// Names in a definition.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Words {
+    names: HashSet<String>,
+    /// Whether it speaks of all columns of what it names (`SELECT *`).
+    has_all: bool,
+}
+
+impl Words {
+    pub(crate) fn new(names: impl IntoIterator<Item = String>, has_all: bool) -> Words {
+        let names = names.into_iter().collect();
+        Words { names, has_all }
+    }
+
+    pub(crate) fn extend(&mut self, names: impl IntoIterator<Item = String>) {
+        self.names.extend(names);
+    }
+
+    /// Whether it speaks of an object, or of one of these parts of it.
+    fn has(&self, whole: &str, parts: Option<&[String]>) -> bool {
+        let has_one = |parts: &[String]| parts.iter().any(|part| self.names.contains(part));
+        self.names.contains(whole) && parts.is_none_or(|parts| self.has_all || has_one(parts))
+    }
+}
+
+/// What a statement has to do with names.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Stake {
+    /// The table, view, type, function … that it is about, without its schema.
+    pub(crate) whole: String,
+    /// Columns, constraints … of that; `None` where it is about the whole.
+    pub(crate) parts: Option<Vec<String>>,
+    /// What its text speaks of.
+    pub(crate) speaks_of: Words,
+    /// What its object, as it is before, speaks of.
+    pub(crate) spoke_of: Words,
+    /// Tables whose keys its object, as it is before, stands on.
+    pub(crate) stands_on: HashSet<String>,
+    /// Names that are taken as long as its object is there.
+    pub(crate) takes: Vec<String>,
+    /// Whether whatever uses its object as it is before is in the way.
+    pub(crate) breaks: bool,
+    /// Whether its object is a key that foreign keys may stand on, and goes.
+    pub(crate) breaks_key: bool,
+    /// Comments, privileges and owners: no other statement needs them, and they need an object that is made only.
+    pub(crate) is_side: bool,
+}
+
+/// Adds to the statements what each needs, as far as something may be held back.
+pub(crate) fn tie(statements: &mut [Statement], stakes: &[Stake]) {
+    let web = Web::of(statements, stakes);
+    let mut is_reached: Vec<bool> = statements
+        .iter()
+        .map(|statement| statement.is_destructive())
+        .collect();
+    let mut waiting: Vec<usize> = (0..statements.len()).filter(|at| is_reached[*at]).collect();
+    while let Some(held) = waiting.pop() {
+        for at in web.taken_along(statements, held) {
+            if !statements[at].needs.contains(&held) {
+                statements[at].needs.push(held);
+            }
+            if !std::mem::replace(&mut is_reached[at], true) {
+                waiting.push(at);
+            }
+        }
+    }
+}
+
+/// Statements by what they speak of.
+struct Web<'s> {
+    stakes: &'s [Stake],
+    speakers: HashMap<&'s str, Vec<usize>>,
+    /// Those that break what they are about, by its name.
+    breakers: HashMap<&'s str, Vec<usize>>,
+    /// Those that are about it or a part of it.
+    abouts: HashMap<&'s str, Vec<usize>>,
+    objects: HashMap<Object, Vec<usize>>,
+    /// Those that say already that they need it.
+    needed_by: HashMap<usize, Vec<usize>>,
+}
+
+impl<'s> Web<'s> {
+    fn of(statements: &[Statement], stakes: &'s [Stake]) -> Web<'s> {
+        let mut web = Web {
+            stakes,
+            speakers: HashMap::new(),
+            breakers: HashMap::new(),
+            abouts: HashMap::new(),
+            objects: HashMap::new(),
+            needed_by: HashMap::new(),
+        };
+        for (at, (stake, statement)) in stakes.iter().zip(statements).enumerate() {
+            for name in &stake.speaks_of.names {
+                web.speakers.entry(name).or_default().push(at);
+            }
+            if stake.breaks || stake.breaks_key {
+                web.breakers.entry(&stake.whole).or_default().push(at);
+            }
+            web.abouts.entry(&stake.whole).or_default().push(at);
+            let object = statement.object.clone();
+            web.objects.entry(object).or_default().push(at);
+            for needed in &statement.needs {
+                web.needed_by.entry(*needed).or_default().push(at);
+            }
+        }
+        web
+    }
+
+    /// Statements that cannot be carried out, or must not, when one is held back.
+    fn taken_along(&self, statements: &[Statement], held: usize) -> Vec<usize> {
+        let mut found = self.needed_by.get(&held).cloned().unwrap_or_default();
+        let stake = &self.stakes[held];
+        if stake.is_side {
+            return found;
+        }
+        let later = |at: &usize| *at > held;
+        let is_made = matches!(
+            statements[held].verb,
+            Verb::Create | Verb::Add | Verb::Aside
+        );
+        let speakers = self.at(&self.speakers, &stake.whole).filter(later);
+        found.extend(speakers.filter(|at| {
+            let other = &self.stakes[*at];
+            (is_made || !other.is_side) && other.speaks_of.has(&stake.whole, stake.parts.as_deref())
+        }));
+        for name in &stake.takes {
+            let about = self.at(&self.abouts, name).filter(later);
+            let makes = |at: &usize| matches!(statements[*at].verb, Verb::Create | Verb::Add);
+            found.extend(about.filter(makes));
+        }
+        for name in stake.spoke_of.names.iter().chain(&stake.stands_on) {
+            let breakers = self.at(&self.breakers, name).filter(later);
+            found.extend(breakers.filter(|at| {
+                let other = &self.stakes[*at];
+                let breaks =
+                    other.breaks && stake.spoke_of.has(&other.whole, other.parts.as_deref());
+                breaks || (other.breaks_key && stake.stands_on.contains(&other.whole))
+            }));
+        }
+        found.extend(self.before(statements, held));
+        found.retain(|at| *at != held);
+        found
+    }
+
+    fn at<'a>(
+        &'a self,
+        places: &'a HashMap<&'s str, Vec<usize>>,
+        name: &str,
+    ) -> impl Iterator<Item = usize> + 'a {
+        places.get(name).into_iter().flatten().copied()
+    }
+
+    /// Earlier statements that make no sense without this one.
+    fn before(&self, statements: &[Statement], held: usize) -> Vec<usize> {
+        let (statement, stake) = (&statements[held], &self.stakes[held]);
+        let earlier = |at: &usize| *at < held;
+        let same = self.objects.get(&statement.object).into_iter().flatten();
+        let same = same.copied().filter(earlier);
+        let steps_aside = |at: &usize| matches!(statements[*at].verb, Verb::Aside | Verb::Relax);
+        match statement.verb {
+            // What it is made again for.
+            Verb::Add | Verb::Create => same.filter(steps_aside).collect(),
+            // A column's changes are of one piece.
+            Verb::Alter if statement.object.kind == "column" => same
+                .filter(|at| statements[*at].verb == Verb::Alter)
+                .collect(),
+            // What is on it goes with it or stays with it.
+            Verb::Drop if stake.parts.is_none() => {
+                let parts = self.at(&self.abouts, &stake.whole).filter(earlier);
+                let is_part = |at: &usize| self.stakes[*at].parts.is_some();
+                let goes = |at: &usize| {
+                    matches!(statements[*at].verb, Verb::Aside | Verb::Relax | Verb::Drop)
+                };
+                parts.filter(is_part).filter(goes).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+}
