@@ -4,11 +4,12 @@
 use ::mysql::prelude::Queryable;
 use ::mysql::{Row, Value};
 use ::postgres::SimpleQueryMessage;
+use database::Kind;
 
 use crate::explain::mysql::Mysql;
 use crate::explain::postgres::Postgres;
 use crate::explain::sqlite::Sqlite;
-use crate::explain::{ExplainError, ExplainLimits, Kind, kind_of};
+use crate::explain::{ExplainError, ExplainLimits, kind_of};
 
 /// A database that is open for reading.
 pub struct Catalogue(Open);
@@ -17,17 +18,6 @@ enum Open {
     Mysql(Mysql),
     Postgres(Postgres),
     Sqlite(Sqlite),
-}
-
-/// Kinds of databases by their protocol: MariaDB is [`CatalogueKind::Mysql`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CatalogueKind {
-    /// MySQL or MariaDB.
-    Mysql,
-    /// PostgreSQL.
-    Postgres,
-    /// SQLite.
-    Sqlite,
 }
 
 impl Catalogue {
@@ -44,12 +34,12 @@ impl Catalogue {
         }))
     }
 
-    /// The kind.
-    pub fn kind(&self) -> CatalogueKind {
+    /// Returns the kind of the database.
+    pub fn kind(&self) -> Kind {
         match self.0 {
-            Open::Mysql(_) => CatalogueKind::Mysql,
-            Open::Postgres(_) => CatalogueKind::Postgres,
-            Open::Sqlite(_) => CatalogueKind::Sqlite,
+            Open::Mysql(_) => Kind::Mysql,
+            Open::Postgres(_) => Kind::Postgres,
+            Open::Sqlite(_) => Kind::Sqlite,
         }
     }
 

@@ -9,6 +9,7 @@ mod mysql;
 mod postgres;
 mod sqlite;
 
+use database::Kind;
 use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
@@ -17,7 +18,7 @@ use std::{fmt, io};
 
 use recording::{Counter, DatabaseFacts, Setting, StatementFacts, TextId, Timestamp};
 
-use crate::explain::{ExplainError, ExplainLimits, Kind, kind_of};
+use crate::explain::{ExplainError, ExplainLimits, kind_of};
 
 /// Statements kept, the costliest first.
 const STATEMENTS_MAX: usize = 500;

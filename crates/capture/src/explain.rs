@@ -15,6 +15,7 @@ pub(crate) mod postgres;
 pub(crate) mod sqlite;
 mod statement;
 
+use database::Kind;
 use std::collections::HashMap;
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -127,26 +128,9 @@ pub fn explain(
     }
 }
 
-/// A kind of database, by the scheme of its address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Sqlite,
-    Mysql,
-    Postgres,
-}
-
 /// The kind that an address is of, and the rest of the address.
 pub(crate) fn kind_of(database_url: &str) -> Result<(Kind, &str), ExplainError> {
-    let (scheme, rest) = database_url
-        .split_once(':')
-        .ok_or(ExplainError::UnknownAddress)?;
-    let kind = match scheme {
-        "sqlite" | "sqlite3" => Kind::Sqlite,
-        "mysql" | "mysql2" | "mariadb" | "trilogy" => Kind::Mysql,
-        "postgres" | "postgresql" => Kind::Postgres,
-        _ => return Err(ExplainError::UnknownAddress),
-    };
-    Ok((kind, rest))
+    Kind::of_address(database_url).ok_or(ExplainError::UnknownAddress)
 }
 
 /// A table as a plan names it.

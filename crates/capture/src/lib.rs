@@ -13,7 +13,7 @@ mod profile;
 mod rings;
 
 pub use agent_library::unpack_agent;
-pub use catalogue::{Catalogue, CatalogueKind};
+pub use catalogue::Catalogue;
 pub use cores::CoreWatch;
 pub use cpu_clock::cpu_time_of;
 pub use database::{DatabaseWatch, WatchTimes, Watched};

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use database::Kind;
 use guard::{Allowed, ConnectionWatch, Refusal};
 use load::{Batch, LoadError, LoadResult, Plan};
 use recording::{ProcessRole, Trouble};
@@ -23,8 +24,6 @@ use crate::workspace::RunFolders;
 
 /// An app that runs already must answer within this time.
 const ATTACH_TIMEOUT: Duration = Duration::from_secs(5);
-/// Servers of databases, by the names of their processes.
-const DATABASE_SERVERS: [&str; 3] = ["mariadbd", "mysqld", "postgres"];
 
 /// The kind of result that a claim is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -209,7 +208,8 @@ pub(crate) fn roles(app: &[u32], databases: &[u32]) -> Vec<(u32, ProcessRole)> {
 
 /// Returns the processes of all database servers on this host.
 pub(crate) fn database_processes() -> Vec<u32> {
-    capture::processes_named(&DATABASE_SERVERS)
+    let names = Kind::ALL.map(Kind::processes).concat();
+    capture::processes_named(&names)
 }
 
 /// Returns the last telling line of an app's output, for messages.

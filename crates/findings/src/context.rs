@@ -1,5 +1,6 @@
 //! What several rules need of the facts, made once.
 
+use database::Kind;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,6 +37,11 @@ pub(crate) struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
+    /// Returns the kind of the app's database; `None` where it is not known.
+    pub(crate) fn database_kind(&self) -> Option<Kind> {
+        Kind::of_description(&self.recording.meta.target.database)
+    }
+
     pub(crate) fn new(facts: Facts<'a>) -> Self {
         let joined = breakdown::join(facts.recording);
         let costs = facts.profile.map(|profile| {

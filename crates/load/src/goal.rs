@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use figures::duration;
 use hdrhistogram::Histogram;
 
 use crate::measure::Measured;
@@ -167,7 +168,7 @@ fn parse(text: &str) -> Option<Goal> {
     };
     let limit = rest[signs..].trim();
     let (figure, limit) = match figure(name.trim())? {
-        figure @ Figure::Time { .. } => (figure, nanos(limit)?),
+        figure @ Figure::Time { .. } => (figure, duration::nanos(limit, None)?),
         Figure::Errors => match limit.strip_suffix('%') {
             Some(percent) => (Figure::ErrorShare, number(percent.trim_end())? / 100.0),
             None => (Figure::Errors, number(limit)?),
@@ -202,18 +203,6 @@ fn figure(name: &str) -> Option<Figure> {
         of,
         from_sent: from_sent.is_some(),
     })
-}
-
-/// A time with its unit; without one it could be taken for another.
-fn nanos(text: &str) -> Option<f64> {
-    let split = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
-    let unit = match text[split..].trim_start() {
-        "us" | "µs" => 1e3,
-        "ms" => 1e6,
-        "s" => 1e9,
-        _ => return None,
-    };
-    Some(number(&text[..split])? * unit)
 }
 
 fn number(text: &str) -> Option<f64> {

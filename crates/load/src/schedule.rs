@@ -146,17 +146,8 @@ fn parse_stage(text: &str) -> Option<Stage> {
 }
 
 fn parse_length(text: &str) -> Option<Nanos> {
-    let text = text.trim();
-    let split = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
-    let (number, unit) = text.split_at(split);
-    let unit = match unit {
-        "ms" => 1e-3,
-        "s" => 1.0,
-        "m" => 60.0,
-        "h" => 3600.0,
-        _ => return None,
-    };
-    Some(nanos(number.parse::<f64>().ok()? * unit)).filter(|length| *length > Nanos::ZERO)
+    let length = Nanos(figures::duration::nanos(text, None)? as u64);
+    Some(length).filter(|length| *length > Nanos::ZERO)
 }
 
 impl fmt::Display for Stage {

@@ -108,15 +108,7 @@ impl fmt::Display for ThinkTime {
 
 /// Milliseconds of `500ms`, `2s`, `1.5s` or `1m`, up to one hour.
 fn ms(text: &str) -> Option<u64> {
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit = match &text[digits.len()..] {
-        "ms" => 1.0,
-        "s" => 1_000.0,
-        "m" => 60_000.0,
-        _ => return None,
-    };
-    let plain = digits.bytes().all(|b| b.is_ascii_digit() || b == b'.');
-    let ms = digits.parse::<f64>().ok().filter(|_| plain)? * unit;
+    let ms = figures::duration::nanos(text, None)? / 1e6;
     (ms <= THINK_MS_MAX).then_some(ms.round() as u64)
 }
 

@@ -9,6 +9,7 @@ mod error;
 mod export;
 mod unseen;
 
+use database::Kind;
 use std::time::Duration;
 
 use ::mysql::prelude::Queryable;
@@ -92,8 +93,8 @@ impl MysqlAddress {
                 .to_owned(),
             sql: None,
         };
-        let (scheme, rest) = url.split_once(':').ok_or_else(wrong)?;
-        if !["mysql", "mysql2", "mariadb", "trilogy"].contains(&scheme) {
+        let (kind, rest) = Kind::of_address(url).ok_or_else(wrong)?;
+        if kind != Kind::Mysql {
             return Err(wrong());
         }
         let (rest, settings) = rest.split_once('?').unwrap_or((rest, ""));

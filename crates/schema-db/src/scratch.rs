@@ -5,6 +5,7 @@
 
 mod index;
 
+use database::Kind;
 use schema::Product;
 
 use crate::mysql::MysqlAddress;
@@ -18,14 +19,6 @@ pub const PREFIX: &str = "hakaru_scratch_";
 
 /// The database that PostgreSQL always has, to be connected to while another is copied or dropped.
 const POSTGRES_ALWAYS: &str = "postgres";
-
-/// Kinds of address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Mysql,
-    Postgres,
-    Sqlite,
-}
 
 /// Connects to the database of an address such as `mysql2://user@host/shop` or `sqlite:shop.db`.
 ///
@@ -96,14 +89,12 @@ pub fn drop_copy(url: &str, name: &str) -> Result<(), DbError> {
 }
 
 fn kind(url: &str) -> Result<Kind, DbError> {
-    match url.split(':').next().unwrap_or_default() {
-        "mysql" | "mysql2" | "mariadb" | "trilogy" => Ok(Kind::Mysql),
-        "postgres" | "postgresql" => Ok(Kind::Postgres),
-        "sqlite" | "sqlite3" => Ok(Kind::Sqlite),
-        _ => Err(unsupported(
+    let known = Kind::of_address(url).map(|(kind, _)| kind);
+    known.ok_or_else(|| {
+        unsupported(
             "the address begins with none of mysql2:, mysql:, mariadb:, trilogy:, postgres:, sqlite:",
-        )),
-    }
+        )
+    })
 }
 
 fn unsupported(why: &str) -> DbError {

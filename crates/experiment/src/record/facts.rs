@@ -4,6 +4,7 @@ use std::process::ExitStatus;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use capture::{ExplainError, Rings, Watched};
+use database::Kind;
 use load::{LoadResult, Pace};
 use recording::{AgentProcess, LoadFacts, LoadMode, Meta, Recording, TargetFacts, Trouble};
 use scenario::Scenario;
@@ -104,7 +105,7 @@ pub(crate) fn of_agents(recording: &mut Recording, rings: &Rings, settings: &Set
         target.database_pool = target.database_pool.or(server.database_pool);
     }
     target.database = known_database(rings, settings)
-        .map(|url| database_kind(&url).to_owned())
+        .map(|url| database_name(&url).to_owned())
         .unwrap_or_default();
     let troubles = agent_troubles(settings, &recording.agents);
     recording.troubles.extend(troubles);
@@ -228,25 +229,20 @@ fn known_database(rings: &Rings, settings: &Settings) -> Option<String> {
         .or_else(|| settings.database_url())
 }
 
-/// The kind of database that a URL is for.
-pub(crate) fn database_kind(url: &str) -> &str {
-    match url.split(':').next().unwrap_or_default() {
-        "mysql" | "mysql2" | "trilogy" | "mariadb" => "mysql",
-        "postgres" | "postgresql" => "postgresql",
-        "sqlite" | "sqlite3" => "sqlite",
-        other => other,
-    }
-}
-
 /// Returns the processes of the database server on this host, as far as its kind is known before the load.
 pub(crate) fn database_processes(settings: &Settings) -> Vec<u32> {
-    let Some(url) = settings.database_url() else {
-        return Vec::new();
-    };
-    match database_kind(&url) {
-        "mysql" => capture::processes_named(&["mariadbd", "mysqld"]),
-        "postgresql" => capture::processes_named(&["postgres"]),
-        _ => Vec::new(),
+    let url = settings.database_url();
+    let kind = url.as_deref().and_then(Kind::of_address);
+    kind.map_or_else(Vec::new, |(kind, _)| {
+        capture::processes_named(kind.processes())
+    })
+}
+
+/// Returns the name of the kind of database at `url`; of an unknown kind, the address's scheme.
+fn database_name(url: &str) -> &str {
+    match Kind::of_address(url) {
+        Some((kind, _)) => kind.name(),
+        None => url.split(':').next().unwrap_or_default(),
     }
 }
 

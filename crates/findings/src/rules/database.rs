@@ -4,6 +4,7 @@ mod mysql;
 mod postgres;
 mod sqlite;
 
+use database::Kind;
 use recording::DatabaseFacts;
 use words::{Text, text};
 
@@ -22,15 +23,11 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     let Some(database) = &context.recording.database else {
         return Vec::new();
     };
-    let kind = context.recording.meta.target.database.to_ascii_lowercase();
-    let advice = if kind.contains("postgres") {
-        postgres::advice(context, database)
-    } else if kind.contains("sqlite") {
-        sqlite::advice(context, database)
-    } else if kind.contains("mysql") || kind.contains("maria") {
-        mysql::advice(context, database)
-    } else {
-        Vec::new()
+    let advice = match context.database_kind() {
+        Some(Kind::Postgres) => postgres::advice(context, database),
+        Some(Kind::Sqlite) => sqlite::advice(context, database),
+        Some(Kind::Mysql) => mysql::advice(context, database),
+        None => Vec::new(),
     };
     advice.into_iter().map(Finding::from).collect()
 }

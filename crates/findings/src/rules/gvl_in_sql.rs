@@ -4,6 +4,7 @@
 //! and with SQLite while another process has the lock.
 
 use breakdown::SqlSummary;
+use database::Kind;
 use figures::numbers;
 use recording::{BurstKind, Handled};
 use words::{Text, text};
@@ -145,7 +146,7 @@ fn finding(context: &Context<'_>, waits: &[Held<'_>]) -> Option<Finding> {
             "while a driver waits without releasing the GVL, no other thread of the worker runs at all"
         ),
         evidence,
-        remedy: remedy(&target.database),
+        remedy: remedy(context.database_kind()),
         estimated_gain: text!(
             "{gain}: {time} in all, during which every thread stands still",
             gain = gain.text,
@@ -162,8 +163,8 @@ fn finding(context: &Context<'_>, waits: &[Held<'_>]) -> Option<Finding> {
     })
 }
 
-fn remedy(database: &str) -> Remedy {
-    let text = if database.starts_with("sqlite") {
+fn remedy(database: Option<Kind>) -> Remedy {
+    let text = if database == Some(Kind::Sqlite) {
         text!(
             "make the statement short (an index, fewer rows per transaction, WAL) and keep other processes from holding the lock; more workers with fewer threads each lose less"
         )

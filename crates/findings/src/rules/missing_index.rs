@@ -354,11 +354,7 @@ fn finding(context: &Context<'_>, table: &str, wanted: &Wanted<'_>) -> Finding {
         )),
         why,
         evidence,
-        remedy: remedy(
-            &context.recording.meta.target.database,
-            table,
-            &wanted.columns(),
-        ),
+        remedy: remedy(context.database_kind(), table, &wanted.columns()),
         estimated_gain: text!(
             "{gain}: −{saved} in all, spent on rows that are never returned",
             gain = gain.text,

@@ -1,6 +1,7 @@
 //! One process runs all the time while cores are free: more processes are what would help. Its handlers hold the GVL, or
 //! several of them always wait for it, or the process uses a core whole, the server's own work between requests included.
 
+use database::Kind;
 use whatif::Setup;
 use words::{Text, text};
 
@@ -148,8 +149,7 @@ impl Taken {
 }
 
 fn finding(context: &Context<'_>, room: &Room) -> Finding {
-    let target = &context.recording.meta.target;
-    let careful = if target.database.starts_with("sqlite") {
+    let careful = if context.database_kind() == Some(Kind::Sqlite) {
         text!(
             "each takes memory of its own; SQLite's writers then wait for each other across processes"
         )

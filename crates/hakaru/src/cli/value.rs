@@ -2,28 +2,12 @@
 
 use std::time::Duration;
 
+use figures::duration::{self, Unit};
+
 /// Reads `500ms`, `20s`, `2m`, `1h`; a bare number is seconds.
 pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
-    let split = text
-        .find(|c: char| !c.is_ascii_digit() && c != '.')
-        .unwrap_or(text.len());
-    let (number, unit) = text.split_at(split);
-    let seconds_a_unit = match unit.trim() {
-        "ms" => 0.001,
-        "" | "s" => 1.0,
-        "m" | "min" => 60.0,
-        "h" => 3600.0,
-        "d" => 86_400.0,
-        _ => {
-            return Err(format!(
-                "`{text}` is not a duration; use for example 500ms, 20s, 2m or 1h"
-            ));
-        }
-    };
-    number
-        .parse::<f64>()
-        .ok()
-        .and_then(|number| Duration::try_from_secs_f64(number * seconds_a_unit).ok())
+    duration::nanos(text, Some(Unit::Seconds))
+        .and_then(|nanos| Duration::try_from_secs_f64(nanos / 1e9).ok())
         .ok_or_else(|| format!("`{text}` is not a duration; use for example 500ms, 20s, 2m or 1h"))
 }
 

@@ -8,7 +8,8 @@ mod sqlite;
 
 use std::time::{Duration, Instant};
 
-use capture::{Catalogue, CatalogueKind, ExplainLimits};
+use capture::{Catalogue, ExplainLimits};
+use database::Kind;
 
 use doctor::snapshot::{Database, DatabaseKind, Unseen};
 
@@ -58,7 +59,7 @@ pub(super) fn read(url: &str, unseen: &mut Vec<Unseen>) -> Option<Database> {
         ..Database::default()
     };
     match server.kind() {
-        CatalogueKind::Mysql => {
+        Kind::Mysql => {
             database.version = first(&mut server, "SELECT VERSION()").unwrap_or_default();
             let is_mariadb = database.version.contains("MariaDB");
             database.kind = match is_mariadb {
@@ -76,7 +77,7 @@ pub(super) fn read(url: &str, unseen: &mut Vec<Unseen>) -> Option<Database> {
                 ask(&mut server, mysql::MEASURED, &mut database, unseen);
             }
         }
-        CatalogueKind::Postgres => {
+        Kind::Postgres => {
             database.kind = DatabaseKind::Postgres;
             database.version = first(&mut server, "SHOW server_version").unwrap_or_default();
             ask(&mut server, postgres::QUESTIONS, &mut database, unseen);
@@ -86,7 +87,7 @@ pub(super) fn read(url: &str, unseen: &mut Vec<Unseen>) -> Option<Database> {
             };
             ask(&mut server, own, &mut database, unseen);
         }
-        CatalogueKind::Sqlite => {
+        Kind::Sqlite => {
             database.kind = DatabaseKind::Sqlite;
             ask(&mut server, sqlite::QUESTIONS, &mut database, unseen);
         }

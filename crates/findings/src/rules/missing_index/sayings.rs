@@ -1,5 +1,6 @@
 //! What is said of a missing index, and the statement that adds it.
 
+use database::Kind;
 use figures::numbers;
 use words::{Text, text};
 
@@ -60,11 +61,9 @@ impl Told {
 }
 
 /// The statement that adds the index, as that database builds it beside its work.
-pub(super) fn remedy(database: &str, table: &str, columns: &[&str]) -> Remedy {
-    let postgres = database.to_ascii_lowercase().contains("postgres");
-    let backticks = ["mysql", "maria"]
-        .iter()
-        .any(|kind| database.to_ascii_lowercase().contains(kind));
+pub(super) fn remedy(database: Option<Kind>, table: &str, columns: &[&str]) -> Remedy {
+    let postgres = database == Some(Kind::Postgres);
+    let backticks = database == Some(Kind::Mysql);
     let quote = |name: &str| quoted(name, if backticks { '`' } else { '"' });
     let name = quote(&format!("{table}_{}", columns.join("_")));
     let listed: Vec<String> = columns.iter().map(|column| quote(column)).collect();

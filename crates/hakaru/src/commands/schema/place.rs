@@ -1,5 +1,6 @@
 //! Where a schema is: a server, or texts.
 
+use database::Kind;
 use std::env;
 use std::fs;
 use std::path::PathBuf;
@@ -51,14 +52,11 @@ pub(crate) struct Access {
 impl Place {
     /// Reads what somebody typed.
     pub(crate) fn parse(text: &str) -> Place {
-        let scheme = text.split_once("://").map(|(scheme, _)| scheme);
-        match scheme {
-            Some("mysql" | "mysql2" | "mariadb" | "trilogy") => Place::Mysql(text.to_owned()),
-            Some("postgres" | "postgresql") => Place::Postgres(text.to_owned()),
-            Some("sqlite" | "sqlite3") => {
-                let path = text.split_once("://").map_or(text, |(_, path)| path);
-                Place::Sqlite(PathBuf::from(path))
-            }
+        let scheme = text.split_once("://");
+        match scheme.and_then(|(scheme, path)| Some((Kind::of_scheme(scheme)?, path))) {
+            Some((Kind::Mysql, _)) => Place::Mysql(text.to_owned()),
+            Some((Kind::Postgres, _)) => Place::Postgres(text.to_owned()),
+            Some((Kind::Sqlite, path)) => Place::Sqlite(PathBuf::from(path)),
             _ if text == "-" => Place::StandardInput,
             _ => match (text.strip_prefix("sqlite:"), text.strip_prefix("git:")) {
                 (Some(path), _) => Place::Sqlite(PathBuf::from(path)),

@@ -1,0 +1,95 @@
+//! Durations as people type them: a number and a unit, such as `500ms`, `1.5s` or `2m`.
+
+/// A unit of time, from the shortest on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Unit {
+    /// `us` or `µs`.
+    Microseconds,
+    /// `ms`.
+    Milliseconds,
+    /// `s`.
+    Seconds,
+    /// `m` or `min`.
+    Minutes,
+    /// `h`.
+    Hours,
+    /// `d`.
+    Days,
+}
+
+impl Unit {
+    fn of(text: &str) -> Option<Unit> {
+        Some(match text {
+            "us" | "µs" => Unit::Microseconds,
+            "ms" => Unit::Milliseconds,
+            "s" => Unit::Seconds,
+            "m" | "min" => Unit::Minutes,
+            "h" => Unit::Hours,
+            "d" => Unit::Days,
+            _ => return None,
+        })
+    }
+
+    fn nanos(self) -> f64 {
+        match self {
+            Unit::Microseconds => 1e3,
+            Unit::Milliseconds => 1e6,
+            Unit::Seconds => 1e9,
+            Unit::Minutes => 60e9,
+            Unit::Hours => 3_600e9,
+            Unit::Days => 86_400e9,
+        }
+    }
+}
+
+/// Returns the nanoseconds of a duration, not negative and finite; `None` for any other text. A number without a unit has the unit
+/// `bare`, where that is given; otherwise it could be taken for another.
+pub fn nanos(text: &str, bare: Option<Unit>) -> Option<f64> {
+    let text = text.trim();
+    let is_number = |c: char| c.is_ascii_digit() || c == '.';
+    let split = text.find(|c: char| !is_number(c)).unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let unit = match unit.trim() {
+        "" => bare?,
+        unit => Unit::of(unit)?,
+    };
+    let nanos = number.parse::<f64>().ok()? * unit.nanos();
+    nanos.is_finite().then_some(nanos)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn durations_are_read_with_their_unit() {
+        let check = |text: &str, expected: Option<f64>| {
+            assert_eq!(nanos(text, None), expected, "{text}");
+        };
+        check("250us", Some(250e3));
+        check("250µs", Some(250e3));
+        check("500ms", Some(500e6));
+        check("1.5 s", Some(1.5e9));
+        check("2m", Some(120e9));
+        check("2min", Some(120e9));
+        check(" 1h ", Some(3_600e9));
+        check("30d", Some(2_592_000e9));
+        for wrong in [
+            "", "20", "s", ".s", "-1s", "1.2.3s", "3 days", "1e3s", "infs",
+        ] {
+            check(wrong, None);
+        }
+        assert_eq!(nanos("20", Some(Unit::Seconds)), Some(20e9));
+        assert_eq!(nanos("", Some(Unit::Seconds)), None);
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_it_panic_or_a_negative_length(text in "\\PC*") {
+            let read = nanos(&text, Some(Unit::Seconds));
+            prop_assert!(read.is_none_or(|nanos| nanos >= 0.0));
+        }
+    }
+}
