@@ -12,6 +12,7 @@ mod failure;
 pub mod lifecycle;
 mod measurement;
 mod observer;
+pub mod puma;
 pub mod record;
 mod settings;
 pub mod tune;

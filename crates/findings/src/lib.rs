@@ -12,6 +12,7 @@ mod associations;
 mod context;
 mod costs;
 mod demand;
+mod exact;
 mod lookups;
 mod query;
 mod rules;
@@ -20,8 +21,9 @@ mod tests;
 mod text;
 mod types;
 
+pub use exact::{Exact, PumaFlags};
 pub use rules::hollow_answers::hollow;
-pub use types::{Confidence, Facts, Finding, Remedy, Safety, is_variable};
+pub use types::{Confidence, Facts, Finding, Remedy, Safety};
 
 use context::Context;
 
@@ -125,10 +127,10 @@ fn queue_dominates(context: &Context<'_>) -> bool {
 /// Whether a finding says that there are too few threads. One that names no number says so too; one that
 /// asks for fewer answers no queue.
 fn adds_threads(context: &Context<'_>, finding: &Finding) -> bool {
-    let wanted = finding.remedy.exact.as_deref().and_then(|exact| {
-        let (_, most) = exact.strip_prefix("-t ")?.split_once(':')?;
-        most.parse::<u32>().ok()
-    });
+    let wanted = match &finding.remedy.exact {
+        Some(Exact::Puma(flags)) => flags.threads,
+        _ => None,
+    };
     let present = context.recording.meta.target.threads;
     finding.rule == "threads" && wanted.is_none_or(|wanted| wanted > present)
 }

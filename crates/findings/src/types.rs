@@ -1,5 +1,6 @@
 //! What a finding says.
 
+use crate::exact::Exact;
 use breakdown::Breakdown;
 use recording::Recording;
 use stacks::Profile;
@@ -55,7 +56,7 @@ pub struct Remedy {
     /// In a sentence.
     pub text: Text,
     /// The exact statement, command or setting, where there is one.
-    pub exact: Option<String>,
+    pub exact: Option<Exact>,
     /// Whether it is safe.
     pub safety: Safety,
 }
@@ -63,21 +64,13 @@ pub struct Remedy {
 impl Remedy {
     /// Whether `hakaru try` makes this change by itself: an index, flags of Puma, a limit of the shell, variables.
     pub fn can_be_tried(&self) -> bool {
-        const BEGINNINGS: [&str; 4] = ["CREATE INDEX ", "-t ", "-w ", "ulimit "];
-        let Some(exact) = self.exact.as_deref() else {
-            return false;
-        };
-        let mut words = exact.split_whitespace().peekable();
-        let variables = words.peek().is_some() && words.all(is_variable);
-        variables || BEGINNINGS.iter().any(|begins| exact.starts_with(begins))
+        self.exact.as_ref().is_some_and(Exact::can_be_tried)
     }
-}
 
-/// Whether a word sets a variable of the environment, such as `MALLOC_ARENA_MAX=2`.
-pub fn is_variable(word: &str) -> bool {
-    let is_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
-    word.split_once('=')
-        .is_some_and(|(name, _)| !name.is_empty() && name.chars().all(is_name))
+    /// Returns the exact change as people type it.
+    pub fn exact_text(&self) -> Option<String> {
+        self.exact.as_ref().map(Exact::to_string)
+    }
 }
 
 /// Whether a remedy is safe to apply without thought.

@@ -246,7 +246,7 @@ fn finding(number: Option<u32>, finding: &findings::Finding, language: Language)
         evidence: finding.evidence.iter().map(say).collect(),
         remedy: v1::Remedy {
             text: say(&finding.remedy.text),
-            exact: finding.remedy.exact.clone(),
+            exact: finding.remedy.exact_text(),
             safety: match finding.remedy.safety {
                 Safety::Safe => "safe",
                 Safety::Careful => "careful",

@@ -125,7 +125,7 @@ fn finding() -> Finding {
         evidence: vec!["SELECT … FROM user WHERE id = ? from app.rb:120".into()],
         remedy: Remedy {
             text: "Fetch all users of the page with one statement.".into(),
-            exact: Some("SELECT … FROM user WHERE id IN (…)".to_owned()),
+            exact: Some("SELECT … FROM user WHERE id IN (…)".into()),
             safety: Safety::Code,
         },
         estimated_gain: "22% of all time: −9.60 ms of 40.0 ms a request on GET /message".into(),

@@ -4,6 +4,7 @@ use target::{CommandLine, Spec};
 use whatif::HandOut;
 use whatif::search::Cell;
 
+use crate::puma;
 use crate::settings::set_variable;
 
 /// Servers that can be told.
@@ -40,7 +41,7 @@ pub(crate) fn with_cell(spec: &Spec, server: Server, cell: Cell) -> Spec {
 /// so many connections to the database. `None` where the command takes no flags, so that the variables are all it has.
 pub(crate) fn live(spec: &Spec, cell: Cell, threads_max: u32) -> Option<Spec> {
     let mut spec = with_cell(spec, Server::Puma, cell);
-    if !names_puma(&spec.command) {
+    if !puma::is_named_in(&spec.command) {
         return None;
     }
     let most = Cell {
@@ -87,20 +88,11 @@ pub(crate) fn environment(server: Server, cell: Cell) -> [(&'static str, String)
 fn command(command: &CommandLine, cell: Cell) -> CommandLine {
     let flags = flags(cell);
     match command {
-        other if !names_puma(other) => other.clone(),
+        other if !puma::is_named_in(other) => other.clone(),
         CommandLine::Argv(words) => CommandLine::Argv(words.iter().cloned().chain(flags).collect()),
         CommandLine::Shell(line) => {
             CommandLine::Shell(format!("{} {}", line.trim(), flags.join(" ")))
         }
-    }
-}
-
-/// Whether flags at its end are Puma's.
-fn names_puma(command: &CommandLine) -> bool {
-    let is_puma = |word: &str| word == "puma" || word.ends_with("/puma");
-    match command {
-        CommandLine::Argv(words) => words.iter().any(|word| is_puma(word)),
-        CommandLine::Shell(line) => line.split_whitespace().any(is_puma),
     }
 }
 

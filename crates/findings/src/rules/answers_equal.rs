@@ -1,5 +1,6 @@
 //! Answers that are the same for everyone and say nothing of how long they may be kept.
 
+use crate::exact::Exact;
 use breakdown::Answers;
 use figures::numbers;
 use words::{Text, text};
@@ -56,7 +57,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
             ],
             remedy: Remedy {
                 text: keeping.text,
-                exact: keeping.exact.map(str::to_owned),
+                exact: keeping.exact.map(Exact::from),
                 safety: Safety::Code,
             },
             estimated_gain: text!("up to {gain}: −{saved} of thread time in all, if clients or a proxy keep each answer", gain = gain.text, saved = ms(saved.sum())),

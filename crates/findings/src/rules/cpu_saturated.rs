@@ -1,5 +1,6 @@
 //! No core is free, and the app or its database uses them.
 
+use crate::exact::Exact;
 use recording::{BurstKind, LoadMode};
 use words::{Text, text};
 
@@ -122,7 +123,7 @@ fn waiting(context: &Context<'_>, shares: Option<&Shares>) -> Option<Finding> {
             text: text!(
                 "run no more workers than the database, the proxy and the load generator leave cores free, or add cores"
             ),
-            exact: Some(format!("-w {cores}")),
+            exact: Some(Exact::workers(cores)),
             safety: Safety::Careful,
         },
         estimated_gain: text!("{gain}, with a core for each worker", gain = gain.at_most()),

@@ -4,6 +4,7 @@ mod mysql;
 mod postgres;
 mod sqlite;
 
+use crate::exact::Exact;
 use database::Kind;
 use recording::DatabaseFacts;
 use words::{Text, text};
@@ -55,7 +56,7 @@ impl From<Advice> for Finding {
             evidence: advice.evidence,
             remedy: Remedy {
                 text: advice.remedy,
-                exact: advice.exact,
+                exact: advice.exact.map(Exact::Text),
                 safety: Safety::Careful,
             },
             estimated_gain: advice.gain,

@@ -1,5 +1,6 @@
 //! The app runs as it does while it is written.
 
+use crate::exact::Exact;
 use recording::BurstKind;
 use words::{Text, text};
 
@@ -47,7 +48,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
                 "measure and serve in production mode; Rails also wants RAILS_ENV, and config.enable_reloading = \
                  false"
             ),
-            exact: Some("RACK_ENV=production".to_owned()),
+            exact: Some(Exact::variables([("RACK_ENV", "production")])),
             safety: Safety::Careful,
         },
         estimated_gain: text!(

@@ -1,5 +1,6 @@
 //! A process that may soon open no more files and sockets.
 
+use crate::exact::Exact;
 use figures::numbers;
 use recording::ProcessRole;
 use words::text;
@@ -53,7 +54,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
                 "raise the limit where the process is started (systemd: LimitNOFILE=); if the number grows from run \
                  to run, look for files and connections that are never closed"
             ),
-            exact: Some("ulimit -n 65536".to_owned()),
+            exact: Some(Exact::Ulimit("-n 65536".to_owned())),
             safety: Safety::Careful,
         },
         estimated_gain: text!("no time; requests that would fail under more load are answered"),

@@ -1,5 +1,6 @@
 //! Garbage collection that takes a large part of the work.
 
+use crate::exact::Exact;
 use std::collections::BTreeMap;
 
 use breakdown::RouteBalance;
@@ -60,12 +61,12 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         evidence: evidence(context, most, site),
         remedy: Remedy {
             text,
-            exact: exact.map(str::to_owned),
             safety: if exact.is_some() {
                 Safety::Careful
             } else {
                 Safety::Code
             },
+            exact,
         },
         estimated_gain: text!(
             "{gain}, if {saved} of the collector's time goes",
@@ -153,7 +154,7 @@ fn collections(context: &Context<'_>) -> Option<Text> {
     })
 }
 
-fn remedy(cause: Option<&str>, site: Option<Allocator<'_>>) -> (Text, Option<&'static str>) {
+fn remedy(cause: Option<&str>, site: Option<Allocator<'_>>) -> (Text, Option<Exact>) {
     let (text, exact) = of_cause(cause);
     match site {
         Some(site) => (
@@ -169,7 +170,7 @@ fn remedy(cause: Option<&str>, site: Option<Allocator<'_>>) -> (Text, Option<&'s
     }
 }
 
-fn of_cause(cause: Option<&str>) -> (Text, Option<&'static str>) {
+fn of_cause(cause: Option<&str>) -> (Text, Option<Exact>) {
     match cause {
         Some("method" | "stress") => (
             text!(
@@ -181,17 +182,26 @@ fn of_cause(cause: Option<&str>) -> (Text, Option<&'static str>) {
             text!(
                 "large strings and buffers trigger it: create fewer and shorter ones, and let it run later"
             ),
-            Some("RUBY_GC_MALLOC_LIMIT=67108864 RUBY_GC_MALLOC_LIMIT_MAX=134217728"),
+            Some(Exact::variables([
+                ("RUBY_GC_MALLOC_LIMIT", "67108864"),
+                ("RUBY_GC_MALLOC_LIMIT_MAX", "134217728"),
+            ])),
         ),
         Some("oldmalloc") => (
             text!("memory of long-lived objects triggers major collections: let them run later"),
-            Some("RUBY_GC_OLDMALLOC_LIMIT=134217728 RUBY_GC_OLDMALLOC_LIMIT_MAX=1073741824"),
+            Some(Exact::variables([
+                ("RUBY_GC_OLDMALLOC_LIMIT", "134217728"),
+                ("RUBY_GC_OLDMALLOC_LIMIT_MAX", "1073741824"),
+            ])),
         ),
         _ => (
             text!(
                 "allocate fewer objects (hakaru profile --mode alloc names the lines), and start with a larger heap"
             ),
-            Some("RUBY_GC_HEAP_INIT_SLOTS=600000 RUBY_GC_HEAP_FREE_SLOTS_MIN_RATIO=0.4"),
+            Some(Exact::variables([
+                ("RUBY_GC_HEAP_INIT_SLOTS", "600000"),
+                ("RUBY_GC_HEAP_FREE_SLOTS_MIN_RATIO", "0.4"),
+            ])),
         ),
     }
 }

@@ -1,5 +1,6 @@
 //! Requests that wait for each other: a Mutex around slow work, a pool smaller than the threads.
 
+use crate::exact::Exact;
 use figures::counted;
 use recording::{ActKind, BurstKind};
 use words::{Text, text};
@@ -198,7 +199,7 @@ fn remedy(context: &Context<'_>, held: Held) -> Remedy {
     };
     Remedy {
         text: text.to_owned(),
-        exact,
+        exact: exact.map(Exact::Text),
         safety,
     }
 }

@@ -1,5 +1,6 @@
 //! Memory of the app that grows to the end of the run.
 
+use crate::exact::Exact;
 use std::collections::BTreeMap;
 
 use figures::counted;
@@ -184,7 +185,8 @@ fn finding(context: &Context<'_>, grown: &Grown) -> Finding {
                  (ObjectSpace.dump_all twice, and the difference)"
             ),
             // What leaks is not held by the allocator.
-            exact: (arenas && !most.is_steep()).then(|| "MALLOC_ARENA_MAX=2".to_owned()),
+            exact: (arenas && !most.is_steep())
+                .then(|| Exact::variables([("MALLOC_ARENA_MAX", "2")])),
             safety: if most.is_steep() {
                 Safety::Code
             } else {

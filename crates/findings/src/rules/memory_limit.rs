@@ -1,5 +1,6 @@
 //! Memory near a limit: of the app's control group, or of the address space of one of its processes.
 
+use crate::exact::Exact;
 use figures::numbers;
 use recording::{ProcessRole, ProcessSample};
 use words::{Text, text};
@@ -102,7 +103,7 @@ fn of_group(limited: &Limited<'_>, share: f64) -> Words {
                 "raise the limit, run fewer workers, or lose less memory to fragmentation with fewer arenas of the \
                  allocator"
             ),
-            "MALLOC_ARENA_MAX=2",
+            Exact::variables([("MALLOC_ARENA_MAX", "2")]),
         ),
     }
 }
@@ -136,15 +137,15 @@ fn of_process(limited: &Limited<'_>, share: f64, process: &ProcessSample) -> Wor
                 "raise the limit where the process is started (systemd: LimitAS=), and limit memory by the control \
                  group (MemoryMax=) instead: address space also counts what is reserved and never used"
             ),
-            "ulimit -v unlimited",
+            Exact::Ulimit("-v unlimited".to_owned()),
         ),
     }
 }
 
-fn remedy(text: Text, exact: &str) -> Remedy {
+fn remedy(text: Text, exact: Exact) -> Remedy {
     Remedy {
         text,
-        exact: Some(exact.to_owned()),
+        exact: Some(exact),
         safety: Safety::Careful,
     }
 }

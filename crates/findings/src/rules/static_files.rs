@@ -65,7 +65,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
             ),
             exact: Some(
                 "location ~ \\.(css|js|svg|ico|woff2?)$ { root /path/to/public; expires 1d; }"
-                    .to_owned(),
+                    .into(),
             ),
             safety: Safety::Careful,
         },

@@ -3,6 +3,7 @@
 //! The recorded requests are replayed with other numbers of threads, by the model of `hakaru predict` and with the advice of
 //! `hakaru tune --advise`, so that all three say the same.
 
+use crate::exact::Exact;
 use breakdown::RouteBalance;
 use figures::counted;
 use whatif::advice::{Advice, advise};
@@ -184,7 +185,7 @@ impl Plan {
                 pool,
                 side
             ),
-            exact: Some(format!("-t {r}:{r}")),
+            exact: Some(Exact::threads(r)),
             safety: Safety::Careful,
         }
     }

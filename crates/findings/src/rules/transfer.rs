@@ -52,7 +52,7 @@ fn closed(answered: &[(&RouteBalance, &Answers)]) -> Option<Finding> {
         remedy: Remedy {
             text: text!("let the server keep connections open (puma.rb: enable_keep_alives true, queue_requests true), and send \
                  no Connection: close; a proxy in front needs keep-alive to the app too"),
-            exact: Some("enable_keep_alives true".to_owned()),
+            exact: Some("enable_keep_alives true".into()),
             safety: Safety::Careful,
         },
         estimated_gain: text!("unknown: it is the network's round trips, which are short on one host"),
@@ -100,7 +100,7 @@ fn plain(answered: &[(&RouteBalance, &Answers)]) -> Option<Finding> {
         ],
         remedy: Remedy {
             text: if known { COMPRESS.into() } else { text!("{offer}; then {compress}", offer = OFFER, compress = COMPRESS) },
-            exact: Some("gzip on; gzip_comp_level 1; gzip_proxied any; gzip_types text/css application/json application/javascript image/svg+xml;".to_owned()),
+            exact: Some("gzip on; gzip_comp_level 1; gzip_proxied any; gzip_types text/css application/json application/javascript image/svg+xml;".into()),
             safety: Safety::Careful,
         },
         estimated_gain: text!("about {size} less over the network; no time on this host", size = numbers::bytes((total * (1.0 - LEFT)) as u64)),
@@ -141,7 +141,7 @@ fn dear(context: &Context<'_>, answered: &[(&RouteBalance, &Answers)]) -> Option
                 "leave Rack::Deflater out and let the proxy in front compress, at a low level; keep what does not \
                  change compressed"
             ),
-            exact: Some("gzip on; gzip_comp_level 1; gzip_proxied any;".to_owned()),
+            exact: Some("gzip on; gzip_comp_level 1; gzip_proxied any;".into()),
             safety: Safety::Careful,
         },
         estimated_gain: text!("up to {share} of all time", share = percent(share)),

@@ -1,6 +1,7 @@
 //! One process runs all the time while cores are free: more processes are what would help. Its handlers hold the GVL, or
 //! several of them always wait for it, or the process uses a core whole, the server's own work between requests included.
 
+use crate::exact::{Exact, PumaFlags};
 use database::Kind;
 use whatif::Setup;
 use words::{Text, text};
@@ -181,7 +182,11 @@ fn finding(context: &Context<'_>, room: &Room) -> Finding {
                 workers = room.workers,
                 careful
             ),
-            exact: Some(format!("-w {} --preload", room.workers)),
+            exact: Some(Exact::Puma(PumaFlags {
+                workers: Some(room.workers),
+                preload: true,
+                ..PumaFlags::default()
+            })),
             safety: Safety::Careful,
         },
         estimated_gain: match &room.gain {

@@ -1,5 +1,6 @@
 //! Sessions, JSON, Marshal, templates and logging that take a large share of the time.
 
+use crate::exact::Exact;
 use figures::counted;
 use recording::{ActKind, BurstKind};
 use words::{Phrase, Text, phrase, text};
@@ -183,11 +184,11 @@ fn of(context: &Context<'_>, work: &Work) -> Option<Finding> {
         evidence,
         remedy: Remedy {
             text: work.remedy.into(),
-            exact: exact.map(str::to_owned),
             safety: match exact {
                 Some(_) => Safety::Careful,
                 None => Safety::Code,
             },
+            exact,
         },
         estimated_gain: match is_bound {
             true => text!(
@@ -259,9 +260,9 @@ fn sampled(context: &Context<'_>, work: &Work) -> Sampled {
 }
 
 /// The setting that makes it less, where one does: Rails reads its log's level from there since 7.1, as `rails new` writes it.
-fn variable(context: &Context<'_>, work: &Work) -> Option<&'static str> {
+fn variable(context: &Context<'_>, work: &Work) -> Option<Exact> {
     let is_chatty = || matches!(context.setting("log level"), Some("debug" | "info"));
-    (work.rule == "logging" && is_chatty()).then_some("RAILS_LOG_LEVEL=warn")
+    (work.rule == "logging" && is_chatty()).then(|| Exact::variables([("RAILS_LOG_LEVEL", "warn")]))
 }
 
 /// What the log is set to.

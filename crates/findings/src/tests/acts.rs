@@ -77,7 +77,7 @@ fn locks_and_pools_are_told_apart() {
             "{}",
             finding.title
         );
-        assert_eq!(finding.remedy.exact.as_deref(), exact);
+        assert_eq!(finding.remedy.exact_text().as_deref(), exact);
     };
     check(
         "Mutex",
@@ -162,7 +162,7 @@ fn a_log_is_told_with_what_it_is_set_to() {
     let exact = |level: &str| {
         let run = requests().doing(ActKind::Work, "log", SITE, 9, 0.8);
         let findings = run.set_to("log level", level).check(&["logging"]);
-        findings[0].remedy.exact.clone()
+        findings[0].remedy.exact_text()
     };
     assert_eq!(exact("info").as_deref(), Some("RAILS_LOG_LEVEL=warn"));
     assert_eq!(exact("warn"), None, "it is so already");
@@ -264,7 +264,7 @@ fn garbage_is_told_with_its_cause_and_its_maker() {
     assert!(
         finding
             .remedy
-            .exact
+            .exact_text()
             .as_deref()
             .unwrap()
             .starts_with("RUBY_GC_MALLOC_LIMIT=")

@@ -109,7 +109,10 @@ fn more_workers_are_advised_where_cores_are_idle() {
         finding.title,
         "GVL held 90% of the time, 0.9 cores idle: 2 workers would handle 2× as many"
     );
-    assert_eq!(finding.remedy.exact.as_deref(), Some("-w 2 --preload"));
+    assert_eq!(
+        finding.remedy.exact_text().as_deref(),
+        Some("-w 2 --preload")
+    );
     assert!(spoken(one_busy_worker(1.95)).is_none(), "no core is idle");
     let two = one_busy_worker(1.1).with(|r| r.meta.target.workers = 2);
     assert!(spoken(two).is_none(), "a worker a core is there");

@@ -328,7 +328,7 @@ fn waiting_for_a_core_is_the_apps_where_it_has_too_many_workers() {
         })
     };
     let many = run(4, 0.5).check(&["cpu-wait"]);
-    assert_eq!(many[0].remedy.exact.as_deref(), Some("-w 2"));
+    assert_eq!(many[0].remedy.exact_text().as_deref(), Some("-w 2"));
     assert_eq!(many[0].confidence, Confidence::Medium);
     run(1, 0.5).check(&[]);
     run(4, 0.9).check(&[]);
@@ -345,7 +345,7 @@ fn memory_that_grows_to_the_end() {
     );
     assert_eq!(steady[0].confidence, Confidence::Low);
     assert_eq!(
-        steady[0].remedy.exact.as_deref(),
+        steady[0].remedy.exact_text().as_deref(),
         Some("MALLOC_ARENA_MAX=2")
     );
     run(|second| (100 + 3 * second) << 20, 10).check(&[]);

@@ -1,6 +1,7 @@
 //! Thread advice.
 
 use super::*;
+use crate::{Exact, PumaFlags};
 
 /// Five threads that sleep a second each serve five requests a second.
 #[test]
@@ -35,18 +36,19 @@ fn sleepers_exhaust_the_threads() {
         finding.evidence
     );
     assert_eq!(finding.remedy.safety, Safety::Careful);
-    let threads: u32 = finding.remedy.exact.as_deref().unwrap()[3..]
-        .split(':')
-        .next()
-        .unwrap()
-        .parse()
-        .unwrap();
+    let Some(Exact::Puma(PumaFlags {
+        threads: Some(threads),
+        ..
+    })) = finding.remedy.exact
+    else {
+        panic!("{:?}", finding.remedy);
+    };
     assert!((10..=20).contains(&threads), "{threads}");
     // The pool bounds it.
     let pooled = run
         .with(|r| r.meta.target.database_pool = Some(8))
         .findings();
-    assert_eq!(pooled[0].remedy.exact.as_deref(), Some("-t 8:8"));
+    assert_eq!(pooled[0].remedy.exact_text().as_deref(), Some("-t 8:8"));
 }
 
 /// C = 3 ms, Z = 7 ms: three threads reach 90 % of what any number can.
@@ -70,7 +72,7 @@ fn gvl_bound_apps_want_fewer_threads() {
             .starts_with("15 threads are too many: requests wait 35.0 ms")
     );
     assert!(matches!(
-        findings[0].remedy.exact.as_deref(),
+        findings[0].remedy.exact_text().as_deref(),
         Some("-t 3:3" | "-t 4:4")
     ));
     assert!(
@@ -99,7 +101,7 @@ fn one_thread_is_enough_for_a_handler_that_never_waits() {
             .starts_with("5 threads are too many: they take turns on one GVL; 1 gives 9"),
         "{title}"
     );
-    assert_eq!(findings[0].remedy.exact.as_deref(), Some("-t 1:1"));
+    assert_eq!(findings[0].remedy.exact_text().as_deref(), Some("-t 1:1"));
     // It makes nothing faster.
     assert_eq!(findings[0].confidence, Confidence::Low);
 }

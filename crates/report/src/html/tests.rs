@@ -84,7 +84,7 @@ pub(super) fn stretched() -> Sample {
     sample.breakdown.sql[0].digest = format!("{HOSTILE} {long}");
     sample.findings[0].title = format!("{HOSTILE} {long}").into();
     sample.findings[0].evidence = vec![long.as_str().into(); 3];
-    sample.findings[0].remedy.exact = Some(long.clone());
+    sample.findings[0].remedy.exact = Some(long.clone().into());
     sample.recording.meta.target.command.clone_from(&long);
     sample.recording.failures[0].response = long;
     sample

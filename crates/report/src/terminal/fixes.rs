@@ -112,8 +112,8 @@ fn write_fix(page: &mut Page, finding: &Finding, whole: bool) {
     let (text_lines, exact_lines) = if whole { (3, EXACT_LINES_MAX) } else { (1, 2) };
     let label = page.label(text!("Fix:"));
     page.paragraph(INDENT, label, Ink::Plain, &finding.remedy.text, text_lines);
-    if let Some(exact) = &finding.remedy.exact {
-        write_exact(page, exact, exact_lines);
+    if let Some(exact) = finding.remedy.exact_text() {
+        write_exact(page, &exact, exact_lines);
     }
     if !finding.estimated_gain.is_empty() {
         let label = page.label(text!("Gain:"));

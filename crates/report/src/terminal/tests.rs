@@ -397,7 +397,7 @@ fn nothing_that_was_recorded_breaks_the_page() {
         ..sample.findings[0].clone()
     };
     sample.findings = vec![finding; 30];
-    sample.findings[0].remedy.exact = Some(format!("{long}\n{long}"));
+    sample.findings[0].remedy.exact = Some(format!("{long}\n{long}").into());
     sample.recording.meta.target.command.clone_from(&long);
     sample.recording.meta.ended_early = Some(long.clone());
     sample.recording.failures[0].response = format!("HTTP/1.1 200 OK\r\n\r\n{long}");
@@ -424,7 +424,7 @@ proptest! {
         sample.breakdown.sql[0].routes[0].1 = value;
         sample.findings[0].title = text.as_str().into();
         sample.findings[0].gain_share = value;
-        sample.findings[0].remedy.exact = Some(text);
+        sample.findings[0].remedy.exact = Some(text.into());
         check_page(&sample);
     }
 }
@@ -448,7 +448,7 @@ fn what_can_be_tried_is_what_comes_next() {
     check_holds(&check_page(&sample), &["apply the fix of finding 1, then"]);
     let index = Finding {
         remedy: Remedy {
-            exact: Some("CREATE INDEX a ON b (c)".to_owned()),
+            exact: Some(findings::Exact::Index("CREATE INDEX a ON b (c)".to_owned())),
             ..sample.findings[0].remedy.clone()
         },
         ..sample.findings[0].clone()
@@ -462,7 +462,7 @@ fn what_can_be_tried_is_what_comes_next() {
         ],
     );
     sample.findings.remove(1);
-    sample.findings[0].remedy.exact = Some("-w 2 --preload".to_owned());
+    sample.findings[0].remedy.exact = Some(findings::Exact::workers(2));
     check_holds(
         &check_page(&sample),
         &["hakaru try 1                 measure the fix of finding 1 beside the app as it is"],
@@ -583,7 +583,7 @@ fn a_hint_alone_is_not_called_the_first_thing_to_fix() {
 #[test]
 fn what_was_not_kept_is_not_tried() {
     let mut sample = Sample::chat();
-    sample.findings[0].remedy.exact = Some("-w 2 --preload".to_owned());
+    sample.findings[0].remedy.exact = Some(findings::Exact::workers(2));
     let of = |number| {
         let view = View {
             number,

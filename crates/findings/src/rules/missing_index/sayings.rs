@@ -1,5 +1,6 @@
 //! What is said of a missing index, and the statement that adds it.
 
+use crate::exact::Exact;
 use database::Kind;
 use figures::numbers;
 use words::{Text, text};
@@ -91,7 +92,7 @@ pub(super) fn remedy(database: Option<Kind>, table: &str, columns: &[&str]) -> R
             table,
             side
         ),
-        exact: Some(exact),
+        exact: Some(Exact::Index(exact)),
         safety: Safety::Careful,
     }
 }

@@ -1,5 +1,6 @@
 //! Statements and calls that do at once what a loop does one by one.
 
+use crate::exact::Exact;
 use words::text;
 
 use super::Repeated;
@@ -46,7 +47,9 @@ pub(super) fn remedy(digest: &str, reads: bool, in_transactions: bool) -> Remedy
     let exact = column.filter(|_| reads && plain);
     Remedy {
         text,
-        exact: exact.and_then(|column| for_all(digest, column)),
+        exact: exact
+            .and_then(|column| for_all(digest, column))
+            .map(Exact::Text),
         safety: Safety::Code,
     }
 }
@@ -121,7 +124,7 @@ pub(super) fn loading(context: &Context<'_>, found: &[Repeated<'_>]) -> Option<R
         } else {
             text!("load them with their owners: {load}", load)
         },
-        exact: Some(load),
+        exact: Some(Exact::Text(load)),
         safety: Safety::Code,
     })
 }
@@ -134,7 +137,10 @@ mod tests {
     fn statements_for_all_values_keep_their_meaning() {
         let check = |digest: &str, expected: Option<&str>| {
             assert_eq!(sql_digest::digest(digest.as_bytes()), digest, "no digest");
-            assert_eq!(remedy(digest, true, false).exact.as_deref(), expected);
+            assert_eq!(
+                remedy(digest, true, false).exact_text().as_deref(),
+                expected
+            );
         };
         check(
             "SELECT COUNT(*) AS cnt FROM message WHERE channel_id = ?",

@@ -1,0 +1,131 @@
+//! What to change for a finding, to the letter.
+
+use std::fmt;
+
+/// The statement, command or setting of a remedy. Its text is made here alone, and never read back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Exact {
+    /// A statement that creates an index.
+    Index(String),
+    /// Flags of Puma.
+    Puma(PumaFlags),
+    /// Variables of the app's environment: names and values.
+    Variables(Vec<(String, String)>),
+    /// Arguments of the shell's `ulimit`, before the app starts.
+    Ulimit(String),
+    /// Anything else, for people: a statement, a line of code or of a configuration.
+    Text(String),
+}
+
+/// Flags of Puma, each where it is to be given.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PumaFlags {
+    /// Worker processes.
+    pub workers: Option<u32>,
+    /// Threads of each worker, least and most alike.
+    pub threads: Option<u32>,
+    /// Whether the app is loaded before the workers are forked.
+    pub preload: bool,
+}
+
+impl PumaFlags {
+    /// Returns the flags, each with its value.
+    pub fn words(&self) -> Vec<Vec<String>> {
+        let flag = |name: &str, value: String| vec![name.to_owned(), value];
+        let workers = self.workers.map(|workers| flag("-w", workers.to_string()));
+        let threads = (self.threads).map(|threads| flag("-t", format!("{threads}:{threads}")));
+        let preload = self.preload.then(|| vec!["--preload".to_owned()]);
+        [workers, threads, preload].into_iter().flatten().collect()
+    }
+}
+
+impl Exact {
+    /// Returns variables of the environment.
+    pub fn variables<const N: usize>(pairs: [(&str, &str); N]) -> Exact {
+        let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+        Exact::Variables(pairs.into_iter().map(owned).collect())
+    }
+
+    /// Returns a number of worker processes of Puma.
+    pub fn workers(workers: u32) -> Exact {
+        Exact::Puma(PumaFlags {
+            workers: Some(workers),
+            ..PumaFlags::default()
+        })
+    }
+
+    /// Returns a number of threads of each of Puma's workers.
+    pub fn threads(threads: u32) -> Exact {
+        Exact::Puma(PumaFlags {
+            threads: Some(threads),
+            ..PumaFlags::default()
+        })
+    }
+
+    /// Whether `hakaru try` makes this change by itself.
+    pub fn can_be_tried(&self) -> bool {
+        !matches!(self, Exact::Text(_))
+    }
+}
+
+impl From<&str> for Exact {
+    fn from(text: &str) -> Exact {
+        Exact::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Exact {
+    fn from(text: String) -> Exact {
+        Exact::Text(text)
+    }
+}
+
+impl fmt::Display for Exact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Exact::Index(text) | Exact::Text(text) => f.write_str(text),
+            Exact::Puma(flags) => f.write_str(&flags.words().concat().join(" ")),
+            Exact::Variables(pairs) => {
+                let pairs: Vec<String> = (pairs.iter())
+                    .map(|(name, value)| format!("{name}={value}"))
+                    .collect();
+                f.write_str(&pairs.join(" "))
+            }
+            Exact::Ulimit(arguments) => write!(f, "ulimit {arguments}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_is_written_as_people_type_it() {
+        let check = |exact: Exact, expected: &str, can_be_tried: bool| {
+            assert_eq!(exact.to_string(), expected);
+            assert_eq!(exact.can_be_tried(), can_be_tried, "{expected}");
+        };
+        check(Exact::threads(3), "-t 3:3", true);
+        check(Exact::workers(2), "-w 2", true);
+        let preload = PumaFlags {
+            workers: Some(2),
+            preload: true,
+            ..PumaFlags::default()
+        };
+        check(Exact::Puma(preload), "-w 2 --preload", true);
+        let both = [("A", "1"), ("B", "2")];
+        check(Exact::variables(both), "A=1 B=2", true);
+        check(
+            Exact::Ulimit("-n 65536".to_owned()),
+            "ulimit -n 65536",
+            true,
+        );
+        check(
+            Exact::Index("CREATE INDEX a ON b (c)".to_owned()),
+            "CREATE INDEX a ON b (c)",
+            true,
+        );
+        check("SELECT 1".into(), "SELECT 1", false);
+    }
+}
