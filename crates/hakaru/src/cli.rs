@@ -1,5 +1,6 @@
 //! The command line as typed. Nothing outside the process is touched here.
 
+mod bench;
 mod check;
 mod compare;
 mod doctor;
@@ -20,6 +21,7 @@ mod value;
 use clap::{Parser, Subcommand};
 
 use crate::output::look::Colour;
+pub(crate) use bench::{BenchArgs, ClockArg, CommandArgs, RepeatArg};
 pub(crate) use check::CheckArgs;
 pub(crate) use compare::{CompareArgs, HowArgs, TryArgs};
 pub(crate) use doctor::{DoctorArgs, Measure};
@@ -82,6 +84,8 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Is B faster than A, and how sure is that? Two commands, revisions, settings, schemas, in interleaved blocks
     Compare(Box<CompareArgs>),
+    /// Is this Ruby, this code or this command faster? benchmark_driver's files, in interleaved fresh processes
+    Bench(Box<BenchArgs>),
     /// Try the remedy of a finding: measure it beside the app as it is, say what it gives, take it back
     Try(Box<TryArgs>),
     /// List the runs that were kept: what changed since the one before, and what that gave

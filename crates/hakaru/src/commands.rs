@@ -1,5 +1,6 @@
 //! The commands, one module each: what `hakaru NAME` does from top to bottom.
 
+pub(crate) mod bench;
 pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod doctor;

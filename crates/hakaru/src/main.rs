@@ -37,6 +37,7 @@ fn main() -> ExitCode {
         Command::Load(args) => commands::load::load(&args),
         Command::Sweep(args) => commands::sweep::sweep(&args),
         Command::Report(args) => commands::report::report(&args),
+        Command::Bench(args) => commands::bench::bench(&args),
         Command::Compare(args) => commands::compare::compare(&args),
         Command::Try(args) => commands::try_finding::try_finding(&args),
         Command::Log(args) => commands::log::log(&args),

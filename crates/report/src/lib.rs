@@ -8,6 +8,7 @@
 //! Start reading at [`terminal::run`], [`json::run`] or [`html::run`].
 
 pub mod advice;
+pub mod bench;
 pub mod comparison;
 pub mod curve;
 pub mod facts;

@@ -1,6 +1,6 @@
 //! Quantiles with their intervals, comparisons in paired blocks, and where a series settles. Pure arithmetic; knows no unit.
 //!
-//! Start reading at [`comparison`], which says what may be claimed of A and B; [`bootstrap`] makes its intervals,
+//! Start reading at [`comparison`], which says what may be claimed of A and B ([`contest`]: of several); [`bootstrap`] makes its intervals,
 //! [`covariate`] takes out of them what something else explains, [`warmup`] tells warm-up from steady state. [`design`] says how many
 //! blocks of which length, [`settle`] how much warm-up, [`calm`] and [`baseline`] what of a measurement the host disturbed. Here are
 //! the quantiles.
@@ -13,6 +13,7 @@ pub mod baseline;
 pub mod bootstrap;
 pub mod calm;
 pub mod comparison;
+pub mod contest;
 pub mod covariate;
 pub mod design;
 pub mod settle;

@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// All areas: the name of a file, and what is in it.
-const AREAS: [(&str, &str); 11] = [
+const AREAS: [(&str, &str); 12] = [
     ("findings", include_str!("japanese/findings.txt")),
     ("run", include_str!("japanese/run.txt")),
+    ("bench", include_str!("japanese/bench.txt")),
     ("compare", include_str!("japanese/compare.txt")),
     ("doctor", include_str!("japanese/doctor.txt")),
     ("html", include_str!("japanese/html.txt")),

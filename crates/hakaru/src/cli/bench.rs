@@ -1,0 +1,244 @@
+//! The flags of `hakaru bench`, as typed: benchmark_driver's, hyperfine's where commands are measured, and our own.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+
+use super::parse_duration;
+
+#[derive(Debug, Default, Args)]
+#[command(after_help = "\
+Examples:
+  hakaru bench app.yml -e 'ruby-3.3,ruby-4.0 --yjit' -e mine=./miniruby
+  hakaru bench --script 'Oj.load(J)' --script 'JSON.parse(J)' --prelude 'J=File.read(\"x.json\")' --require oj,json
+  hakaru bench app.yml -o compare                       benchmark_driver's form, with its flags
+  hakaru bench --prepare 'make clean' -- 'make -j1' 'make -j2'
+  hakaru bench -L size 1,2,4 -- './run {size}'
+
+Contenders run in fresh processes, interleaved; \"the same\" means within --margin. docs/bench.md says more.
+Exit codes: 0 all decided, 1 a contender failed, 2 wrong usage, 12 undecided, 130 interrupted.")]
+pub(crate) struct BenchArgs {
+    /// benchmark_driver's YAML files, Ruby files (.rb), or Ruby code
+    #[arg(value_name = "FILE")]
+    pub(crate) files: Vec<String>,
+
+    /// Ruby code to measure; may be repeated
+    #[arg(long = "script", value_name = "CODE")]
+    pub(crate) scripts: Vec<String>,
+
+    /// Ruby code to run once before each script
+    #[arg(long, value_name = "CODE")]
+    pub(crate) prelude: Option<String>,
+
+    /// Libraries to require before each script
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub(crate) require: Vec<String>,
+
+    /// What to measure scripts for: ips, time, memory, once, block [default: ips]
+    #[arg(long, short = 'r', value_name = "RUNNER")]
+    pub(crate) runner: Option<String>,
+
+    /// benchmark_driver's form instead of the page: compare, simple, markdown, record, all, gruff
+    #[arg(long, short = 'o', value_name = "FORM")]
+    pub(crate) output: Option<String>,
+
+    /// Rubies: `path args`, `name=path args` or `name::path args`, a version; several divided by `;` or `,`
+    #[arg(
+        long,
+        short = 'e',
+        value_name = "EXECUTABLES",
+        allow_hyphen_values = true
+    )]
+    pub(crate) executables: Vec<String>,
+
+    /// Rubies of rbenv: `3.3.8;4.0.0 --yjit`
+    #[arg(long, value_name = "VERSIONS")]
+    pub(crate) rbenv: Vec<String>,
+
+    /// Rubies of rvm
+    #[arg(long, value_name = "VERSIONS")]
+    pub(crate) rvm: Vec<String>,
+
+    /// Rubies of chruby
+    #[arg(long, value_name = "VERSIONS")]
+    pub(crate) chruby: Vec<String>,
+
+    /// Rubies of mise
+    #[arg(long, value_name = "VERSIONS")]
+    pub(crate) mise: Vec<String>,
+
+    /// Rubies of asdf
+    #[arg(long, value_name = "VERSIONS")]
+    pub(crate) asdf: Vec<String>,
+
+    /// Only jobs whose name matches; of several, all must match
+    #[arg(long, value_name = "REGEXP")]
+    pub(crate) filter: Vec<String>,
+
+    /// At most so many processes for each contender and job
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) repeat_count: Option<u32>,
+
+    /// How repeated measurements become one figure of a form [default: the mean that claims are about]
+    #[arg(long, value_enum, value_name = "HOW")]
+    pub(crate) repeat_result: Option<RepeatArg>,
+
+    /// Interleave the contenders; they always are
+    #[arg(long)]
+    pub(crate) alternate: bool,
+
+    /// Load the Gemfile's gems (-rbundler/setup)
+    #[arg(long)]
+    pub(crate) bundler: bool,
+
+    /// Seconds for each contender and job, in place of --budget
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) run_duration: Option<f64>,
+
+    /// When a process is taken to hang
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) timeout: Option<Duration>,
+
+    /// Say what each contender is; twice: show the programs too
+    #[arg(long, short = 'v', action = clap::ArgAction::Count)]
+    pub(crate) verbose: u8,
+
+    /// Whether large numbers get k, M, G (-o simple)
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
+    pub(crate) output_humanize: Option<bool>,
+
+    /// Whether the comparison follows the table (-o markdown)
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
+    pub(crate) output_compare: Option<bool>,
+
+    /// Whether values are sorted (-o all)
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
+    pub(crate) output_sort: Option<bool>,
+
+    #[command(flatten)]
+    pub(crate) how: MeasureArgs,
+
+    #[command(flatten)]
+    pub(crate) commands: CommandArgs,
+
+    /// Print JSON on standard output, and nothing after it
+    #[arg(long, conflicts_with = "output")]
+    pub(crate) json: bool,
+
+    /// Also write the page as one self-contained HTML file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+
+    /// Commands to measure instead of scripts, each as one word
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+}
+
+/// How to measure.
+#[derive(Debug, Default, Args)]
+pub(crate) struct MeasureArgs {
+    /// When to stop at the latest [default: 10 s for each contender and job]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) budget: Option<Duration>,
+
+    /// Differences below this many percent are none
+    #[arg(long, value_name = "PERCENT", default_value_t = 1.0)]
+    pub(crate) margin: f64,
+
+    /// The clock: cpu, wall, or the one that fits
+    #[arg(long, value_enum, default_value_t = ClockArg::Auto)]
+    pub(crate) clock: ClockArg,
+
+    /// Keep the garbage collector out of what is measured
+    #[arg(long)]
+    pub(crate) no_gc: bool,
+
+    /// Decides the order within blocks
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    pub(crate) seed: u64,
+}
+
+/// Flags for commands behind `--`.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Commands behind --")]
+pub(crate) struct CommandArgs {
+    /// Values for {NAME} in the commands; may be repeated
+    #[arg(long, short = 'L', num_args = 2, value_names = ["NAME", "VALUE,…"])]
+    pub(crate) parameter_list: Vec<String>,
+
+    /// Numbers for {NAME} in the commands
+    #[arg(long, short = 'P', num_args = 3, value_names = ["NAME", "MIN", "MAX"], allow_hyphen_values = true)]
+    pub(crate) parameter_scan: Vec<String>,
+
+    /// The step of --parameter-scan
+    #[arg(long, short = 'D', value_name = "STEP", requires = "parameter_scan")]
+    pub(crate) parameter_step_size: Option<f64>,
+
+    /// A name for each command, in their order
+    #[arg(long, short = 'n', value_name = "NAME")]
+    pub(crate) command_name: Vec<String>,
+
+    /// Run once before all measurements of a command
+    #[arg(long, short = 's', value_name = "COMMAND")]
+    pub(crate) setup: Option<String>,
+
+    /// Run before every measurement; one for all, or one for each command
+    #[arg(long, short = 'p', value_name = "COMMAND")]
+    pub(crate) prepare: Vec<String>,
+
+    /// Run behind every measurement; one for all, or one for each command
+    #[arg(long, short = 'C', value_name = "COMMAND")]
+    pub(crate) conclude: Vec<String>,
+
+    /// Run once behind all measurements of a command
+    #[arg(long, short = 'c', value_name = "COMMAND")]
+    pub(crate) cleanup: Option<String>,
+
+    /// The shell, whose start is taken off [default: /bin/sh where a command needs one]
+    #[arg(long, short = 'S', value_name = "SHELL", conflicts_with = "no_shell")]
+    pub(crate) shell: Option<String>,
+
+    /// No shell at all
+    #[arg(long, short = 'N')]
+    pub(crate) no_shell: bool,
+
+    /// Runs before the first that counts
+    #[arg(long, short = 'w', value_name = "N", default_value_t = 1)]
+    pub(crate) warmup: u32,
+
+    /// Take exit codes other than 0 for success
+    #[arg(long, short = 'i')]
+    pub(crate) ignore_failure: bool,
+
+    /// Show what the commands print
+    #[arg(long)]
+    pub(crate) show_output: bool,
+
+    /// Write JSON that hyperfine's scripts read
+    #[arg(long, value_name = "FILE")]
+    pub(crate) export_json: Option<PathBuf>,
+
+    /// Write a Markdown table as hyperfine's
+    #[arg(long, value_name = "FILE")]
+    pub(crate) export_markdown: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ClockArg {
+    /// CPU time where the code computes, else wall time
+    #[default]
+    Auto,
+    /// CPU time of all threads
+    Cpu,
+    /// Wall time
+    Wall,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RepeatArg {
+    Best,
+    Worst,
+    Average,
+    Median,
+}

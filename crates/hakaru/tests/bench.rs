@@ -1,0 +1,370 @@
+//! `hakaru bench`: the real program with the Ruby in PATH, on files, scripts and commands.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+/// Two ways, of which the first does the work ten times.
+const TEN: &str =
+    "prelude: |\n  x = 3\nbenchmark:\n  ten: 100.times { x + x }\n  one: 10.times { x + x }\n";
+
+fn run(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_hakaru"))
+        .arg("bench")
+        .args(arguments)
+        .current_dir(folder)
+        .env_remove("RUBYOPT")
+        .output()
+        .expect("hakaru runs")
+}
+
+fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for (name, text) in files {
+        std::fs::write(folder.path().join(name), text).expect("it is written");
+    }
+    folder
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn json(folder: &Path, arguments: &[&str]) -> Value {
+    let output = run(folder, &[arguments, &["--json"]].concat());
+    serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", text(&output.stderr)))
+}
+
+#[test]
+fn scripts_of_one_ruby_are_compared_with_each_other() {
+    let folder = folder(&[("app.yml", TEN)]);
+    let bench = json(
+        folder.path(),
+        &["app.yml", "--run-duration", "2", "--repeat-count", "20"],
+    );
+    assert_eq!(
+        (bench["format"].as_str(), bench["version"].as_u64()),
+        (Some("hakaru-bench"), Some(1))
+    );
+    let row = &bench["rows"][0];
+    let pair = &row["pairs"][0];
+    assert_eq!(
+        (pair["a"].as_str(), pair["b"].as_str()),
+        (Some("ten"), Some("one"))
+    );
+    // Pairs are of seconds per turn.
+    assert_eq!(pair["verdict"], "lower", "{pair}");
+    let rate = |index: usize| {
+        row["contenders"][index]["value"]
+            .as_f64()
+            .expect("a figure")
+    };
+    let ratio = rate(1) / rate(0);
+    assert!((4.0..12.0).contains(&ratio), "{ratio}");
+    assert_eq!(row["clock"], "cpu");
+    let process = &row["contenders"][0]["processes"][0];
+    assert!(
+        process["loop_s"].as_f64().expect("a loop") > 0.0,
+        "{process}"
+    );
+}
+
+#[test]
+fn failing_contenders_are_rows_that_say_so() {
+    let scripts = "benchmark:\n  raises: raise 'planted'\n  ends: exit\n  breaks: break\n  hangs: sleep\n  works: '[3, 1, 2].sort'\n";
+    let folder = folder(&[("app.yml", scripts)]);
+    let output = run(
+        folder.path(),
+        &["app.yml", "--repeat-count", "2", "--timeout", "3s"],
+    );
+    let page = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{page}");
+    for line in [
+        "raises: failed: line 2:in `block in <main>': planted",
+        "ends: failed: the script ended the process (exit)",
+        "breaks: failed: the script leaves the loop it is measured in (break)",
+        "hangs: did not end within 3 s",
+    ] {
+        assert!(page.contains(line), "{line}\n{page}");
+    }
+    assert!(
+        page.lines()
+            .any(|line| line.trim_start().starts_with("works") && line.contains("i/s")),
+        "{page}"
+    );
+}
+
+#[test]
+fn doubts_are_said_aloud() {
+    let scripts = "prelude: |\n  grown = []\nbenchmark:\n  dropped: grown; nil\n  folded: x = 3 * 7\n  growing: grown.unshift(*Array.new(20, 1)); grown.sum\n";
+    let folder = folder(&[("app.yml", scripts)]);
+    let output = run(
+        folder.path(),
+        &["app.yml", "--run-duration", "2", "--repeat-count", "4"],
+    );
+    let page = text(&output.stdout)
+        .replace("\n    ", " ")
+        .replace("\n  ", " ");
+    assert!(
+        page.contains("dropped: the compiler drops the script"),
+        "{page}"
+    );
+    assert!(
+        page.contains("folded: all the script works on are literals"),
+        "{page}"
+    );
+    assert!(
+        page.contains("growing: becomes slower from turn to turn"),
+        "{page}"
+    );
+}
+
+#[test]
+fn values_that_differ_between_contenders_are_named() {
+    let folder = folder(&[]);
+    let arguments = [
+        "--script",
+        "$VERBOSE.inspect",
+        "-e",
+        "quiet=ruby -W0",
+        "-e",
+        "loud=ruby -W2",
+        "--budget",
+        "2s",
+    ];
+    let bench = json(folder.path(), &arguments);
+    let doubts = bench["doubts"].to_string();
+    assert!(
+        doubts.contains("quiet gives") && doubts.contains("loud gives"),
+        "{doubts}"
+    );
+}
+
+#[test]
+fn benchmark_drivers_forms_have_its_rows_and_columns() {
+    let folder = folder(&[("app.yml", TEN)]);
+    let both = [
+        "app.yml",
+        "-e",
+        "a::ruby;b::ruby --disable-gems",
+        "--run-duration",
+        "0.5",
+    ];
+    let form = |form: &str| {
+        let output = run(folder.path(), &[&both[..], &["-o", form]].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    let shape = |expected: &str, printed: &str| {
+        let expected = regex::Regex::new(expected).expect("a pattern");
+        assert!(expected.is_match(printed), "{printed}");
+    };
+    shape(
+        r"^Warming up -+\n +ten +[\d.]+k i/s - .* times in \d+\.\d{6}s \([\d.]+.s/i\)\n +one .*\nCalculating -+\n +a +b \n +ten +[\d.]+k +[\d.]+k i/s.*\n +one .*\n\nComparison:\n +ten\n +[ab]: +[\d.]+ i/s \n +[ab]: +[\d.]+ i/s - \d+\.\d\dx  slower\n\n",
+        &form("compare"),
+    );
+    shape(
+        r"^Iteration per second \(i/s\):\n +a +b  \nten +[\d.]+k +[\d.]+[kM]  \none .*\n$",
+        &form("simple"),
+    );
+    shape(
+        r"^# Iteration per second \(i/s\)\n\n\|     \| +a\| +b\|\n\|:----\|:-+\|:-+\|\n\|ten  \| *[\d.]+k\|",
+        &form("markdown"),
+    );
+    form("record");
+    let again = run(
+        folder.path(),
+        &["benchmark_driver.record.yml", "-o", "simple"],
+    );
+    shape(
+        r"^Iteration per second \(i/s\):\n +a +b  \nten ",
+        &text(&again.stdout),
+    );
+    form("gruff");
+    let picture = std::fs::read_to_string(folder.path().join("graph.svg")).expect("a picture");
+    assert!(
+        picture.starts_with("<svg") && picture.contains(">ten<"),
+        "{picture}"
+    );
+}
+
+#[test]
+fn programs_that_print_their_own_figure_are_measured() {
+    let file = "type: ruby_stdout\nname: printer\ncommand: printer.rb\nworking_directory: .\nmetrics:\n  fps:\n    unit: fps\n    from_stdout: stdout[/fps (.*)/, 1].to_f\n";
+    let folder = folder(&[("app.yml", file), ("printer.rb", "puts \"fps 59.5\"\n")]);
+    let bench = json(folder.path(), &["app.yml", "--repeat-count", "2"]);
+    let row = &bench["rows"][0];
+    assert_eq!(row["metric"]["unit"], "fps");
+    let value = row["contenders"][0]["value"].as_f64().expect("a figure");
+    assert!((value - 59.5).abs() < 1e-9, "{value}");
+}
+
+#[test]
+fn every_runner_measures() {
+    let folder = folder(&[("app.yml", "loop_count: 2000\nbenchmark: '[3, 1, 2].sort'\n")]);
+    for (runner, unit) in [
+        ("time", "s"),
+        ("memory", "bytes"),
+        ("once", "s"),
+        ("block", "i/s"),
+        ("ips", "i/s"),
+    ] {
+        let bench = json(
+            folder.path(),
+            &["app.yml", "-r", runner, "--repeat-count", "2"],
+        );
+        let row = &bench["rows"][0];
+        assert_eq!(row["metric"]["unit"], unit);
+        assert!(
+            row["contenders"][0]["value"]
+                .as_f64()
+                .is_some_and(|value| value > 0.0),
+            "{runner}: {row}"
+        );
+    }
+}
+
+#[test]
+fn commands_are_measured_as_hyperfine_does() {
+    let folder = folder(&[]);
+    let output = run(
+        folder.path(),
+        &[
+            "--budget",
+            "6s",
+            "-L",
+            "seconds",
+            "0.01,0.03",
+            "--prepare",
+            "echo {seconds} >> log",
+            "--export-json",
+            "out.json",
+            "--export-markdown",
+            "out.md",
+            "--",
+            "sleep {seconds}",
+        ],
+    );
+    let page = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{page}");
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).expect("a file");
+    let results: Value = serde_json::from_str(&read("out.json")).expect("JSON");
+    let mean = |index: usize| results["results"][index]["mean"].as_f64().expect("a mean");
+    assert!(mean(0) >= 0.01 && mean(1) >= 0.03, "{results}");
+    assert_eq!(results["results"][1]["command"], "sleep 0.03");
+    let times = results["results"][0]["times"]
+        .as_array()
+        .expect("times")
+        .len();
+    assert!(
+        read("log").lines().filter(|line| *line == "0.01").count() > times,
+        "prepare runs before each"
+    );
+    assert!(
+        read("out.md").contains("| `sleep 0.03` |"),
+        "{}",
+        read("out.md")
+    );
+}
+
+#[test]
+fn what_is_wrong_ends_with_a_message() {
+    let folder = folder(&[("app.yml", "benchmark: x\nprelud: y\n")]);
+    let check = |arguments: &[&str], expected: &str| {
+        let output = run(folder.path(), arguments);
+        let message = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{message}");
+        assert!(message.contains(expected), "{message}");
+    };
+    check(
+        &["app.yml"],
+        "app.yml:2:1: unknown key `prelud`; did you mean `prelude`?",
+    );
+    check(&["app.yml"], "  2 | prelud: y\n    | ^");
+    check(&[], "nothing to measure");
+    check(&["nothing.yml"], "cannot read nothing.yml");
+    check(
+        &["--script", "x", "-r", "fast"],
+        "no runner is called `fast`",
+    );
+    check(
+        &["--script", "x", "-e", "/no/ruby"],
+        "/no/ruby is not a program",
+    );
+}
+
+#[test]
+fn ctrl_c_keeps_what_was_measured() {
+    use std::io::Read;
+    let folder = folder(&[]);
+    let mut child = Command::new(env!("CARGO_BIN_EXE_hakaru"))
+        .args([
+            "bench",
+            "--budget",
+            "100s",
+            "--prepare",
+            "echo x >> log",
+            "--",
+            "true",
+            "true 1",
+        ])
+        .current_dir(folder.path())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("hakaru runs");
+    let log = folder.path().join("log");
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    // Twenty commands are several blocks.
+    while std::fs::read_to_string(&log)
+        .unwrap_or_default()
+        .lines()
+        .count()
+        < 20
+    {
+        assert!(std::time::Instant::now() < deadline, "nothing was measured");
+        std::thread::yield_now();
+    }
+    let pid = i32::try_from(child.id())
+        .ok()
+        .and_then(rustix::process::Pid::from_raw)
+        .expect("a process");
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("it runs");
+    let mut page = String::new();
+    child
+        .stdout
+        .take()
+        .expect("a pipe")
+        .read_to_string(&mut page)
+        .expect("text");
+    assert_eq!(child.wait().expect("it ends").code(), Some(130), "{page}");
+    assert!(
+        page.contains("interrupted after") && page.contains("true 1"),
+        "{page}"
+    );
+}
+
+#[test]
+fn the_page_is_one_file_in_both_languages() {
+    let folder = folder(&[("app.yml", TEN)]);
+    let output = run(
+        folder.path(),
+        &[
+            "app.yml", "--budget", "3s", "--html", "out.html", "--lang", "ja",
+        ],
+    );
+    assert!(
+        text(&output.stdout).contains("最良との比"),
+        "{}",
+        text(&output.stdout)
+    );
+    let page = std::fs::read_to_string(folder.path().join("out.html")).expect("a page");
+    assert!(
+        page.contains("<svg")
+            && page.contains("lang=\"ja\"")
+            && !page.contains("http://")
+            && !page.contains("https://"),
+        "{page}"
+    );
+}
