@@ -44,7 +44,7 @@ fn main() -> ExitCode {
         Command::Prune(args) => commands::prune::prune(&args),
         Command::Note(args) => commands::note::note(&args),
         Command::Links(args) => commands::links::links(&args),
-        Command::Schema(args) => return commands::schema::run(&args),
+        Command::Schema(args) => return commands::schema::run(args),
         Command::Profile(args) => commands::profile::profile(&args),
         Command::Predict(args) => commands::predict::predict(&args),
         Command::Doctor(args) => commands::doctor::doctor(&args),

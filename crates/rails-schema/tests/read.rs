@@ -85,8 +85,7 @@ fn files_of_rails_5_are_read() {
         Mysql,
         "# comment\nActiveRecord::Schema.define(version: 20180101) do\n\n  create_table \"users\", id: :integer, unsigned: true, force: :cascade, options: \"ENGINE=InnoDB DEFAULT CHARSET=utf8\" do |t|\n    t.text \"bio\", limit: 16777215\n    t.integer  \"age\",              limit: 1, default: 0,     null: false\n    t.index [\"age\"], name: \"by_age\", using: :btree\n  end\n  add_index \"users\", [\"bio\"], name: \"by_bio\", length: {\"bio\"=>10}, using: :btree\nend\n",
         &[
-            "CREATE TABLE `users` (",
-            "`id` int unsigned NOT NULL AUTO_INCREMENT PRIMARY KEY,",
+            "CREATE TABLE `users` (  `id` int unsigned NOT NULL AUTO_INCREMENT PRIMARY KEY,",
             "`bio` mediumtext,",
             "`age` tinyint DEFAULT 0 NOT NULL,",
             "INDEX `by_age` USING btree (`age`)",
@@ -277,6 +276,10 @@ fn sql_stands_on_the_lines_of_its_ruby() {
     assert_eq!(line("CREATE TABLE"), Some(3));
     assert_eq!(line("\"b\" text"), Some(5));
     assert_eq!(line("\"c\""), Some(10));
+    let text = "create_table \"a\" do |t|\n  t.text \"b\"\nend\ncreate_table \"c\", id: false do |t|\n  t.text \"d\"\nend\n";
+    let sql = read(Sqlite, "s.rb", text).unwrap();
+    assert_eq!(sql.lines().nth(1).unwrap().trim(), "\"b\" text");
+    assert_eq!(sql.lines().nth(4).unwrap().trim(), "\"d\" text");
 }
 
 #[test]

@@ -12,6 +12,7 @@ pub mod secrets;
 pub mod source;
 pub mod sqlite;
 pub mod tls;
+pub mod usage;
 
 use schema::Server;
 

@@ -36,22 +36,26 @@ pub(crate) enum SchemaCommand {
     Check(CompareArgs),
     /// Print a schema as SQL
     Export(ExportArgs),
+    /// Find what is likely to hurt about a schema: missing keys, foreign keys without an index, needless indexes …
+    Lint(LintArgs),
+    /// Say whether a database is still what its file says, for jobs: exit code 0, or 2 when it is not
+    Drift(DriftArgs),
 }
 
 /// What every comparison needs.
 #[derive(Debug, Args)]
 pub(crate) struct CompareArgs {
-    /// What there is now
-    #[arg(value_name = "PLACE", required_unless_present = "from")]
+    /// What there is now; without it `place` in hakaru.toml
+    #[arg(value_name = "PLACE")]
     pub(crate) place: Option<String>,
 
     /// The same, as a flag
     #[arg(long, value_name = "PLACE", conflicts_with = "place")]
     pub(crate) from: Option<String>,
 
-    /// What is wanted
+    /// What is wanted; without it `to` in hakaru.toml
     #[arg(long, value_name = "PLACE")]
-    pub(crate) to: String,
+    pub(crate) to: Option<String>,
 
     #[command(flatten)]
     pub(crate) how: How,
@@ -81,8 +85,8 @@ Examples:
 Exit codes: 0 as wanted, 3 as wanted but for what was held back, 7 another run is at work or a lock was not given,
 9 the server, 10 applied and yet not as wanted, 13 some objects are not compared, 1 anything else; `hakaru help exit-codes` says more.")]
 pub(crate) struct ApplyArgs {
-    /// The server to change, or a plan that was kept (a name that ends in .json)
-    #[arg(value_name = "PLACE|PLAN.json", required_unless_present = "from")]
+    /// The server to change, or a plan that was kept (a name that ends in .json); without it `place` in hakaru.toml
+    #[arg(value_name = "PLACE|PLAN.json")]
     pub(crate) place: Option<String>,
 
     /// The server to change; beside a plan that was kept, instead of the server that the plan names
@@ -111,9 +115,9 @@ pub(crate) struct ApplyArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
-    /// Where the schema is
+    /// Where the schema is; without it `place` in hakaru.toml
     #[arg(value_name = "PLACE")]
-    pub(crate) place: String,
+    pub(crate) place: Option<String>,
 
     /// What is printed
     #[arg(long, default_value = "sql", conflicts_with = "split")]
@@ -159,6 +163,83 @@ pub(crate) struct Filter {
     /// Leave these out, such as schema_migrations, 'partman.*' or 'table:events_p[0-9]*'; may be repeated
     #[arg(long, value_name = "[KIND:]GLOB")]
     pub(crate) exclude: Vec<String>,
+
+    /// Take what hakaru.toml says under [schema.environments.NAME]
+    #[arg(long, short = 'e', value_name = "NAME")]
+    pub(crate) environment: Option<String>,
+}
+
+/// What `lint` needs.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  hakaru schema lint postgres://me@db/app
+  hakaru schema lint db/schema.rb --dialect postgres --ignore timestamp-without-zone
+  hakaru schema lint … --ignore 'missing-primary-key:legacy_*' --format sarif > lint.sarif
+
+Exit codes: 0 nothing, or only notes; 2 warnings; docs/schema.md lists the rules.")]
+pub(crate) struct LintArgs {
+    /// Where the schema is; without it `place` in hakaru.toml. A server also says sizes, and which indexes are used
+    #[arg(value_name = "PLACE")]
+    pub(crate) place: Option<String>,
+
+    /// What is printed
+    #[arg(long, default_value = "human")]
+    pub(crate) format: ReportFormat,
+
+    /// A rule that is not looked at, everywhere or on some objects; may be repeated
+    #[arg(long, value_name = "RULE[:GLOB]")]
+    pub(crate) ignore: Vec<String>,
+
+    /// From what on the exit code is 2
+    #[arg(long, value_name = "LEVEL", default_value = "warning")]
+    pub(crate) fail_on: FailOn,
+
+    /// Which SQL the texts are, when the place is no server
+    #[arg(long)]
+    pub(crate) dialect: Option<Dialect>,
+
+    #[command(flatten)]
+    pub(crate) filter: Filter,
+
+    /// Ask for the password
+    #[arg(long)]
+    pub(crate) password_prompt: bool,
+}
+
+/// What `drift` needs.
+#[derive(Debug, Args)]
+pub(crate) struct DriftArgs {
+    #[command(flatten)]
+    pub(crate) compare: CompareArgs,
+
+    /// What is printed
+    #[arg(long, default_value = "human", conflicts_with = "json")]
+    pub(crate) format: ReportFormat,
+}
+
+/// What a report is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportFormat {
+    /// Lines.
+    Human,
+    /// JSON.
+    Json,
+    /// A table, for pull requests and summaries of jobs.
+    Markdown,
+    /// SARIF 2.1.0, for code hosts.
+    Sarif,
+}
+
+/// What makes `lint` end with 2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FailOn {
+    /// Nothing.
+    Never,
+    /// A warning.
+    Warning,
+    /// A note, too.
+    Note,
 }
 
 /// How schemas are compared.

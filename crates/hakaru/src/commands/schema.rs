@@ -5,12 +5,16 @@
 
 mod apply;
 mod document;
+mod drift;
 mod export;
+mod lint;
 mod options;
 mod page;
 pub(crate) mod place;
 mod progress;
+mod project;
 pub(crate) mod prompt;
+mod report;
 mod scope;
 mod sides;
 mod texts;
@@ -34,13 +38,16 @@ use crate::output;
 const DIFFERS: u8 = 2;
 
 /// Runs the command; its code is documented in docs/exit-codes.md.
-pub(crate) fn run(args: &SchemaArgs) -> ExitCode {
-    let ended = match &args.command {
+pub(crate) fn run(mut args: SchemaArgs) -> ExitCode {
+    let configured = project::configure(&mut args.command);
+    let ended = configured.and_then(|()| match &args.command {
         SchemaCommand::Plan(args) => plan(args).map(ExitCode::from),
         SchemaCommand::Apply(args) => apply::run(args).map(ExitCode::from),
         SchemaCommand::Check(args) => check(args),
         SchemaCommand::Export(args) => export::run(args).map(ExitCode::from),
-    };
+        SchemaCommand::Lint(args) => lint::run(args),
+        SchemaCommand::Drift(args) => drift::run(args),
+    });
     ended.unwrap_or_else(|failure| {
         output::notice(format!("hakaru: {}", failure.message));
         match failure.exit {

@@ -1,5 +1,6 @@
 //! `hakaru.toml` as typed. Every key is documented in `docs/config.md`.
 
+pub(crate) mod schema;
 pub(crate) mod step;
 mod typed;
 
@@ -26,6 +27,7 @@ pub(crate) struct Config {
     #[serde(deserialize_with = "typed::texts")]
     pub(crate) variables: BTreeMap<String, String>,
     pub(crate) score: Score,
+    pub(crate) schema: schema::Schema,
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -8,6 +8,7 @@ mod bad_days;
 mod cut_off;
 mod def;
 mod kept;
+mod lint;
 mod program;
 mod rails;
 mod server;

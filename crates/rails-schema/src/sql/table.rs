@@ -366,20 +366,24 @@ impl<'a> Table<'a> {
             None => String::new(),
         };
         let name = self.file.spelling.table(&self.name);
-        out.write(line, &format!("CREATE TABLE {name} ({}\n", hint(renamed)));
+        out.write(line, &format!("CREATE TABLE {name} ({}", hint(renamed)));
         let count = self.columns.len() + self.constraints.len();
         for (number, item) in self.columns.iter().chain(&self.constraints).enumerate() {
             let comma = if number + 1 < count { "," } else { "" };
             let hint = hint(item.renamed_from.as_deref());
+            // The key that nobody wrote a line for stands beside the table's name.
+            if number > 0 || item.line > line || renamed.is_some() {
+                out.write(line, "\n");
+            }
             // SQLite keeps the text as it is written, so that gaps would stay in it.
             let line = if self.file.spelling.is_sqlite() {
                 0
             } else {
                 item.line
             };
-            out.write(line, &format!("  {}{comma}{hint}\n", item.sql));
+            out.write(line, &format!("  {}{comma}{hint}", item.sql));
         }
-        out.write(line, &format!("){suffix};\n"));
+        out.write(line, &format!("\n){suffix};\n"));
         for item in &self.after {
             out.write(item.line, &format!("{};\n", item.sql));
         }

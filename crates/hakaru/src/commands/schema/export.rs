@@ -18,7 +18,7 @@ use crate::exit::{Exit, Failure};
 use crate::output;
 
 pub(super) fn run(args: &ExportArgs) -> Result<Exit, Failure> {
-    let place = Place::parse(&args.place);
+    let place = Place::parse(args.place.as_deref().unwrap_or_default());
     let access = Access {
         prompt: args.password_prompt,
         create: false,
@@ -32,12 +32,7 @@ pub(super) fn run(args: &ExportArgs) -> Result<Exit, Failure> {
     let texts = texts::of(&place, &server)?;
     let scope = args.filter.scope();
     let ready = sides::ready(&scope, &server)?;
-    let settings = schema_db::runner::Settings {
-        options: schema::PlanOptions::default(),
-        allowed: schema::Allowed::default(),
-        scratch: schema_db::runner::Scratch::Never,
-        keep: forever(sides::ready(&scope, &server)?),
-    };
+    let settings = sides::plain(forever(sides::ready(&scope, &server)?));
     let (schema, mut unseen) = sides::read(database.as_deref_mut(), &texts, &server, &settings)?;
     unseen = sides::seen_by(&ready, unseen);
     if database.is_none() {

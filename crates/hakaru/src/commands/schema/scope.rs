@@ -43,7 +43,7 @@ pub(super) struct Scope {
 }
 
 /// A pattern that can be asked.
-struct Pattern {
+pub(super) struct Pattern {
     kind: Option<String>,
     glob: Regex,
     has_schema: bool,
@@ -98,7 +98,8 @@ impl Scope {
     }
 }
 
-fn pattern(text: &str) -> Result<Pattern, Failure> {
+/// Reads `[KIND:]GLOB`.
+pub(super) fn pattern(text: &str) -> Result<Pattern, Failure> {
     let (kind, glob) = match text.split_once(':') {
         Some((kind, glob)) => (Some(kind.replace('-', " ")), glob),
         None => (None, text),
@@ -116,11 +117,16 @@ fn pattern(text: &str) -> Result<Pattern, Failure> {
 /// `*` any letters, `?` one, `[…]` one of these.
 fn as_regex(glob: &str) -> String {
     let mut regex = String::from("^(?s:");
+    let mut is_inside = false;
     for letter in glob.chars() {
         match letter {
-            '*' => regex.push_str(".*"),
-            '?' => regex.push('.'),
-            '[' | ']' => regex.push(letter),
+            '[' | ']' => {
+                is_inside = letter == '[';
+                regex.push(letter);
+            }
+            '-' if is_inside => regex.push(letter),
+            '*' if !is_inside => regex.push_str(".*"),
+            '?' if !is_inside => regex.push('.'),
             other => regex.push_str(&regex::escape(other.encode_utf8(&mut [0; 4]))),
         }
     }
@@ -131,6 +137,11 @@ impl Pattern {
     fn is_of(&self, kind: &str) -> bool {
         let is = |own: &String| own == kind || (own == "view" && kind == "materialized view");
         self.kind.as_ref().is_none_or(is)
+    }
+
+    /// Whether a name fits as it is.
+    pub(super) fn is_match(&self, name: &str) -> bool {
+        self.glob.is_match(name)
     }
 
     /// A name without its schema is in the default one; a pattern without a schema is for all of them.

@@ -2,8 +2,8 @@
 
 use figures::counted;
 use rails_schema::Said;
-use schema::{Note, NoteKind, Plan, Schema, Server};
-use schema_db::runner::{self, Settings};
+use schema::{Allowed, Note, NoteKind, Object, Plan, PlanOptions, Schema, Server};
+use schema_db::runner::{self, Scratch, Settings};
 use schema_db::{Database, Unseen};
 use words::text;
 
@@ -67,7 +67,7 @@ pub(super) fn compare(args: &CompareArgs) -> Result<Compared, Failure> {
     let typed = args.place.as_deref().or(args.from.as_deref());
     let (place, to) = (
         Place::parse(typed.unwrap_or_default()),
-        Place::parse(&args.to),
+        Place::parse(args.to.as_deref().unwrap_or_default()),
     );
     if place == Place::StandardInput && to == Place::StandardInput {
         let message =
@@ -76,7 +76,12 @@ pub(super) fn compare(args: &CompareArgs) -> Result<Compared, Failure> {
     }
     let access = args.how.access();
     let (mut here, mut there) = (place.connect(access)?, to.connect(access)?);
-    let server = server(here.as_deref(), there.as_deref(), [&place, &to], &args.how)?;
+    let server = server(
+        here.as_deref(),
+        there.as_deref(),
+        [&place, &to],
+        args.how.dialect,
+    )?;
     let texts = (texts::of(&place, &server)?, texts::of(&to, &server)?);
     let scope = scope(&args.how, [&texts.0, &texts.1]);
     let settings = args.how.settings(&server, ready(&scope, &server)?);
@@ -107,6 +112,16 @@ pub(super) fn compare(args: &CompareArgs) -> Result<Compared, Failure> {
         unseen: seen_by(&ready, once(unseen)),
         scope,
     })
+}
+
+/// What reading a schema needs that is not planned with.
+pub(super) fn plain(keep: &'static dyn Fn(&Object) -> bool) -> Settings<'static> {
+    Settings {
+        options: PlanOptions::default(),
+        allowed: Allowed::default(),
+        scratch: Scratch::Never,
+        keep,
+    }
 }
 
 /// The same object may be on both sides.
@@ -142,12 +157,12 @@ pub(super) fn server(
     here: Option<&dyn Database>,
     there: Option<&dyn Database>,
     places: [&Place; 2],
-    how: &How,
+    dialect: Option<Dialect>,
 ) -> Result<Server, Failure> {
     if let Some(database) = here.or(there) {
         return Ok(database.server().clone());
     }
-    let named = how.dialect.map(Dialect::server);
+    let named = dialect.map(Dialect::server);
     named.ok_or_else(|| {
         let places: Vec<String> = places.iter().map(|place| place.shown()).collect();
         unknown_dialect(&places.join(" and "))

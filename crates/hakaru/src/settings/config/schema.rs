@@ -1,0 +1,62 @@
+//! The section `[schema]`: what `hakaru schema` compares, in each environment.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+/// What holds everywhere, and what environments say beside it.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Schema {
+    pub(crate) place: Option<String>,
+    pub(crate) to: Option<String>,
+    pub(crate) dialect: Option<String>,
+    pub(crate) include: Vec<String>,
+    pub(crate) exclude: Vec<String>,
+    pub(crate) allow: Vec<String>,
+    pub(crate) allow_unseen: bool,
+    pub(crate) managed_roles: Vec<String>,
+    pub(crate) lint_ignore: Vec<String>,
+    pub(crate) environments: BTreeMap<String, Environment>,
+}
+
+/// One environment: its places take the place of those above, its lists are added to them.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Environment {
+    pub(crate) place: Option<String>,
+    pub(crate) to: Option<String>,
+    pub(crate) dialect: Option<String>,
+    pub(crate) include: Vec<String>,
+    pub(crate) exclude: Vec<String>,
+    pub(crate) allow: Vec<String>,
+    pub(crate) allow_unseen: Option<bool>,
+    pub(crate) managed_roles: Vec<String>,
+    pub(crate) lint_ignore: Vec<String>,
+}
+
+impl Schema {
+    /// What holds in an environment; the names of those that there are, when there is none of this name.
+    pub(crate) fn of(mut self, environment: Option<&str>) -> Result<Schema, Vec<String>> {
+        let Some(name) = environment else {
+            return Ok(self);
+        };
+        let Some(own) = self.environments.remove(name) else {
+            return Err(self.environments.into_keys().collect());
+        };
+        self.place = own.place.or(self.place);
+        self.to = own.to.or(self.to);
+        self.dialect = own.dialect.or(self.dialect);
+        self.allow_unseen = own.allow_unseen.unwrap_or(self.allow_unseen);
+        for (all, own) in [
+            (&mut self.include, own.include),
+            (&mut self.exclude, own.exclude),
+            (&mut self.allow, own.allow),
+            (&mut self.managed_roles, own.managed_roles),
+            (&mut self.lint_ignore, own.lint_ignore),
+        ] {
+            all.extend(own);
+        }
+        Ok(self)
+    }
+}

@@ -1,0 +1,57 @@
+//! What is likely to hurt about a schema: one file a rule under `rules`, over the outline of a schema and what a server counts.
+//!
+//! Start at [`check`]. Pure: sizes and uses are given ([`Usage`]), none is asked for here.
+
+mod rules;
+mod subject;
+mod usage;
+
+pub use rules::{RULES, Rule};
+pub use subject::Subject;
+pub use usage::{IndexUse, TableUse, Usage};
+
+/// How much a finding matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Worth knowing; often meant so.
+    Note,
+    /// Likely to hurt.
+    Warning,
+}
+
+impl Severity {
+    /// `note` or `warning`, as SARIF names the levels.
+    pub fn word(self) -> &'static str {
+        match self {
+            Severity::Note => "note",
+            Severity::Warning => "warning",
+        }
+    }
+}
+
+/// Something that a rule found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lint {
+    /// The rule's name.
+    pub rule: &'static str,
+    /// How much it matters here.
+    pub severity: Severity,
+    /// Kind of the object: `table`, `column`, `index`, `type`.
+    pub kind: &'static str,
+    /// The table, or the type.
+    pub owner: String,
+    /// The object's full name, such as `users.nick`.
+    pub name: String,
+    /// What is so, and why it hurts, in one sentence.
+    pub message: String,
+    /// What to do.
+    pub advice: String,
+}
+
+/// Runs all rules; what they find is in the order of the rules, then of the schema.
+pub fn check(subject: &Subject<'_>) -> Vec<Lint> {
+    RULES
+        .iter()
+        .flat_map(|rule| (rule.check)(subject))
+        .collect()
+}
