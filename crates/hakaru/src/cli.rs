@@ -8,6 +8,7 @@ mod help;
 mod init;
 mod links;
 mod load;
+mod logs;
 pub(crate) mod profile;
 mod prune;
 mod report;
@@ -29,6 +30,7 @@ pub(crate) use help::{CompletionsArgs, HelpArgs, ManArgs};
 pub(crate) use init::InitArgs;
 pub(crate) use links::LinksArgs;
 pub(crate) use load::LoadArgs;
+pub(crate) use logs::LogsArgs;
 pub(crate) use profile::ProfileArgs;
 pub(crate) use prune::PruneArgs;
 pub(crate) use report::{LogArgs, NoteArgs, ReportArgs};
@@ -100,6 +102,8 @@ pub(crate) enum Command {
     Predict(PredictArgs),
     /// Does this machine, container, Ruby or database slow the app down? Facts, what they cost here, what to change
     Doctor(DoctorArgs),
+    /// Where did the time go, by an access log or a database's slow log? By route, by statement
+    Logs(LogsArgs),
     /// Make the names mysqldef, psqldef and sqlite3def for this program in a folder
     Links(LinksArgs),
     /// How many workers and threads are best? Predicts, then measures what is promising

@@ -9,6 +9,7 @@ pub(crate) mod init;
 pub(crate) mod links;
 pub(crate) mod load;
 pub(crate) mod log;
+pub(crate) mod logs;
 pub(crate) mod note;
 pub(crate) mod predict;
 pub(crate) mod profile;

@@ -40,6 +40,7 @@ fn main() -> ExitCode {
         Command::Bench(args) => commands::bench::bench(&args),
         Command::Compare(args) => commands::compare::compare(&args),
         Command::Try(args) => commands::try_finding::try_finding(&args),
+        Command::Logs(args) => commands::logs::logs(&args),
         Command::Log(args) => commands::log::log(&args),
         Command::Prune(args) => commands::prune::prune(&args),
         Command::Note(args) => commands::note::note(&args),

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// All areas: the name of a file, and what is in it.
-const AREAS: [(&str, &str); 12] = [
+const AREAS: [(&str, &str); 13] = [
     ("findings", include_str!("japanese/findings.txt")),
     ("run", include_str!("japanese/run.txt")),
     ("bench", include_str!("japanese/bench.txt")),
@@ -16,6 +16,7 @@ const AREAS: [(&str, &str); 12] = [
     ("load", include_str!("japanese/load.txt")),
     ("tune", include_str!("japanese/tune.txt")),
     ("profile", include_str!("japanese/profile.txt")),
+    ("logs", include_str!("japanese/logs.txt")),
     ("talk", include_str!("japanese/talk.txt")),
     ("names", include_str!("japanese/names.txt")),
 ];

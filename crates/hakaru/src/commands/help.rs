@@ -18,7 +18,7 @@ macro_rules! topics {
     };
 }
 
-const TOPICS: [Topic; 18] = topics![
+const TOPICS: [Topic; 19] = topics![
     "agent",
     "compare",
     "config",
@@ -30,6 +30,7 @@ const TOPICS: [Topic; 18] = topics![
     "hurl",
     "json",
     "load",
+    "logs",
     "profile",
     "run",
     "schema",

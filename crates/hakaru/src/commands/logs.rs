@@ -1,0 +1,121 @@
+//! `hakaru logs`: where the time went, by the logs of web servers and databases.
+
+mod json;
+mod page;
+
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
+use std::path::Path;
+
+use logs::access::{Format, Grouping};
+use logs::{Digest, Unread};
+use regex::bytes::Regex;
+use words::text;
+
+use crate::cli::LogsArgs;
+use crate::exit::{Exit, Failure};
+use crate::output;
+
+/// Reads the files as one log, and prints its figures.
+///
+/// # Errors
+/// [`Exit::Failed`] when a file cannot be read, [`Exit::Usage`] when it is no log, or another kind of log than the first.
+pub(crate) fn logs(args: &LogsArgs) -> Result<Exit, Failure> {
+    let format = args.format.as_deref().map(Format::parse).transpose();
+    let format = format.map_err(|why| Failure::usage(format!("--format {why}")))?;
+    let grouping = grouping(args)?;
+    let mut all: Option<Digest> = None;
+    for path in &args.files {
+        let digest = read(path, format.as_ref(), &grouping)?;
+        all = Some(match (all, digest) {
+            (None, digest) => digest,
+            (Some(Digest::Access(mut all)), Digest::Access(digest)) => {
+                all.merge(*digest);
+                Digest::Access(all)
+            }
+            (Some(Digest::Slow(mut all)), Digest::Slow(digest)) => {
+                all.merge(digest);
+                Digest::Slow(all)
+            }
+            _ => {
+                let name = path.display();
+                let why = "holds another kind of log than the files before it; read it alone";
+                return Err(Failure::usage(format!("{name} {why}")));
+            }
+        });
+    }
+    let Some(digest) = all else {
+        return Err(Failure::usage("no file was named"));
+    };
+    let text = match args.json {
+        true => json::of(&digest),
+        false => page::of(&digest, &names(args), args.limit),
+    };
+    output::page(&text);
+    warn(unread(&digest));
+    Ok(Exit::Ok)
+}
+
+fn names(args: &LogsArgs) -> String {
+    let names: Vec<String> = args
+        .files
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
+    names.join(" ")
+}
+
+fn grouping(args: &LogsArgs) -> Result<Grouping, Failure> {
+    if args.paths {
+        return Ok(Grouping::Paths);
+    }
+    let compile = |text: &String| {
+        Regex::new(text).map_err(|error| Failure::usage(format!("--match `{text}`: {error}")))
+    };
+    let matching: Vec<Regex> = args
+        .matching
+        .iter()
+        .map(compile)
+        .collect::<Result<_, _>>()?;
+    Ok(match matching.is_empty() {
+        true => Grouping::Routes,
+        false => Grouping::Matching(matching),
+    })
+}
+
+fn read(path: &Path, format: Option<&Format>, grouping: &Grouping) -> Result<Digest, Failure> {
+    let source: Box<dyn Read> = match path.to_str() {
+        Some("-") => Box::new(io::stdin().lock()),
+        _ => Box::new(File::open(path).map_err(|error| failure(path, &error))?),
+    };
+    logs::read(source, format, grouping).map_err(|error| failure(path, &error))
+}
+
+fn failure(path: &Path, error: &io::Error) -> Failure {
+    let name = path.display();
+    match error.kind() {
+        ErrorKind::InvalidData => Failure::usage(format!(
+            "{name}: {error}; name an access log's format with --format (`hakaru help logs`)"
+        )),
+        _ => Failure::new(Exit::Failed, format!("{name} cannot be read: {error}")),
+    }
+}
+
+fn unread(digest: &Digest) -> &Unread {
+    match digest {
+        Digest::Access(access) => &access.unread,
+        Digest::Slow(slow) => &slow.unread,
+    }
+}
+
+/// Says that lines were left out.
+fn warn(unread: &Unread) {
+    if let Some((number, line)) = &unread.first {
+        output::notice(text!(
+            "hakaru: {lines} could not be read and are in no figure; the first, line {number}: {line}",
+            lines = figures::counted!(unread.lines, "line"),
+            number = number.to_string(),
+            line = figures::line::one_line(line)
+        ));
+    }
+}

@@ -1,0 +1,277 @@
+//! Access logs: one request a line.
+
+mod entry;
+mod format;
+mod json;
+mod pattern;
+
+use std::collections::HashMap;
+
+use fnv::FnvBuildHasher;
+use regex::bytes::Regex;
+
+use crate::{Sizes, Times, Unread};
+use entry::Entry;
+pub use format::Format;
+
+/// Paths whose route is remembered, so that a path that comes again costs one look-up.
+const KNOWN_MAX: usize = 100_000;
+
+/// How requests are put together.
+#[derive(Clone, Debug)]
+pub enum Grouping {
+    /// By routes, told from the paths.
+    Routes,
+    /// By paths as they are.
+    Paths,
+    /// By the first expression that a path matches; the others by routes.
+    Matching(Vec<Regex>),
+}
+
+/// What an access log says.
+#[derive(Debug)]
+pub struct Access {
+    format: Format,
+    grouping: Grouping,
+    entry: Entry,
+    groups: Vec<Row>,
+    /// Index of the group of a method and path.
+    known: HashMap<Vec<u8>, usize, FnvBuildHasher>,
+    /// Index of the group of that name.
+    names: HashMap<String, usize, FnvBuildHasher>,
+    key: Vec<u8>,
+    /// Lines that could not be read.
+    pub unread: Unread,
+}
+
+/// The requests of one route.
+#[derive(Clone, Debug, Default)]
+pub struct Row {
+    /// Such as `GET /channel/:id`.
+    pub route: String,
+    /// How many there were.
+    pub requests: u64,
+    /// Requests by the first digit of their status, 1 to 5; at 0 those of another.
+    pub statuses: [u64; 6],
+    /// From the first byte of the request to the last of the response, where the log has it.
+    pub times: Times,
+    /// The part in which the server waited for the app, where the log has it.
+    pub upstream: Times,
+    /// Of their responses' bodies.
+    pub sizes: Sizes,
+}
+
+impl Access {
+    pub(crate) fn new(format: Format, grouping: Grouping) -> Access {
+        Access {
+            format,
+            grouping,
+            entry: Entry::default(),
+            groups: Vec::new(),
+            known: HashMap::default(),
+            names: HashMap::default(),
+            key: Vec::new(),
+            unread: Unread::default(),
+        }
+    }
+
+    pub(crate) fn add(&mut self, number: u64, line: &[u8]) {
+        if line.is_empty() {
+            return;
+        }
+        self.entry.clear();
+        if !self.format.read(line, &mut self.entry) || self.entry.uri.is_empty() {
+            self.unread.add(number, line);
+            return;
+        }
+        let index = self.group();
+        let (entry, row) = (&self.entry, &mut self.groups[index]);
+        row.requests += 1;
+        row.statuses[status_class(entry.status)] += 1;
+        if let Some(micros) = entry.micros {
+            row.times.add(micros);
+        }
+        if let Some(micros) = entry.upstream_micros {
+            row.upstream.add(micros);
+        }
+        if let Some(bytes) = entry.bytes {
+            row.sizes.add(bytes);
+        }
+    }
+
+    /// The group of the entry in hand.
+    fn group(&mut self) -> usize {
+        let path_end = self.entry.uri.iter().position(|byte| *byte == b'?');
+        let path = &self.entry.uri[..path_end.unwrap_or(self.entry.uri.len())];
+        self.key.clear();
+        self.key.extend_from_slice(&self.entry.method);
+        self.key.push(b' ');
+        self.key.extend_from_slice(path);
+        if let Some(index) = self.known.get(&self.key) {
+            return *index;
+        }
+        let method = String::from_utf8_lossy(&self.entry.method);
+        let path = String::from_utf8_lossy(path);
+        let name = format!("{method} {}", self.grouping.name(&path))
+            .trim()
+            .to_owned();
+        let groups = &mut self.groups;
+        let index = *self.names.entry(name).or_insert_with_key(|name| {
+            groups.push(Row {
+                route: name.clone(),
+                ..Row::default()
+            });
+            groups.len() - 1
+        });
+        if self.known.len() < KNOWN_MAX {
+            self.known.insert(self.key.clone(), index);
+        }
+        index
+    }
+
+    /// Returns the routes, those with most time first; where the log has no times, those with most requests.
+    pub fn rows(&self) -> Vec<Row> {
+        let lines: Vec<&str> = self.groups.iter().map(|row| row.route.as_str()).collect();
+        let names = match &self.grouping {
+            Grouping::Paths => lines.iter().map(|line| (*line).to_owned()).collect(),
+            Grouping::Routes | Grouping::Matching(_) => routes::cluster(&lines),
+        };
+        let mut merged: HashMap<String, Row> = HashMap::new();
+        for (name, row) in names.into_iter().zip(&self.groups) {
+            merged
+                .entry(name.clone())
+                .or_insert_with(|| Row {
+                    route: name,
+                    ..Row::default()
+                })
+                .merge(row);
+        }
+        let mut rows: Vec<Row> = merged.into_values().collect();
+        rows.iter_mut().for_each(Row::sort);
+        rows.sort_by(|a, b| {
+            (b.times.sum().total_cmp(&a.times.sum()))
+                .then_with(|| b.requests.cmp(&a.requests))
+                .then_with(|| a.route.cmp(&b.route))
+        });
+        rows
+    }
+
+    /// Adds what another log says that was read in the same way.
+    pub fn merge(&mut self, other: Access) {
+        for row in other.groups {
+            match self.names.get(&row.route) {
+                Some(index) => self.groups[*index].merge(&row),
+                None => {
+                    self.names.insert(row.route.clone(), self.groups.len());
+                    self.groups.push(row);
+                }
+            }
+        }
+        self.unread.lines += other.unread.lines;
+        self.unread.first = self.unread.first.take().or(other.unread.first);
+    }
+}
+
+impl Row {
+    fn merge(&mut self, other: &Row) {
+        self.requests += other.requests;
+        for (mine, others) in self.statuses.iter_mut().zip(other.statuses) {
+            *mine += others;
+        }
+        self.times.merge(&other.times);
+        self.upstream.merge(&other.upstream);
+        self.sizes.merge(other.sizes);
+    }
+
+    fn sort(&mut self) {
+        self.times.sort();
+        self.upstream.sort();
+    }
+}
+
+impl Grouping {
+    /// The name of the group of a path, as far as the path alone decides it.
+    fn name(&self, path: &str) -> String {
+        let matching = match self {
+            Grouping::Paths => return path.to_owned(),
+            Grouping::Routes => None,
+            Grouping::Matching(all) => all.iter().find(|one| one.is_match(path.as_bytes())),
+        };
+        match matching {
+            Some(expression) => expression.as_str().to_owned(),
+            None => {
+                let segments = path.split('/');
+                let named: Vec<&str> = segments
+                    .map(|segment| routes::shape(segment).unwrap_or(segment))
+                    .collect();
+                named.join("/")
+            }
+        }
+    }
+}
+
+fn status_class(status: u16) -> usize {
+    match status / 100 {
+        class @ 1..=5 => usize::from(class),
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(format: &Format, grouping: Grouping, lines: &[&str]) -> Access {
+        let mut access = Access::new(format.clone(), grouping);
+        for (number, line) in (1..).zip(lines) {
+            access.add(number, line.as_bytes());
+        }
+        access
+    }
+
+    fn ltsv(uri: &str, time: &str) -> String {
+        format!("method:GET\turi:{uri}\tstatus:200\tsize:10\treqtime:{time}\tapptime:-")
+    }
+
+    #[test]
+    fn requests_are_put_together_by_route() {
+        let lines = [
+            ltsv("/a/1?x=2", "0.100"),
+            ltsv("/a/22", "0.300"),
+            ltsv("/b", "0.200"),
+        ];
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let rows = read(&Format::Ltsv, Grouping::Routes, &lines).rows();
+        assert_eq!(rows.len(), 2);
+        assert_eq!(
+            (rows[0].route.as_str(), rows[0].requests),
+            ("GET /a/:id", 2)
+        );
+        assert_eq!(rows[0].times.sum(), 0.4);
+        assert_eq!(rows[0].statuses, [0, 0, 2, 0, 0, 0]);
+        assert_eq!(rows[0].sizes.sum, 20);
+        assert_eq!(rows[0].upstream.count(), 0);
+        let rows = read(&Format::Ltsv, Grouping::Paths, &lines).rows();
+        assert_eq!(rows.len(), 3);
+        let expression = Regex::new("^/(a|b)").expect("an expression");
+        let rows = read(&Format::Ltsv, Grouping::Matching(vec![expression]), &lines).rows();
+        assert_eq!((rows.len(), rows[0].route.as_str()), (1, "GET ^/(a|b)"));
+    }
+
+    #[test]
+    fn lines_that_cannot_be_read_are_counted_and_named() {
+        let good = ltsv("/", "0.1");
+        let access = read(&Format::Ltsv, Grouping::Routes, &[&good, "hello", "", "x"]);
+        assert_eq!(access.unread.lines, 2);
+        assert_eq!(access.unread.first, Some((2, "hello".to_owned())));
+    }
+
+    #[test]
+    fn logs_of_several_hosts_add_up() {
+        let (a, b) = (ltsv("/a", "0.1"), ltsv("/b", "0.2"));
+        let mut both = read(&Format::Ltsv, Grouping::Routes, &[&a]);
+        both.merge(read(&Format::Ltsv, Grouping::Routes, &[&a, &b]));
+        let requests: Vec<u64> = both.rows().iter().map(|row| row.requests).collect();
+        assert_eq!(requests, [2, 1]);
+    }
+}

@@ -1,0 +1,162 @@
+//! One request, as a line of a log tells of it.
+
+/// A field of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Field {
+    /// Method, URI and protocol, such as `GET / HTTP/1.1`.
+    Request,
+    Method,
+    Uri,
+    Status,
+    Bytes,
+    /// How long the request took, in this unit.
+    Time(Unit),
+    /// How long the app took, in seconds: one for each server that was asked.
+    Upstream,
+    Ignored,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unit {
+    Seconds,
+    Millis,
+    Micros,
+}
+
+/// What a line says. Buffers are used again for the next.
+#[derive(Debug, Default)]
+pub(super) struct Entry {
+    pub(super) method: Vec<u8>,
+    /// Path and query.
+    pub(super) uri: Vec<u8>,
+    /// 0 where the line has none.
+    pub(super) status: u16,
+    pub(super) bytes: Option<u64>,
+    pub(super) micros: Option<u32>,
+    pub(super) upstream_micros: Option<u32>,
+}
+
+impl Field {
+    /// The field of a label in LTSV or JSON: those of alp, of nginx's variables, and those that are usual beside them.
+    pub(super) fn of_label(label: &[u8]) -> Field {
+        match label {
+            b"req" | b"request" => Field::Request,
+            b"method" | b"request_method" => Field::Method,
+            b"uri" | b"request_uri" | b"path" | b"url" => Field::Uri,
+            b"status" => Field::Status,
+            b"size" | b"body_bytes" | b"body_bytes_sent" | b"bytes" | b"bytes_sent" => Field::Bytes,
+            b"reqtime" | b"request_time" | b"response_time" | b"duration" => {
+                Field::Time(Unit::Seconds)
+            }
+            b"reqtime_microsec" | b"duration_us" => Field::Time(Unit::Micros),
+            b"duration_ms" => Field::Time(Unit::Millis),
+            b"apptime" | b"upstream_response_time" | b"upstream_time" => Field::Upstream,
+            _ => Field::Ignored,
+        }
+    }
+}
+
+impl Entry {
+    pub(super) fn clear(&mut self) {
+        self.method.clear();
+        self.uri.clear();
+        self.status = 0;
+        self.bytes = None;
+        self.micros = None;
+        self.upstream_micros = None;
+    }
+
+    /// Sets a field. What is no value of its kind leaves it as it is, as `-` does.
+    pub(super) fn set(&mut self, field: Field, value: &[u8]) {
+        match field {
+            Field::Request => self.set_request(value),
+            Field::Method => replace(&mut self.method, value),
+            Field::Uri => replace(&mut self.uri, value),
+            Field::Status => self.status = whole(value).unwrap_or(0) as u16,
+            Field::Bytes if value == b"-" => self.bytes = Some(0),
+            Field::Bytes => self.bytes = whole(value),
+            Field::Time(unit) => self.micros = micros(value, unit),
+            Field::Upstream => self.upstream_micros = upstream(value),
+            Field::Ignored => {}
+        }
+    }
+
+    fn set_request(&mut self, value: &[u8]) {
+        let mut words = value.split(|byte| *byte == b' ');
+        let (Some(method), Some(uri)) = (words.next(), words.next()) else {
+            return;
+        };
+        replace(&mut self.method, method);
+        replace(&mut self.uri, uri);
+    }
+}
+
+fn replace(buffer: &mut Vec<u8>, value: &[u8]) {
+    buffer.clear();
+    buffer.extend_from_slice(value);
+}
+
+fn whole(digits: &[u8]) -> Option<u64> {
+    if digits.is_empty() || digits.len() > 19 {
+        return None;
+    }
+    digits.iter().try_fold(0u64, |sum, byte| {
+        byte.is_ascii_digit()
+            .then(|| sum * 10 + u64::from(byte - b'0'))
+    })
+}
+
+/// Reads `0.123` of a unit; longer times than 71 minutes count as that.
+fn micros(value: &[u8], unit: Unit) -> Option<u32> {
+    let (places, value) = match unit {
+        Unit::Seconds => (6, value),
+        Unit::Millis => (3, value),
+        Unit::Micros => (0, value),
+    };
+    let (before, after) = match value.iter().position(|byte| *byte == b'.') {
+        Some(point) => (&value[..point], &value[point + 1..]),
+        None => (value, &value[..0]),
+    };
+    let mut sum = whole(before)?;
+    for place in 0..places {
+        let digit = after.get(place).copied().unwrap_or(b'0');
+        if !digit.is_ascii_digit() {
+            return None;
+        }
+        sum = sum
+            .saturating_mul(10)
+            .saturating_add(u64::from(digit - b'0'));
+    }
+    Some(u32::try_from(sum).unwrap_or(u32::MAX))
+}
+
+/// Reads `0.000, 0.201 : 0.003`: nginx asked one server after another.
+fn upstream(value: &[u8]) -> Option<u32> {
+    let parts = value
+        .split(|byte| b",: ".contains(byte))
+        .filter(|part| !part.is_empty());
+    let mut times = parts
+        .filter_map(|part| micros(part, Unit::Seconds))
+        .peekable();
+    times.peek()?;
+    Some(times.fold(0, u32::saturating_add))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_in_their_units() {
+        assert_eq!(micros(b"0.123", Unit::Seconds), Some(123_000));
+        assert_eq!(micros(b"12", Unit::Seconds), Some(12_000_000));
+        assert_eq!(micros(b"1.5", Unit::Millis), Some(1_500));
+        assert_eq!(micros(b"1234", Unit::Micros), Some(1_234));
+        assert_eq!(micros(b"-", Unit::Seconds), None);
+        assert_eq!(micros(b"0.1x", Unit::Seconds), None);
+        assert_eq!(micros(b"99999.0", Unit::Seconds), Some(u32::MAX));
+        assert_eq!(upstream(b"0.000, 0.201 : 0.003"), Some(204_000));
+        assert_eq!(upstream(b"-"), None);
+        assert_eq!(upstream(b"-, 0.5"), Some(500_000));
+    }
+}

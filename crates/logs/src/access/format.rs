@@ -1,0 +1,132 @@
+//! What a line of an access log looks like.
+
+use super::entry::{Entry, Field};
+use super::json;
+pub use super::pattern::Pattern;
+
+/// The formats that are tried where none is given, the most telling first. A number behind `combined` is the time that the
+/// request took, as teams add it: with a point in seconds (nginx), without one in microseconds (Apache's `%D`).
+const USUAL: [&str; 2] = [
+    "$remote_addr $ident $remote_user [$time_local] \"$request\" $status $body_bytes_sent \"$http_referer\" \"$http_user_agent\"",
+    "$remote_addr $ident $remote_user [$time_local] \"$request\" $status $body_bytes_sent",
+];
+const TIMED: [&str; 2] = [" $request_time", " $duration_us"];
+
+/// What a line looks like.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// `label:value`, with tabs between them.
+    Ltsv,
+    /// An object on each line.
+    Json,
+    /// As nginx and Apache write a format.
+    Pattern(Pattern),
+}
+
+impl Format {
+    /// Reads what `--format` says: `ltsv`, `json`, `combined`, `common`, or a format of nginx or Apache.
+    ///
+    /// # Errors
+    /// When the format names no request, or two fields without a text between them.
+    pub fn parse(text: &str) -> Result<Format, String> {
+        match text {
+            "ltsv" => Ok(Format::Ltsv),
+            "json" => Ok(Format::Json),
+            "combined" => Pattern::compile(USUAL[0]).map(Format::Pattern),
+            "common" => Pattern::compile(USUAL[1]).map(Format::Pattern),
+            format => Pattern::compile(format).map(Format::Pattern),
+        }
+    }
+
+    /// Returns the format that a line has; `None` where it is not known.
+    pub fn of_line(line: &[u8]) -> Option<Format> {
+        if line.first() == Some(&b'{') {
+            return fits(&Format::Json, line).then_some(Format::Json);
+        }
+        if line.contains(&b'\t') && fits(&Format::Ltsv, line) {
+            return Some(Format::Ltsv);
+        }
+        let last = line.rsplit(|byte| *byte == b' ').next().unwrap_or(line);
+        let is_time = |byte: &u8| byte.is_ascii_digit() || *byte == b'.';
+        let timed = match last.iter().all(is_time) {
+            true => &TIMED[usize::from(!last.contains(&b'.'))..][..1],
+            false => &[],
+        };
+        let with_time = USUAL
+            .iter()
+            .take(1)
+            .flat_map(|usual| timed.iter().map(move |timed| format!("{usual}{timed}")));
+        let formats = with_time.chain(USUAL.map(str::to_owned));
+        formats
+            .filter_map(|format| Format::parse(&format).ok())
+            .find(|format| fits(format, line))
+    }
+
+    /// Reads a line; whether it has this format.
+    pub(super) fn read(&self, line: &[u8], entry: &mut Entry) -> bool {
+        match self {
+            Format::Ltsv => read_ltsv(line, entry),
+            Format::Json => json::read(line, entry),
+            Format::Pattern(pattern) => pattern.read(line, entry),
+        }
+    }
+}
+
+fn fits(format: &Format, line: &[u8]) -> bool {
+    let mut entry = Entry::default();
+    format.read(line, &mut entry) && !entry.uri.is_empty()
+}
+
+fn read_ltsv(line: &[u8], entry: &mut Entry) -> bool {
+    let mut is_ltsv = false;
+    for field in line.split(|byte| *byte == b'\t') {
+        if let Some(colon) = memchr::memchr(b':', field) {
+            is_ltsv = true;
+            entry.set(Field::of_label(&field[..colon]), &field[colon + 1..]);
+        }
+    }
+    is_ltsv
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(line: &str, micros: Option<u32>) {
+        let format = Format::of_line(line.as_bytes()).expect("a known format");
+        let mut entry = Entry::default();
+        assert!(format.read(line.as_bytes(), &mut entry));
+        assert_eq!(
+            (entry.uri.as_slice(), entry.status),
+            (b"/a".as_slice(), 200)
+        );
+        assert_eq!(entry.micros, micros);
+    }
+
+    #[test]
+    fn usual_formats_are_told_by_a_line() {
+        let combined = "1.2.3.4 - - [10/Oct/2026:13:55:36 +0900] \"GET /a HTTP/1.1\" 200 5 \"-\" \"curl/8 (x)\"";
+        check(combined, None);
+        check(&format!("{combined} 0.012"), Some(12_000));
+        check(&format!("{combined} 1500"), Some(1_500));
+        check(
+            "1.2.3.4 - - [10/Oct/2026:13:55:36 +0900] \"GET /a HTTP/1.1\" 200 5",
+            None,
+        );
+        check(
+            "time:x\treq:GET /a HTTP/1.1\tstatus:200\treqtime:0.5",
+            Some(500_000),
+        );
+        check(
+            "{\"uri\":\"\\/a\",\"status\":200,\"response_time\":0.25,\"x\":{\"y\":[1]}}",
+            Some(250_000),
+        );
+        check(
+            "{\"uri\":\"/a\",\"status\":\"200\",\"request_time\":\"0.25\"}",
+            Some(250_000),
+        );
+        assert_eq!(Format::of_line(b"hello world"), None);
+        assert_eq!(Format::of_line(b""), None);
+    }
+}

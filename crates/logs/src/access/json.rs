@@ -1,0 +1,127 @@
+//! Lines that are JSON objects.
+
+use std::fmt;
+use std::io::Write;
+
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
+
+use super::entry::{Entry, Field};
+
+/// Reads a line; whether it is an object.
+pub(super) fn read(line: &[u8], entry: &mut Entry) -> bool {
+    let mut json = serde_json::Deserializer::from_slice(line);
+    Object(entry).deserialize(&mut json).is_ok()
+}
+
+struct Object<'e>(&'e mut Entry);
+
+impl<'de> DeserializeSeed<'de> for Object<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Object<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(field) = map.next_key_seed(Label)? {
+            match field {
+                Field::Ignored => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+                field => map.next_value_seed(Value(self.0, field))?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A key, as the field that it names.
+struct Label;
+
+impl<'de> DeserializeSeed<'de> for Label {
+    type Value = Field;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Field, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Label {
+    type Value = Field;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_str<E>(self, label: &str) -> Result<Field, E> {
+        Ok(Field::of_label(label.as_bytes()))
+    }
+}
+
+/// A value, put into the entry.
+struct Value<'e>(&'e mut Entry, Field);
+
+impl<'de> DeserializeSeed<'de> for Value<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Value<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a text, a number or null")
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<(), E> {
+        self.0.set(self.1, text.as_bytes());
+        Ok(())
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<(), E> {
+        self.set(format_args!("{number}"));
+        Ok(())
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<(), E> {
+        self.set(format_args!("{number}"));
+        Ok(())
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<(), E> {
+        self.set(format_args!("{number:.6}"));
+        Ok(())
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+}
+
+impl Value<'_> {
+    fn set(self, text: fmt::Arguments<'_>) {
+        let mut digits = [0u8; 48];
+        let mut rest = digits.as_mut_slice();
+        // What does not fit is no figure of a request.
+        if rest.write_fmt(text).is_ok() {
+            let left = rest.len();
+            let end = digits.len() - left;
+            self.0.set(self.1, &digits[..end]);
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! Formats of lines as nginx (`log_format`) and Apache (`LogFormat`) write them.
+
+use memchr::memmem;
+
+use super::entry::{Entry, Field, Unit};
+
+/// A compiled format: a text, then fields, each up to the next text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pattern {
+    begin: Vec<u8>,
+    fields: Vec<Piece>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Piece {
+    field: Field,
+    /// The text behind the field; empty for the last, which takes the rest of the line.
+    until: Vec<u8>,
+}
+
+/// A part of a format as written.
+enum Part<'a> {
+    Text(String),
+    Field(&'a str, Field),
+}
+
+impl Pattern {
+    /// Compiles a format.
+    ///
+    /// # Errors
+    /// When it holds no request, or two fields without a text between them.
+    pub fn compile(format: &str) -> Result<Pattern, String> {
+        let parts = match format.contains('$') {
+            true => nginx(format),
+            false => apache(format),
+        };
+        let mut pattern = Pattern {
+            begin: Vec::new(),
+            fields: Vec::new(),
+        };
+        let mut before: Option<&str> = None;
+        for part in parts {
+            match part {
+                Part::Text(text) => {
+                    before = None;
+                    let last = pattern.fields.last_mut().map(|piece| &mut piece.until);
+                    last.unwrap_or(&mut pattern.begin)
+                        .extend_from_slice(text.as_bytes());
+                }
+                Part::Field(name, field) => {
+                    if let Some(before) = before.replace(name) {
+                        return Err(format!(
+                            "`{before}{name}`: where the first ends cannot be told; put a text between them"
+                        ));
+                    }
+                    let until = Vec::new();
+                    pattern.fields.push(Piece { field, until });
+                }
+            }
+        }
+        let has = |field| pattern.fields.iter().any(|piece| piece.field == field);
+        match has(Field::Request) || has(Field::Uri) {
+            true => Ok(pattern),
+            false => Err(format!(
+                "`{format}` names no request; it needs $request or $request_uri, or %r or %U"
+            )),
+        }
+    }
+
+    /// Reads a line; whether it has this format.
+    pub(super) fn read(&self, line: &[u8], entry: &mut Entry) -> bool {
+        let Some(mut rest) = line.strip_prefix(self.begin.as_slice()) else {
+            return false;
+        };
+        for piece in &self.fields {
+            let Some(end) = end_of(rest, &piece.until) else {
+                return false;
+            };
+            entry.set(piece.field, &rest[..end]);
+            rest = &rest[end + piece.until.len()..];
+        }
+        // What stands behind the format was added to it.
+        true
+    }
+}
+
+/// Where a field ends. A quote that Apache escaped by a backslash is a part of the field.
+fn end_of(text: &[u8], until: &[u8]) -> Option<usize> {
+    if until.is_empty() {
+        return Some(text.len());
+    }
+    let mut from = 0;
+    loop {
+        let end = from + memmem::find(&text[from..], until)?;
+        let is_escaped = until[0] == b'"' && end > 0 && text[end - 1] == b'\\';
+        if !is_escaped {
+            return Some(end);
+        }
+        from = end + 1;
+    }
+}
+
+fn nginx(format: &str) -> Vec<Part<'_>> {
+    let mut parts = Vec::new();
+    let mut rest = format;
+    while let Some(at) = rest.find('$') {
+        push_text(&mut parts, &rest[..at]);
+        let after = &rest[at + 1..];
+        let (name, end) = match after.strip_prefix('{') {
+            Some(inner) => {
+                let end = inner.find('}').unwrap_or(inner.len());
+                (&inner[..end], (end + 2).min(after.len()))
+            }
+            None => {
+                let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+                let end = after.find(|c| !is_word(c)).unwrap_or(after.len());
+                (&after[..end], end)
+            }
+        };
+        parts.push(Part::Field(
+            &rest[at..at + 1 + end],
+            Field::of_label(name.as_bytes()),
+        ));
+        rest = &after[end..];
+    }
+    push_text(&mut parts, rest);
+    parts
+}
+
+fn apache(format: &str) -> Vec<Part<'_>> {
+    let mut parts = Vec::new();
+    let mut rest = format;
+    while let Some(at) = rest.find('%') {
+        push_text(&mut parts, &rest[..at]);
+        let end = at + 1 + directive_len(&rest[at + 1..]);
+        match &rest[at..end] {
+            "%%" => push_text(&mut parts, "%"),
+            // Its brackets are part of it, and it holds a blank.
+            name @ "%t" => {
+                push_text(&mut parts, "[");
+                parts.push(Part::Field(name, Field::Ignored));
+                push_text(&mut parts, "]");
+            }
+            name => parts.push(Part::Field(name, field_of(name))),
+        }
+        rest = &rest[end..];
+    }
+    push_text(&mut parts, rest);
+    parts
+}
+
+/// Bytes of a directive behind its `%`: conditions and `<`, `>`, a name in braces, a letter.
+fn directive_len(text: &str) -> usize {
+    let conditions = text.find(|c: char| !(c.is_ascii_digit() || "!,<>".contains(c)));
+    let mut at = conditions.unwrap_or(text.len());
+    if text[at..].starts_with('{') {
+        at += text[at..].find('}').map_or(text.len() - at, |end| end + 1);
+    }
+    at + text[at..].chars().next().map_or(0, char::len_utf8)
+}
+
+fn field_of(directive: &str) -> Field {
+    let bare = directive.trim_start_matches(|c: char| c.is_ascii_digit() || "%!,<>".contains(c));
+    match bare {
+        "r" => Field::Request,
+        "m" => Field::Method,
+        "U" => Field::Uri,
+        "s" => Field::Status,
+        "b" | "B" | "O" => Field::Bytes,
+        "D" | "{us}T" => Field::Time(Unit::Micros),
+        "{ms}T" => Field::Time(Unit::Millis),
+        // H2O's is in seconds, with a fraction.
+        "T" | "{s}T" | "{duration}x" => Field::Time(Unit::Seconds),
+        _ => Field::Ignored,
+    }
+}
+
+/// Two texts in a row become one.
+fn push_text(parts: &mut Vec<Part<'_>>, text: &str) {
+    match parts.last_mut() {
+        _ if text.is_empty() => {}
+        Some(Part::Text(last)) => last.push_str(text),
+        _ => parts.push(Part::Text(text.to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn check(format: &str, line: &str, expected: (&str, &str, u16, Option<u64>, Option<u32>)) {
+        let pattern = Pattern::compile(format).expect("a format");
+        let mut entry = Entry::default();
+        assert!(pattern.read(line.as_bytes(), &mut entry), "{line}");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let (method, uri) = (text(&entry.method), text(&entry.uri));
+        let found = (
+            method.as_str(),
+            uri.as_str(),
+            entry.status,
+            entry.bytes,
+            entry.micros,
+        );
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn lines_of_nginx_and_apache_are_read() {
+        check(
+            "$remote_addr - [$time_local] \"$request\" $status ${body_bytes_sent} $request_time",
+            "10.0.0.1 - [10/Oct/2026:13:55:36 +0900] \"GET /a?b HTTP/1.1\" 200 512 0.250",
+            ("GET", "/a?b", 200, Some(512), Some(250_000)),
+        );
+        check(
+            "%h %l %u %t \"%r\" %>s %b \"%{User-agent}i\" %D",
+            "::1 - - [10/Oct/2026:13:55:36 -0700] \"POST /x HTTP/1.1\" 404 - \"a \\\"b\\\" c\" 1234",
+            ("POST", "/x", 404, Some(0), Some(1_234)),
+        );
+        check(
+            "%m %U %{ms}T 100%%",
+            "GET /y 5 100%",
+            ("GET", "/y", 0, None, Some(5_000)),
+        );
+    }
+
+    #[test]
+    fn formats_that_say_too_little_are_refused() {
+        let why = |format| Pattern::compile(format).expect_err("it is refused");
+        assert!(why("$status").contains("names no request"));
+        assert!(why("$request$status").contains("`$request$status`"));
+    }
+
+    proptest! {
+        #[test]
+        fn no_format_and_no_line_panics(format in "[$%{}a-zA-Z \">]{0,20}", line in "\\PC{0,40}") {
+            if let Ok(pattern) = Pattern::compile(&format) {
+                pattern.read(line.as_bytes(), &mut Entry::default());
+            }
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Access logs of web servers and slow logs of databases in, figures by route and by statement out.
+//!
+//! Logs are read line by line and never kept whole: what grows is four bytes for each request, and the list of routes, which
+//! [`routes`] keeps short. Lines that cannot be read are counted and the first is named, never skipped silently.
+//!
+//! Start reading at [`read`].
+
+pub mod access;
+mod series;
+pub mod slow;
+
+use std::io::{self, BufRead, BufReader, Read};
+
+use flate2::bufread::MultiGzDecoder;
+
+use access::{Access, Format, Grouping};
+use slow::Slow;
+
+pub use series::{Sizes, Times};
+
+/// The first bytes of a file, by which its kind is told.
+const HEAD_BYTES: usize = 64 * 1024;
+/// Bytes read at once.
+const BUFFER_BYTES: usize = 256 * 1024;
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// What a log holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Requests, one a line.
+    Access(Format),
+    /// The slow log of MySQL or MariaDB.
+    MySql,
+    /// Durations in PostgreSQL's log (`log_min_duration_statement`).
+    Postgres,
+}
+
+/// What was read of one or several logs of a kind.
+#[derive(Debug)]
+pub enum Digest {
+    /// Of access logs.
+    Access(Box<Access>),
+    /// Of slow logs.
+    Slow(Slow),
+}
+
+/// A line that cannot be read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unread {
+    /// How many there were.
+    pub lines: u64,
+    /// Number and beginning of the first, with what is wrong.
+    pub first: Option<(u64, String)>,
+}
+
+impl Unread {
+    fn add(&mut self, number: u64, line: &[u8]) {
+        self.lines += 1;
+        if self.first.is_none() {
+            let shown = String::from_utf8_lossy(&line[..line.len().min(120)]).into_owned();
+            self.first = Some((number, shown));
+        }
+    }
+}
+
+/// Reads a log, packed by gzip or not.
+///
+/// # Errors
+/// What the source says; a packed file that is damaged; a log of no known kind, when `format` is not given.
+pub fn read(source: impl Read, format: Option<&Format>, grouping: &Grouping) -> io::Result<Digest> {
+    let mut source = BufReader::with_capacity(BUFFER_BYTES, source);
+    if source.fill_buf()?.starts_with(&GZIP) {
+        let unpacked = MultiGzDecoder::new(source);
+        return read_plain(
+            BufReader::with_capacity(BUFFER_BYTES, unpacked),
+            format,
+            grouping,
+        );
+    }
+    read_plain(source, format, grouping)
+}
+
+fn read_plain(
+    mut source: impl BufRead,
+    format: Option<&Format>,
+    grouping: &Grouping,
+) -> io::Result<Digest> {
+    let kind = match format {
+        Some(format) => Kind::Access(format.clone()),
+        None => {
+            let head = source.fill_buf()?;
+            kind_of(&head[..head.len().min(HEAD_BYTES)]).ok_or_else(|| {
+                let why = "neither an access log nor a slow log that is known by its looks";
+                io::Error::new(io::ErrorKind::InvalidData, why)
+            })?
+        }
+    };
+    match kind {
+        Kind::Access(format) => {
+            let mut access = Access::new(format, grouping.clone());
+            each_line(source, |number, line| access.add(number, line))?;
+            Ok(Digest::Access(Box::new(access)))
+        }
+        Kind::MySql => Ok(Digest::Slow(slow::mysql(source)?)),
+        Kind::Postgres => Ok(Digest::Slow(slow::postgres(source)?)),
+    }
+}
+
+/// Returns the kind of a log by its first lines; `None` where it is not known.
+pub fn kind_of(head: &[u8]) -> Option<Kind> {
+    let text = String::from_utf8_lossy(head);
+    let is_mysql = |line: &str| {
+        ["# Time: ", "# User@Host: ", "# Query_time: "]
+            .iter()
+            .any(|begin| line.starts_with(begin))
+    };
+    if text.lines().any(is_mysql) {
+        return Some(Kind::MySql);
+    }
+    if text.lines().any(slow::is_postgres) {
+        return Some(Kind::Postgres);
+    }
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+    lines
+        .find_map(|line| Format::of_line(line.as_bytes()))
+        .map(Kind::Access)
+}
+
+/// Calls `with` for each line, numbered from 1, without its end.
+fn each_line(mut source: impl BufRead, mut with: impl FnMut(u64, &[u8])) -> io::Result<()> {
+    let (mut line, mut number) = (Vec::new(), 0);
+    loop {
+        line.clear();
+        if source.read_until(b'\n', &mut line)? == 0 {
+            return Ok(());
+        }
+        number += 1;
+        with(number, line.trim_ascii_end());
+    }
+}

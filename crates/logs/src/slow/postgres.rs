@@ -1,0 +1,87 @@
+//! Durations in PostgreSQL's log: `… LOG:  duration: 12.345 ms  statement: SELECT …`, whatever stands before.
+
+use super::{Execution, Slow, micros};
+
+const DURATION: &str = "duration: ";
+/// What was timed. Parsing and binding a prepared statement are lines of their own; what runs is `execute`.
+const RUNS: [&str; 2] = ["statement: ", "execute "];
+
+#[derive(Debug, Default)]
+pub(super) struct Reader {
+    slow: Slow,
+    execution: Option<Execution>,
+}
+
+/// Whether a line tells the duration of a statement.
+pub(crate) fn is_start(line: &str) -> bool {
+    start(line).is_some()
+}
+
+/// Milliseconds, and the statement's first line.
+fn start(line: &str) -> Option<(&str, &str)> {
+    let (_, rest) = line.split_once(DURATION)?;
+    let (ms, rest) = rest.split_once(" ms ")?;
+    let rest = rest.trim_start();
+    let sql = match rest.strip_prefix(RUNS[0]) {
+        Some(sql) => sql,
+        None => rest.strip_prefix(RUNS[1])?.split_once(": ")?.1,
+    };
+    Some((ms, sql))
+}
+
+impl Reader {
+    pub(super) fn add(&mut self, number: u64, line: &[u8]) {
+        let text = String::from_utf8_lossy(line);
+        if let Some((ms, sql)) = start(&text) {
+            self.close();
+            let seconds = ms.parse::<f64>().map(|ms| (ms / 1e3).to_string());
+            self.execution = Some(Execution {
+                micros: seconds.ok().and_then(|seconds| micros(&seconds)),
+                sql: sql.as_bytes().to_vec(),
+                line: number,
+                ..Execution::default()
+            });
+        } else if line.starts_with(b"\t") {
+            // A statement of several lines goes on behind a tab.
+            if let Some(execution) = &mut self.execution {
+                execution.sql.push(b'\n');
+                execution.sql.extend_from_slice(&line[1..]);
+            }
+        } else {
+            self.close();
+        }
+    }
+
+    fn close(&mut self) {
+        if let Some(execution) = self.execution.take() {
+            self.slow.add(&execution);
+        }
+    }
+
+    pub(super) fn end(mut self) -> Slow {
+        self.close();
+        self.slow
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    const LOG: &str = "2026-11-25 01:02:03.456 UTC [42] LOG:  duration: 250.000 ms  statement: SELECT *\n\
+        \tFROM items WHERE id = 7\n\
+        2026-11-25 01:02:03.456 UTC [42] LOG:  duration: 0.100 ms  parse <unnamed>: SELECT 1\n\
+        2026-11-25 01:02:03.456 UTC [42] LOG:  duration: 750.000 ms  execute a1: SELECT * FROM items WHERE id = $1\n\
+        2026-11-25 01:02:03.456 UTC [42] DETAIL:  parameters: $1 = '9'\n\
+        \tnot a statement\n\
+        2026-11-25 01:02:03.456 UTC [42] LOG:  checkpoint starting: time\n";
+
+    #[test]
+    fn statements_and_executions_are_read() {
+        let slow = super::super::postgres(LOG.as_bytes()).expect("a log");
+        let statements = slow.statements();
+        assert_eq!((slow.unread.lines, statements.len()), (0, 1));
+        assert_eq!(
+            (statements[0].times.count(), statements[0].times.sum()),
+            (2, 1.0)
+        );
+    }
+}
