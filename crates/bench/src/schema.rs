@@ -3,6 +3,8 @@
 //! Each case runs in a process of its own, so that its peak memory is its own. Texts are generated here, of the sizes that
 //! the bounds were set for.
 
+mod scale;
+
 use std::error::Error;
 use std::fmt::Write as _;
 use std::process::Command;
@@ -109,7 +111,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
     }
     let program = std::env::current_exe()?;
     let mut is_kept = true;
-    for case in &CASES {
+    for case in CASES.iter().chain(&scale::CASES) {
         let output = Command::new(&program)
             .args(["schema", "--one", case.name])
             .output()?;
@@ -120,7 +122,10 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
 }
 
 fn one(name: &str) -> Result<bool, Box<dyn Error>> {
-    let case = CASES.iter().find(|case| case.name == name);
+    let case = CASES
+        .iter()
+        .chain(&scale::CASES)
+        .find(|case| case.name == name);
     let case = case.ok_or_else(|| format!("no case is called {name:?}"))?;
     let seconds = match (case.work)() {
         Ok(seconds) => seconds,

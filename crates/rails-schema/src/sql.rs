@@ -28,6 +28,8 @@ pub struct Said {
     pub views: bool,
     /// `create_function` and `create_trigger` of Fx, or SQL that is executed.
     pub programs: bool,
+    /// Whether the dumper sorted the columns, so that their order means nothing (ActiveRecord 8.1 and later).
+    pub is_unordered: bool,
     /// Schemas that names begin with (PostgreSQL); the default one is always spoken of.
     pub schemas: Vec<String>,
 }
@@ -40,6 +42,9 @@ const UNVERSIONED: Release = (6, 1);
 
 /// What a file that is not inside of `ActiveRecord::Schema` means: Ridgepole runs it on the ActiveRecord that is there.
 const RIDGEPOLE: Release = (8, 0);
+
+/// The first whose dumper sorts columns by name.
+const SORTED: Release = (8, 1);
 
 /// A file while it is read.
 pub(crate) struct File<'a> {
@@ -127,6 +132,7 @@ pub fn read(
         None => calls.iter().collect(),
         Some(define) => {
             file.release = release(&file, define)?;
+            converted.said.is_unordered = file.release >= SORTED;
             let other = calls.iter().find(|call| !std::ptr::eq(*call, define));
             if let Some(other) = other {
                 return file.fail(other.at, "nothing else can stand beside the schema");

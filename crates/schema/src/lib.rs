@@ -64,6 +64,8 @@ pub struct PlanOptions {
     pub auto_increment: bool,
     /// Roles whose privileges are part of the schema (PostgreSQL).
     pub managed_roles: Vec<String>,
+    /// The wanted schema says nothing about the order of columns.
+    pub any_column_order: bool,
     /// Keep the source's quoting of names instead of quoting all (`legacy_ignore_quotes: false`).
     pub keep_quoting: bool,
 }
@@ -142,6 +144,17 @@ pub fn read_both(
 /// # Errors
 /// When the two are of different dialects, or a rename cannot be what was meant.
 pub fn plan(from: &Schema, to: &Schema, options: &PlanOptions) -> Result<Plan, PlanError> {
+    match options.any_column_order {
+        true => {
+            let mut to = to.clone();
+            to.take_order(from);
+            plan_in_order(from, &to, options)
+        }
+        false => plan_in_order(from, to, options),
+    }
+}
+
+fn plan_in_order(from: &Schema, to: &Schema, options: &PlanOptions) -> Result<Plan, PlanError> {
     match (from, to) {
         (Schema::Mysql(from), Schema::Mysql(to)) => mysql::plan(from, to, options),
         (Schema::Postgres(from), Schema::Postgres(to)) => postgres::plan(from, to, options),
@@ -170,6 +183,15 @@ impl Schema {
             (Schema::Mysql(schema), Schema::Mysql(stored)) => schema.adopt(stored),
             (Schema::Postgres(schema), Schema::Postgres(stored)) => schema.adopt(stored),
             (Schema::Sqlite(schema), Schema::Sqlite(stored)) => schema.adopt(stored),
+            _ => {}
+        }
+    }
+
+    /// Gives the columns the order that they have in another schema; new ones come last. PostgreSQL does not compare it.
+    fn take_order(&mut self, from: &Schema) {
+        match (self, from) {
+            (Schema::Mysql(schema), Schema::Mysql(from)) => schema.take_order(from),
+            (Schema::Sqlite(schema), Schema::Sqlite(from)) => schema.take_order(from),
             _ => {}
         }
     }

@@ -10,6 +10,7 @@ mod change;
 mod cursor;
 mod diff;
 mod drops;
+mod finder;
 mod hazards;
 mod lexer;
 mod model;
@@ -21,7 +22,7 @@ mod rebuild;
 mod renames;
 mod render;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::{Note, Object, Plan, PlanError, PlanOptions, Server, Source, SyntaxError};
 use model::{Index, Name, Table, Whole, WholeKind};
@@ -35,6 +36,7 @@ pub struct Schema {
     index_keys: HashSet<String>,
     /// Views, triggers and virtual tables.
     wholes: Vec<Whole>,
+    finder: finder::Finder,
 }
 
 /// Reads SQL texts.
@@ -74,8 +76,35 @@ impl Schema {
     /// See [`crate::Schema::adopt`].
     pub fn adopt(&mut self, _stored: &Schema) {}
 
+    /// See [`crate::Schema::take_order`].
+    pub(crate) fn take_order(&mut self, from: &Schema) {
+        for table in &mut self.tables {
+            let old = table
+                .renamed_from
+                .as_ref()
+                .map(|name| name.to_ascii_lowercase());
+            let before = from.table(&table.name.key());
+            let Some(before) = before.or_else(|| from.table(&old?)) else {
+                continue;
+            };
+            let places = before.columns.iter().enumerate();
+            let places: HashMap<String, usize> = places
+                .map(|(place, column)| (column.name.key(), place))
+                .collect();
+            table.columns.sort_by_key(|column| {
+                let old = column
+                    .renamed_from
+                    .as_ref()
+                    .map(|name| name.to_ascii_lowercase());
+                let name = old.unwrap_or_else(|| column.name.key());
+                places.get(&name).copied().unwrap_or(usize::MAX)
+            });
+        }
+    }
+
     /// See [`crate::Schema::retain`].
     pub fn retain(&mut self, keep: &dyn Fn(&Object) -> bool) {
+        self.forget_places();
         let kept = |kind: &'static str, name: &Name| {
             keep(&Object {
                 kind,
@@ -94,19 +123,22 @@ impl Schema {
     }
 
     fn table(&self, key: &str) -> Option<&Table> {
-        self.tables.iter().find(|table| table.name.key() == key)
+        let place = *self.places().tables.get(key)?;
+        self.tables.get(place)
     }
 
     fn index(&self, key: &str) -> Option<&Index> {
-        self.indexes.iter().find(|index| index.name.key() == key)
+        let place = *self.places().indexes.get(key)?;
+        self.indexes.get(place)
     }
 
     fn whole(&self, kind: WholeKind, key: &str) -> Option<&Whole> {
-        let mut wholes = self.wholes.iter();
-        wholes.find(|whole| whole.kind == kind && whole.name.key() == key)
+        let place = *self.places().wholes.get(&(kind, key.to_owned()))?;
+        self.wholes.get(place)
     }
 
     fn remove_table(&mut self, key: &str) {
+        self.forget_places();
         self.tables.retain(|table| table.name.key() != key);
         self.remove_whole(WholeKind::Virtual, key);
         let is_of = |table: &Name| table.key() == key;
@@ -118,12 +150,14 @@ impl Schema {
     }
 
     fn remove_whole(&mut self, kind: WholeKind, key: &str) {
+        self.forget_places();
         self.wholes
             .retain(|whole| whole.kind != kind || whole.name.key() != key);
     }
 
     /// As `ALTER TABLE … RENAME TO` does it, views and trigger bodies apart.
     fn rename_table(&mut self, key: &str, to: &Name) {
+        self.forget_places();
         for table in &mut self.tables {
             if table.name.key() == key {
                 table.name = to.clone();
@@ -151,6 +185,7 @@ impl Schema {
 
     /// As `ALTER TABLE … RENAME COLUMN` does it, views and trigger bodies apart.
     fn rename_column(&mut self, table: &str, key: &str, to: &Name) {
+        self.forget_places();
         for each in &mut self.tables {
             let is_owner = each.name.key() == table;
             if is_owner {

@@ -60,36 +60,54 @@ pub(crate) fn run(mut args: SchemaArgs) -> ExitCode {
 
 fn plan(args: &PlanArgs) -> Result<Exit, Failure> {
     let compared = sides::compare(&args.compare)?;
-    let document = document::of(&compared);
-    if let Some(path) = &args.out {
-        document::write(path, &document)?;
+    // Writing two schemas takes longer than comparing them.
+    let is_wanted = args.compare.json || args.out.is_some();
+    let document = is_wanted.then(|| document::of(&compared));
+    if let (Some(path), Some(document)) = (&args.out, &document) {
+        document::write(path, document)?;
         output::notice(text!(
             "wrote {path}; carry it out with `hakaru schema apply {path}`",
             path = path.display().to_string()
         ));
     }
-    show(&compared.plan, &document, args.compare.json);
+    show(
+        &compared.plan,
+        document.as_ref().filter(|_| args.compare.json),
+    );
     let allow = args.compare.how.allow_unseen;
     unseen::say(&compared.unseen, allow);
-    Ok(unseen::exit(&compared.unseen, allow))
+    Ok(ended(compared, |compared| {
+        unseen::exit(&compared.unseen, allow)
+    }))
 }
 
 fn check(args: &CompareArgs) -> Result<ExitCode, Failure> {
     let compared = sides::compare(args)?;
-    show(&compared.plan, &document::of(&compared), args.json);
+    let document = args.json.then(|| document::of(&compared));
+    show(&compared.plan, document.as_ref());
     let allow = args.how.allow_unseen;
     unseen::say(&compared.unseen, allow);
-    Ok(match compared.plan.statements.len() {
-        0 => unseen::exit(&compared.unseen, allow).into(),
-        _ => ExitCode::from(DIFFERS),
-    })
+    Ok(ended(compared, |compared| {
+        match compared.plan.statements.len() {
+            0 => unseen::exit(&compared.unseen, allow).into(),
+            _ => ExitCode::from(DIFFERS),
+        }
+    }))
 }
 
-fn show(plan: &Plan, document: &document::Document, json: bool) {
-    if json {
-        output::data(&document::text(document));
-    } else {
-        output::data(&page::plan(plan, output::colour()));
-        output::notice(page::summary(plan));
+/// The last that is done with a comparison. The program ends then, and its memory goes at once instead of object by object.
+fn ended<T>(compared: sides::Compared, last: impl Fn(&sides::Compared) -> T) -> T {
+    let ended = last(&compared);
+    std::mem::forget(compared);
+    ended
+}
+
+fn show(plan: &Plan, document: Option<&document::Document>) {
+    match document {
+        Some(document) => output::data(&document::text(document)),
+        None => {
+            output::data(&page::plan(plan, output::colour()));
+            output::notice(page::summary(plan));
+        }
     }
 }

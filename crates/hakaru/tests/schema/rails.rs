@@ -220,3 +220,36 @@ fn what_a_schema_file_cannot_hold_is_neither_dropped_nor_asked_for() {
     let said = folder.schema(&["plan", &scratch.url, "--to", "schema.rb"]);
     assert!(said.out.contains("1/1 drop table users"), "{}", said.out);
 }
+
+#[test]
+fn columns_that_rails_sorted_stay_where_they_are() {
+    let folder = Folder::new();
+    let file = |release: &str| {
+        format!(
+            "ActiveRecord::Schema[{release}].define do\n  create_table \"users\" do |t|\n    t.text \"a\"\n    t.text \"b\"\n    t.text \"c\"\n  end\nend\n"
+        )
+    };
+    folder.write("sorted.rb", file("8.1"));
+    folder.write("schema.rb", file("8.0"));
+    let mysql = Scratch::on("HAKARU_TEST_MYSQL_URL");
+    mysql.execute(&["CREATE TABLE users (id bigint AUTO_INCREMENT PRIMARY KEY, b text, a text)"]);
+    folder.sqlite(
+        "a.db",
+        "CREATE TABLE users (id integer PRIMARY KEY AUTOINCREMENT NOT NULL, b text, a text)",
+    );
+    for place in ["sqlite:a.db", &mysql.url] {
+        let plan = |to: &str| folder.schema(&["plan", place, "--to", to]).ended(0).out;
+        assert!(plan("schema.rb").contains("-- 1/") && !plan("sorted.rb").contains("rebuild"));
+        let said = folder.schema(&["plan", place, "--to", "sorted.rb", "--out", "plan.json"]);
+        assert_eq!(said.ended(0).out.matches("-- 1/1 ").count(), 1);
+        folder
+            .schema(&["apply", "plan.json", "--from", place])
+            .ended(0);
+        folder
+            .schema(&["check", place, "--to", "sorted.rb"])
+            .ended(0);
+        folder
+            .schema(&["check", place, "--to", "schema.rb"])
+            .ended(2);
+    }
+}

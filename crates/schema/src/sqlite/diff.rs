@@ -5,7 +5,7 @@
 //! `RENAME` and `DROP COLUMN` read every view and trigger and fail on one that does not fit any more, so before
 //! them those that change are dropped; else each is dropped just before it is made again.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::change::{Change, compare};
 use super::model::{Name, Whole, WholeKind, quoted};
@@ -166,9 +166,11 @@ impl<'a> Builder<'a> {
 
     fn tables(&mut self, changes: &[Change<'a>]) {
         let to = self.to;
+        let by_name = changes.iter().map(|change| (change.to.name.key(), change));
+        let by_name: HashMap<String, &Change<'a>> = by_name.collect();
         for table in &to.tables {
             let key = table.name.key();
-            if let Some(change) = changes.iter().find(|change| change.to.name.key() == key) {
+            if let Some(change) = by_name.get(&key) {
                 self.change(change);
             } else if self.from.table(&key).is_none() {
                 let in_the_way = self.drop_namesake(&key);

@@ -136,7 +136,7 @@ pub(super) struct Whole {
 }
 
 /// What is compared as a whole.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum WholeKind {
     View,
     Trigger,

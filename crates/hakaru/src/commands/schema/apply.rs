@@ -70,7 +70,7 @@ fn directly(args: &ApplyArgs, place: &Place, to: &Place) -> Result<Exit, Failure
         scope,
     };
     let prepared = work.prepare()?;
-    let document = work.document(place, &prepared);
+    let document = work.args.json.then(|| work.document(place, &prepared));
     work.show(&prepared.plan);
     work.carry_out(&prepared.steps(), prepared.cut_off.is_some(), document)
 }
@@ -112,7 +112,7 @@ fn kept(args: &ApplyArgs, path: &Path) -> Result<Exit, Failure> {
     if cut_off.is_some_and(|unfinished| unfinished.plan_id == id) {
         let prepared = work.prepare()?;
         work.show(&prepared.plan);
-        return work.carry_out(&prepared.steps(), true, document);
+        return work.carry_out(&prepared.steps(), true, Some(document));
     }
     let (from, _) =
         runner::current(work.database.as_mut(), &work.settings).map_err(|error| of_run(&error))?;
@@ -124,7 +124,7 @@ fn kept(args: &ApplyArgs, path: &Path) -> Result<Exit, Failure> {
         );
         return Err(Failure::new(Exit::Changed, message));
     }
-    work.carry_out(&steps, false, document)
+    work.carry_out(&steps, false, Some(document))
 }
 
 fn text(path: &Path, sql: &str) -> Source {
@@ -195,7 +195,7 @@ impl Work<'_> {
         mut self,
         steps: &[Step],
         had_journal: bool,
-        mut document: Document,
+        mut document: Option<Document>,
     ) -> Result<Exit, Failure> {
         let options = Options {
             transaction: !self.args.no_transaction,
@@ -212,14 +212,17 @@ impl Work<'_> {
         let missing: Vec<String> = rest.applied().map(|left| left.sql.clone()).collect();
         let held_back = rest.statements.len() - missing.len();
         let is_reached = missing.is_empty();
-        document.outcome = Some(Outcome {
+        let outcome = Outcome {
             executed: steps.len(),
             held_back,
             missing,
             seconds: watch.seconds(),
-        });
-        if self.args.json {
-            output::data(&document::text(&document));
+        };
+        if let Some(document) = &mut document {
+            document.outcome = Some(outcome);
+        }
+        if let (true, Some(document)) = (self.args.json, &document) {
+            output::data(&document::text(document));
         }
         if !is_reached {
             output::data(&page::plan(&rest, output::colour()));

@@ -28,6 +28,7 @@ impl How {
                 index_concurrently: self.concurrently,
                 auto_increment: self.auto_increment,
                 managed_roles: self.managed_role.clone(),
+                any_column_order: ready.any_column_order,
                 ..PlanOptions::default()
             },
             allowed: Allowed {

@@ -40,6 +40,8 @@ pub(super) struct Scope {
     /// The only schemas beside the default one; nothing for all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) schemas: Option<Vec<String>>,
+    /// The order of columns is not looked at.
+    pub(super) any_column_order: bool,
 }
 
 /// A pattern that can be asked.
@@ -55,6 +57,7 @@ pub(super) struct Ready {
     exclude: Vec<Pattern>,
     kinds: Vec<String>,
     schemas: Option<Vec<String>>,
+    pub(super) any_column_order: bool,
     default_schema: String,
 }
 
@@ -75,6 +78,7 @@ impl Scope {
         }
         self.kinds = kinds.into_iter().map(str::to_owned).collect();
         self.schemas = Some(said.schemas.clone());
+        self.any_column_order = said.is_unordered;
         let internal = rails_schema::INTERNAL_TABLES.iter();
         self.exclude
             .extend(internal.map(|name| format!("table:{name}")));
@@ -93,6 +97,7 @@ impl Scope {
             exclude: patterns(&self.exclude)?,
             kinds: self.kinds.clone(),
             schemas: self.schemas.clone(),
+            any_column_order: self.any_column_order,
             default_schema: default_schema.unwrap_or("public").to_owned(),
         })
     }

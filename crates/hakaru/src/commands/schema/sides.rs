@@ -44,6 +44,7 @@ pub(super) fn scope(how: &How, texts: [&Texts; 2]) -> Scope {
         views: a.views && b.views,
         programs: a.programs && b.programs,
         schemas: [a.schemas, b.schemas].concat(),
+        is_unordered: a.is_unordered || b.is_unordered,
     }) {
         scope.narrow(&said);
     }

@@ -1,0 +1,50 @@
+//! Where objects are, by their names: looking through all of them for each would take quadratic time.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use super::Schema;
+use super::model::WholeKind;
+
+/// Places by name; found out when first asked for, and forgotten when the schema changes.
+#[derive(Debug, Default)]
+pub(super) struct Finder(OnceLock<Places>);
+
+/// A copy of a schema may be changed before it is asked.
+impl Clone for Finder {
+    fn clone(&self) -> Finder {
+        Finder::default()
+    }
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Places {
+    pub(super) tables: HashMap<String, usize>,
+    pub(super) indexes: HashMap<String, usize>,
+    pub(super) wholes: HashMap<(WholeKind, String), usize>,
+}
+
+impl Schema {
+    pub(super) fn places(&self) -> &Places {
+        self.finder.0.get_or_init(|| {
+            let mut places = Places::default();
+            // Of two with one name the first counts.
+            for (place, table) in self.tables.iter().enumerate() {
+                places.tables.entry(table.name.key()).or_insert(place);
+            }
+            for (place, index) in self.indexes.iter().enumerate() {
+                places.indexes.entry(index.name.key()).or_insert(place);
+            }
+            for (place, whole) in self.wholes.iter().enumerate() {
+                let key = (whole.kind, whole.name.key());
+                places.wholes.entry(key).or_insert(place);
+            }
+            places
+        })
+    }
+
+    /// Names have changed.
+    pub(super) fn forget_places(&mut self) {
+        self.finder = Finder::default();
+    }
+}
