@@ -368,3 +368,27 @@ fn the_page_is_one_file_in_both_languages() {
         "{page}"
     );
 }
+
+#[test]
+fn every_workload_gives_its_answer() {
+    let folder = folder(&[]);
+    let bench = json(
+        folder.path(),
+        &["workloads", "--run-duration", "0.1", "--repeat-count", "2"],
+    );
+    let rows = bench["rows"].as_array().expect("rows");
+    assert!(rows.len() >= 18, "{}", rows.len());
+    for row in rows {
+        let contender = &row["contenders"][0];
+        assert!(
+            contender["missing"].is_null(),
+            "{}: {}",
+            row["name"],
+            contender["missing"]
+        );
+        assert!(
+            contender["value"].as_f64().is_some_and(|value| value > 0.0),
+            "{row}"
+        );
+    }
+}

@@ -101,6 +101,8 @@ pub struct How {
     pub clock: Clock,
     /// Decides the order within blocks.
     pub seed: u64,
+    /// Whether the jobs of a single contender are compared with each other.
+    pub compares_jobs: bool,
     /// At most so many blocks; `None` leaves that to the budget.
     pub blocks_max: Option<usize>,
 }
@@ -233,7 +235,7 @@ fn rows(jobs: &[Job], contenders: usize, how: How) -> Vec<Row> {
             blocks: 0,
         }
     };
-    if contenders == 1 && jobs.len() > 1 {
+    if contenders == 1 && jobs.len() > 1 && how.compares_jobs {
         let cells = (0..jobs.len()).map(|job| Cell { job, contender: 0 });
         return vec![row("", 0, cells.collect())];
     }

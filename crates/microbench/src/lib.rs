@@ -25,4 +25,5 @@ pub mod ruby;
 pub mod sample;
 pub mod script;
 pub mod shell_words;
+pub mod workloads;
 pub mod yaml;

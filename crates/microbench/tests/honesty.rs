@@ -117,6 +117,7 @@ fn run(machine: &mut Machine, jobs: usize, contenders: usize, budget: u64) -> Be
         margin: 0.01,
         clock: Clock::Auto,
         seed: 1,
+        compares_jobs: true,
         blocks_max: None,
     };
     bench::run(&jobs, &contenders, how, machine)

@@ -45,7 +45,7 @@ impl BenchView<'_> {
     /// Name of a row's cell: the contender's, or the job's where jobs are compared.
     fn cell_name(&self, row: usize, index: usize) -> &str {
         let cell = self.bench.rows[row].cells[index].cell;
-        let is_of_jobs = self.contenders.len() == 1;
+        let is_of_jobs = self.bench.rows[row].name.is_empty();
         let name = if is_of_jobs {
             &self.jobs[cell.job].name
         } else {

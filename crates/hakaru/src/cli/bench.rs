@@ -12,6 +12,7 @@ use super::parse_duration;
 Examples:
   hakaru bench app.yml -e 'ruby-3.3,ruby-4.0 --yjit' -e mine=./miniruby
   hakaru bench --script 'Oj.load(J)' --script 'JSON.parse(J)' --prelude 'J=File.read(\"x.json\")' --require oj,json
+  hakaru bench workloads -e ruby -e 'yjit=ruby --yjit'    the bundled ones, and their geometric mean
   hakaru bench app.yml -o compare                       benchmark_driver's form, with its flags
   hakaru bench --prepare 'make clean' -- 'make -j1' 'make -j2'
   hakaru bench -L size 1,2,4 -- './run {size}'
@@ -19,13 +20,21 @@ Examples:
 Contenders run in fresh processes, interleaved; \"the same\" means within --margin. docs/bench.md says more.
 Exit codes: 0 all decided, 1 a contender failed, 2 wrong usage, 12 undecided, 130 interrupted.")]
 pub(crate) struct BenchArgs {
-    /// benchmark_driver's YAML files, Ruby files (.rb), or Ruby code
+    /// benchmark_driver's YAML files, Ruby files (.rb), Ruby code, or `workloads`: those that come with the program
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<String>,
 
     /// Ruby code to measure; may be repeated
     #[arg(long = "script", value_name = "CODE")]
     pub(crate) scripts: Vec<String>,
+
+    /// With `workloads`: also optcarrot, whose folder this is
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) optcarrot: Option<PathBuf>,
+
+    /// With `workloads`: draw the fluid and the console for ten seconds each, and measure nothing
+    #[arg(long)]
+    pub(crate) show: bool,
 
     /// Ruby code to run once before each script
     #[arg(long, value_name = "CODE")]

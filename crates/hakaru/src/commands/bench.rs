@@ -1,6 +1,7 @@
 //! `hakaru bench`: is this Ruby, this code or this command faster, and how sure is that?
 
 mod resolve;
+mod show;
 mod watch;
 
 use std::sync::Arc;
@@ -43,6 +44,9 @@ struct Done {
 pub(crate) fn bench(args: &BenchArgs) -> Result<Exit, Failure> {
     html::check_html(args.html.as_deref(), args.json)?;
     let form = form(args)?;
+    if args.show {
+        return show::show(args);
+    }
     let Resolved { groups, recorded } = resolve::resolve(args)?;
     let stop = context::stop_flag()?;
     for table in output::tables_of_record(&recorded) {
@@ -135,6 +139,7 @@ fn how(args: &BenchArgs, group: &Group, plan: Duration) -> How {
             ClockArg::Wall => Clock::Wall,
         },
         seed: args.how.seed,
+        compares_jobs: group.is_comparable,
         blocks_max: args.repeat_count.map(|count| count.div_ceil(2) as usize),
     }
 }

@@ -7,6 +7,7 @@ use microbench::model::{Around, Contender, Context, Job, Runner, Script, Suite, 
 use microbench::parameters::{self, Parameter};
 use microbench::record::Recorded;
 use microbench::rubies::{self, Manager};
+use microbench::workloads;
 use microbench::yaml;
 use regex::Regex;
 
@@ -18,6 +19,8 @@ pub(super) struct Group {
     pub(super) runner: Runner,
     pub(super) jobs: Vec<Job>,
     pub(super) contenders: Vec<Contender>,
+    /// Whether jobs say something beside each other.
+    pub(super) is_comparable: bool,
 }
 
 /// All that is to be measured, and what was measured before.
@@ -49,8 +52,16 @@ pub(super) fn resolve(args: &BenchArgs) -> Result<Resolved, Failure> {
         });
     }
     let mut suites = Vec::new();
+    let has_workloads = args.files.iter().any(|file| is_workloads(file));
     for file in &args.files {
-        suites.push(suite(file)?);
+        if is_workloads(file) {
+            suites.push(suite_of(workloads::jobs()));
+        } else {
+            suites.push(suite(file)?);
+        }
+    }
+    if let Some(folder) = &args.optcarrot {
+        suites.push(suite_of(vec![workloads::optcarrot(folder)]));
     }
     if !args.scripts.is_empty() {
         suites.push(of_scripts(&args.scripts));
@@ -70,9 +81,11 @@ pub(super) fn resolve(args: &BenchArgs) -> Result<Resolved, Failure> {
     for suite in suites {
         let runner = suite.runner.unwrap_or(runner);
         let jobs: Vec<Job> = filtered(suite.jobs, &args.filter)?;
-        let known = groups
-            .iter_mut()
-            .find(|(group, contexts)| group.runner == runner && *contexts == suite.contexts);
+        let known = groups.iter_mut().find(|(group, contexts)| {
+            group.runner == runner
+                && *contexts == suite.contexts
+                && printed(&group.jobs) == printed(&jobs)
+        });
         match known {
             Some((group, _)) => group.jobs.extend(jobs),
             None => {
@@ -82,6 +95,7 @@ pub(super) fn resolve(args: &BenchArgs) -> Result<Resolved, Failure> {
                         runner,
                         jobs,
                         contenders,
+                        is_comparable: !has_workloads,
                     },
                     suite.contexts,
                 ));
@@ -94,6 +108,11 @@ pub(super) fn resolve(args: &BenchArgs) -> Result<Resolved, Failure> {
         .filter(|group| !group.jobs.is_empty())
         .collect();
     Ok(Resolved { groups, recorded })
+}
+
+/// A file of that name comes first.
+pub(super) fn is_workloads(file: &str) -> bool {
+    file == "workloads" && !Path::new(file).exists()
 }
 
 /// A YAML file, a Ruby file, or code.
@@ -117,6 +136,11 @@ fn suite(file: &str) -> Result<Suite, Failure> {
         _ if path.is_file() => yaml::read(path, &read()?).map_err(usage),
         _ => Ok(of_scripts(&[file.to_owned()])),
     }
+}
+
+/// Whether the figures of these jobs are their own: they have no mean with others.
+fn printed(jobs: &[Job]) -> bool {
+    jobs.iter().any(|job| matches!(job.work, Work::Printed(_)))
 }
 
 fn of_scripts(scripts: &[String]) -> Suite {
@@ -217,7 +241,7 @@ fn in_contexts(rubies: &[Contender], contexts: &[Context], prelude: &str) -> Vec
 }
 
 /// The Rubies as contenders; the one in PATH when none is named.
-fn rubies(args: &BenchArgs) -> Result<Vec<Contender>, Failure> {
+pub(super) fn rubies(args: &BenchArgs) -> Result<Vec<Contender>, Failure> {
     let variable = |name: &str| std::env::var(name).ok();
     let mut found = Vec::new();
     for text in &args.executables {
@@ -329,5 +353,6 @@ fn commands(lines: &[String], args: &CommandArgs) -> Result<Group, Failure> {
         runner: Runner::Time,
         jobs: vec![job],
         contenders,
+        is_comparable: true,
     })
 }
