@@ -392,3 +392,105 @@ fn every_workload_gives_its_answer() {
         );
     }
 }
+
+#[test]
+fn what_was_kept_can_be_compared_with_and_listed() {
+    let folder = folder(&[("app.yml", TEN)]);
+    let short = [
+        "app.yml",
+        "--filter",
+        "one",
+        "-e",
+        "ruby --disable-gems",
+        "--run-duration",
+        "0.5",
+        "--repeat-count",
+        "12",
+    ];
+    let with = |more: &[&str]| run(folder.path(), &[&short[..], more].concat());
+    assert_eq!(with(&["--save", "base"]).status.code(), Some(0));
+    let again = with(&["--against", "base", "--record"]);
+    let page = text(&again.stdout);
+    assert!(page.contains("beside base of 20"), "{page}");
+    // The machine may have drifted meanwhile; then nothing is claimed, and said so.
+    assert!(
+        page.contains("  one: ") || page.contains("one, ruby: "),
+        "{page}"
+    );
+    let log = text(&run(folder.path(), &["log"]).stdout);
+    assert_eq!(
+        log.lines().filter(|line| line.contains("i/s")).count(),
+        2,
+        "{log}"
+    );
+    let missing = with(&["--against", "nothing"]);
+    assert_eq!(missing.status.code(), Some(2));
+    assert!(
+        text(&missing.stderr).contains("no bench was kept as nothing in this folder (base)"),
+        "{}",
+        text(&missing.stderr)
+    );
+}
+
+/// Five commits, of which the fourth makes the work three times as much.
+fn repository() -> tempfile::TempDir {
+    let folder = folder(&[("app.yml", "prelude: require './work'\nbenchmark: work\n")]);
+    let git = |arguments: &[&str]| {
+        let name = ["-c", "user.name=test", "-c", "user.email=test@example.com"];
+        let done = Command::new("git")
+            .args(name)
+            .args(arguments)
+            .current_dir(folder.path())
+            .output();
+        assert!(done.expect("git runs").status.success(), "{arguments:?}");
+    };
+    git(&["init", "--quiet"]);
+    for commit in 0..5 {
+        let times = if commit < 3 { 100 } else { 300 };
+        let code = format!("# {commit}\ndef work = {times}.times {{ |number| number * 3 }}\n");
+        std::fs::write(folder.path().join("work.rb"), code).expect("it is written");
+        git(&["add", "work.rb"]);
+        git(&["commit", "--quiet", "-m", &format!("change {commit}")]);
+    }
+    folder
+}
+
+#[test]
+fn the_commit_that_made_it_slower_is_found() {
+    let folder = repository();
+    let output = run(
+        folder.path(),
+        &[
+            "app.yml",
+            "--git",
+            "HEAD~4..HEAD",
+            "-e",
+            "ruby --disable-gems",
+            "--run-duration",
+            "1",
+            "--repeat-count",
+            "16",
+        ],
+    );
+    let page = text(&output.stdout);
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{page}{}",
+        text(&output.stderr)
+    );
+    assert!(
+        page.contains("the first commit that differs: ") && page.contains("change 3"),
+        "{page}"
+    );
+    let left = Command::new("git")
+        .args(["worktree", "list"])
+        .current_dir(folder.path())
+        .output()
+        .expect("git runs");
+    assert_eq!(
+        text(&left.stdout).lines().count(),
+        1,
+        "worktrees are taken back"
+    );
+}

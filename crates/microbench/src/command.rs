@@ -1,5 +1,6 @@
 //! Commands as contenders: any program, run as it is or by a shell, with what belongs before and behind.
 
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -74,7 +75,12 @@ impl Commands {
         self.aside(contender.around.prepare.as_deref(), "prepare", stop, limit)?;
         let line = contender.command.first().map_or("", String::as_str);
         let shell = self.shell_for(line);
-        let used = self.run(line, shell.as_deref(), stop, limit)?;
+        let used = self.run(
+            line,
+            (shell.as_deref(), contender.folder.as_deref()),
+            stop,
+            limit,
+        )?;
         if !used.status.success() && !self.settings.ignores_failure {
             let ending = process::ending(used.status);
             return Err(Missing::Failed(format!(
@@ -124,7 +130,7 @@ impl Commands {
     fn run(
         &self,
         line: &str,
-        shell: Option<&str>,
+        (shell, folder): (Option<&str>, Option<&Path>),
         stop: &AtomicBool,
         limit: Duration,
     ) -> Result<Used, Missing> {
@@ -141,6 +147,9 @@ impl Commands {
             .ok_or_else(|| Missing::Failed("the command is empty".to_owned()))?;
         let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::null());
+        if let Some(folder) = folder {
+            command.current_dir(folder);
+        }
         if !self.settings.shows_output {
             command.stdout(Stdio::null()).stderr(Stdio::null());
         }
@@ -155,7 +164,7 @@ impl Commands {
         stop: &AtomicBool,
         limit: Duration,
     ) -> Result<(), Missing> {
-        let empty = self.run("", Some(shell), stop, limit)?;
+        let empty = self.run("", (Some(shell), None), stop, limit)?;
         let times = [empty.wall, empty.user + empty.system].map(|time| time.as_secs_f64());
         for (known, time) in self.shells.iter_mut().zip(times) {
             known.push(time);
@@ -178,7 +187,7 @@ impl Commands {
         let Some(line) = line else {
             return Ok(());
         };
-        let used = self.run(line, Some("/bin/sh"), stop, limit)?;
+        let used = self.run(line, (Some("/bin/sh"), None), stop, limit)?;
         if used.status.success() {
             return Ok(());
         }

@@ -9,6 +9,7 @@
 //! Start reading at [`bench::run`].
 
 pub mod bench;
+pub mod bisect;
 pub mod calm;
 pub mod child;
 pub mod command;
@@ -17,6 +18,7 @@ pub mod executable;
 pub mod model;
 pub mod output;
 pub mod parameters;
+pub mod past;
 pub mod plan;
 pub mod process;
 pub mod record;

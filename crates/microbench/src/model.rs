@@ -163,6 +163,8 @@ pub struct Contender {
     pub command: Vec<String>,
     /// Ruby code before every prelude.
     pub prelude: String,
+    /// Where it runs; `None` for the current folder.
+    pub folder: Option<PathBuf>,
     /// What a shell runs around a command.
     pub around: Around,
 }
@@ -187,6 +189,7 @@ impl Contender {
             name: name.to_owned(),
             command: command.iter().map(|word| (*word).to_owned()).collect(),
             prelude: String::new(),
+            folder: None,
             around: Around::default(),
         }
     }

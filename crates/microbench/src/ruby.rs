@@ -194,8 +194,10 @@ impl<'a> Machine<'a> {
             .env("PATH", path_with(contender))
             .stdin(Stdio::null())
             .stdout(scratch(&output).map_err(failed)?);
-        if !printed.folder.as_os_str().is_empty() {
-            command.current_dir(&printed.folder);
+        let base = contender.folder.clone().unwrap_or_default();
+        let folder = base.join(&printed.folder);
+        if !folder.as_os_str().is_empty() {
+            command.current_dir(folder);
         }
         let used = process::run(&mut command, Some(&errors), self.settings.limit, self.stop)?;
         if !used.status.success() {
@@ -314,6 +316,9 @@ impl Subject for Machine<'_> {
 fn ruby(contender: &Contender) -> Command {
     let mut command = Command::new(&contender.command[0]);
     command.args(&contender.command[1..]);
+    if let Some(folder) = &contender.folder {
+        command.current_dir(folder);
+    }
     command
 }
 

@@ -343,7 +343,7 @@ fn load(line: &Line) -> Option<Load<'_>> {
 }
 
 /// Day and minute in UTC, such as `2026-11-25 01:40`; empty for a line that holds no run.
-fn minute_of(unix_ms: i64) -> String {
+pub fn minute_of(unix_ms: i64) -> String {
     let moment = DateTime::from_timestamp_millis(unix_ms).filter(|_| unix_ms != 0);
     moment.map_or_else(String::new, |at| at.format("%Y-%m-%d %H:%M").to_string())
 }

@@ -19,7 +19,7 @@ pub mod design;
 pub mod settle;
 pub mod warmup;
 
-pub use bootstrap::{Interval, percentile_interval, simultaneous_intervals};
+pub use bootstrap::{Interval, difference_interval, percentile_interval, simultaneous_intervals};
 
 /// Index of the `q`-quantile in a sorted sample of `count` values by nearest rank; `None` when empty.
 ///

@@ -12,7 +12,7 @@ use rusqlite::Connection;
 use crate::{FOLDER, Store, StoreError};
 
 /// The steps from an empty database to the present tables; `user_version` counts those taken.
-const MIGRATIONS: [&str; 6] = [
+const MIGRATIONS: [&str; 7] = [
     "
     CREATE TABLE run (
         number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -84,6 +84,17 @@ const MIGRATIONS: [&str; 6] = [
     CREATE TABLE part (
         run INTEGER PRIMARY KEY REFERENCES run (number) ON DELETE CASCADE,
         command TEXT NOT NULL
+    ) STRICT;
+",
+    "
+    CREATE TABLE bench (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        started_at_unix_ms INTEGER NOT NULL,
+        name TEXT NOT NULL,
+        commit_id TEXT NOT NULL,
+        dirty TEXT NOT NULL,
+        machine TEXT NOT NULL,
+        document TEXT NOT NULL
     ) STRICT;
 ",
 ];

@@ -10,6 +10,7 @@
 //!
 //! Start reading at [`Store`], then [`RunWriter`].
 
+mod bench;
 mod claim;
 mod database;
 mod error;
@@ -25,6 +26,7 @@ use std::path::{Path, PathBuf};
 
 use recording::Recording;
 
+pub use bench::StoredBench;
 pub use claim::RunClaim;
 pub use error::StoreError;
 pub use journal::JournalEntry;

@@ -333,7 +333,7 @@ fn a_database_of_the_first_version_is_upgraded_and_stays_readable() {
     // What the first version had: its tables are the same, and it knew no others.
     let path = Store::path_in(project.path());
     let database = rusqlite::Connection::open(&path).unwrap();
-    let back = "DROP TABLE part; DROP TABLE trial; DROP TABLE undo; DROP TABLE profile; DROP TABLE note; DROP TABLE journal; PRAGMA user_version = 1";
+    let back = "DROP TABLE bench; DROP TABLE part; DROP TABLE trial; DROP TABLE undo; DROP TABLE profile; DROP TABLE note; DROP TABLE journal; PRAGMA user_version = 1";
     database.execute_batch(back).unwrap();
     drop(database);
 

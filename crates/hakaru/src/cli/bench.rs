@@ -20,7 +20,7 @@ Examples:
 Contenders run in fresh processes, interleaved; \"the same\" means within --margin. docs/bench.md says more.
 Exit codes: 0 all decided, 1 a contender failed, 2 wrong usage, 12 undecided, 130 interrupted.")]
 pub(crate) struct BenchArgs {
-    /// benchmark_driver's YAML files, Ruby files (.rb), Ruby code, or `workloads`: those that come with the program
+    /// benchmark_driver's YAML files, Ruby files (.rb), Ruby code, `workloads` (those that come with the program), or `log` (what was kept)
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<String>,
 
@@ -129,6 +129,9 @@ pub(crate) struct BenchArgs {
     pub(crate) how: MeasureArgs,
 
     #[command(flatten)]
+    pub(crate) over_time: OverTimeArgs,
+
+    #[command(flatten)]
     pub(crate) commands: CommandArgs,
 
     /// Print JSON on standard output, and nothing after it
@@ -166,6 +169,31 @@ pub(crate) struct MeasureArgs {
     /// Decides the order within blocks
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub(crate) seed: u64,
+}
+
+/// Benches that are kept, and benches of commits.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Over time")]
+pub(crate) struct OverTimeArgs {
+    /// Keep the bench in this folder under a name
+    #[arg(long, value_name = "NAME")]
+    pub(crate) save: Option<String>,
+
+    /// Compare with the bench that was kept under this name
+    #[arg(long, value_name = "NAME")]
+    pub(crate) against: Option<String>,
+
+    /// Keep the bench with revision and machine; `hakaru bench log` shows the history
+    #[arg(long)]
+    pub(crate) record: bool,
+
+    /// Which commit behind A up to B made the job slower or faster?
+    #[arg(long, value_name = "A..B")]
+    pub(crate) git: Option<String>,
+
+    /// Run once in the worktree of each commit that is measured
+    #[arg(long, value_name = "COMMAND", requires = "git")]
+    pub(crate) build: Option<String>,
 }
 
 /// Flags for commands behind `--`.

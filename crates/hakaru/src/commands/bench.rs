@@ -1,5 +1,7 @@
 //! `hakaru bench`: is this Ruby, this code or this command faster, and how sure is that?
 
+mod bisect;
+mod kept;
 mod resolve;
 mod show;
 mod watch;
@@ -40,6 +42,18 @@ struct Done {
     started_at_unix_ms: i64,
 }
 
+impl Done {
+    fn view(&self) -> BenchView<'_> {
+        BenchView {
+            bench: &self.bench,
+            jobs: &self.group.jobs,
+            contenders: &self.group.contenders,
+            doubts: &self.doubts,
+            started_at_unix_ms: self.started_at_unix_ms,
+        }
+    }
+}
+
 /// Measures, prints, and says how the program ends.
 pub(crate) fn bench(args: &BenchArgs) -> Result<Exit, Failure> {
     html::check_html(args.html.as_deref(), args.json)?;
@@ -47,21 +61,32 @@ pub(crate) fn bench(args: &BenchArgs) -> Result<Exit, Failure> {
     if args.show {
         return show::show(args);
     }
+    if args.files == ["log"] && !std::path::Path::new("log").exists() {
+        return kept::log();
+    }
+    let against = kept::named(args)?;
     let Resolved { groups, recorded } = resolve::resolve(args)?;
     let stop = context::stop_flag()?;
+    if let Some(range) = &args.over_time.git {
+        return bisect::bisect(args, groups, range, &stop);
+    }
     for table in output::tables_of_record(&recorded) {
         show_table(&table, form.unwrap_or(Form::Compare), args)?;
     }
     let mut done = Vec::new();
     for group in groups {
         say_contenders(args, &group);
-        done.push(measure(args, group, &stop)?);
+        done.push(measure(args, group, None, &stop)?);
         if context::raised(&stop) {
             break;
         }
     }
     for one in &done {
         show(args, form, one)?;
+        kept::keep(args, &one.view())?;
+        if let Some(then) = &against {
+            kept::compare(then, &one.view());
+        }
     }
     Ok(exit(&done, form.is_some()))
 }
@@ -76,7 +101,12 @@ fn form(args: &BenchArgs) -> Result<Option<Form>, Failure> {
         .ok_or_else(|| usage(format!("no form is called `{name}`; there are {known}")))
 }
 
-fn measure(args: &BenchArgs, group: Group, stop: &Arc<AtomicBool>) -> Result<Done, Failure> {
+fn measure(
+    args: &BenchArgs,
+    group: Group,
+    margin: Option<f64>,
+    stop: &Arc<AtomicBool>,
+) -> Result<Done, Failure> {
     let cells = (group.jobs.len() * group.contenders.len()).max(1) as u32;
     let plan = match (args.how.budget, args.run_duration) {
         (Some(budget), _) => budget,
@@ -91,7 +121,10 @@ fn measure(args: &BenchArgs, group: Group, stop: &Arc<AtomicBool>) -> Result<Don
     if !(args.how.margin > 0.0 && args.how.margin < 100.0) {
         return Err(usage("--margin is a number of percent above 0"));
     }
-    let how = how(args, &group, plan);
+    let how = How {
+        margin: margin.unwrap_or(args.how.margin / 100.0),
+        ..how(args, &group, plan)
+    };
     let settings = settings(args, &group, plan / cells);
     let started_at_unix_ms = SystemTime::now()
         .duration_since(UNIX_EPOCH)
@@ -188,13 +221,7 @@ fn say_contenders(args: &BenchArgs, group: &Group) {
 }
 
 fn show(args: &BenchArgs, form: Option<Form>, done: &Done) -> Result<(), Failure> {
-    let view = BenchView {
-        bench: &done.bench,
-        jobs: &done.group.jobs,
-        contenders: &done.group.contenders,
-        doubts: &done.doubts,
-        started_at_unix_ms: done.started_at_unix_ms,
-    };
+    let view = done.view();
     if let Some(form) = form {
         let repeat = match args.repeat_result {
             None => Repeat::Mean,

@@ -51,21 +51,8 @@ pub(super) fn resolve(args: &BenchArgs) -> Result<Resolved, Failure> {
             recorded: Vec::new(),
         });
     }
-    let mut suites = Vec::new();
-    let has_workloads = args.files.iter().any(|file| is_workloads(file));
-    for file in &args.files {
-        if is_workloads(file) {
-            suites.push(suite_of(workloads::jobs()));
-        } else {
-            suites.push(suite(file)?);
-        }
-    }
-    if let Some(folder) = &args.optcarrot {
-        suites.push(suite_of(vec![workloads::optcarrot(folder)]));
-    }
-    if !args.scripts.is_empty() {
-        suites.push(of_scripts(&args.scripts));
-    }
+    let suites = suites(args)?;
+    let is_comparable = !args.files.iter().any(|file| is_workloads(file));
     if suites.is_empty() {
         return Err(usage(
             "nothing to measure: give a YAML file, --script CODE, or commands behind `--`",
@@ -95,7 +82,7 @@ pub(super) fn resolve(args: &BenchArgs) -> Result<Resolved, Failure> {
                         runner,
                         jobs,
                         contenders,
-                        is_comparable: !has_workloads,
+                        is_comparable,
                     },
                     suite.contexts,
                 ));
@@ -108,6 +95,24 @@ pub(super) fn resolve(args: &BenchArgs) -> Result<Resolved, Failure> {
         .filter(|group| !group.jobs.is_empty())
         .collect();
     Ok(Resolved { groups, recorded })
+}
+
+/// What the command line names, read.
+fn suites(args: &BenchArgs) -> Result<Vec<Suite>, Failure> {
+    let mut suites = Vec::new();
+    for file in &args.files {
+        suites.push(match is_workloads(file) {
+            true => suite_of(workloads::jobs()),
+            false => suite(file)?,
+        });
+    }
+    if let Some(folder) = &args.optcarrot {
+        suites.push(suite_of(vec![workloads::optcarrot(folder)]));
+    }
+    if !args.scripts.is_empty() {
+        suites.push(of_scripts(&args.scripts));
+    }
+    Ok(suites)
 }
 
 /// A file of that name comes first.
