@@ -10,6 +10,7 @@
 
 mod bench;
 mod demo;
+mod doctor_roots;
 mod experiment;
 mod fresh_debian;
 mod picture;
@@ -45,6 +46,7 @@ const USAGE: &str = "usage: cargo xtask TASK
              published experience, repeated; writes its figures into docs/experiments/
   fresh-debian [--as user|root] [demo|setup|test|COMMAND…]
              a command in a clone on a minimal Debian 12, which must stay as it was; needs root
+  doctor-roots   `hakaru doctor` in several roots, namespaces and as several users must raise no alarm; needs root
   demo [--db mariadb] [--yes] [command and flags of `hakaru`]
              the chat app under load, and its page; `demo try 3` tries finding 3 of it";
 
@@ -71,6 +73,7 @@ fn main() -> ExitCode {
         "bench" => bench::task(rest),
         "experiment" => experiment::task(rest),
         "fresh-debian" => fresh_debian::task(rest),
+        "doctor-roots" => doctor_roots::task(rest),
         "demo" => demo::task(rest),
         "help" | "--help" | "-h" => {
             println!("{USAGE}");

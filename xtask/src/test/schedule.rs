@@ -15,7 +15,7 @@ const ALONE: [&str; 4] = ["hakaru", "hakaru-capture", "hakaru-load", "hakaru-tar
 /// Programs of those packages that judge no time.
 const BESIDE: [&str; 6] = [
     "tests/schema/main.rs",
-    "tests/doctor.rs",
+    "tests/doctor/main.rs",
     "tests/check.rs",
     "tests/japanese.rs",
     "tests/init.rs",

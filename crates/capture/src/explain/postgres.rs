@@ -1,5 +1,8 @@
 //! PostgreSQL: `EXPLAIN (FORMAT JSON)` and the system catalogue.
 
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
 use ::postgres::{Client, Config, Error, NoTls};
 use recording::{Access, ColumnFacts, IndexColumns};
 use serde_json::Value;
@@ -40,7 +43,14 @@ impl Postgres {
                 "-c default_transaction_read_only=on -c statement_timeout={milliseconds} \
                  -c lock_timeout={milliseconds}"
             ));
-        let mut client = config.connect(NoTls).map_err(failed)?;
+        let silent = || ExplainError::Connect {
+            database: super::without_secrets(address).to_owned(),
+            reason: "the server accepts connections and says nothing".to_owned(),
+        };
+        let longest = limits.connect + limits.statement;
+        let mut client = in_time(config, longest)
+            .ok_or_else(silent)?
+            .map_err(failed)?;
         let version = client
             .query_one("SELECT current_setting('server_version_num')::int4", &[])
             .map_err(failed)?
@@ -180,6 +190,17 @@ impl<'a> ::postgres::types::FromSql<'a> for Json {
 fn refused(error: Error) -> SkipReason {
     let code = error.code().map(|code| format!("SQLSTATE {}", code.code()));
     SkipReason::Refused(code.unwrap_or_else(|| "driver".to_owned()))
+}
+
+/// Connects; `None` when that takes longer. The driver's own limit ends with TCP's handshake, so that a server which accepts
+/// and is silent would be waited for without end; the thread that waits for it ends with this process.
+fn in_time(config: Config, longest: Duration) -> Option<Result<Client, Error>> {
+    let (done, connected) = channel();
+    std::thread::spawn(move || {
+        // Nobody listens any more when it came too late.
+        let _ = done.send(config.connect(NoTls));
+    });
+    connected.recv_timeout(longest).ok()
 }
 
 /// The driver keeps the reason of a failed connection in the error's source.

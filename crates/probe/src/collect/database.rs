@@ -8,7 +8,7 @@ mod sqlite;
 
 use std::time::{Duration, Instant};
 
-use capture::{Catalogue, ExplainLimits};
+use capture::{Catalogue, ExplainError, ExplainLimits};
 use database::Kind;
 
 use doctor::snapshot::{Database, DatabaseKind, Unseen};
@@ -49,7 +49,10 @@ pub(super) fn read(url: &str, unseen: &mut Vec<Unseen>) -> Option<Database> {
         Err(error) => {
             unseen.push(Unseen {
                 what: "a database".to_owned(),
-                why: error.to_string(),
+                why: match error {
+                    ExplainError::Connect { database, reason } => format!("{database}: {reason}"),
+                    ExplainError::UnknownAddress => error.to_string(),
+                },
             });
             return None;
         }

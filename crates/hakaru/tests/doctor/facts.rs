@@ -1,68 +1,9 @@
-//! `hakaru doctor` with the real program: faults that were planted are found, and nothing is found where nothing was planted.
+//! Faults that were planted are found, and pages are as they should be.
 
 use std::path::Path;
-use std::process::{Child, Command, Output};
+use std::process::{Child, Command};
 
-use serde_json::Value;
-
-/// The program with the variables of this test's own environment that matter taken away.
-fn program() -> Command {
-    cleared(Command::new(env!("CARGO_BIN_EXE_hakaru")))
-}
-
-fn cleared(mut command: Command) -> Command {
-    for name in [
-        "COLUMNS",
-        "DATABASE_URL",
-        "LC_ALL",
-        "LANG",
-        "RUBYOPT",
-        "MALLOC_ARENA_MAX",
-        "WEB_CONCURRENCY",
-        "RAILS_MAX_THREADS",
-    ] {
-        command.env_remove(name);
-    }
-    command
-}
-
-fn ended(command: &mut Command) -> Output {
-    let output = command.output().expect("the program runs");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{command:?}: {said}");
-    output
-}
-
-fn document(command: &mut Command) -> Value {
-    let output = ended(command);
-    serde_json::from_slice(&output.stdout).expect("a document")
-}
-
-/// Names of what was found, with the level.
-fn found(document: &Value) -> Vec<(String, String)> {
-    let findings = document["findings"].as_array().expect("findings");
-    let text = |value: &Value| value.as_str().expect("a text").to_owned();
-    let pair = |finding: &Value| (text(&finding["id"]), text(&finding["level"]));
-    findings.iter().map(pair).collect()
-}
-
-fn assert_found(document: &Value, id: &str) {
-    let found = found(document);
-    assert!(
-        found.iter().any(|(other, _)| other == id),
-        "{id}: {found:?}"
-    );
-}
-
-/// Facts only, in an empty folder.
-fn doctor(folder: &Path, arguments: &[&str]) -> Command {
-    let mut command = program();
-    command
-        .args(["doctor", "--json", "--measure", "no"])
-        .args(arguments)
-        .current_dir(folder);
-    command
-}
+use crate::support::{assert_found, cleared, doctor, document, ended, found, program};
 
 #[test]
 fn this_machine_has_no_alarm_above_low_and_facts_take_less_than_a_second() {
