@@ -46,13 +46,18 @@ pub(crate) struct Server {
 
 /// Starts this machine's MariaDB, or else the one of Debian 12, with its own defaults and an empty database.
 pub(crate) fn mariadb() -> Outcome<Server> {
+    mariadb_with(&[])
+}
+
+/// Starts the same with options of `mariadbd` after ours, which they override.
+pub(crate) fn mariadb_with(options: &[&str]) -> Outcome<Server> {
     let here = Place::Machine.has_mariadb();
-    start_mariadb(&Place::machine_or(here, &roots::BOOKWORM_MARIADB)?)
+    start_mariadb(&Place::machine_or(here, &roots::BOOKWORM_MARIADB)?, options)
 }
 
 /// Starts MariaDB 11.8.
 pub(crate) fn mariadb118() -> Outcome<Server> {
-    start_mariadb(&Place::in_root(&roots::TRIXIE)?)
+    start_mariadb(&Place::in_root(&roots::TRIXIE)?, &[])
 }
 
 /// Starts MySQL 9.
@@ -76,13 +81,21 @@ pub(crate) fn mysql() -> Outcome<Server> {
 
 /// Starts the newest PostgreSQL installed, or else the one of Debian 12, with an empty database.
 pub(crate) fn postgres() -> Outcome<Server> {
+    postgres_with(&[])
+}
+
+/// Starts the same with settings, each `name=value`.
+pub(crate) fn postgres_with(settings: &[&str]) -> Outcome<Server> {
     let here = Place::Machine.postgres_binaries().is_some();
-    start_postgres(&Place::machine_or(here, &roots::BOOKWORM_POSTGRES)?)
+    start_postgres(
+        &Place::machine_or(here, &roots::BOOKWORM_POSTGRES)?,
+        settings,
+    )
 }
 
 /// Starts PostgreSQL 18.
 pub(crate) fn postgres18() -> Outcome<Server> {
-    start_postgres(&Place::in_root(&roots::SID)?)
+    start_postgres(&Place::in_root(&roots::SID)?, &[])
 }
 
 /// Whether there is a PostgreSQL, on this machine or unpacked.
@@ -95,7 +108,7 @@ pub(crate) fn has_mariadb() -> bool {
     Place::Machine.has_mariadb() || roots::BOOKWORM_MARIADB.is_there()
 }
 
-fn start_mariadb(place: &Place) -> Outcome<Server> {
+fn start_mariadb(place: &Place, options: &[&str]) -> Outcome<Server> {
     let daemon = place.find("mariadbd", "mariadb-server-core")?;
     let install = place.find("mariadb-install-db", "mariadb-server-core")?;
     let client = place.find("mariadb", "mariadb-client-core")?;
@@ -111,7 +124,8 @@ fn start_mariadb(place: &Place) -> Outcome<Server> {
     ]);
     capture(make.current_dir(&home.folder))?;
     let port = free_port()?;
-    let arguments = mysql_arguments(&home, port)?;
+    let mut arguments = mysql_arguments(&home, port)?;
+    arguments.extend(options.iter().map(|option| (*option).to_owned()));
     let server = launch(place, mysql_url(port), home, "TERM", &daemon, &arguments)?;
     server.wait_until("MariaDB", || ask_mysql(place, &client, &server.home, port))?;
     Ok(server)
@@ -158,7 +172,7 @@ fn forget_disk(settings: &Path) -> Outcome<()> {
     written.map_err(|error| format!("cannot write {}: {error}", settings.display()))
 }
 
-fn start_postgres(place: &Place) -> Outcome<Server> {
+fn start_postgres(place: &Place, settings: &[&str]) -> Outcome<Server> {
     let binaries = place
         .postgres_binaries()
         .ok_or("there is no PostgreSQL server; install the package postgresql")?;
@@ -172,7 +186,9 @@ fn start_postgres(place: &Place) -> Outcome<Server> {
     forget_disk(&home.folder.join("data/postgresql.conf"))?;
     let sockets = home.inside.display().to_string();
     let listen = "listen_addresses=127.0.0.1";
-    let arguments = ["-D", &data, "-p", &port, "-k", &sockets, "-c", listen].map(str::to_owned);
+    let mut arguments = vec!["-D", &data, "-p", &port, "-k", &sockets, "-c", listen];
+    arguments.extend(settings.iter().flat_map(|setting| ["-c", setting]));
+    let arguments: Vec<String> = arguments.into_iter().map(str::to_owned).collect();
     let url = format!("postgres://hakaru:hakaru@127.0.0.1:{port}/hakaru");
     // SIGINT is PostgreSQL's "fast" stop; SIGTERM would wait for its clients.
     let program = binaries.join("postgres");

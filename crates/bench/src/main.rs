@@ -8,6 +8,7 @@ mod agent;
 mod apps;
 mod copy;
 mod counted;
+mod doctor;
 mod experiment;
 mod honesty;
 mod load;
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
     let ended = match arguments.first().map(String::as_str) {
         Some("advice") => advice::run(&arguments[1..]),
         Some("agent") => agent::run(&arguments[1..]),
+        Some("doctor") => doctor::run(&arguments[1..]),
         Some("experiment") => experiment::run(&arguments[1..]),
         Some("honesty") => honesty::run(&arguments[1..]),
         Some("load") => load::run(&arguments[1..]),
@@ -42,7 +44,7 @@ fn main() -> ExitCode {
         Some("tune") => tune::run(&arguments[1..]),
         Some("whatif") => whatif::run(&arguments[1..]),
         other => Err(format!(
-            "no benchmark is called {:?}; there are `advice`, `agent`, `experiment`, `honesty`, `load`, `profile`, `schema`, `solutions`, \
+            "no benchmark is called {:?}; there are `advice`, `agent`, `doctor`, `experiment`, `honesty`, `load`, `profile`, `schema`, `solutions`, \
              `try`, `tune` and `whatif`",
             other.unwrap_or("")
         )

@@ -63,6 +63,17 @@ fn measured(snapshot: &Snapshot) -> Vec<(Text, String)> {
         ),
         (text!("round trip over loopback"), time(m.loopback_ns)),
         (text!("write of 4 KB for good"), time(m.sync_ns)),
+        (
+            text!("the same at the end of a file"),
+            time(m.append_sync_ns),
+        ),
+        (text!("read of 16 KB from disk"), time(m.page_read_ns)),
+        (
+            text!("read of 8 KB from the kernel"),
+            time(m.cached_read_ns),
+        ),
+        (text!("SQLite commit, journal"), time(m.sqlite_rollback_ns)),
+        (text!("SQLite commit, WAL"), time(m.sqlite_wal_ns)),
         (text!("read of memory at random"), time(m.memory_ns)),
         (
             text!("reading memory in order"),

@@ -338,10 +338,20 @@ pub struct Measures {
     pub wake_ns: Option<f64>,
     /// A round trip over TCP on loopback.
     pub loopback_ns: Option<f64>,
-    /// `fdatasync` of 4 KB written over in the folder, the median.
+    /// `fdatasync` of 4 KB written over in the folder, the mean without the longest.
     pub sync_ns: Option<f64>,
     /// The longest of them.
     pub sync_max_ns: Option<f64>,
+    /// `fdatasync` of 4 KB added at the end of a file, as a binary log grows; likewise.
+    pub append_sync_ns: Option<f64>,
+    /// Reading 16 KB at random from the disk itself, past the kernel's cache; the median.
+    pub page_read_ns: Option<f64>,
+    /// Reading 8 KB at random from the kernel's cache; the median.
+    pub cached_read_ns: Option<f64>,
+    /// A commit of SQLite with a rollback journal and `synchronous = FULL`; the median.
+    pub sqlite_rollback_ns: Option<f64>,
+    /// A commit of SQLite with a write-ahead log and `synchronous = NORMAL`; the median.
+    pub sqlite_wal_ns: Option<f64>,
     /// Reading memory one after the other.
     pub bandwidth_bytes_per_s: Option<f64>,
     /// Reading memory at random, each address known only from the read before.

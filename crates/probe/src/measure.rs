@@ -4,13 +4,15 @@ mod interpreter;
 mod io;
 mod memory;
 mod noise;
+mod reads;
 mod speculation;
+mod sqlite;
 
 use std::path::Path;
 
 use crate::collect::Wanted;
 use doctor::Area;
-use doctor::snapshot::{Measures, Snapshot, Unseen};
+use doctor::snapshot::{DatabaseKind, Measures, Snapshot, Unseen};
 
 /// Measures everything and writes it into the snapshot.
 pub fn measure(wanted: &Wanted, snapshot: &mut Snapshot) {
@@ -39,6 +41,17 @@ pub fn measure(wanted: &Wanted, snapshot: &mut Snapshot) {
     }
     if wanted.has(Area::Disk) || wanted.has(Area::Database) {
         disk(&wanted.folder, &mut measures, unseen);
+        reads(&wanted.folder, &mut measures, unseen);
+    }
+    let kinds = snapshot.databases.iter().map(|database| database.kind);
+    if kinds.into_iter().any(|kind| kind == DatabaseKind::Sqlite) {
+        match sqlite::commits(&wanted.folder) {
+            Ok((rollback, wal)) => {
+                measures.sqlite_rollback_ns = Some(rollback);
+                measures.sqlite_wal_ns = Some(wal);
+            }
+            Err(why) => push(unseen, "cost of a commit of SQLite", why),
+        }
     }
     snapshot.measures = measures;
 }
@@ -85,10 +98,26 @@ fn disk(folder: &Path, measures: &mut Measures, unseen: &mut Vec<Unseen>) {
         Ok((median, max)) => {
             measures.sync_ns = Some(median);
             measures.sync_max_ns = Some(max);
+            measures.append_sync_ns = io::append_sync(folder).ok();
         }
         Err(error) => push(
             unseen,
             "cost of writing to disk for good",
+            format!("{}: {error}", folder.display()),
+        ),
+    }
+}
+
+fn reads(folder: &Path, measures: &mut Measures, unseen: &mut Vec<Unseen>) {
+    let result = reads::File::make(folder).and_then(|file| {
+        measures.cached_read_ns = Some(file.cached()?);
+        file.uncached()
+    });
+    match result {
+        Ok(ns) => measures.page_read_ns = Some(ns),
+        Err(error) => push(
+            unseen,
+            "cost of reading from disk",
             format!("{}: {error}", folder.display()),
         ),
     }

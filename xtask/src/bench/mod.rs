@@ -2,6 +2,7 @@
 
 mod advice;
 mod agent;
+mod doctor;
 mod load;
 pub(crate) mod program;
 mod schema;
@@ -24,6 +25,11 @@ const BENCHES: &[Bench] = &[
         "agent",
         "what the agent costs: CPU a request and throughput, with and without",
         agent::run_bench,
+    ),
+    (
+        "doctor",
+        "what doctor says that planted faults cost, beside what compare measures; --on NAME, --blocks N; root plants more",
+        doctor::run_bench,
     ),
     (
         "load",

@@ -26,7 +26,7 @@ pub(super) struct Tool {
     pub(super) by_hand: &'static str,
 }
 
-pub(super) const ALL: [Tool; 5] = [
+pub(super) const ALL: [Tool; 6] = [
     Tool {
         is_on_machine: || has("chromium"),
         name: "chromium",
@@ -78,6 +78,15 @@ pub(super) const ALL: [Tool; 5] = [
         holds: "Go 1.24 from Debian 13 (50 MB)",
         by_hand: "Go 1.24 or later",
     },
+    Tool {
+        is_on_machine: || has("mysqltuner") && has("mariadb-admin"),
+        name: "mysqltuner",
+        packages: &["mysqltuner", "mariadb-client", "perl"],
+        programs: &["usr/bin/perl", "usr/bin/mariadb", "usr/bin/mariadb-admin"],
+        scripts: &[("mysqltuner", MYSQLTUNER)],
+        holds: "mysqltuner with a client of MariaDB from Debian 13 (20 MB)",
+        by_hand: "mysqltuner and mariadb-client",
+    },
 ];
 
 /// Fonts and a library of sound lie in folders that Chromium knows by their installed path only.
@@ -99,6 +108,15 @@ exec perl '@ROOT@/usr/bin/callgrind_control' "$@"
 const NODE: &str = r#"#!/bin/sh
 exec unshare --user --map-root-user --mount sh -c 'mount --bind "$0" /usr/share && exec "$@"' \
     '@ROOT@/usr/share' '@ROOT@/usr/bin/node' "$@"
+"#;
+/// Perl looks for its modules in the folders of an installed package.
+const MYSQLTUNER: &str = r#"#!/bin/sh
+for folder in '@ROOT@'/usr/share/perl/5.* '@ROOT@'/usr/share/perl5 '@LIBRARIES@'/perl/5.* '@LIBRARIES@'/perl-base; do
+    PERL5LIB=${PERL5LIB:+$PERL5LIB:}$folder
+done
+export PERL5LIB
+exec '@ROOT@/usr/bin/perl' '@ROOT@/usr/bin/mysqltuner' --mysqlcmd '@ROOT@/usr/bin/mariadb' \
+    --mysqladmin '@ROOT@/usr/bin/mariadb-admin' "$@"
 "#;
 const NPM: &str = r#"#!/bin/sh
 exec node /usr/share/nodejs/npm/bin/npm-cli.js "$@"

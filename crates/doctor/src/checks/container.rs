@@ -169,7 +169,12 @@ fn quota(s: &Snapshot) -> Option<Found> {
             ));
         }
         let workers = (quota.floor() as u32).max(1);
-        let cost = Cost::Share(1.0 - quota / f64::from(seen));
+        // A process of Ruby uses one core at most; with an app known, its workers are what could run at once.
+        let usable = match &s.app {
+            Some(_) => super::app::workers(s).unwrap_or(1).clamp(1, seen),
+            None => seen,
+        };
+        let cost = Cost::Share((1.0 - quota / f64::from(usable)).max(0.0));
         let found = found.cost(cost).inferred();
         found
             .change(

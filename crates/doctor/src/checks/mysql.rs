@@ -275,9 +275,12 @@ fn buffer_pool(db: &Database, s: &Snapshot) -> Option<Found> {
         set(db, "innodb_buffer_pool_size", megabytes * 1048576.0),
         set(db, "innodb_buffer_pool_size", size),
     );
-    Some(match requests > 1e5 {
-        true => found.cost(Cost::Share(missed)),
-        false => found,
+    Some(match s.measures.page_read_ns.filter(|_| db.is_local) {
+        Some(ns) => found.cost(Cost::Each {
+            ns,
+            event: phrase!("page that is not in the pool"),
+        }),
+        None => found,
     })
 }
 
@@ -326,8 +329,9 @@ fn commit_syncs(db: &Database, s: &Snapshot) -> Option<Found> {
             .change(set(db, "sync_binlog", 100), set(db, "sync_binlog", 1))
             .safety(Safety::Durability);
         match sync {
+            // What the change saves: the binary log's part.
             Some(ns) => found.cost(Cost::Each {
-                ns: 2.0 * ns,
+                ns: s.measures.append_sync_ns.unwrap_or(ns),
                 event: phrase!("commit"),
             }),
             None => found,

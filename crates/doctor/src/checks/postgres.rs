@@ -442,8 +442,12 @@ fn shared_buffers(db: &Database, s: &Snapshot) -> Option<Found> {
         set(db, "shared_buffers", format!("{}kB", size / 1024.0)),
     )
     .needs(Needs::Restart);
-    Some(match hit + read > 1e5 {
-        true => found.cost(Cost::Share(missed)),
-        false => found,
+    // Most of what is not in them is in the kernel's cache.
+    Some(match s.measures.cached_read_ns.filter(|_| db.is_local) {
+        Some(ns) => found.cost(Cost::Each {
+            ns,
+            event: phrase!("block that is not in them"),
+        }),
+        None => found,
     })
 }

@@ -190,7 +190,7 @@ fn filter_expensive(s: &Snapshot) -> Option<Found> {
             phrase!("one filter: do not nest container engines, sandboxes and service managers that each install one"),
             phrase!("as before"),
         );
-        match s.measures.syscall_ns {
+        match s.measures.filter_syscall_ns {
             Some(ns) => found.cost(Cost::Each {
                 ns,
                 event: phrase!("system call"),

@@ -27,14 +27,16 @@ pub(super) const CHECKS: &[Check] = &[
                 ),
                 format!("PRAGMA journal_mode = {mode}"),
             );
-            Some(match s.measures.sync_ns {
-                // The journal, the file, and the journal's end.
-                Some(ns) => found.cost(Cost::Each {
-                    ns: 3.0 * ns,
-                    event: phrase!("commit"),
-                }),
-                None => found,
-            })
+            let measures = &s.measures;
+            Some(
+                match measures.sqlite_rollback_ns.zip(measures.sqlite_wal_ns) {
+                    Some((rollback, wal)) => found.cost(Cost::Each {
+                        ns: (rollback - wal).max(0.0),
+                        event: phrase!("commit"),
+                    }),
+                    None => found,
+                },
+            )
         }),
     },
     Check {

@@ -68,8 +68,8 @@ fn write_verdict(page: &mut String, number: usize, verdict: &Verdict, language: 
     let on = found
         .on
         .as_ref()
-        .map_or(String::new(), |on| format!("{on}: "));
-    page.push_str(&format!("{number}. {level}  {}{title}\n", one_line(&on)));
+        .map_or(String::new(), |on| format!("{}: ", one_line(on)));
+    page.push_str(&format!("{number}. {level}  {on}{title}\n"));
     for evidence in &found.evidence {
         page.push_str(&format!("   {}\n", shown(evidence)));
     }

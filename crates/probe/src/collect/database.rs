@@ -95,6 +95,13 @@ pub(super) fn read(url: &str, unseen: &mut Vec<Unseen>) -> Option<Database> {
             ask(&mut server, sqlite::QUESTIONS, &mut database, unseen);
         }
     }
+    database.name = name(&database);
+    database.round_trip_ns = round_trip(&mut server);
+    Some(database)
+}
+
+/// Its kind and version for people: `mariadb 10.11.14`.
+fn name(database: &Database) -> String {
     let kind = match database.kind {
         DatabaseKind::Mysql => "mysql",
         DatabaseKind::Mariadb => "mariadb",
@@ -106,9 +113,7 @@ pub(super) fn read(url: &str, unseen: &mut Vec<Unseen>) -> Option<Database> {
         .chars()
         .take_while(|letter| letter.is_ascii_digit() || *letter == '.')
         .collect();
-    database.name = format!("{kind} {number}").trim_end().to_owned();
-    database.round_trip_ns = round_trip(&mut server);
-    Some(database)
+    format!("{kind} {number}").trim_end().to_owned()
 }
 
 fn ask(

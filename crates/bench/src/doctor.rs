@@ -1,0 +1,272 @@
+//! What `hakaru doctor` says that a fault costs, beside what `hakaru compare` measures of the same fault, planted for real.
+//!
+//! Side A of each comparison has the fault, side B has not; a request of the app (`doctor/app.rb`) does one kind of work so many
+//! times. What doctor says of one event, times the events of a request, is what compare should find. `cargo xtask bench doctor`
+//! starts the servers; what changes the machine (control groups, loop devices, swap) needs root and is taken back.
+
+mod app;
+mod machine;
+mod plants;
+mod tuner;
+
+use std::error::Error;
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::options::{list, value};
+use app::App;
+use plants::{Events, Plant, Side};
+
+/// How far doctor's figure may be from compare's.
+const NEAR: f64 = 0.2;
+
+/// Where everything is.
+pub(crate) struct Bench {
+    hakaru: PathBuf,
+    folder: tempfile::TempDir,
+    /// Blocks of four measurements in each comparison.
+    blocks: u32,
+}
+
+/// One line of the result.
+struct Row {
+    name: &'static str,
+    finding: &'static str,
+    /// Milliseconds a request, or a factor.
+    stated: Option<f64>,
+    measured: Option<f64>,
+    note: String,
+}
+
+/// Runs it; whether each fault was found and each stated cost is near what was measured.
+pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
+    let hakaru = std::env::var_os("HAKARU_BENCH_PROGRAM")
+        .ok_or("HAKARU_BENCH_PROGRAM is not set; run it as `cargo xtask bench doctor`")?;
+    let bench = Bench {
+        hakaru: hakaru.into(),
+        folder: tempfile::tempdir()?,
+        blocks: value(arguments, "blocks", 5)?,
+    };
+    let wanted: Vec<String> = list(arguments, "on", "")?;
+    let mut held = true;
+    for (name, plant) in plants::ALL {
+        let is_wanted = wanted.iter().any(|one| one == name);
+        if !is_wanted && wanted.iter().any(|one| !one.is_empty()) {
+            continue;
+        }
+        let row = plant(&bench).and_then(|plant| bench.row(name, &plant));
+        held &= match row {
+            Ok(row) => row.say(),
+            Err(why) => {
+                println!("{name:16} could not be made here: {why}");
+                true
+            }
+        };
+    }
+    if wanted.iter().all(|one| one.is_empty() || one == "mysqltuner") {
+        held &= bench.tuner()?;
+    }
+    println!();
+    for (name, why) in machine::impossible() {
+        println!("{name:16} could not be made here: {why}");
+    }
+    Ok(held)
+}
+
+impl Row {
+    fn say(&self) -> bool {
+        let Row {
+            name,
+            finding,
+            stated,
+            measured,
+            note,
+        } = self;
+        let near = stated
+            .zip(*measured)
+            .map(|(stated, measured)| stated / measured - 1.0);
+        let number =
+            |value: &Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.3}"));
+        let off = near.map_or("no cost is stated".to_owned(), |off| {
+            format!("{:+.0} %", off * 100.0)
+        });
+        println!(
+            "{name:16} {finding:28} doctor {:>8}, compare {:>8}: {off}  {note}",
+            number(stated),
+            number(measured)
+        );
+        near.is_none_or(|off| off.abs() <= NEAR)
+    }
+}
+
+impl Bench {
+    fn row(&self, name: &'static str, plant: &Plant) -> Result<Row, Box<dyn Error>> {
+        let found = self.doctor(&plant.a)?;
+        finding(&found, plant.finding)
+            .ok_or_else(|| format!("{} was not found: {}", plant.finding, found["findings"]))?;
+        let mut row = Row {
+            name,
+            finding: plant.finding,
+            stated: None,
+            measured: None,
+            note: plant.note.to_owned(),
+        };
+        if matches!(plant.events, Events::FoundOnly) {
+            return Ok(row);
+        }
+        let before = self.stated(plant, &found)?;
+        let (a, b) = self.compare(plant)?;
+        // The machine changes meanwhile, so doctor looks again; what it says is between the two.
+        let after = self.stated(plant, &self.doctor(&plant.a)?)?;
+        row.stated = before
+            .zip(after)
+            .map(|(before, after)| (before * after).sqrt());
+        row.measured = Some(match plant.events {
+            Events::Factor | Events::FactorOfBoth => a / b,
+            _ => a - b,
+        });
+        row.note = format!("A {a:.3} ms, B {b:.3} ms a request; {}", row.note);
+        Ok(row)
+    }
+
+    /// MySQLTuner and doctor on the planted MariaDB.
+    fn tuner(&self) -> Result<bool, Box<dyn Error>> {
+        let side = plants::planted_mariadb()?;
+        println!("mysqltuner on the planted MariaDB:");
+        tuner::beside(&plants::server("MARIADB_PLANTED")?, &self.doctor(&side)?)
+    }
+
+    /// What a document predicts for the plant: milliseconds a request, or a factor.
+    fn stated(&self, plant: &Plant, document: &Value) -> Result<Option<f64>, Box<dyn Error>> {
+        let Some(found) = finding(document, plant.finding) else {
+            return Ok(None);
+        };
+        let each = found["cost"]["each_ns"].as_f64();
+        Ok(match &plant.events {
+            Events::FoundOnly => None,
+            Events::Each(events) => each.map(|ns| events * ns / 1e6),
+            Events::Counter(counter) => {
+                let events = self.growth(plant, counter)?;
+                each.map(|ns| events * ns / 1e6)
+            }
+            // Where others use the cores, side B does not have them either.
+            Events::Factor => {
+                let free = 1.0 - self.lost(&Side::default())?;
+                factor(found).map(|factor| (factor * free).max(1.0))
+            }
+            Events::FactorOfBoth => {
+                let a = document["snapshot"]["measures"]["noise"]["lost_share"].as_f64();
+                let b = self.lost(&plant.b)?;
+                a.map(|a| (1.0 - b) / (1.0 - a))
+            }
+        })
+    }
+
+    /// The share of its time that a busy loop loses to others on a side.
+    fn lost(&self, side: &Side) -> Result<f64, Box<dyn Error>> {
+        let mut side = side.clone();
+        side.doctor = vec!["--only".to_owned(), "cpu".to_owned()];
+        let document = self.doctor(&side)?;
+        let lost = document["snapshot"]["measures"]["noise"]["lost_share"].as_f64();
+        lost.ok_or_else(|| "no noise was measured".into())
+    }
+
+    /// What doctor finds on a side.
+    fn doctor(&self, side: &Side) -> Result<Value, Box<dyn Error>> {
+        let _load = side
+            .busy
+            .then(|| machine::Busy::start(machine::BUSY))
+            .transpose()?;
+        let mut command = Command::new("sh");
+        let line = format!("{} exec {} \"$0\" \"$@\"", side.before, side.through);
+        command
+            .args(["-c", &line])
+            .arg(&self.hakaru)
+            .args(["doctor", "--json"]);
+        command
+            .args(&side.doctor)
+            .current_dir(self.folder.path())
+            .env_remove("DATABASE_URL");
+        let output = command.output()?;
+        serde_json::from_slice(&output.stdout).map_err(|error| {
+            format!(
+                "doctor: {error}: {}",
+                String::from_utf8_lossy(&output.stderr)
+            )
+            .into()
+        })
+    }
+
+    /// Milliseconds of a request on both sides, by compare.
+    fn compare(&self, plant: &Plant) -> Result<(f64, f64), Box<dyn Error>> {
+        let app = App::new(plant)?;
+        let mut command = Command::new(&self.hakaru);
+        command.args([
+            "compare",
+            "--json",
+            "-c",
+            "1",
+            "--url",
+            &app.url(),
+            "--segment",
+            "600ms",
+            "--warmup",
+            "300ms",
+        ]);
+        command.args(["--blocks", &self.blocks.to_string()]);
+        command
+            .args([app.command(&plant.a), app.command(&plant.b)])
+            .current_dir(self.folder.path());
+        let output = command.output()?;
+        let said = String::from_utf8_lossy(&output.stderr);
+        let document: Value = serde_json::from_slice(&output.stdout)
+            .map_err(|error| format!("compare: {error}: {said}"))?;
+        let rows = document["rows"]
+            .as_array()
+            .ok_or_else(|| format!("no rows: {said}"))?;
+        let rate = rows
+            .iter()
+            .find(|row| row["metric"] == "rps")
+            .ok_or_else(|| format!("no rps: {rows:?}"))?;
+        let ms = |side: &str| {
+            rate[side]
+                .as_f64()
+                .map(|rate| 1000.0 / rate)
+                .ok_or("no rate")
+        };
+        Ok((ms("a")?, ms("b")?))
+    }
+
+    /// How much a counter of the server grows with a request.
+    fn growth(&self, plant: &Plant, counter: &str) -> Result<f64, Box<dyn Error>> {
+        const REQUESTS: u32 = 200;
+        let app = App::new(plant)?;
+        let running = app.start(&plant.a)?;
+        running.requests(REQUESTS)?;
+        let count = || -> Result<f64, Box<dyn Error>> {
+            let document = self.doctor(&plant.a)?;
+            let value = document["snapshot"]["databases"][0]["values"][counter].as_str();
+            Ok(value.ok_or("no such counter")?.parse()?)
+        };
+        let before = count()?;
+        running.requests(REQUESTS)?;
+        Ok((count()? - before) / f64::from(REQUESTS))
+    }
+}
+
+fn finding<'a>(document: &'a Value, id: &str) -> Option<&'a Value> {
+    document["findings"]
+        .as_array()?
+        .iter()
+        .find(|finding| finding["id"] == id)
+}
+
+/// How many times as long something takes by what a finding says.
+fn factor(finding: &Value) -> Option<f64> {
+    let share = finding["cost"]["share"]
+        .as_f64()
+        .map(|share| 1.0 / (1.0 - share));
+    finding["cost"]["factor"]["median"].as_f64().or(share)
+}

@@ -1,0 +1,50 @@
+# An app whose one request does one kind of WORK, COUNT times. Answers GET on 127.0.0.1:PORT, one connection after another.
+require "socket"
+require "uri"
+
+ROWS = 300_000
+count = Integer(ENV.fetch("COUNT", "1"))
+address = URI(ENV["DATABASE_URL"].to_s)
+
+def mysql(address)
+  require "mysql2"
+  Mysql2::Client.new(host: address.host, port: address.port, username: address.user, password: address.password, database: address.path[1..])
+end
+
+work = case ENV.fetch("WORK")
+       when "cpu" then -> { i = 0; i += 1 while i < 10_000 }
+       when "calls" then -> { Process.ppid }
+       when "mysql-read"
+         client = mysql(address)
+         -> { client.query("SELECT pad FROM facts WHERE id = #{rand(ROWS) + 1}").first }
+       when "mysql-commit"
+         client = mysql(address)
+         -> { client.query("UPDATE counts SET n = n + 1 WHERE id = 1") }
+       when "postgres-read"
+         require "pg"
+         client = PG.connect(ENV["DATABASE_URL"])
+         -> { client.exec("SELECT pad FROM facts WHERE id = #{rand(ROWS) + 1}").values }
+       when "sqlite-commit"
+         require "sqlite3"
+         file = SQLite3::Database.new(ENV.fetch("FILE"))
+         file.execute("PRAGMA synchronous = #{ENV.fetch("SYNCHRONOUS")}")
+         -> { file.execute("UPDATE counts SET n = n + 1 WHERE id = 1") }
+       when "sync"
+         file = File.open(ENV.fetch("FILE"), "r+b")
+         page = "x" * 4096
+         -> { file.pwrite(page, 4096 * rand(16)); file.fdatasync }
+       end
+
+server = TCPServer.new("127.0.0.1", Integer(ENV.fetch("PORT")))
+loop do
+  socket = server.accept
+  socket.setsockopt(Socket::IPPROTO_TCP, Socket::TCP_NODELAY, 1)
+  while (line = socket.gets)
+    next unless line == "\r\n"
+    count.times { work.call }
+    socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+  end
+  socket.close
+rescue Errno::ECONNRESET, Errno::EPIPE
+  socket&.close
+end

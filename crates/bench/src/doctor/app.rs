@@ -1,0 +1,121 @@
+//! The app that does one kind of work, as a process and as a command line.
+
+use std::error::Error;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
+use super::plants::{Plant, Side};
+
+const START_LIMIT: Duration = Duration::from_secs(20);
+
+/// Where it will answer, and what a request does.
+pub(super) struct App {
+    script: PathBuf,
+    port: u16,
+    work: &'static str,
+    count: u32,
+}
+
+/// It, running; ended when it is dropped.
+pub(super) struct Running {
+    child: Child,
+    port: u16,
+}
+
+impl App {
+    pub(super) fn new(plant: &Plant) -> Result<App, Box<dyn Error>> {
+        Ok(App {
+            script: script("app.rb"),
+            port: TcpListener::bind("127.0.0.1:0")?.local_addr()?.port(),
+            work: plant.work,
+            count: plant.count,
+        })
+    }
+
+    pub(super) fn url(&self) -> String {
+        format!("http://127.0.0.1:{}/", self.port)
+    }
+
+    /// A line for the shell that starts it on a side.
+    pub(super) fn command(&self, side: &Side) -> String {
+        let pairs = side
+            .env
+            .iter()
+            .map(|(name, value)| format!("{name}='{value}' "));
+        let busy = if side.busy {
+            super::machine::busy_line()
+        } else {
+            String::new()
+        };
+        format!(
+            "{} {busy} exec {} env {}WORK={} COUNT={} PORT={} ruby --disable-gems -rrubygems {}",
+            side.before,
+            side.through,
+            pairs.collect::<String>(),
+            self.work,
+            self.count,
+            self.port,
+            self.script.display()
+        )
+    }
+
+    pub(super) fn start(&self, side: &Side) -> Result<Running, Box<dyn Error>> {
+        let child = Command::new("sh")
+            .args(["-c", &self.command(side)])
+            .spawn()?;
+        let running = Running {
+            child,
+            port: self.port,
+        };
+        let deadline = Instant::now() + START_LIMIT;
+        while TcpStream::connect(("127.0.0.1", self.port)).is_err() {
+            if Instant::now() > deadline {
+                return Err("the app does not answer".into());
+            }
+            std::thread::yield_now();
+        }
+        Ok(running)
+    }
+}
+
+impl Running {
+    /// Sends so many requests, one after the other.
+    pub(super) fn requests(&self, count: u32) -> Result<(), Box<dyn Error>> {
+        let mut socket = TcpStream::connect(("127.0.0.1", self.port))?;
+        socket.set_read_timeout(Some(START_LIMIT))?;
+        let mut answer = [0; 4096];
+        for _ in 0..count {
+            socket.write_all(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")?;
+            if socket.read(&mut answer)? == 0 {
+                return Err("the app closed the connection".into());
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Makes the data of a side.
+pub(super) fn fill(env: &[(String, String)]) -> Result<(), Box<dyn Error>> {
+    let output = Command::new("ruby")
+        .arg(script("fill.rb"))
+        .envs(env.iter().cloned())
+        .output()?;
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(String::from_utf8_lossy(&output.stderr).into()),
+    }
+}
+
+fn script(name: &str) -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/src/doctor")).join(name)
+}

@@ -1,0 +1,26 @@
+# Makes what app.rb reads and writes: in DATABASE_URL, or in the SQLite file FILE with journal mode JOURNAL.
+require "uri"
+
+ROWS = 300_000
+address = URI(ENV["DATABASE_URL"].to_s)
+case address.scheme
+when "mysql2"
+  require "mysql2"
+  client = Mysql2::Client.new(host: address.host, port: address.port, username: address.user, password: address.password, database: address.path[1..])
+  client.query("CREATE TABLE facts (id INT PRIMARY KEY, pad CHAR(200) NOT NULL)")
+  (1..ROWS).each_slice(10_000) { |ids| client.query("INSERT INTO facts VALUES #{ids.map { |id| "(#{id}, REPEAT('x', 200))" }.join(",")}") }
+  client.query("CREATE TABLE counts (id INT PRIMARY KEY, n INT NOT NULL)")
+  client.query("INSERT INTO counts VALUES (1, 0)")
+when "postgres"
+  require "pg"
+  client = PG.connect(ENV["DATABASE_URL"])
+  client.exec("CREATE TABLE facts (id INT PRIMARY KEY, pad CHAR(200) NOT NULL)")
+  client.exec("INSERT INTO facts SELECT n, repeat('x', 200) FROM generate_series(1, #{ROWS}) n")
+  client.exec("VACUUM ANALYZE facts")
+else
+  require "sqlite3"
+  file = SQLite3::Database.new(ENV.fetch("FILE"))
+  file.execute("PRAGMA journal_mode = #{ENV.fetch("JOURNAL")}")
+  file.execute("CREATE TABLE counts (id INTEGER PRIMARY KEY, n INTEGER NOT NULL)")
+  file.execute("INSERT INTO counts VALUES (1, 0)")
+end

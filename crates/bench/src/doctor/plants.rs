@@ -1,0 +1,288 @@
+//! The faults, one function each.
+
+use std::any::Any;
+use std::error::Error;
+use std::fs;
+
+use super::Bench;
+use super::app::fill;
+use super::machine::{Group, SlowDisk, Swapped};
+
+/// How the events of a request are counted.
+pub(super) enum Events {
+    /// No cost is stated, or none in time.
+    FoundOnly,
+    /// So many in each request.
+    Each(f64),
+    /// As this counter of the server grows.
+    Counter(&'static str),
+    /// None: the cost is a factor.
+    Factor,
+    /// The same where the sides differ by more or less of the same fault.
+    FactorOfBoth,
+}
+
+/// A fault, made.
+pub(super) struct Plant {
+    pub(super) finding: &'static str,
+    pub(super) work: &'static str,
+    pub(super) count: u32,
+    pub(super) events: Events,
+    pub(super) a: Side,
+    pub(super) b: Side,
+    pub(super) note: &'static str,
+    /// What takes the fault back when it is dropped.
+    pub(super) keep: Vec<Box<dyn Any>>,
+}
+
+/// One side of the comparison.
+#[derive(Clone, Default)]
+pub(super) struct Side {
+    pub(super) env: Vec<(String, String)>,
+    /// For the shell, before the app and before doctor.
+    pub(super) before: String,
+    /// Words in front of the command of the app and of doctor.
+    pub(super) through: String,
+    /// Flags of doctor.
+    pub(super) doctor: Vec<String>,
+    /// Whether other programs use the cores meanwhile.
+    pub(super) busy: bool,
+}
+
+type Make = fn(&Bench) -> Result<Plant, Box<dyn Error>>;
+
+/// All of them, by the name on the command line.
+pub(super) const ALL: [(&str, Make); 12] = [
+    ("pool", pool),
+    ("binlog", binlog),
+    ("shared-buffers", shared_buffers),
+    ("page-cost", page_cost),
+    ("journal", journal),
+    ("loop-device", loop_device),
+    ("quota", quota),
+    ("neighbours", neighbours),
+    ("filters", filters),
+    ("files", files),
+    ("arenas", arenas),
+    ("swap", swap),
+];
+
+impl Side {
+    fn of(env: &[(&str, String)], doctor: &[&str]) -> Side {
+        Side {
+            env: env
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), value.clone()))
+                .collect(),
+            doctor: doctor.iter().map(|word| (*word).to_owned()).collect(),
+            ..Side::default()
+        }
+    }
+
+    fn after(mut self, line: impl Into<String>) -> Side {
+        self.before = line.into();
+        self
+    }
+}
+
+impl Plant {
+    fn new(finding: &'static str, work: &'static str, count: u32, a: Side, b: Side) -> Plant {
+        Plant {
+            finding,
+            work,
+            count,
+            events: Events::FoundOnly,
+            a,
+            b,
+            note: "",
+            keep: Vec::new(),
+        }
+    }
+
+    fn events(mut self, events: Events) -> Plant {
+        self.events = events;
+        self
+    }
+}
+
+/// A server of the benchmark: the planted one, or the one without the fault.
+pub(super) fn server(name: &str) -> Result<String, Box<dyn Error>> {
+    let variable = format!("HAKARU_BENCH_{name}");
+    Ok(std::env::var(&variable)
+        .map_err(|_| format!("{variable} is not set; run it as `cargo xtask bench doctor`"))?)
+}
+
+/// Both servers of a kind, filled once.
+fn servers(kind: &str) -> Result<[Side; 2], Box<dyn Error>> {
+    let side = |which: &str| -> Result<Side, Box<dyn Error>> {
+        let url = server(&format!("{kind}_{which}"))?;
+        let side = Side::of(
+            &[("DATABASE_URL", url.clone())],
+            &["--only", "database", "--database", &url],
+        );
+        // The second plant on a server finds its tables there.
+        match fill(&side.env) {
+            Err(why) if !why.to_string().contains("exists") => Err(why),
+            _ => Ok(side),
+        }
+    };
+    Ok([side("PLANTED")?, side("HEALTHY")?])
+}
+
+/// The planted MariaDB, filled.
+pub(super) fn planted_mariadb() -> Result<Side, Box<dyn Error>> {
+    let [planted, _] = servers("MARIADB")?;
+    Ok(planted)
+}
+
+fn pool(_: &Bench) -> Result<Plant, Box<dyn Error>> {
+    let [a, b] = servers("MARIADB")?;
+    Ok(
+        Plant::new("mysql.buffer-pool-small", "mysql-read", 50, a, b)
+            .events(Events::Counter("Innodb_buffer_pool_reads")),
+    )
+}
+
+fn binlog(_: &Bench) -> Result<Plant, Box<dyn Error>> {
+    let [a, b] = servers("MARIADB")?;
+    Ok(Plant::new("mysql.commit-syncs", "mysql-commit", 10, a, b).events(Events::Each(10.0)))
+}
+
+fn shared_buffers(_: &Bench) -> Result<Plant, Box<dyn Error>> {
+    let [a, b] = servers("POSTGRES")?;
+    Ok(
+        Plant::new("postgres.shared-buffers-small", "postgres-read", 400, a, b)
+            .events(Events::Counter("(blocks read)")),
+    )
+}
+
+fn page_cost(_: &Bench) -> Result<Plant, Box<dyn Error>> {
+    let [a, b] = servers("POSTGRES")?;
+    let mut plant = Plant::new("postgres.random-page-cost", "postgres-read", 1, a, b);
+    plant.note = "costs only where it changes a plan";
+    Ok(plant)
+}
+
+fn journal(bench: &Bench) -> Result<Plant, Box<dyn Error>> {
+    let side = |journal: &str, synchronous: &str| -> Result<Side, Box<dyn Error>> {
+        let file = bench.folder.path().join(format!("{journal}.sqlite3"));
+        let url = format!("sqlite:{}", file.display());
+        let file = ("FILE", file.display().to_string());
+        fill(&Side::of(&[file.clone(), ("JOURNAL", journal.to_owned())], &[]).env)?;
+        Ok(Side::of(
+            &[file, ("SYNCHRONOUS", synchronous.to_owned())],
+            &["--only", "database", "--database", &url],
+        ))
+    };
+    let (a, b) = (side("delete", "full")?, side("wal", "normal")?);
+    Ok(Plant::new("sqlite.rollback-journal", "sqlite-commit", 5, a, b).events(Events::Each(5.0)))
+}
+
+fn loop_device(bench: &Bench) -> Result<Plant, Box<dyn Error>> {
+    const WRITES_PER_S: u32 = 40;
+    let disk = SlowDisk::make(bench.folder.path(), WRITES_PER_S)?;
+    let side = |folder: &std::path::Path| -> Result<Side, Box<dyn Error>> {
+        let file = folder.join("written");
+        fs::write(&file, vec![1; 65_536])?;
+        let folder = folder.display().to_string();
+        Ok(Side::of(
+            &[("FILE", file.display().to_string())],
+            &["--only", "disk", "--folder", &folder],
+        ))
+    };
+    let (a, b) = (side(&disk.folder)?, side(bench.folder.path())?);
+    let mut plant = Plant::new("disk.sync-slow", "sync", 3, a, b).events(Events::Each(3.0));
+    plant.keep.push(Box::new(disk));
+    Ok(plant)
+}
+
+fn quota(bench: &Bench) -> Result<Plant, Box<dyn Error>> {
+    let group = Group::of_quota(0.5)?;
+    // One process of Ruby can use one core.
+    let app = bench.folder.path().join("one");
+    fs::create_dir_all(app.join("config"))?;
+    fs::write(app.join("config/puma.rb"), "workers 0\nthreads 1, 1\n")?;
+    let app = app.display().to_string();
+    let a = Side::of(&[], &["--only", "container", "--folder", &app]).after(group.enter());
+    let mut plant = Plant::new(
+        "container.quota-below-cores",
+        "cpu",
+        100,
+        a,
+        Side::default(),
+    )
+    .events(Events::Factor);
+    plant.keep.push(Box::new(group));
+    Ok(plant)
+}
+
+fn neighbours(_: &Bench) -> Result<Plant, Box<dyn Error>> {
+    let b = Side::of(&[], &["--only", "cpu"]);
+    let a = Side {
+        busy: true,
+        ..b.clone()
+    };
+    Ok(Plant::new("cpu.busy-neighbour", "cpu", 400, a, b).events(Events::FactorOfBoth))
+}
+
+fn filters(_: &Bench) -> Result<Plant, Box<dyn Error>> {
+    const CALLS: u32 = 100_000;
+    let b = Side::of(&[], &["--only", "cpu"]);
+    let mut a = b.clone();
+    let nested = concat!(env!("CARGO_MANIFEST_DIR"), "/src/doctor/filtered.rb");
+    a.through = format!("ruby {nested} 6");
+    Ok(Plant::new("cpu.filter-expensive", "calls", CALLS, a, b)
+        .events(Events::Each(f64::from(CALLS))))
+}
+
+fn files(_: &Bench) -> Result<Plant, Box<dyn Error>> {
+    let a = Side::of(&[], &["--only", "limits", "--measure", "no"]).after("ulimit -n 64;");
+    let mut plant = Plant::new("limits.files", "cpu", 1, a, Side::default());
+    plant.note = "costs failed requests, not time";
+    Ok(plant)
+}
+
+fn arenas(bench: &Bench) -> Result<Plant, Box<dyn Error>> {
+    let app = bench.folder.path().join("eight");
+    fs::create_dir_all(app.join("config"))?;
+    fs::write(app.join("config/puma.rb"), "threads 8, 8\n")?;
+    let a = Side::of(
+        &[],
+        &[
+            "--only",
+            "ruby",
+            "--measure",
+            "no",
+            "--folder",
+            &app.display().to_string(),
+        ],
+    );
+    let mut plant = Plant::new(
+        "ruby.malloc-arenas",
+        "cpu",
+        1,
+        a.after("unset MALLOC_ARENA_MAX;"),
+        Side::default(),
+    );
+    plant.note = "costs memory, not time";
+    Ok(plant)
+}
+
+fn swap(bench: &Bench) -> Result<Plant, Box<dyn Error>> {
+    let swapped = Swapped::make(bench.folder.path())?;
+    let a = Side::of(
+        &[],
+        &[
+            "--only",
+            "memory",
+            "--measure",
+            "no",
+            "--pid",
+            &swapped.pid().to_string(),
+        ],
+    );
+    let mut plant = Plant::new("memory.process-swapped", "cpu", 1, a, Side::default());
+    plant.note = "costs when the memory is touched again";
+    plant.keep.push(Box::new(swapped));
+    Ok(plant)
+}

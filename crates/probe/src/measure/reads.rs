@@ -1,0 +1,67 @@
+//! Reading pages at random from a file without a name: from the kernel's cache, and past it from the disk itself.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use rustix::fs::OFlags;
+
+/// Larger than what a disk reads ahead, small enough to be written in a moment.
+const BYTES: usize = 16 << 20;
+/// A page of InnoDB and of PostgreSQL.
+const UNCACHED: usize = 16 << 10;
+const CACHED: usize = 8 << 10;
+/// Direct reads go to addresses in memory that are multiples of this.
+const ALIGNED: usize = 4096;
+const TIMES: u64 = 200;
+const DEADLINE: Duration = Duration::from_millis(500);
+
+/// The file.
+pub(super) struct File(fs::File);
+
+impl File {
+    /// Writes it, for good, so that reading it past the cache waits for no writing.
+    pub(super) fn make(folder: &Path) -> io::Result<File> {
+        let file = tempfile::tempfile_in(folder)?;
+        let part = vec![1; 1 << 20];
+        for at in 0..BYTES / part.len() {
+            file.write_all_at(&part, (at * part.len()) as u64)?;
+        }
+        file.sync_all()?;
+        Ok(File(file))
+    }
+
+    /// Nanoseconds for 8 KB from the cache, the median.
+    pub(super) fn cached(&self) -> io::Result<f64> {
+        self.median(CACHED)
+    }
+
+    /// Nanoseconds for 16 KB from the disk, the median.
+    pub(super) fn uncached(&self) -> io::Result<f64> {
+        let flags = rustix::fs::fcntl_getfl(&self.0)?;
+        rustix::fs::fcntl_setfl(&self.0, flags | OFlags::DIRECT)?;
+        self.median(UNCACHED)
+    }
+
+    fn median(&self, bytes: usize) -> io::Result<f64> {
+        let mut memory = vec![0; bytes + ALIGNED];
+        let start = memory.as_ptr().align_offset(ALIGNED);
+        let page = &mut memory[start..start + bytes];
+        let begin_of_all = Instant::now();
+        let mut times = Vec::new();
+        let mut at = 1_u64;
+        for _ in 0..TIMES {
+            // A full period needs an odd increment and a multiplier of the form 4n + 1.
+            at = (at.wrapping_mul(1_664_525).wrapping_add(1_013_904_223)) % (BYTES / bytes) as u64;
+            let begin = Instant::now();
+            self.0.read_exact_at(page, at * bytes as u64)?;
+            times.push(begin.elapsed().as_nanos() as f64);
+            if begin_of_all.elapsed() > DEADLINE {
+                break;
+            }
+        }
+        Ok(stats::median(&times).unwrap_or_default())
+    }
+}

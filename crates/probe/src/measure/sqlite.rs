@@ -1,0 +1,42 @@
+//! What a commit of SQLite costs in a folder, in a file of its own that is removed again.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use rusqlite::Connection;
+
+const TIMES: i64 = 20;
+const DEADLINE: Duration = Duration::from_secs(1);
+
+/// Nanoseconds of a commit with a rollback journal and with a write-ahead log, the medians.
+pub(super) fn commits(folder: &Path) -> Result<(f64, f64), String> {
+    let scratch = tempfile::Builder::new()
+        .prefix(".hakaru-doctor-")
+        .tempdir_in(folder)
+        .map_err(|error| format!("{}: {error}", folder.display()))?;
+    let time = |journal: &str, synchronous: &str| {
+        let file = scratch.path().join(format!("{journal}.sqlite3"));
+        commit(&file, journal, synchronous).map_err(|error| error.to_string())
+    };
+    Ok((time("delete", "full")?, time("wal", "normal")?))
+}
+
+fn commit(file: &Path, journal: &str, synchronous: &str) -> rusqlite::Result<f64> {
+    let database = Connection::open(file)?;
+    database.pragma_update(None, "journal_mode", journal)?;
+    database.pragma_update(None, "synchronous", synchronous)?;
+    database.execute_batch(
+        "CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER); INSERT INTO t VALUES (1, 0)",
+    )?;
+    let mut times = Vec::new();
+    let begin_of_all = Instant::now();
+    for n in 0..TIMES {
+        let begin = Instant::now();
+        database.execute("UPDATE t SET n = ?1 WHERE id = 1", [n])?;
+        times.push(begin.elapsed().as_nanos() as f64);
+        if begin_of_all.elapsed() > DEADLINE {
+            break;
+        }
+    }
+    Ok(stats::median(&times).unwrap_or_default())
+}
