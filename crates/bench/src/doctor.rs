@@ -65,7 +65,10 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
             }
         };
     }
-    if wanted.iter().all(|one| one.is_empty() || one == "mysqltuner") {
+    if wanted
+        .iter()
+        .all(|one| one.is_empty() || one == "mysqltuner")
+    {
         held &= bench.tuner()?;
     }
     println!();
@@ -211,7 +214,7 @@ impl Bench {
             "--url",
             &app.url(),
             "--segment",
-            "600ms",
+            "1s",
             "--warmup",
             "300ms",
         ]);

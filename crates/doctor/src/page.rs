@@ -4,7 +4,7 @@ mod html;
 mod terminal;
 
 pub use html::html;
-pub use terminal::{comparison, list, terminal};
+pub use terminal::{comparison, list, markdown, terminal};
 
 use figures::numbers;
 use words::{Text, text};

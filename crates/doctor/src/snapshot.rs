@@ -29,6 +29,18 @@ pub struct Snapshot {
     pub unseen: Vec<Unseen>,
 }
 
+impl Snapshot {
+    /// As JSON, for a recording.
+    pub fn json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// Of such a text; `None` where there is none, or of another make.
+    pub fn of_json(text: &str) -> Option<Snapshot> {
+        serde_json::from_str(text).ok()
+    }
+}
+
 /// Something that could not be read or measured.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]

@@ -4,6 +4,7 @@
 //! up, [`Prepared::measure`] from there to the facts.
 
 mod facts;
+mod machine;
 mod recorder;
 
 use std::ops::ControlFlow;
@@ -23,6 +24,7 @@ use crate::lifecycle::{self, Load, ProjectLock, Purpose, RunningApp, Subject};
 use crate::observer::{Context, Phase};
 use crate::settings::Settings;
 use crate::workspace::RunFolders;
+use machine::Machine;
 use recorder::{Recorded, Recorder};
 
 pub(crate) use recorder::not_kept;
@@ -95,6 +97,7 @@ impl<'a> Prepared<'a> {
         let (settings, context) = (self.settings, self.context);
         let mut app = self.app.running;
         let meta = facts::meta(settings, &self.scenario);
+        let machine = Machine::look(settings, &app.pids());
         let recorder = Recorder::start(recorder::Start {
             kept: self.lock.kept,
             meta: meta.clone(),
@@ -107,6 +110,7 @@ impl<'a> Prepared<'a> {
             context: context.clone(),
         })?;
         let loaded = load(settings, &self.scenario, &mut app, &recorder, context);
+        let machine = machine.end();
         let Recorded {
             mut recording,
             writer,
@@ -126,6 +130,7 @@ impl<'a> Prepared<'a> {
         let died = app.exited();
         let tail = app.log_tail();
         recording.meta = meta;
+        recording.machine = machine;
         recording.troubles = self.troubles;
         recording.troubles.extend(met);
         facts::of_load(&mut recording, loaded.map_err(Failure::failed)?);

@@ -13,6 +13,13 @@ pub enum Exact {
     Variables(Vec<(String, String)>),
     /// Arguments of the shell's `ulimit`, before the app starts.
     Ulimit(String),
+    /// A setting of PostgreSQL that a session may have for itself, so that it can be tried while the server stays as it is.
+    PostgresSetting {
+        /// Its name.
+        name: &'static str,
+        /// Its value, without blanks and quotation marks.
+        value: &'static str,
+    },
     /// Anything else, for people: a statement, a line of code or of a configuration.
     Text(String),
 }
@@ -92,6 +99,10 @@ impl fmt::Display for Exact {
                 f.write_str(&pairs.join(" "))
             }
             Exact::Ulimit(arguments) => write!(f, "ulimit {arguments}"),
+            Exact::PostgresSetting { name, value } => write!(
+                f,
+                "ALTER SYSTEM SET {name} = '{value}'; SELECT pg_reload_conf()"
+            ),
         }
     }
 }
@@ -126,6 +137,12 @@ mod tests {
             "CREATE INDEX a ON b (c)",
             true,
         );
+        let setting = Exact::PostgresSetting {
+            name: "work_mem",
+            value: "32MB",
+        };
+        let statement = "ALTER SYSTEM SET work_mem = '32MB'; SELECT pg_reload_conf()";
+        check(setting, statement, true);
         check("SELECT 1".into(), "SELECT 1", false);
     }
 }

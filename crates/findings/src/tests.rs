@@ -3,6 +3,7 @@
 mod acts;
 mod costs;
 mod inside;
+mod machine;
 mod outside;
 mod settings;
 mod sql;

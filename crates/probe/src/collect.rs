@@ -60,6 +60,11 @@ pub fn collect(wanted: &Wanted) -> Snapshot {
     snapshot
 }
 
+/// The control group of a process, as it is now.
+pub fn control_group(pid: u32) -> Option<doctor::snapshot::Group> {
+    group::read(&format!("/proc/{pid}"), &mut Vec::new())
+}
+
 /// A small file without blanks at its ends; `None` when it is not there or not readable.
 fn file(path: impl AsRef<Path>) -> Option<String> {
     Some(fs::read_to_string(path).ok()?.trim().to_owned())

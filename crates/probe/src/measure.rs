@@ -56,6 +56,17 @@ pub fn measure(wanted: &Wanted, snapshot: &mut Snapshot) {
     snapshot.measures = measures;
 }
 
+/// Measures what mitigations cost, where the process runs with any: of interest to a run, which has no seconds to spare.
+pub fn mitigations(wanted: &Wanted, snapshot: &mut Snapshot) {
+    let process = &snapshot.process;
+    let is = |text: &Option<String>, end: &str| text.as_ref().is_some_and(|it| it.ends_with(end));
+    let on = is(&process.store_bypass, "mitigated") || is(&process.indirect_branch, "disabled");
+    if on && snapshot.ruby.is_some() {
+        let program = crate::collect::ruby_program(&wanted.command);
+        speculation::ruby(program, &mut snapshot.measures, &mut snapshot.unseen);
+    }
+}
+
 fn cpu(measures: &mut Measures, unseen: &mut Vec<Unseen>) {
     measures.clock_ns = io::clock();
     measures.syscall_ns = io::syscall();

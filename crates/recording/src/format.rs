@@ -23,7 +23,7 @@ use wire::{Reader, Wire, Writer};
 /// First bytes of every piece.
 pub const MAGIC: [u8; 4] = *b"HKRC";
 /// The version this program writes, and the newest it reads.
-pub const VERSION: u16 = 7;
+pub const VERSION: u16 = 8;
 /// The oldest version it reads.
 const VERSION_MIN: u16 = 1;
 
@@ -72,6 +72,8 @@ pub struct Summary {
     pub answers: Vec<AnswerFacts>,
     /// What the database server said of itself. Since version 2.
     pub database: Option<DatabaseFacts>,
+    /// What `hakaru doctor` reads, as JSON. Since version 8.
+    pub machine: String,
 }
 
 /// Why bytes are no piece of a recording.
@@ -155,6 +157,7 @@ impl Summary {
             troubles: recording.troubles.clone(),
             answers: recording.answers.clone(),
             database: recording.database.clone(),
+            machine: recording.machine.clone(),
         }
     }
 
@@ -215,6 +218,7 @@ impl Recording {
         self.troubles = summary.troubles;
         self.answers = summary.answers;
         self.database = summary.database;
+        self.machine = summary.machine;
     }
 }
 

@@ -79,6 +79,8 @@ pub struct Recording {
     pub explained: Vec<ExplainedStatement>,
     /// What the database server said of itself; `None` without one, and when it could not be asked.
     pub database: Option<DatabaseFacts>,
+    /// The snapshot of machine, process, Ruby, app and database that `hakaru doctor` looks at, as JSON; empty where none was taken.
+    pub machine: String,
     /// What the heads of the answers said, by request line and status.
     pub answers: Vec<AnswerFacts>,
     /// One example for each kind of failed request.

@@ -222,7 +222,7 @@ fn neighbours(_: &Bench) -> Result<Plant, Box<dyn Error>> {
         busy: true,
         ..b.clone()
     };
-    Ok(Plant::new("cpu.busy-neighbour", "cpu", 400, a, b).events(Events::FactorOfBoth))
+    Ok(Plant::new("cpu.busy-neighbour", "cpu", 50, a, b).events(Events::FactorOfBoth))
 }
 
 fn filters(_: &Bench) -> Result<Plant, Box<dyn Error>> {

@@ -153,7 +153,7 @@ pub(super) const CHECKS: &[Check] = &[
         why: phrase!(
             "before 7.0 a kept connection can stay on a busy thread while others are idle: long tails"
         ),
-        source: "https://github.com/puma/puma/issues/3487; Puma 7.0 history",
+        source: "https://github.com/puma/puma/issues/3678; Puma 7.0 history",
         look: Look::Whole(|s| {
             let version = app(s)?.gems.get("puma")?;
             let level = if release(version) < (5, 6) {
@@ -178,11 +178,11 @@ pub(super) const CHECKS: &[Check] = &[
         why: phrase!(
             "7.2 brought YJIT by default and fewer threads, 8.0 a faster router and SQLite defaults"
         ),
-        source: "https://rubyonrails.org/maintenance (7.2 ended 2026-08)",
+        source: "https://guides.rubyonrails.org/maintenance_policy.html (two years of security fixes: 8.0 ended 2026-11-07)",
         look: Look::Whole(|s| {
             let gems = &app(s)?.gems;
             let version = gems.get("rails").or_else(|| gems.get("railties"))?;
-            (release(version) < (7, 2)).then(|| {
+            (release(version) < (8, 1)).then(|| {
                 Found::new(Level::Low, format!("rails {version}"))
                     .change(
                         phrase!("bundle update rails, one minor version at a time"),
@@ -352,8 +352,8 @@ pub(super) const CHECKS: &[Check] = &[
         id: "app.json-pure",
         area: Area::App,
         title: phrase!("JSON is read and written by Ruby code"),
-        why: phrase!("json_pure takes ten times as long as the native json"),
-        source: "https://github.com/ruby/json (json_pure is the variant in Ruby)",
+        why: phrase!("json_pure takes several times as long as the native json"),
+        source: "https://github.com/ruby/json (the native variant is faster than the one in Ruby)",
         look: Look::Whole(|s| {
             let version = app(s)?.gems.get("json_pure")?;
             Some(

@@ -16,14 +16,27 @@ pub(super) const CHECKS: &[Check] = &[
         why: phrase!(
             "faults that were found since stay, and with them the slowness that was mended"
         ),
-        source: "https://www.postgresql.org/support/versioning/ https://mariadb.org/about/#maintenance-policy https://endoflife.date/mysql",
+        source: "https://www.postgresql.org/support/versioning/ (14 ended 2026-11-12) https://mariadb.org/about/#maintenance-policy https://endoflife.date/mysql (8.0 ended 2026-04)",
         look: Look::Databases(&[Mysql, Mariadb, Postgres], |db, _| {
             let oldest = match db.kind {
                 Mysql => (8, 4),
                 Mariadb => (10, 11),
-                _ => (14, 0),
+                _ => (15, 0),
             };
-            (db.release() < oldest && db.release().0 > 0).then(|| {
+            // Between its long-term versions MariaDB has ones that end after a quarter or half of a year.
+            const SHORT: [(u32, u32); 9] = [
+                (11, 0),
+                (11, 1),
+                (11, 2),
+                (11, 3),
+                (11, 5),
+                (11, 6),
+                (11, 7),
+                (12, 0),
+                (12, 1),
+            ];
+            let is_short = db.kind == Mariadb && SHORT.contains(&db.release());
+            (is_short || db.release() < oldest && db.release().0 > 0).then(|| {
                 Found::new(Level::Low, text!("version {version}", version = db.version))
                     .change(
                         text!(
@@ -173,9 +186,9 @@ pub(super) const CHECKS: &[Check] = &[
         area: Area::Database,
         title: phrase!("the numbers of a table are nearly used up"),
         why: phrase!("at the end no row can be added"),
-        source: "pgHero sequence_danger (70 %); sys.schema_auto_increment_columns",
+        source: "pgHero sequence_danger (90 %; here from 70 %, since changing the type of a large table takes long); sys.schema_auto_increment_columns",
         look: Look::Databases(&[Mysql, Mariadb, Postgres], |db, _| {
-            let found = listed(db, "numbers nearly used up", Level::High)?;
+            let found = listed(db, "numbers nearly used up", Level::Medium)?;
             Some(found.change(phrase!("ALTER TABLE … the column to BIGINT"), ""))
         }),
     },

@@ -188,3 +188,18 @@ pub fn comparison(comparison: &Comparison, language: Language) -> String {
 fn padded(name: &str) -> String {
     format!("{name}{}", " ".repeat(NAMES.saturating_sub(width(name))))
 }
+
+/// The table of all checks for `docs/doctor.md`.
+pub fn markdown() -> String {
+    let mut page = String::from("| check | what it finds | source |\n|---|---|---|\n");
+    for check in checks::all() {
+        let cell = |text: &str| text.replace('|', "\\|");
+        page.push_str(&format!(
+            "| `{}` | {} | {} |\n",
+            check.id,
+            cell(check.title.english()),
+            cell(check.source)
+        ));
+    }
+    page
+}

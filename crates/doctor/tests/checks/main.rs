@@ -138,3 +138,18 @@ fn is_code(text: &str) -> bool {
     .iter()
     .any(|begin| text.starts_with(begin))
 }
+
+/// `HAKARU_BLESS=1` writes the table anew.
+#[test]
+fn the_documentation_lists_every_check_with_its_source() {
+    const HEADING: &str = "\n## Every check\n\n";
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/doctor.md");
+    let text = std::fs::read_to_string(path).expect("the documentation");
+    let (before, table) = text.split_once(HEADING).expect("the heading");
+    let wanted = doctor::page::markdown();
+    if std::env::var_os("HAKARU_BLESS").is_some() {
+        std::fs::write(path, format!("{before}{HEADING}{wanted}")).expect("written");
+    } else {
+        assert_eq!(table, wanted, "HAKARU_BLESS=1 writes it anew");
+    }
+}

@@ -139,7 +139,7 @@ pub const CASES: &[Case] = &[
     (
         "app.rails-end-of-life",
         |s| gem(s, "rails", "6.1.7"),
-        |s| gem(s, "rails", "7.2.2"),
+        |s| gem(s, "rails", "8.1.0"),
     ),
     (
         "app.workers-above-cores",

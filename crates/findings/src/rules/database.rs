@@ -40,7 +40,7 @@ struct Advice {
     why: Text,
     evidence: Vec<Text>,
     remedy: Text,
-    exact: Option<String>,
+    exact: Option<Exact>,
     gain: Text,
     share: f64,
     confidence: Confidence,
@@ -56,7 +56,7 @@ impl From<Advice> for Finding {
             evidence: advice.evidence,
             remedy: Remedy {
                 text: advice.remedy,
-                exact: advice.exact.map(Exact::Text),
+                exact: advice.exact,
                 safety: Safety::Careful,
             },
             estimated_gain: advice.gain,

@@ -19,6 +19,7 @@ mod hot_method;
 mod io_calls;
 mod large_bodies;
 mod locks;
+mod machine;
 mod memory_growth;
 mod memory_limit;
 mod missing_index;
@@ -51,7 +52,7 @@ use crate::types::{Confidence, Remedy, Safety};
 type Rule = fn(&Context<'_>) -> Vec<Finding>;
 
 /// All rules.
-pub(crate) const ALL: [Rule; 39] = [
+pub(crate) const ALL: [Rule; 40] = [
     errors::find,
     n_plus_one::find,
     missing_index::find,
@@ -88,6 +89,7 @@ pub(crate) const ALL: [Rule; 39] = [
     hollow_answers::find,
     generator_busy::find,
     host_busy::find,
+    machine::find,
     few_samples::find,
     warming_up::find,
     agent_blind::find,

@@ -219,6 +219,10 @@ fn as_comparison(
             let pairs = pairs.iter().map(|(name, value)| format!("{name}={value}"));
             compared.env_b.extend(pairs);
         }
+        // Each session of libpq asks for it; the server stays as it is.
+        Change::Remedy(Exact::PostgresSetting { name, value }) => {
+            compared.env_b.push(format!("PGOPTIONS=-c {name}={value}"));
+        }
         Change::Patch(path) => compared.patch_b = Some(path.clone()),
         _ => {}
     }

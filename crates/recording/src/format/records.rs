@@ -65,6 +65,8 @@ wire_record!(Summary {
 } since 2 {
     answers,
     database
+} since 8 {
+    machine
 });
 wire_record!(AnswerFacts {
     line,

@@ -325,9 +325,10 @@ prop_compose! {
         failures in vec(failure(), 0..3),
         score in of((of(-1e9..1e9_f64), vec((words(), any::<u64>(), -1e9..1e9_f64), 0..3))),
         troubles in vec((words(), words()), 0..3),
-        (answers, database) in (vec(answers(), 0..3), of(database())),
+        (answers, database, machine) in (vec(answers(), 0..3), of(database()), words()),
     ) -> Summary {
         Summary {
+            machine,
             meta,
             window: Window { start, end },
             agents,
@@ -657,6 +658,13 @@ fn fixture_7() -> (Chunk, Summary) {
     (chunk, summary)
 }
 
+/// With what version 8 added.
+fn fixture_8() -> (Chunk, Summary) {
+    let (chunk, mut summary) = fixture_7();
+    summary.machine = "{\"machine\":{\"cores\":2}}".to_owned();
+    (chunk, summary)
+}
+
 /// The bytes that a version wrote.
 fn kept(piece: &str, version: u16) -> Vec<u8> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures");
@@ -668,7 +676,7 @@ fn kept(piece: &str, version: u16) -> Vec<u8> {
 #[test]
 fn every_version_is_read_for_ever() {
     if std::env::var_os("HAKARU_BLESS").is_some() {
-        let (chunk, summary) = fixture_7();
+        let (chunk, summary) = fixture_8();
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures");
         std::fs::write(format!("{folder}/chunk-v{VERSION}.hkrc"), chunk.encode()).unwrap();
         std::fs::write(
@@ -685,6 +693,7 @@ fn every_version_is_read_for_ever() {
         (5, fixture_5()),
         (6, fixture_6()),
         (7, fixture_7()),
+        (8, fixture_8()),
     ] {
         assert_eq!(Chunk::decode(&kept("chunk", version)), Ok(chunk));
         assert_eq!(Summary::decode(&kept("summary", version)), Ok(summary));

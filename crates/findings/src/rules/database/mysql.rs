@@ -64,7 +64,7 @@ fn flushes(context: &Context<'_>, database: &DatabaseFacts) -> Option<Advice> {
             "where a second of commits may be lost when the machine loses power (not when the server is killed), \
              flush once per second"
         ),
-        exact: Some(exact.join("; ")),
+        exact: Some(exact.join("; ").into()),
         gain: writes.gain_text(),
         share: writes.gain.share,
         confidence: Confidence::Medium,
@@ -83,7 +83,7 @@ fn buffer_pool(database: &DatabaseFacts) -> Option<Advice> {
         evidence: vec![text!("{read} of {wanted} pages wanted were read from disk ({share})", read = numbers::count(read), wanted = numbers::count(wanted), share = percent(misses))],
         remedy: text!("give it the size of the data and room to grow, as far as memory allows: most of a host that has no \
              other task"),
-        exact: Some(format!("SET GLOBAL innodb_buffer_pool_size = {}", data.next_power_of_two())),
+        exact: Some(format!("SET GLOBAL innodb_buffer_pool_size = {}", data.next_power_of_two()).into()),
         gain: text!("unknown: the server counts pages, not the time that reading them takes"),
         share: 0.0,
         confidence: Confidence::Medium,
@@ -109,7 +109,7 @@ fn query_cache(database: &DatabaseFacts) -> Option<Advice> {
             missed = numbers::count(missed)
         )],
         remedy: text!("turn it off"),
-        exact: Some("SET GLOBAL query_cache_type = OFF".to_owned()),
+        exact: Some("SET GLOBAL query_cache_type = OFF".into()),
         gain: text!("unknown: its lock is not counted"),
         share: 0.0,
         confidence: Confidence::Medium,
@@ -136,7 +136,7 @@ fn statement_log(database: &DatabaseFacts) -> Option<Advice> {
                 .map_or_else(|| text!("unknown"), Text::from)
         )],
         remedy: text!("keep it for as long as it is read; a run has every statement anyway"),
-        exact: Some(exact.to_owned()),
+        exact: Some(exact.into()),
         gain: text!("unknown: the server does not count what logging takes"),
         share: 0.0,
         confidence: Confidence::Medium,
@@ -183,7 +183,7 @@ fn tables_on_disk(context: &Context<'_>, database: &DatabaseFacts) -> Option<Adv
         ),
         exact: Some(
             "SET GLOBAL tmp_table_size = 67108864; SET GLOBAL max_heap_table_size = 67108864"
-                .to_owned(),
+                .into(),
         ),
         gain: text!("unknown: a part of these statements' time"),
         share: 0.0,

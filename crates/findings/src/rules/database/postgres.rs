@@ -6,6 +6,7 @@ use words::text;
 
 use super::{Advice, MISSES_MIN, Writes};
 use crate::context::Context;
+use crate::exact::Exact;
 use crate::text::percent;
 use crate::types::Confidence;
 
@@ -34,7 +35,7 @@ fn commits(context: &Context<'_>, database: &DatabaseFacts) -> Option<Advice> {
         why: text!("every commit waits until its log is on the disk"),
         evidence: vec![writes.evidence()],
         remedy: text!("where a crash of the server may lose the last commits (nothing is damaged), turn it off: for all, or with SET LOCAL for the transactions that may"),
-        exact: Some("ALTER SYSTEM SET synchronous_commit = off; SELECT pg_reload_conf()".to_owned()),
+        exact: Some(Exact::PostgresSetting { name: "synchronous_commit", value: "off" }),
         gain: writes.gain_text(),
         share: writes.gain.share,
         confidence: Confidence::Medium,
@@ -61,10 +62,10 @@ fn shared_buffers(database: &DatabaseFacts) -> Option<Advice> {
             share = percent(misses)
         )],
         remedy: text!("a quarter of the host's memory is usual; needs a restart"),
-        exact: Some(format!(
+        exact: Some(Exact::Text(format!(
             "ALTER SYSTEM SET shared_buffers = '{}MB'",
             (data.next_power_of_two() >> 20).max(128)
-        )),
+        ))),
         gain: text!("unknown: the server counts pages, not the time that reading them takes"),
         share: 0.0,
         confidence: Confidence::Medium,
@@ -88,7 +89,10 @@ fn work_mem(database: &DatabaseFacts) -> Option<Advice> {
                 .map_or_else(|| text!("unknown"), |value| numbers::bytes(value).into())
         )],
         remedy: text!("allow more for each sort; every connection may take it several times"),
-        exact: Some("ALTER SYSTEM SET work_mem = '32MB'; SELECT pg_reload_conf()".to_owned()),
+        exact: Some(Exact::PostgresSetting {
+            name: "work_mem",
+            value: "32MB",
+        }),
         gain: text!("unknown: a part of these statements' time"),
         share: 0.0,
         confidence: Confidence::Medium,
@@ -112,7 +116,7 @@ fn random_page_cost(context: &Context<'_>, database: &DatabaseFacts) -> Option<A
         why: text!("the planner thinks that following an index is expensive, and may read a table from end to end instead"),
         evidence: vec![text!("{scanned} has indexes and is read from end to end", scanned)],
         remedy: text!("set it for flash storage, and look at the plan again"),
-        exact: Some("ALTER SYSTEM SET random_page_cost = 1.1; SELECT pg_reload_conf()".to_owned()),
+        exact: Some(Exact::PostgresSetting { name: "random_page_cost", value: "1.1" }),
         gain: text!("unknown: only if it changes a plan"),
         share: 0.0,
         confidence: Confidence::Low,
@@ -126,9 +130,7 @@ fn statements(database: &DatabaseFacts) -> Option<Advice> {
         why: text!("what statements cost on the server, also those of other apps, is unknown"),
         evidence: vec![text!("asking for it says: {state}", state)],
         remedy: text!("load it (needs a restart), and create it in this database"),
-        exact: Some(
-            "shared_preload_libraries = 'pg_stat_statements'; then CREATE EXTENSION pg_stat_statements".to_owned(),
-        ),
+        exact: Some("shared_preload_libraries = 'pg_stat_statements'; then CREATE EXTENSION pg_stat_statements".into()),
         gain: text!("no time; findings then know rows and pages of each statement"),
         share: 0.0,
         confidence: Confidence::Low,

@@ -42,7 +42,7 @@ fn journal(context: &Context<'_>, database: &DatabaseFacts) -> Option<Advice> {
         why: text!("a writer needs the file for itself, and each commit flushes journal and file"),
         evidence: vec![writes.evidence()],
         remedy: text!("switch to the write-ahead log once; it is kept in the file. All processes must be on this host"),
-        exact: Some("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL".to_owned()),
+        exact: Some("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL".into()),
         gain: writes.gain_text(),
         share: writes.gain.share,
         confidence: Confidence::High,
@@ -65,7 +65,7 @@ fn synchronous(context: &Context<'_>, database: &DatabaseFacts) -> Option<Advice
             ),
         ],
         remedy: text!("set it on every connection; the last commits may be lost when the machine loses power"),
-        exact: Some("PRAGMA synchronous = NORMAL".to_owned()),
+        exact: Some("PRAGMA synchronous = NORMAL".into()),
         gain: writes.gain_text(),
         share: writes.gain.share,
         confidence: if told.is_some() { Confidence::Medium } else { Confidence::Low },
@@ -87,7 +87,7 @@ fn busy(context: &Context<'_>) -> Option<Advice> {
         remedy: text!(
             "set a busy timeout on every connection, and begin transactions that write with BEGIN IMMEDIATE"
         ),
-        exact: Some("PRAGMA busy_timeout = 5000".to_owned()),
+        exact: Some("PRAGMA busy_timeout = 5000".into()),
         gain: text!("no time; these requests no longer fail"),
         share: 0.0,
         confidence: Confidence::High,

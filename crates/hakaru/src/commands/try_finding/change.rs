@@ -68,6 +68,10 @@ impl Change {
                 "nothing was changed; to keep it, run `{line}` where the app is started",
                 line = change
             ),
+            Exact::PostgresSetting { .. } => text!(
+                "tried in the app's own sessions; nothing was changed; to keep it, `{statement}` on the server",
+                statement = change
+            ),
             Exact::Index(_) | Exact::Text(_) => Text::default(),
         }
     }
