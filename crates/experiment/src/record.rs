@@ -13,7 +13,7 @@ use std::time::Instant;
 use capture::ProfileCollector;
 use guard::Refusal;
 use load::{LoadError, LoadResult};
-use recording::{Nanos, Recording, Trouble};
+use recording::{EndedEarly, Nanos, Recording, Trouble};
 use scenario::Scenario;
 use store::RunWriter;
 use target::Running;
@@ -143,7 +143,7 @@ impl<'a> Prepared<'a> {
             tail.iter()
                 .for_each(|line| context.notice(format!("  {line}")));
         } else if context.is_stopped() {
-            recording.meta.ended_early = Some("interrupted".to_owned());
+            recording.meta.ended_early = Some(EndedEarly::Interrupted);
         }
         facts::of_agents(&mut recording, &rings, settings);
         facts::of_database(&mut recording, database);

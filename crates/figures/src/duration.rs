@@ -1,5 +1,7 @@
 //! Durations as people type them: a number and a unit, such as `500ms`, `1.5s` or `2m`.
 
+use std::ops::RangeInclusive;
+
 /// A unit of time, from the shortest on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Unit {
@@ -42,16 +44,16 @@ impl Unit {
     }
 }
 
-/// Returns the nanoseconds of a duration, not negative and finite; `None` for any other text. A number without a unit has the unit
-/// `bare`, where that is given; otherwise it could be taken for another.
-pub fn nanos(text: &str, bare: Option<Unit>) -> Option<f64> {
+/// Returns the nanoseconds of a duration in one of the `units`, not negative and finite; `None` for any other text. A number without a
+/// unit has the unit `bare`, where that is given; otherwise it could be taken for another.
+pub fn nanos(text: &str, units: RangeInclusive<Unit>, bare: Option<Unit>) -> Option<f64> {
     let text = text.trim();
     let is_number = |c: char| c.is_ascii_digit() || c == '.';
     let split = text.find(|c: char| !is_number(c)).unwrap_or(text.len());
     let (number, unit) = text.split_at(split);
     let unit = match unit.trim() {
         "" => bare?,
-        unit => Unit::of(unit)?,
+        unit => Unit::of(unit).filter(|unit| units.contains(unit))?,
     };
     let nanos = number.parse::<f64>().ok()? * unit.nanos();
     nanos.is_finite().then_some(nanos)
@@ -63,10 +65,12 @@ mod tests {
 
     use super::*;
 
+    const ALL: RangeInclusive<Unit> = Unit::Microseconds..=Unit::Days;
+
     #[test]
     fn durations_are_read_with_their_unit() {
         let check = |text: &str, expected: Option<f64>| {
-            assert_eq!(nanos(text, None), expected, "{text}");
+            assert_eq!(nanos(text, ALL, None), expected, "{text}");
         };
         check("250us", Some(250e3));
         check("250µs", Some(250e3));
@@ -81,14 +85,17 @@ mod tests {
         ] {
             check(wrong, None);
         }
-        assert_eq!(nanos("20", Some(Unit::Seconds)), Some(20e9));
-        assert_eq!(nanos("", Some(Unit::Seconds)), None);
+        assert_eq!(nanos("20", ALL, Some(Unit::Seconds)), Some(20e9));
+        assert_eq!(nanos("", ALL, Some(Unit::Seconds)), None);
+        let short = Unit::Microseconds..=Unit::Seconds;
+        assert_eq!(nanos("5s", short.clone(), None), Some(5e9));
+        assert_eq!(nanos("5min", short, None), None);
     }
 
     proptest! {
         #[test]
         fn no_text_makes_it_panic_or_a_negative_length(text in "\\PC*") {
-            let read = nanos(&text, Some(Unit::Seconds));
+            let read = nanos(&text, ALL, Some(Unit::Seconds));
             prop_assert!(read.is_none_or(|nanos| nanos >= 0.0));
         }
     }

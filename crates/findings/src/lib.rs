@@ -15,6 +15,7 @@ mod demand;
 mod exact;
 mod lookups;
 mod query;
+mod rule_id;
 mod rules;
 #[cfg(test)]
 mod tests;
@@ -22,6 +23,7 @@ mod text;
 mod types;
 
 pub use exact::{Exact, PumaFlags};
+pub use rule_id::RuleId;
 pub use rules::hollow_answers::hollow;
 pub use types::{Confidence, Facts, Finding, Remedy, Safety};
 
@@ -78,7 +80,7 @@ enum Rank {
 }
 
 /// Rules that advise other numbers of workers and threads, for the app as it is.
-const CAPACITY: [&str; 2] = ["threads", "workers"];
+const CAPACITY: [RuleId; 2] = [RuleId::Threads, RuleId::Workers];
 /// Share of what they give from which a cause in the app comes first: without it, other numbers are right.
 const CAUSE_FIRST: f64 = 0.5;
 
@@ -97,7 +99,7 @@ fn is_capacity(finding: &Finding) -> bool {
 fn rank(context: &Context<'_>, finding: &Finding) -> Rank {
     if finding.is_about_trust() {
         Rank::Trust
-    } else if finding.rule == "errors" && many_failed(context) || fills_memory(finding) {
+    } else if finding.rule == RuleId::Errors && many_failed(context) || fills_memory(finding) {
         Rank::Failures
     } else if queue_dominates(context) && adds_threads(context, finding) {
         Rank::Queue
@@ -116,7 +118,7 @@ fn many_failed(context: &Context<'_>) -> bool {
 
 /// Whether the app is killed before long, however fast it is until then.
 fn fills_memory(finding: &Finding) -> bool {
-    finding.rule == "memory-growth" && finding.confidence == Confidence::High
+    finding.rule == RuleId::MemoryGrowth && finding.confidence == Confidence::High
 }
 
 fn queue_dominates(context: &Context<'_>) -> bool {
@@ -132,5 +134,5 @@ fn adds_threads(context: &Context<'_>, finding: &Finding) -> bool {
         _ => None,
     };
     let present = context.recording.meta.target.threads;
-    finding.rule == "threads" && wanted.is_none_or(|wanted| wanted > present)
+    finding.rule == RuleId::Threads && wanted.is_none_or(|wanted| wanted > present)
 }

@@ -195,7 +195,7 @@ impl Run {
     /// The rules that spoke.
     fn check(&self, expected: &[&str]) -> Vec<Finding> {
         let findings = self.findings();
-        let rules: Vec<&str> = findings.iter().map(|finding| finding.rule).collect();
+        let rules: Vec<&str> = findings.iter().map(|finding| finding.rule.name()).collect();
         assert_eq!(rules, expected, "{findings:#?}");
         findings
     }

@@ -1,6 +1,7 @@
 //! What a finding says.
 
 use crate::exact::Exact;
+use crate::rule_id::RuleId;
 use breakdown::Breakdown;
 use recording::Recording;
 use stacks::Profile;
@@ -21,7 +22,7 @@ pub struct Facts<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
     /// The rule, such as `n-plus-one`; stable, for scripts.
-    pub rule: &'static str,
+    pub rule: RuleId,
     /// The route it is about; empty when it is about the whole run.
     pub route: String,
     /// What, in one sentence of at most 160 characters.

@@ -1,7 +1,7 @@
 //! The runs that were kept in the current folder.
 
 use experiment::Settings;
-use recording::{Outcome, Recording};
+use recording::{EndedEarly, Outcome, Recording};
 use store::{JournalEntry, RunRef, Store, StoreError, StoredRun};
 use words::text;
 
@@ -100,8 +100,8 @@ pub(crate) fn exit_of(recording: &Recording, number: Option<i64>) -> Exit {
         .into_iter()
         .filter(|outcome| !matches!(outcome, Outcome::Ok | Outcome::Unanswered))
         .any(measured);
-    match recording.meta.ended_early.as_deref() {
-        Some("interrupted") => Exit::Interrupted,
+    match recording.meta.ended_early {
+        Some(EndedEarly::Interrupted) => Exit::Interrupted,
         Some(_) => Exit::TargetDied,
         None if failed => Exit::RequestsFailed,
         None if number.is_none() => Exit::NotKept,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use figures::duration;
+use figures::duration::{self, Unit};
 use hdrhistogram::Histogram;
 
 use crate::measure::Measured;
@@ -168,7 +168,10 @@ fn parse(text: &str) -> Option<Goal> {
     };
     let limit = rest[signs..].trim();
     let (figure, limit) = match figure(name.trim())? {
-        figure @ Figure::Time { .. } => (figure, duration::nanos(limit, None)?),
+        figure @ Figure::Time { .. } => (
+            figure,
+            duration::nanos(limit, Unit::Microseconds..=Unit::Seconds, None)?,
+        ),
         Figure::Errors => match limit.strip_suffix('%') {
             Some(percent) => (Figure::ErrorShare, number(percent.trim_end())? / 100.0),
             None => (Figure::Errors, number(limit)?),

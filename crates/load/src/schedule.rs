@@ -1,6 +1,7 @@
 //! When requests of an open load are due: a rate that may change with time, and how requests are
 //! spread around it. Every due time is computed from the load's start, so that no error adds up.
 
+use figures::duration::{self, Unit};
 use std::fmt;
 
 use recording::Nanos;
@@ -146,7 +147,7 @@ fn parse_stage(text: &str) -> Option<Stage> {
 }
 
 fn parse_length(text: &str) -> Option<Nanos> {
-    let length = Nanos(figures::duration::nanos(text, None)? as u64);
+    let length = Nanos(duration::nanos(text, Unit::Milliseconds..=Unit::Hours, None)? as u64);
     Some(length).filter(|length| *length > Nanos::ZERO)
 }
 

@@ -27,7 +27,7 @@ pub use host::{
     AgentProcess, DiskBytes, Generator, HostSample, JitSample, NetworkBytes, ProcessRole,
     ProcessSample, RuntimeSample,
 };
-pub use meta::{LoadFacts, LoadMode, Meta, TargetFacts, Trouble, Typed};
+pub use meta::{EndedEarly, LoadFacts, LoadMode, Meta, TargetFacts, Trouble, Typed};
 pub use sql::{Access, ExplainedStatement, IndexColumns, PlanStep};
 pub use text::{TextId, Texts};
 pub use time::{Nanos, Timestamp, Window};

@@ -1,5 +1,7 @@
 //! What was run, and how.
 
+use std::fmt;
+
 use crate::Nanos;
 
 /// What was run, when, and how.
@@ -15,10 +17,51 @@ pub struct Meta {
     pub cores: u32,
     /// Whether app and generator share a host, so that queue and respond can be told apart.
     pub same_host: bool,
-    /// Why the run ended early, when it did: `interrupted`, `app died`, …
-    pub ended_early: Option<String>,
+    /// Why the run ended early, when it did.
+    pub ended_early: Option<EndedEarly>,
     /// What the command line said in place of the config file, for programs that repeat the load.
     pub typed: Typed,
+}
+
+/// Why a run ended early. Files keep its text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EndedEarly {
+    /// The user interrupted it.
+    Interrupted,
+    /// The program that recorded it was killed.
+    CutOff,
+    /// The app died, with this exit status.
+    Died(String),
+    /// Anything else, as a file of another version has it.
+    Other(String),
+}
+
+const DIED: (&str, &str) = ("the app died (", ")");
+
+impl EndedEarly {
+    /// Reads the text of a file.
+    pub fn of_text(text: String) -> EndedEarly {
+        let status = text
+            .strip_prefix(DIED.0)
+            .and_then(|rest| rest.strip_suffix(DIED.1));
+        match (text.as_str(), status) {
+            ("interrupted", _) => EndedEarly::Interrupted,
+            ("cut off", _) => EndedEarly::CutOff,
+            (_, Some(status)) => EndedEarly::Died(status.to_owned()),
+            _ => EndedEarly::Other(text),
+        }
+    }
+}
+
+impl fmt::Display for EndedEarly {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            EndedEarly::Interrupted => f.write_str("interrupted"),
+            EndedEarly::CutOff => f.write_str("cut off"),
+            EndedEarly::Died(status) => write!(f, "{}{status}{}", DIED.0, DIED.1),
+            EndedEarly::Other(text) => f.write_str(text),
+        }
+    }
 }
 
 /// What was typed for a run, as far as it decides which app is started and what is requested of it.

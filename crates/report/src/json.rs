@@ -35,7 +35,7 @@ fn document(view: &View<'_>, language: Language) -> v1::Run {
         version: 1,
         number: view.number,
         started_at_unix_ms: recording.meta.started_at_unix_ms,
-        ended_early: recording.meta.ended_early.clone(),
+        ended_early: (recording.meta.ended_early.as_ref()).map(ToString::to_string),
         revision: view.revision.map(revision),
         target: target(view),
         load: load(view),
@@ -239,7 +239,7 @@ fn finding(number: Option<u32>, finding: &findings::Finding, language: Language)
     let say = |text: &Text| text.written_in(language);
     v1::Finding {
         number,
-        id: finding.rule,
+        id: finding.rule.name(),
         route: (!finding.route.is_empty()).then(|| finding.route.clone()),
         title: say(&finding.title),
         why: say(&finding.why),

@@ -1,6 +1,7 @@
 //! Hand-made runs for the tests.
 
 use breakdown::{Balance, Breakdown, RouteBalance, SqlSummary};
+use findings::RuleId;
 use findings::{Confidence, Finding, Remedy, Safety};
 use recording::{
     AgentProcess, Exchange, Failure, Generator, HostSample, LoadFacts, Meta, Nanos, Outcome,
@@ -118,7 +119,7 @@ fn statement() -> SqlSummary {
 
 fn finding() -> Finding {
     Finding {
-        rule: "n-plus-one",
+        rule: RuleId::NPlusOne,
         route: "GET /message".to_owned(),
         title: "25 times the same statement in each GET /message (N+1)".into(),
         why: "Each costs a round trip and takes Ruby's lock twice.".into(),

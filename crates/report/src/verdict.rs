@@ -3,6 +3,7 @@
 use breakdown::RouteBalance;
 use figures::numbers;
 use findings::Confidence;
+use findings::RuleId;
 use words::{Text, text};
 
 use crate::terminal::TERMS;
@@ -148,7 +149,7 @@ pub(crate) fn fix_first(view: &View<'_>) -> Text {
                     number
                 ),
                 // It says itself how many failed.
-                false if finding.rule == "errors" => {
+                false if finding.rule == RuleId::Errors => {
                     text!("{title}. Fix this first (finding {number}).", title, number)
                 }
                 false => text!(

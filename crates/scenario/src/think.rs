@@ -1,5 +1,6 @@
 //! Think time: how long a user waits before the next request.
 
+use figures::duration::{self, Unit};
 use std::f64::consts::TAU;
 use std::fmt;
 
@@ -108,7 +109,7 @@ impl fmt::Display for ThinkTime {
 
 /// Milliseconds of `500ms`, `2s`, `1.5s` or `1m`, up to one hour.
 fn ms(text: &str) -> Option<u64> {
-    let ms = figures::duration::nanos(text, None)? / 1e6;
+    let ms = duration::nanos(text, Unit::Milliseconds..=Unit::Minutes, None)? / 1e6;
     (ms <= THINK_MS_MAX).then_some(ms.round() as u64)
 }
 

@@ -1,7 +1,7 @@
 //! Reading runs back.
 
 use recording::format::{Chunk, Summary};
-use recording::{Recording, Trouble, Window};
+use recording::{EndedEarly, Recording, Trouble, Window};
 use rusqlite::{OptionalExtension, Row, params};
 
 use crate::{RunEntry, RunRef, Store, StoreError, StoredRun};
@@ -139,7 +139,7 @@ fn note_cut_off(recording: &mut Recording, writer: Option<u32>) {
     };
     if writer.is_none() {
         let ended = &mut recording.meta.ended_early;
-        ended.get_or_insert_with(|| "cut off".to_owned());
+        ended.get_or_insert(EndedEarly::CutOff);
     }
     recording.troubles.push(Trouble {
         what,

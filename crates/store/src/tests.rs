@@ -3,7 +3,7 @@ use std::path::Path;
 
 use recording::format::{Chunk, Summary};
 use recording::{
-    Exchange, Meta, Outcome, RequestId, TargetFacts, TextId, Timestamp, Trouble, Window,
+    EndedEarly, Exchange, Meta, Outcome, RequestId, TargetFacts, TextId, Timestamp, Trouble, Window,
 };
 use tempfile::TempDir;
 
@@ -99,10 +99,7 @@ fn a_run_cut_off_is_readable_and_says_so() {
     assert_eq!(stored.recording.exchanges.len(), 3);
     assert_eq!(stored.recording.window.start.monotonic_nanos(), 1001);
     assert_eq!(stored.recording.window.end.monotonic_nanos(), 1053);
-    assert_eq!(
-        stored.recording.meta.ended_early.as_deref(),
-        Some("cut off")
-    );
+    assert_eq!(stored.recording.meta.ended_early, Some(EndedEarly::CutOff));
     assert!(stored.recording.troubles[0].what.contains("cut off"));
 }
 
@@ -137,16 +134,13 @@ fn what_was_noted_on_the_way_is_kept_in_a_run_cut_off() {
     let project = TempDir::new().unwrap();
     let mut run = open(&project).begin_run(&meta("puma")).unwrap();
     let mut noted = summary("puma");
-    noted.meta.ended_early = Some("app died".to_owned());
+    noted.meta.ended_early = Some(EndedEarly::Died("exit status: 7".to_owned()));
     run.update(&noted).unwrap();
     drop(run);
 
     let stored = open(&project).load(RunRef::Last).unwrap();
     assert_eq!(stored.recording.window, noted.window);
-    assert_eq!(
-        stored.recording.meta.ended_early.as_deref(),
-        Some("app died")
-    );
+    assert_eq!(stored.recording.meta.ended_early, noted.meta.ended_early);
 }
 
 #[test]
@@ -462,13 +456,13 @@ fn a_run_that_another_process_still_writes_is_not_cut_off() {
             .load(RunRef::Number(number))
             .unwrap()
             .recording;
-        let ended = recording.meta.ended_early.unwrap_or_default();
+        let ended = recording.meta.ended_early;
         (ended, recording.troubles[0].what.contains("still going on"))
     };
-    let cut_off = ("cut off".to_owned(), false);
+    let cut_off = (Some(EndedEarly::CutOff), false);
     assert_eq!(state(2), cut_off);
     // The first process of a machine never ends.
     std::fs::write(project.path().join(".hakaru/run.lock"), "1 1000\n").unwrap();
-    assert_eq!(state(2), (String::new(), true));
+    assert_eq!(state(2), (None, true));
     assert_eq!(state(1), cut_off, "only the newest is written");
 }

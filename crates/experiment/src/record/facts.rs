@@ -6,7 +6,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use capture::{ExplainError, Rings, Watched};
 use database::Kind;
 use load::{LoadResult, Pace};
-use recording::{AgentProcess, LoadFacts, LoadMode, Meta, Recording, TargetFacts, Trouble};
+use recording::{
+    AgentProcess, EndedEarly, LoadFacts, LoadMode, Meta, Recording, TargetFacts, Trouble,
+};
 use scenario::Scenario;
 use target::Stopped;
 
@@ -72,7 +74,7 @@ pub(crate) fn of_load(recording: &mut Recording, result: LoadResult) {
 
 /// The app died by itself.
 pub(crate) fn of_death(recording: &mut Recording, status: ExitStatus, tail: &[String]) {
-    recording.meta.ended_early = Some(format!("the app died ({status})"));
+    recording.meta.ended_early = Some(EndedEarly::Died(status.to_string()));
     let last = lifecycle::last_words(tail);
     recording.troubles.push(Trouble {
         what: format!("the app died while it was measured ({status}); its last words: {last}"),

@@ -1,5 +1,6 @@
 //! The app was not seen inside, or not wholly.
 
+use crate::rule_id::RuleId;
 use words::{Text, text};
 
 use super::Doubt;
@@ -47,7 +48,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
 }
 
 /// The rule, what is missing, and what to do about it.
-fn trouble(context: &Context<'_>, dropped: u64) -> Option<(&'static str, Text, Text)> {
+fn trouble(context: &Context<'_>, dropped: u64) -> Option<(RuleId, Text, Text)> {
     let agents = &context.recording.agents;
     let overall = &context.breakdown.overall;
     let recorded: u64 = agents.iter().map(|agent| agent.requests).sum();
@@ -61,7 +62,7 @@ fn trouble(context: &Context<'_>, dropped: u64) -> Option<(&'static str, Text, T
     let missing = unseen as f64 / answered.max(1) as f64;
     if overall.unseen == overall.answered {
         Some((
-            "agent-missing",
+            RuleId::AgentMissing,
             text!("the app was not seen inside: no balance, no SQL, no thread advice"),
             match agents.is_empty() {
                 true => {
@@ -74,7 +75,7 @@ fn trouble(context: &Context<'_>, dropped: u64) -> Option<(&'static str, Text, T
         ))
     } else if lost > DROPPED_MAX {
         Some((
-            "agent-dropped",
+            RuleId::AgentDropped,
             text!(
                 "{share} of the app's records were lost ({dropped})",
                 share = percent(lost),
@@ -86,7 +87,7 @@ fn trouble(context: &Context<'_>, dropped: u64) -> Option<(&'static str, Text, T
         ))
     } else if missing > UNSEEN_MAX && answered >= REQUESTS_MIN {
         Some((
-            "agent-missing",
+            RuleId::AgentMissing,
             text!(
                 "{share} of the requests were not seen inside the app ({unseen})",
                 share = percent(missing),
@@ -96,7 +97,7 @@ fn trouble(context: &Context<'_>, dropped: u64) -> Option<(&'static str, Text, T
         ))
     } else if !agents.is_empty() && agents.iter().all(|agent| !agent.gvl) {
         Some((
-            "agent-no-gvl",
+            RuleId::AgentNoGvl,
             text!("this Ruby does not report who waits for the GVL"),
             text!("use Ruby 3.2 or later to see GVL waits and to get advice on threads"),
         ))

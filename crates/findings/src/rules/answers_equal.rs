@@ -1,6 +1,7 @@
 //! Answers that are the same for everyone and say nothing of how long they may be kept.
 
 use crate::exact::Exact;
+use crate::rule_id::RuleId;
 use breakdown::Answers;
 use figures::numbers;
 use words::{Text, text};
@@ -46,7 +47,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         let gain = context.gain(&saved);
         let keeping = keeping(answers);
         findings.push(Finding {
-            rule: "answers-equal",
+            rule: RuleId::AnswersEqual,
             route: route.route.clone(),
             title: title(text!("no Cache-Control on {route}: the same for everyone", route = route.route)),
             why: text!("every client fetches again what it already has, and the app builds it again"),

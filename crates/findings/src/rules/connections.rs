@@ -1,5 +1,6 @@
 //! Connections and prepared statements of a database that are made anew again and again.
 
+use crate::rule_id::RuleId;
 use figures::numbers;
 use recording::{ActKind, DatabaseFacts};
 use words::{Text, text};
@@ -91,7 +92,7 @@ fn connections(context: &Context<'_>, database: Option<&DatabaseFacts>) -> Optio
         context,
         &done,
         Texts {
-            rule: "connection-per-request",
+            rule: RuleId::ConnectionPerRequest,
             what: text!(
                 "a new database connection for nearly every request: {count}",
                 count = numbers::count(made)
@@ -139,7 +140,7 @@ fn prepared(context: &Context<'_>, database: Option<&DatabaseFacts>) -> Option<F
         context,
         &done,
         Texts {
-            rule: "prepared-statements",
+            rule: RuleId::PreparedStatements,
             what: text!(
                 "prepared statements are never closed: {count} made",
                 count = numbers::count(prepared)
@@ -156,7 +157,7 @@ fn prepared(context: &Context<'_>, database: Option<&DatabaseFacts>) -> Option<F
 }
 
 struct Texts {
-    rule: &'static str,
+    rule: RuleId,
     what: Text,
     why: Text,
     remedy: Text,

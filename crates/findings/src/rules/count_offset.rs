@@ -1,5 +1,6 @@
 //! Paging that counts all rows and skips those before the page.
 
+use crate::rule_id::RuleId;
 use std::collections::HashMap;
 
 use breakdown::SqlSummary;
@@ -96,7 +97,7 @@ fn finding(context: &Context<'_>, paging: &Paging<'_>, by_index: &HashMap<TextId
         Text::default()
     };
     Finding {
-        rule: "count-offset",
+        rule: RuleId::CountOffset,
         route: (*route).to_owned(),
         title: title(text!(
             "{route} counts {table} and skips to its page by OFFSET",

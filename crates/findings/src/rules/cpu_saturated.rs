@@ -1,6 +1,7 @@
 //! No core is free, and the app or its database uses them.
 
 use crate::exact::Exact;
+use crate::rule_id::RuleId;
 use recording::{BurstKind, LoadMode};
 use words::{Text, text};
 
@@ -62,7 +63,7 @@ fn saturated(context: &Context<'_>, shares: &Shares) -> Option<Finding> {
         )
     };
     Some(Finding {
-        rule: "cpu-saturated",
+        rule: RuleId::CpuSaturated,
         route: String::new(),
         title: title(text!(
             "all {cores} cores are busy: {who} uses {share}",
@@ -109,7 +110,7 @@ fn waiting(context: &Context<'_>, shares: Option<&Shares>) -> Option<Finding> {
     )];
     evidence.extend(shares.map(used));
     Some(Finding {
-        rule: "cpu-wait",
+        rule: RuleId::CpuWait,
         route: String::new(),
         title: title(text!(
             "handlers wait for a core {share} of the time they could run",

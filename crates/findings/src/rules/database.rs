@@ -5,6 +5,7 @@ mod postgres;
 mod sqlite;
 
 use crate::exact::Exact;
+use crate::rule_id::RuleId;
 use database::Kind;
 use recording::DatabaseFacts;
 use words::{Text, text};
@@ -49,7 +50,7 @@ struct Advice {
 impl From<Advice> for Finding {
     fn from(advice: Advice) -> Finding {
         Finding {
-            rule: "database-settings",
+            rule: RuleId::DatabaseSettings,
             route: String::new(),
             title: title(advice.what),
             why: advice.why,

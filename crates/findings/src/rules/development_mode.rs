@@ -1,6 +1,7 @@
 //! The app runs as it does while it is written.
 
 use crate::exact::Exact;
+use crate::rule_id::RuleId;
 use recording::BurstKind;
 use words::{Text, text};
 
@@ -30,7 +31,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         reloading.map(|what| text!("{what} checks the source files on each request", what)),
     );
     vec![Finding {
-        rule: "development-mode",
+        rule: RuleId::DevelopmentMode,
         route: String::new(),
         title: title(match reloading {
             Some(what) => text!(

@@ -1,5 +1,6 @@
 //! Requests that failed, each kind with one request and its answer.
 
+use crate::rule_id::RuleId;
 use figures::counted;
 use recording::{Failure, Outcome};
 use words::{Text, text};
@@ -73,7 +74,7 @@ fn finding(context: &Context<'_>, failure: &Failure) -> Finding {
     evidence.extend(more(text!("request"), request));
     evidence.extend(more(text!("answer"), response));
     Finding {
-        rule: "errors",
+        rule: RuleId::Errors,
         route: route.to_owned(),
         title: title(text!(
             "{route} failed {times}: {outcome} ({place})",

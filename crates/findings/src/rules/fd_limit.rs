@@ -1,6 +1,7 @@
 //! A process that may soon open no more files and sockets.
 
 use crate::exact::Exact;
+use crate::rule_id::RuleId;
 use figures::numbers;
 use recording::ProcessRole;
 use words::text;
@@ -30,7 +31,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     }
     let (open, limit) = (numbers::count(u64::from(open)), numbers::count(limit));
     vec![Finding {
-        rule: "fd-limit",
+        rule: RuleId::FdLimit,
         route: String::new(),
         title: title(text!(
             "{process} has {open} of {limit} files and sockets open ({share})",

@@ -1,5 +1,6 @@
 //! Too few requests for the percentiles that are shown.
 
+use crate::rule_id::RuleId;
 use words::text;
 
 use super::Doubt;
@@ -27,7 +28,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         None => text!("not bounded"),
     };
     let doubt = Doubt {
-        rule: "few-samples",
+        rule: RuleId::FewSamples,
         what: text!("only {count} requests: too few for a reliable p99", count),
         why: text!("a percentile means something only if enough requests lie beyond it"),
         evidence: vec![

@@ -1,6 +1,7 @@
 //! Garbage collection that takes a large part of the work.
 
 use crate::exact::Exact;
+use crate::rule_id::RuleId;
 use std::collections::BTreeMap;
 
 use breakdown::RouteBalance;
@@ -50,7 +51,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         (None, None) => Text::default(),
     };
     vec![Finding {
-        rule: "gc-share",
+        rule: RuleId::GcShare,
         route: most.map(|route| route.route.clone()).unwrap_or_default(),
         title: title(text!(
             "garbage collection is {share} of the work{because}",

@@ -1,5 +1,6 @@
 //! The load generator could not keep up, so its numbers are about itself.
 
+use crate::rule_id::RuleId;
 use recording::{LoadMode, Nanos};
 use words::{Text, text};
 
@@ -45,7 +46,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         (false, unsent) => text!("{unsent} requests were due but never sent", unsent),
     };
     let doubt = Doubt {
-        rule: "generator-busy",
+        rule: RuleId::GeneratorBusy,
         what,
         why: text!(
             "late and unsent requests are load that the server never felt, and their delay is not the server's"

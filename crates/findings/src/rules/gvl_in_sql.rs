@@ -3,6 +3,7 @@
 //! Seen with mysql2's prepared statements, whose rows are fetched without letting go (`mysql_stmt_store_result`),
 //! and with SQLite while another process has the lock.
 
+use crate::rule_id::RuleId;
 use breakdown::SqlSummary;
 use database::Kind;
 use figures::numbers;
@@ -135,7 +136,7 @@ fn finding(context: &Context<'_>, waits: &[Held<'_>]) -> Option<Finding> {
         )
     }));
     Some(Finding {
-        rule: "gvl-in-sql",
+        rule: RuleId::GvlInSql,
         route: most.route.to_owned(),
         title: title(text!(
             "{route} waits {each} for the database with the GVL held",

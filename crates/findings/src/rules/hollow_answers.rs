@@ -2,6 +2,7 @@
 //!
 //! A flow that does not say what must be answered takes every status below 500, so nothing else would tell.
 
+use crate::rule_id::RuleId;
 use std::collections::HashMap;
 
 use figures::counted;
@@ -45,7 +46,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         )
     };
     let doubt = Doubt {
-        rule: "hollow-answers",
+        rule: RuleId::HollowAnswers,
         what: what(count as f64 / all as f64),
         why: text!("a flow that does not state the expected status accepts every status below 500"),
         evidence: most.iter().take(SHOWN).map(line).collect(),

@@ -1,5 +1,6 @@
 //! The host had no core to spare, or others used it.
 
+use crate::rule_id::RuleId;
 use std::collections::HashMap;
 
 use breakdown::CoreSpeed;
@@ -50,7 +51,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         return Vec::new();
     };
     let doubt = Doubt {
-        rule: "host-busy",
+        rule: RuleId::HostBusy,
         what,
         why: text!(
             "every number includes time spent waiting for a core, which is not the app's fault"

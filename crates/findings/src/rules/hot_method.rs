@@ -1,5 +1,6 @@
 //! A method of the app in which a route's requests run for long.
 
+use crate::rule_id::RuleId;
 use words::text;
 
 use crate::context::Context;
@@ -67,7 +68,7 @@ fn finding(context: &Context<'_>, hot: &Hot) -> Option<Finding> {
         ));
     }
     Some(Finding {
-        rule: "hot-method",
+        rule: RuleId::HotMethod,
         route: route.clone(),
         title: title(text!(
             "{route} runs {share} of its time in {line}",

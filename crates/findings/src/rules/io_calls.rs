@@ -1,6 +1,7 @@
 //! Many short waits for a socket or a file in one request, below one line of the app: a store without a client that the agent
 //! knows, asked for one value at a time.
 
+use crate::rule_id::RuleId;
 use figures::numbers;
 use recording::BurstKind;
 use words::text;
@@ -45,7 +46,7 @@ fn of(context: &Context<'_>, route: usize) -> Option<Finding> {
     }
     let name = &context.joined.routes[route];
     Some(Finding {
-        rule: "store-calls",
+        rule: RuleId::StoreCalls,
         route: name.clone(),
         title: title(text!(
             "many calls on {route}: about {waits} waits for a socket or a file at {line}",

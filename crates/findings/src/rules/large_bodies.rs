@@ -1,5 +1,6 @@
 //! Pictures and other files that come out of the database.
 
+use crate::rule_id::RuleId;
 use breakdown::{RouteBalance, SqlSummary};
 use figures::numbers;
 use recording::{ColumnFacts, DatabaseFacts};
@@ -80,7 +81,7 @@ fn finding(
     let saved = context.statement_demand(sql, share);
     let gain = context.gain(&saved);
     Finding {
-        rule: "large-bodies",
+        rule: RuleId::LargeBodies,
         route: route.route.clone(),
         title: title(text!(
             "{route} sends {size} per request out of {table}.{column}",

@@ -1,6 +1,7 @@
 //! Requests that wait for each other: a Mutex around slow work, a pool smaller than the threads.
 
 use crate::exact::Exact;
+use crate::rule_id::RuleId;
 use figures::counted;
 use recording::{ActKind, BurstKind};
 use words::{Text, text};
@@ -105,8 +106,8 @@ fn finding(context: &Context<'_>, act: &ActSum<'_>) -> Finding {
     let gain = context.gain(&context.act_demand(act, BurstKind::Lock));
     Finding {
         rule: match held {
-            Held::Connection | Held::Taken => "pool-wait",
-            Held::Thread | Held::Lock => "lock-wait",
+            Held::Connection | Held::Taken => RuleId::PoolWait,
+            Held::Thread | Held::Lock => RuleId::LockWait,
         },
         title: title(what),
         route: route.to_owned(),

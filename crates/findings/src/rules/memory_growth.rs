@@ -1,6 +1,7 @@
 //! Memory of the app that grows to the end of the run.
 
 use crate::exact::Exact;
+use crate::rule_id::RuleId;
 use std::collections::BTreeMap;
 
 use figures::counted;
@@ -167,7 +168,7 @@ fn finding(context: &Context<'_>, grown: &Grown) -> Finding {
         text!(", full in {minutes}", minutes = counted!(minutes, "minute"))
     });
     Finding {
-        rule: "memory-growth",
+        rule: RuleId::MemoryGrowth,
         route: String::new(),
         title: title(text!(
             "the app's memory grows by {rate} per minute{full}",

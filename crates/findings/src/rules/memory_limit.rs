@@ -1,6 +1,7 @@
 //! Memory near a limit: of the app's control group, or of the address space of one of its processes.
 
 use crate::exact::Exact;
+use crate::rule_id::RuleId;
 use figures::numbers;
 use recording::{ProcessRole, ProcessSample};
 use words::{Text, text};
@@ -66,7 +67,7 @@ fn finding(limited: Limited<'_>) -> Option<Finding> {
         Some(process) => of_process(&limited, share, process),
     };
     Some(Finding {
-        rule: "memory-limit",
+        rule: RuleId::MemoryLimit,
         route: String::new(),
         title: title(words.title),
         why: words.why,

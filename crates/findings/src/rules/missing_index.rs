@@ -3,6 +3,7 @@
 mod sayings;
 mod unfit;
 
+use crate::rule_id::RuleId;
 use std::collections::{BTreeMap, HashMap};
 
 use breakdown::SqlSummary;
@@ -345,7 +346,7 @@ fn finding(context: &Context<'_>, table: &str, wanted: &Wanted<'_>) -> Finding {
         ));
     }
     Finding {
-        rule: "missing-index",
+        rule: RuleId::MissingIndex,
         title: title(text!(
             "missing index on {table} ({columns}): {read}",
             table,

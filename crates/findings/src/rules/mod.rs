@@ -41,6 +41,7 @@ mod wide_columns;
 mod workers;
 mod works;
 
+use crate::rule_id::RuleId;
 use words::{Text, text};
 
 use crate::Finding;
@@ -97,7 +98,7 @@ pub(crate) const ALL: [Rule; 40] = [
 
 /// What a finding about trust in the numbers says.
 struct Doubt {
-    rule: &'static str,
+    rule: RuleId,
     what: Text,
     why: Text,
     evidence: Vec<Text>,

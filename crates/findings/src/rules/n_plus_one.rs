@@ -3,6 +3,7 @@
 mod remedy;
 mod store;
 
+use crate::rule_id::RuleId;
 use std::collections::{BTreeMap, HashMap};
 
 use figures::numbers;
@@ -324,9 +325,9 @@ fn finding(context: &Context<'_>, found: &[Repeated<'_>]) -> Option<Finding> {
     let store = most.store();
     Some(Finding {
         rule: if store.is_some() {
-            "store-calls"
+            RuleId::StoreCalls
         } else {
-            "n-plus-one"
+            RuleId::NPlusOne
         },
         route: most.route.to_owned(),
         title: title(what),

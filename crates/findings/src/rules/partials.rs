@@ -1,5 +1,6 @@
 //! A template that renders many others, and what goes on around them.
 
+use crate::rule_id::RuleId;
 use std::collections::BTreeMap;
 
 use words::text;
@@ -63,7 +64,7 @@ fn finding(context: &Context<'_>, route: usize, mut lines: Vec<Renders<'_>>) -> 
     });
     let each = ms(share * held / requests.max(1.0));
     Some(Finding {
-        rule: "partials-in-loop",
+        rule: RuleId::PartialsInLoop,
         route: name.clone(),
         title: title(text!("{share} of {name} is spent on calling the partials that {place} renders", share = percent(share), name, place = lines[0].0)),
         why: text!("finding a template, handing it its variables and reporting that it was rendered takes longer than a \

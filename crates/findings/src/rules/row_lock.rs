@@ -1,5 +1,6 @@
 //! Statements that wait for a row that another transaction has locked.
 
+use crate::rule_id::RuleId;
 use breakdown::SqlSummary;
 use figures::counted;
 use recording::ActKind;
@@ -161,7 +162,7 @@ fn finding(context: &Context<'_>, sql: &SqlSummary) -> Option<Finding> {
     evidence.extend(sql.called_from.first().map(|site| called_from(site)));
     evidence.extend(held_for(context, route));
     Some(Finding {
-        rule: "row-lock",
+        rule: RuleId::RowLock,
         route: route.clone(),
         title: title(text!(
             "{route} waits {time} for a locked row: {statement} at {at}",

@@ -1,5 +1,6 @@
 //! Statements for which the server reads many rows for each one that it sends.
 
+use crate::rule_id::RuleId;
 use std::collections::HashSet;
 
 use figures::numbers;
@@ -67,7 +68,7 @@ fn finding(context: &Context<'_>, statement: &StatementFacts) -> Option<Finding>
     ];
     evidence.extend(site.map(called_from));
     Some(Finding {
-        rule: "rows-examined",
+        rule: RuleId::RowsExamined,
         title: title(text!(
             "{statement} reads {ratio} rows for each one it returns ({place})",
             statement = fit(&query::brief(&sql.digest), 40),

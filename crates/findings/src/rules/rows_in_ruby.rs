@@ -1,5 +1,6 @@
 //! Rows that are loaded, made into objects, and then only counted or added up.
 
+use crate::rule_id::RuleId;
 use breakdown::{RouteBalance, SqlSummary};
 use figures::counted;
 use words::text;
@@ -58,7 +59,7 @@ fn finding(context: &Context<'_>, sql: &SqlSummary, route: &RouteBalance) -> Opt
     }
     let at = place(sql.called_from.first().map(String::as_str));
     Some(Finding {
-        rule: "rows-in-ruby",
+        rule: RuleId::RowsInRuby,
         route: route.route.clone(),
         title: title(text!(
             "{rows} rows are loaded per request at {at}, and none is shown",

@@ -1,5 +1,6 @@
 //! One row that is updated by several statements of one request.
 
+use crate::rule_id::RuleId;
 use std::collections::{BTreeMap, BTreeSet};
 
 use figures::numbers;
@@ -73,7 +74,7 @@ fn finding(context: &Context<'_>, route: &str, seen: &Seen) -> Finding {
     )];
     evidence.extend(digests.iter().map(|digest| fit(digest, 160).into()));
     Finding {
-        rule: "several-updates",
+        rule: RuleId::SeveralUpdates,
         route: route.to_owned(),
         title: title(text!(
             "{count} × {statement} in one {route}",

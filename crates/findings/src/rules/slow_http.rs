@@ -1,5 +1,6 @@
 //! Requests that wait for another service.
 
+use crate::rule_id::RuleId;
 use breakdown::SqlSummary;
 use figures::numbers;
 use words::text;
@@ -50,7 +51,7 @@ fn finding(context: &Context<'_>, call: &SqlSummary) -> Finding {
     )];
     evidence.extend(site.map(called_from));
     Finding {
-        rule: "slow-http",
+        rule: RuleId::SlowHttp,
         route: route.to_owned(),
         title: title(text!(
             "{share} of all time is waiting for {service} ({place})",

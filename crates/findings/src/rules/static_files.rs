@@ -1,5 +1,6 @@
 //! Files that need no app, served by the app.
 
+use crate::rule_id::RuleId;
 use breakdown::RouteBalance;
 use figures::numbers;
 use words::{Text, text};
@@ -49,7 +50,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         .sum::<Demand>();
     let gain = context.gain(&saved);
     let finding = Finding {
-        rule: "static-files",
+        rule: RuleId::StaticFiles,
         route: String::new(),
         title: title(text!(
             "the app serves {files} static files: {share} of the requests",

@@ -1,5 +1,6 @@
 //! Requests that start another program and wait for it.
 
+use crate::rule_id::RuleId;
 use std::collections::BTreeMap;
 
 use figures::counted;
@@ -79,7 +80,7 @@ fn finding(context: &Context<'_>, route: usize, of: &OfRoute<'_>) -> Finding {
         evidence.push(text!("starting the program takes {time} of it per request, with the GVL held, by the run's samples", time = ms(of.starts_ms / requests.max(1.0))));
     }
     Finding {
-        rule: "subprocess",
+        rule: RuleId::Subprocess,
         route: name.clone(),
         title: title(text!(
             "{name} waits {each} per request for a subprocess at {place}",

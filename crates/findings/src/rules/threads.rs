@@ -4,6 +4,7 @@
 //! `hakaru tune --advise`, so that all three say the same.
 
 use crate::exact::Exact;
+use crate::rule_id::RuleId;
 use breakdown::RouteBalance;
 use figures::counted;
 use whatif::advice::{Advice, advise};
@@ -217,7 +218,7 @@ fn too_few(context: &Context<'_>, plan: &Plan, queued: f64, gain: f64) -> Findin
         ..recorded
     });
     Finding {
-        rule: "threads",
+        rule: RuleId::Threads,
         title: title(text!(
             "{threads} busy and requests queue for {queued}; {r} threads would handle {times}× as many",
             threads = if threads == 1 {
@@ -267,7 +268,7 @@ fn too_many(context: &Context<'_>, plan: &Plan, gain: f64) -> Finding {
     };
     let share = percent(1.0 + gain);
     Finding {
-        rule: "threads",
+        rule: RuleId::Threads,
         route: String::new(),
         title: title(text!(
             "{threads} threads are too many: {waits}; {fewer} of the throughput",

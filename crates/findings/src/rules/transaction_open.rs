@@ -1,5 +1,6 @@
 //! A transaction, or a connection of a pool, that a request holds while it waits for something else.
 
+use crate::rule_id::RuleId;
 use std::collections::BTreeSet;
 
 use recording::{ActKind, BurstKind};
@@ -156,7 +157,7 @@ fn finding(context: &Context<'_>, wait: &Wait<'_>) -> Finding {
 }
 
 struct Words {
-    rule: &'static str,
+    rule: RuleId,
     what: Text,
     why: Text,
     remedy: Text,
@@ -166,7 +167,7 @@ impl Words {
     fn of(holds: Holds) -> Words {
         match holds {
             Holds::Transaction => Words {
-                rule: "transaction-open",
+                rule: RuleId::TransactionOpen,
                 what: text!("a transaction"),
                 why: text!(
                     "until the transaction ends, the rows that it has locked stay locked and its connection stays taken, so \
@@ -177,7 +178,7 @@ impl Words {
                 ),
             },
             Holds::Connection => Words {
-                rule: "connection-held",
+                rule: RuleId::ConnectionHeld,
                 what: text!("a pooled connection"),
                 why: text!(
                     "while it is held, other threads have one connection less, however idle the database is"

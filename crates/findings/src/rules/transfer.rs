@@ -1,5 +1,6 @@
 //! How answers travel: connections that are closed after each, compression that is missing or dear.
 
+use crate::rule_id::RuleId;
 use breakdown::{Answers, RouteBalance};
 use figures::numbers;
 use words::{Phrase, Text, phrase, text};
@@ -44,7 +45,7 @@ fn closed(answered: &[(&RouteBalance, &Answers)]) -> Option<Finding> {
     let sum = |count: fn(&Answers) -> u64| answered.iter().map(|(_, answers)| count(answers)).sum();
     let (seen, closed): (u64, u64) = (sum(|answers| answers.seen), sum(|answers| answers.closed));
     (seen >= ANSWERS_MIN && closed as f64 >= CLOSED_MIN * seen as f64).then(|| Finding {
-        rule: "keep-alive-off",
+        rule: RuleId::KeepAliveOff,
         route: String::new(),
         title: title(text!("the connection is closed after {share} of the answers", share = percent(closed as f64 / seen as f64))),
         why: text!("each request begins with a new connection: one more round trip (with TLS two), and work on both ends"),
@@ -86,7 +87,7 @@ fn plain(answered: &[(&RouteBalance, &Answers)]) -> Option<Finding> {
     let total: f64 = large.clone().map(|(route, _)| bytes(route)).sum();
     let (most, answers) = large.max_by(|a, b| bytes(a.0).total_cmp(&bytes(b.0)))?;
     Some(Finding {
-        rule: "compression-missing",
+        rule: RuleId::CompressionMissing,
         route: most.route.clone(),
         title: title(text!("{route} answers {size} of text uncompressed", route = most.route, size = numbers::bytes(most.body_bytes as u64))),
         why: text!("text shrinks to a third or less, and outside of this host the network is what most clients wait for"),
@@ -122,7 +123,7 @@ fn dear(context: &Context<'_>, answered: &[(&RouteBalance, &Answers)]) -> Option
     let (most, answers) = compressed.max_by(|a, b| spent(a.0).total_cmp(&spent(b.0)))?;
     let share = context.share(total);
     Some(Finding {
-        rule: "compression-cpu",
+        rule: RuleId::CompressionCpu,
         route: most.route.clone(),
         title: title(text!(
             "compressing takes {time} of {all} after each {route}",

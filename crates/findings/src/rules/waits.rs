@@ -1,5 +1,6 @@
 //! Requests that sleep, or wait for something that is neither SQL, HTTP, nor a lock.
 
+use crate::rule_id::RuleId;
 use figures::counted;
 use recording::{ActKind, BurstKind};
 use words::{Text, text};
@@ -60,11 +61,11 @@ impl Kind {
         }
     }
 
-    fn rule(self) -> &'static str {
+    fn rule(self) -> RuleId {
         match self {
-            Kind::Sleeps => "sleep",
-            Kind::Computes(_) => "cpu-off-gvl",
-            Kind::Waits => "wait",
+            Kind::Sleeps => RuleId::Sleep,
+            Kind::Computes(_) => RuleId::CpuOffGvl,
+            Kind::Waits => RuleId::Wait,
         }
     }
 

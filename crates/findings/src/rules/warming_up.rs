@@ -1,5 +1,6 @@
 //! The first half of the run was slower, or the second: it was no steady state.
 
+use crate::rule_id::RuleId;
 use std::collections::BTreeMap;
 
 use words::{Text, text};
@@ -32,7 +33,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     let slower = after > before * CHANGE_MIN && is_above(second, first);
     let (rule, what, remedy) = if faster {
         (
-            "warming-up",
+            RuleId::WarmingUp,
             text!(
                 "still warming up: the median fell from {before} to {after} within the run",
                 before = ms(before),
@@ -42,7 +43,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         )
     } else if slower {
         (
-            "drifting",
+            RuleId::Drifting,
             text!(
                 "slower and slower: the median rose from {before} to {after} within the run",
                 before = ms(before),

@@ -1,5 +1,6 @@
 //! `SELECT *` that fetches more than the answer can hold.
 
+use crate::rule_id::RuleId;
 use breakdown::{RouteBalance, SqlSummary};
 use figures::numbers;
 use words::text;
@@ -92,7 +93,7 @@ fn finding(
     let saved = context.statement_demand(sql, wide.share * SAVED);
     let gain = context.gain(&saved);
     Finding {
-        rule: "wide-columns",
+        rule: RuleId::WideColumns,
         route: route.route.clone(),
         title: title(text!(
             "SELECT * FROM {table} fetches {size} that {route} cannot show",

@@ -2,6 +2,7 @@
 //! several of them always wait for it, or the process uses a core whole, the server's own work between requests included.
 
 use crate::exact::{Exact, PumaFlags};
+use crate::rule_id::RuleId;
 use database::Kind;
 use whatif::Setup;
 use words::{Text, text};
@@ -158,7 +159,7 @@ fn finding(context: &Context<'_>, room: &Room) -> Finding {
         text!("each takes memory of its own, and database connections for its threads")
     };
     Finding {
-        rule: "workers",
+        rule: RuleId::Workers,
         route: String::new(),
         title: title(text!(
             "{taken}, {idle} cores idle: {workers} workers would handle {times}× as many",

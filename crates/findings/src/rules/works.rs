@@ -1,6 +1,7 @@
 //! Sessions, JSON, Marshal, templates and logging that take a large share of the time.
 
 use crate::exact::Exact;
+use crate::rule_id::RuleId;
 use figures::counted;
 use recording::{ActKind, BurstKind};
 use words::{Phrase, Text, phrase, text};
@@ -12,11 +13,11 @@ use crate::text::{called_from, ms, percent, place, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
 /// The rule that samples help.
-const JSON: &str = "json-share";
+const JSON: RuleId = RuleId::JsonShare;
 
 /// A kind of work that is known by name.
 struct Work {
-    rule: &'static str,
+    rule: RuleId,
     /// Names of its acts.
     names: &'static [&'static str],
     /// What the title says.
@@ -31,7 +32,7 @@ struct Work {
 /// Shares are found by weighing: templates are what most apps are for, a log is not.
 const WORKS: [Work; 5] = [
     Work {
-        rule: "session-share",
+        rule: RuleId::SessionShare,
         names: &["session load", "session commit"],
         what: phrase!("loading and storing sessions"),
         why: phrase!(
@@ -55,7 +56,7 @@ const WORKS: [Work; 5] = [
         confidence: Confidence::Medium,
     },
     Work {
-        rule: "marshal-share",
+        rule: RuleId::MarshalShare,
         names: &["Marshal.load", "Marshal.dump"],
         what: phrase!("Marshal"),
         why: phrase!(
@@ -68,7 +69,7 @@ const WORKS: [Work; 5] = [
         confidence: Confidence::Medium,
     },
     Work {
-        rule: "template-share",
+        rule: RuleId::TemplateShare,
         names: &["template"],
         what: phrase!("rendering templates"),
         why: phrase!("the same page is put together anew for each request"),
@@ -79,7 +80,7 @@ const WORKS: [Work; 5] = [
         confidence: Confidence::Low,
     },
     Work {
-        rule: "logging",
+        rule: RuleId::Logging,
         names: &["log"],
         what: phrase!("writing the log"),
         why: phrase!(
@@ -262,12 +263,13 @@ fn sampled(context: &Context<'_>, work: &Work) -> Sampled {
 /// The setting that makes it less, where one does: Rails reads its log's level from there since 7.1, as `rails new` writes it.
 fn variable(context: &Context<'_>, work: &Work) -> Option<Exact> {
     let is_chatty = || matches!(context.setting("log level"), Some("debug" | "info"));
-    (work.rule == "logging" && is_chatty()).then(|| Exact::variables([("RAILS_LOG_LEVEL", "warn")]))
+    (work.rule == RuleId::Logging && is_chatty())
+        .then(|| Exact::variables([("RAILS_LOG_LEVEL", "warn")]))
 }
 
 /// What the log is set to.
 fn settings(context: &Context<'_>, work: &Work) -> Option<Text> {
-    if work.rule != "logging" {
+    if work.rule != RuleId::Logging {
         return None;
     }
     let level = context.setting("log level")?;

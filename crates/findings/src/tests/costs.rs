@@ -1,5 +1,6 @@
 //! What source lines cost by the samples of the run, and the findings that follow.
 
+use crate::rule_id::RuleId;
 use stacks::{Frame, Location, Profile, Sample, State, ThreadOf};
 
 use super::*;
@@ -157,7 +158,9 @@ fn what_a_statement_gives_counts_the_code_around_the_driver() {
         ],
     );
     let gain = |findings: &[Finding]| {
-        let found = findings.iter().find(|finding| finding.rule == "n-plus-one");
+        let found = findings
+            .iter()
+            .find(|finding| finding.rule == RuleId::NPlusOne);
         found.map_or(0.0, |finding| finding.gain_share)
     };
     let (with, without) = (gain(&found(&run, &below)), gain(&run.findings()));
@@ -190,7 +193,7 @@ fn one_loop_is_one_finding_on_all_its_routes() {
     let findings = run.findings();
     let repeats: Vec<&Finding> = findings
         .iter()
-        .filter(|finding| finding.rule == "n-plus-one")
+        .filter(|finding| finding.rule == RuleId::NPlusOne)
         .collect();
     assert_eq!(repeats.len(), 2, "{repeats:#?}");
     assert!(
@@ -224,7 +227,7 @@ fn statements_that_one_loop_repeats_in_several_files_are_one_finding() {
     let titles: Vec<String> = run
         .findings()
         .into_iter()
-        .filter(|finding| finding.rule == "n-plus-one")
+        .filter(|finding| finding.rule == RuleId::NPlusOne)
         .map(|finding| finding.title.to_string())
         .collect();
     assert_eq!(titles.len(), 2, "{titles:#?}");
@@ -241,7 +244,7 @@ fn statements_that_one_loop_repeats_in_several_files_are_one_finding() {
 #[track_caller]
 fn one(run: &Run, samples: &[(u64, &[&str])], rule: &str) -> Finding {
     let findings = found(run, &profile(run, samples));
-    let of_rule = findings.iter().find(|finding| finding.rule == rule);
+    let of_rule = findings.iter().find(|finding| finding.rule.name() == rule);
     of_rule.unwrap_or_else(|| panic!("{findings:#?}")).clone()
 }
 
@@ -281,7 +284,11 @@ fn the_apps_folder_is_known_without_any_statement() {
     );
     let run = computing_in(None);
     let unknown = found(&run, &profile(&run, &samples));
-    assert!(unknown.iter().all(|finding| finding.rule != "hot-method"));
+    assert!(
+        unknown
+            .iter()
+            .all(|finding| finding.rule != RuleId::HotMethod)
+    );
 }
 
 #[test]
@@ -301,7 +308,9 @@ fn garbage_is_named_by_the_line_that_sets_the_collector_off() {
         }
     }
     let findings = found(&run, &profile);
-    let gc = findings.iter().find(|finding| finding.rule == "gc-share");
+    let gc = findings
+        .iter()
+        .find(|finding| finding.rule == RuleId::GcShare);
     let gc = gc.unwrap_or_else(|| panic!("{findings:#?}"));
     assert_eq!(
         gc.title,
@@ -314,7 +323,7 @@ fn garbage_is_named_by_the_line_that_sets_the_collector_off() {
             .contains("below app/lib/report.rb:12")
     );
     let same_line = |finding: &&Finding| {
-        finding.rule == "hot-method" && finding.title.to_string().contains("report.rb")
+        finding.rule == RuleId::HotMethod && finding.title.to_string().contains("report.rb")
     };
     assert!(
         !findings.iter().any(|finding| same_line(&finding)),
@@ -354,7 +363,7 @@ fn a_wait_inside_a_transaction_is_named_by_the_line_that_began_it() {
         let findings = sleeping(stack);
         findings
             .into_iter()
-            .find(|found| found.rule == "transaction-open")
+            .find(|found| found.rule == RuleId::TransactionOpen)
     };
     let inside = open(&["sleep", SIGN, CREATE, TRANSACTION, CREATE, WEB]).expect("it is open");
     assert_eq!(
@@ -379,7 +388,9 @@ fn a_pooled_connection_held_during_a_wait_is_found() {
     let pool = "ConnectionPool#with /gems/connection_pool.rb 3";
     let findings = sleeping(&["sleep", SIGN, CREATE, pool, CREATE, WEB]);
     assert!(
-        findings.iter().any(|found| found.rule == "connection-held"),
+        findings
+            .iter()
+            .any(|found| found.rule == RuleId::ConnectionHeld),
         "{findings:#?}"
     );
 }
@@ -420,7 +431,7 @@ fn rows_that_no_response_can_show_are_added_up_in_ruby() {
     assert!(
         findings
             .iter()
-            .all(|finding| finding.rule != "rows-in-ruby")
+            .all(|finding| finding.rule != RuleId::RowsInRuby)
     );
 }
 
@@ -463,7 +474,7 @@ fn partials_cost_what_goes_on_around_them() {
     assert!(
         findings
             .iter()
-            .all(|finding| finding.rule != "partials-in-loop")
+            .all(|finding| finding.rule != RuleId::PartialsInLoop)
     );
     assert_eq!(
         finding.title,
@@ -508,7 +519,7 @@ fn json_costs_what_is_made_ready_for_it_but_the_statements() {
         let findings = found(&run, &profile(&run, &samples));
         let twice = findings
             .iter()
-            .any(|it| it.rule == "hot-method" && share > 50);
+            .any(|it| it.rule == RuleId::HotMethod && share > 50);
         assert!(!twice, "{findings:#?}");
         one(&run, &samples, "json-share").gain_share
     };

@@ -1,6 +1,7 @@
 //! What host and processes tell, and waits for other services.
 
 use super::*;
+use crate::rule_id::RuleId;
 
 fn watched(change: impl Fn(&mut HostSample)) -> Run {
     let mut sample = HostSample {
@@ -102,7 +103,7 @@ fn more_workers_are_advised_where_cores_are_idle() {
     let spoken = |run: Run| {
         run.findings()
             .into_iter()
-            .find(|finding| finding.rule == "workers")
+            .find(|finding| finding.rule == RuleId::Workers)
     };
     let finding = spoken(one_busy_worker(1.1)).expect("a finding");
     assert_eq!(
@@ -130,7 +131,7 @@ fn a_worker_may_be_taken_by_more_than_its_handlers_hold() {
             ..BUSY
         };
         let findings = one_worker(1.1, app, work).findings().into_iter();
-        let mut workers = findings.filter(|finding| finding.rule == "workers");
+        let mut workers = findings.filter(|finding| finding.rule == RuleId::Workers);
         workers.next().map(|finding| finding.title.to_string())
     };
     let rest = "0.9 cores idle: 2 workers would handle";

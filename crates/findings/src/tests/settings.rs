@@ -1,5 +1,6 @@
 //! Rules on the database's settings, rows that it reads, transfer, cores and memory.
 
+use crate::rule_id::RuleId;
 use recording::{AnswerFacts, Counter, DatabaseFacts, StatementFacts};
 
 use super::*;
@@ -298,7 +299,9 @@ fn cores_that_are_all_busy() {
             (ProcessRole::Generator, generator),
         ];
         let found = hosted(&cores, |_| 1 << 20, 10).findings();
-        let found = found.iter().find(|finding| finding.rule == "cpu-saturated");
+        let found = found
+            .iter()
+            .find(|finding| finding.rule == RuleId::CpuSaturated);
         match expected {
             None => assert_eq!(found, None),
             Some(who) => assert!(
@@ -352,7 +355,7 @@ fn memory_that_grows_to_the_end() {
     // So steep that ten seconds say it.
     let mut leaking = run(|second| (100 + 140 * second) << 20, 10);
     let steep = leaking.findings();
-    assert_eq!(steep[0].rule, "memory-growth");
+    assert_eq!(steep[0].rule, RuleId::MemoryGrowth);
     assert_eq!(steep[0].confidence, Confidence::Medium);
     assert_eq!(steep[0].remedy.exact, None, "no arena holds that");
     for sample in &mut leaking.0.host {

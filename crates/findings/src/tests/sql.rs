@@ -1,6 +1,7 @@
 //! Statements: N+1 and missing indexes, and the silence on healthy runs.
 
 use super::*;
+use crate::rule_id::RuleId;
 
 #[test]
 fn healthy_runs_have_no_findings() {
@@ -62,7 +63,7 @@ fn nothing_measured_is_said_to_be_too_little() {
         profile: None,
     });
     assert_eq!(findings.len(), 1);
-    assert_eq!(findings[0].rule, "few-samples");
+    assert_eq!(findings[0].rule, RuleId::FewSamples);
 }
 
 #[test]
@@ -241,7 +242,7 @@ fn the_first_rows_of_a_sorted_table_need_an_index() {
         let run = healthy().issuing(newest, "app.rb:3", 1, 2.0);
         let run = run.issuing(statement, "app.rb:3", 1, 2.0);
         let findings = run.explained(statement, vec![step]).findings();
-        let found = findings.iter().find(|it| it.rule == "missing-index");
+        let found = findings.iter().find(|it| it.rule == RuleId::MissingIndex);
         found.and_then(|finding| finding.remedy.exact_text())
     };
     let index = "CREATE INDEX message_created_at ON message (created_at)";
@@ -424,7 +425,7 @@ fn a_statement_that_waits_with_the_gvl_is_said() {
     let spoken = |run: Run| {
         run.findings()
             .into_iter()
-            .find(|finding| finding.rule == "gvl-in-sql")
+            .find(|finding| finding.rule == RuleId::GvlInSql)
     };
     let finding = spoken(slow_statement(790.0, 400.0)).expect("a finding");
     assert_eq!(
@@ -469,7 +470,9 @@ fn statements_that_take_far_longer_than_their_quickest_wait_for_locked_rows() {
     let waits = [0.3, 10.0, 20.0, 30.0, 40.0];
     let check = |digest: &str, times: &[f64], expected: bool| {
         let findings = locking(digest, times).findings();
-        let found = findings.iter().find(|finding| finding.rule == "row-lock");
+        let found = findings
+            .iter()
+            .find(|finding| finding.rule == RuleId::RowLock);
         assert_eq!(found.is_some(), expected, "{digest}: {findings:#?}");
         found.map(|finding| finding.title.to_string())
     };
@@ -490,7 +493,9 @@ fn statements_that_take_far_longer_than_their_quickest_wait_for_locked_rows() {
         0.2,
     );
     let findings = all_wait.findings();
-    let found = findings.iter().find(|finding| finding.rule == "row-lock");
+    let found = findings
+        .iter()
+        .find(|finding| finding.rule == RuleId::RowLock);
     let evidence = &found.expect("a finding").evidence[0];
     assert!(
         evidence.to_string().contains("0.20 ms without the lock"),
@@ -508,7 +513,9 @@ fn statements_that_take_far_longer_than_their_quickest_wait_for_locked_rows() {
         0.2,
     );
     let findings = counter.findings();
-    let found = findings.iter().find(|finding| finding.rule == "row-lock");
+    let found = findings
+        .iter()
+        .find(|finding| finding.rule == RuleId::RowLock);
     let evidence = found.expect("a finding").evidence[0].to_string();
     assert!(
         evidence.contains("0.20 ms for writing to the locked row"),
@@ -532,7 +539,7 @@ fn an_index_that_is_walked_in_order_picks_no_rows() {
             .explained(digest, vec![step]);
         let findings = run.findings().into_iter();
         findings
-            .filter(|finding| finding.rule == "missing-index")
+            .filter(|finding| finding.rule == RuleId::MissingIndex)
             .collect::<Vec<_>>()
     };
     let found = walked(LATEST);

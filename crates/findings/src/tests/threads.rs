@@ -137,7 +137,7 @@ fn exhausted(by: impl FnOnce(Run) -> Run) -> Run {
 }
 
 fn rules(findings: &[Finding]) -> Vec<&str> {
-    findings.iter().map(|finding| finding.rule).collect()
+    findings.iter().map(|finding| finding.rule.name()).collect()
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Failures, and doubts about the numbers.
 
 use super::*;
+use crate::rule_id::RuleId;
 
 #[test]
 fn failures_come_with_their_exchange() {
@@ -145,7 +146,9 @@ fn cores_that_slow_down_are_said() {
     let run = |slow| healthy().with(|r| r.host = host(slow));
     run(0).check(&[]);
     let findings = run(4).findings();
-    let doubt = findings.iter().find(|finding| finding.rule == "host-busy");
+    let doubt = findings
+        .iter()
+        .find(|finding| finding.rule == RuleId::HostBusy);
     let told = "the cores were 1.32x slower for 40% of the time";
     assert!(
         doubt.is_some_and(|doubt| doubt.title.to_string().contains(told)),

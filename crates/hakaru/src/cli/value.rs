@@ -6,7 +6,7 @@ use figures::duration::{self, Unit};
 
 /// Reads `500ms`, `20s`, `2m`, `1h`; a bare number is seconds.
 pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
-    duration::nanos(text, Some(Unit::Seconds))
+    duration::nanos(text, Unit::Milliseconds..=Unit::Days, Some(Unit::Seconds))
         .and_then(|nanos| Duration::try_from_secs_f64(nanos / 1e9).ok())
         .ok_or_else(|| format!("`{text}` is not a duration; use for example 500ms, 20s, 2m or 1h"))
 }

@@ -9,9 +9,8 @@ use super::{MEAN_PART, Worker};
 use crate::clock;
 use crate::connection::{Phase, Request};
 
-/// Wait of a closed load after a failure that cost no time, so that a dead server does not bring
-/// millions of them.
-const RETRY: Nanos = Nanos(100_000_000);
+/// Back-off of a closed load after an immediate failure, so that a refused connection does not become a busy loop.
+const FAILURE_BACKOFF: Nanos = Nanos(100_000_000);
 /// Bytes of a body that are kept where no check needs it: enough for an example of a failure.
 const EXAMPLE_BODY_BYTES: usize = 2048;
 
@@ -71,7 +70,7 @@ impl Worker<'_> {
             Ok(prepared) => prepared,
             Err(why) => {
                 connection.reader.expect(false, 0, false);
-                self.fail(index, Outcome::CheckFailed, &format!("not sent: {why}"));
+                self.fail_unsent(index, &why.to_string());
                 return;
             }
         };
@@ -150,8 +149,20 @@ impl Worker<'_> {
         self.next_of(index, answered);
     }
 
-    /// Ends the request in hand without a complete answer; the connection is of no more use.
+    /// Ends the request in hand without a complete response; the connection is of no more use.
     pub(super) fn fail(&mut self, index: usize, outcome: Outcome, reason: &str) {
+        let cost_no_time = outcome == Outcome::ConnectFailed;
+        self.end_failed(index, outcome, reason, cost_no_time);
+    }
+
+    /// Ends a request that could not be made.
+    fn fail_unsent(&mut self, index: usize, why: &str) {
+        let reason = format!("not sent: {why}");
+        self.end_failed(index, Outcome::CheckFailed, &reason, true);
+    }
+
+    /// In a closed load, the user's next request waits after a failure that cost no time.
+    fn end_failed(&mut self, index: usize, outcome: Outcome, reason: &str, cost_no_time: bool) {
         let answered = clock::now();
         let session = self.task.session;
         self.name_request(index);
@@ -162,10 +173,10 @@ impl Worker<'_> {
             .count_failure(connection, outcome, place, reason);
         connection.close();
         self.record(index, answered, outcome);
-        let retry = outcome == Outcome::ConnectFailed || reason.starts_with("not sent");
         match self.pacer {
-            None if retry && self.sending => {
-                self.wakeups.push(Reverse((answered + RETRY, index)));
+            None if cost_no_time && self.sending => {
+                self.wakeups
+                    .push(Reverse((answered + FAILURE_BACKOFF, index)));
             }
             _ => self.next_of(index, answered),
         }

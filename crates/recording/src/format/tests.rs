@@ -3,6 +3,7 @@ use proptest::option::of;
 use proptest::prelude::*;
 
 use super::*;
+use crate::EndedEarly;
 use crate::{
     Access, Act, ActKind, AnswerFacts, Burst, BurstKind, ColumnFacts, Counter, CpuSample,
     DatabaseFacts, DiskBytes, IndexColumns, JitSample, LoadFacts, LoadMode, Nanos, NetworkBytes,
@@ -209,7 +210,7 @@ prop_compose! {
 prop_compose! {
     fn meta()(
         (started_at_unix_ms, cores, same_host) in (any::<i64>(), any::<u32>(), any::<bool>()),
-        ended_early in of(words()),
+        ended_early in of(words().prop_map(EndedEarly::of_text)),
         texts in [words(), words(), words(), words(), words()],
         (workers, threads, database_pool) in (any::<u32>(), any::<u32>(), of(any::<u32>())),
         (open, connections, rate) in (any::<bool>(), any::<u32>(), of(-1e9..1e9_f64)),

@@ -1,6 +1,7 @@
 //! The alphabet of the format: variable-length integers, texts, lists, and columns of them.
 
 use super::FormatError;
+use crate::EndedEarly;
 
 #[derive(Default)]
 pub(super) struct Writer {
@@ -214,6 +215,15 @@ impl Wire for String {
     }
     fn get(reader: &mut Reader<'_>) -> Result<Self, FormatError> {
         reader.text()
+    }
+}
+
+impl Wire for EndedEarly {
+    fn put(&self, writer: &mut Writer) {
+        self.to_string().put(writer);
+    }
+    fn get(reader: &mut Reader<'_>) -> Result<Self, FormatError> {
+        String::get(reader).map(EndedEarly::of_text)
     }
 }
 

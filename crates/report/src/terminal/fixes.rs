@@ -1,5 +1,6 @@
 //! What to fix.
 
+use findings::RuleId;
 use std::collections::HashSet;
 
 use findings::{Confidence, Finding, Safety};
@@ -40,7 +41,7 @@ pub(super) fn write(page: &mut Page, view: &View<'_>) {
         let mark = format!("{}. ", right(&number.to_string(), 3));
         page.paragraph(0, mark, Ink::Strong, &finding.title, 2);
         // A failure is shown with its request and answer wherever it stands.
-        let whole = number as usize <= WHOLE_MAX || finding.rule == "errors";
+        let whole = number as usize <= WHOLE_MAX || finding.rule == RuleId::Errors;
         if whole {
             if explained.insert(finding.why.to_string()) {
                 page.paragraph(INDENT, "", Ink::Plain, &finding.why, 3);
@@ -79,7 +80,7 @@ pub(super) fn write_titles(page: &mut Page, view: &View<'_>) {
             page.paragraph(INDENT, label, Ink::Plain, certainty(finding), 1);
         }
         // A failure is shown with its request and answer wherever it stands.
-        if finding.rule == "errors" {
+        if finding.rule == RuleId::Errors {
             write_evidence(page, &finding.evidence);
         }
         let is_named = finding.title.to_string().contains(&finding.route);

@@ -1,3 +1,4 @@
+use findings::RuleId;
 use findings::{Confidence, Finding, Remedy, Safety};
 use proptest::prelude::*;
 use recording::{Nanos, Outcome, Trouble};
@@ -279,7 +280,7 @@ fn receive_is_told_only_where_it_says_something() {
 /// A doubt such as a busy host.
 fn doubt(confidence: Confidence) -> Finding {
     Finding {
-        rule: "host-busy",
+        rule: RuleId::HostBusy,
         title: "other processes used 41% of the cores".into(),
         remedy: Remedy {
             text: "stop what else runs on this host".into(),
@@ -327,7 +328,7 @@ fn a_kind_of_finding_is_explained_once_and_not_at_length() {
     let mut sample = Sample::chat();
     sample.findings[0].evidence = (1..=9).map(|n| format!("evidence {n}").into()).collect();
     let error = Finding {
-        rule: "errors",
+        rule: RuleId::Errors,
         why: "no answer".into(),
         ..sample.findings[0].clone()
     };
@@ -399,7 +400,7 @@ fn nothing_that_was_recorded_breaks_the_page() {
     sample.findings = vec![finding; 30];
     sample.findings[0].remedy.exact = Some(format!("{long}\n{long}").into());
     sample.recording.meta.target.command.clone_from(&long);
-    sample.recording.meta.ended_early = Some(long.clone());
+    sample.recording.meta.ended_early = Some(recording::EndedEarly::Other(long.clone()));
     sample.recording.failures[0].response = format!("HTTP/1.1 200 OK\r\n\r\n{long}");
     sample.recording.failures[0].outcome = Outcome::BadAnswer;
     sample.recording.troubles = vec![Trouble {

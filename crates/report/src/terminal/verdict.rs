@@ -54,7 +54,10 @@ fn title(page: &mut Page, view: &View<'_>) {
             2,
             "",
             Ink::Bad,
-            text!("ended early: {reason}", reason = Text::named(reason)),
+            text!(
+                "ended early: {reason}",
+                reason = Text::named(&reason.to_string())
+            ),
             2,
         );
     }
