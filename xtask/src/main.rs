@@ -37,6 +37,7 @@ const USAGE: &str = "usage: cargo xtask TASK
              runs a command with the test servers and their addresses in its environment
   schema-pairs [SEEDS]
              random pairs of schemas on every test server: as many as said, or those of the seeds A..B (500)
+  corpus FOLDER  the tests of whole schemas and of pairs over that folder of schemas, such as real projects'
   tidy           rules that no compiler checks
   bless          write the expected outputs of snapshot tests anew; read the diff before you commit
   picture PAGE   the README's picture, of a page that `hakaru report --html` wrote; needs Chromium
@@ -68,6 +69,7 @@ fn main() -> ExitCode {
         "bless" => test::bless(),
         "with-servers" => test::with_servers(rest),
         "schema-pairs" => test::schema_pairs(rest),
+        "corpus" => test::corpus(rest),
         "web" => web::task(),
         "picture" => picture::task(rest),
         "bench" => bench::task(rest),

@@ -126,6 +126,35 @@ pub(crate) fn schema_pairs(arguments: &[String]) -> Outcome<()> {
     with_servers(&words.map(str::to_owned))
 }
 
+/// Runs the tests of whole schemas and pairs over another folder than our own corpus.
+pub(crate) fn corpus(arguments: &[String]) -> Outcome<()> {
+    let [folder] = arguments else {
+        return Err(
+            "corpus takes a folder, laid out as crates/schema/fixtures/corpus is".to_owned(),
+        );
+    };
+    let folder = Path::new(folder)
+        .canonicalize()
+        .map_err(|error| format!("cannot find the folder {folder}: {error}"))?;
+    let variable = format!("HAKARU_SCHEMA_CORPUS={}", folder.display());
+    let packages = ["hakaru-schema", "hakaru-schema-db"];
+    let words = [
+        "env",
+        &variable,
+        "cargo",
+        "test",
+        "--no-fail-fast",
+        "--quiet",
+    ];
+    let packages = packages.iter().flat_map(|package| ["--package", package]);
+    let words: Vec<String> = words
+        .into_iter()
+        .chain(packages)
+        .map(str::to_owned)
+        .collect();
+    with_servers(&words)
+}
+
 fn test_workspace(servers: &Servers, tally: &mut Tally) {
     let name = |command: &mut Command| {
         servers.name_in(command);

@@ -1,5 +1,4 @@
-//! Schemas that real projects ship for MySQL and MariaDB. They are data beside the project, found through
-//! `HAKARU_SCHEMA_CORPUS`.
+//! Whole schemas for MySQL and MariaDB: our own, or those of the folder that `HAKARU_SCHEMA_CORPUS` names (`cargo xtask corpus`).
 
 use std::fs;
 use std::path::PathBuf;
@@ -9,10 +8,7 @@ use schema::{NoteKind, PlanOptions, Product, Schema, Server, Source};
 fn corpus() -> PathBuf {
     match std::env::var_os("HAKARU_SCHEMA_CORPUS") {
         Some(folder) => PathBuf::from(folder),
-        None => PathBuf::from(concat!(
-            env!("CARGO_MANIFEST_DIR"),
-            "/../../../shared/corpus/schema"
-        )),
+        None => PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/corpus")),
     }
 }
 
@@ -35,12 +31,8 @@ fn read(name: &str, text: String, product: Product) -> (Schema, Vec<String>) {
 #[test]
 fn real_files_are_read_whole_and_equal_themselves() {
     let folder = corpus().join("real");
-    let entries = fs::read_dir(&folder).unwrap_or_else(|error| {
-        panic!(
-            "cannot list {}: {error}; set HAKARU_SCHEMA_CORPUS",
-            folder.display()
-        )
-    });
+    let entries = fs::read_dir(&folder)
+        .unwrap_or_else(|error| panic!("cannot list {}: {error}", folder.display()));
     let mut files = 0;
     for entry in entries {
         let path = entry.unwrap().path();

@@ -77,14 +77,14 @@ const PLAIN: [&str; 9] = [
 ];
 
 fn corpus() -> PathBuf {
-    let near = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/corpus/schema");
-    std::env::var_os("HAKARU_SCHEMA_CORPUS").map_or_else(|| PathBuf::from(near), PathBuf::from)
+    let own = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/corpus");
+    std::env::var_os("HAKARU_SCHEMA_CORPUS").map_or_else(|| PathBuf::from(own), PathBuf::from)
 }
 
-/// All PostgreSQL texts of the corpus: the real schemas, and both sides of the cases.
+/// All PostgreSQL texts of the corpus: the whole schemas, and both sides of the cases.
 fn texts() -> Vec<String> {
     let mut texts: Vec<String> = PLAIN.map(str::to_owned).to_vec();
-    for entry in std::fs::read_dir(corpus().join("real")).expect("HAKARU_SCHEMA_CORPUS") {
+    for entry in std::fs::read_dir(corpus().join("real")).expect("the corpus") {
         let path = entry.unwrap().path();
         if path
             .to_str()
