@@ -1,5 +1,7 @@
 //! Rules of this repository that no compiler checks. Each looks at text and returns what is wrong.
 
+mod arrows;
+mod commits;
 mod names;
 mod shape;
 
@@ -39,6 +41,8 @@ pub(crate) fn task() -> Outcome<()> {
         .filter(|file| file.path.ends_with("/Cargo.toml"))
         .map(|file| file.text.as_str())
         .collect();
+    wrong.extend(arrows::unknown_arrows(&files));
+    wrong.extend(commits::unclear()?);
     wrong.extend(crate::web::stale(&files));
     wrong.extend(names::unused_dependencies(text_of("Cargo.toml"), &members));
     if wrong.is_empty() {
@@ -56,6 +60,8 @@ fn check_file(file: &File) -> Vec<String> {
     if file.path.ends_with(".rs") {
         wrong.extend(shape::long_rust(file));
         wrong.extend(shape::ignored_tests(file));
+        wrong.extend(arrows::impure(file));
+        wrong.extend(arrows::read_back(file));
     } else if file.path.ends_with(".rb") {
         wrong.extend(shape::long_ruby(file));
     }

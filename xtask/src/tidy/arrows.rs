@@ -1,0 +1,252 @@
+//! Which crate may see which, which do no I/O, and what no code may do with our own texts.
+
+use super::File;
+
+/// Each crate with those of the workspace that it may use. An arrow that is missing here is a decision: write down why in
+/// ARCHITECTURE.md, and see that none of them leads back.
+const ARROWS: &[(&str, &str)] = &[
+    ("agent", "ring sql-digest"),
+    (
+        "bench",
+        "breakdown capture load recording scenario schema schema-db stacks stats store target whatif",
+    ),
+    ("breakdown", "recording routes"),
+    ("capture", "database recording ring sql-digest stacks"),
+    ("comparison", "recording stats words"),
+    ("database", ""),
+    ("doctor", "figures words"),
+    (
+        "experiment",
+        "breakdown capture comparison database figures findings guard load recording scenario schema schema-db stats store \
+         target whatif words",
+    ),
+    ("figures", "words"),
+    (
+        "findings",
+        "breakdown database figures recording stacks stats whatif words",
+    ),
+    ("guard", "target words"),
+    ("load", "figures recording scenario"),
+    (
+        "load-report",
+        "figures findings load recording report scenario words",
+    ),
+    ("logs", "routes sql-digest"),
+    ("microbench", "stats words"),
+    ("probe", "capture database doctor stats"),
+    ("rails-schema", "schema"),
+    ("recording", ""),
+    (
+        "report",
+        "breakdown comparison figures findings microbench recording stacks stats whatif words",
+    ),
+    ("ring", ""),
+    ("routes", ""),
+    ("scenario", "figures"),
+    ("schema", ""),
+    ("schema-db", "database schema schema-lint"),
+    ("schema-lint", "schema"),
+    ("sql-digest", ""),
+    ("stacks", ""),
+    ("stats", ""),
+    ("store", "recording"),
+    ("target", ""),
+    ("whatif", "breakdown recording stats"),
+    ("words", ""),
+];
+
+/// The program may use every crate, and no crate may use it or the benchmarks.
+const PROGRAM: &str = "hakaru";
+
+/// Crates whose invariant is that they are pure.
+const PURE: [&str; 14] = [
+    "breakdown",
+    "comparison",
+    "database",
+    "doctor",
+    "figures",
+    "findings",
+    "recording",
+    "report",
+    "schema",
+    "sql-digest",
+    "stacks",
+    "stats",
+    "whatif",
+    "words",
+];
+
+/// What a pure crate does not name outside of its tests.
+const IMPURE: [&str; 7] = [
+    "std::fs",
+    "std::net",
+    "std::process",
+    "std::env",
+    "Instant::now",
+    "SystemTime::now",
+    "rustix::",
+];
+
+/// Code that would read back a text of our own: what it looks for is a value somewhere, and is to come here as one.
+const READ_BACK: [&str; 8] = [
+    ".what.starts_with(",
+    ".what.contains(",
+    "exact.starts_with(",
+    "exact.strip_prefix(",
+    "exact.contains(",
+    "reason.starts_with(",
+    "ended_early.as_deref()",
+    "remedy.text.to_string().contains(",
+];
+
+/// Arrows between crates that the table does not have.
+pub(super) fn unknown_arrows(files: &[File]) -> Vec<String> {
+    let manifests = files.iter().filter_map(|file| {
+        let name = file.path.strip_prefix("crates/")?;
+        Some((name.strip_suffix("/Cargo.toml")?, file))
+    });
+    let (names, manifests): (Vec<&str>, Vec<&File>) = manifests.unzip();
+    let mut wrong = Vec::new();
+    for (name, file) in names.iter().zip(manifests) {
+        if *name == PROGRAM {
+            continue;
+        }
+        let Some((_, allowed)) = ARROWS.iter().find(|(known, _)| known == name) else {
+            wrong.push(format!(
+                "{}: the crate has no line among the arrows of xtask/src/tidy/arrows.rs",
+                file.path
+            ));
+            continue;
+        };
+        let used = used_by(&file.text, &names);
+        wrong.extend(
+            (used.iter())
+                .filter(|used| !allowed.split_whitespace().any(|known| known == **used))
+                .map(|used| format!("{}: {name} may not use {used}", file.path)),
+        );
+    }
+    wrong
+}
+
+/// The crates of the workspace that a manifest names, but for tests.
+fn used_by<'a>(manifest: &str, names: &[&'a str]) -> Vec<&'a str> {
+    let mut is_for_tests = false;
+    let mut used = Vec::new();
+    for line in manifest.lines() {
+        if line.starts_with('[') {
+            is_for_tests = line == "[dev-dependencies]";
+        }
+        let name = line.split(['.', ' ', '=']).next().unwrap_or_default();
+        let known = names
+            .iter()
+            .find(|known| !is_for_tests && (**known == name || format!("hakaru-{known}") == name));
+        used.extend(known.filter(|_| line.contains("workspace")));
+    }
+    used
+}
+
+/// I/O in a crate that is pure.
+pub(super) fn impure(file: &File) -> Vec<String> {
+    let is_pure = PURE
+        .iter()
+        .any(|name| file.path.starts_with(&format!("crates/{name}/src/")));
+    match is_pure {
+        true => lines_with(file, &IMPURE, "this crate is pure, and"),
+        false => Vec::new(),
+    }
+}
+
+/// Texts of our own that are read back; the benchmarks read the program's JSON, as any user does.
+pub(super) fn read_back(file: &File) -> Vec<String> {
+    let is_ours = file.path.starts_with("crates/") && file.path.contains("/src/");
+    match is_ours && !file.path.starts_with("crates/bench/") {
+        true => lines_with(
+            file,
+            &READ_BACK,
+            "our own text is read back; pass the value:",
+        ),
+        false => Vec::new(),
+    }
+}
+
+fn lines_with(file: &File, words: &[&str], complaint: &str) -> Vec<String> {
+    if is_of_tests(&file.path) {
+        return Vec::new();
+    }
+    let lines = file.text.lines().enumerate();
+    let code = lines
+        .take_while(|(_, line)| *line != "#[cfg(test)]")
+        .filter(|(_, line)| !line.trim_start().starts_with("//"));
+    code.filter_map(|(index, line)| {
+        let word = words.iter().find(|word| line.contains(*word))?;
+        Some(format!("{}:{}: {complaint} `{word}`", file.path, index + 1))
+    })
+    .collect()
+}
+
+/// Files that only tests have, by their names.
+fn is_of_tests(path: &str) -> bool {
+    path.split('/')
+        .any(|part| part == "tests" || part.ends_with("tests.rs") || part == "browser.rs")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(path: &str, text: &str) -> File {
+        File {
+            path: path.to_owned(),
+            text: text.to_owned(),
+        }
+    }
+
+    #[test]
+    fn an_arrow_back_is_found() {
+        let recording = "[dependencies]\nfigures.workspace = true\n[dev-dependencies]\nwords.workspace = true\n";
+        let files = [
+            file("crates/recording/Cargo.toml", recording),
+            file(
+                "crates/figures/Cargo.toml",
+                "[dependencies]\nwords.workspace = true\n",
+            ),
+            file("crates/words/Cargo.toml", "[package]\n"),
+            file("crates/brand-new/Cargo.toml", "[package]\n"),
+        ];
+        let wrong = unknown_arrows(&files);
+        assert_eq!(wrong.len(), 2, "{wrong:?}");
+        assert!(wrong[0].ends_with("recording may not use figures"));
+        assert!(wrong[1].contains("brand-new"));
+    }
+
+    #[test]
+    fn no_arrow_leads_back() {
+        fn reaches(from: &str, to: &str) -> bool {
+            let (_, next) = ARROWS
+                .iter()
+                .find(|(name, _)| *name == from)
+                .expect("a line");
+            next.split_whitespace()
+                .any(|next| next == to || reaches(next, to))
+        }
+        for (name, _) in ARROWS {
+            assert!(!reaches(name, name), "{name}");
+        }
+    }
+
+    #[test]
+    fn io_in_a_pure_crate_is_found_outside_of_its_tests() {
+        let text =
+            "use std::fs;\n// std::net is only named\n#[cfg(test)]\nmod tests { use std::env; }\n";
+        assert_eq!(impure(&file("crates/stats/src/lib.rs", text)).len(), 1);
+        assert!(impure(&file("crates/stats/src/tests.rs", text)).is_empty());
+        assert!(impure(&file("crates/store/src/lib.rs", text)).is_empty());
+    }
+
+    #[test]
+    fn a_text_that_is_read_back_is_found() {
+        let text = format!("    if trouble.what{}\"x\") {{\n", ".starts_with(");
+        assert_eq!(read_back(&file("crates/report/src/lib.rs", &text)).len(), 1);
+        assert!(read_back(&file("crates/report/tests/a.rs", &text)).is_empty());
+    }
+}
