@@ -8,16 +8,19 @@ macro_rules! rules {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum RuleId {
             $(#[doc = concat!("`", $name, "`; docs/findings.md describes it.")] $rule,)*
+            /// A check of `hakaru doctor`, by its name.
+            Check(&'static str),
         }
 
         impl RuleId {
-            /// All of them.
+            /// All but the checks of `hakaru doctor`.
             pub const ALL: &[RuleId] = &[$(RuleId::$rule),*];
 
             /// Returns its name in JSON and documentation.
             pub fn name(self) -> &'static str {
                 match self {
                     $(RuleId::$rule => $name,)*
+                    RuleId::Check(name) => name,
                 }
             }
         }

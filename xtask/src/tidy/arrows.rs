@@ -17,13 +17,13 @@ const ARROWS: &[(&str, &str)] = &[
     ("doctor", "figures words"),
     (
         "experiment",
-        "breakdown capture comparison database figures findings guard load recording scenario schema schema-db stats store \
-         target whatif words",
+        "breakdown capture comparison database doctor figures findings guard load probe recording scenario schema schema-db stats \
+         store target whatif words",
     ),
     ("figures", "words"),
     (
         "findings",
-        "breakdown database figures recording stacks stats whatif words",
+        "breakdown database doctor figures recording stacks stats whatif words",
     ),
     ("guard", "target words"),
     ("load", "figures recording scenario"),

@@ -4,6 +4,7 @@
 //! What other rules say of the same with the run's own figures (other programs, files, memory, the database's settings,
 //! development mode) is left to them.
 
+use crate::rule_id::RuleId;
 use doctor::check::{Cost, Level};
 use doctor::{Snapshot, Verdict, diagnose};
 use recording::BurstKind;
@@ -87,7 +88,7 @@ fn doubt(verdict: &Verdict) -> Finding {
     let (check, found) = (verdict.check, &verdict.found);
     let change = found.change.first().cloned().unwrap_or_default();
     Doubt {
-        rule: check.id,
+        rule: RuleId::Check(check.id),
         what: check.title.into(),
         why: check.why.into(),
         evidence: found.evidence.clone(),
@@ -131,7 +132,7 @@ fn finding(
     let gain = context.gain(&context.everywhere(BurstKind::Running, saved_ms));
     let change = found.change.first().map(Text::to_string);
     Finding {
-        rule: check.id,
+        rule: RuleId::Check(check.id),
         route: String::new(),
         title: title(check.title.into()),
         why: check.why.into(),
