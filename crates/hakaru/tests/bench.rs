@@ -494,3 +494,44 @@ fn the_commit_that_made_it_slower_is_found() {
         "worktrees are taken back"
     );
 }
+
+#[test]
+fn scripts_with_benchmark_drivers_interface_are_read() {
+    let script = "require 'benchmark_driver'\n\nBenchmark.driver do |x|\n  x.prelude <<-EOS\n    array = []\n  EOS\n  x.report 'Array#empty?', %{ array.empty? }\n  x.report %{ array.size }\n  x.output 'markdown'\n  x.loop_count 20_000\n  x.executable name: 'quick', command: ['ruby', '--disable-gems']\nend\n";
+    let folder = folder(&[("empty.rb", script)]);
+    let output = run(folder.path(), &["empty.rb", "--repeat-count", "2"]);
+    let table = text(&output.stdout);
+    assert!(
+        table.starts_with("# Iteration per second (i/s)"),
+        "{table}{}",
+        text(&output.stderr)
+    );
+    assert!(
+        table.contains("quick|") && table.contains("|Array#empty?"),
+        "{table}"
+    );
+}
+
+#[test]
+fn the_two_fastest_are_profiled() {
+    let folder = folder(&[("app.yml", TEN)]);
+    let output = run(
+        folder.path(),
+        &[
+            "app.yml",
+            "--run-duration",
+            "0.3",
+            "--repeat-count",
+            "2",
+            "--profile",
+        ],
+    );
+    let page = text(&output.stdout);
+    assert!(page.contains("WIDER"), "{page}{}", text(&output.stderr));
+    assert!(
+        !page.contains("+100.0"),
+        "frames of both are the same: {page}"
+    );
+    let stderr = text(&output.stderr);
+    assert!(stderr.contains("hakaru profile diff 1 2"), "{stderr}");
+}

@@ -14,6 +14,7 @@ pub mod calm;
 pub mod child;
 pub mod command;
 pub mod doubt;
+pub mod driver;
 pub mod executable;
 pub mod model;
 pub mod output;

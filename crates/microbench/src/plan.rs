@@ -18,6 +18,8 @@ const BLOCKS_MAX: usize = 128;
 const COUNTED: [f64; 2] = [0.03, 1.0];
 /// Batches into which a given number of turns is cut, so that warm-up and trend can be told.
 const PARTS: u64 = 16;
+/// Seconds in which a Ruby without a compiler has filled its inline caches.
+const CACHES: f64 = 0.02;
 /// A part that takes less than this, in seconds, is not told well from reading the clock: then all turns are one batch.
 const PART: f64 = 1e-3;
 /// No process is warmed up for longer: a compiler that has not settled by then is said not to have.
@@ -123,6 +125,9 @@ pub fn shapes(
 }
 
 fn warmup(trial: &Trial) -> f64 {
+    if !trial.compiles() {
+        return trial.warmup.min(CACHES);
+    }
     if trial.has_settled() {
         trial.warmup.min(WARMUP_MAX)
     } else {

@@ -10,7 +10,15 @@ pub fn split(text: &str) -> Vec<String> {
         match (quote, letter) {
             (Some(open), _) if letter == open => quote = None,
             (Some('\''), _) => word.get_or_insert_default().push(letter),
-            (_, '\\') => word.get_or_insert_default().extend(letters.next()),
+            (Some(_), '\\') => {
+                // Between double quotes only these lose their backslash.
+                let next = letters.next();
+                let is_escaped = next.is_none_or(|next| "\\\"$`\n".contains(next));
+                let word = word.get_or_insert_default();
+                word.extend((!is_escaped).then_some('\\'));
+                word.extend(next);
+            }
+            (None, '\\') => word.get_or_insert_default().extend(letters.next()),
             (Some(_), _) => word.get_or_insert_default().push(letter),
             (None, '\'' | '"') => {
                 quote = Some(letter);
@@ -50,6 +58,7 @@ mod tests {
         check("  a  b ", &["a", "b"]);
         check("'a b' \"c \\\" d\" e\\ f", &["a b", "c \" d", "e f"]);
         check("'' a''b", &["", "ab"]);
+        check("-e \"puts %Q[a\\nb]\"\n", &["-e", "puts %Q[a\\nb]"]);
     }
 
     proptest::proptest! {

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 
 use super::parse_duration;
 
-#[derive(Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(after_help = "\
 Examples:
   hakaru bench app.yml -e 'ruby-3.3,ruby-4.0 --yjit' -e mine=./miniruby
@@ -134,6 +134,10 @@ pub(crate) struct BenchArgs {
     #[command(flatten)]
     pub(crate) commands: CommandArgs,
 
+    /// Profile the two fastest contenders of each job, keep both profiles, and show what differs
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) profile: bool,
+
     /// Print JSON on standard output, and nothing after it
     #[arg(long, conflicts_with = "output")]
     pub(crate) json: bool,
@@ -148,7 +152,7 @@ pub(crate) struct BenchArgs {
 }
 
 /// How to measure.
-#[derive(Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct MeasureArgs {
     /// When to stop at the latest [default: 10 s for each contender and job]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
@@ -172,7 +176,7 @@ pub(crate) struct MeasureArgs {
 }
 
 /// Benches that are kept, and benches of commits.
-#[derive(Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Over time")]
 pub(crate) struct OverTimeArgs {
     /// Keep the bench in this folder under a name
@@ -197,7 +201,7 @@ pub(crate) struct OverTimeArgs {
 }
 
 /// Flags for commands behind `--`.
-#[derive(Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Commands behind --")]
 pub(crate) struct CommandArgs {
     /// Values for {NAME} in the commands; may be repeated

@@ -1,7 +1,9 @@
 //! `hakaru bench`: is this Ruby, this code or this command faster, and how sure is that?
 
 mod bisect;
+mod driver;
 mod kept;
+mod profiles;
 mod resolve;
 mod show;
 mod watch;
@@ -10,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use microbench::bench::{self, Bench, Ending, How};
+use microbench::bench::{self, Bench, Ending, How, Measured};
 use microbench::doubt;
 use microbench::model::{Contender, Job};
 use microbench::output::{self, Form, Options, Repeat, Table};
@@ -43,6 +45,19 @@ struct Done {
 }
 
 impl Done {
+    /// Name of a cell: its job's, and its contender's where there are several.
+    fn name(&self, measured: &Measured) -> String {
+        let job = self.group.jobs[measured.cell.job]
+            .name
+            .lines()
+            .next()
+            .unwrap_or_default();
+        match &self.group.contenders[..] {
+            [_] => job.to_owned(),
+            all => format!("{job}, {}", all[measured.cell.contender].name),
+        }
+    }
+
     fn view(&self) -> BenchView<'_> {
         BenchView {
             bench: &self.bench,
@@ -56,6 +71,19 @@ impl Done {
 
 /// Measures, prints, and says how the program ends.
 pub(crate) fn bench(args: &BenchArgs) -> Result<Exit, Failure> {
+    let folder = tempfile::tempdir().map_err(|error| {
+        Failure::new(
+            Exit::Failed,
+            format!("no temporary folder: {error}; set TMPDIR"),
+        )
+    })?;
+    match driver::declared(args, folder.path())? {
+        Some(declared) => bench_typed(&declared),
+        None => bench_typed(args),
+    }
+}
+
+fn bench_typed(args: &BenchArgs) -> Result<Exit, Failure> {
     html::check_html(args.html.as_deref(), args.json)?;
     let form = form(args)?;
     if args.show {
@@ -83,6 +111,9 @@ pub(crate) fn bench(args: &BenchArgs) -> Result<Exit, Failure> {
     }
     for one in &done {
         show(args, form, one)?;
+        if args.profile {
+            profiles::take(one)?;
+        }
         kept::keep(args, &one.view())?;
         if let Some(then) = &against {
             kept::compare(then, &one.view());

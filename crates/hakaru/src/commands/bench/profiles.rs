@@ -1,0 +1,108 @@
+//! `--profile`: a profile of the two fastest contenders of each job, and what differs between them.
+//!
+//! Both are taken by `hakaru profile` itself, in processes of their own that run the generated script's loop; so they are kept
+//! like any other profile, and `hakaru profile diff` shows them again.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use microbench::bench::Measured;
+use microbench::model::{Contender, Script, Work};
+use words::text;
+
+use super::Done;
+use crate::exit::{Exit, Failure};
+use crate::output;
+
+/// Seconds that a script runs under the profiler.
+const SECONDS: f64 = 2.0;
+
+/// Takes both profiles of each job and prints their difference.
+pub(super) fn take(done: &Done) -> Result<(), Failure> {
+    // One folder for all: frames of both profiles are told by their file.
+    let folder = tempfile::tempdir().map_err(|error| Failure::new(Exit::Failed, error))?;
+    for row in &done.bench.rows {
+        let mut ranked: Vec<&Measured> = row
+            .cells
+            .iter()
+            .filter(|cell| !cell.samples.is_empty() && cell.missing.is_none())
+            .collect();
+        let seconds = |cell: &Measured| {
+            cell.samples
+                .iter()
+                .map(|sample| sample.seconds(row.clock))
+                .sum::<f64>()
+                / cell.samples.len() as f64
+        };
+        ranked.sort_by(|a, b| seconds(a).total_cmp(&seconds(b)));
+        let [first, second, ..] = ranked[..] else {
+            continue;
+        };
+        let mut numbers = Vec::new();
+        for cell in [second, first] {
+            let Work::Script(script) = &done.group.jobs[cell.cell.job].work else {
+                return Err(super::resolve::usage(
+                    "--profile profiles Ruby scripts only",
+                ));
+            };
+            let contender = &done.group.contenders[cell.cell.contender];
+            let turns = (SECONDS / seconds(cell)).clamp(1.0, 1e12) as u64;
+            numbers.push(profile((contender, folder.path()), script, turns)?);
+        }
+        output::notice(text!(
+            "profile of {slower}, then of {faster}; `hakaru profile diff {numbers} --html FILE` draws both",
+            slower = done.name(second),
+            faster = done.name(first),
+            numbers = numbers.join(" ")
+        ));
+        diff(&numbers)?;
+    }
+    Ok(())
+}
+
+/// Shows what got wider and what narrower.
+fn diff(numbers: &[String]) -> Result<(), Failure> {
+    let failed = |error: std::io::Error| Failure::new(Exit::Failed, error);
+    let hakaru = std::env::current_exe().map_err(failed)?;
+    let shown = Command::new(hakaru)
+        .args(["profile", "diff"])
+        .args(numbers)
+        .output()
+        .map_err(failed)?;
+    output::page(&String::from_utf8_lossy(&shown.stdout));
+    Ok(())
+}
+
+/// Takes a profile and returns its number.
+fn profile(
+    (contender, folder): (&Contender, &Path),
+    script: &Script,
+    turns: u64,
+) -> Result<String, Failure> {
+    let failed = |error: std::io::Error| Failure::new(Exit::Failed, error);
+    let path = folder.join("script.rb");
+    let program = format!(
+        "{}{}\n{turns}.times do\n{}\nend\n{}",
+        contender.prelude, script.prelude, script.body, script.teardown
+    );
+    std::fs::write(&path, program).map_err(failed)?;
+    let hakaru = std::env::current_exe().map_err(failed)?;
+    let output = Command::new(hakaru)
+        .args(["profile", "--json", "--"])
+        .args(&contender.command)
+        .arg(&path)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(failed)?;
+    if !output.status.success() {
+        let words = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        return Err(Failure::new(
+            Exit::Failed,
+            format!("{} cannot be profiled: {words}", contender.name),
+        ));
+    }
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).map_err(|error| {
+        Failure::new(Exit::Failed, format!("the profile cannot be read: {error}"))
+    })?;
+    Ok(document["profile"].to_string())
+}
