@@ -1,6 +1,6 @@
 //! What a statement can lock, rewrite, lose or fail on, as PostgreSQL's documentation tells it for `ALTER TABLE`.
 
-use super::model::{Column, Constraint, ConstraintKind, Type};
+use super::model::{Column, Constraint, ConstraintKind, Function, Sql, Type};
 use super::name::{Name, quote};
 use crate::Hazard;
 
@@ -178,8 +178,39 @@ pub(crate) fn of_type(table: &Name, column: &Column, to: &Type) -> Vec<Hazard> {
     hazards
 }
 
-/// A column that has no value for the rows that are there.
-pub(crate) fn of_added(table: &Name, column: &Column) -> Vec<Hazard> {
+/// Functions of the server and of its usual extensions that `pg_proc` calls volatile: as a default they give each row that is there
+/// a value of its own.
+const VOLATILE: [&str; 12] = [
+    "clock_timestamp",
+    "currval",
+    "gen_random_uuid",
+    "lastval",
+    "nextval",
+    "random",
+    "setval",
+    "timeofday",
+    "uuid_generate_v1",
+    "uuid_generate_v4",
+    "uuidv4",
+    "uuidv7",
+];
+
+/// Whether a default calls such a function, or one of `functions` that is as volatile.
+pub(crate) fn is_volatile<'f>(
+    default: &Sql,
+    functions: impl Iterator<Item = &'f Function>,
+) -> bool {
+    if !default.0.contains('(') {
+        return false;
+    }
+    let names = super::split::names(&default.0);
+    let mut volatile = functions.filter(|function| function.volatility == "VOLATILE");
+    names.iter().any(|name| VOLATILE.contains(&name.as_str()))
+        || volatile.any(|function| names.contains(&function.name.name))
+}
+
+/// A column that has no value for the rows that are there; `is_volatile` where its default is another one for each row.
+pub(crate) fn of_added(table: &Name, column: &Column, is_volatile: bool) -> Vec<Hazard> {
     let mut hazards = vec![ACCESS_EXCLUSIVE];
     let has_value = column.default.is_some()
         || column.generated.is_some()
@@ -200,7 +231,7 @@ pub(crate) fn of_added(table: &Name, column: &Column) -> Vec<Hazard> {
         .is_some_and(|generated| generated.stored)
         || column.identity.is_some()
         || column.serial.is_some();
-    if is_computed {
+    if is_computed || is_volatile {
         hazards.push(Hazard::Rewrite(format!(
             "table {} is written anew",
             table.name
@@ -338,5 +369,26 @@ mod tests {
         check("timestamp", "date", Cast::Lossy);
         check("text", "public.status", Cast::Explicit);
         check("integer", "integer[]", Cast::Explicit);
+    }
+
+    #[test]
+    fn a_default_of_its_own_for_each_row_is_told() {
+        let function = Function {
+            name: Name::new("public", "token"),
+            volatility: "VOLATILE",
+            ..Function::default()
+        };
+        for (default, expected) in [
+            ("gen_random_uuid()", true),
+            ("(random() * 9)::int", true),
+            ("token()", true),
+            ("now()", false),
+            ("'random()'", false),
+            ("7", false),
+        ] {
+            let default = Sql(default.to_owned());
+            let functions = std::iter::once(&function);
+            assert_eq!(is_volatile(&default, functions), expected, "{default:?}");
+        }
     }
 }

@@ -75,13 +75,11 @@ impl<'a> Builder<'a> {
         }
         let sql = self.alter(&to.name, &format!("ADD COLUMN {text}"));
         let shown = self.shown_part(&to.name, &column.name);
-        let at = self.push_with(
-            sql,
-            Verb::Add,
-            "column",
-            shown,
-            hazards::of_added(&to.name, column),
-        );
+        let default = column.default.as_ref();
+        let functions = || self.to.functions.values();
+        let is_volatile = default.is_some_and(|it| hazards::is_volatile(it, functions()));
+        let hazards = hazards::of_added(&to.name, column, is_volatile);
+        let at = self.push_with(sql, Verb::Add, "column", shown, hazards);
         self.column_details(&to.name, None, column);
         at
     }
