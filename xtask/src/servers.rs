@@ -40,6 +40,8 @@ cd / && rm -rf "$folder"
 pub(crate) struct Server {
     /// `scheme://user:password@host:port/database`.
     pub(crate) url: String,
+    /// Words of the command that prints its schema, but for the address; empty where its packages have none.
+    pub(crate) dump: String,
     home: Home,
     keeper: Child,
 }
@@ -74,7 +76,9 @@ pub(crate) fn mysql() -> Outcome<Server> {
     let port = free_port()?;
     let mut arguments = mysql_arguments(&home, port)?;
     arguments.extend(["--secure-file-priv=", "--mysqlx=OFF"].map(str::to_owned));
-    let server = launch(&place, mysql_url(port), home, "TERM", &daemon, &arguments)?;
+    let mut server = launch(&place, mysql_url(port), home, "TERM", &daemon, &arguments)?;
+    let dump = place.find("mysqldump", "mysql-client-core")?;
+    server.dump = words(&place, &dump, &server.home);
     server.wait_until("MySQL", || ask_mysql(&place, &client, &server.home, port))?;
     Ok(server)
 }
@@ -192,7 +196,8 @@ fn start_postgres(place: &Place, settings: &[&str]) -> Outcome<Server> {
     let url = format!("postgres://hakaru:hakaru@127.0.0.1:{port}/hakaru");
     // SIGINT is PostgreSQL's "fast" stop; SIGTERM would wait for its clients.
     let program = binaries.join("postgres");
-    let server = launch(place, url, home, "INT", &program, &arguments)?;
+    let mut server = launch(place, url, home, "INT", &program, &arguments)?;
+    server.dump = words(place, &binaries.join("pg_dump"), &server.home);
     server.wait_until("PostgreSQL", || {
         let mut ask = place.command(&binaries.join("createdb"), &server.home);
         ask.args(["-h", "127.0.0.1", "-p", &port, "-U", "hakaru", "hakaru"]);
@@ -279,7 +284,21 @@ fn launch(
     let keeper = shell
         .spawn()
         .map_err(|error| format!("cannot start {}: {error}", program.display()))?;
-    Ok(Server { url, home, keeper })
+    let dump = String::new();
+    Ok(Server {
+        url,
+        dump,
+        home,
+        keeper,
+    })
+}
+
+/// A program of the server's place as words of a command.
+fn words(place: &Place, program: &Path, home: &Home) -> String {
+    let command = place.command(program, home);
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
+    words.join(" ")
 }
 
 #[cfg(test)]

@@ -231,6 +231,7 @@ impl Servers {
             ("HAKARU_TEST_POSTGRES18_URL", &self.postgres18),
         ] {
             command.env(name, &server.url);
+            command.env(name.replace("_URL", "_DUMP"), &server.dump);
         }
     }
 }

@@ -10,6 +10,7 @@ mod diff;
 mod expr;
 mod hazards;
 mod interval;
+mod kept;
 mod listed;
 mod model;
 mod name;
@@ -26,7 +27,11 @@ use crate::{Note, Object, Plan, PlanError, PlanOptions, Server, Source, SyntaxEr
 pub use model::Schema;
 
 /// Kinds of objects that may use what is kept opaque.
-const AFTER_OPAQUE: [&str; 7] = [
+const AFTER_OPAQUE: [&str; 11] = [
+    "event-trigger",
+    "owner",
+    "rule",
+    "statistics",
     "view",
     "index",
     "constraint",
@@ -138,6 +143,7 @@ impl Schema {
         self.functions.retain(|(name, _), _| kept("function", name));
         self.extensions.retain(|name, _| named("extension", name));
         self.schemas.retain(|name, _| named("schema", name));
+        self.kept.retain(|(kind, name), _| named(kind, name));
         self.grants.retain(|(target, _), _| match target.kind {
             "TABLE" => kept("table", &target.name),
             _ => true,
@@ -154,6 +160,8 @@ impl Schema {
             .chain(self.sequences.keys())
             .chain(self.functions.keys().map(|(name, _)| name));
         let inside = inside.map(|name| name.schema.clone());
+        let kept = self.kept.values();
+        let inside = inside.chain(kept.filter_map(|kept| kept.schema.clone()));
         let mut all: std::collections::BTreeSet<String> =
             self.schemas.keys().cloned().chain(inside).collect();
         all.extend(

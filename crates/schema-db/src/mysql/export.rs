@@ -78,12 +78,17 @@ pub(super) fn read_back(
     statements: &[String],
 ) -> Result<String, DbError> {
     let mut owner = connection::open(address)?;
+    drop_left(&mut owner)?;
+    let now: Option<u64> = first(&mut owner, "SELECT UNIX_TIMESTAMP()")?;
     // Processes on two machines, or in two containers, may have the same number.
     let name = format!(
-        "hakaru_scratch_{}_{}",
+        "hakaru_readback_{}_{}_{}",
+        now.unwrap_or_default(),
         std::process::id(),
         owner.connection_id()
     );
+    // Held as long as the connection lives, so that another run knows whether this one does.
+    let _: Option<u64> = first(&mut owner, &format!("SELECT GET_LOCK('{name}', 0)"))?;
     let charset = server.charset.as_deref().unwrap_or("utf8mb4");
     let collation = match &server.collation {
         Some(collation) => format!(" COLLATE {collation}"),
@@ -101,6 +106,29 @@ pub(super) fn read_back(
     let read = fill_and_export(&mut owner, &scratch, server, readers, statements);
     run(&mut owner, &format!("DROP DATABASE IF EXISTS `{name}`"))?;
     read
+}
+
+/// Databases of runs that were killed: older than making one takes, and nobody holds their lock.
+const LEFT: &str = "
+    SELECT SCHEMA_NAME FROM information_schema.SCHEMATA
+    WHERE SCHEMA_NAME REGEXP '^hakaru_readback_[0-9]+_'
+        AND SUBSTRING_INDEX(SUBSTRING_INDEX(SCHEMA_NAME, '_', 3), '_', -1) + 600 < UNIX_TIMESTAMP() AND IS_FREE_LOCK(SCHEMA_NAME)";
+
+fn drop_left(owner: &mut Conn) -> Result<(), DbError> {
+    let left: Vec<String> = owner
+        .query(LEFT)
+        .map_err(|error| error::in_statement(error, LEFT))?;
+    for name in left {
+        // It may be somebody else's to drop.
+        let _ = owner.query_drop(format!("DROP DATABASE IF EXISTS `{name}`"));
+    }
+    Ok(())
+}
+
+fn first(owner: &mut Conn, sql: &str) -> Result<Option<u64>, DbError> {
+    owner
+        .query_first(sql)
+        .map_err(|error| error::in_statement(error, sql))
 }
 
 fn fill_and_export(

@@ -4,6 +4,8 @@
 //! schema. What belongs to an extension is left out, and so is what comes with something else: the parts of a partitioned
 //! table's keys and indexes, the sequence of an identity column.
 
+mod kept;
+
 use ::postgres::{Client, Statement};
 
 use super::connect;
@@ -28,12 +30,15 @@ pub(super) const OURS: &str = "
 ";
 
 /// In an order in which an empty server takes the statements.
-const QUERIES: [&str; 15] = [
+const QUERIES: [&str; 20] = [
     SCHEMAS,
     EXTENSIONS,
+    kept::EARLY,
     TYPES,
+    kept::TYPES,
     SEQUENCES,
     FUNCTIONS,
+    kept::CALLS,
     TABLES,
     PARTS,
     INDEXES,
@@ -41,8 +46,10 @@ const QUERIES: [&str; 15] = [
     FOREIGN_KEYS,
     TRIGGERS,
     SECURITY,
+    kept::LATE,
     DETAILS,
     COMMENTS,
+    kept::COMMENTS,
     PRIVILEGES,
 ];
 
@@ -82,7 +89,7 @@ const SEQUENCES: &str = "
 
 const FUNCTIONS: &str = "
     SELECT pg_get_functiondef(p.oid) FROM pg_proc p JOIN ours n ON n.oid = pronamespace
-    WHERE prokind IN ('f', 'w')
+    WHERE prokind IN ('f', 'w', 'p')
         AND NOT EXISTS (SELECT FROM foreign_to_us e WHERE e.classid = 'pg_proc'::regclass AND e.objid = p.oid)
         AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'i')
     ORDER BY p.oid";
@@ -236,9 +243,10 @@ const COMMENTS: &str = "
         JOIN ours n ON n.oid = typnamespace WHERE typtype IN ('d', 'e')
             AND NOT EXISTS (SELECT FROM foreign_to_us e WHERE e.classid = 'pg_type'::regclass AND e.objid = t.oid)
         UNION ALL
-        SELECT format('FUNCTION %I.%I(%s)', nspname, proname, pg_get_function_identity_arguments(p.oid)), description, 0, 0
+        SELECT format('%s %I.%I(%s)', CASE prokind WHEN 'p' THEN 'PROCEDURE' ELSE 'FUNCTION' END, nspname, proname,
+            pg_get_function_identity_arguments(p.oid)), description, 0, 0
         FROM pg_description d JOIN pg_proc p ON p.oid = objoid AND d.classoid = 'pg_proc'::regclass
-        JOIN ours n ON n.oid = pronamespace WHERE prokind IN ('f', 'w')
+        JOIN ours n ON n.oid = pronamespace WHERE prokind IN ('f', 'w', 'p')
             AND NOT EXISTS (SELECT FROM foreign_to_us e WHERE e.classid = 'pg_proc'::regclass AND e.objid = p.oid)
         UNION ALL
         SELECT format('SCHEMA %I', nspname), description, 0, 0
@@ -260,8 +268,9 @@ const PRIVILEGES: &str = "
         SELECT 'SCHEMA', quote_ident(n.nspname), '', nspowner, acl.*
         FROM ours JOIN pg_namespace n ON n.oid = ours.oid, aclexplode(nspacl) AS acl
         UNION ALL
-        SELECT 'FUNCTION', format('%I.%I(%s)', nspname, proname, pg_get_function_identity_arguments(p.oid)), '', proowner, acl.*
-        FROM pg_proc p JOIN ours n ON n.oid = pronamespace, aclexplode(proacl) AS acl WHERE prokind IN ('f', 'w')
+        SELECT CASE prokind WHEN 'p' THEN 'PROCEDURE' ELSE 'FUNCTION' END,
+            format('%I.%I(%s)', nspname, proname, pg_get_function_identity_arguments(p.oid)), '', proowner, acl.*
+        FROM pg_proc p JOIN ours n ON n.oid = pronamespace, aclexplode(proacl) AS acl WHERE prokind IN ('f', 'w', 'p')
     ) AS granted
     WHERE grantee <> 0 AND grantee <> owner AND privilege_type <> 'MAINTAIN'
     GROUP BY kind, name, grantee, is_grantable

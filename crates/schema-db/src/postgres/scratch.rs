@@ -5,12 +5,24 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::{Postgres, PostgresAddress, connect};
 use crate::{Database, DbError};
 
-/// Makes the database, executes, reads, drops.
+/// Databases of runs that were killed: older than any run waits for a schema to be stored, and nobody is in them.
+const LEFT: &str = "
+    SELECT datname FROM pg_database d
+    WHERE datname ~ '^hakaru_readback_[0-9]+_' AND split_part(datname, '_', 3)::numeric < extract(epoch FROM now()) - 600
+        AND NOT EXISTS (SELECT FROM pg_stat_activity a WHERE a.datid = d.oid)";
+
+/// Makes the database, executes, reads, drops; and drops what runs have left that were killed meanwhile.
 pub(super) fn read_back(postgres: &mut Postgres, statements: &[String]) -> Result<String, DbError> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     // Relaxed: only the uniqueness of the number matters.
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    let name = format!("hakaru_scratch_{}_{count}", std::process::id());
+    for left in postgres.query(LEFT)?.into_iter().flatten().flatten() {
+        // Another run may be doing so, or the database may be somebody else's to drop.
+        let _ = postgres.execute(&format!("DROP DATABASE IF EXISTS {left}"));
+    }
+    let now = postgres.query("SELECT floor(extract(epoch FROM now()))::text")?;
+    let now: String = now.into_iter().flatten().flatten().collect();
+    let name = format!("hakaru_readback_{now}_{}_{count}", std::process::id());
     // The same locale and no objects of anybody: what is in `template1` is not part of the schema.
     let create = format!("CREATE DATABASE {name} TEMPLATE template0");
     postgres.execute(&create)?;

@@ -19,43 +19,28 @@ const QUERY: &str = "
             FROM ours JOIN pg_namespace n ON n.oid = ours.oid WHERE n.nspname <> 'public')
     , usual AS (SELECT owner FROM owned GROUP BY owner ORDER BY count(*) DESC, owner LIMIT 1)
     , found (kind, name, classid, objid) AS (
-        SELECT CASE prokind WHEN 'p' THEN 'procedure' ELSE 'aggregate' END, full_name, 'pg_proc'::regclass::oid, oid
-            FROM routine WHERE prokind IN ('p', 'a')
+        SELECT 'base type', format('%I.%I', nspname, typname), 'pg_type'::regclass::oid, t.oid
+            FROM pg_type t JOIN ours n ON n.oid = typnamespace
+            WHERE (typtype = 'b' AND typelem = 0) OR (typtype = 'b' AND typelem <> 0 AND typarray <> 0)
         UNION ALL
-        SELECT CASE typtype WHEN 'c' THEN 'composite type' WHEN 'r' THEN 'range type' ELSE 'base type' END,
-                format('%I.%I', nspname, typname), 'pg_type'::regclass, t.oid
-            FROM pg_type t JOIN ours n ON n.oid = typnamespace LEFT JOIN pg_class c ON c.oid = typrelid
-            WHERE (typtype = 'c' AND c.relkind = 'c') OR typtype = 'r' OR (typtype = 'b' AND typelem = 0)
-                OR (typtype = 'b' AND typelem <> 0 AND typarray <> 0)
+        SELECT 'state of a rule', format('%I on %s', rulename, full_name), 'pg_rewrite'::regclass, w.oid
+            FROM pg_rewrite w JOIN relation r ON r.oid = ev_class WHERE rulename <> '_RETURN' AND ev_enabled <> 'O'
         UNION ALL
-        SELECT 'rule', format('%I on %s', rulename, full_name), 'pg_rewrite'::regclass, w.oid
-            FROM pg_rewrite w JOIN relation r ON r.oid = ev_class WHERE rulename <> '_RETURN'
-        UNION ALL SELECT 'event trigger', quote_ident(evtname), 'pg_event_trigger'::regclass, oid FROM pg_event_trigger
+        SELECT 'state of an event trigger', quote_ident(evtname), 'pg_event_trigger'::regclass, oid
+            FROM pg_event_trigger WHERE evtenabled <> 'O'
         UNION ALL SELECT 'publication', quote_ident(pubname), 'pg_publication'::regclass, oid FROM pg_publication
         UNION ALL
         SELECT 'subscription', quote_ident(subname), 'pg_subscription'::regclass, s.oid
             FROM pg_subscription s JOIN pg_database b ON b.oid = subdbid WHERE datname = current_database()
         UNION ALL
-        SELECT 'statistics', format('%I.%I', nspname, stxname), 'pg_statistic_ext'::regclass, s.oid
-            FROM pg_statistic_ext s JOIN ours n ON n.oid = stxnamespace
-        UNION ALL
-        SELECT 'collation', format('%I.%I', nspname, collname), 'pg_collation'::regclass, c.oid
-            FROM pg_collation c JOIN ours n ON n.oid = collnamespace
-        UNION ALL
         SELECT 'conversion', format('%I.%I', nspname, conname), 'pg_conversion'::regclass, c.oid
             FROM pg_conversion c JOIN ours n ON n.oid = connamespace
-        UNION ALL
-        SELECT 'operator', o.oid::regoperator::text, 'pg_operator'::regclass, o.oid
-            FROM pg_operator o JOIN ours n ON n.oid = oprnamespace
         UNION ALL
         SELECT 'operator class', format('%I.%I', nspname, opcname), 'pg_opclass'::regclass, c.oid
             FROM pg_opclass c JOIN ours n ON n.oid = opcnamespace
         UNION ALL
         SELECT 'operator family', format('%I.%I', nspname, opfname), 'pg_opfamily'::regclass, f.oid
             FROM pg_opfamily f JOIN ours n ON n.oid = opfnamespace
-        UNION ALL
-        SELECT 'cast', format('%s as %s', format_type(castsource, NULL), format_type(casttarget, NULL)), 'pg_cast'::regclass, oid
-            FROM pg_cast WHERE oid >= 16384
         UNION ALL SELECT 'language', quote_ident(lanname), 'pg_language'::regclass, oid FROM pg_language WHERE oid >= 16384
         UNION ALL SELECT 'access method', quote_ident(amname), 'pg_am'::regclass, oid FROM pg_am WHERE oid >= 16384
         UNION ALL SELECT 'transform', format_type(trftype, NULL), 'pg_transform'::regclass, oid FROM pg_transform WHERE oid >= 16384
@@ -72,9 +57,6 @@ const QUERY: &str = "
         SELECT 'text search template', format('%I.%I', nspname, tmplname), 'pg_ts_template'::regclass, t.oid
             FROM pg_ts_template t JOIN ours n ON n.oid = tmplnamespace
         UNION ALL SELECT 'foreign table', full_name, 'pg_class'::regclass, oid FROM relation WHERE relkind = 'f'
-        UNION ALL
-        SELECT 'foreign data wrapper', quote_ident(fdwname), 'pg_foreign_data_wrapper'::regclass, oid FROM pg_foreign_data_wrapper
-        UNION ALL SELECT 'foreign server', quote_ident(srvname), 'pg_foreign_server'::regclass, oid FROM pg_foreign_server
         UNION ALL SELECT 'user mapping', format('%s on %I', usename, srvname), 0::oid, 0::oid FROM pg_user_mappings
         UNION ALL
         SELECT 'default privileges', format('of %I%s', pg_get_userbyid(defaclrole), coalesce(' in ' || quote_ident(nspname), '')),
@@ -100,6 +82,10 @@ const QUERY: &str = "
             FROM pg_index i JOIN relation r ON r.oid = indexrelid WHERE indisclustered
         UNION ALL SELECT 'replica identity', full_name, 0::oid, 0::oid
             FROM relation WHERE relkind IN ('r', 'p') AND relreplident NOT IN ('d', 'n')
+        UNION ALL
+        SELECT 'statistics target of an inherited column', format('%s.%I', full_name, attname), 0::oid, 0::oid
+            FROM relation r JOIN pg_attribute ON attrelid = r.oid
+            WHERE NOT attislocal AND NOT relispartition AND attnum > 0 AND coalesce(attstattarget, -1) >= 0
         UNION ALL
         SELECT 'tablespace', format('%I of %s', spcname, full_name), 0::oid, 0::oid
             FROM relation r JOIN pg_tablespace s ON s.oid = reltablespace)

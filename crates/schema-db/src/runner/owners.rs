@@ -21,14 +21,14 @@ const VIEWS: &str = "
 /// The same of one function; `{old}` is the function as it is, `{new}` what it is called afterwards.
 const FUNCTION: &str = "
     SELECT action FROM pg_proc p, LATERAL (
-        SELECT 1 AS step, 'REVOKE ALL ON FUNCTION {new} FROM PUBLIC' AS action WHERE proacl IS NOT NULL
+        SELECT 1 AS step, 'REVOKE ALL ON ROUTINE {new} FROM PUBLIC' AS action WHERE proacl IS NOT NULL
         UNION ALL
-        SELECT 2, format('GRANT EXECUTE ON FUNCTION {new} TO %s%s',
+        SELECT 2, format('GRANT EXECUTE ON ROUTINE {new} TO %s%s',
             CASE grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(grantee)) END,
             CASE WHEN is_grantable THEN ' WITH GRANT OPTION' ELSE '' END)
         FROM aclexplode(proacl) WHERE grantee <> proowner
         UNION ALL
-        SELECT 3, format('ALTER FUNCTION {new} OWNER TO %I', pg_get_userbyid(proowner))
+        SELECT 3, format('ALTER ROUTINE {new} OWNER TO %I', pg_get_userbyid(proowner))
         WHERE pg_get_userbyid(proowner) <> current_user
     ) AS actions WHERE p.oid = to_regprocedure('{old}') ORDER BY step, action";
 
@@ -86,6 +86,7 @@ fn of_function(
     database: &mut dyn Database,
 ) -> Result<Vec<String>, DbError> {
     let old = gone.sql.trim_start_matches("DROP FUNCTION ");
+    let old = old.trim_start_matches("DROP PROCEDURE ");
     let (Some((bare, _)), Some((_, arguments))) = (old.rsplit_once('('), name.rsplit_once('('))
     else {
         return Ok(Vec::new());
@@ -94,12 +95,12 @@ fn of_function(
     let quoted = |text: &str| text.replace('\'', "''");
     let query = FUNCTION
         .replace(
-            "format('GRANT EXECUTE ON FUNCTION {new}",
-            "format('GRANT EXECUTE ON FUNCTION {format}",
+            "format('GRANT EXECUTE ON ROUTINE {new}",
+            "format('GRANT EXECUTE ON ROUTINE {format}",
         )
         .replace(
-            "format('ALTER FUNCTION {new}",
-            "format('ALTER FUNCTION {format}",
+            "format('ALTER ROUTINE {new}",
+            "format('ALTER ROUTINE {format}",
         )
         .replace("{format}", &quoted(&new).replace('%', "%%"))
         .replace("{new}", &quoted(&new))

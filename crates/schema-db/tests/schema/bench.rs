@@ -48,6 +48,20 @@ pub fn load(text: &str, server: &Server) -> Result<Schema, String> {
         .map_err(|error| error.to_string())
 }
 
+/// A text of which every statement is understood.
+pub fn load_whole(text: &str, server: &Server) -> Result<Schema, String> {
+    let source = Source {
+        name: "text.sql".to_owned(),
+        text: text.to_owned(),
+    };
+    let loaded = schema::read(&[source], server).map_err(|error| error.to_string())?;
+    let mut notes = loaded.notes.iter();
+    match notes.find(|note| note.kind == schema::NoteKind::Opaque) {
+        Some(note) => Err(format!("not read: {}", note.text)),
+        None => Ok(loaded.schema),
+    }
+}
+
 /// What the database holds.
 pub fn exported(scratch: &mut dyn Scratch) -> Result<Schema, String> {
     let database = scratch.database();
@@ -187,4 +201,31 @@ pub fn spelled(plan: &Plan) -> String {
             Some(_) => format!("-- Skipped: {};\n", statement.sql.replace('\n', "\n-- ")),
         });
     statements.collect()
+}
+
+/// What the server's own program for dumps prints; `variable` names the server. Lines that differ from one call to the next are
+/// left out.
+pub fn dumped(variable: &str, words: &[String]) -> String {
+    let name = variable.replace("_URL", "_DUMP");
+    let command = std::env::var(&name)
+        .unwrap_or_else(|_| panic!("{name} is not set; `cargo xtask with-servers` sets it"));
+    let mut command = command.split(' ');
+    let program = command.next().unwrap();
+    let output = std::process::Command::new(program)
+        .args(command)
+        .args(words)
+        .output();
+    let output = output.unwrap_or_else(|error| panic!("{program}: {error}"));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let text = String::from_utf8(output.stdout).unwrap();
+    let is_same_twice = |line: &&str| {
+        let changing = ["\\restrict", "\\unrestrict", "-- Dump completed"];
+        !changing.iter().any(|start| line.starts_with(start))
+    };
+    let lines: Vec<&str> = text.lines().filter(is_same_twice).collect();
+    lines.join("\n")
 }

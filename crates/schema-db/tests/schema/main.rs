@@ -10,6 +10,7 @@
 
 mod bench;
 mod cases;
+mod left;
 mod losses;
 mod mysql;
 mod pairs;

@@ -357,6 +357,8 @@ fn features_on_mariadb() {
 #[test]
 fn features_on_the_newer_mariadb() {
     features_on("HAKARU_TEST_MARIADB118_URL", Product::MariaDb);
+    let bench = OnServer::new("HAKARU_TEST_MARIADB118_URL");
+    cases::features(&bench, features::OF_THE_NEWER_MARIADB.into_iter());
 }
 
 #[test]
@@ -455,5 +457,47 @@ fn to_allow_one_loss_allows_no_other_and_needs_none() {
             [[Some("tinyint".to_owned()), Some("UNI".to_owned())]]
         );
         bench::reach(&mut *scratch, wanted).unwrap();
+    }
+}
+
+#[test]
+fn what_killed_runs_left_is_removed() {
+    for variable in ["HAKARU_TEST_MARIADB_URL", "HAKARU_TEST_MYSQL_URL"] {
+        let bench = OnServer::new(variable);
+        crate::left::is_removed(bench.empty().database(), "SHOW DATABASES");
+    }
+}
+
+#[test]
+fn what_mysqldump_writes_is_read_whole() {
+    let variable = "HAKARU_TEST_MYSQL_URL";
+    let bench = OnServer::new(variable);
+    let mut scratch = bench.empty();
+    for statement in features::DUMPED.split(";\n") {
+        scratch.database().execute(statement).unwrap();
+    }
+    let name = scratch.database().query("SELECT DATABASE()").unwrap();
+    let name: String = name.into_iter().flatten().flatten().collect();
+    let address = &bench.address;
+    let words = [
+        "--no-data".to_owned(),
+        "--routines".to_owned(),
+        "--events".to_owned(),
+        "--no-tablespaces".to_owned(),
+        "--host=127.0.0.1".to_owned(),
+        format!("--port={}", address.port),
+        format!("--user={}", address.user),
+        format!(
+            "--password={}",
+            address.password.as_deref().unwrap_or_default()
+        ),
+        name,
+    ];
+    let dump = bench::dumped(variable, &words);
+    let desired = bench::load_whole(&dump, &bench.server()).unwrap();
+    let exported = bench::exported(&mut *scratch).unwrap();
+    for (from, to) in [(&desired, &exported), (&exported, &desired)] {
+        let plan = schema::plan(from, to, &schema::PlanOptions::default()).unwrap();
+        assert_eq!(bench::spelled(&plan), "");
     }
 }

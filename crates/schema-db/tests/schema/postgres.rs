@@ -2,6 +2,7 @@
 
 mod catalogue;
 mod features;
+mod kinds;
 mod losses;
 mod pairs;
 mod real;
@@ -358,4 +359,11 @@ fn a_database_matches_the_text_that_made_it() {
             bench::reach(&mut *other, &text).unwrap_or_else(|error| panic!("{text}\n{error}"));
         }
     }
+}
+
+#[test]
+fn what_killed_runs_left_is_removed() {
+    let bench = Databases::new("HAKARU_TEST_POSTGRES_URL", None);
+    let databases = "SELECT datname FROM pg_database";
+    crate::left::is_removed(bench.empty().database(), databases);
 }

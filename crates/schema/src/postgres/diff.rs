@@ -13,6 +13,7 @@ mod enums;
 mod grants;
 mod identity;
 mod indexes;
+mod kept;
 mod links;
 mod order;
 mod parents;
@@ -29,6 +30,7 @@ mod way;
 use std::collections::HashSet;
 
 use super::Schema;
+use super::kept::{Key, Stage};
 use super::model::{Index, Table};
 use super::name::Name;
 use super::same::Same;
@@ -73,6 +75,7 @@ pub(super) enum Part {
     Policy(Name, String),
     Column(Name, String),
     Default(Name, String),
+    Kept(Key),
 }
 
 /// See [`crate::plan()`].
@@ -120,6 +123,7 @@ impl<'a> Builder<'a> {
         self.remakes_functions =
             functions.any(|(key, function)| self.is_function_remade(key, function));
         self.namespaces();
+        self.kept(Stage::Early);
         self.clear_views_for_renames();
         self.statements.extend(renames);
         self.clear_other_kinds();
@@ -131,6 +135,7 @@ impl<'a> Builder<'a> {
         self.indexes();
         self.late_constraints();
         self.parts();
+        self.kept(Stage::Late);
         self.comments();
         self.grants();
         self.drops();

@@ -7,6 +7,7 @@ mod table;
 
 use std::collections::BTreeMap;
 
+use super::kept::{Key, Kind};
 use super::listed::Listed;
 use super::name::Name;
 
@@ -27,6 +28,8 @@ pub struct Schema {
     pub(crate) views: Listed<Name, View>,
     /// By name and types of the arguments.
     pub(crate) functions: Listed<(Name, String), Function>,
+    /// Objects that are compared by their words, by kind and identity.
+    pub(crate) kept: Listed<Key, Kept>,
     /// Privileges by object, then by role.
     pub(crate) grants: Listed<(Target, String), Grant>,
     /// What a server made of this very schema, when one was asked.
@@ -56,6 +59,22 @@ pub(crate) struct Owner {
 /// SQL that is compared in normal form.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sql(pub(crate) String);
+
+/// An object that is compared by its words.
+#[derive(Clone, Debug)]
+pub(crate) struct Kept {
+    pub(crate) kind: &'static Kind,
+    /// What tells it apart from others of its kind, as `DROP` names it.
+    pub(crate) name: String,
+    /// The bare name; empty for casts.
+    pub(crate) base: String,
+    /// `None` for what is in no schema.
+    pub(crate) schema: Option<String>,
+    pub(crate) sql: String,
+    /// Equal where the words are.
+    pub(crate) norm: String,
+    pub(crate) meta: Meta,
+}
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Namespace {
@@ -162,6 +181,7 @@ pub(crate) struct Function {
     pub(crate) security_definer: bool,
     pub(crate) leakproof: bool,
     pub(crate) window: bool,
+    pub(crate) is_procedure: bool,
     /// `UNSAFE`, `RESTRICTED` or `SAFE`.
     pub(crate) parallel: String,
     pub(crate) cost: Option<String>,

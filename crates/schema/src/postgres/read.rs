@@ -29,7 +29,8 @@ pub(crate) use finish::next_value_of;
 pub(crate) use grants::all_privileges;
 pub(crate) use parts::string;
 
-use super::model::Schema;
+use super::kept::{self, Step};
+use super::model::{Owner, Schema};
 use super::name::Name;
 use super::split::{self, Piece, PieceKind};
 use super::tree::{Node, Tree};
@@ -222,7 +223,7 @@ impl<'a> Reader<'a> {
             K::ALTER_DOMAIN => self.alter_domain(statement),
             K::CREATE_SEQUENCE => self.create_sequence(statement),
             K::ALTER_SEQUENCE => self.alter_sequence(statement),
-            K::CREATE_FUNCTION => self.create_function(statement),
+            K::CREATE_FUNCTION | K::CREATE_PROCEDURE => self.create_function(statement),
             K::CREATE_TRIGGER => self.create_trigger(statement),
             K::CREATE_POLICY => self.create_policy(statement),
             K::CREATE_EXTENSION => self.create_extension(statement),
@@ -230,17 +231,48 @@ impl<'a> Reader<'a> {
             K::COMMENT_ON => self.comment_on(statement),
             K::GRANT => self.grant(statement, true),
             K::REVOKE => self.grant(statement, false),
-            K::ALTER_VIEW | K::ALTER_MATERIALIZED_VIEW | K::ALTER_FUNCTION | K::ALTER_SCHEMA => {
-                self.change_owner(statement)
-            }
+            K::ALTER_VIEW
+            | K::ALTER_MATERIALIZED_VIEW
+            | K::ALTER_FUNCTION
+            | K::ALTER_PROCEDURE
+            | K::ALTER_SCHEMA => self.change_owner(statement),
             kind if is_drop(kind) => self.drop_objects(statement),
             _ => Err(Trouble::Opaque),
         }
     }
 
+    /// What is not compared by its meaning may be by its words.
     fn keep_opaque(&mut self, piece: Piece, text: &str) {
+        if self.read_kept(text) {
+            return;
+        }
         self.schema.opaque.push(text.to_owned());
         self.note(piece, NoteKind::Opaque);
+    }
+
+    fn read_kept(&mut self, text: &str) -> bool {
+        let all = &mut self.schema.kept;
+        match kept::read(text, &self.current_schema) {
+            Some(Step::Made(kept)) => {
+                all.insert((kept.kind.kind, kept.name.clone()), kept);
+                true
+            }
+            Some(Step::Commented(named, comment)) => {
+                let found = named.key(all).and_then(|key| all.get_mut(&key));
+                found.map(|kept| kept.meta.comment = comment).is_some()
+            }
+            Some(Step::Owned(named, role)) => {
+                let source = text.to_owned();
+                let owner = Some(Box::new(Owner { role, source }));
+                let found = named.key(all).and_then(|key| all.get_mut(&key));
+                found.map(|kept| kept.meta.owner = owner).is_some()
+            }
+            Some(Step::Dropped(named)) => {
+                let key = named.key(all);
+                key.and_then(|key| all.remove(&key)).is_some()
+            }
+            None => false,
+        }
     }
 
     fn note(&mut self, piece: Piece, kind: NoteKind) {

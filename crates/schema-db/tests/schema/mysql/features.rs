@@ -40,6 +40,26 @@ pub(super) const VIEWS: &str = "
     CREATE VIEW crossed AS SELECT users.id AS one, posts.id AS other FROM users, posts WHERE users.id <> posts.id OR users.id = 0;
 ";
 
+/// What MariaDB knows since version 11.7.
+pub(super) const OF_THE_NEWER_MARIADB: [(&str, &str); 1] = [(
+    "CREATE TABLE t (id int PRIMARY KEY, v vector(3) NOT NULL, VECTOR INDEX (v) m=16 distance=cosine)",
+    "CREATE TABLE t (id int PRIMARY KEY, v vector(3) NOT NULL, VECTOR INDEX (v) M=8)",
+)];
+
+/// All kinds of objects that `mysqldump` writes.
+pub(super) const DUMPED: &str = "
+    CREATE TABLE p (id bigint unsigned NOT NULL AUTO_INCREMENT PRIMARY KEY, name varchar(20) COLLATE utf8mb4_bin DEFAULT 'it''s; -- no',
+        at timestamp NULL DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP, data json, twice int GENERATED ALWAYS AS (hidden * 2) STORED,
+        hidden int INVISIBLE, FULLTEXT KEY words (name), CONSTRAINT small CHECK (hidden < 100)) COMMENT='a /* b */ c' AUTO_INCREMENT=7;
+    CREATE TABLE c (id int, p bigint unsigned, kind enum('a','b,c'), PRIMARY KEY (id), KEY (p), CONSTRAINT up FOREIGN KEY (p) REFERENCES p (id) ON DELETE CASCADE);
+    CREATE TABLE l (id int, PRIMARY KEY (id)) PARTITION BY RANGE (id) (PARTITION a VALUES LESS THAN (10), PARTITION b VALUES LESS THAN MAXVALUE);
+    CREATE VIEW w AS SELECT id, name FROM p WHERE id > 1;
+    CREATE VIEW v AS SELECT name FROM w;
+    CREATE FUNCTION twice(n int) RETURNS int DETERMINISTIC RETURN n * 2;
+    CREATE PROCEDURE fill(IN n int) BEGIN DECLARE i int DEFAULT 0; WHILE i < n DO INSERT INTO l VALUES (i); SET i = i + 1; END WHILE; END;
+    CREATE TRIGGER t BEFORE INSERT ON c FOR EACH ROW BEGIN SET NEW.kind = 'a'; END;
+    CREATE EVENT e ON SCHEDULE EVERY 1 DAY STARTS '2030-01-01 00:00:00' DISABLE DO DELETE FROM l";
+
 pub(super) const FEATURES: &[Feature] = &[
     // Not dropped from the key that is added, or it is made anew for ever.
     both(

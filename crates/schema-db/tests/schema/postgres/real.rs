@@ -42,11 +42,9 @@ const MUSICBRAINZ: [&str; 9] = [
     "musicbrainz-CreateTriggers",
 ];
 
-const MUSICBRAINZ_COLLATION: &str =
-    "CREATE COLLATION musicbrainz (provider = icu, locale = '@colCaseFirst=upper')";
-
 const MUSICBRAINZ_HEAD: &str = "
     CREATE EXTENSION cube; CREATE EXTENSION earthdistance;
+    CREATE COLLATION musicbrainz (provider = icu, locale = '@colCaseFirst=upper');
     CREATE FUNCTION musicbrainz_unaccent(text) RETURNS text IMMUTABLE LANGUAGE sql AS 'SELECT $1';";
 
 /// Our own.
@@ -101,7 +99,7 @@ const FILES: [Real; 6] = [
     },
     Real {
         files: &MUSICBRAINZ,
-        prelude: MUSICBRAINZ_COLLATION,
+        prelude: "",
         head: MUSICBRAINZ_HEAD,
         schema: Some("musicbrainz"),
         lacks: None,

@@ -2,7 +2,7 @@
 
 use crate::mysql::cursor::Cursor;
 use crate::mysql::expr::Expr;
-use crate::mysql::lex::{Fault, Kind};
+use crate::mysql::lex::{Fault, Kind, unquoted};
 use crate::mysql::model::{ForeignKey, Index, IndexKind, Key, Name, Part};
 
 /// Whether an index is next, not a column that is called so.
@@ -123,6 +123,15 @@ fn options(cursor: &mut Cursor<'_, '_>, index: &mut Index) -> Result<(), Fault> 
             index
                 .others
                 .push(format!("{word}={}", value.text.to_lowercase()));
+        } else if cursor
+            .peek()
+            .is_some_and(|token| token.kind == Kind::Quoted)
+        {
+            // So MariaDB prints what only an engine knows: `m`='16'.
+            let word = unquoted(cursor.any()?.text).to_uppercase();
+            cursor.eat_op("=");
+            let value = unquoted(cursor.any()?.text).to_lowercase();
+            index.others.push(format!("{word}={value}"));
         } else {
             return Ok(());
         }

@@ -58,12 +58,22 @@ impl<'a> Builder<'a> {
             }
         }
         self.view_comments();
+        self.kept_comments();
+        self.function_comments();
+    }
+
+    fn function_comments(&mut self) {
+        let (from, to) = (self.from, self.to);
         for (key, function) in to.functions.iter() {
             let before = from
                 .functions
                 .get(key)
                 .filter(|before| self.same.same_call(before, function));
-            let target = format!("FUNCTION {}", self.speller.function_name(function));
+            let target = format!(
+                "{} {}",
+                function.word(),
+                self.speller.function_name(function)
+            );
             let shown = self.shown(&key.0);
             self.comment(
                 &target,
@@ -71,6 +81,17 @@ impl<'a> Builder<'a> {
                 &function.meta,
                 shown,
             );
+        }
+    }
+
+    fn kept_comments(&mut self) {
+        let (from, to) = (self.from, self.to);
+        for (key, kept) in to.kept.iter() {
+            let is_fresh = self.fresh.contains(&Part::Kept(key.clone()));
+            let before = from.kept.get(key).filter(|_| !is_fresh);
+            let target = format!("{} {}", kept.kind.words, kept.name);
+            let shown = self.shown_kept(kept);
+            self.comment(&target, before.map(|kept| &kept.meta), &kept.meta, shown);
         }
     }
 

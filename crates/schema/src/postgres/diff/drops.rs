@@ -6,6 +6,7 @@ use super::tables::is_late;
 use super::views::sorted;
 use super::{Builder, Part};
 use crate::postgres::hazards;
+use crate::postgres::kept::Stage;
 use crate::postgres::listed::Listed;
 use crate::postgres::model::{ConstraintKind, Function, Table, Trigger, TypeKind};
 use crate::postgres::name::Name;
@@ -14,6 +15,7 @@ use crate::{Hazard, Statement, Verb};
 
 impl<'a> Builder<'a> {
     pub(super) fn drops(&mut self) {
+        self.dropped_kept(Stage::Late);
         self.dropped_parts();
         self.dropped_functions(true);
         self.dropped_views();
@@ -22,7 +24,9 @@ impl<'a> Builder<'a> {
         self.dropped_indexes();
         self.dropped_columns();
         self.dropped_sequences();
+        self.dropped_kept(Stage::Among);
         self.dropped_types();
+        self.dropped_kept(Stage::Early);
         self.dropped_namespaces();
     }
 
@@ -300,7 +304,8 @@ impl<'a> Builder<'a> {
                 Hazard::Drop(format!("function {shown}")),
                 hazards::ACCESS_EXCLUSIVE,
             ];
-            self.push_drop(format!("DROP FUNCTION {name}"), "function", shown, hazards);
+            let word = function.word();
+            self.push_drop(format!("DROP {word} {name}"), "function", shown, hazards);
         }
     }
 

@@ -54,7 +54,7 @@ impl<'a> Builder<'a> {
             "TABLE" => {
                 self.to.tables.contains(&target.name) || self.to.views.contains(&target.name)
             }
-            "FUNCTION" => self
+            "FUNCTION" | "PROCEDURE" => self
                 .to
                 .functions
                 .contains(&(target.name.clone(), target.signature.clone())),
@@ -65,8 +65,9 @@ impl<'a> Builder<'a> {
     fn on(&self, target: &Target) -> String {
         match target.kind {
             "SCHEMA" => format!("SCHEMA {}", self.speller.ident(&target.name.name)),
-            "FUNCTION" => format!(
-                "FUNCTION {}({})",
+            "FUNCTION" | "PROCEDURE" => format!(
+                "{} {}({})",
+                target.kind,
                 self.speller.name(&target.name),
                 target.signature
             ),

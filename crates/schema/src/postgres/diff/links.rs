@@ -4,7 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use super::Builder;
 use super::order::{function_mentions, table_mentions};
-use crate::postgres::model::{Column, Constraint, ConstraintKind, Function, Table, View};
+use crate::postgres::kept;
+use crate::postgres::model::{Column, Constraint, ConstraintKind, Function, Kept, Table, View};
 use crate::postgres::name::Name;
 use crate::postgres::split;
 use crate::ties::{self, Stake, Words};
@@ -84,6 +85,12 @@ impl<'a> Builder<'a> {
                 let spoke_of = function.map(|function| function_mentions(function));
                 stake.spoke_of = Words::new(spoke_of.unwrap_or_default(), false);
             }
+            kind if kept::is_kept(kind) => {
+                let found = self.kept_of(kind, name);
+                stake.whole = found.map_or_else(String::new, |kept| kept.base.clone());
+                let spoke_of = found.map(|kept| split::names(&kept.sql));
+                stake.spoke_of = Words::new(spoke_of.unwrap_or_default(), false);
+            }
             "comment" | "owner" | "privilege" => stake.is_side = true,
             "row-security" | "partition" => {
                 (stake.whole, stake.parts) = (whole(name), Some(vec![OF_TABLE.to_owned()]));
@@ -125,6 +132,12 @@ impl<'a> Builder<'a> {
         } else if let Some(found) = self.from.types.get(name) {
             stake.spoke_of = Words::new(split::names(&self.speller.user_type(found)), false);
         }
+    }
+
+    fn kept_of(&self, kind: &str, name: &str) -> Option<&'a Kept> {
+        let all = self.from.kept.values().chain(self.to.kept.values());
+        let mut own = all.filter(|kept| kept.kind.kind == kind);
+        own.find(|kept| self.shown_kept(kept) == name)
     }
 
     /// What an index as it is speaks of, its table among that.

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::Builder;
+use crate::postgres::kept::{Key, Stage};
 use crate::postgres::model::{Body, ConstraintKind, Function, Table, TypeKind};
 use crate::postgres::name::Name;
 use crate::postgres::split;
@@ -14,6 +15,7 @@ pub(super) enum Unit {
     Sequence(Name),
     Function((Name, String)),
     Table(Name),
+    Kept(Key),
 }
 
 struct Waiting {
@@ -58,6 +60,15 @@ impl<'a> Builder<'a> {
                 });
             }
         }
+        for (key, kept) in self.to.kept.iter() {
+            if kept.kind.stage == Stage::Among && self.kept_differs(key, kept) {
+                waiting.push(Waiting {
+                    unit: Unit::Kept(key.clone()),
+                    name: Name::new("", kept.base.clone()),
+                    mentions: split::names(&kept.sql),
+                });
+            }
+        }
         for (name, table) in self.to.tables.iter() {
             if self.table_differs(table) {
                 waiting.push(Waiting {
@@ -86,6 +97,11 @@ impl<'a> Builder<'a> {
             Unit::Function(key) => {
                 if let Some(function) = to.functions.get(key) {
                     self.function(key, function);
+                }
+            }
+            Unit::Kept(key) => {
+                if let Some(kept) = to.kept.get(key) {
+                    self.keep(key, kept);
                 }
             }
             Unit::Table(name) => match (from.tables.get(name), to.tables.get(name)) {

@@ -68,7 +68,11 @@ impl<'a> Builder<'a> {
             if !replaces {
                 self.clear_triggers(&before.name);
                 self.clear_callers(&before.name);
-                let sql = format!("DROP FUNCTION {}", self.speller.function_name(before));
+                let sql = format!(
+                    "DROP {} {}",
+                    before.word(),
+                    self.speller.function_name(before)
+                );
                 let hazards = vec![
                     Hazard::Drop(format!("function {shown} is made again")),
                     hazards::ACCESS_EXCLUSIVE,

@@ -96,8 +96,8 @@ impl Reader<'_> {
                 .get_mut(&name.name)
                 .map(|extension| &mut extension.meta),
             K::OBJECT_INDEX => self.commented_index(&name),
-            K::OBJECT_FUNCTION => {
-                let key = self.function_key(object.child(K::FUNCTION_SIG)?);
+            K::OBJECT_FUNCTION | K::OBJECT_PROCEDURE => {
+                let key = self.function_key(signature_of(object)?);
                 self.schema
                     .functions
                     .get_mut(&key)
@@ -179,7 +179,7 @@ impl Reader<'_> {
             return Ok(());
         }
         let meta = match node.kind() {
-            K::ALTER_FUNCTION => {
+            K::ALTER_FUNCTION | K::ALTER_PROCEDURE => {
                 let key = self.function_key(object);
                 self.schema
                     .functions
@@ -247,8 +247,8 @@ impl Reader<'_> {
                 K::DROP_SEQUENCE => drop(self.schema.sequences.remove(&name)),
                 K::DROP_EXTENSION => drop(self.schema.extensions.remove(&name.name)),
                 K::DROP_SCHEMA => drop(self.schema.schemas.remove(&name.name)),
-                K::DROP_FUNCTION => {
-                    let sig = object.find(K::FUNCTION_SIG).unwrap_or(object);
+                K::DROP_FUNCTION | K::DROP_PROCEDURE => {
+                    let sig = signature_of(object).unwrap_or(object);
                     let key = self.function_key(sig);
                     self.schema.functions.remove(&key);
                 }
@@ -294,4 +294,10 @@ impl Reader<'_> {
             }
         }
     }
+}
+
+/// The name and arguments of a function or procedure.
+pub(super) fn signature_of(object: Node<'_>) -> Option<Node<'_>> {
+    let procedure = || object.find(K::PROCEDURE_SIG);
+    object.find(K::FUNCTION_SIG).or_else(procedure)
 }

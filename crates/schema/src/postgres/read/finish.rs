@@ -38,6 +38,14 @@ pub(super) fn leave_out_parts(schema: &mut Schema, attached: &HashSet<Name>) {
     }
 }
 
+/// Composite types and ranges of the default schema.
+fn types_by_words(schema: &Schema) -> impl Iterator<Item = String> {
+    let kept = schema.kept.values();
+    let types = kept.filter(|kept| kept.kind.words == "TYPE");
+    let own = types.filter(|kept| kept.schema.as_ref() == Some(&schema.default_schema));
+    own.map(|kept| kept.base.clone())
+}
+
 /// A type without a schema is the default schema's, when that has one of the name.
 fn find_types(schema: &mut Schema) {
     let default = schema.default_schema.clone();
@@ -46,6 +54,7 @@ fn find_types(schema: &mut Schema) {
         .values()
         .filter(|found| found.name.schema == default)
         .map(|found| found.name.name.clone())
+        .chain(types_by_words(schema))
         .collect();
     let find = |data_type: &mut Type| {
         if data_type.schema.is_none() && known.contains(&data_type.name) {

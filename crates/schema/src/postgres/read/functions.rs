@@ -11,12 +11,15 @@ use crate::postgres::tree::Node;
 impl Reader<'_> {
     pub(super) fn create_function(&mut self, statement: Statement<'_>) -> Read {
         let node = statement.node;
-        let name = node.child(K::FUNCTION_NAME).ok_or(Trouble::Opaque)?;
+        let name = node.child(K::FUNCTION_NAME);
+        let name = name.or_else(|| node.child(K::PROCEDURE_NAME));
+        let name = name.ok_or(Trouble::Opaque)?;
         let mut function = Function {
             name: self.name(name),
             language: "sql".to_owned(),
             volatility: "VOLATILE",
             parallel: "UNSAFE".to_owned(),
+            is_procedure: node.kind() == K::CREATE_PROCEDURE,
             meta: self.meta(statement),
             ..Function::default()
         };

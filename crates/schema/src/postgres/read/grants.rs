@@ -2,6 +2,7 @@
 
 use squawk_parser::SyntaxKind as K;
 
+use super::comments::signature_of;
 use super::parts::{columns, parts, word};
 use super::{Read, Reader, Statement, Trouble};
 use crate::postgres::model::{GrantStatement, Privilege, Target};
@@ -22,7 +23,7 @@ pub(crate) fn all_privileges(kind: &str) -> &'static [&'static str] {
         ],
         "SEQUENCE" => &["SELECT", "UPDATE", "USAGE"],
         "SCHEMA" => &["CREATE", "USAGE"],
-        "FUNCTION" => &["EXECUTE"],
+        "FUNCTION" | "PROCEDURE" => &["EXECUTE"],
         _ => &["USAGE"],
     }
 }
@@ -86,6 +87,7 @@ impl Reader<'_> {
             K::PRIVILEGE_SEQUENCE => "SEQUENCE",
             K::PRIVILEGE_SCHEMA => "SCHEMA",
             K::PRIVILEGE_FUNCTION => "FUNCTION",
+            K::PRIVILEGE_PROCEDURE => "PROCEDURE",
             _ => return Err(Trouble::Opaque),
         };
         Ok(clause
@@ -97,8 +99,8 @@ impl Reader<'_> {
                     name: Name::new("", word(object)),
                     signature: String::new(),
                 },
-                "FUNCTION" => {
-                    let sig = object.find(K::FUNCTION_SIG).unwrap_or(object);
+                "FUNCTION" | "PROCEDURE" => {
+                    let sig = signature_of(object).unwrap_or(object);
                     let (name, signature) = self.function_key(sig);
                     Target {
                         kind,

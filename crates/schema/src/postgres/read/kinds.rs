@@ -70,6 +70,7 @@ pub(super) fn is_ours(kind: SyntaxKind) -> bool {
             | K::CREATE_SEQUENCE
             | K::ALTER_SEQUENCE
             | K::CREATE_FUNCTION
+            | K::CREATE_PROCEDURE
             | K::CREATE_TRIGGER
             | K::CREATE_POLICY
             | K::CREATE_EXTENSION
@@ -93,6 +94,7 @@ pub(super) fn is_drop(kind: SyntaxKind) -> bool {
             | K::DROP_DOMAIN
             | K::DROP_SEQUENCE
             | K::DROP_FUNCTION
+            | K::DROP_PROCEDURE
             | K::DROP_TRIGGER
             | K::DROP_POLICY
             | K::DROP_EXTENSION

@@ -98,7 +98,8 @@ impl Speller<'_> {
             .filter(|argument| argument.mode == "TABLE");
         let table: Vec<String> = table.map(|argument| self.argument(argument)).collect();
         let mut text = format!(
-            "CREATE OR REPLACE FUNCTION {}({})",
+            "CREATE OR REPLACE {} {}({})",
+            function.word(),
             self.name(&function.name),
             given.join(", ")
         );
@@ -232,6 +233,16 @@ impl Speller<'_> {
             }
         }
         text
+    }
+}
+
+impl Function {
+    /// As statements call it.
+    pub(crate) fn word(&self) -> &'static str {
+        match self.is_procedure {
+            true => "PROCEDURE",
+            false => "FUNCTION",
+        }
     }
 }
 
