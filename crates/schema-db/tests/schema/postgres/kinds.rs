@@ -161,3 +161,19 @@ fn is_read_whole(dump: &str, database: &mut dyn Database) -> Result<(), String> 
     }
     Ok(())
 }
+
+#[test]
+fn an_event_trigger_sees_nothing_of_a_schema_that_is_tried_out() {
+    let bench = Databases::new("HAKARU_TEST_POSTGRES_URL", None);
+    let mut scratch = bench::Bench::empty(&bench);
+    let statements = [
+        "CREATE FUNCTION no() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''no''; END'",
+        "CREATE EVENT TRIGGER et ON ddl_command_end EXECUTE FUNCTION no()",
+        "CREATE TABLE t (a int)",
+    ];
+    let statements = statements.map(str::to_owned);
+    let stored = scratch.database().read_back(&statements).unwrap();
+    for part in ["CREATE EVENT TRIGGER et", "CREATE TABLE public.t"] {
+        assert!(stored.contains(part), "{stored}");
+    }
+}
