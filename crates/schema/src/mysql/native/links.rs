@@ -8,6 +8,9 @@ use crate::mysql::model::{ForeignKey, Name, Table};
 use crate::ties::{self, Stake, Words};
 use crate::{Object, Server, Statement, Verb};
 
+/// Foreign keys by the table that they refer to, in lower case.
+type Referring<'a> = HashMap<String, Vec<&'a ForeignKey>>;
+
 /// Part of a table that no name can be.
 const OF_TABLE: &str = "ALTER TABLE";
 
@@ -30,10 +33,20 @@ impl<'a> Builder<'a> {
         for (gone, comes) in pairs(dropped, added) {
             self.link_key(gone, comes);
         }
+        let mut referring: Referring<'a> = HashMap::new();
+        for key in self
+            .from
+            .tables
+            .iter()
+            .flat_map(|table| &table.foreign_keys)
+        {
+            let table = key.table.text.to_lowercase();
+            referring.entry(table).or_default().push(key);
+        }
         let stakes: Vec<Stake> = self
             .statements
             .iter()
-            .map(|statement| self.stake(statement))
+            .map(|statement| self.stake(statement, &referring))
             .collect();
         ties::tie(&mut self.statements, &stakes);
     }
@@ -81,7 +94,7 @@ impl<'a> Builder<'a> {
         is_column || loses_index || clauses.contains("DROP PRIMARY KEY")
     }
 
-    fn stake(&self, statement: &Statement) -> Stake {
+    fn stake(&self, statement: &Statement, referring: &Referring<'_>) -> Stake {
         let Object { kind, name } = &statement.object;
         let mut stake = Stake {
             speaks_of: Words::new(names(&statement.sql), statement.sql.contains('*')),
@@ -114,8 +127,10 @@ impl<'a> Builder<'a> {
         }
         let goes = matches!(statement.verb, Verb::Drop | Verb::Aside);
         stake.breaks = goes && matches!(*kind, "table" | "view" | "column");
-        self.stake_of_keys(&mut stake, statement);
-        if let Some(trigger) = self.from.trigger(name).filter(|_| *kind == "trigger") {
+        self.stake_of_keys(&mut stake, statement, referring);
+        if *kind == "trigger"
+            && let Some(trigger) = self.from.trigger(name)
+        {
             let body = names(&trigger.source);
             stake.spoke_of = Words::new(body, false);
         }
@@ -123,7 +138,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Foreign keys that stand where they are as long as the statement is held back, or that are in its way.
-    fn stake_of_keys(&self, stake: &mut Stake, statement: &Statement) {
+    fn stake_of_keys(&self, stake: &mut Stake, statement: &Statement, referring: &Referring<'_>) {
         let (name, _) = self.parted(&statement.object.name);
         let Some(table) = self.from.table(name) else {
             return;
@@ -146,12 +161,9 @@ impl<'a> Builder<'a> {
         if goes {
             stake.spoke_of = Words::new(stake.stands_on.clone(), true);
         }
-        let all = self.from.tables.iter();
-        let mut referring = all.flat_map(|other| &other.foreign_keys);
-        stake.breaks_key = referring.any(|key| {
-            key.table.text.eq_ignore_ascii_case(&stake.whole)
-                && self.moves_columns(statement, &table.name, &key.references)
-        });
+        let mut referring = referring.get(&stake.whole).into_iter().flatten();
+        stake.breaks_key =
+            referring.any(|key| self.moves_columns(statement, &table.name, &key.references));
     }
 
     /// The table and the part in a name such as `users.nick`.

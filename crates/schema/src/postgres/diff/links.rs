@@ -5,7 +5,9 @@ use std::collections::{HashMap, HashSet};
 use super::Builder;
 use super::order::{function_mentions, table_mentions};
 use crate::postgres::kept;
-use crate::postgres::model::{Column, Constraint, ConstraintKind, Function, Kept, Table, View};
+use crate::postgres::model::{
+    Column, Constraint, ConstraintKind, Function, Index, Kept, Table, View,
+};
 use crate::postgres::name::Name;
 use crate::postgres::split;
 use crate::ties::{self, Stake, Words};
@@ -18,6 +20,8 @@ const OF_TABLE: &str = "ALTER TABLE";
 struct Shown<'a> {
     relations: HashMap<String, &'a Name>,
     functions: HashMap<String, &'a Function>,
+    /// With the relation that each is on.
+    indexes: HashMap<&'a str, (&'a Name, &'a Index)>,
 }
 
 impl<'a> Builder<'a> {
@@ -40,6 +44,7 @@ impl<'a> Builder<'a> {
         let mut shown = Shown {
             relations: HashMap::new(),
             functions: HashMap::new(),
+            indexes: HashMap::new(),
         };
         let (from, to) = (self.from, self.to);
         for schema in [to, from] {
@@ -48,6 +53,15 @@ impl<'a> Builder<'a> {
             for name in tables.chain(others) {
                 shown.relations.insert(self.shown(name), name);
             }
+        }
+        let of_tables = from.tables.values();
+        let of_tables = of_tables.map(|table| (&table.name, &table.indexes));
+        let of_views = from.views.values().map(|view| (&view.name, &view.indexes));
+        for (on, indexes) in of_tables.chain(of_views) {
+            let named = indexes
+                .iter()
+                .map(|(name, index)| (name.as_str(), (on, index)));
+            shown.indexes.extend(named);
         }
         for (key, function) in from.functions.iter() {
             let name = format!("{}({})", self.shown(&key.0), key.1);
@@ -100,7 +114,10 @@ impl<'a> Builder<'a> {
             }
             _ => {
                 stake.whole = whole(name);
-                self.stake_in_whole(&mut stake, kind, shown.relations.get(name).copied());
+                match shown.indexes.get(name).filter(|_| kind == "index") {
+                    Some(index) => stake.spoke_of = Words::new(self.index_words(*index), false),
+                    None => self.stake_in_whole(&mut stake, shown.relations.get(name).copied()),
+                }
             }
         }
         stake.breaks |= matches!(statement.verb, Verb::Drop | Verb::Aside)
@@ -108,15 +125,9 @@ impl<'a> Builder<'a> {
         stake
     }
 
-    /// A table, view, index or type as it is.
-    fn stake_in_whole(&self, stake: &mut Stake, kind: &str, name: Option<&'a Name>) {
-        let Some(name) = name else {
-            if kind == "index" {
-                let index = self.index_of(&stake.whole);
-                stake.spoke_of = Words::new(index.unwrap_or_default(), false);
-            }
-            return;
-        };
+    /// A table, view or type as it is.
+    fn stake_in_whole(&self, stake: &mut Stake, name: Option<&'a Name>) {
+        let Some(name) = name else { return };
         stake.takes.push(name.name.clone());
         if let Some(table) = self.from.tables.get(name) {
             stake.spoke_of = Words::new(table_mentions(table), false);
@@ -141,15 +152,10 @@ impl<'a> Builder<'a> {
     }
 
     /// What an index as it is speaks of, its table among that.
-    fn index_of(&self, name: &str) -> Option<Vec<String>> {
-        let tables = self.from.tables.values();
-        let of_tables = tables.map(|table| (&table.name, &table.indexes));
-        let views = self.from.views.values();
-        let mut all = of_tables.chain(views.map(|view| (&view.name, &view.indexes)));
-        let (on, index) = all.find_map(|(on, indexes)| Some((on, indexes.get(name)?)))?;
+    fn index_words(&self, (on, index): (&Name, &Index)) -> Vec<String> {
         let mut names = split::names(&self.speller.index(index, on, false));
         names.push(on.name.clone());
-        Some(names)
+        names
     }
 
     /// A column, constraint, trigger or policy as it is.
