@@ -83,7 +83,17 @@ pub(super) const ALL: [Tool; 6] = [
         name: "mysqltuner",
         packages: &["mysqltuner", "mariadb-client", "perl"],
         programs: &["usr/bin/perl", "usr/bin/mariadb", "usr/bin/mariadb-admin"],
-        scripts: &[("mysqltuner", MYSQLTUNER)],
+        scripts: &[
+            ("mysqltuner", MYSQLTUNER),
+            (
+                "mysqltuner-client",
+                "#!/bin/sh\nexec '@ROOT@/usr/bin/mariadb' --skip-ssl \"$@\"\n",
+            ),
+            (
+                "mysqltuner-admin",
+                "#!/bin/sh\nexec '@ROOT@/usr/bin/mariadb-admin' --skip-ssl \"$@\"\n",
+            ),
+        ],
         holds: "mysqltuner with a client of MariaDB from Debian 13 (20 MB)",
         by_hand: "mysqltuner and mariadb-client",
     },
@@ -109,14 +119,17 @@ const NODE: &str = r#"#!/bin/sh
 exec unshare --user --map-root-user --mount sh -c 'mount --bind "$0" /usr/share && exec "$@"' \
     '@ROOT@/usr/share' '@ROOT@/usr/bin/node' "$@"
 "#;
-/// Perl looks for its modules in the folders of an installed package.
+/// Perl looks for its modules in the folders of an installed package, and its `diagnostics` for a text there by a path that
+/// no variable changes; without it messages are shorter. Its client asks for no
+/// certificate, which a server of the tests has not.
 const MYSQLTUNER: &str = r#"#!/bin/sh
 for folder in '@ROOT@'/usr/share/perl/5.* '@ROOT@'/usr/share/perl5 '@LIBRARIES@'/perl/5.* '@LIBRARIES@'/perl-base; do
     PERL5LIB=${PERL5LIB:+$PERL5LIB:}$folder
 done
 export PERL5LIB
-exec '@ROOT@/usr/bin/perl' '@ROOT@/usr/bin/mysqltuner' --mysqlcmd '@ROOT@/usr/bin/mariadb' \
-    --mysqladmin '@ROOT@/usr/bin/mariadb-admin' "$@"
+exec '@ROOT@/usr/bin/perl' -e 'BEGIN { $INC{"diagnostics.pm"} = 1 } $0 = shift; do $0 or die $@' \
+    '@ROOT@/usr/bin/mysqltuner' --mysqlcmd "${0%/*}/mysqltuner-client" \
+    --mysqladmin "${0%/*}/mysqltuner-admin" "$@"
 "#;
 const NPM: &str = r#"#!/bin/sh
 exec node /usr/share/nodejs/npm/bin/npm-cli.js "$@"

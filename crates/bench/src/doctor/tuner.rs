@@ -94,7 +94,7 @@ pub(super) fn beside(url: &str, document: &Value) -> Result<bool, Box<dyn Error>
         .args([
             "--host", host, "--port", port, "--user", user, "--pass", password,
         ])
-        .args(["--forcemem", "4096", "--forceswap", "0", "--nocolor"])
+        .args(["--forcemem", "4294967296", "--forceswap", "1", "--nocolor"])
         .output()
         .map_err(|error| {
             format!("mysqltuner: {error}; `cargo xtask setup --for test` unpacks it")
