@@ -12,6 +12,7 @@ mod doctor;
 mod experiment;
 mod honesty;
 mod load;
+mod logs;
 mod machine;
 mod options;
 mod pairs;
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
         Some("experiment") => experiment::run(&arguments[1..]),
         Some("honesty") => honesty::run(&arguments[1..]),
         Some("load") => load::run(&arguments[1..]),
+        Some("logs") => logs::run(&arguments[1..]),
         Some("profile") => profile::run(&arguments[1..]),
         Some("schema") => schema::run(&arguments[1..]),
         Some("solutions") => solutions::run(&arguments[1..]),
@@ -44,7 +46,7 @@ fn main() -> ExitCode {
         Some("tune") => tune::run(&arguments[1..]),
         Some("whatif") => whatif::run(&arguments[1..]),
         other => Err(format!(
-            "no benchmark is called {:?}; there are `advice`, `agent`, `doctor`, `experiment`, `honesty`, `load`, `profile`, `schema`, `solutions`, \
+            "no benchmark is called {:?}; there are `advice`, `agent`, `doctor`, `experiment`, `honesty`, `load`, `logs`, `profile`, `schema`, `solutions`, \
              `try`, `tune` and `whatif`",
             other.unwrap_or("")
         )

@@ -61,7 +61,7 @@ pub(crate) fn estimate(boots: &[Vec<Pair>], of: impl Fn(&Pair) -> f64) -> Option
 
 /// The middle of the values, of an even number the mean of the two in the middle: the nearest rank would be the lower one,
 /// which of few values lies far below the middle.
-fn median(values: &[f64]) -> Option<f64> {
+pub(crate) fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let middle = sorted.len() / 2;

@@ -4,6 +4,7 @@ mod advice;
 mod agent;
 mod doctor;
 mod load;
+mod logs;
 pub(crate) mod program;
 mod schema;
 mod solutions;
@@ -35,6 +36,11 @@ const BENCHES: &[Bench] = &[
         "load",
         "the load generator beside wrk, ab, hey, oha on nginx, and against known servers; --brief",
         load::run_bench,
+    ),
+    (
+        "logs",
+        "`hakaru logs` beside alp and pt-query-digest: the same figures, and how much faster; --rounds N",
+        logs::run_bench,
     ),
     (
         "whatif",
