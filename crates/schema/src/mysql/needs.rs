@@ -43,7 +43,7 @@ fn places(statements: &[Statement], is_needed: &dyn Fn(&Statement) -> bool) -> V
         |statement: &Statement| statement.is_destructive() || !statement.needs.is_empty();
     let needed = statements.iter().enumerate();
     needed
-        .filter(|(_, statement)| can_be_held(statement) && is_needed(statement))
+        .filter(|(_, statement)| is_needed(statement) && can_be_held(statement))
         .map(|(place, _)| place)
         .collect()
 }

@@ -36,11 +36,7 @@ impl<'a> Builder<'a> {
     /// Makes again what a rebuild took from this table, as far as nothing else does.
     pub(super) fn again_on(&mut self, table: &str) {
         let (from, to) = (self.from, self.to);
-        for before in from
-            .indexes
-            .iter()
-            .filter(|index| index.table.key() == table)
-        {
+        for before in from.indexes_on(table) {
             let after = to.index(&before.name.key());
             let sql = match after {
                 Some(after) if after.is_same(before) => after.text.clone(),
@@ -51,8 +47,7 @@ impl<'a> Builder<'a> {
             };
             self.push(sql, Verb::Rebuild, "index", before.name.text.clone());
         }
-        let is_on = |whole: &&Whole| whole.table.as_ref().is_some_and(|each| each.key() == table);
-        for before in from.wholes.iter().filter(is_on) {
+        for before in from.wholes_on(table) {
             let after = to.whole(before.kind, &before.name.key());
             let sql = match after {
                 Some(after) if !self.is_changed(before, after) => after.text.clone(),
