@@ -97,7 +97,7 @@ struct Seen {
     failed: u64,
     memory: Vec<f64>,
     growth: Vec<f64>,
-    /// Answers by status.
+    /// Responses by status.
     statuses: BTreeMap<u16, u64>,
 }
 

@@ -16,7 +16,7 @@ use words::{Text, text};
 use crate::text::percent;
 
 /// Share of time a worker's GVL is held, or its threads have a request, from which it is what all wait for: the rest
-/// is taken by the server between requests. Found by weighing.
+/// is taken by the server between requests. Chosen by judgement.
 const SCARCE: f64 = 0.8;
 
 /// Time of threads in milliseconds, by route and by what a thread did; waiting for the GVL is no demand, but follows from one.

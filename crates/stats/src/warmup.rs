@@ -15,7 +15,7 @@ const VALUES_MIN: usize = 12;
 /// A series has settled when at least this share of it lies behind the last change.
 const STEADY_SHARE: f64 = 1.0 / 3.0;
 
-/// Changes by less than this share of the level are no warm-up, however sure. Found by weighing.
+/// Changes by less than this share of the level are no warm-up, however sure. Chosen by judgement.
 const CHANGE_MIN: f64 = 0.05;
 
 /// What a series showed.

@@ -147,7 +147,7 @@ impl Schemas {
         done.map_err(|why| format!("the database cannot be brought to what {label} needs: {why}"))
     }
 
-    /// Leaves B's schema in the app's own database. Answers whether it is there now.
+    /// Leaves B's schema in the app's own database. Fails where it is not there now.
     pub fn keep(mut self) -> Result<(), String> {
         let Some(changing) = self.changing.take() else {
             return Ok(());

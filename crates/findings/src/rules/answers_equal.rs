@@ -21,7 +21,7 @@ const FILES: [&str; 6] = [
     "text/javascript",
 ];
 
-/// Comparisons between users that make chance unlikely. Found by weighing.
+/// Comparisons between users that make chance unlikely. Chosen by judgement.
 const REPEATED_MIN: u64 = 10;
 /// Routes below this share of the requests are not worth a cache.
 const REQUESTS_SHARE_MIN: f64 = 0.02;

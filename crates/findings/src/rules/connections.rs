@@ -11,7 +11,7 @@ use crate::demand::Demand;
 use crate::text::{called_from, ms, percent, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
-/// New connections a request that saw SQL, from which there is no pool. Found by weighing.
+/// New connections a request that saw SQL, from which there is no pool. Chosen by judgement.
 const CONNECTIONS_PER_REQUEST_MIN: f64 = 0.5;
 /// Below so many there was hardly a run.
 const COUNT_MIN: u64 = 100;

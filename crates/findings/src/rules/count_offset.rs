@@ -13,7 +13,7 @@ use crate::query::{self, Query};
 use crate::text::{fit, ms, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
-/// Tables below so many rows are counted at once. Found by weighing.
+/// Tables below so many rows are counted at once. Chosen by judgement.
 const ROWS_MIN: u64 = 500;
 /// Share of the skipping statement's time that goes with keyset paging; its page is read in any case.
 const OFFSET_SHARE: f64 = 0.5;

@@ -22,7 +22,7 @@ const SHARE_MIN: f64 = 0.05;
 /// Share of all time that it must give: where hardly anything is done, a large part of it is still nothing, and no
 /// comparison shows less than that on most hosts.
 const GAIN_MIN: f64 = 0.02;
-/// Of the collector's time, what more room or fewer objects save. Found by weighing.
+/// Of the collector's time, what more room or fewer objects save. Chosen by judgement.
 const SAVED: f64 = 0.5;
 /// Share of all collecting below one line of the app from which that line is where to begin.
 pub(crate) const SITE_MIN: f64 = 0.4;

@@ -18,7 +18,7 @@ use crate::types::{Confidence, Finding, Remedy, Safety};
 const HELD_MIN_MS: f64 = 5.0;
 /// Share of that time on a core up to which it is waiting, not work: SQLite, for one, does its work there.
 const CPU_SHARE_MAX: f64 = 0.3;
-/// Share of the workers' time held so from which it is worth a word. Found by weighing.
+/// Share of the workers' time held so from which it is worth a word. Chosen by judgement.
 const WORKER_SHARE_MIN: f64 = 0.1;
 /// Requests with CPU readings that speak for a route.
 const SAMPLED_MIN: usize = 3;

@@ -12,7 +12,7 @@ use crate::query;
 use crate::text::{fit, ms, place, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
-/// Bodies from which a file is cheaper than a row. Found by weighing.
+/// Bodies from which a file is cheaper than a row. Chosen by judgement.
 const BODY_BYTES_MIN: f64 = 8.0 * 1024.0;
 
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {

@@ -12,7 +12,7 @@ use crate::text::{called_from, ms, place, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 use figures::numbers;
 
-/// Share of the handlers' time from which it is worth a change. Found by weighing.
+/// Share of the handlers' time from which it is worth a change. Chosen by judgement.
 const SHARE_MIN: f64 = 0.05;
 /// Requests from which a mean says something.
 const REQUESTS_MIN: u64 = 10;

@@ -24,7 +24,7 @@ const STEADY_MIN: f64 = 0.6;
 /// Runs as long as this say it with more right.
 const SECONDS_SURE: f64 = 120.0;
 /// Growth in the second half, in bytes and relative to what the process had, that no heap on its way to its size shows: so
-/// steep a growth counts after [`SECONDS_STEEP_MIN`], and is likely even in a short run. Found by weighing.
+/// steep a growth counts after [`SECONDS_STEEP_MIN`], and is likely even in a short run. Chosen by judgement.
 const STEEP_BYTES_MIN: f64 = 64.0 * MIB;
 const STEEP_SHARE_MIN: f64 = 0.25;
 const SECONDS_STEEP_MIN: f64 = 8.0;

@@ -22,7 +22,7 @@ use store::Store;
 /// Executions per request from which repetition is a finding: the usual rule for production (bullet
 /// and prosopite flag 2, in development, where a false alarm costs less).
 const REPEATS_MIN: f64 = 5.0;
-/// From here on no one loops on purpose. Found by weighing.
+/// From here on no one loops on purpose. Chosen by judgement.
 const REPEATS_SURE: f64 = 10.0;
 /// Requests that must show it: fewer may be a retry or a cache filling up.
 const REQUESTS_MIN: u64 = 3;

@@ -13,7 +13,7 @@ use crate::query;
 use crate::text::{called_from, fit, ms, place, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
-/// Rows read for one sent, from which something is searched for. Found by weighing.
+/// Rows read for one sent, from which something is searched for. Chosen by judgement.
 const RATIO_MIN: f64 = 50.0;
 /// Rows read an execution, below which nobody notices.
 const EXAMINED_MIN: f64 = 500.0;

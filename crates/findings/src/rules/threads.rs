@@ -17,9 +17,9 @@ use crate::types::{Confidence, Finding, Remedy, Safety};
 
 /// Requests replayed for each line of the evidence: p95 then varies by a few percent between seeds.
 const REPLAYED: u32 = 8_000;
-/// Share of the time in the queue, or waiting for the GVL, from which it hurts. Found by weighing.
+/// Share of the time in the queue, or waiting for the GVL, from which it hurts. Chosen by judgement.
 const WAIT_SHARE_MIN: f64 = 0.2;
-/// Share of time a worker's GVL is held from which further threads only take turns. Found by weighing.
+/// Share of time a worker's GVL is held from which further threads only take turns. Chosen by judgement.
 const GVL_FULL: f64 = 0.8;
 /// Throughput that more threads must give. Below, noise would be taken for an effect.
 const GAIN_MIN: f64 = 0.1;

@@ -12,7 +12,7 @@ use crate::text::{called_from, ms, percent, place, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 use figures::numbers;
 
-/// Share of the handlers' time from which it is worth a change. Found by weighing.
+/// Share of the handlers' time from which it is worth a change. Chosen by judgement.
 const SLEEP_SHARE_MIN: f64 = 0.05;
 /// Waits of other kinds have more innocent causes, a busy disk among them.
 const OTHER_SHARE_MIN: f64 = 0.1;

@@ -10,11 +10,11 @@ use crate::query;
 use crate::text::{fit, ms, place, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
-/// Bytes fetched a request below which nobody would notice. Found by weighing.
+/// Bytes fetched a request below which nobody would notice. Chosen by judgement.
 const FETCHED_BYTES_MIN: f64 = 8.0 * 1024.0;
 /// So many times the body that part of what was fetched cannot be in it, escaped or not.
 const BODIES_MIN: f64 = 2.0;
-/// Columns with shorter values cost little. Found by weighing.
+/// Columns with shorter values cost little. Chosen by judgement.
 const VALUE_BYTES_MIN: u64 = 100;
 /// What the other columns of a row come to: ids, times and names. A guess, as good as the estimate needs.
 const NARROW_BYTES: f64 = 100.0;

@@ -15,11 +15,11 @@ use crate::types::{Confidence, Finding, Remedy, Safety};
 
 /// Throughput that more workers must give. Below, their memory is not worth it.
 const GAIN_MIN: f64 = 0.2;
-/// Idle cores below that are a guess: others come and go. Found by weighing.
+/// Idle cores below that are a guess: others come and go. Chosen by judgement.
 const IDLE_MIN: f64 = 0.3;
 
 /// Share of a core that a worker uses from which it has none to spare: the rest are moments in which nothing waits for it.
-/// Found by weighing.
+/// Chosen by judgement.
 const CORE_TAKEN: f64 = 0.85;
 
 /// Threads of a worker that wait for its GVL at any moment, in the mean, from which it is never free: with two in the

@@ -10,7 +10,7 @@ use super::lock::Lock;
 use super::unfold::unfolded;
 use crate::workload::Computing;
 
-/// Recorded requests below which nothing is predicted. Found by weighing.
+/// Recorded requests below which nothing is predicted. Chosen by judgement.
 pub(super) const REQUESTS_MIN: usize = 30;
 /// Requests in the sample: each of them is replayed several times.
 const SIZE: f64 = 2_000.0;
@@ -90,7 +90,7 @@ pub(super) fn requests(
 /// Requests of a route whose CPU was read, fewer than which tell nothing of what it computes without the GVL.
 const CPU_READ_MIN: usize = 5;
 /// Mean time off the GVL without another name below which a route computes nothing there, and share of it from which it does:
-/// less is the kernel's work for its calls. Found by weighing.
+/// less is the kernel's work for its calls. Chosen by judgement.
 const COMPUTING_MEAN_MIN: Nanos = Nanos(1_000_000);
 const COMPUTING_SHARE_MIN: f64 = 0.2;
 
