@@ -101,13 +101,13 @@ mod tests {
 
     #[test]
     fn a_boot_settles_where_its_times_change() {
-        let settled = settled_after(&boot(100, 800), false).expect("it settles");
-        assert!((0.8..=1.2).contains(&settled), "{settled}");
+        let settled = settled_after(&boot(200, 800), false).expect("it settles");
+        assert!((1.8..=2.2).contains(&settled), "{settled}");
         assert_eq!(settled_after(&boot(0, 800), false), Some(0.0));
-        assert_eq!(settled_after(&boot(700, 800), false), None, "too late");
+        assert_eq!(settled_after(&boot(600, 800), false), None, "too late");
         assert_eq!(settled_after(&boot(10, 100), false), None, "too few");
         // As many requests before as behind it: the queue changed, not the app.
-        assert_eq!(settled_after(&boot(100, 800), true), Some(0.0));
+        assert_eq!(settled_after(&boot(200, 800), true), Some(0.0));
     }
 
     #[test]
