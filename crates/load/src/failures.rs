@@ -3,12 +3,12 @@
 use recording::{Failure, Outcome, TextId};
 
 use crate::FAILURES_MAX;
-use crate::redact::{self, Bodies};
+use crate::redact::{self, Shown};
 
 /// Collects failures; at most [`FAILURES_MAX`] kinds.
 #[derive(Debug, Default)]
 pub(crate) struct Failures {
-    pub(crate) bodies: Bodies,
+    pub(crate) shown: Shown,
     kinds: Vec<Kind>,
 }
 
@@ -43,7 +43,7 @@ impl Failures {
             None => self.keep(Kind {
                 step: failed.step,
                 reason_kind: reason_kind.to_owned(),
-                failure: example(failed, self.bodies),
+                failure: example(failed, self.shown),
             }),
         }
     }
@@ -78,14 +78,14 @@ impl Failures {
     }
 }
 
-fn example(failed: &Failed<'_>, bodies: Bodies) -> Failure {
+fn example(failed: &Failed<'_>, shown: Shown) -> Failure {
     Failure {
         outcome: failed.outcome,
         line: failed.line,
         place: failed.place.to_owned(),
         reason: failed.reason.to_owned(),
-        request: redact::request(failed.request, bodies),
-        response: redact::answer(failed.response_head, failed.response_body, bodies),
+        request: redact::request(failed.request, shown),
+        response: redact::answer(failed.response_head, failed.response_body, shown),
         count: 1,
     }
 }
@@ -109,21 +109,21 @@ mod tests {
 
     #[test]
     fn an_example_keeps_a_body_only_when_it_is_asked_for() {
-        let example = |bodies| {
+        let example = |shown| {
             let mut failures = Failures {
-                bodies,
+                shown,
                 ..Failures::default()
             };
             failures.count(&failed("why", b"GET / HTTP/1.1\r\nCookie: s=1\r\n\r\n"));
             failures.into_vec().remove(0)
         };
-        let failure = example(Bodies::Measured);
+        let failure = example(Shown::Kept);
         assert_eq!(
             failure.request,
             "GET / HTTP/1.1\r\nCookie: [redacted]\r\n\r\n"
         );
         assert!(!failure.response.contains("hello"), "{}", failure.response);
-        assert!(example(Bodies::Shown).response.contains("hello"));
+        assert!(example(Shown::KeptWithBodies).response.contains("hello"));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::failures::{Failed, Failures};
 use crate::figures::{Ended, Figures};
 use crate::notes::Notes;
 use crate::poller::Engine;
-use crate::redact::Bodies;
+use crate::redact::Shown;
 use crate::tables::Tables;
 
 /// What a worker leaves.
@@ -59,8 +59,8 @@ impl<'a> Ledger<'a> {
 
     /// The same with examples of failures that show their bodies, or do not.
     #[must_use]
-    pub(crate) fn keeping(mut self, bodies: Bodies) -> Self {
-        self.share.failures.bodies = bodies;
+    pub(crate) fn keeping(mut self, shown: Shown) -> Self {
+        self.share.failures.shown = shown;
         self
     }
 

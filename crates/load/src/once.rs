@@ -11,7 +11,7 @@ use scenario::{Over, Scenario, Session, User};
 use crate::http1::{AnswerReader, Limits};
 use crate::outcome::LoadError;
 use crate::plan::Plan;
-use crate::redact::{self, Bodies};
+use crate::redact::{self, Shown};
 use crate::run::tls_of;
 use crate::stream::{Address, Blocking};
 use crate::tls::TlsClient;
@@ -162,8 +162,8 @@ impl Pass<'_> {
             time,
             body_bytes: self.reader.body_bytes(),
             faults,
-            request: redact::request(&request, Bodies::Measured),
-            response: redact::answer(answer.head, answer.body, Bodies::Shown),
+            request: redact::request(&request, Shown::Once),
+            response: redact::answer(answer.head, answer.body, Shown::Once),
             is_message: false,
         }
     }
@@ -201,7 +201,7 @@ impl Pass<'_> {
                 .split_once("\r\n\r\n")
                 .map_or("", |(_, said)| said)
                 .to_owned(),
-            response: redact::answer(&[], &self.heard, Bodies::Shown),
+            response: redact::answer(&[], &self.heard, Shown::Once),
             is_message: true,
         }
     }

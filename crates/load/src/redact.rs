@@ -1,7 +1,8 @@
 //! Requests and answers as people may read and pass them on: secrets are taken out.
 //!
-//! What is secret cannot be known, so what is shown is listed: values of headers that say how HTTP is spoken, names of query
-//! parameters and form fields, and bodies only when the user asks for them.
+//! In what stays in files, what is shown is listed, since what is secret cannot be known: values of headers that say how HTTP is
+//! spoken, names of query parameters and form fields, and bodies only when the user asks for them. On the terminal of whoever
+//! mends a flow everything is shown but what is secret by its name.
 
 /// Bytes of a request or an answer that are shown.
 const BYTES_MAX: usize = 2048;
@@ -54,46 +55,71 @@ const SHOWN_HEADERS: [&str; 43] = [
     "x-runtime",
 ];
 
-/// Whether bodies are shown.
+/// Headers whose value is a secret, whoever reads it.
+const SECRET_HEADERS: [&str; 4] = [
+    "authorization",
+    "cookie",
+    "proxy-authorization",
+    "set-cookie",
+];
+/// A field of a form or query whose name holds one of these has a secret value, whoever reads it.
+const SECRET_FIELDS: [&str; 5] = ["pass", "pwd", "secret", "token", "csrf"];
+
+/// Where it is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Bodies {
-    /// Their first bytes, as they came.
-    Shown,
-    /// Their length and type.
+pub(crate) enum Shown {
+    /// In files, with the length of bodies.
     #[default]
-    Measured,
+    Kept,
+    /// In files, with the first bytes of bodies as they came.
+    KeptWithBodies,
+    /// On the terminal only.
+    Once,
 }
 
-impl Bodies {
-    pub(crate) fn shown_if(shown: bool) -> Bodies {
-        match shown {
-            true => Bodies::Shown,
-            false => Bodies::Measured,
+impl Shown {
+    pub(crate) fn kept(with_bodies: bool) -> Shown {
+        match with_bodies {
+            true => Shown::KeptWithBodies,
+            false => Shown::Kept,
         }
+    }
+
+    fn shows_header(self, name: &str) -> bool {
+        let is_in = |list: &[&str]| list.iter().any(|one| name.eq_ignore_ascii_case(one));
+        match self {
+            Shown::Once => !is_in(&SECRET_HEADERS),
+            Shown::Kept | Shown::KeptWithBodies => is_in(&SHOWN_HEADERS),
+        }
+    }
+
+    fn shows_field(self, name: &str) -> bool {
+        let name = name.to_ascii_lowercase();
+        self == Shown::Once && !SECRET_FIELDS.iter().any(|secret| name.contains(secret))
     }
 }
 
 /// Returns an answer for people.
-pub(crate) fn answer(head: &[u8], body: &[u8], bodies: Bodies) -> String {
-    let mut text = redact_head(head);
-    match bodies {
-        Bodies::Shown => text.push_str(&shorten(body)),
-        Bodies::Measured => text.push_str(&measured(body, "; --keep-bodies keeps them")),
+pub(crate) fn answer(head: &[u8], body: &[u8], shown: Shown) -> String {
+    let mut text = redact_head(head, shown);
+    match shown {
+        Shown::Kept => text.push_str(&measured(body, "; --keep-bodies keeps them")),
+        Shown::KeptWithBodies | Shown::Once => text.push_str(&shorten(body)),
     }
     text
 }
 
 /// Returns a request for people. Of a form, the names of its fields are shown.
-pub(crate) fn request(request: &[u8], bodies: Bodies) -> String {
+pub(crate) fn request(request: &[u8], shown: Shown) -> String {
     let end = find(request, b"\r\n\r\n").map_or(request.len(), |end| end + 4);
     let (head, body) = request.split_at(end);
-    let mut text = redact_head(head);
+    let mut text = redact_head(head, shown);
     let form = b"application/x-www-form-urlencoded";
     let is_form = find(&head.to_ascii_lowercase(), form).is_some();
-    match (bodies, is_form) {
-        (Bodies::Shown, _) => text.push_str(&shorten(body)),
-        (Bodies::Measured, true) => text.push_str(&redact_fields(&shorten(body))),
-        (Bodies::Measured, false) => text.push_str(&measured(body, "")),
+    match (shown, is_form) {
+        (Shown::KeptWithBodies, _) => text.push_str(&shorten(body)),
+        (_, true) => text.push_str(&redact_fields(&shorten(body), shown)),
+        (_, false) => text.push_str(&measured(body, "")),
     }
     text
 }
@@ -105,66 +131,61 @@ fn measured(body: &[u8], hint: &str) -> String {
     }
 }
 
-fn redact_head(head: &[u8]) -> String {
+fn redact_head(head: &[u8], shown: Shown) -> String {
     let text = shorten(head);
     let mut lines = text.split_inclusive('\n');
-    let mut shown = lines.next().map(redact_urls).unwrap_or_default();
+    let first = lines.next().map(|line| redact_urls(line, shown));
+    let mut head = first.unwrap_or_default();
     for line in lines {
         let end = line.trim_end_matches(['\r', '\n']);
         match end.split_once(':') {
-            _ if end.is_empty() => shown.push_str(line),
-            Some((name, value)) if is_shown(name) => {
-                shown.push_str(&format!("{name}:{}\r\n", redact_urls(value)));
+            _ if end.is_empty() => head.push_str(line),
+            Some((name, value)) if shown.shows_header(name) => {
+                head.push_str(&format!("{name}:{}\r\n", redact_urls(value, shown)));
             }
-            Some((name, _)) => shown.push_str(&format!("{name}: {REDACTED}\r\n")),
+            Some((name, _)) => head.push_str(&format!("{name}: {REDACTED}\r\n")),
             // Part of a folded header, or of one that was cut off.
-            None => shown.push_str(&format!("{REDACTED}\r\n")),
+            None => head.push_str(&format!("{REDACTED}\r\n")),
         }
     }
-    shown
-}
-
-fn is_shown(name: &str) -> bool {
-    SHOWN_HEADERS
-        .iter()
-        .any(|shown| name.eq_ignore_ascii_case(shown))
+    head
 }
 
 /// Takes values out of the queries of the URLs in a line, and names and passwords out of what stands before their hosts.
-fn redact_urls(line: &str) -> String {
+fn redact_urls(line: &str, shown: Shown) -> String {
     let words = line.split_inclusive([' ', ',', '\r', '\n']);
-    words.map(redact_url).collect()
+    words.map(|word| redact_url(word, shown)).collect()
 }
 
-fn redact_url(word: &str) -> String {
+fn redact_url(word: &str, shown: Shown) -> String {
     let end = word.trim_end_matches([' ', ',', '\r', '\n']);
     let after = &word[end.len()..];
     let (path, query) = match end.split_once('?') {
-        Some((path, query)) => (path, format!("?{}", redact_fields(query))),
+        Some((path, query)) => (path, format!("?{}", redact_fields(query, shown))),
         None => (end, String::new()),
     };
-    let path = match path.split_once("://") {
-        Some((scheme, rest)) => {
-            let host_end = rest.find('/').unwrap_or(rest.len());
-            match rest[..host_end].rfind('@') {
-                Some(at) => format!("{scheme}://{REDACTED}{}", &rest[at..]),
-                None => path.to_owned(),
-            }
+    format!("{}{query}{after}", without_user(path))
+}
+
+fn without_user(url: &str) -> String {
+    if let Some((scheme, rest)) = url.split_once("://") {
+        let host_end = rest.find('/').unwrap_or(rest.len());
+        if let Some(at) = rest[..host_end].rfind('@') {
+            return format!("{scheme}://{REDACTED}{}", &rest[at..]);
         }
-        None => path.to_owned(),
-    };
-    format!("{path}{query}{after}")
+    }
+    url.to_owned()
 }
 
 /// Takes the values out of `name=value&…`.
-fn redact_fields(fields: &str) -> String {
+fn redact_fields(fields: &str, shown: Shown) -> String {
     let redacted: Vec<String> = fields
         .split('&')
         .map(|field| match field.split_once('=') {
-            Some((name, value)) if !value.is_empty() => format!("{name}={REDACTED}"),
-            Some(_) => field.to_owned(),
+            Some((name, value)) if value.is_empty() || shown.shows_field(name) => field.to_owned(),
+            Some((name, _)) => format!("{name}={REDACTED}"),
             // A value without a name.
-            None if field.is_empty() => String::new(),
+            None if field.is_empty() || shown == Shown::Once => field.to_owned(),
             None => REDACTED.to_owned(),
         })
         .collect();
@@ -203,34 +224,41 @@ mod tests {
             X-Api-Key: [redacted]\r\nReferer: http://[redacted]@h.example/a?b=[redacted]\r\n\
             Content-Type: application/x-www-form-urlencoded\r\n\r\n";
         assert_eq!(
-            request(LOGIN, Bodies::Measured),
+            request(LOGIN, Shown::Kept),
             format!("{head}name=[redacted]&password=[redacted]&x=")
         );
         assert_eq!(
-            request(LOGIN, Bodies::Shown),
+            request(LOGIN, Shown::KeptWithBodies),
             format!("{head}name=a&password=b&x=")
+        );
+    }
+
+    #[test]
+    fn the_terminal_shows_what_is_no_secret_by_its_name() {
+        assert_eq!(
+            request(LOGIN, Shown::Once),
+            "POST /login?token=[redacted]&a=1&raw HTTP/1.1\r\nCookie: [redacted]\r\nX-Api-Key: k\r\n\
+             Referer: http://[redacted]@h.example/a?b=c\r\n\
+             Content-Type: application/x-www-form-urlencoded\r\n\r\nname=a&password=[redacted]&x="
         );
     }
 
     #[test]
     fn other_bodies_are_measured() {
         assert_eq!(
-            request(
-                b"POST / HTTP/1.1\r\n\r\n{\"password\":\"x\"}",
-                Bodies::Measured
-            ),
+            request(b"POST / HTTP/1.1\r\n\r\n{\"password\":\"x\"}", Shown::Kept),
             "POST / HTTP/1.1\r\n\r\n[16 bytes of body]"
         );
         let head = b"HTTP/1.1 302 Found\r\nSet-Cookie: s=1\r\nLocation: /a?t=1\r\n\r\n";
         let shown =
             "HTTP/1.1 302 Found\r\nSet-Cookie: [redacted]\r\nLocation: /a?t=[redacted]\r\n\r\n";
         assert_eq!(
-            answer(head, b"hello", Bodies::Measured),
+            answer(head, b"hello", Shown::Kept),
             format!("{shown}[5 bytes of body; --keep-bodies keeps them]")
         );
-        assert_eq!(answer(head, b"", Bodies::Measured), shown);
+        assert_eq!(answer(head, b"", Shown::Kept), shown);
         assert_eq!(
-            answer(head, b"hello", Bodies::Shown),
+            answer(head, b"hello", Shown::KeptWithBodies),
             format!("{shown}hello")
         );
     }
@@ -238,12 +266,12 @@ mod tests {
     #[test]
     fn a_folded_or_a_cut_off_header_shows_nothing() {
         let folded = b"HTTP/1.1 200 OK\r\nX-A: b\r\n SECRET\r\n\r\n";
-        assert!(!answer(folded, b"", Bodies::Measured).contains("SECRET"));
+        assert!(!answer(folded, b"", Shown::Kept).contains("SECRET"));
         let long = format!(
             "HTTP/1.1 200 OK\r\nX-A: {}SECRET\r\n\r\n",
             "a".repeat(BYTES_MAX)
         );
-        assert!(!answer(long.as_bytes(), b"", Bodies::Measured).contains("SECRET"));
+        assert!(!answer(long.as_bytes(), b"", Shown::Kept).contains("SECRET"));
     }
 
     proptest! {
@@ -254,15 +282,15 @@ mod tests {
             fold in any::<bool>(),
             is_form in any::<bool>(),
         ) {
-            prop_assume!(!is_shown(&header));
+            prop_assume!(!Shown::Kept.shows_header(&header));
             let fold = if fold { "\r\n " } else { "" };
             let kind = if is_form { "application/x-www-form-urlencoded" } else { "application/json" };
             let sent = format!(
                 "POST /a?{field}=CANARY&CANARY HTTP/1.1\r\n{header}: {fold}CANARY\r\nContent-Type: {kind}\r\n\r\n{field}=CANARY"
             );
-            let shown = request(sent.as_bytes(), Bodies::Measured);
+            let shown = request(sent.as_bytes(), Shown::Kept);
             prop_assert!(!shown.contains("CANARY"), "{shown}");
-            let shown = answer(sent.as_bytes(), b"CANARY", Bodies::Measured);
+            let shown = answer(sent.as_bytes(), b"CANARY", Shown::Kept);
             prop_assert!(!shown.contains("CANARY"), "{shown}");
         }
     }

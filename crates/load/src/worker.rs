@@ -25,7 +25,7 @@ use crate::ledger::{Book, Ledger, Share};
 use crate::level::Level;
 use crate::plan::Plan;
 use crate::poller::{Engine, Gather, Poller, Ready};
-use crate::redact::Bodies;
+use crate::redact::Shown;
 use crate::schedule::{Pacer, Schedule};
 use crate::stream::Address;
 use crate::tls::TlsClient;
@@ -119,7 +119,7 @@ impl<'a> Worker<'a> {
             sweep_at: task.start,
             level_at: task.start + LEVEL_EVERY,
             ledger: Ledger::new(task.scenario, task.window, book)
-                .keeping(Bodies::shown_if(plan.keep_bodies)),
+                .keeping(Shown::kept(plan.keep_bodies)),
             poller: Poller::new(task.engine)?,
             ids: Ids::new(
                 task.id_base,

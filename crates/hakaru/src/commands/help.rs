@@ -18,8 +18,9 @@ macro_rules! topics {
     };
 }
 
-const TOPICS: [Topic; 19] = topics![
+const TOPICS: [Topic; 20] = topics![
     "agent",
+    "bench",
     "compare",
     "config",
     "demo",
