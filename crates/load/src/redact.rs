@@ -65,6 +65,19 @@ const SECRET_HEADERS: [&str; 4] = [
 /// A field of a form or query whose name holds one of these has a secret value, whoever reads it.
 const SECRET_FIELDS: [&str; 5] = ["pass", "pwd", "secret", "token", "csrf"];
 
+/// What databases and drivers say when they fail. It is no secret, and says what to mend.
+const KNOWN_ERRORS: [&str; 9] = [
+    "database is locked",
+    "BusyException",
+    "Deadlock found",
+    "deadlock detected",
+    "Lock wait timeout exceeded",
+    "Too many connections",
+    "too many clients already",
+    "could not obtain a connection from the pool",
+    "connection refused",
+];
+
 /// Where it is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Shown {
@@ -125,10 +138,12 @@ pub(crate) fn request(request: &[u8], shown: Shown) -> String {
 }
 
 fn measured(body: &[u8], hint: &str) -> String {
-    match body.len() {
-        0 => String::new(),
-        length => format!("[{length} bytes of body{hint}]"),
+    if body.is_empty() {
+        return String::new();
     }
+    let known = KNOWN_ERRORS.iter().find(|error| find(body, error.as_bytes()).is_some());
+    let known = known.map_or_else(String::new, |error| format!(", with \"{error}\""));
+    format!("[{} bytes of body{known}{hint}]", body.len())
 }
 
 fn redact_head(head: &[u8], shown: Shown) -> String {
@@ -260,6 +275,15 @@ mod tests {
         assert_eq!(
             answer(head, b"hello", Shown::KeptWithBodies),
             format!("{shown}hello")
+        );
+    }
+
+    #[test]
+    fn an_error_that_is_known_is_named_without_the_rest() {
+        let body = b"SQLite3::BusyException: database is locked: SELECT 'SECRET'";
+        assert_eq!(
+            answer(b"", body, Shown::Kept),
+            "[59 bytes of body, with \"database is locked\"; --keep-bodies keeps them]"
         );
     }
 
