@@ -74,7 +74,7 @@ impl Schedule {
     pub fn parse(text: &str, arrivals: Arrivals) -> Result<Schedule, String> {
         let stages = text.split(',').map(|stage| {
             parse_stage(stage.trim()).ok_or_else(|| {
-                format!("`{stage}` is no rate; write 2000, 2000/30s or 100..2000/60s, stages with commas between")
+                format!("`{stage}` is not a rate; write 2000, 2000/30s or 100..2000/60s, stages with commas between")
             })
         });
         Schedule::new(stages.collect::<Result<_, _>>()?, arrivals)

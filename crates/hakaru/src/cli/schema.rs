@@ -127,7 +127,7 @@ pub(crate) struct ExportArgs {
     #[arg(long, value_name = "FOLDER")]
     pub(crate) split: Option<PathBuf>,
 
-    /// Which SQL the texts are, when the place is no server
+    /// Which SQL the texts are, when the place is not a server
     #[arg(long)]
     pub(crate) dialect: Option<Dialect>,
 
@@ -195,7 +195,7 @@ pub(crate) struct LintArgs {
     #[arg(long, value_name = "LEVEL", default_value = "warning")]
     pub(crate) fail_on: FailOn,
 
-    /// Which SQL the texts are, when the place is no server
+    /// Which SQL the texts are, when the place is not a server
     #[arg(long)]
     pub(crate) dialect: Option<Dialect>,
 

@@ -238,7 +238,7 @@ mod tests {
         check(LoadArgs::default(), "which URL?");
         check(args("ftp://x"), "expected a URL");
         let rate = Some("fast".to_owned());
-        check(LoadArgs { rate, ..url() }, "`fast` is no rate");
+        check(LoadArgs { rate, ..url() }, "`fast` is not a rate");
         let expectations = vec!["fast".to_owned()];
         check(
             LoadArgs {

@@ -142,7 +142,7 @@ fn open(args: &ApplyArgs, place: &Place) -> Result<Box<dyn Database>, Failure> {
     };
     let Some(mut database) = place.connect(access)? else {
         return Err(Failure::usage(format!(
-            "{} is no server, and only a server can be changed; name one, such as sqlite:app.db",
+            "{} is not a server, and only a server can be changed; name one, such as sqlite:app.db",
             place.shown()
         )));
     };
