@@ -141,7 +141,9 @@ fn measured(body: &[u8], hint: &str) -> String {
     if body.is_empty() {
         return String::new();
     }
-    let known = KNOWN_ERRORS.iter().find(|error| find(body, error.as_bytes()).is_some());
+    let known = KNOWN_ERRORS
+        .iter()
+        .find(|error| find(body, error.as_bytes()).is_some());
     let known = known.map_or_else(String::new, |error| format!(", with \"{error}\""));
     format!("[{} bytes of body{known}{hint}]", body.len())
 }
