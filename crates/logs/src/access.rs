@@ -167,8 +167,7 @@ impl Access {
                 }
             }
         }
-        self.unread.lines += other.unread.lines;
-        self.unread.first = self.unread.first.take().or(other.unread.first);
+        self.unread.merge(other.unread);
     }
 }
 

@@ -44,6 +44,27 @@ pub enum Digest {
     Slow(Slow),
 }
 
+impl Digest {
+    /// Adds another log; `None` where it is of the other kind.
+    #[must_use]
+    pub fn merge(mut self, other: Digest) -> Option<Digest> {
+        match (&mut self, other) {
+            (Digest::Access(all), Digest::Access(other)) => all.merge(*other),
+            (Digest::Slow(all), Digest::Slow(other)) => all.merge(other),
+            _ => return None,
+        }
+        Some(self)
+    }
+
+    /// Lines that could not be read.
+    pub fn unread(&self) -> &Unread {
+        match self {
+            Digest::Access(access) => &access.unread,
+            Digest::Slow(slow) => &slow.unread,
+        }
+    }
+}
+
 /// A line that cannot be read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unread {
@@ -54,6 +75,11 @@ pub struct Unread {
 }
 
 impl Unread {
+    fn merge(&mut self, other: Unread) {
+        self.lines += other.lines;
+        self.first = self.first.take().or(other.first);
+    }
+
     fn add(&mut self, number: u64, line: &[u8]) {
         self.lines += 1;
         if self.first.is_none() {
@@ -109,12 +135,7 @@ fn read_plain(
 /// Returns the kind of a log by its first lines; `None` where it is not known.
 pub fn kind_of(head: &[u8]) -> Option<Kind> {
     let text = String::from_utf8_lossy(head);
-    let is_mysql = |line: &str| {
-        ["# Time: ", "# User@Host: ", "# Query_time: "]
-            .iter()
-            .any(|begin| line.starts_with(begin))
-    };
-    if text.lines().any(is_mysql) {
+    if text.lines().any(slow::is_mysql) {
         return Some(Kind::MySql);
     }
     if text.lines().any(slow::is_postgres) {

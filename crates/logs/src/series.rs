@@ -1,16 +1,13 @@
 //! Figures of a series of times or sizes.
 
-use serde::Serialize;
-
 /// Times of a route or a statement, each kept in microseconds.
 #[derive(Clone, Debug, Default)]
 pub struct Times {
     micros: Vec<u32>,
-    is_sorted: bool,
 }
 
 /// Sizes of bodies, bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sizes {
     /// Bodies whose size the log names.
     pub count: u64,
@@ -25,19 +22,14 @@ pub struct Sizes {
 impl Times {
     pub(crate) fn add(&mut self, micros: u32) {
         self.micros.push(micros);
-        self.is_sorted = false;
     }
 
     pub(crate) fn merge(&mut self, other: &Times) {
         self.micros.extend_from_slice(&other.micros);
-        self.is_sorted = false;
     }
 
     pub(crate) fn sort(&mut self) {
-        if !self.is_sorted {
-            self.micros.sort_unstable();
-            self.is_sorted = true;
-        }
+        self.micros.sort_unstable();
     }
 
     /// How many there are.
@@ -67,7 +59,7 @@ impl Times {
     /// The value of rank ⌊(n + 1) p / 100⌋ in seconds, as alp takes it, so that both say the same. `None` of nothing.
     /// The series must be sorted, as in what [`crate::access::Access::rows`] returns.
     pub fn percentile(&self, percent: u32) -> Option<f64> {
-        debug_assert!(self.is_sorted || self.micros.is_empty());
+        debug_assert!(self.micros.is_sorted());
         let last = self.micros.len().checked_sub(1)?;
         let rank = match percent {
             100 => last,

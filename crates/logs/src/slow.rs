@@ -10,6 +10,7 @@ use fnv::FnvBuildHasher;
 
 use crate::{Times, Unread};
 
+pub(crate) use mysql::is_start as is_mysql;
 pub(crate) use postgres::is_start as is_postgres;
 
 /// Bytes of an example.
@@ -123,8 +124,7 @@ impl Slow {
                 }
             }
         }
-        self.unread.lines += other.unread.lines;
-        self.unread.first = self.unread.first.take().or(other.unread.first);
+        self.unread.merge(other.unread);
     }
 }
 
@@ -141,8 +141,7 @@ impl Statement {
     }
 }
 
-/// Reads a number of seconds as microseconds.
-fn micros(seconds: &str) -> Option<u32> {
-    let seconds: f64 = seconds.parse().ok()?;
-    Some((seconds * 1e6).round() as u32)
+/// Seconds as microseconds.
+fn micros(seconds: f64) -> u32 {
+    (seconds * 1e6).round() as u32
 }

@@ -27,22 +27,15 @@ pub(crate) fn logs(args: &LogsArgs) -> Result<Exit, Failure> {
     let mut all: Option<Digest> = None;
     for path in &args.files {
         let digest = read(path, format.as_ref(), &grouping)?;
-        all = Some(match (all, digest) {
-            (None, digest) => digest,
-            (Some(Digest::Access(mut all)), Digest::Access(digest)) => {
-                all.merge(*digest);
-                Digest::Access(all)
-            }
-            (Some(Digest::Slow(mut all)), Digest::Slow(digest)) => {
-                all.merge(digest);
-                Digest::Slow(all)
-            }
-            _ => {
-                let name = path.display();
-                let why = "holds another kind of log than the files before it; read it alone";
-                return Err(Failure::usage(format!("{name} {why}")));
-            }
-        });
+        let merged = match all {
+            None => Some(digest),
+            Some(all) => all.merge(digest),
+        };
+        all = Some(merged.ok_or_else(|| {
+            let name = path.display();
+            let why = "holds another kind of log than the files before it; read it alone";
+            Failure::usage(format!("{name} {why}"))
+        })?);
     }
     let Some(digest) = all else {
         return Err(Failure::usage("no file was named"));
@@ -52,7 +45,7 @@ pub(crate) fn logs(args: &LogsArgs) -> Result<Exit, Failure> {
         false => page::of(&digest, &names(args), args.limit),
     };
     output::page(&text);
-    warn(unread(&digest));
+    warn(digest.unread());
     Ok(Exit::Ok)
 }
 
@@ -98,13 +91,6 @@ fn failure(path: &Path, error: &io::Error) -> Failure {
             "{name}: {error}; name an access log's format with --format (`hakaru help logs`)"
         )),
         _ => Failure::new(Exit::Failed, format!("{name} cannot be read: {error}")),
-    }
-}
-
-fn unread(digest: &Digest) -> &Unread {
-    match digest {
-        Digest::Access(access) => &access.unread,
-        Digest::Slow(slow) => &slow.unread,
     }
 }
 

@@ -8,6 +8,11 @@ const BEGIN: [&str; 3] = ["# Time: ", "# User@Host: ", "# Query_time: "];
 const HEADS: [&str; 2] = ["Tcp port: ", "Time "];
 const OPENED: &str = "started with:";
 
+/// Whether a line begins an entry.
+pub(crate) fn is_start(line: &str) -> bool {
+    BEGIN.iter().any(|begin| line.starts_with(begin))
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Reader {
     slow: Slow,
@@ -18,7 +23,7 @@ pub(super) struct Reader {
 impl Reader {
     pub(super) fn add(&mut self, number: u64, line: &[u8]) {
         let text = String::from_utf8_lossy(line);
-        if BEGIN.iter().any(|begin| text.starts_with(begin)) {
+        if is_start(&text) {
             // The second and third of an entry's own lines begin nothing.
             if !self.execution.sql.is_empty() || !self.is_open {
                 self.close();
@@ -59,7 +64,7 @@ impl Reader {
                 return;
             };
             match word {
-                "Query_time:" => self.execution.micros = micros(value),
+                "Query_time:" => self.execution.micros = value.parse().ok().map(micros),
                 "Lock_time:" => self.execution.lock_s = value.parse().unwrap_or(0.0),
                 "Rows_sent:" => self.execution.rows_sent = value.parse().unwrap_or(0),
                 "Rows_examined:" => self.execution.rows_examined = value.parse().unwrap_or(0),

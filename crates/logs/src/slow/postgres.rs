@@ -34,9 +34,8 @@ impl Reader {
         let text = String::from_utf8_lossy(line);
         if let Some((ms, sql)) = start(&text) {
             self.close();
-            let seconds = ms.parse::<f64>().map(|ms| (ms / 1e3).to_string());
             self.execution = Some(Execution {
-                micros: seconds.ok().and_then(|seconds| micros(&seconds)),
+                micros: ms.parse::<f64>().ok().map(|ms| micros(ms / 1e3)),
                 sql: sql.as_bytes().to_vec(),
                 line: number,
                 ..Execution::default()

@@ -11,18 +11,18 @@ const VERSION: u32 = 1;
 
 /// Returns the document: all routes or statements, those with most time first.
 pub(super) fn of(digest: &Digest) -> String {
-    let (kind, rows, unread) = match digest {
+    let (kind, rows) = match digest {
         Digest::Access(access) => {
             let rows: Vec<Value> = access.rows().iter().map(route).collect();
-            ("routes", rows, &access.unread)
+            ("routes", rows)
         }
         Digest::Slow(slow) => {
             let rows: Vec<Value> = slow.statements().iter().map(statement).collect();
-            ("statements", rows, &slow.unread)
+            ("statements", rows)
         }
     };
     let document = json!({
-        "format": FORMAT, "version": VERSION, kind: rows, "unread": lines(unread),
+        "format": FORMAT, "version": VERSION, kind: rows, "unread": lines(digest.unread()),
     });
     format!("{document:#}\n")
 }
