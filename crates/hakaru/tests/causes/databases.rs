@@ -232,6 +232,7 @@ fn settings_of_postgresql() {
 #[test]
 fn settings_of_mariadb() {
     let settings = [
+        ("innodb_flush_log_at_trx_commit", "1"),
         ("innodb_buffer_pool_size", "16777216"),
         ("query_cache_type", "ON"),
         ("slow_query_log", "ON"),
@@ -257,7 +258,8 @@ fn settings_of_mariadb() {
 
 #[test]
 fn a_binary_log_of_mysql() {
-    let planted = Planted::new("HAKARU_TEST_MYSQL_URL", "hakaru_causes", &[]);
+    let settings = [("sync_binlog", "1")];
+    let planted = Planted::new("HAKARU_TEST_MYSQL_URL", "hakaru_causes", &settings);
     let json = Small {
         database: Some(&planted.url),
         ..Small::alone(&[MYSQL, WRITES].concat(), &["/"])
