@@ -306,7 +306,7 @@ impl Wanted<'_> {
         }
         if self.reads == Reads::Part {
             let quickest = context.lookup_ms().unwrap_or_default();
-            let left = unfit::by_index(sql, quickest) / lookups::mean_ms(sql);
+            let left = lookups::by_key_ms(sql, quickest) / lookups::mean_ms(sql);
             return (1.0 - left).clamp(0.0, 1.0);
         }
         let wanted = sql.rows_each() / self.table_rows.max(1) as f64;

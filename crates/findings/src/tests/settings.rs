@@ -229,6 +229,33 @@ fn nothing_is_promised_twice() {
     );
 }
 
+/// Skipping and counting take what a lookup of the run takes, and a little for each row, where a key leads to the page.
+#[test]
+fn paging_by_key_leaves_a_lookup() {
+    let page = "SELECT * FROM message WHERE channel_id = ? ORDER BY id DESC LIMIT ? OFFSET ?";
+    let share = |lookup_ms: Option<f64>| {
+        let run = requests()
+            .issuing("SELECT COUNT(*) FROM message", "app.rb:1", 1, 1.0)
+            .issuing(page, "app.rb:2", 1, 1.0)
+            .explained(
+                page,
+                vec![PlanStep {
+                    access: Access::Index("message_channel_id".to_owned()),
+                    ..full_scan("message", &MESSAGE)
+                }],
+            );
+        let run = match lookup_ms {
+            Some(ms) => run.issuing("SELECT * FROM user WHERE id = ?", "app.rb:3", 1, ms),
+            None => run,
+        };
+        let found = run.findings();
+        let found = found.iter().find(|it| it.rule == RuleId::CountOffset);
+        found.expect("found").gain_share
+    };
+    let (guessed, slow, quick) = (share(None), share(Some(0.5)), share(Some(0.1)));
+    assert!(guessed < quick && slow < quick, "{guessed} {slow} {quick}");
+}
+
 fn answering(change: fn(&mut AnswerFacts), bytes: u64, respond_ms: f64) -> Run {
     requests().with(|recording| {
         let line = recording.texts.keep("POST /message");

@@ -11,8 +11,6 @@ use crate::query::{self, Query};
 const SLOWER_MIN: f64 = 5.0;
 /// Shorter statements are not worth another index.
 const MEAN_MS_MIN: f64 = 0.5;
-/// What a row costs that is fetched by an index and returned, milliseconds. Found by weighing; 5 to 20 µs in the drivers.
-const ROW_MS: f64 = 0.02;
 /// Rows of a table below which any index serves.
 const TABLE_ROWS_MIN: u64 = 1_000;
 
@@ -47,12 +45,7 @@ pub(super) fn of<'a>(
 
 fn is_slow(sql: &SqlSummary, quickest: f64) -> bool {
     let mean = lookups::mean_ms(sql);
-    mean >= MEAN_MS_MIN && mean >= SLOWER_MIN * by_index(sql, quickest)
-}
-
-/// What the statement should take by a fitting index, milliseconds.
-pub(super) fn by_index(sql: &SqlSummary, quickest: f64) -> f64 {
-    quickest + ROW_MS * sql.rows_each()
+    mean >= MEAN_MS_MIN && mean >= SLOWER_MIN * lookups::by_key_ms(sql, quickest)
 }
 
 impl Asked<'_> {
