@@ -24,6 +24,33 @@ struct Sums {
     running_cpu: f64,
 }
 
+/// A mean, with how much each value counts.
+#[derive(Default)]
+struct Mean {
+    sum: f64,
+    weight: f64,
+}
+
+impl Mean {
+    fn add(&mut self, value: f64, weight: f64) {
+        self.sum += value * weight;
+        self.weight += weight;
+    }
+
+    fn get(&self) -> Option<f64> {
+        (self.weight > 0.0).then(|| self.sum / self.weight)
+    }
+}
+
+/// What only some requests measure, a request.
+#[derive(Default)]
+struct Sampled {
+    /// Objects.
+    allocations: Mean,
+    /// Thread CPU, milliseconds.
+    cpu_ms: Mean,
+}
+
 /// One route's requests so far.
 #[derive(Default)]
 pub(crate) struct Account {
@@ -31,12 +58,12 @@ pub(crate) struct Account {
     sums: Sums,
     numbered: u64,
     statements: u64,
-    allocations: u64,
-    allocations_sampled: u64,
+    sampled: Sampled,
+    /// Of the routes that it is the sum of.
+    routes: Sampled,
     body_bytes: u64,
     sample_wall: Nanos,
     sample_cpu: Nanos,
-    sample_total: Nanos,
 }
 
 impl Account {
@@ -107,14 +134,14 @@ impl Account {
         self.out.told += 1;
         self.statements += u64::from(handled.statements);
         if let Some(allocations) = handled.allocations {
-            self.allocations += allocations;
-            self.allocations_sampled += 1;
+            self.sampled.allocations.add(allocations as f64, 1.0);
         }
         if let Some(cpu) = handled.cpu {
             self.out.cpu_sampled += 1;
             self.sample_wall += cpu.running_wall;
             self.sample_cpu += cpu.running_cpu;
-            self.sample_total += cpu.total_cpu;
+            let cpu_ms = cpu.total_cpu.as_millis_f64();
+            self.sampled.cpu_ms.add(cpu_ms, 1.0);
         }
     }
 
@@ -124,29 +151,39 @@ impl Account {
             .then(|| (self.sample_cpu.0 as f64 / self.sample_wall.0 as f64).clamp(0.0, 1.0))
     }
 
-    /// Running time of the requests seen, in nanoseconds.
-    pub(crate) fn running_ns(&self) -> i64 {
-        self.sums.running
-    }
-
     /// Sent → answered time of all answered requests, in nanoseconds.
     pub(crate) fn service_ns(&self) -> u64 {
         self.out.service.iter().copied().sum::<Nanos>().0
     }
 
-    /// Counts `running` nanoseconds of a route as CPU by that route's ratio, so that the overall account
-    /// is the sum of the routes'.
-    pub(crate) fn split_running(&mut self, running: i64, ratio: Option<f64>) {
+    /// Takes a route's running time as CPU by that route's ratio and what it sampled by its number of requests, so that the
+    /// overall account is the sum of the routes', whichever requests were in the sample.
+    pub(crate) fn add_route(&mut self, route: &Account, ratio: Option<f64>) {
+        self.split_running(route.sums.running, ratio);
+        let requests = route.out.answered as f64;
+        let (from, to) = (&route.sampled, &mut self.routes);
+        for (from, to) in [
+            (&from.allocations, &mut to.allocations),
+            (&from.cpu_ms, &mut to.cpu_ms),
+        ] {
+            if let Some(mean) = from.get() {
+                to.add(mean, requests);
+            }
+        }
+    }
+
+    fn split_running(&mut self, running: i64, ratio: Option<f64>) {
         self.sums.running_cpu += running as f64 * ratio.unwrap_or(1.0);
     }
 
     /// The balance, with running time split by `ratio`; all of it is CPU without one.
     pub(crate) fn finish(mut self, ratio: Option<f64>) -> RouteBalance {
-        self.split_running(self.running_ns(), ratio);
+        self.split_running(self.sums.running, ratio);
+        self.routes = std::mem::take(&mut self.sampled);
         self.finish_split()
     }
 
-    /// The balance, with running time split as told before.
+    /// The balance of all routes that were added.
     pub(crate) fn finish_split(mut self) -> RouteBalance {
         let mut out = std::mem::take(&mut self.out);
         let seen = out.told;
@@ -157,10 +194,9 @@ impl Account {
         out.balance = self.balance(seen);
         out.seen_mean_ms = mean(self.sums.seen as f64, seen) / 1e6;
         out.statements = mean(self.statements as f64, seen);
-        out.allocations = mean(self.allocations as f64, self.allocations_sampled);
+        out.allocations = self.routes.allocations.get().unwrap_or_default();
         out.body_bytes = mean(self.body_bytes as f64, out.answered);
-        out.cpu_total_ms =
-            (out.cpu_sampled > 0).then(|| mean(self.sample_total.as_millis_f64(), out.cpu_sampled));
+        out.cpu_total_ms = self.routes.cpu_ms.get();
         out
     }
 

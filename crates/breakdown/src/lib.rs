@@ -54,7 +54,7 @@ pub fn of(recording: &Recording) -> Breakdown {
     let mut routes: Vec<(u64, RouteBalance)> = Vec::with_capacity(accounts.len());
     for account in accounts {
         let ratio = account.cpu_ratio().or(run_ratio);
-        overall.split_running(account.running_ns(), ratio);
+        overall.add_route(&account, ratio);
         routes.push((account.service_ns(), account.finish(ratio)));
     }
     routes.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.route.cmp(&b.1.route)));

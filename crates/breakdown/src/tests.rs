@@ -378,3 +378,33 @@ fn heads_of_answers_are_added_up_by_route() {
     assert_eq!(answers.cache_control, None);
     assert_eq!(breakdown.routes[0].body_bytes_max, 10);
 }
+
+/// The first requests of each thread are always in the sample, however rare their routes are.
+#[test]
+fn a_sample_counts_by_its_routes_requests() {
+    let mut recording = one_request();
+    let sampled = |handled: &mut Handled, ms: u64| {
+        handled.allocations = Some(ms);
+        handled.cpu = Some(CpuSample {
+            running_wall: Nanos(ms * MS),
+            running_cpu: Nanos(ms * MS),
+            total_cpu: Nanos(ms * MS),
+        });
+    };
+    sampled(&mut recording.handled[0], 30);
+    for number in 2..=4 {
+        let other = exchange(&mut recording, number, "GET /", 5);
+        let mut its = Handled {
+            allocations: None,
+            ..handled(&other)
+        };
+        if number == 2 {
+            sampled(&mut its, 10);
+        }
+        recording.handled.push(its);
+        recording.exchanges.push(other);
+    }
+    let overall = of(&recording).overall;
+    close(overall.cpu_total_ms.unwrap(), 15.0);
+    close(overall.allocations, 15.0);
+}
