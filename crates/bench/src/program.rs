@@ -64,7 +64,7 @@ pub(crate) struct Figures {
 }
 
 impl Project {
-    /// Of `app` in a folder below `parent`: `io`, `cpu`, `mixed`; `chat` on MariaDB with all its solutions, or unsolved:
+    /// Of `app` in a folder below `parent`: `io`, `cpu`, `mixed`, `lock`, `native`; `chat` on MariaDB with all its solutions, or unsolved:
     /// `chat-sqlite`, `chat-mariadb`. A folder that is there already is taken as it is, with its runs.
     pub(crate) fn new(app: &str, parent: &Path) -> Result<Project, Box<dyn Error>> {
         let program = std::env::var_os("HAKARU_BENCH_PROGRAM")
@@ -85,7 +85,7 @@ impl Project {
         let env = match app {
             "chat-sqlite" => Vec::new(),
             _ if is_chat => vec![("DATABASE_URL".to_owned(), mariadb_url()?)],
-            _ => vec![("ROUNDS_A_MS".to_owned(), rounds(&folder)?)],
+            _ => same_work(&folder)?,
         };
         Ok(Project {
             program: program.into(),
@@ -291,17 +291,31 @@ pub(crate) fn figures(value: &Value) -> Result<Figures, Box<dyn Error>> {
     })
 }
 
-/// How much work a ms of CPU is, found once: a host that is slow while an app starts would give it less to do.
-fn rounds(folder: &Path) -> Result<String, Box<dyn Error>> {
-    let kept = folder.join("rounds");
-    if !kept.exists() {
-        let script = "print Burner.new.rounds_a_ms";
-        let mut ruby = Command::new("ruby");
-        ruby.args(["-r./lib/burner", "-e", script])
+/// Variables that say how much work a ms of CPU is, found once: a host that is slow while an app starts would give it less to do.
+fn same_work(folder: &Path) -> Result<Vec<(String, String)>, Box<dyn Error>> {
+    let found = [
+        ("ROUNDS_A_MS", "burner", "Burner.new.rounds_a_ms"),
+        (
+            "NATIVE_BYTES_A_MS",
+            "compressor",
+            "Compressor.new.bytes_a_ms",
+        ),
+    ];
+    let variable = |(name, library, value): (&str, &str, &str)| {
+        let kept = folder.join(library);
+        if !kept.exists() {
+            let mut ruby = Command::new("ruby");
+            ruby.args([
+                &format!("-r./lib/{library}"),
+                "-e",
+                &format!("print {value}"),
+            ])
             .current_dir(folder);
-        std::fs::write(&kept, ruby.output()?.stdout)?;
-    }
-    Ok(std::fs::read_to_string(&kept)?)
+            std::fs::write(&kept, ruby.output()?.stdout)?;
+        }
+        Ok((name.to_owned(), std::fs::read_to_string(&kept)?))
+    };
+    found.into_iter().map(variable).collect()
 }
 
 /// The empty database that the chat may fill.
