@@ -10,10 +10,10 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use ::load::{Numbered, Plan, run};
+use app_process::{Agent, CommandLine, Endpoint, Running, Spec};
 use capture::{Rings, step_back, unpack_agent};
 use recording::{Exchange, Nanos, Weight, Window};
 use scenario::Scenario;
-use target::{Agent, CommandLine, Endpoint, Running, Spec};
 
 /// Cores: the servers on the first, the load generator and whoever reads the rings on the second.
 pub(crate) const SERVER_CORE: usize = 0;
@@ -120,7 +120,7 @@ impl App {
                 env,
             });
         }
-        let running = target::start(&spec, &AtomicBool::new(false))?;
+        let running = app_process::start(&spec, &AtomicBool::new(false))?;
         Ok(App {
             running,
             url,

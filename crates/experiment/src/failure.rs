@@ -1,8 +1,8 @@
 //! Why there is no result.
 
+use app_process::TargetError;
 use comparison::Ending;
 use guard::Refusal;
-use target::TargetError;
 
 /// The kind of a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

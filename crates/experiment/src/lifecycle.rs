@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use app_process::{Running, TargetError};
 use database::Kind;
 use guard::{Allowed, ConnectionWatch, Refusal};
 use load::{Batch, LoadError, LoadResult, Plan};
 use recording::{ProcessRole, Trouble};
 use scenario::Scenario;
 use store::{RunClaim, Store, StoreError, Trial};
-use target::{Running, TargetError};
 use words::{Text, text};
 
 use crate::failure::{Cause, Failure};
@@ -138,7 +138,7 @@ pub(crate) fn reset(subject: &Subject<'_>, context: &Context) -> Result<(), Fail
     };
     let log = settings.log_file("before.log");
     let _phase = context.observer.enter(Phase::Reset(command));
-    target::run_before(spec, command, *limit, log.as_deref(), &context.stop)
+    app_process::run_before(spec, command, *limit, log.as_deref(), &context.stop)
         .map_err(|error| subject.failure(error, "the data was reset"))
 }
 
@@ -155,9 +155,9 @@ pub(crate) fn start(subject: &Subject<'_>, context: &Context) -> Result<RunningA
                 spec.remove_when_killed.extend(folders.private());
             }
             let _phase = context.observer.enter(Phase::Start(&spec.command));
-            target::start(&spec, &context.stop)
+            app_process::start(&spec, &context.stop)
         }
-        None => target::attach(&settings.endpoint, ATTACH_TIMEOUT, &context.stop),
+        None => app_process::attach(&settings.endpoint, ATTACH_TIMEOUT, &context.stop),
     };
     let running = running.map_err(|error| subject.failure(error, "the app was starting"))?;
     guard::connections(&running, &settings.allowed)?;
@@ -214,7 +214,7 @@ pub(crate) fn database_processes() -> Vec<u32> {
 
 /// Returns the last telling line of an app's output, for messages.
 pub(crate) fn last_words(tail: &[String]) -> &str {
-    target::telling_line(tail).unwrap_or("none, it said nothing")
+    app_process::telling_line(tail).unwrap_or("none, it said nothing")
 }
 
 /// Informs the user of processes that could not be ended.

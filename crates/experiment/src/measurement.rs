@@ -6,12 +6,12 @@ mod host;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
+use app_process::Running;
 use capture::{HostSampler, Rings};
 use guard::Refusal;
 use load::{LoadError, LoadResult, Plan};
 use recording::{Exchange, HostSample, Nanos, Outcome, Window};
 use stats::baseline::Disturbance;
-use target::Running;
 
 use crate::failure::{Cause, Failure};
 use crate::lifecycle::{self, Load, RunningApp, Subject};

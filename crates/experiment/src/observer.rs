@@ -4,8 +4,8 @@ use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use app_process::CommandLine;
 use recording::{Exchange, Nanos};
-use target::CommandLine;
 use words::Text;
 
 use crate::settings::Settings;

@@ -1,6 +1,6 @@
 //! Command lines that start Puma.
 
-use target::CommandLine;
+use app_process::CommandLine;
 
 /// Whether flags at the end of a command are Puma's.
 pub(crate) fn is_named_in(command: &CommandLine) -> bool {

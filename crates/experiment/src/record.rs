@@ -10,13 +10,13 @@ mod recorder;
 use std::ops::ControlFlow;
 use std::time::Instant;
 
+use app_process::Running;
 use capture::ProfileCollector;
 use guard::Refusal;
 use load::{LoadError, LoadResult};
 use recording::{EndedEarly, Nanos, Recording, Trouble};
 use scenario::Scenario;
 use store::RunWriter;
-use target::Running;
 use words::text;
 
 use crate::failure::Failure;

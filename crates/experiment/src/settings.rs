@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use app_process::{CommandLine, Endpoint, Spec};
 use guard::Allowed;
 use load::{Pace, Plan};
 use recording::{Nanos, Typed};
 use scenario::{FlowSpec, Scenario};
-use target::{CommandLine, Endpoint, Spec};
 
 use crate::failure::Failure;
 

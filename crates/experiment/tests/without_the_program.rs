@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
+use app_process::Endpoint;
 use comparison::{Decision, Ending};
 use experiment::compare::{self, Label, Request, Side, Sides};
 use experiment::lifecycle::{ProjectLock, Purpose};
@@ -16,7 +17,6 @@ use experiment::workspace::Schemas;
 use experiment::{Cause, Context, Observer, Phase, PhaseGuard, Settings};
 use load::Plan;
 use recording::{Nanos, Typed};
-use target::Endpoint;
 use words::Text;
 
 /// Keeps what goes on.

@@ -24,7 +24,7 @@ use std::collections::HashSet;
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 
-use target::Running;
+use app_process::Running;
 use words::{Text, text};
 
 pub use sources::{Context, Store};

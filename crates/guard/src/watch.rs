@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use target::Running;
+use app_process::Running;
 
 use crate::{Allowed, Refusal, Store, known_addresses, refusal_under_load, remote_peers};
 

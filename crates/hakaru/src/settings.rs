@@ -6,12 +6,12 @@ mod flow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use app_process::{CommandLine, Endpoint, Spec};
 use experiment::Settings;
 use guard::Allowed;
 use load::{Pace, Plan};
 use recording::{Nanos, Typed};
 use scenario::{CapturePoints, ScoreRule, ScoreSpec};
-use target::{CommandLine, Endpoint, Spec};
 
 use crate::cli::RunArgs;
 use crate::exit::Failure;

@@ -11,7 +11,12 @@ use super::programs::{Program, Report};
 use crate::tally::Tally;
 
 /// Packages whose integration tests judge times of real programs, which nothing else may disturb.
-const ALONE: [&str; 4] = ["hakaru", "hakaru-capture", "hakaru-load", "hakaru-target"];
+const ALONE: [&str; 4] = [
+    "hakaru",
+    "hakaru-capture",
+    "hakaru-load",
+    "hakaru-app-process",
+];
 /// Programs of those packages that judge no time.
 const BESIDE: [&str; 6] = [
     "tests/schema/main.rs",

@@ -6,9 +6,10 @@ use super::File;
 /// ARCHITECTURE.md, and see that none of them leads back.
 const ARROWS: &[(&str, &str)] = &[
     ("agent", "ring sql-digest"),
+    ("app-process", ""),
     (
         "bench",
-        "breakdown capture load recording scenario schema schema-db stacks stats store target whatif",
+        "app-process breakdown capture load recording scenario schema schema-db stacks stats store whatif",
     ),
     ("breakdown", "recording routes"),
     ("capture", "database recording ring sql-digest stacks"),
@@ -17,15 +18,15 @@ const ARROWS: &[(&str, &str)] = &[
     ("doctor", "figures words"),
     (
         "experiment",
-        "breakdown capture comparison database doctor figures findings guard load probe recording scenario schema schema-db stats \
-         store target whatif words",
+        "app-process breakdown capture comparison database doctor figures findings guard load probe recording scenario schema schema-db \
+         stats store whatif words",
     ),
     ("figures", "words"),
     (
         "findings",
         "breakdown database doctor figures recording stacks stats whatif words",
     ),
-    ("guard", "target words"),
+    ("guard", "app-process words"),
     ("load", "figures recording scenario"),
     (
         "load-report",
@@ -50,7 +51,6 @@ const ARROWS: &[(&str, &str)] = &[
     ("stacks", ""),
     ("stats", ""),
     ("store", "recording"),
-    ("target", ""),
     ("whatif", "breakdown recording stats"),
     ("words", ""),
 ];

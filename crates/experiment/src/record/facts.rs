@@ -3,6 +3,7 @@
 use std::process::ExitStatus;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use app_process::Stopped;
 use capture::{ExplainError, Rings, Watched};
 use database::Kind;
 use load::{LoadResult, Pace};
@@ -10,7 +11,6 @@ use recording::{
     AgentProcess, EndedEarly, LoadFacts, LoadMode, Meta, Recording, TargetFacts, Trouble,
 };
 use scenario::Scenario;
-use target::Stopped;
 
 use crate::lifecycle;
 use crate::settings::Settings;

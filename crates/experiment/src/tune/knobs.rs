@@ -1,6 +1,6 @@
 //! How a command is told its numbers of workers and threads.
 
-use target::{CommandLine, Spec};
+use app_process::{CommandLine, Spec};
 use whatif::HandOut;
 use whatif::search::Cell;
 
@@ -98,7 +98,7 @@ fn command(command: &CommandLine, cell: Cell) -> CommandLine {
 
 #[cfg(test)]
 mod tests {
-    use target::Endpoint;
+    use app_process::Endpoint;
 
     use super::*;
 

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use app_process::Running;
 use capture::LiveProcess;
-use target::Running;
 use whatif::search::Cell;
 
 use crate::observer::Context;

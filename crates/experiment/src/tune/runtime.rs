@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use target::Spec;
+use app_process::Spec;
 
 use crate::settings::set_variable;
 
@@ -78,7 +78,7 @@ fn has_yjit(spec: &Spec) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use target::{CommandLine, Endpoint};
+    use app_process::{CommandLine, Endpoint};
 
     use super::*;
 

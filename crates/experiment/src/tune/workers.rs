@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use app_process::Running;
 use rustix::process::{Pid, Signal, kill_process};
-use target::Running;
 
 use super::block::BlockError;
 use crate::observer::Context;

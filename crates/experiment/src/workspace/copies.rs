@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use target::CommandLine;
+use app_process::CommandLine;
 use words::text;
 
 use crate::failure::Failure;
@@ -82,7 +82,7 @@ pub(crate) fn worktree(
     if let Some(line) = build {
         context.notice(text!("building {reference}: {line}", reference, line));
         let line = CommandLine::Shell(line.to_owned());
-        target::run_before(start, &line, BUILD_TIMEOUT, None, &context.stop)
+        app_process::run_before(start, &line, BUILD_TIMEOUT, None, &context.stop)
             .map_err(|error| Failure::of_target(error, "it was built"))?;
     }
     Ok(Copied {

@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use app_process::Agent;
 use recording::Trouble;
-use target::Agent;
 use tempfile::TempDir;
 
 use crate::failure::Failure;

@@ -4,6 +4,7 @@ mod change;
 
 use std::path::PathBuf;
 
+use app_process::CommandLine;
 use comparison::{Comparison, Decision, Tried};
 use experiment::lifecycle::{ProjectLock, Purpose};
 use experiment::puma;
@@ -11,7 +12,6 @@ use experiment::workspace::Schemas;
 use findings::Exact;
 use recording::Recording;
 use store::{RunRef, StoredRun, Trial};
-use target::CommandLine;
 use words::{Text, text};
 
 use crate::cli::{CompareArgs, HowArgs, TryArgs};

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use app_process::CommandLine;
 use experiment::compare::{Label, Side, Sides, Variants};
 use experiment::{Settings, set_variable};
-use target::CommandLine;
 
 use crate::cli::{CompareArgs, HowArgs, RunArgs};
 use crate::consent;

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use crate::common::{App, LONG, SERVER, argv, error_text, free_port};
-use target::{Agent, CommandLine, Endpoint, ReadyBy, TargetError};
+use app_process::{Agent, CommandLine, Endpoint, ReadyBy, TargetError};
 
 const HELLO: &str = "run ->(env) { [200, {}, [\"hello\"]] }\n";
 
@@ -270,7 +270,7 @@ fn a_missing_folder_and_an_empty_command_are_named() {
 fn an_app_of_somebody_else_is_taken_as_it_is() {
     let app = App::ruby(SERVER);
     let running = app.start().unwrap();
-    let mut attached = target::attach(&app.spec.url, LONG, &AtomicBool::new(false)).unwrap();
+    let mut attached = app_process::attach(&app.spec.url, LONG, &AtomicBool::new(false)).unwrap();
     assert!(attached.is_attached());
     assert_eq!(attached.pids(), running.pids());
     attached.stop();
@@ -285,7 +285,7 @@ fn an_app_that_should_run_and_does_not_is_named() {
         port: free_port(),
         path: "/".into(),
     };
-    let text = error_text(target::attach(
+    let text = error_text(app_process::attach(
         &url,
         Duration::from_millis(100),
         &AtomicBool::new(false),
@@ -299,7 +299,7 @@ fn an_app_that_should_run_and_does_not_is_named() {
 fn check_before(command: &str, limit: Duration, expected: Option<&str>) {
     let app = App::ruby(SERVER);
     let command = CommandLine::Shell(command.into());
-    let got = target::run_before(&app.spec, &command, limit, None, &AtomicBool::new(false));
+    let got = app_process::run_before(&app.spec, &command, limit, None, &AtomicBool::new(false));
     match (got, expected) {
         (Ok(()), None) => {}
         (Err(error), Some(part)) => assert!(error.to_string().contains(part), "{error}"),

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::common::{App, SERVER, error_text, lives, read_pid, wait_for};
-use target::{CommandLine, ReadyBy};
+use app_process::{CommandLine, ReadyBy};
 
 /// Set in the copy of this test program that plays the killed hakaru.
 const PLAY_HAKARU: &str = "HAKARU_TEST_PLAY";
@@ -97,7 +97,7 @@ fn ctrl_c_while_waiting_stops_the_app() {
             stop.store(true, Ordering::Relaxed);
         }
     });
-    assert!(error_text(target::start(&app.spec, &stop)).contains("interrupted"));
+    assert!(error_text(app_process::start(&app.spec, &stop)).contains("interrupted"));
     raise.join().unwrap();
     assert!(!lives(app.pid_in("app.pid")));
 }
@@ -115,7 +115,7 @@ fn ctrl_c_stops_the_before_command() {
         }
     });
     let command = CommandLine::Shell("echo $$ > before.pid; sleep 1000".into());
-    target::run_before(&app.spec, &command, crate::common::LONG, None, &stop).unwrap_err();
+    app_process::run_before(&app.spec, &command, crate::common::LONG, None, &stop).unwrap_err();
     raise.join().unwrap();
     assert!(!lives(app.pid_in("before.pid")));
 }
@@ -143,7 +143,7 @@ fn the_app_outlives_the_thread_that_started_it() {
     let running = std::thread::spawn(move || starter.start().unwrap())
         .join()
         .unwrap();
-    let again = target::attach(&app.spec.url, crate::common::LONG, &AtomicBool::new(false));
+    let again = app_process::attach(&app.spec.url, crate::common::LONG, &AtomicBool::new(false));
     assert!(again.is_ok());
     assert_eq!(running.exited(), None);
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use target::{CommandLine, Endpoint, Running, Spec, TargetError};
+use app_process::{CommandLine, Endpoint, Running, Spec, TargetError};
 use tempfile::TempDir;
 
 /// Generous: the machine that runs the tests may be busy with others.
@@ -57,7 +57,7 @@ impl App {
     }
 
     pub(crate) fn start(&self) -> Result<Running, TargetError> {
-        target::start(&self.spec, &AtomicBool::new(false))
+        app_process::start(&self.spec, &AtomicBool::new(false))
     }
 
     /// The pid that a script of this app wrote into the file `name`.
