@@ -104,7 +104,7 @@ pub(crate) enum Command {
     Doctor(DoctorArgs),
     /// Where did the time go, by an access log or a database's slow log? By route, by statement
     Logs(LogsArgs),
-    /// Make the names mysqldef, psqldef and sqlite3def for this program in a folder
+    /// Make the names mysqldef, psqldef, sqlite3def and benchmark-driver for this program in a folder
     Links(LinksArgs),
     /// How many workers and threads are best? Predicts, then measures what is promising
     Tune(TuneArgs),

@@ -13,6 +13,7 @@ mod revision;
 mod runs;
 mod settings;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -24,7 +25,14 @@ fn main() -> ExitCode {
     if let Some(tool) = called.and_then(|name| commands::sqldef::Tool::of(&name)) {
         return commands::sqldef::main(tool);
     }
-    let cli = match Cli::try_parse_from(cli::usage::typed()) {
+    let typed = match typed() {
+        Ok(typed) => typed,
+        Err(text) => {
+            output::data(&text);
+            return exit::Exit::Ok.into();
+        }
+    };
+    let cli = match Cli::try_parse_from(typed) {
         Ok(cli) => cli,
         Err(error) => return cli::usage::explain(error),
     };
@@ -62,5 +70,14 @@ fn main() -> ExitCode {
             output::notice(format!("hakaru: {}", failure.message));
             failure.exit.into()
         }
+    }
+}
+
+/// The command line, by whatever name the program was called; `Err` is a text to print instead.
+fn typed() -> Result<Vec<OsString>, String> {
+    let mut arguments = std::env::args_os();
+    match arguments.next() {
+        Some(name) if commands::bench::is_called(&name) => commands::bench::typed(arguments),
+        _ => Ok(cli::usage::typed()),
     }
 }

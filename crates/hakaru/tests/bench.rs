@@ -296,6 +296,71 @@ fn what_is_wrong_ends_with_a_message() {
 }
 
 #[test]
+fn the_name_benchmark_driver_prints_its_form() {
+    let folder = folder(&[("app.yml", TEN)]);
+    let hakaru = env!("CARGO_BIN_EXE_hakaru");
+    let links = Command::new(hakaru)
+        .args(["links", "bin"])
+        .current_dir(folder.path())
+        .output()
+        .expect("hakaru runs");
+    assert!(links.status.success(), "{}", text(&links.stderr));
+    let driver = |arguments: &[&str]| {
+        let output = Command::new(folder.path().join("bin/benchmark-driver"))
+            .args(arguments)
+            .current_dir(folder.path())
+            .env_remove("RUBYOPT")
+            .output()
+            .expect("the name runs");
+        (
+            output.status.code(),
+            text(&output.stdout),
+            text(&output.stderr),
+        )
+    };
+    let (code, form, talk) = driver(&[
+        "app.yml",
+        "-r",
+        "ips",
+        "-eruby::ruby;bare::ruby --disable-gems",
+        "--filter",
+        "one",
+        "--filter",
+        "^o",
+        "--repeat-count=2",
+        "--repeat-result",
+        "best",
+        "--run-duration",
+        "0.3",
+        "--timeout",
+        "60",
+        "--alternate",
+        "-vv",
+    ]);
+    assert_eq!(code, Some(0), "{form}{talk}");
+    assert!(form.starts_with("Warming up ----"), "{form}{talk}");
+    let header = form
+        .lines()
+        .any(|line| line.split_whitespace().eq(["ruby", "bare"]));
+    assert!(header && form.contains("Comparison:"), "{form}");
+    let (_, form, _) = driver(&[
+        "app.yml",
+        "--run-duration",
+        "0.2",
+        "--repeat-count",
+        "2",
+        "-o",
+        "simple",
+    ]);
+    assert!(!form.contains("Comparison:"), "{form}");
+    assert_eq!(driver(&["--version"]).1, "0.17.0\n");
+    assert!(driver(&[]).1.contains("Usage:"));
+    let (code, _, talk) = driver(&["app.yml", "--ridkuse", "3.3"]);
+    assert_eq!(code, Some(2));
+    assert!(talk.contains("Windows"), "{talk}");
+}
+
+#[test]
 fn ctrl_c_keeps_what_was_measured() {
     use std::io::Read;
     let folder = folder(&[]);
@@ -427,6 +492,45 @@ fn what_was_kept_can_be_compared_with_and_listed() {
         "{}",
         text(&missing.stderr)
     );
+}
+
+/// A kept bench of a job that takes so long.
+fn kept_bench(number: usize, seconds: f64) -> store::StoredBench {
+    let seconds = seconds * (1.0 + 0.002 * (number * 7 % 5) as f64);
+    let processes =
+        vec![serde_json::json!({"cpu_s": seconds, "wall_s": seconds, "core_pace_ns": 100.0}); 12];
+    let contender =
+        serde_json::json!({"name": "ruby", "value": 1.0 / seconds, "processes": processes});
+    let metric = serde_json::json!({"unit": "i/s", "larger_is_better": true});
+    let row = serde_json::json!({"name": "join", "clock": "cpu", "metric": metric, "contenders": [contender]});
+    store::StoredBench {
+        started_at_unix_ms: 1_700_000_000_000 + number as i64 * 86_400_000,
+        name: String::new(),
+        commit: format!("{number:040x}"),
+        dirty: String::new(),
+        machine: "a machine".into(),
+        document: serde_json::json!({"rows": [row]}).to_string(),
+    }
+}
+
+#[test]
+fn the_log_says_where_the_level_changed() {
+    let folder = folder(&[]);
+    let kept = store::Store::open(folder.path()).expect("a store");
+    for number in 0..24 {
+        let seconds = if (8..16).contains(&number) { 1.2 } else { 1.0 };
+        kept.put_bench(&kept_bench(number, seconds))
+            .expect("it is kept");
+    }
+    let page = text(&run(folder.path(), &["log", "--html", "log.html"]).stdout);
+    let lines: Vec<&str> = page.lines().collect();
+    let at = |sentence: &str| lines.iter().position(|line| line.contains(sentence));
+    // The title, eight benches, then the change.
+    assert_eq!(at("▼ 1.20x worse from here on"), Some(9), "{page}");
+    assert_eq!(at("▲ 1.20x better from here on"), Some(18), "{page}");
+    let html = std::fs::read_to_string(folder.path().join("log.html")).expect("the page");
+    assert_eq!(html.matches("<circle").count(), 24);
+    assert_eq!(html.matches("<li>").count(), 2, "{html}");
 }
 
 /// Five commits, of which the fourth makes the work three times as much.

@@ -16,6 +16,7 @@ pub mod command;
 pub mod doubt;
 pub mod driver;
 pub mod executable;
+pub mod history;
 pub mod model;
 pub mod output;
 pub mod parameters;

@@ -22,11 +22,11 @@ pub struct Kept {
     /// The figure as shown; `None` where there was none.
     pub value: Option<f64>,
     /// Logarithms of what each process measured.
-    logs: Vec<f64>,
+    pub(crate) logs: Vec<f64>,
     /// Median of the cores' pace.
-    pace: Option<f64>,
+    pub(crate) pace: Option<f64>,
     /// Whether more of what was measured is better.
-    is_more_better: bool,
+    pub(crate) is_more_better: bool,
 }
 
 /// A contender now beside itself then.

@@ -1,5 +1,6 @@
 //! A bench as a page for the terminal, as JSON and as one HTML file.
 
+mod history;
 mod html;
 mod hyperfine;
 mod json;
@@ -26,6 +27,7 @@ pub struct BenchView<'a> {
     pub started_at_unix_ms: i64,
 }
 
+pub use history::{History, HistoryPoint, history_html};
 pub use html::html;
 pub use hyperfine::{json as hyperfine_json, markdown as hyperfine_markdown};
 pub use json::json;

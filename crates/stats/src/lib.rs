@@ -2,7 +2,7 @@
 //!
 //! Start reading at [`comparison`], which says what may be claimed of A and B ([`contest`]: of several); [`bootstrap`] makes its intervals,
 //! [`covariate`] takes out of them what something else explains, [`warmup`] tells warm-up from steady state. [`design`] says how many
-//! blocks of which length, [`settle`] how much warm-up, [`calm`] and [`baseline`] what of a measurement the host disturbed. Here are
+//! blocks of which length, [`settle`] how much warm-up, [`segments`] where a history changes, [`calm`] and [`baseline`] what of a measurement the host disturbed. Here are
 //! the quantiles.
 //!
 //! A quantile here is the *nearest rank*: the smallest value of the sample such that at least a share
@@ -16,6 +16,7 @@ pub mod comparison;
 pub mod contest;
 pub mod covariate;
 pub mod design;
+pub mod segments;
 pub mod settle;
 pub mod warmup;
 

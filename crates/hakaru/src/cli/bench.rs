@@ -73,6 +73,10 @@ pub(crate) struct BenchArgs {
     #[arg(long, value_name = "VERSIONS")]
     pub(crate) chruby: Vec<String>,
 
+    /// Rubies of RubyInstaller, which are Windows': an error that says so
+    #[arg(long, value_name = "VERSIONS", hide = true)]
+    pub(crate) ridkuse: Vec<String>,
+
     /// Rubies of mise
     #[arg(long, value_name = "VERSIONS")]
     pub(crate) mise: Vec<String>,

@@ -2,7 +2,9 @@
 
 mod bisect;
 mod driver;
+mod drop_in;
 mod kept;
+mod log;
 mod profiles;
 mod resolve;
 mod show;
@@ -28,6 +30,8 @@ use crate::language;
 use crate::output::{self as printed, html, look};
 use resolve::{Group, Resolved, usage};
 use watch::Screen;
+
+pub(crate) use drop_in::{NAME as DROP_IN, is_called, typed};
 
 /// Without a budget, for each contender and job.
 const BUDGET: Duration = Duration::from_secs(10);
@@ -77,10 +81,12 @@ pub(crate) fn bench(args: &BenchArgs) -> Result<Exit, Failure> {
             format!("no temporary folder: {error}; set TMPDIR"),
         )
     })?;
-    match driver::declared(args, folder.path())? {
-        Some(declared) => bench_typed(&declared),
-        None => bench_typed(args),
-    }
+    let mut args = match driver::declared(args, folder.path())? {
+        Some(declared) => declared,
+        None => args.clone(),
+    };
+    drop_in::fill(&mut args)?;
+    bench_typed(&args)
 }
 
 fn bench_typed(args: &BenchArgs) -> Result<Exit, Failure> {
@@ -90,7 +96,7 @@ fn bench_typed(args: &BenchArgs) -> Result<Exit, Failure> {
         return show::show(args);
     }
     if args.files == ["log"] && !std::path::Path::new("log").exists() {
-        return kept::log();
+        return log::log(args);
     }
     let against = kept::named(args)?;
     let Resolved { groups, recorded } = resolve::resolve(args)?;

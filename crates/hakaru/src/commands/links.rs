@@ -1,4 +1,4 @@
-//! `hakaru links`: the names by which the program is a drop-in for sqldef's commands.
+//! `hakaru links`: the names by which the program is a drop-in for sqldef's commands and benchmark_driver's.
 
 use std::fs;
 use std::io;
@@ -6,6 +6,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use crate::cli::LinksArgs;
+use crate::commands::bench::DROP_IN;
 use crate::commands::sqldef::Tool;
 use crate::exit::{Exit, Failure};
 use crate::output;
@@ -20,8 +21,9 @@ pub(crate) fn links(args: &LinksArgs) -> Result<Exit, Failure> {
         let folder = args.folder.display();
         Failure::new(Exit::Failed, format!("cannot make {folder}: {error}"))
     })?;
-    for tool in Tool::ALL {
-        let path = args.folder.join(tool.name());
+    let names = Tool::ALL.into_iter().map(Tool::name).chain([DROP_IN]);
+    for name in names {
+        let path = args.folder.join(name);
         make(&program, &path, args.force).map_err(|error| {
             let message = match error.kind() {
                 io::ErrorKind::AlreadyExists => format!(

@@ -6,13 +6,13 @@ use std::process::{Command, Stdio};
 use crate::program::{Folder, Said, feed, said};
 use crate::server::Scratch;
 
-/// A folder with the three names in it.
+/// A folder with the names in it.
 fn folder() -> Folder {
     let folder = Folder::new();
     let output = folder.command(&["links", "."]).output().unwrap();
     said(&output)
         .ended(0)
-        .has_out("./mysqldef\n./psqldef\n./sqlite3def\n");
+        .has_out("./mysqldef\n./psqldef\n./sqlite3def\n./benchmark-driver\n");
     folder
 }
 

@@ -9,11 +9,11 @@ use super::{BenchView, page};
 use crate::text::COLUMNS;
 
 /// Colours that are told apart by those who see red and green as one (Okabe & Ito 2008).
-const COLOURS: [&str; 7] = [
+pub(super) const COLOURS: [&str; 7] = [
     "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#777777",
 ];
 /// Pixels.
-const WIDTH: f64 = 860.0;
+pub(super) const WIDTH: f64 = 860.0;
 const LEFT: f64 = 200.0;
 const LINE: f64 = 30.0;
 const CURVE: f64 = 140.0;
@@ -23,18 +23,27 @@ h1{font-size:1.4em}h2{font-size:1.1em;margin-top:2em}pre{overflow:auto;font-size
 svg text{fill:currentColor;font:13px system-ui,sans-serif}\
 @media(prefers-color-scheme:dark){body{background:#14161a;color:#e6e6e6}}";
 
+/// A page up to what it shows.
+pub(super) fn opened(title: &str, language: Language) -> String {
+    let code = match language {
+        Language::Japanese => "ja",
+        Language::English => "en",
+    };
+    format!(
+        "<!doctype html><html lang=\"{code}\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\
+         <title>{title}</title><style>{STYLE}</style></head><body><main><h1>{title}</h1>\n"
+    )
+}
+
+/// The end of a page.
+pub(super) fn closed() -> &'static str {
+    "</main></body></html>\n"
+}
+
 /// One file that needs no network.
 pub fn html(view: &BenchView, language: Language) -> String {
     let title = text!("What is faster").written_in(language);
-    let mut out = format!(
-        "<!doctype html><html lang=\"{}\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\
-         <title>{title}</title><style>{STYLE}</style></head><body><main><h1>{title}</h1>\n",
-        if language == Language::Japanese {
-            "ja"
-        } else {
-            "en"
-        }
-    );
+    let mut out = opened(&title, language);
     for row in 0..view.bench.rows.len() {
         let name = &view.bench.rows[row].name;
         let head = if name.is_empty() {
@@ -48,12 +57,8 @@ pub fn html(view: &BenchView, language: Language) -> String {
     }
     let page = page(view, COLUMNS, language);
     let facts = text!("The same in figures").written_in(language);
-    let _ = writeln!(
-        out,
-        "<h2>{facts}</h2><pre>{}</pre></main></body></html>",
-        escaped(&page)
-    );
-    out
+    let _ = writeln!(out, "<h2>{facts}</h2><pre>{}</pre>", escaped(&page));
+    out + closed()
 }
 
 /// A bar with its interval for each cell, the best first, and a dot for each process.
@@ -176,7 +181,7 @@ fn curves(view: &BenchView, row: usize, language: Language) -> String {
     out + "</svg>\n"
 }
 
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;")

@@ -1,6 +1,6 @@
 //! Benches over time: `--save`, `--record`, `--against` and `hakaru bench log`.
 
-use microbench::past::{self, Against, Kept};
+use microbench::past::{self, Against};
 use report::bench::BenchView;
 use stats::comparison::Verdict;
 use store::{Store, StoredBench};
@@ -9,7 +9,7 @@ use words::{Text, text};
 use super::resolve::usage;
 use crate::cli::BenchArgs;
 use crate::exit::{Exit, Failure};
-use crate::output::{self, look};
+use crate::output;
 use crate::{context, language, revision};
 
 /// Keeps a bench where `--save` or `--record` asks for it.
@@ -83,7 +83,7 @@ pub(super) fn compare(then: &StoredBench, view: &BenchView) {
     output::page(&written);
 }
 
-fn said(against: &Against) -> Text {
+pub(super) fn said(against: &Against) -> Text {
     let [row, contender] = &against.name;
     let name = if row.is_empty() {
         contender.clone()
@@ -115,74 +115,7 @@ fn said(against: &Against) -> Text {
     }
 }
 
-/// A contender's benches in a row, the oldest first.
-struct History {
-    name: [String; 2],
-    all: Vec<(StoredBench, Kept)>,
-}
-
-/// The history of every contender: its figures, and where they changed.
-pub(super) fn log() -> Result<Exit, Failure> {
-    let mut seen: Vec<History> = Vec::new();
-    for bench in benches()? {
-        for kept in past::read(&bench.document) {
-            match seen.iter_mut().find(|one| one.name == kept.name) {
-                Some(known) => known.all.push((bench.clone(), kept)),
-                None => seen.push(History {
-                    name: kept.name.clone(),
-                    all: vec![(bench.clone(), kept)],
-                }),
-            }
-        }
-    }
-    if seen.is_empty() {
-        return Err(Failure::new(
-            Exit::Failed,
-            "no bench was kept in this folder; `hakaru bench … --record` keeps one",
-        ));
-    }
-    let mut page = String::new();
-    for one in &seen {
-        page += &one.page();
-    }
-    output::page(&page);
-    Ok(Exit::Ok)
-}
-
-impl History {
-    fn page(&self) -> String {
-        let History { name, all } = self;
-        let most = all
-            .iter()
-            .filter_map(|(_, kept)| kept.value)
-            .fold(f64::MIN_POSITIVE, f64::max);
-        let mut page = format!("{}\n", name.join(", ").trim_start_matches(", "));
-        let room = look::page_columns().saturating_sub(60).max(10);
-        for (index, (bench, kept)) in all.iter().enumerate() {
-            let commit: String = bench.commit.chars().take(9).collect();
-            let value = kept.value.map_or_else(
-                || "–".to_owned(),
-                |value| format!("{value:.4e} {}", kept.unit),
-            );
-            let bar = "▇".repeat((kept.value.unwrap_or(0.0) / most * room as f64) as usize);
-            page += &format!("  {}  {commit:<9}  {value:>16}  {bar}\n", day(bench));
-            let before = index
-                .checked_sub(1)
-                .map(|before| &all[before])
-                .filter(|(before, _)| before.machine == bench.machine);
-            if let Some((_, before)) = before
-                && let [against] =
-                    &past::against(std::slice::from_ref(before), std::slice::from_ref(kept))[..]
-                && matches!(against.verdict, Verdict::Higher | Verdict::Lower)
-            {
-                page += &format!("  {}\n", said(against).written_in(language::chosen()));
-            }
-        }
-        page
-    }
-}
-
-fn benches() -> Result<Vec<StoredBench>, Failure> {
+pub(super) fn benches() -> Result<Vec<StoredBench>, Failure> {
     let folder = context::current_folder()?;
     if !Store::path_in(&folder).exists() {
         return Ok(Vec::new());
@@ -191,7 +124,7 @@ fn benches() -> Result<Vec<StoredBench>, Failure> {
     read.map_err(|error| Failure::new(Exit::Failed, error))
 }
 
-fn day(bench: &StoredBench) -> String {
+pub(super) fn day(bench: &StoredBench) -> String {
     report::journal::minute_of(bench.started_at_unix_ms)
 }
 
