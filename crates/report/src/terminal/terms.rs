@@ -115,3 +115,41 @@ impl Term {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The HTML page's table, whose terms must be drawn and named as here.
+    const WEB: &str = include_str!("../../../../web/src/lib/balance.ts");
+
+    /// Returns the string behind `key: "` in a line of the table.
+    fn value<'a>(line: &'a str, key: &str) -> &'a str {
+        let start = format!("{key}: \"");
+        let (_, rest) = line.split_once(&start).expect(line);
+        rest.split('"').next().expect(line)
+    }
+
+    #[test]
+    fn both_pages_have_the_same_terms_in_the_same_order() {
+        let web: Vec<(&str, &str)> = WEB
+            .lines()
+            .filter(|line| line.trim_start().starts_with("{ term: "))
+            .map(|line| (value(line, "letter"), value(line, "name")))
+            .collect();
+        let letters = TERMS.map(|term| term.letter.to_string());
+        let names = TERMS.map(|term| term.name.english());
+        let here: Vec<(&str, &str)> = letters
+            .iter()
+            .zip(&names)
+            .map(|(letter, name)| (letter.as_str(), *name))
+            .collect();
+        assert_eq!(web, here);
+        for line in WEB
+            .lines()
+            .filter(|line| line.trim_start().starts_with("{ term: "))
+        {
+            assert_eq!(value(line, "term"), value(line, "name").replace(' ', "_"));
+        }
+    }
+}
