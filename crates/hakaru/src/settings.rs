@@ -46,6 +46,7 @@ pub(crate) fn resolve(args: &RunArgs, loaded: Loaded) -> Result<Settings, Failur
         None => folder.clone(),
     };
     let url = args
+        .app
         .url
         .clone()
         .or_else(|| config.target.url.clone())
@@ -67,7 +68,7 @@ pub(crate) fn resolve(args: &RunArgs, loaded: Loaded) -> Result<Settings, Failur
         });
     Ok(Settings {
         plan: plan(args, &config)?,
-        scenario: scenario_spec(&args.flows, &config, &folder, &url)?,
+        scenario: scenario_spec(&args.app.flows, &config, &folder, &url)?,
         project: folder,
         part_of: "",
         agent: start.is_some() && !args.no_agent,
@@ -84,8 +85,8 @@ pub(crate) fn resolve(args: &RunArgs, loaded: Loaded) -> Result<Settings, Failur
         database_pool: config.target.database_pool,
         typed: typed(
             args.config.as_deref(),
-            args.url.as_ref(),
-            &args.flows,
+            args.app.url.as_ref(),
+            &args.app.flows,
             &args.command,
         ),
     })
@@ -264,6 +265,7 @@ fn score_spec(config: &Config) -> ScoreSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::AppArgs;
 
     fn resolve(args: RunArgs, toml: &str) -> Result<Settings, Failure> {
         let config = toml::from_str(toml).expect("a valid config");
@@ -350,7 +352,10 @@ mod tests {
     fn a_typed_flow_keeps_the_feed_of_the_config_file() {
         let toml = "[target]\ncommand = 'puma'\n[[flow]]\nfile = 'a.hurl'\nfeed = 'users.csv'";
         let args = RunArgs {
-            flows: vec!["a.hurl:3".to_owned()],
+            app: AppArgs {
+                flows: vec!["a.hurl:3".to_owned()],
+                ..AppArgs::default()
+            },
             ..RunArgs::default()
         };
         let settings = resolve(args, toml).expect("settings");

@@ -1,11 +1,10 @@
 //! The flags of `hakaru check`.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::Args;
 
-use super::parse_duration;
+use super::ReachArgs;
 
 /// Flags as typed.
 #[derive(Debug, Args)]
@@ -33,21 +32,8 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "[NAME=]FILE.csv")]
     pub(crate) csv: Option<String>,
 
-    /// Connect there instead of to the URL's host: HOST:PORT or unix:PATH
-    #[arg(long, value_name = "ADDRESS")]
-    pub(crate) connect_to: Option<String>,
-
-    /// Trust the certificate authorities in this file instead of the system's
-    #[arg(long, value_name = "FILE.pem")]
-    pub(crate) ca: Option<PathBuf>,
-
-    /// Trust any certificate
-    #[arg(long, conflicts_with = "ca")]
-    pub(crate) insecure: bool,
-
-    /// Longest wait for an answer
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
-    pub(crate) timeout: Option<Duration>,
+    #[command(flatten)]
+    pub(crate) reach: ReachArgs,
 
     /// Show request and answer also where all is well
     #[arg(long, short = 'v')]

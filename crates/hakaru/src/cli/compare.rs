@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::parse_duration;
+use super::{AppArgs, PageArgs, parse_duration};
 
 #[derive(Clone, Debug, Default, Args)]
 #[command(after_help = "\
@@ -100,25 +100,15 @@ pub(crate) struct HowArgs {
     #[arg(long, value_name = "PER_SECOND", allow_negative_numbers = true)]
     pub(crate) rate: Option<f64>,
 
-    /// Where the app answers; its path is requested when there is no flow
-    #[arg(long, value_name = "URL")]
-    pub(crate) url: Option<String>,
-
-    /// A flow and its weight, instead of those of the config file; may be repeated
-    #[arg(long = "flow", value_name = "FILE.hurl[:WEIGHT]")]
-    pub(crate) flows: Vec<String>,
+    #[command(flatten)]
+    pub(crate) app: AppArgs,
 
     /// Decides the order of flows and all random values; each block adds one
     #[arg(long, value_name = "NUMBER")]
     pub(crate) seed: Option<u64>,
 
-    /// Print JSON on standard output, and nothing after it
-    #[arg(long)]
-    pub(crate) json: bool,
-
-    /// Also write the page as one self-contained HTML file
-    #[arg(long, value_name = "FILE")]
-    pub(crate) html: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) page: PageArgs,
 }
 
 #[derive(Clone, Debug, Default, Args)]

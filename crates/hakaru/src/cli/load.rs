@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::parse_duration;
+use super::{ReachArgs, parse_duration};
 
 /// Flags as typed.
 #[derive(Debug, Default, Args)]
@@ -94,21 +94,8 @@ pub(crate) struct LoadArgs {
     #[arg(long, value_name = "HOST")]
     pub(crate) host_ok: Vec<String>,
 
-    /// Connect there instead of to the URL's host: HOST:PORT or unix:PATH
-    #[arg(long, value_name = "ADDRESS")]
-    pub(crate) connect_to: Option<String>,
-
-    /// Trust the certificate authorities in this file instead of the system's
-    #[arg(long, value_name = "FILE.pem")]
-    pub(crate) ca: Option<PathBuf>,
-
-    /// Trust any certificate
-    #[arg(long, conflicts_with = "ca")]
-    pub(crate) insecure: bool,
-
-    /// Longest wait for an answer
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
-    pub(crate) timeout: Option<Duration>,
+    #[command(flatten)]
+    pub(crate) reach: ReachArgs,
 
     /// Longest wait for a connection
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::parse_duration;
+use super::{AppArgs, PageArgs, parse_duration};
 
 #[derive(Debug, Default, Args)]
 #[command(after_help = "\
@@ -38,13 +38,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) warmup: Option<Duration>,
 
-    /// Where the app answers; its path is requested when there is no flow
-    #[arg(long, value_name = "URL")]
-    pub(crate) url: Option<String>,
-
-    /// A flow and its weight, instead of those of the config file; may be repeated
-    #[arg(long = "flow", value_name = "FILE.hurl[:WEIGHT]")]
-    pub(crate) flows: Vec<String>,
+    #[command(flatten)]
+    pub(crate) app: AppArgs,
 
     /// Keep the bodies of failed requests as examples, which may hold secrets
     #[arg(long)]
@@ -78,13 +73,8 @@ pub(crate) struct RunArgs {
     #[arg(long, conflicts_with = "json")]
     pub(crate) full: bool,
 
-    /// Print JSON on standard output, and nothing after it
-    #[arg(long)]
-    pub(crate) json: bool,
-
-    /// Also write the page as one self-contained HTML file
-    #[arg(long, value_name = "FILE")]
-    pub(crate) html: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) page: PageArgs,
 
     /// The command that starts the app, instead of the config file's
     #[arg(last = true, value_name = "COMMAND")]

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::{RunArgs, parse_duration};
+use super::{AppArgs, RunArgs, parse_duration};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -36,13 +36,8 @@ pub(crate) struct SweepArgs {
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) warmup: Option<Duration>,
 
-    /// Where the app answers; its path is requested when there is no flow
-    #[arg(long, value_name = "URL")]
-    pub(crate) url: Option<String>,
-
-    /// A flow and its weight, instead of those of the config file; may be repeated
-    #[arg(long = "flow", value_name = "FILE.hurl[:WEIGHT]")]
-    pub(crate) flows: Vec<String>,
+    #[command(flatten)]
+    pub(crate) app: AppArgs,
 
     /// Decides the order of flows and all random values
     #[arg(long, value_name = "NUMBER")]
@@ -69,8 +64,7 @@ impl SweepArgs {
             connections: Some(connections),
             duration: self.duration,
             warmup: self.warmup,
-            url: self.url.clone(),
-            flows: self.flows.clone(),
+            app: self.app.clone(),
             seed: self.seed,
             command: self.command.clone(),
             ..RunArgs::default()

@@ -23,11 +23,12 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Exit, Failure> {
     let scenario = scenario(args)?;
     let default = Plan::default();
     let plan = Plan {
-        via: (args.connect_to.as_deref().map(Via::parse).transpose()).map_err(Failure::usage)?,
-        answer_timeout: args.timeout.map_or(default.answer_timeout, nanos),
+        via: (args.reach.connect_to.as_deref().map(Via::parse).transpose())
+            .map_err(Failure::usage)?,
+        answer_timeout: args.reach.timeout.map_or(default.answer_timeout, nanos),
         trust: Trust {
-            authorities: args.ca.clone(),
-            insecure: args.insecure,
+            authorities: args.reach.ca.clone(),
+            insecure: args.reach.insecure,
         },
         ..default
     };

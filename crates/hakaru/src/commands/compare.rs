@@ -82,16 +82,21 @@ pub(crate) fn journal_entry(comparison: &Comparison) -> Trial {
 
 /// Prints it, and writes the HTML page where one is wanted.
 pub(crate) fn show(comparison: &Comparison, how: &HowArgs) -> Result<(), Failure> {
-    match how.json {
+    match how.page.json {
         true => output::data(&page::json(comparison)),
-        false if how.html.as_deref().is_some_and(output::html::is_stdout) => {}
+        false
+            if how
+                .page
+                .html
+                .as_deref()
+                .is_some_and(output::html::is_stdout) => {}
         false => output::page(&page::text(
             comparison,
             look::page_columns(),
             language::chosen(),
         )),
     }
-    match &how.html {
+    match &how.page.html {
         Some(path) => {
             let language = language::chosen();
             let text = page::text(comparison, report::text::COLUMNS, language);

@@ -28,17 +28,17 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let folder = context::current_folder()?;
     let mut settings = settings::resolve(args, config::load(args.config.as_deref(), &folder)?)?;
     settings.profile = settings.agent && !args.no_profile;
-    html::check_html(args.html.as_deref(), args.json)?;
+    html::check_html(args.page.html.as_deref(), args.page.json)?;
     let context = observer::of_run()?;
     let (recording, number) = record(&settings, &context)?;
     let exit = runs::exit_of(&recording, number);
-    let form = match args.json {
+    let form = match args.page.json {
         true => Form::Json,
         false => Form::of(args.full),
     };
     let outputs = Outputs {
         print: Some(form),
-        html: args.html.as_deref(),
+        html: args.page.html.as_deref(),
     };
     report::show(&recording, number, outputs)?;
     // Also a Ctrl-C that came too late to cut anything off: who repeats runs in a loop wants it to end.

@@ -14,7 +14,7 @@ use recording::Recording;
 use store::{RunRef, StoredRun, Trial};
 use words::{Text, text};
 
-use crate::cli::{CompareArgs, HowArgs, TryArgs};
+use crate::cli::{AppArgs, CompareArgs, HowArgs, TryArgs};
 use crate::commands::compare::{journal_entry, measure, show, sides};
 use crate::context;
 use crate::exit::{Exit, Failure};
@@ -174,12 +174,14 @@ fn as_comparison(
 ) -> Result<CompareArgs, Failure> {
     let ran = &recording.meta.load;
     let asked = &args.how;
-    let (config, url) = (asked.config.as_deref(), asked.url.as_ref());
-    let typed = settings::typed(config, url, &asked.flows, &[]).over(&recording.meta.typed);
+    let (config, url) = (asked.config.as_deref(), asked.app.url.as_ref());
+    let typed = settings::typed(config, url, &asked.app.flows, &[]).over(&recording.meta.typed);
     let how = HowArgs {
         config: typed.config.map(PathBuf::from),
-        url: typed.url,
-        flows: typed.flows,
+        app: AppArgs {
+            url: typed.url,
+            flows: typed.flows,
+        },
         connections: asked.connections.or(Some(ran.connections)),
         rate: asked.rate.or(ran.rate),
         ..asked.clone()

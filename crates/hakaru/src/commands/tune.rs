@@ -18,7 +18,7 @@ use whatif::search::{Extra, RaceEnd, Search};
 use whatif::{HandOut, Model};
 use words::text;
 
-use crate::cli::{RunArgs, TuneArgs};
+use crate::cli::{AppArgs, RunArgs, TuneArgs};
 use crate::commands::predict;
 use crate::commands::run;
 use crate::consent;
@@ -169,8 +169,10 @@ fn settings(args: &TuneArgs, kept: Option<&StoredRun>) -> Result<Settings, Failu
         rate: args.rate,
         duration: Some(args.block * RECORDED_BLOCKS),
         warmup: Some(args.warmup),
-        url: typed.url,
-        flows: typed.flows,
+        app: AppArgs {
+            url: typed.url,
+            flows: typed.flows,
+        },
         command: typed.command,
         ..RunArgs::default()
     };

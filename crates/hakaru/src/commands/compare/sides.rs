@@ -6,7 +6,7 @@ use app_process::CommandLine;
 use experiment::compare::{Label, Side, Sides, Variants};
 use experiment::{Settings, set_variable};
 
-use crate::cli::{CompareArgs, HowArgs, RunArgs};
+use crate::cli::{AppArgs, CompareArgs, HowArgs, RunArgs};
 use crate::consent;
 use crate::context;
 use crate::exit::Failure;
@@ -114,9 +114,11 @@ fn settings(how: &HowArgs, folder: &Path, typed: Typed<'_>) -> Result<Settings, 
         config: how.config.clone(),
         connections: how.connections,
         rate: how.rate,
-        flows: how.flows.clone(),
         seed: how.seed,
-        url: typed.url.map(str::to_owned).or_else(|| how.url.clone()),
+        app: AppArgs {
+            url: typed.url.map(str::to_owned).or_else(|| how.app.url.clone()),
+            flows: how.app.flows.clone(),
+        },
         attach: typed.url.is_some() && typed.command.is_none(),
         no_agent: true,
         command: typed.command.map(str::to_owned).into_iter().collect(),

@@ -162,19 +162,20 @@ fn plan(args: &LoadArgs, config: &Config) -> Result<Plan, Failure> {
         duration,
         threads: args.threads,
         seed: args.seed.unwrap_or(default.seed),
-        answer_timeout: args.timeout.map_or(default.answer_timeout, nanos),
+        answer_timeout: args.reach.timeout.map_or(default.answer_timeout, nanos),
         connect_timeout: args.connect_timeout.map_or(default.connect_timeout, nanos),
         keep_alive: !args.no_keepalive,
         keep_bodies: args.keep_bodies || config.load.keep_bodies,
         via: args
+            .reach
             .connect_to
             .as_deref()
             .map(Via::parse)
             .transpose()
             .map_err(Failure::usage)?,
         trust: Trust {
-            authorities: args.ca.clone(),
-            insecure: args.insecure,
+            authorities: args.reach.ca.clone(),
+            insecure: args.reach.insecure,
         },
         engine: args.engine.resolve().map_err(Failure::usage)?,
         ..default
@@ -184,6 +185,7 @@ fn plan(args: &LoadArgs, config: &Config) -> Result<Plan, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::ReachArgs;
 
     fn resolve(args: LoadArgs) -> Result<Settings, Failure> {
         let loaded = Loaded {
@@ -254,7 +256,10 @@ mod tests {
         let connect_to = Some("nowhere".to_owned());
         check(
             LoadArgs {
-                connect_to,
+                reach: ReachArgs {
+                    connect_to,
+                    ..ReachArgs::default()
+                },
                 ..url()
             },
             "`nowhere` is no address",
