@@ -158,7 +158,7 @@ pub fn reach(scratch: &mut dyn Scratch, text: &str) -> Result<(), String> {
 }
 
 /// Asks the server how it would store a schema, as the program does where a server is at hand.
-fn ask(scratch: &mut dyn Scratch, desired: &mut Schema) -> Result<(), String> {
+pub fn ask(scratch: &mut dyn Scratch, desired: &mut Schema) -> Result<(), String> {
     let database = scratch.database();
     let stored = database
         .read_back(&desired.statements())

@@ -3,7 +3,9 @@
 use schema::{Allowed, Plan, PlanOptions, Schema, Server, Style};
 use serde_json::Value;
 
-use crate::bench::{Bench, corpus, load, other_corpus, reach, spelled};
+use crate::bench::{
+    Bench, Scratch, ask, corpus, exported, load, other_corpus, reach, run, spelled,
+};
 
 /// A case that does not hold, and why.
 pub type Exception = (&'static str, &'static str);
@@ -23,6 +25,25 @@ struct Case {
     is_error: bool,
     managed_roles: Vec<String>,
     index_concurrently: bool,
+}
+
+impl Case {
+    /// Two texts, with what sqldef's commands have by default; drops are allowed.
+    fn of_pair(current: &str, desired: &str) -> Case {
+        Case {
+            id: String::new(),
+            current: current.to_owned(),
+            desired: desired.to_owned(),
+            up: None,
+            down: None,
+            is_drop_enabled: true,
+            keeps_quoting: false,
+            is_bulk: false,
+            is_error: false,
+            managed_roles: Vec::new(),
+            index_concurrently: false,
+        }
+    }
 }
 
 fn cases(file: &str, applies: &dyn Fn(&Value) -> bool) -> Vec<Case> {
@@ -94,11 +115,64 @@ pub fn there_and_back(bench: &dyn Bench, current: &str, desired: &str) -> Result
     Ok(())
 }
 
+/// On a server: sqldef's order and spelling, there and back, are what the server takes, and nothing is left to do after it.
+pub fn on_server_as_sqldef(
+    file: &str,
+    bench: &dyn Bench,
+    applies: &dyn Fn(&Value) -> bool,
+    exceptions: &[Exception],
+) {
+    let cases = cases(file, applies);
+    let cases = cases.iter().filter(|case| !case.is_error);
+    let results = cases.map(|case| (case.id.as_str(), as_sqldef_there_and_back(bench, case)));
+    judge(file, &results.collect::<Vec<_>>(), exceptions);
+}
+
+fn as_sqldef_there_and_back(bench: &dyn Bench, case: &Case) -> Result<(), String> {
+    let mut scratch = bench.empty();
+    reach(&mut *scratch, &case.current)?;
+    reach_as_sqldef(&mut *scratch, &case.desired, case)?;
+    reach_as_sqldef(&mut *scratch, &case.current, case)
+}
+
+fn reach_as_sqldef(scratch: &mut dyn Scratch, text: &str, case: &Case) -> Result<(), String> {
+    let server = scratch.database().server().clone();
+    let mut desired = load(text, &server)?;
+    let plan = sqldef_plan(&exported(scratch)?, &desired, case)?;
+    let applied = plan.applied().map(|statement| statement.sql.as_str());
+    run(scratch, applied).map_err(|error| format!("{error}\nof\n{}", spelled(&plan)))?;
+    let mut rest = sqldef_plan(&exported(scratch)?, &desired, case)?;
+    if rest.applied().next().is_some() && scratch.can_be_asked() {
+        ask(scratch, &mut desired)?;
+        rest = sqldef_plan(&exported(scratch)?, &desired, case)?;
+    }
+    match rest.applied().next() {
+        None => Ok(()),
+        Some(_) => Err(format!(
+            "this is left to do\n{}\nafter\n{}",
+            spelled(&rest),
+            spelled(&plan)
+        )),
+    }
+}
+
 /// Pairs beside the corpus' cases: each is reached there and back.
 pub fn features<'a>(bench: &dyn Bench, pairs: impl Iterator<Item = (&'a str, &'a str)>) {
     let mut wrong = Vec::new();
     for (from, to) in pairs {
         if let Err(message) = there_and_back(bench, from, to) {
+            wrong.push(format!("{from}\nto {to}\n{message}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+/// The same in sqldef's order and spelling, everything allowed.
+pub fn features_as_sqldef<'a>(bench: &dyn Bench, pairs: impl Iterator<Item = (&'a str, &'a str)>) {
+    let mut wrong = Vec::new();
+    for (from, to) in pairs {
+        let case = Case::of_pair(from, to);
+        if let Err(message) = as_sqldef_there_and_back(bench, &case) {
             wrong.push(format!("{from}\nto {to}\n{message}"));
         }
     }

@@ -98,7 +98,9 @@ impl Database for InDatabase {
     }
 
     fn execute(&mut self, sql: &str) -> Result<(), DbError> {
-        self.inner.execute(sql)
+        // sqldef's texts of views say the database that they are in.
+        let own = sql.replace(CASE_DATABASE, &self.name);
+        self.inner.execute(&own)
     }
 
     fn query(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, DbError> {
@@ -233,6 +235,25 @@ fn every_case_on_the_newer_mariadb() {
 #[test]
 fn every_case_on_mysql() {
     on_server("HAKARU_TEST_MYSQL_URL", Product::Mysql, &[]);
+}
+
+fn as_sqldef_on_server(variable: &str, product: Product) {
+    let of_tidb = OF_OTHERS.iter().filter(|(_, reason)| *reason == TIDB);
+    let of_tidb: Vec<Exception> = of_tidb.copied().collect();
+    let applies = |case: &Value| is_for(case, product);
+    let bench = OnServer::new(variable);
+    cases::on_server_as_sqldef(FILE, &bench, &applies, &of_tidb);
+    cases::features_as_sqldef(&bench, features::OF_SQLDEFS_ORDER.into_iter());
+}
+
+#[test]
+fn every_case_in_sqldefs_order_on_the_newer_mariadb() {
+    as_sqldef_on_server("HAKARU_TEST_MARIADB118_URL", Product::MariaDb);
+}
+
+#[test]
+fn every_case_in_sqldefs_order_on_mysql() {
+    as_sqldef_on_server("HAKARU_TEST_MYSQL_URL", Product::Mysql);
 }
 
 /// Where sqldef's text is not what we want to write.

@@ -60,6 +60,46 @@ pub(super) const DUMPED: &str = "
     CREATE TRIGGER t BEFORE INSERT ON c FOR EACH ROW BEGIN SET NEW.kind = 'a'; END;
     CREATE EVENT e ON SCHEDULE EVERY 1 DAY STARTS '2030-01-01 00:00:00' DISABLE DO DELETE FROM l";
 
+/// What the order of statements has to respect in sqldef's style.
+pub(super) const OF_SQLDEFS_ORDER: [(&str, &str); 6] = [
+    // The child goes, and its foreign key stands on the key that changes.
+    (
+        "CREATE TABLE parents (id int NOT NULL, code int NOT NULL, PRIMARY KEY (id)); \
+         CREATE TABLE children (id int PRIMARY KEY, parent int, CONSTRAINT up FOREIGN KEY (parent) REFERENCES parents (id))",
+        "CREATE TABLE parents (id int NOT NULL, code int NOT NULL, PRIMARY KEY (code))",
+    ),
+    // The same in two steps: a grandchild stands on the child.
+    (
+        "CREATE TABLE a (id int NOT NULL, code int NOT NULL, PRIMARY KEY (id)); \
+         CREATE TABLE b (id int PRIMARY KEY, a int, CONSTRAINT b_a FOREIGN KEY (a) REFERENCES a (id)); \
+         CREATE TABLE c (id int PRIMARY KEY, b int, CONSTRAINT c_b FOREIGN KEY (b) REFERENCES b (id))",
+        "CREATE TABLE a (id int NOT NULL, code int NOT NULL, PRIMARY KEY (id, code))",
+    ),
+    // A numbered column of a renamed table, under another name, of another type, with its key and without one.
+    (
+        "CREATE TABLE old_users (id int NOT NULL AUTO_INCREMENT PRIMARY KEY, user_name varchar(50))",
+        "CREATE TABLE users ( -- @renamed from=old_users\n user_id bigint NOT NULL AUTO_INCREMENT, -- @renamed from=id\n \
+         name varchar(100), -- @renamed from=user_name\n is_active tinyint DEFAULT 1,\n PRIMARY KEY (user_id))",
+    ),
+    (
+        "CREATE TABLE old_users (id int NOT NULL, user_name varchar(50))",
+        "CREATE TABLE users ( -- @renamed from=old_users\n id bigint NOT NULL AUTO_INCREMENT PRIMARY KEY,\n \
+         name varchar(100) -- @renamed from=user_name\n)",
+    ),
+    (
+        "CREATE TABLE users (id int NOT NULL, name varchar(50))",
+        "CREATE TABLE users (id bigint NOT NULL AUTO_INCREMENT, name varchar(50), KEY by_id (id))",
+    ),
+    // The index that came with a foreign key gives way to one that is written.
+    (
+        "CREATE TABLE authors (id int PRIMARY KEY); \
+         CREATE TABLE books (id int PRIMARY KEY, author_id int, FOREIGN KEY (author_id) REFERENCES authors (id))",
+        "CREATE TABLE authors (id int PRIMARY KEY); \
+         CREATE TABLE books (id int PRIMARY KEY, author_id int, pages int CHECK (pages > 0), KEY by_author (author_id, pages), \
+         FOREIGN KEY (author_id) REFERENCES authors (id))",
+    ),
+];
+
 pub(super) const FEATURES: &[Feature] = &[
     // Not dropped from the key that is added, or it is made anew for ever.
     both(

@@ -4,7 +4,7 @@ use super::Writer;
 use crate::mysql::diff::{ColumnStep, TableDiff};
 use crate::mysql::hazards;
 use crate::mysql::lex::backticked;
-use crate::mysql::model::Index;
+use crate::mysql::model::{ForeignKey, Index};
 use crate::{Hazard, Verb};
 
 impl Writer<'_> {
@@ -44,7 +44,7 @@ impl Writer<'_> {
                 .added_indexes
                 .iter()
                 .any(|added| std::ptr::eq(*added, index));
-            if is_new && !index.is_implied && !comes_with_column(diff, index) {
+            if is_new && !comes_by_itself(diff, index) {
                 self.add_index(diff, table, index);
             }
         }
@@ -73,17 +73,52 @@ impl Writer<'_> {
             None => format!("ALTER TABLE {table} ADD {}", self.printer.index(index)),
         };
         let name = format!("{}.{}", diff.to.name.text, index.name.text);
-        self.push_with(
-            sql,
-            Verb::Add,
-            ("index", name),
-            hazards::of_index(diff.from, index),
-        );
+        let hazards = hazards::of_index(diff.from, index);
+        let given_way = diff.dropped_indexes.iter();
+        let given_way = given_way.filter(|before| gives_way(diff, before, index));
+        let mut is_first = |before: &&Index| {
+            let key = (diff.to.name.text.clone(), before.name.text.clone());
+            self.dropped_indexes.insert(key)
+        };
+        let given_way: Vec<&Index> = given_way.copied().filter(&mut is_first).collect();
+        if given_way.is_empty() {
+            self.push_with(sql, Verb::Add, ("index", name), hazards);
+            return;
+        }
+        let mut sql = format!("ALTER TABLE {table} ADD {}", self.printer.index(index));
+        let mut all = Vec::new();
+        for before in given_way {
+            sql = format!("{sql}, DROP INDEX {}", backticked(&before.name.text));
+            all.push(Hazard::Drop(format!("index {}", before.name.text)));
+        }
+        all.extend(hazards);
+        self.push_with(sql, Verb::Drop, ("index", name), all);
     }
 }
 
-/// A unique index that was written with a column which is added.
-fn comes_with_column(diff: &TableDiff<'_>, index: &Index) -> bool {
+/// Whether a server may have made an index for a foreign key, so that it takes the index away by itself as soon as another one
+/// serves the key. No catalogue tells who made it: dropped later it may be gone, dropped before it is still needed, so that one
+/// statement has to do both.
+fn gives_way(diff: &TableDiff<'_>, before: &Index, after: &Index) -> bool {
+    diff.from.foreign_keys.iter().any(|key| {
+        let has_its_name = key.name.as_ref().is_some_and(|name| name.is(&before.name));
+        let has_columns_name = key
+            .columns
+            .first()
+            .is_some_and(|name| name.is(&before.name));
+        before.parts.len() == key.columns.len()
+            && (has_its_name || has_columns_name)
+            && before.covers(&key.columns)
+            && after.covers(&key.columns)
+    })
+}
+
+/// A unique index that was written with a column which is added, or one that the server makes for a foreign key which is added.
+fn comes_by_itself(diff: &TableDiff<'_>, index: &Index) -> bool {
+    let serves = |key: &&ForeignKey| index.covers(&key.columns);
+    if index.is_implied && diff.added_keys.iter().any(serves) {
+        return true;
+    }
     index.is_inline
         && diff.columns.iter().any(|step| match step {
             ColumnStep::Add(column, _) => index.parts.iter().any(|part| part.is_of(&column.name)),

@@ -17,10 +17,15 @@ impl Writer<'_> {
         }
         let counters = self.columns(diff, &table);
         self.primary(diff, &table, all);
-        for (from, to) in counters {
-            self.change(diff, &table, (from, to), "", true);
+        let in_primary = |(column, _): &(&Column, &Column)| has_key(diff.to.primary(), column);
+        let (early, late): (Vec<_>, Vec<_>) = counters.into_iter().partition(in_primary);
+        for counter in early {
+            self.change(diff, &table, counter, "", true);
         }
         self.indexes(diff, &table);
+        for counter in late {
+            self.change(diff, &table, counter, "", true);
+        }
         self.checks(diff, &table);
         self.foreign_keys(diff, &table);
         self.table_options(diff, &table);
@@ -33,7 +38,7 @@ impl Writer<'_> {
         for step in &diff.columns {
             match *step {
                 ColumnStep::Add(column, place) => {
-                    let waits = column.is_auto_increment && diff.primary.is_some();
+                    let waits = column.is_auto_increment && !is_unique_with_it(diff, column);
                     self.add_column(diff, table, column, place, !waits);
                     if waits {
                         counters.push((column, column));
@@ -41,7 +46,12 @@ impl Writer<'_> {
                 }
                 ColumnStep::Change { from, to, place } => {
                     let place = place.map_or_else(String::new, |place| self.place(place));
-                    self.change(diff, table, (from, to), &place, true);
+                    let has_key = has_key(diff.from.indexes.iter(), from);
+                    let waits = to.is_auto_increment && !from.is_auto_increment && !has_key;
+                    self.change(diff, table, (from, to), &place, !waits);
+                    if waits {
+                        counters.push((to, to));
+                    }
                 }
                 ColumnStep::Remake { from, to, place } => {
                     for (before, _) in diff
@@ -157,13 +167,13 @@ impl Writer<'_> {
             return;
         };
         let name = ("table", diff.to.name.text.clone());
+        let mut dropped = None;
         if let Some(before) = before {
-            self.free_from_keys(diff, all);
-            self.push(
-                format!("ALTER TABLE {table} DROP PRIMARY KEY"),
-                Verb::Alter,
-                name.clone(),
-            );
+            let freed = self.free_from_keys(diff, before, all);
+            let sql = format!("ALTER TABLE {table} DROP PRIMARY KEY");
+            let at = self.push(sql, Verb::Alter, name.clone());
+            self.statements[at].needs.extend(freed);
+            dropped = Some(at);
             // Only without the key can they be NULL; what is written without NOT NULL is said again.
             for column in before
                 .parts
@@ -181,12 +191,20 @@ impl Writer<'_> {
         }
         if let Some(after) = after {
             let sql = format!("ALTER TABLE {table} ADD {}", self.printer.index(after));
-            self.push_with(sql, Verb::Alter, name, hazards::of_index(diff.from, after));
+            let at = self.push_with(sql, Verb::Alter, name, hazards::of_index(diff.from, after));
+            self.statements[at].needs.extend(dropped);
         }
     }
 
-    /// Foreign keys to this table that go, with their indexes: they are in the way of its primary key.
-    fn free_from_keys(&mut self, diff: &TableDiff<'_>, all: &[TableDiff<'_>]) {
+    /// Foreign keys to this table that go, with their indexes, be it with their tables: they are in the way of its primary key.
+    ///
+    /// Places of the statements for those that go with their tables.
+    fn free_from_keys(
+        &mut self,
+        diff: &TableDiff<'_>,
+        primary: &Index,
+        all: &[TableDiff<'_>],
+    ) -> Vec<usize> {
         for other in all {
             let keys = other
                 .dropped_keys
@@ -196,24 +214,24 @@ impl Writer<'_> {
                 self.drop_key(other, &other.from.key_name(key).text);
             }
         }
+        let (from, to) = (self.from, self.to);
+        let gone = from.tables.iter();
+        let gone = gone.filter(|table| to.table(&table.name.text).is_none());
+        let keys = gone.flat_map(|table| table.foreign_keys.iter().map(move |key| (table, key)));
+        let in_the_way = keys.filter(|(_, key)| {
+            key.table.is(&diff.to.name)
+                && (key.references.is_empty() || primary.covers(&key.references))
+        });
+        let dropped = in_the_way
+            .map(|(table, key)| self.drop_key_of(&table.name.text, &table.key_name(key).text));
+        dropped.flatten().collect()
     }
 
     fn drop_key(&mut self, diff: &TableDiff<'_>, name: &str) {
-        if !self
-            .dropped_keys
-            .insert((diff.to.name.text.clone(), name.to_owned()))
-        {
+        if self.drop_key_of(&diff.to.name.text, name).is_none() {
             return;
         }
         let table = backticked(&diff.to.name.text);
-        let sql = format!("ALTER TABLE {table} DROP FOREIGN KEY {}", backticked(name));
-        let object = format!("{}.{name}", diff.to.name.text);
-        self.push_with(
-            sql,
-            Verb::Relax,
-            ("constraint", object),
-            vec![Hazard::Drop(format!("constraint {name}"))],
-        );
         // The index that came with it makes room for the next one.
         let replaced = diff
             .replaced_indexes
@@ -232,6 +250,22 @@ impl Writer<'_> {
                 vec![Hazard::Drop(format!("index {name}"))],
             );
         }
+    }
+
+    /// Place of the statement, unless the key was dropped before.
+    fn drop_key_of(&mut self, owner: &str, name: &str) -> Option<usize> {
+        let is_first = self
+            .dropped_keys
+            .insert((owner.to_owned(), name.to_owned()));
+        is_first.then(|| {
+            let (table, key) = (backticked(owner), backticked(name));
+            self.push_with(
+                format!("ALTER TABLE {table} DROP FOREIGN KEY {key}"),
+                Verb::Relax,
+                ("constraint", format!("{owner}.{name}")),
+                vec![Hazard::Drop(format!("constraint {name}"))],
+            )
+        })
     }
 
     fn checks(&mut self, diff: &TableDiff<'_>, table: &str) {
@@ -295,14 +329,24 @@ impl Writer<'_> {
             self.drop_key(diff, &diff.from.key_name(key).text);
         }
         let first = self.statements.len();
-        for index in &diff.dropped_indexes {
+        let is_there = |index: &&&Index| {
+            let key = (diff.to.name.text.clone(), index.name.text.clone());
+            !self.dropped_indexes.contains(&key)
+        };
+        let left: Vec<&Index> = diff
+            .dropped_indexes
+            .iter()
+            .filter(is_there)
+            .copied()
+            .collect();
+        for index in &left {
             let (owner, name) = (backticked(&diff.to.name.text), &index.name.text);
             let sql = format!("ALTER TABLE {owner} DROP INDEX {}", backticked(name));
             let object = ("index", format!("{}.{name}", diff.to.name.text));
             self.push_drop(sql, object, Hazard::Drop(format!("index {name}")));
         }
         for column in diff.dropped_columns.iter().rev() {
-            let needs = diff.dropped_indexes.iter().enumerate();
+            let needs = left.iter().enumerate();
             let needs =
                 needs.filter(|(_, index)| index.parts.iter().any(|part| part.is_of(&column.name)));
             let needs: Vec<usize> = needs.map(|(at, _)| first + at).collect();
@@ -323,6 +367,17 @@ impl Writer<'_> {
             Hazard::DataLoss(format!("values of {name}")),
         )
     }
+}
+
+/// Whether one of these begins with a column, so that the column can be numbered.
+fn has_key<'i>(indexes: impl IntoIterator<Item = &'i Index>, column: &Column) -> bool {
+    let first = |index: &Index| {
+        index
+            .parts
+            .first()
+            .is_some_and(|part| part.is_of(&column.name))
+    };
+    indexes.into_iter().any(first)
 }
 
 fn is_unique_with_it(diff: &TableDiff<'_>, column: &Column) -> bool {
