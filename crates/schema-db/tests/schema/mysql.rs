@@ -1,6 +1,7 @@
 //! MySQL and MariaDB: the servers that tests run on, each with the cases that are meant for it.
 
 mod features;
+mod kinds;
 mod pairs;
 
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -1,5 +1,6 @@
 //! SQLite.
 
+mod kinds;
 mod pairs;
 
 use schema::{Product, Server};
