@@ -5,6 +5,7 @@ pub mod apply;
 mod fake;
 pub mod journal;
 pub mod mysql;
+pub mod online;
 pub mod postgres;
 pub mod runner;
 pub mod scratch;

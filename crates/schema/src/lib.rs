@@ -5,6 +5,7 @@
 //! of its own, and only what all three share stands beside them.
 
 pub mod mysql;
+pub mod online;
 pub mod outline;
 pub mod plan;
 pub mod postgres;
@@ -66,6 +67,12 @@ pub struct PlanOptions {
     pub managed_roles: Vec<String>,
     /// The wanted schema says nothing about the order of columns.
     pub any_column_order: bool,
+    /// Statements for tables that are in use.
+    pub online: bool,
+    /// Whether an outside program takes what the server would only do by copying a table (MySQL).
+    pub outside: bool,
+    /// What may make others wait all the same, as [`plan::offline_permission`] names it.
+    pub offline: Vec<String>,
     /// Keep the source's quoting of names instead of quoting all (`legacy_ignore_quotes: false`).
     pub keep_quoting: bool,
 }
@@ -144,14 +151,18 @@ pub fn read_both(
 /// # Errors
 /// When the two are of different dialects, or a rename cannot be what was meant.
 pub fn plan(from: &Schema, to: &Schema, options: &PlanOptions) -> Result<Plan, PlanError> {
-    match options.any_column_order {
+    let plan = match options.any_column_order {
         true => {
             let mut to = to.clone();
             to.take_order(from);
             plan_in_order(from, &to, options)
         }
         false => plan_in_order(from, to, options),
-    }
+    }?;
+    Ok(match options.online {
+        true => online::rewrite(plan, from, options),
+        false => plan,
+    })
 }
 
 fn plan_in_order(from: &Schema, to: &Schema, options: &PlanOptions) -> Result<Plan, PlanError> {

@@ -33,6 +33,8 @@ pub enum Hazard {
     },
     /// Cannot be in a transaction, or commits it.
     NotTransactional,
+    /// Others would wait for long, and there is no other way; why. Only in plans for tables that are in use.
+    Offline(String),
 }
 
 /// What a statement can do to values that are stored and to who may reach them; the worst of several is the greatest.
@@ -148,7 +150,8 @@ impl Hazard {
             | Hazard::Rewrite(_)
             | Hazard::Lock(_)
             | Hazard::MayFail { .. }
-            | Hazard::NotTransactional => Effect::Keeps,
+            | Hazard::NotTransactional
+            | Hazard::Offline(_) => Effect::Keeps,
         }
     }
 }
@@ -201,6 +204,12 @@ impl Statement {
     pub fn is_destructive(&self) -> bool {
         self.effect() != Effect::Keeps && !self.unasked
     }
+
+    /// Whether it would make others wait for long in a plan for tables that are in use.
+    pub fn is_offline(&self) -> bool {
+        let mut hazards = self.hazards.iter();
+        hazards.any(|hazard| matches!(hazard, Hazard::Offline(_)))
+    }
 }
 
 /// Why a statement is not applied.
@@ -208,6 +217,8 @@ impl Statement {
 pub enum HeldBack {
     /// It destroys something and nobody allowed it.
     Destructive,
+    /// Others would wait for long and nobody allowed it.
+    Offline,
     /// It needs this other statement, which is held back.
     Needs(usize),
 }
@@ -228,7 +239,20 @@ pub struct Allowed {
     pub named: Vec<String>,
 }
 
+/// What has to be allowed by name for a statement that makes others wait, such as `offline-column:users.id`.
+pub fn offline_permission(statement: &Statement) -> String {
+    format!(
+        "offline-{}:{}",
+        statement.object.kind, statement.object.name
+    )
+}
+
 impl Allowed {
+    /// Whether others may wait for this statement: a yes to losses is none to that.
+    pub fn waits_for(&self, statement: &Statement) -> bool {
+        self.named.contains(&offline_permission(statement))
+    }
+
     /// Whether this statement may be applied.
     pub fn permits(&self, statement: &Statement) -> bool {
         if self.all || !statement.is_destructive() {
@@ -281,6 +305,9 @@ impl Plan {
             let why = match needed {
                 Some(needed) => Some(HeldBack::Needs(*needed)),
                 None if !allowed.permits(statement) => Some(HeldBack::Destructive),
+                None if statement.is_offline() && !allowed.waits_for(statement) => {
+                    Some(HeldBack::Offline)
+                }
                 None => None,
             };
             is_more |= why.is_some();

@@ -12,7 +12,7 @@ mod hazards;
 mod interval;
 mod kept;
 mod listed;
-mod model;
+pub(crate) mod model;
 mod name;
 mod outline;
 mod read;

@@ -104,6 +104,14 @@ pub(crate) struct ApplyArgs {
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_duration)]
     pub(crate) lock_timeout: Duration,
 
+    /// With --online, how long a statement waits for a lock that others queue behind (MySQL: whole seconds)
+    #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = parse_duration)]
+    pub(crate) online_wait: Duration,
+
+    /// With --online, how often a statement is tried when it gets no lock
+    #[arg(long, value_name = "NUMBER", default_value_t = 30)]
+    pub(crate) online_tries: u32,
+
     /// Apply statement by statement with a journal, also where DDL can be rolled back
     #[arg(long)]
     pub(crate) no_transaction: bool,
@@ -264,6 +272,15 @@ pub(crate) struct How {
     /// Build indexes while others write (PostgreSQL)
     #[arg(long)]
     pub(crate) concurrently: bool,
+
+    /// Change tables that are in use: in steps for which nobody waits long; what has no such way is held back
+    #[arg(long)]
+    pub(crate) online: bool,
+
+    /// With --online, the program that takes an ALTER TABLE which MySQL or MariaDB would only do by copying; words in braces are
+    /// replaced: {host} {port} {user} {database} {table} {alter}. The password is in MYSQL_PWD
+    #[arg(long, value_name = "COMMAND", requires = "online")]
+    pub(crate) online_command: Option<String>,
 
     /// Compare the counters of AUTO_INCREMENT too (MySQL)
     #[arg(long)]

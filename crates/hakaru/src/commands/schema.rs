@@ -8,7 +8,9 @@ mod document;
 mod drift;
 mod export;
 mod lint;
+mod online;
 mod options;
+mod outside;
 mod page;
 pub(crate) mod place;
 mod progress;
@@ -72,6 +74,7 @@ fn plan(args: &PlanArgs) -> Result<Exit, Failure> {
     }
     show(
         &compared.plan,
+        &compared.sizes,
         document.as_ref().filter(|_| args.compare.json),
     );
     let allow = args.compare.how.allow_unseen;
@@ -84,7 +87,7 @@ fn plan(args: &PlanArgs) -> Result<Exit, Failure> {
 fn check(args: &CompareArgs) -> Result<ExitCode, Failure> {
     let compared = sides::compare(args)?;
     let document = args.json.then(|| document::of(&compared));
-    show(&compared.plan, document.as_ref());
+    show(&compared.plan, &compared.sizes, document.as_ref());
     let allow = args.how.allow_unseen;
     unseen::say(&compared.unseen, allow);
     Ok(ended(compared, |compared| {
@@ -102,11 +105,11 @@ fn ended<T>(compared: sides::Compared, last: impl Fn(&sides::Compared) -> T) -> 
     ended
 }
 
-fn show(plan: &Plan, document: Option<&document::Document>) {
+fn show(plan: &Plan, sizes: &online::Sizes, document: Option<&document::Document>) {
     match document {
         Some(document) => output::data(&document::text(document)),
         None => {
-            output::data(&page::plan(plan, output::colour()));
+            output::data(&page::plan(plan, sizes, output::colour()));
             output::notice(page::summary(plan));
         }
     }

@@ -9,6 +9,7 @@ mod cut_off;
 mod def;
 mod kept;
 mod lint;
+mod online;
 mod program;
 mod rails;
 mod server;

@@ -6,11 +6,14 @@ use figures::counted;
 use schema::{Allowed, Plan, Schema, Source};
 use schema_db::apply::{Options, Step};
 use schema_db::journal::{self, Unfinished};
+use schema_db::online::Run;
 use schema_db::runner::{self, Prepared, Settings};
 use schema_db::{Database, DbError, Unseen};
 use words::text;
 
 use super::document::{self, Document, Outcome};
+use super::online::{self, Sizes};
+use super::outside::Outside;
 use super::page;
 use super::place::{Access, Place};
 use super::progress::Watch;
@@ -32,6 +35,10 @@ struct Work<'a> {
     /// What is on either side and not compared.
     unseen: Vec<Unseen>,
     scope: Scope,
+    /// Of tables, with --online.
+    sizes: Sizes,
+    /// Takes what the server would copy.
+    outside: Option<Outside>,
 }
 
 pub(super) fn run(args: &ApplyArgs) -> Result<Exit, Failure> {
@@ -63,6 +70,8 @@ fn directly(args: &ApplyArgs, place: &Place, to: &Place) -> Result<Exit, Failure
     unseen.extend(unseen::on(database.as_mut())?);
     let mut work = Work {
         args,
+        sizes: Sizes::of_server(database.as_mut(), args.how.online),
+        outside: Outside::of(&args.how, place)?,
         database,
         settings,
         wanted,
@@ -101,6 +110,8 @@ fn kept(args: &ApplyArgs, path: &Path) -> Result<Exit, Failure> {
     let unseen = sides::seen_by(&ready, unseen::on(database.as_mut())?);
     let mut work = Work {
         args,
+        sizes: Sizes::of_server(database.as_mut(), args.how.online),
+        outside: Outside::of(&args.how, &place)?,
         database,
         settings,
         wanted,
@@ -179,6 +190,7 @@ impl Work<'_> {
             from: prepared.from.clone(),
             wanted: self.wanted.clone(),
             plan: prepared.plan.clone(),
+            sizes: self.sizes.clone(),
             unseen: self.unseen.clone(),
             scope: self.scope.clone(),
         })
@@ -186,7 +198,7 @@ impl Work<'_> {
 
     fn show(&self, plan: &Plan) {
         if !self.args.json {
-            output::data(&page::plan(plan, output::colour()));
+            output::data(&page::plan(plan, &self.sizes, output::colour()));
             output::notice(page::summary(plan));
         }
     }
@@ -203,13 +215,26 @@ impl Work<'_> {
         };
         let mut watch = Watch::new(steps.len());
         let database = self.database.as_mut();
-        let done = runner::carry_out(database, steps, options, had_journal, &mut |event| {
-            watch.see(event);
-        });
-        done.map_err(|error| failed(&error, &watch))?;
+        let refused = match self.args.how.online {
+            true => {
+                let run = Run {
+                    waits: online::waits(self.args),
+                    plan_id: options.plan_id,
+                    had_journal,
+                    outside: None,
+                };
+                online::carry_out(database, steps, run, &self.outside, &mut watch)
+            }
+            false => runner::carry_out(database, steps, options, had_journal, &mut |event| {
+                watch.see(event);
+            })
+            .map(|()| Vec::new()),
+        };
+        let refused = refused.map_err(|error| failed(&error, &watch))?;
         let rest = runner::rest(self.database.as_mut(), &mut self.wanted, &self.settings);
         let rest = rest.map_err(|error| of_run(&error))?;
-        let missing: Vec<String> = rest.applied().map(|left| left.sql.clone()).collect();
+        let left = rest.applied().filter(|left| !online::is_of(&refused, left));
+        let missing: Vec<String> = left.map(|left| left.sql.clone()).collect();
         let held_back = rest.statements.len() - missing.len();
         let is_reached = missing.is_empty();
         let outcome = Outcome {
@@ -225,7 +250,7 @@ impl Work<'_> {
             output::data(&document::text(document));
         }
         if !is_reached {
-            output::data(&page::plan(&rest, output::colour()));
+            output::data(&page::plan(&rest, &self.sizes, output::colour()));
             let message =
                 "all was executed, and yet the server is not as wanted: see what is still missing";
             return Err(Failure::new(Exit::NotReached, message));

@@ -11,6 +11,7 @@ use schema_db::apply::Step;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::online::Sizes;
 use super::page::permission;
 use super::scope::Scope;
 use super::sides::Compared;
@@ -72,8 +73,21 @@ pub(super) struct Line {
     #[serde(default)]
     effect: String,
     hazards: Vec<Harm>,
+    /// What it is done to; only in plans for tables that are in use.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    table: Option<TableSize>,
     /// `null`: it is applied.
     pub(super) held_back: Option<Held>,
+}
+
+/// How large a table is, as the server's statistics say.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+struct TableSize {
+    table: String,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    rows: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    bytes: Option<u64>,
 }
 
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -90,6 +104,8 @@ struct Harm {
 pub(super) enum Held {
     /// It destroys something.
     Destructive,
+    /// Others would wait for long.
+    Offline,
     /// It needs this statement, counted from 0.
     Needs { statement: usize },
 }
@@ -114,6 +130,7 @@ pub(super) fn of(compared: &Compared) -> Document {
         from,
         wanted,
         plan,
+        sizes,
         unseen,
         scope,
     } = compared;
@@ -123,7 +140,11 @@ pub(super) fn of(compared: &Compared) -> Document {
         place: place.shown(),
         server: server_line(server),
         fingerprint: fingerprint(from),
-        statements: plan.statements.iter().map(line).collect(),
+        statements: plan
+            .statements
+            .iter()
+            .map(|statement| line(statement, sizes))
+            .collect(),
         unseen: unseen.iter().map(hidden).collect(),
         scope: scope.clone(),
         wanted: wanted.statements(),
@@ -241,9 +262,15 @@ fn server_line(server: &Server) -> ServerLine {
     }
 }
 
-fn line(statement: &schema::Statement) -> Line {
+fn line(statement: &schema::Statement, sizes: &Sizes) -> Line {
     let step = Step::of(statement);
+    let table = sizes.of(&step.sql).map(|(table, size)| TableSize {
+        table,
+        rows: size.rows,
+        bytes: size.bytes,
+    });
     Line {
+        table,
         sql: step.sql,
         verb: step.verb,
         kind: step.kind,
@@ -254,6 +281,7 @@ fn line(statement: &schema::Statement) -> Line {
         hazards: statement.hazards.iter().map(harm).collect(),
         held_back: statement.held_back.as_ref().map(|held| match held {
             HeldBack::Destructive => Held::Destructive,
+            HeldBack::Offline => Held::Offline,
             HeldBack::Needs(statement) => Held::Needs {
                 statement: *statement,
             },
@@ -271,6 +299,7 @@ fn harm(hazard: &Hazard) -> Harm {
         Hazard::Lock(lock) => ("lock", *lock, None),
         Hazard::MayFail { reason, query } => ("may-fail", reason.as_str(), query.clone()),
         Hazard::NotTransactional => ("not-transactional", "", None),
+        Hazard::Offline(what) => ("offline", what.as_str(), None),
     };
     Harm {
         kind: kind.to_owned(),

@@ -25,7 +25,10 @@ impl How {
         Settings {
             options: PlanOptions {
                 server: Some(server.clone()),
-                index_concurrently: self.concurrently,
+                index_concurrently: self.concurrently || self.online,
+                online: self.online,
+                outside: self.online_command.is_some(),
+                offline: self.allow.clone(),
                 auto_increment: self.auto_increment,
                 managed_roles: self.managed_role.clone(),
                 any_column_order: ready.any_column_order,

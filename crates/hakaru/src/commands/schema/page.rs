@@ -3,8 +3,11 @@
 use std::fmt::Write as _;
 
 use figures::counted;
+use schema::plan::offline_permission;
 use schema::{Hazard, HeldBack, Plan, Statement};
 use words::{Text, text};
+
+use super::online::Sizes;
 
 /// Colours of a terminal: dim, warning, danger.
 const DIM: &str = "2";
@@ -12,7 +15,7 @@ const WARNING: &str = "33";
 const DANGER: &str = "31";
 
 /// The whole plan.
-pub(super) fn plan(plan: &Plan, colour: bool) -> String {
+pub(super) fn plan(plan: &Plan, sizes: &Sizes, colour: bool) -> String {
     if plan.statements.is_empty() {
         return "-- nothing to do\n".to_owned();
     }
@@ -22,6 +25,10 @@ pub(super) fn plan(plan: &Plan, colour: bool) -> String {
     for (index, statement) in plan.statements.iter().enumerate() {
         let about = format!("-- {}/{total} {}", index + 1, what(statement));
         let _ = writeln!(text, "{}", paint.with(DIM, &about));
+        if let Some((table, size)) = sizes.of(&statement.sql) {
+            let line = format!("--   table: {table}, {}", size.shown());
+            let _ = writeln!(text, "{}", paint.with(DIM, &line));
+        }
         for hazard in &statement.hazards {
             let line = format!("--   {}", sentence(hazard).replace('\n', "\n--   "));
             let _ = writeln!(text, "{}", paint.with(colour_of(hazard), &line));
@@ -69,6 +76,10 @@ fn reason(statement: &Statement, why: &HeldBack) -> String {
         HeldBack::Destructive => {
             format!("to apply it, say --allow {}", permission(statement))
         }
+        HeldBack::Offline => format!(
+            "others would wait; to apply it all the same, say --allow {}",
+            offline_permission(statement)
+        ),
         HeldBack::Needs(index) => format!("it needs statement {}, which is held back", index + 1),
     }
 }
@@ -104,6 +115,7 @@ fn sentence(hazard: &Hazard) -> String {
         Hazard::NotTransactional => {
             "stands alone: cannot be rolled back with the others".to_owned()
         }
+        Hazard::Offline(why) => format!("no online way: {why}"),
     }
 }
 
@@ -112,7 +124,7 @@ fn meaning(lock: &str) -> Option<&'static str> {
     Some(match lock {
         "ACCESS EXCLUSIVE" | "EXCLUSIVE" => "others can neither read nor write meanwhile",
         "SHARE" | "SHARE ROW EXCLUSIVE" => "others can read, not write, meanwhile",
-        "SHARE UPDATE EXCLUSIVE" => "others can read and write meanwhile",
+        "SHARE UPDATE EXCLUSIVE" | "NONE" => "others can read and write meanwhile",
         _ => return None,
     })
 }
@@ -164,7 +176,7 @@ mod tests {
         let statements = vec![dropped, created];
         let plan_ = Plan { statements };
         assert_eq!(
-            plan(&plan_, false),
+            plan(&plan_, &Sizes::default(), false),
             "-- 1/2 drop table a\n--   loses data: all rows of a\n\
              --   held back: to apply it, say --allow drop-table:a\n-- DROP TABLE a;\n\n\
              -- 2/2 create table a\n--   held back: it needs statement 1, which is held back\n\
@@ -186,7 +198,7 @@ mod tests {
             }],
             ..statement(Verb::Create, "CREATE UNIQUE INDEX i ON a (b)")
         }];
-        let text = plan(&Plan { statements }, false);
+        let text = plan(&Plan { statements }, &Sizes::default(), false);
         let code: Vec<&str> = text
             .lines()
             .filter(|line| !line.starts_with("--") && !line.is_empty())

@@ -116,7 +116,8 @@ fn boxed<D: Database + 'static>(opened: Result<D, DbError>) -> Connected {
     opened.map(|database| Box::new(database) as Box<dyn Database>)
 }
 
-fn mysql(url: &str, access: Access) -> Connected {
+/// Where a URL leads, with what the environment and `~/.my.cnf` say beside it.
+pub(super) fn mysql_address(url: &str) -> Result<MysqlAddress, DbError> {
     let mut address = MysqlAddress::from_url(url)?;
     let options = my_cnf();
     address.tls = address.tls.or(options.tls);
@@ -127,6 +128,11 @@ fn mysql(url: &str, access: Access) -> Connected {
         .password
         .or_else(|| env::var("MYSQL_PWD").ok())
         .or(options.password);
+    Ok(address)
+}
+
+fn mysql(url: &str, access: Access) -> Connected {
+    let mut address = mysql_address(url)?;
     if access.prompt {
         address.password = Some(prompt::password(&address.to_string())?);
     }

@@ -7,6 +7,7 @@ use schema_db::runner::{self, Scratch, Settings};
 use schema_db::{Database, Unseen};
 use words::text;
 
+use super::online::Sizes;
 use super::place::Place;
 use super::scope::{Ready, Scope};
 use super::texts::{self, Texts};
@@ -30,6 +31,8 @@ pub(super) struct Compared {
     pub(super) from: Schema,
     pub(super) wanted: Schema,
     pub(super) plan: Plan,
+    /// Of tables; only when the plan is for tables that are in use.
+    pub(super) sizes: Sizes,
     /// What is on either side and not compared.
     pub(super) unseen: Vec<Unseen>,
     /// What was looked at.
@@ -103,8 +106,13 @@ pub(super) fn compare(args: &CompareArgs) -> Result<Compared, Failure> {
         None => runner::plan(&from, &mut wanted, None, &settings),
     };
     let plan = plan.map_err(|error| of_run(&error))?;
+    let sizes = match &mut here {
+        Some(database) => Sizes::of_server(database.as_mut(), args.how.online),
+        None => Sizes::default(),
+    };
     let ready = ready(&scope, &server)?;
     Ok(Compared {
+        sizes,
         place,
         server,
         from,

@@ -1,0 +1,71 @@
+//! `--online`: the same schema as without it, by steps for which nobody waits long.
+
+use crate::program::Folder;
+use crate::server::{Scratch, connect};
+
+const BEFORE: &str = "CREATE TABLE a (id bigint NOT NULL PRIMARY KEY);
+CREATE TABLE t (id bigint NOT NULL, a_id bigint, name varchar(20), n integer);";
+
+const AFTER: &str = "CREATE TABLE a (id bigint NOT NULL PRIMARY KEY);
+CREATE TABLE t (id bigint NOT NULL PRIMARY KEY, a_id bigint NOT NULL, name varchar(40), n integer DEFAULT 3,
+  CONSTRAINT t_name UNIQUE (name), CONSTRAINT t_n CHECK (n > 0), CONSTRAINT t_a FOREIGN KEY (a_id) REFERENCES a (id));
+CREATE INDEX t_new ON t (a_id, n);";
+
+fn reached(variable: &str) {
+    let (folder, server, offline) = (Folder::new(), Scratch::on(variable), Scratch::on(variable));
+    folder.write("before.sql", BEFORE);
+    folder.write("after.sql", AFTER);
+    for url in [&server.url, &offline.url] {
+        let apply = ["apply", url.as_str(), "--to", "before.sql"];
+        folder.schema(&apply).ended(0);
+    }
+    let plain = ["apply", &offline.url, "--to", "after.sql"];
+    folder.schema(&plain).ended(0);
+    let online = ["apply", &server.url, "--to", "after.sql", "--online"];
+    folder
+        .schema(&online)
+        .ended(0)
+        .has_out("CREATE UNIQUE INDEX CONCURRENTLY")
+        .has_out("VALIDATE CONSTRAINT t_a");
+    let check = ["check", &server.url, "--to", "after.sql", "--online"];
+    folder.schema(&check).ended(0);
+    let export = |url: &str| folder.schema(&["export", url]).ended(0).out;
+    assert_eq!(export(&server.url), export(&offline.url));
+}
+
+#[test]
+fn the_online_way_ends_where_the_other_does_on_postgresql_15() {
+    reached("HAKARU_TEST_POSTGRES_URL");
+}
+
+#[test]
+fn the_online_way_ends_where_the_other_does_on_postgresql_18() {
+    reached("HAKARU_TEST_POSTGRES18_URL");
+}
+
+#[test]
+fn what_gets_no_lock_gives_up_and_what_rewrites_is_held_back() {
+    let (folder, server) = (Folder::new(), Scratch::on("HAKARU_TEST_POSTGRES_URL"));
+    server.execute(&["CREATE TABLE t (id integer NOT NULL, n integer)"]);
+    folder.write(
+        "wide.sql",
+        "CREATE TABLE t (id bigint NOT NULL, n integer);",
+    );
+    let wide = ["apply", &server.url, "--to", "wide.sql", "--online"];
+    folder
+        .schema(&wide)
+        .ended(3)
+        .has_out("--allow offline-column:t.id");
+    folder.write(
+        "more.sql",
+        "CREATE TABLE t (id integer NOT NULL, n integer DEFAULT 1);",
+    );
+    let mut reader = connect(&server.url);
+    reader.execute("BEGIN").unwrap();
+    reader.query("SELECT * FROM t").unwrap();
+    let more = ["apply", &server.url, "--to", "more.sql", "--online"];
+    let hurried = [&more[..], &["--online-wait", "10ms", "--online-tries", "3"]].concat();
+    folder.schema(&hurried).ended(7).has_err("try 2 of 3");
+    reader.execute("COMMIT").unwrap();
+    folder.schema(&more).ended(0);
+}

@@ -1,0 +1,302 @@
+//! Carries out a plan on tables that are in use: each statement by itself, with short waits for locks that others would
+//! queue behind, again and again until one is given.
+//!
+//! Only what goes and comes again, such as a view, stays in one transaction where the server has such: nobody shall find it
+//! missing.
+
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+use schema::{Dialect, online::TEMPORARY};
+
+use crate::apply::{Event, Step};
+use crate::journal::{self, Journal};
+use crate::{Database, DbError, DbErrorKind};
+
+/// Longest pause between two tries.
+const PAUSE_MAX: Duration = Duration::from_secs(5);
+
+/// Longest wait for locks that nobody queues behind.
+const UNHURRIED: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// The cheapest way, which the plan asks for.
+const INSTANT: &str = " ALGORITHM=INSTANT,";
+
+/// The other way without a copy during which others write.
+const INPLACE: &str = " ALGORITHM=INPLACE, LOCK=NONE,";
+
+/// What the server says of an `ALTER TABLE` that it would do only in a dearer way than was asked for.
+const DEARER: [&str; 3] = ["(error 1845)", "(error 1846)", "(error 4092)"];
+
+/// How locks are waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waits {
+    /// Longest wait for a lock behind which others queue. MySQL and MariaDB count whole seconds, at least 1.
+    pub lock: Duration,
+    /// How often a statement is tried.
+    pub tries: u32,
+}
+
+/// A statement that the server would do only by copying the table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// The statement.
+    pub step: Step,
+    /// The server's own words.
+    pub message: String,
+}
+
+/// Does a step in place of the server; an error is one sentence.
+pub type Outside<'a> = &'a mut dyn FnMut(&Step) -> Result<(), String>;
+
+/// A run.
+pub struct Run<'a> {
+    /// How locks are waited for.
+    pub waits: Waits,
+    /// Names the plan in the journal.
+    pub plan_id: u64,
+    /// Whether an earlier run has left a journal.
+    pub had_journal: bool,
+    /// Takes what the server refuses.
+    pub outside: Option<Outside<'a>>,
+}
+
+/// What happens beside [`Event`]s.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum News<'a> {
+    /// As without `--online`.
+    Event(Event<'a>),
+    /// A lock was not given; this try (from 1) of so many; the next comes after that pause.
+    Again(u32, u32, Duration),
+}
+
+/// Executes the steps in order; answers those that the server refused to do without a copy, after which nothing of the same
+/// table was done.
+///
+/// # Errors
+/// The first statement that failed otherwise, also after the last try.
+pub fn carry_out(
+    database: &mut dyn Database,
+    steps: &[Step],
+    mut run: Run<'_>,
+    watch: &mut dyn FnMut(&News<'_>),
+) -> Result<Vec<Refused>, DbError> {
+    let mut journal = match steps.len() {
+        0 | 1 => None,
+        _ => Some(Journal::begin(database, run.plan_id, steps)?),
+    };
+    let mut refused: Vec<Refused> = Vec::new();
+    for group in groups(steps, database.is_transactional()) {
+        let end = group.end;
+        let table = table(database, &steps[group.start]);
+        let is_stuck = refused
+            .iter()
+            .any(|other| self::table(database, &other.step) == table);
+        if is_stuck && table.is_some() {
+            continue;
+        }
+        refused.extend(patiently(database, steps, group, &mut run, watch)?);
+        if let Some(journal) = &mut journal {
+            journal.set_done(database, end)?;
+        }
+    }
+    if journal.is_some() || run.had_journal {
+        journal::clear(database)?;
+    }
+    Ok(refused)
+}
+
+fn table(database: &dyn Database, step: &Step) -> Option<String> {
+    schema::online::table_of(&step.sql, database.server().dialect())
+}
+
+/// Each step by itself, but for what goes and comes again.
+fn groups(steps: &[Step], is_transactional: bool) -> Vec<Range<usize>> {
+    let mut groups: Vec<Range<usize>> = Vec::new();
+    let mut at = 0;
+    while at < steps.len() {
+        let mut end = at + 1;
+        let mut index = at;
+        while is_transactional && index < end {
+            let back = comes_back(steps, index).map(|back| back + 1);
+            end = end.max(back.unwrap_or(end));
+            index += 1;
+        }
+        if steps[at..end].iter().all(|step| step.transactional) {
+            groups.push(at..end);
+        } else {
+            groups.extend((at..end).map(|index| index..index + 1));
+        }
+        at = end;
+    }
+    groups
+}
+
+/// Where a step makes again what this one takes away.
+fn comes_back(steps: &[Step], at: usize) -> Option<usize> {
+    let gone = &steps[at];
+    let mut later = steps.iter().enumerate().skip(at + 1);
+    let is_gone = gone.verb == "drop";
+    let again = later.find(|(_, step)| {
+        step.verb == "create" && step.kind == gone.kind && step.name == gone.name
+    });
+    again.filter(|_| is_gone).map(|(index, _)| index)
+}
+
+/// Tries until the locks are given.
+fn patiently(
+    database: &mut dyn Database,
+    steps: &[Step],
+    group: Range<usize>,
+    run: &mut Run<'_>,
+    watch: &mut dyn FnMut(&News<'_>),
+) -> Result<Option<Refused>, DbError> {
+    let mut pause = run.waits.lock;
+    let mut tries = 1;
+    loop {
+        match once(database, steps, group.clone(), run, watch) {
+            Err(error) if error.kind == DbErrorKind::Locked && tries < run.waits.tries => {
+                watch(&News::Again(tries, run.waits.tries, pause));
+                std::thread::sleep(pause);
+                pause = (pause * 2).min(PAUSE_MAX);
+                tries += 1;
+            }
+            ended => return ended,
+        }
+    }
+}
+
+fn once(
+    database: &mut dyn Database,
+    steps: &[Step],
+    group: Range<usize>,
+    run: &mut Run<'_>,
+    watch: &mut dyn FnMut(&News<'_>),
+) -> Result<Option<Refused>, DbError> {
+    if group.len() == 1 {
+        let (index, start) = (group.start, Instant::now());
+        watch(&News::Event(Event::Statement(index, &steps[index])));
+        let refused = alone(database, &steps[index], run)?;
+        watch(&News::Event(Event::Done(index, start.elapsed())));
+        return Ok(refused);
+    }
+    database.set_lock_timeout(run.waits.lock)?;
+    database.execute("BEGIN")?;
+    watch(&News::Event(Event::Begin));
+    let done = group.into_iter().try_for_each(|index| {
+        let start = Instant::now();
+        watch(&News::Event(Event::Statement(index, &steps[index])));
+        database.execute(&steps[index].sql)?;
+        watch(&News::Event(Event::Done(index, start.elapsed())));
+        Ok(())
+    });
+    if let Err(error) = done.and_then(|()| database.execute("COMMIT")) {
+        // A connection that is gone has been rolled back by the server.
+        let _ = database.execute("ROLLBACK");
+        watch(&News::Event(Event::Rollback));
+        return Err(error);
+    }
+    watch(&News::Event(Event::Commit));
+    Ok(None)
+}
+
+/// One statement, in the cheapest way that the server has for it.
+fn alone(
+    database: &mut dyn Database,
+    step: &Step,
+    run: &mut Run<'_>,
+) -> Result<Option<Refused>, DbError> {
+    if database.server().dialect() == Dialect::Postgres {
+        sweep(database, step)?;
+    }
+    let is_mild = step.sql.contains(" CONCURRENTLY ") || step.sql.contains(" VALIDATE CONSTRAINT ");
+    database.set_lock_timeout(if is_mild { UNHURRIED } else { run.waits.lock })?;
+    if !step.sql.contains(INSTANT) {
+        return database.execute(&step.sql).map(|()| None);
+    }
+    let mut said = String::new();
+    for way in [INSTANT, INPLACE] {
+        match database.execute(&step.sql.replacen(INSTANT, way, 1)) {
+            Ok(()) => return Ok(None),
+            Err(error) if DEARER.iter().any(|code| error.message.contains(code)) => {
+                said = error.message;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    let plain = Step {
+        sql: step.sql.replacen(INSTANT, "", 1),
+        ..step.clone()
+    };
+    match &mut run.outside {
+        Some(outside) => outside(&plain).map(|()| None).map_err(|message| DbError {
+            kind: DbErrorKind::Refused,
+            message,
+            sql: Some(plain.sql.clone()),
+        }),
+        None => Ok(Some(Refused {
+            step: plain,
+            message: said,
+        })),
+    }
+}
+
+/// What a build that failed has left under the name of this index. One with a name of ours goes although it is whole: nobody
+/// knows any more what it was made of.
+fn sweep(database: &mut dyn Database, step: &Step) -> Result<(), DbError> {
+    let Some((before, rest)) = step.sql.split_once("INDEX CONCURRENTLY ") else {
+        return Ok(());
+    };
+    let Some((index, rest)) = rest
+        .split_once(" ON ")
+        .filter(|_| before.starts_with("CREATE"))
+    else {
+        return Ok(());
+    };
+    let table = rest.trim_start_matches("ONLY ");
+    let table = table.split(" (").next().unwrap_or(table);
+    let table = table.split(" USING ").next().unwrap_or(table);
+    let is_ours = index.starts_with(TEMPORARY);
+    let literal = |text: &str| format!("'{}'", text.replace('\'', "''"));
+    let left = database.query(&format!(
+        "SELECT format('%I.%I', n.nspname, c.relname) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid \
+         JOIN pg_namespace n ON n.oid = c.relnamespace \
+         WHERE i.indrelid = {}::regclass AND {} IN (c.relname, quote_ident(c.relname), '\"' || c.relname || '\"') \
+         AND ({is_ours} OR NOT i.indisvalid)",
+        literal(table.trim()),
+        literal(index),
+    ))?;
+    for name in left.into_iter().flatten().flatten() {
+        database.set_lock_timeout(UNHURRIED)?;
+        database.execute(&format!("DROP INDEX CONCURRENTLY {name}"))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(verb: &str, name: &str) -> Step {
+        Step {
+            sql: format!("{verb} {name}"),
+            transactional: true,
+            verb: verb.to_owned(),
+            kind: "view".to_owned(),
+            name: name.to_owned(),
+        }
+    }
+
+    #[test]
+    fn what_goes_and_comes_again_is_never_missing() {
+        let steps = [
+            step("add", "a"),
+            step("drop", "v"),
+            step("alter", "b"),
+            step("create", "v"),
+            step("drop", "w"),
+        ];
+        assert_eq!(groups(&steps, true), [0..1, 1..4, 4..5]);
+        assert_eq!(groups(&steps, false).len(), 5);
+    }
+}

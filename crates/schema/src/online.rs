@@ -1,0 +1,139 @@
+//! Plans for tables that are in use: each change in steps that make nobody wait for long, and what has no such way is held back.
+//!
+//! Works on statements as the planners spell them, so that the way to the wanted schema stays one thing and how it is
+//! walked another. What a plan makes anew has no rows and no users yet and is left as it is.
+
+mod mysql;
+mod postgres;
+
+use std::collections::HashSet;
+
+use crate::{Dialect, Hazard, Plan, PlanOptions, Schema, Statement, Verb};
+
+/// Begins the names of what is there only while a plan is carried out.
+pub const TEMPORARY: &str = "hakaru_online_";
+
+/// Turns a plan into one that can be carried out while others read and write.
+pub(crate) fn rewrite(plan: Plan, from: &Schema, options: &PlanOptions) -> Plan {
+    let made = made(&plan);
+    let ways = |statement: &Statement| match from {
+        Schema::Postgres(from) => postgres::steps(statement, from, &made),
+        Schema::Mysql(_) => mysql::steps(statement, &made, options),
+        // One writer at a time whatever is done.
+        Schema::Sqlite(_) => vec![statement.clone()],
+    };
+    spread(plan, ways)
+}
+
+/// Tables that the plan itself makes, as it spells them.
+fn made(plan: &Plan) -> HashSet<String> {
+    let creates = plan.statements.iter().filter_map(|statement| {
+        let is_table = statement.verb == Verb::Create && statement.object.kind == "table";
+        let rest = statement.sql.strip_prefix("CREATE TABLE ")?;
+        is_table.then(|| name(rest).0.to_owned())
+    });
+    creates.collect()
+}
+
+/// Puts the steps of each statement in its place. Each needs the one before, and who needed the statement needs the last.
+fn spread(plan: Plan, steps: impl Fn(&Statement) -> Vec<Statement>) -> Plan {
+    let parts: Vec<Vec<Statement>> = plan.statements.iter().map(steps).collect();
+    let mut ends = Vec::new();
+    let mut total = 0;
+    for part in &parts {
+        total += part.len();
+        ends.push(total - 1);
+    }
+    let mut statements: Vec<Statement> = Vec::new();
+    for (part, before) in parts.into_iter().zip(&plan.statements) {
+        for (index, mut statement) in part.into_iter().enumerate() {
+            statement.needs = match index {
+                0 => before.needs.iter().map(|needed| ends[*needed]).collect(),
+                _ => vec![statements.len() - 1],
+            };
+            statements.push(statement);
+        }
+    }
+    Plan { statements }
+}
+
+/// A name, qualified or not, at the beginning of a text, and what follows its blank.
+fn name(text: &str) -> (&str, &str) {
+    let mut quote = None;
+    let end = text.char_indices().find(|(_, letter)| match quote {
+        Some(open) => {
+            if *letter == open {
+                quote = None;
+            }
+            false
+        }
+        None if matches!(letter, '"' | '`') => {
+            quote = Some(*letter);
+            false
+        }
+        None => letter.is_whitespace() || *letter == '(',
+    });
+    let end = end.map_or(text.len(), |(at, _)| at);
+    (&text[..end], text[end..].trim_start())
+}
+
+/// The table that an `ALTER TABLE` is for, as it is spelled, and the rest.
+fn altered(sql: &str) -> Option<(&str, &str)> {
+    let rest = sql.strip_prefix("ALTER TABLE ")?;
+    Some(name(rest.strip_prefix("ONLY ").unwrap_or(rest)))
+}
+
+/// The table that a statement is for, as the server counts it: without quotes.
+pub fn table_of(sql: &str, dialect: Dialect) -> Option<String> {
+    let table = match altered(sql) {
+        Some((table, _)) => table,
+        None => name(sql.split_once(" ON ").filter(|_| sql.contains("INDEX "))?.1).0,
+    };
+    let quote = match dialect {
+        Dialect::Mysql => '`',
+        _ => '"',
+    };
+    Some(table.replace(quote, ""))
+}
+
+/// Without what a lock or a proof of rows says: those are said anew for each step.
+fn bare(statement: &Statement) -> Vec<Hazard> {
+    let mut hazards = statement.hazards.clone();
+    hazards.retain(|hazard| !matches!(hazard, Hazard::Lock(_) | Hazard::MayFail { .. }));
+    hazards
+}
+
+/// What rows may stand in the way of.
+fn may_fail(statement: &Statement) -> impl Iterator<Item = Hazard> + '_ {
+    let hazards = statement.hazards.iter();
+    hazards
+        .filter(|hazard| matches!(hazard, Hazard::MayFail { .. }))
+        .cloned()
+}
+
+/// The same statement, held back until somebody says that the table may stand still.
+fn offline(statement: &Statement, why: &str) -> Vec<Statement> {
+    let mut statement = statement.clone();
+    statement.hazards.push(Hazard::Offline(why.to_owned()));
+    vec![statement]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_end_where_their_quotes_do() {
+        assert_eq!(name("\"a b\".c ADD x"), ("\"a b\".c", "ADD x"));
+        assert_eq!(name("`t`(a)"), ("`t`", "(a)"));
+        assert_eq!(name("t"), ("t", ""));
+    }
+
+    #[test]
+    fn the_table_of_a_statement_is_found() {
+        let of = |sql| table_of(sql, Dialect::Postgres);
+        assert_eq!(of("ALTER TABLE \"t\" ADD a int").unwrap(), "t");
+        assert_eq!(of("CREATE INDEX i ON s.t (a)").unwrap(), "s.t");
+        assert_eq!(of("DROP VIEW v"), None);
+    }
+}
