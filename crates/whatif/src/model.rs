@@ -178,6 +178,7 @@ impl Model {
         let sums = calibrate::Sums {
             on_core: sample::on_core_overall(breakdown),
             others: costs::others(recording),
+            ours: costs::ours(recording),
             off_gvl: costs::off_gvl(breakdown),
         };
         calibrate::fit(&mut model, &sums);

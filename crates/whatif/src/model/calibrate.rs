@@ -46,8 +46,9 @@ enum Unknown {
 pub(super) struct Sums {
     /// Share of running time that was on a core.
     pub(super) on_core: f64,
-    /// How many cores other programs were on.
+    /// How many cores other programs were on, and how many the app, its database and the generator were on.
     pub(super) others: f64,
+    pub(super) ours: f64,
     /// CPU that a request took off the GVL, nanoseconds; `None` where no request's CPU was read.
     pub(super) off_gvl: Option<f64>,
 }
@@ -59,7 +60,7 @@ pub(super) fn fit(model: &mut Model, sums: &Sums) {
     let foreign_max = FOREIGN_MAX * f64::from(model.recorded.cores);
     // They were on a core for the same share of the time in which they would have run.
     model.recorded.costs.foreign = (sums.others / on_core.max(1.0 - STOLEN_MAX)).min(foreign_max);
-    fit_stolen(model, on_core);
+    fit_stolen(model, on_core, sums.ours);
     for _ in 0..SQL_ROUNDS {
         fit_sql(model, sql_mean);
     }
@@ -170,12 +171,14 @@ fn halved(most: f64, mut holds: impl FnMut(f64) -> bool) -> (f64, f64) {
 }
 
 /// Finds how much of the cores was stolen: what ran had one for that share of its time only, and neither our own
-/// jobs, which are in the replay, nor other programs explain it.
-fn fit_stolen(model: &mut Model, on_core: f64) {
+/// jobs, which are in the replay, nor other programs explain it. Time in which the app, its database and the generator were on a core was not stolen.
+fn fit_stolen(model: &mut Model, on_core: f64, ours: f64) {
     if replay(model).on_core <= on_core + ON_CORE_ERROR {
         return;
     }
-    let (stolen, _) = halved(STOLEN_MAX, |stolen| {
+    let unused = 1.0 - ours / f64::from(model.recorded.cores);
+    let most = unused.clamp(0.0, STOLEN_MAX);
+    let (stolen, _) = halved(most, |stolen| {
         model.recorded.costs.stolen = stolen;
         replay(model).on_core > on_core
     });

@@ -40,6 +40,18 @@ impl<'a> Ends<'a> {
         })
     }
 
+    /// Cores that ran something, by the host's count.
+    fn busy(&self) -> f64 {
+        let busy = self.last.cpu_busy - self.first.cpu_busy;
+        busy.0 as f64 / self.passed.0 as f64
+    }
+
+    /// Cores that the app, its database and the generator were on, by their own counts.
+    fn ours(&self) -> f64 {
+        let ours: f64 = OURS.iter().map(|role| self.cpu(*role)).sum();
+        ours / self.passed.0 as f64
+    }
+
     /// CPU of the processes of that role in between, nanoseconds.
     fn cpu(&self, role: ProcessRole) -> f64 {
         self.cpu_of(|process| process.role == role)
@@ -73,19 +85,21 @@ fn cpu(recording: &Recording, answered: u64) -> Option<Cpu> {
     })
 }
 
+const OURS: [ProcessRole; 3] = [
+    ProcessRole::App,
+    ProcessRole::Database,
+    ProcessRole::Generator,
+];
+
 /// Cores that programs other than the app, its database and the generator were on, mean over the run; 0 where the
 /// samples do not tell.
 pub(super) fn others(recording: &Recording) -> f64 {
-    const OURS: [ProcessRole; 3] = [
-        ProcessRole::App,
-        ProcessRole::Database,
-        ProcessRole::Generator,
-    ];
-    Ends::of(recording).map_or(0.0, |ends| {
-        let busy = (ends.last.cpu_busy - ends.first.cpu_busy).0 as f64;
-        let ours: f64 = OURS.iter().map(|role| ends.cpu(*role)).sum();
-        ((busy - ours) / ends.passed.0 as f64).max(0.0)
-    })
+    Ends::of(recording).map_or(0.0, |ends| (ends.busy() - ends.ours()).max(0.0))
+}
+
+/// Cores that the app, its database and the generator were on, mean over the run; 0 where the samples do not tell.
+pub(super) fn ours(recording: &Recording) -> f64 {
+    Ends::of(recording).map_or(0.0, |ends| ends.ours())
 }
 
 /// What the server does around the handler, and how much of SQL is CPU on these cores.

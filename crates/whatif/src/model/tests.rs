@@ -440,6 +440,18 @@ fn native_code_is_told_from_waits_by_the_threads_clock() {
     near("waits", means.wait, SQL as f64, 0.01);
 }
 
+/// What ran with the GVL missed its core for half of its time, because native code of other threads was on all cores.
+#[test]
+fn cores_that_run_native_code_are_not_stolen() {
+    let mut recording = half_on_core();
+    computing(&mut recording);
+    for (second, sample) in (0u64..).zip(&mut recording.host) {
+        sample.processes[0].cpu = Nanos(39 * second * SECOND / 10);
+    }
+    let costs = model(&recording).unwrap().recorded.costs;
+    assert!(costs.stolen < 0.05, "{costs:?}");
+}
+
 /// With cores to spare, what is no CPU of such a stretch is a wait.
 #[test]
 fn native_code_may_wait_for_something_too() {
