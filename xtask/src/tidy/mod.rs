@@ -2,6 +2,7 @@
 
 mod arrows;
 mod commits;
+mod language;
 mod names;
 mod shape;
 
@@ -43,6 +44,7 @@ pub(crate) fn task() -> Outcome<()> {
         .collect();
     wrong.extend(arrows::unknown_arrows(&files));
     wrong.extend(commits::unclear()?);
+    wrong.extend(language::unclear(&files));
     wrong.extend(crate::web::stale(&files));
     wrong.extend(names::unused_dependencies(text_of("Cargo.toml"), &members));
     if wrong.is_empty() {
