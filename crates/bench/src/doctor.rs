@@ -22,6 +22,9 @@ use plants::{Events, Plant, Side};
 /// How far doctor's figure may be from compare's.
 const NEAR: f64 = 0.2;
 
+/// The row that is MySQLTuner's.
+const TUNER: &str = "mysqltuner";
+
 /// Where everything is.
 pub(crate) struct Bench {
     hakaru: PathBuf,
@@ -49,26 +52,27 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
         folder: tempfile::tempdir()?,
         blocks: value(arguments, "blocks", 5)?,
     };
-    let wanted: Vec<String> = list(arguments, "on", "")?;
+    let wanted = wanted(arguments)?;
+    let is_wanted = |name: &str| wanted.is_empty() || wanted.iter().any(|one| one == name);
     let mut held = true;
-    for (name, plant) in plants::ALL {
-        let is_wanted = wanted.iter().any(|one| one == name);
-        if !is_wanted && wanted.iter().any(|one| !one.is_empty()) {
-            continue;
-        }
-        let row = plant(&bench).and_then(|plant| bench.row(name, &plant));
-        held &= match row {
-            Ok(row) => row.say(),
+    for (name, plant) in plants::ALL.into_iter().filter(|(name, _)| is_wanted(name)) {
+        let plant = match plant(&bench) {
+            Ok(plant) => plant,
             Err(why) => {
                 println!("{name:16} could not be made here: {why}");
-                true
+                continue;
             }
         };
+        // A fault that stands and is not found, or not measured, is no row that held.
+        held &= bench.row(name, &plant).map_or_else(
+            |why| {
+                println!("{name:16} failed: {why}");
+                false
+            },
+            |row| row.say(),
+        );
     }
-    if wanted
-        .iter()
-        .all(|one| one.is_empty() || one == "mysqltuner")
-    {
+    if is_wanted(TUNER) {
         held &= bench.tuner()?;
     }
     println!();
@@ -76,6 +80,22 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
         println!("{name:16} could not be made here: {why}");
     }
     Ok(held)
+}
+
+/// The rows that `--only` names, all when it is not there.
+fn wanted(arguments: &[String]) -> Result<Vec<String>, Box<dyn Error>> {
+    let mut wanted: Vec<String> = list(arguments, "only", "")?;
+    wanted.retain(|name| !name.is_empty());
+    let names: Vec<&str> = plants::ALL.iter().map(|(name, _)| *name).collect();
+    let is_known = |name: &str| name == TUNER || names.contains(&name);
+    match wanted.iter().find(|name| !is_known(name)) {
+        Some(name) => Err(format!(
+            "--only {name}: no such row; there are {}, {TUNER}",
+            names.join(", ")
+        )
+        .into()),
+        None => Ok(wanted),
+    }
 }
 
 impl Row {
@@ -272,4 +292,27 @@ fn factor(finding: &Value) -> Option<f64> {
         .as_f64()
         .map(|share| 1.0 / (1.0 - share));
     finding["cost"]["factor"]["median"].as_f64().or(share)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wanted;
+
+    #[test]
+    fn rows_are_chosen_by_name_and_an_unknown_one_is_refused() {
+        let of = |line: &str| {
+            let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            wanted(&words).map_err(|why| why.to_string())
+        };
+        assert_eq!(of("--blocks 3"), Ok(vec![]));
+        assert_eq!(
+            of("--only pool,mysqltuner"),
+            Ok(vec!["pool".to_owned(), "mysqltuner".to_owned()])
+        );
+        let refused = of("--only poll").expect_err("no such row");
+        assert!(
+            refused.contains("poll") && refused.contains("journal"),
+            "{refused}"
+        );
+    }
 }

@@ -276,9 +276,36 @@ pub struct Database {
     pub round_trip_ns: Option<f64>,
     /// Whether it runs on this machine.
     pub is_local: bool,
+    /// Costs of the disk that holds its data, where that is another than the app's: nothing in it where only the server may use it.
+    pub disk: Option<DiskCosts>,
+}
+
+/// What one disk costs, nanoseconds each; `None` is not measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DiskCosts {
+    /// As [`Measures::sync_ns`].
+    pub sync_ns: Option<f64>,
+    /// As [`Measures::append_sync_ns`].
+    pub append_sync_ns: Option<f64>,
+    /// As [`Measures::page_read_ns`].
+    pub page_read_ns: Option<f64>,
 }
 
 impl Database {
+    /// What the disk of its data costs; nothing is known of a server on another machine.
+    pub fn disk_costs(&self, measures: &Measures) -> DiskCosts {
+        match self.disk {
+            _ if !self.is_local => DiskCosts::default(),
+            Some(costs) => costs,
+            None => DiskCosts {
+                sync_ns: measures.sync_ns,
+                append_sync_ns: measures.append_sync_ns,
+                page_read_ns: measures.page_read_ns,
+            },
+        }
+    }
+
     /// A value as a number.
     pub fn number(&self, name: &str) -> Option<f64> {
         self.values.get(name)?.trim().parse().ok()
@@ -356,13 +383,13 @@ pub struct Measures {
     pub sync_max_ns: Option<f64>,
     /// `fdatasync` of 4 KB added at the end of a file, as a binary log grows; likewise.
     pub append_sync_ns: Option<f64>,
-    /// Reading 16 KB at random from the disk itself, past the kernel's cache; the median.
+    /// Reading 16 KB at random from the disk itself, past the kernel's cache; the mean without the longest.
     pub page_read_ns: Option<f64>,
-    /// Reading 8 KB at random from the kernel's cache; the median.
+    /// Reading 8 KB at random from the kernel's cache; likewise.
     pub cached_read_ns: Option<f64>,
-    /// A commit of SQLite with a rollback journal and `synchronous = FULL`; the median.
+    /// A commit of SQLite with a rollback journal and `synchronous = FULL`; likewise.
     pub sqlite_rollback_ns: Option<f64>,
-    /// A commit of SQLite with a write-ahead log and `synchronous = NORMAL`; the median.
+    /// A commit of SQLite with a write-ahead log and `synchronous = NORMAL`; likewise.
     pub sqlite_wal_ns: Option<f64>,
     /// Reading memory one after the other.
     pub bandwidth_bytes_per_s: Option<f64>,

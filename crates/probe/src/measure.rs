@@ -4,6 +4,7 @@ mod interpreter;
 mod io;
 mod memory;
 mod noise;
+mod place;
 mod reads;
 mod speculation;
 mod sqlite;
@@ -42,6 +43,13 @@ pub fn measure(wanted: &Wanted, snapshot: &mut Snapshot) {
     if wanted.has(Area::Disk) || wanted.has(Area::Database) {
         disk(&wanted.folder, &mut measures, unseen);
         reads(&wanted.folder, &mut measures, unseen);
+    }
+    for database in &mut snapshot.databases {
+        let known = place::disk(database, &wanted.folder);
+        database.disk = known.costs;
+        if let Some(why) = known.unseen {
+            push(unseen, "cost of the disk of the database", why);
+        }
     }
     let kinds = snapshot.databases.iter().map(|database| database.kind);
     if kinds.into_iter().any(|kind| kind == DatabaseKind::Sqlite) {
@@ -151,4 +159,25 @@ fn push(unseen: &mut Vec<Unseen>, what: &str, why: String) {
         what: what.to_owned(),
         why,
     });
+}
+
+/// The mean without the longest. What many of them cost together is their mean, and the times of a disk have a long tail that a median
+/// does not show: one with a quota of writes is fast for some and stands still for the next. A single hiccup says little.
+fn usual(times: &[f64]) -> f64 {
+    let longest = times.iter().copied().fold(0.0, f64::max);
+    let rest = times.len().saturating_sub(1).max(1);
+    (times.iter().sum::<f64>() - longest) / rest as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::usual;
+
+    #[test]
+    fn a_long_tail_counts_and_a_single_hiccup_does_not() {
+        let tail = [1.0, 1.0, 1.0, 9.0, 9.0];
+        assert_eq!(usual(&tail), 3.0);
+        assert_eq!(usual(&[1.0, 1.0, 1.0, 500.0]), 1.0);
+        assert_eq!(usual(&[]), 0.0);
+    }
 }

@@ -14,18 +14,33 @@ const MARIADB_HEALTHY: [&str; 2] = ["--innodb-buffer-pool-size=256M", "--sync-bi
 const POSTGRES_PLANTED: [&str; 3] = ["fsync=on", "shared_buffers=1MB", "random_page_cost=4"];
 const POSTGRES_HEALTHY: [&str; 3] = ["fsync=on", "shared_buffers=256MB", "random_page_cost=1.1"];
 
+/// Rows that need the servers of a kind.
+const ON_MARIADB: [&str; 3] = ["pool", "binlog", "mysqltuner"];
+const ON_POSTGRES: [&str; 2] = ["shared-buffers", "page-cost"];
+
+/// Whether `--only` names one of the rows, or is not there.
+fn asked(arguments: &[String], rows: &[&str]) -> bool {
+    let mut after = arguments.iter().skip_while(|word| *word != "--only");
+    let only = after.nth(1);
+    only.is_none_or(|only| only.split(',').any(|one| rows.contains(&one)))
+}
+
+/// `--only ROW[,ROW]` makes those rows alone, with their servers.
 pub(super) fn run_bench(arguments: &[String]) -> Outcome<()> {
-    let mariadb = |own: &[&str]| servers::mariadb_with(&[&MARIADB[..], own].concat());
-    let planted = mariadb(&MARIADB_PLANTED)?;
-    let healthy = mariadb(&MARIADB_HEALTHY)?;
-    let planted_postgres = servers::postgres_with(&POSTGRES_PLANTED)?;
-    let healthy_postgres = servers::postgres_with(&POSTGRES_HEALTHY)?;
-    let addresses = [
-        ("HAKARU_BENCH_MARIADB_PLANTED", planted.url.as_str()),
-        ("HAKARU_BENCH_MARIADB_HEALTHY", &healthy.url),
-        ("HAKARU_BENCH_POSTGRES_PLANTED", &planted_postgres.url),
-        ("HAKARU_BENCH_POSTGRES_HEALTHY", &healthy_postgres.url),
-    ];
+    let mut servers = Vec::new();
+    if asked(arguments, &ON_MARIADB) {
+        for (name, own) in [("PLANTED", MARIADB_PLANTED), ("HEALTHY", MARIADB_HEALTHY)] {
+            let server = servers::mariadb_with(&[&MARIADB[..], &own].concat())?;
+            servers.push((format!("HAKARU_BENCH_MARIADB_{name}"), server));
+        }
+    }
+    if asked(arguments, &ON_POSTGRES) {
+        for (name, own) in [("PLANTED", POSTGRES_PLANTED), ("HEALTHY", POSTGRES_HEALTHY)] {
+            let server = servers::postgres_with(&own)?;
+            servers.push((format!("HAKARU_BENCH_POSTGRES_{name}"), server));
+        }
+    }
+    let addresses = servers.iter().map(|(name, server)| (name, &server.url));
     // What is measured is the app; the probes are optimised in a build for development too, as tests use it.
     run(&mut cargo(&["build", "--quiet", "--package", "hakaru"]))?;
     let mut bench = cargo(&[
@@ -41,4 +56,21 @@ pub(super) fn run_bench(arguments: &[String]) -> Outcome<()> {
         .args(arguments)
         .env("HAKARU_BENCH_PROGRAM", program)
         .envs(addresses))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn servers_are_started_for_the_rows_that_need_them() {
+        let asked = |line: &str| {
+            let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            (asked(&words, &ON_MARIADB), asked(&words, &ON_POSTGRES))
+        };
+        assert_eq!(asked("--blocks 3"), (true, true));
+        assert_eq!(asked("--only quota"), (false, false));
+        assert_eq!(asked("--only page-cost,quota"), (false, true));
+        assert_eq!(asked("--only mysqltuner"), (true, false));
+    }
 }

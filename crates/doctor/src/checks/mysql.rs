@@ -275,7 +275,7 @@ fn buffer_pool(db: &Database, s: &Snapshot) -> Option<Found> {
         set(db, "innodb_buffer_pool_size", megabytes * 1048576.0),
         set(db, "innodb_buffer_pool_size", size),
     );
-    Some(match s.measures.page_read_ns.filter(|_| db.is_local) {
+    Some(match db.disk_costs(&s.measures).page_read_ns {
         Some(ns) => found.cost(Cost::Each {
             ns,
             event: phrase!("page that is not in the pool"),
@@ -318,7 +318,8 @@ fn redo_log(db: &Database, _: &Snapshot) -> Option<Found> {
 fn commit_syncs(db: &Database, s: &Snapshot) -> Option<Found> {
     let redo = db.number("innodb_flush_log_at_trx_commit")?;
     let binary = db.is_on("log_bin")? && db.number("sync_binlog")? == 1.0;
-    let sync = s.measures.sync_ns.filter(|_| db.is_local);
+    let disk = db.disk_costs(&s.measures);
+    let sync = disk.sync_ns;
     (redo == 1.0 && binary).then(|| {
         // Where a sync costs nothing that users notice, this is only worth knowing.
         let level = match sync {
@@ -331,7 +332,7 @@ fn commit_syncs(db: &Database, s: &Snapshot) -> Option<Found> {
         match sync {
             // What the change saves: the binary log's part.
             Some(ns) => found.cost(Cost::Each {
-                ns: s.measures.append_sync_ns.unwrap_or(ns),
+                ns: disk.append_sync_ns.unwrap_or(ns),
                 event: phrase!("commit"),
             }),
             None => found,

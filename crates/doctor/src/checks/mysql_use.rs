@@ -97,7 +97,7 @@ pub(super) const CHECKS: &[Check] = &[
             let capacity = db
                 .number("innodb_io_capacity")
                 .filter(|capacity| *capacity <= 200.0)?;
-            let sync = s.measures.sync_ns.filter(|ns| db.is_local && *ns < 1e6)?;
+            let sync = db.disk_costs(&s.measures).sync_ns.filter(|ns| *ns < 1e6)?;
             let written = db.number("Innodb_buffer_pool_pages_flushed")?
                 / uptime(db).filter(|_| is_old_enough(db))?;
             (written > 0.5 * capacity).then(|| {

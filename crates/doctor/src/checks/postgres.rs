@@ -114,7 +114,7 @@ pub(super) const CHECKS: &[Check] = &[
         source: "pgtune (1.1 on SSD); https://www.postgresql.org/docs/current/runtime-config-query.html",
         look: Look::Databases(POSTGRES, |db, s| {
             let cost = db.number("random_page_cost").filter(|cost| *cost >= 3.0)?;
-            let fast = s.measures.sync_ns.filter(|ns| db.is_local && *ns < 2e6)?;
+            let fast = db.disk_costs(&s.measures).sync_ns.filter(|ns| *ns < 2e6)?;
             // A database that is in memory as a whole has few such choices.
             let level = if db.number("(data bytes)")? > 256.0 * 1048576.0 {
                 Level::Medium
@@ -208,10 +208,8 @@ pub(super) const CHECKS: &[Check] = &[
         source: "https://www.postgresql.org/docs/current/wal-async-commit.html",
         look: Look::Databases(POSTGRES, |db, s| {
             let waits = db.word("synchronous_commit")? != "off" && db.is_on("fsync")?;
-            let ns = s
-                .measures
-                .sync_ns
-                .filter(|ns| db.is_local && waits && *ns > 2e6)?;
+            let disk = db.disk_costs(&s.measures);
+            let ns = disk.sync_ns.filter(|ns| waits && *ns > 2e6)?;
             let level = if ns > 1e7 { Level::Medium } else { Level::Low };
             Some(
                 Found::new(level, "synchronous_commit = on")

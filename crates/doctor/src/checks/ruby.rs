@@ -13,7 +13,7 @@ pub(super) const CHECKS: &[Check] = &[
         area: Area::Ruby,
         title: phrase!("this Ruby gets no fixes any more"),
         why: phrase!("later versions are faster too: YJIT since 3.3 is worth 15 to 25 % on Rails"),
-        source: "https://www.ruby-lang.org/en/downloads/branches/ (3.2 ended 2026-03)",
+        source: "https://www.ruby-lang.org/en/downloads/branches/ (3.2 ended 2026-04-01)",
         look: Look::Whole(|s| {
             const OLDEST: (u32, u32) = (3, 3);
             let ruby = s.ruby.as_ref()?;

@@ -16,37 +16,18 @@ pub(super) const CHECKS: &[Check] = &[
         why: phrase!(
             "faults that were found since stay, and with them the slowness that was mended"
         ),
-        source: "https://www.postgresql.org/support/versioning/ (14 ended 2026-11-12) https://mariadb.org/about/#maintenance-policy https://endoflife.date/mysql (8.0 ended 2026-04)",
+        source: "https://www.postgresql.org/support/versioning/ (14 ended 2026-11-12) https://mariadb.org/about/#maintenance-policy (10.6 ended 2026-07-06, 12.2 2026-05-13) https://endoflife.date/mysql (8.0 ended 2026-04-30, 9.6 2026-04-21)",
         look: Look::Databases(&[Mysql, Mariadb, Postgres], |db, _| {
-            let oldest = match db.kind {
-                Mysql => (8, 4),
-                Mariadb => (10, 11),
-                _ => (15, 0),
-            };
-            // Between its long-term versions MariaDB has ones that end after a quarter or half of a year.
-            const SHORT: [(u32, u32); 9] = [
-                (11, 0),
-                (11, 1),
-                (11, 2),
-                (11, 3),
-                (11, 5),
-                (11, 6),
-                (11, 7),
-                (12, 0),
-                (12, 1),
-            ];
-            let is_short = db.kind == Mariadb && SHORT.contains(&db.release());
-            (is_short || db.release() < oldest && db.release().0 > 0).then(|| {
+            let next = maintained(db)?;
+            let version = format!("{}.{}", next.0, next.1);
+            Some(
                 Found::new(Level::Low, text!("version {version}", version = db.version))
                     .change(
-                        text!(
-                            "version {version} or later, after a dump",
-                            version = format!("{}.{}", oldest.0, oldest.1)
-                        ),
+                        text!("version {version} or later, after a dump", version),
                         phrase!("restore the dump into the old version"),
                     )
-                    .needs(Needs::Restart)
-            })
+                    .needs(Needs::Restart),
+            )
         }),
     },
     Check {
@@ -259,6 +240,21 @@ pub(super) const CHECKS: &[Check] = &[
         }),
     },
 ];
+
+/// The lowest version with fixes that a server without them should be brought to; `None` while it gets them.
+///
+/// Both makers end the versions between two long-term ones when the next one comes. Versions later than those known here pass.
+fn maintained(db: &Database) -> Option<(u32, u32)> {
+    let long_term: &[(u32, u32)] = match db.kind {
+        Mysql => &[(8, 4), (9, 7)],
+        Mariadb => &[(10, 11), (11, 4), (11, 8), (12, 3)],
+        _ => &[(15, 0)],
+    };
+    let has = db.release();
+    let is_known = has.0 > 0 && !long_term.contains(&has);
+    let next = long_term.iter().find(|version| has < **version);
+    next.copied().filter(|_| is_known)
+}
 
 /// Counters of a shorter time are those of the start.
 const ENOUGH_S: f64 = 600.0;

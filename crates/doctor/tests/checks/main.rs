@@ -81,6 +81,68 @@ fn each_finding_says_what_to_do_and_each_check_its_source() {
 }
 
 #[test]
+fn a_server_between_two_long_term_versions_is_sent_to_the_next() {
+    use doctor::snapshot::DatabaseKind::{Mariadb, Mysql, Postgres};
+    let check = |kind, version: &str, next: Option<&str>| {
+        let mut snapshot = healthy::snapshot();
+        let database = snapshot.databases.iter_mut().find(|db| db.kind == kind);
+        database.expect("one of that kind").version = version.to_owned();
+        let verdicts = diagnose(&snapshot, &[]);
+        let found = verdicts
+            .iter()
+            .find(|verdict| verdict.check.id == "database.end-of-life");
+        let change = found.map(|verdict| verdict.found.change[0].to_string());
+        let wanted = next.map(|next| format!("version {next} or later, after a dump"));
+        assert_eq!(change, wanted, "{version}");
+    };
+    check(Mysql, "8.0.40", Some("8.4"));
+    check(Mysql, "8.4.9", None);
+    check(Mysql, "9.6.1", Some("9.7"));
+    check(Mysql, "9.7.0", None);
+    check(Mysql, "26.7.0", None);
+    check(Mariadb, "10.6.24-MariaDB", Some("10.11"));
+    check(Mariadb, "11.6.2-MariaDB", Some("11.8"));
+    check(Mariadb, "11.8.6-MariaDB", None);
+    check(Mariadb, "12.2.2-MariaDB", Some("12.3"));
+    check(Mariadb, "13.0.1-MariaDB", None);
+    check(Postgres, "14.20", Some("15.0"));
+    check(Postgres, "15.4", None);
+    check(Mysql, "", None);
+}
+
+#[test]
+fn a_server_on_another_disk_has_that_disks_costs() {
+    use doctor::snapshot::{DatabaseKind::Mysql, DiskCosts};
+    let cost = |disk: Option<DiskCosts>, is_local: bool| {
+        let mut snapshot = healthy::snapshot();
+        snapshot.measures.append_sync_ns = Some(1e6);
+        let database = snapshot.databases.iter_mut().find(|db| db.kind == Mysql);
+        let database = database.expect("a MySQL");
+        database
+            .values
+            .insert("log_bin".to_owned(), "ON".to_owned());
+        (database.disk, database.is_local) = (disk, is_local);
+        let verdicts = diagnose(&snapshot, &[]);
+        let mut found = verdicts
+            .iter()
+            .filter(|verdict| verdict.check.id == "mysql.commit-syncs");
+        match found.next().expect("it").found.cost {
+            doctor::check::Cost::Each { ns, .. } => Some(ns),
+            _ => None,
+        }
+    };
+    assert_eq!(cost(None, true), Some(1e6));
+    assert_eq!(cost(None, false), None);
+    assert_eq!(cost(Some(DiskCosts::default()), true), None);
+    let slow = DiskCosts {
+        sync_ns: Some(2e6),
+        append_sync_ns: Some(3e6),
+        page_read_ns: None,
+    };
+    assert_eq!(cost(Some(slow), true), Some(3e6));
+}
+
+#[test]
 fn a_document_is_read_back() {
     let snapshot = healthy::snapshot();
     let text = doctor::v1::Document::new(&snapshot, &[], 0.5)

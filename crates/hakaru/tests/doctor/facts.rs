@@ -143,6 +143,32 @@ fn every_question_to_a_server_is_answered() {
     }
 }
 
+/// The servers of the tests keep their data on a disk; the app's folder is in memory.
+#[test]
+fn the_disk_of_a_server_is_measured_where_it_is_not_the_apps() {
+    let folder = tempfile::tempdir_in("/dev/shm").expect("a folder in memory");
+    for variable in [
+        "HAKARU_TEST_MARIADB_URL",
+        "HAKARU_TEST_MYSQL_URL",
+        "HAKARU_TEST_POSTGRES_URL",
+    ] {
+        let url = std::env::var(variable)
+            .unwrap_or_else(|_| panic!("{variable} is not set; run with cargo xtask with-servers"));
+        let mut command = program();
+        command
+            .args(["doctor", "--json", "--only", "database", "--database", &url])
+            .current_dir(folder.path());
+        let document = document(&mut command);
+        let disk = &document["snapshot"]["databases"][0]["disk"];
+        let sync = disk["sync_ns"].as_f64();
+        assert!(
+            sync.is_some_and(|ns| ns > 0.0),
+            "{variable}: {disk} {}",
+            document["unseen"]
+        );
+    }
+}
+
 #[test]
 fn pages_fit_the_terminal_in_both_languages_and_list_every_check() {
     let folder = tempfile::tempdir().expect("a folder");

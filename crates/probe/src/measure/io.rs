@@ -7,6 +7,8 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use super::usual;
+
 /// For an end that does not answer.
 const DEADLINE: Duration = Duration::from_secs(2);
 
@@ -102,7 +104,7 @@ fn round_trips(mut trip: impl FnMut() -> io::Result<()>) -> io::Result<f64> {
     Ok(stats::median(&times).unwrap_or_default())
 }
 
-/// `fdatasync` of 4 KB that are written over, in a file without a name in the folder: the median and the longest.
+/// `fdatasync` of 4 KB that are written over, in a file without a name in the folder: the usual time and the longest.
 pub(super) fn sync(folder: &Path) -> io::Result<(f64, f64)> {
     const TIMES: usize = 40;
     const PAGE: usize = 4096;
@@ -141,12 +143,4 @@ pub(super) fn append_sync(folder: &Path) -> io::Result<f64> {
         }
     }
     Ok(usual(&times))
-}
-
-/// The mean without the longest: a disk with a quota of writes is fast for some and stands still for the next, which a median
-/// does not show, while a single hiccup says little.
-fn usual(times: &[f64]) -> f64 {
-    let longest = times.iter().copied().fold(0.0, f64::max);
-    let rest = times.len().saturating_sub(1).max(1);
-    (times.iter().sum::<f64>() - longest) / rest as f64
 }

@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::OFlags;
 
+use super::usual;
+
 /// Larger than what a disk reads ahead, small enough to be written in a moment.
 const BYTES: usize = 16 << 20;
 /// A page of InnoDB and of PostgreSQL.
@@ -33,19 +35,19 @@ impl File {
         Ok(File(file))
     }
 
-    /// Nanoseconds for 8 KB from the cache, the median.
+    /// Nanoseconds for 8 KB from the cache.
     pub(super) fn cached(&self) -> io::Result<f64> {
-        self.median(CACHED)
+        self.usual(CACHED)
     }
 
-    /// Nanoseconds for 16 KB from the disk, the median.
+    /// Nanoseconds for 16 KB from the disk.
     pub(super) fn uncached(&self) -> io::Result<f64> {
         let flags = rustix::fs::fcntl_getfl(&self.0)?;
         rustix::fs::fcntl_setfl(&self.0, flags | OFlags::DIRECT)?;
-        self.median(UNCACHED)
+        self.usual(UNCACHED)
     }
 
-    fn median(&self, bytes: usize) -> io::Result<f64> {
+    fn usual(&self, bytes: usize) -> io::Result<f64> {
         let mut memory = vec![0; bytes + ALIGNED];
         let start = memory.as_ptr().align_offset(ALIGNED);
         let page = &mut memory[start..start + bytes];
@@ -62,6 +64,6 @@ impl File {
                 break;
             }
         }
-        Ok(stats::median(&times).unwrap_or_default())
+        Ok(usual(&times))
     }
 }

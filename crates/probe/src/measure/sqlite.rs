@@ -5,10 +5,12 @@ use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
+use super::usual;
+
 const TIMES: i64 = 20;
 const DEADLINE: Duration = Duration::from_secs(1);
 
-/// Nanoseconds of a commit with a rollback journal and with a write-ahead log, the medians.
+/// Nanoseconds of a commit with a rollback journal and with a write-ahead log, the usual times.
 pub(super) fn commits(folder: &Path) -> Result<(f64, f64), String> {
     let scratch = tempfile::Builder::new()
         .prefix(".hakaru-doctor-")
@@ -38,5 +40,5 @@ fn commit(file: &Path, journal: &str, synchronous: &str) -> rusqlite::Result<f64
             break;
         }
     }
-    Ok(stats::median(&times).unwrap_or_default())
+    Ok(usual(&times))
 }

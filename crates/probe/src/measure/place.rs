@@ -1,0 +1,92 @@
+//! What the disk of a server's data costs, where that is another than the app's.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use doctor::snapshot::{Database, DatabaseKind, DiskCosts};
+
+use super::{io, reads};
+
+/// Programs that go to the folder of their data when they start.
+const SERVERS: [&str; 3] = ["mariadbd", "mysqld", "postgres"];
+
+/// What is known of the disk of a database.
+pub(super) struct Known {
+    /// Costs of another disk than the app's; `None` where it is the same or nothing shows it.
+    pub(super) costs: Option<DiskCosts>,
+    /// What could not be found out, and why.
+    pub(super) unseen: Option<String>,
+}
+
+/// Compares the disk of a database with that of the app's folder, and measures it where it is another.
+pub(super) fn disk(database: &Database, folder: &Path) -> Known {
+    let same = |unseen| Known {
+        costs: None,
+        unseen,
+    };
+    if !database.is_local || database.kind == DatabaseKind::Sqlite {
+        return same(None);
+    }
+    let setting = match database.kind {
+        DatabaseKind::Postgres => "data_directory",
+        _ => "datadir",
+    };
+    let Some(said) = database.values.get(setting) else {
+        let why = format!("{setting}: permission denied; the disk of the app's folder is measured");
+        return same(Some(why));
+    };
+    let said = Path::new(said);
+    let Some(data) = of_process(said).or_else(|| said.exists().then(|| said.to_owned())) else {
+        let place = said.display();
+        let why = format!("{place}: it is not there; the disk of the app's folder is measured");
+        return same(Some(why));
+    };
+    let device = |path: &Path| fs::metadata(path).map(|data| data.dev()).ok();
+    if device(&data) == device(folder) {
+        return same(None);
+    }
+    match measured(&data) {
+        Ok(costs) => Known {
+            costs: Some(costs),
+            unseen: None,
+        },
+        Err(error) => Known {
+            costs: Some(DiskCosts::default()),
+            unseen: Some(format!(
+                "{}: {}; it is on another disk than the app",
+                said.display(),
+                crate::collect::reason(&error)
+            )),
+        },
+    }
+}
+
+/// The folder as this process reaches it: a server may have another root.
+fn of_process(said: &Path) -> Option<PathBuf> {
+    let entries = fs::read_dir("/proc").ok()?.flatten();
+    let mut processes = entries.map(|entry| entry.path()).filter(|process| {
+        fs::read_to_string(process.join("comm")).is_ok_and(|name| SERVERS.contains(&name.trim()))
+    });
+    processes.find_map(|process| {
+        let inside = said.strip_prefix("/").ok()?;
+        let data = process.join("root").join(inside);
+        let (named, stands) = (
+            fs::metadata(&data).ok()?,
+            fs::metadata(process.join("cwd")).ok()?,
+        );
+        let is_same = (named.dev(), named.ino()) == (stands.dev(), stands.ino());
+        is_same.then_some(data)
+    })
+}
+
+fn measured(data: &Path) -> std::io::Result<DiskCosts> {
+    let (sync, _) = io::sync(data)?;
+    // Where a file system has no reads past its cache, the rest holds all the same.
+    let read = reads::File::make(data).and_then(|file| file.uncached());
+    Ok(DiskCosts {
+        sync_ns: Some(sync),
+        append_sync_ns: io::append_sync(data).ok(),
+        page_read_ns: read.ok(),
+    })
+}
