@@ -85,7 +85,7 @@ fn wanted_file(path: &str, what: &str, unseen: &mut Vec<Unseen>) -> Option<Strin
 }
 
 /// An error without its number; the two usual ones in words that the catalogue of names knows.
-pub(crate) fn reason(error: &std::io::Error) -> String {
+fn reason(error: &std::io::Error) -> String {
     match error.kind() {
         std::io::ErrorKind::NotFound => return "it is not there".to_owned(),
         std::io::ErrorKind::PermissionDenied => return "permission denied".to_owned(),

@@ -51,13 +51,16 @@ pub(super) fn disk(database: &Database, folder: &Path) -> Known {
             costs: Some(costs),
             unseen: None,
         },
-        Err(error) => Known {
+        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => Known {
             costs: Some(DiskCosts::default()),
             unseen: Some(format!(
-                "{}: {}; it is on another disk than the app",
-                said.display(),
-                crate::collect::reason(&error)
+                "{}: permission denied; it is on another disk than the app",
+                said.display()
             )),
+        },
+        Err(error) => Known {
+            costs: Some(DiskCosts::default()),
+            unseen: Some(format!("{}: {error}", said.display())),
         },
     }
 }
