@@ -71,7 +71,8 @@ fn plan(view: &View<'_>) -> v1::Plan {
             Pace::Constant { per_second } => per_second.to_string(),
             Pace::Scheduled(schedule) => schedule.to_string(),
         },
-        connections: plan.connections,
+        connections: plan.sockets(),
+        streams: Some(plan.streams).filter(|streams| *streams > 0),
         level_up: plan.level_up.map(|level| v1::LevelUp {
             users: level.users,
             max: level.users_max,

@@ -60,7 +60,7 @@ pub fn announcement(view_url: &str, plan: &load::Plan) -> Text {
 }
 
 fn closed(plan: &load::Plan) -> Text {
-    let connections = counted!(u64::from(plan.connections), "connection");
+    let connections = connections(plan);
     match &plan.level_up {
         None => text!("{connections}, closed loop", connections),
         Some(level) => text!(
@@ -76,8 +76,20 @@ fn open(rate: &str, plan: &load::Plan) -> Text {
     text!(
         "{rate} requests per second due, open loop, at most {connections}",
         rate,
-        connections = counted!(u64::from(plan.connections), "connection")
+        connections = connections(plan)
     )
+}
+
+fn connections(plan: &load::Plan) -> Text {
+    let connections = counted!(u64::from(plan.sockets()), "connection");
+    match plan.streams {
+        0 => connections,
+        streams => text!(
+            "{connections} of HTTP/2 by {streams} streams",
+            connections,
+            streams = numbers::count(streams.into())
+        ),
+    }
 }
 
 fn head(view: &View<'_>, language: Language) -> Vec<String> {

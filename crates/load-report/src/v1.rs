@@ -46,6 +46,9 @@ pub(crate) struct Load<'a> {
 pub(crate) struct Plan {
     pub(crate) pace: String,
     pub(crate) connections: u32,
+    /// Left out for HTTP/1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) streams: Option<u32>,
     /// `None`: it does not rise.
     pub(crate) level_up: Option<LevelUp>,
     pub(crate) threads: u32,

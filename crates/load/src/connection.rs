@@ -27,6 +27,8 @@ pub(crate) struct Connection {
     pub(crate) free_since: Timestamp,
     /// How the WebSocket ended while its user did nothing, until the next step finds that out.
     pub(crate) lost: Option<Box<(Outcome, String)>>,
+    /// In HTTP/2, the number of the connection that its request has a stream on.
+    pub(crate) on_carrier: Option<usize>,
     stream: Option<Stream>,
     /// There from the answer that opens it until the connection is closed.
     web_socket: Option<Box<WebSocket>>,
@@ -66,6 +68,8 @@ pub(crate) struct Request {
     pub(crate) connected: Option<Timestamp>,
     /// When it is given up.
     pub(crate) deadline: Timestamp,
+    /// How often it was sent again because a server had not taken it.
+    pub(crate) sent_again: u8,
 }
 
 /// How far reading came.
@@ -93,6 +97,7 @@ impl Connection {
             reader: AnswerReader::new(limits),
             free_since: Timestamp::default(),
             lost: None,
+            on_carrier: None,
             stream: None,
             web_socket: None,
             body_bytes_max: limits.body_bytes,

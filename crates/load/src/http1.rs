@@ -7,12 +7,16 @@
 //! that is byte for byte the last one of its connection means what that one meant, and is not parsed
 //! again.
 
+mod fields;
+
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use scenario::{Answer, HeaderSpan};
 
 use crate::answers::BodyHash;
+
+pub(crate) use fields::{Head, check_field};
 
 /// The status of an answer that ends HTTP on its connection.
 const SWITCHING: u16 = 101;
@@ -45,6 +49,8 @@ pub(crate) struct AnswerReader {
     headers: Vec<HeaderSpan>,
     /// What the last head meant.
     last: Option<Meaning>,
+    /// What the last head came as, where that was HTTP/2.
+    block: Vec<u8>,
     status: u16,
     minor_version: u8,
     keep_alive: bool,
@@ -107,6 +113,7 @@ impl AnswerReader {
             head: Vec::new(),
             headers: Vec::new(),
             last: None,
+            block: Vec::new(),
             status: 0,
             minor_version: 1,
             keep_alive: true,

@@ -12,7 +12,7 @@
 //!   connection, or for a free user, is between the two. *Answered* is when the last byte had been read.
 //! - In an open load a tick takes a free user, or a new one up to the plan's connections; else it waits
 //!   and keeps its due time.
-//! - Nothing is retried. A redirect is followed where the flow says so, as a request of its own. A closed
+//! - Nothing is retried, but for what a server of HTTP/2 says that it has not taken when it goes (GOAWAY). A redirect is followed where the flow says so, as a request of its own. A closed
 //!   load waits 100 ms after a refused connection, and rises where the plan says so. What is still
 //!   unanswered when the drain is over ends as `Unanswered`.
 //! - [`run`] hands exchanges over one by one, for a recording; [`measure`] adds them up in histograms, in a
@@ -21,10 +21,14 @@
 //! A message over a WebSocket counts as a request: sent with its first byte, answered by the message that the
 //! scenario waits for, or by the server's close frame.
 //!
+//! Over HTTP/2 ([`Plan::streams`]) users share connections: `http2` is one without a socket, `carrier` owns one, and
+//! `worker::streams` brings requests to them.
+//!
 //! Nothing here knows Ruby or SQL. Start reading at `worker`, whose head tells the way of a request;
 //! `http1` reads answers without a socket; `connection` owns one.
 
 mod answers;
+mod carrier;
 mod clock;
 mod connection;
 mod failures;
@@ -32,6 +36,7 @@ mod figures;
 mod frames;
 mod goal;
 mod http1;
+mod http2;
 mod ids;
 mod ledger;
 mod level;

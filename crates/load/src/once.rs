@@ -56,7 +56,7 @@ pub fn check_once(
     sink: &mut dyn FnMut(Checked),
 ) -> Result<(), LoadError> {
     let address = Address::find(scenario.base_url(), plan.via.as_ref())?;
-    let tls = tls_of(scenario, plan)?;
+    let tls = tls_of(scenario, plan, false)?;
     let session = scenario.session(0);
     let limits = Limits {
         head_bytes: plan.head_bytes_max,

@@ -15,6 +15,9 @@ use crate::tls::Trust;
 pub struct Plan {
     /// Connections of a closed load, one user each; the upper limit of them in an open one.
     pub connections: u32,
+    /// Users that share one connection of HTTP/2, each with a stream of its own; `connections` counts users and is a multiple
+    /// of it. 0: HTTP/1, where each has a connection.
+    pub streams: u32,
     /// Whether a closed load rises.
     pub level_up: Option<LevelUp>,
     /// When requests are due.
@@ -65,6 +68,9 @@ pub enum Numbered {
     Halved(u32),
 }
 
+/// One more than the streams that a connection may have.
+const STREAMS_OVER: u32 = 1_001;
+
 /// Numbered requests that are enough: ten seconds of them are 25,000, and an app that answers ten times as many spends little
 /// time on their records (`benchmarks/agent`).
 const NUMBERED_PER_SECOND: f64 = 2_500.0;
@@ -106,6 +112,7 @@ impl Default for Plan {
     fn default() -> Plan {
         Plan {
             connections: 10,
+            streams: 0,
             level_up: None,
             pace: Pace::Closed,
             warmup: Nanos::ZERO,
@@ -134,6 +141,36 @@ impl Plan {
         self.connections.max(users_max)
     }
 
+    /// Connections that `connections` users have.
+    pub fn sockets(&self) -> u32 {
+        self.connections / self.streams.max(1)
+    }
+
+    fn check_streams(&self) -> Result<(), LoadError> {
+        let wrong = |what: String| Err(LoadError::Plan(what));
+        match self.streams {
+            0 => Ok(()),
+            _ if !self.keep_alive => {
+                let what = "HTTP/2 keeps its connections; leave --no-keepalive or --http2 out";
+                wrong(what.to_owned())
+            }
+            _ if self.level_up.is_some() => {
+                let what = "level_up adds connections of HTTP/1; leave it or --http2 out";
+                wrong(what.to_owned())
+            }
+            STREAMS_OVER.. => wrong(format!(
+                "{} streams on a connection; there may be {} at most, so take more connections",
+                self.streams,
+                STREAMS_OVER - 1
+            )),
+            streams if !self.connections.is_multiple_of(streams) => wrong(format!(
+                "{} users cannot share connections evenly by {streams}",
+                self.connections
+            )),
+            _ => Ok(()),
+        }
+    }
+
     /// Whether it can be run with that scenario; what [`crate::run`] asks first.
     ///
     /// # Errors
@@ -141,12 +178,14 @@ impl Plan {
     pub fn check(&self, scenario: &Scenario) -> Result<(), LoadError> {
         let plan = self;
         let wrong = |what: String| Err(LoadError::Plan(what));
-        if plan.connections == 0 || plan.threads == 0 || plan.threads > plan.connections {
+        let connections = plan.sockets();
+        if connections == 0 || plan.threads == 0 || plan.threads > connections {
             return wrong(format!(
-                "{} threads for {} connections: at least one connection for each thread is needed",
-                plan.threads, plan.connections
+                "{} threads for {connections} connections: at least one connection for each thread is needed",
+                plan.threads
             ));
         }
+        plan.check_streams()?;
         if plan.duration == Nanos::ZERO {
             return wrong("the duration of the load is zero".to_owned());
         }

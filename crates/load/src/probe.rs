@@ -51,7 +51,7 @@ pub fn probe(url: &str, limit: Duration) -> Result<u16, ProbeError> {
         ..Trust::default()
     };
     // It asks whether the server answers, not who it is.
-    let tls = base.tls.then(|| TlsClient::new(&base.host, &anyone));
+    let tls = base.tls.then(|| TlsClient::new(&base.host, &anyone, false));
     let tls = tls.transpose().map_err(ProbeError::Resolve)?;
     let slash = if path.starts_with('/') { "" } else { "/" };
     let request = format!(

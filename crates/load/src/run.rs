@@ -108,7 +108,7 @@ pub(crate) fn run_threads<M: Send>(
     plan.check(scenario)?;
     let schedule = plan.pace.schedule().map_err(LoadError::Plan)?;
     let address = Address::find(scenario.base_url(), plan.via.as_ref())?;
-    let tls = tls_of(scenario, plan)?;
+    let tls = tls_of(scenario, plan, plan.streams > 0)?;
     let engine = plan.engine.resolve()?;
     let mut session = scenario.session(plan.seed);
     if !plan.keep_alive {
@@ -130,10 +130,10 @@ pub(crate) fn run_threads<M: Send>(
         start: times.start,
         schedule: schedule.as_ref(),
         number,
-        connections: share_of(plan.connections, threads, number),
-        connections_max: share_of(plan.connections_max(), threads, number),
+        connections: users_of(plan, plan.connections, number),
+        connections_max: users_of(plan, plan.connections_max(), number),
         connection_first: (0..number)
-            .map(|before| share_of(plan.connections_max(), threads, before))
+            .map(|before| users_of(plan, plan.connections_max(), before))
             .sum(),
         level: level.as_ref(),
         level_share: level
@@ -155,9 +155,15 @@ pub(crate) fn run_threads<M: Send>(
 }
 
 /// The settings of TLS, where the base URL asks for it.
-pub(crate) fn tls_of(scenario: &Scenario, plan: &Plan) -> Result<Option<TlsClient>, LoadError> {
+pub(crate) fn tls_of(
+    scenario: &Scenario,
+    plan: &Plan,
+    http2: bool,
+) -> Result<Option<TlsClient>, LoadError> {
     let base = scenario.base_url();
-    let client = base.tls.then(|| TlsClient::new(&base.host, &plan.trust));
+    let client = base
+        .tls
+        .then(|| TlsClient::new(&base.host, &plan.trust, http2));
     client.transpose()
 }
 
@@ -246,4 +252,10 @@ pub(crate) fn score(scenario: &Scenario, total: &Share) -> Option<Score> {
 /// How many of `all` belong to the thread `number`: the remainder goes to the first ones.
 fn share_of(all: u32, threads: u32, number: u32) -> u32 {
     all / threads + u32::from(number < all % threads)
+}
+
+/// How many of `all` users belong to the thread `number`: those of one connection stay together.
+fn users_of(plan: &Plan, all: u32, number: u32) -> u32 {
+    let each = plan.streams.max(1);
+    share_of(all / each, plan.threads, number) * each
 }

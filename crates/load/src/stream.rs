@@ -181,6 +181,12 @@ impl Stream {
         self.tls.is_some()
     }
 
+    /// The protocol that the server chose by ALPN, empty where it chose none; `None` without TLS.
+    pub(crate) fn chosen_protocol(&self) -> Option<&[u8]> {
+        let session = self.tls.as_ref()?;
+        Some(session.alpn_protocol().unwrap_or_default())
+    }
+
     /// Goes on with the TLS handshake, if there is TLS; whether nothing of it is left to do.
     pub(crate) fn shake_hands(&mut self) -> io::Result<bool> {
         match &mut self.tls {

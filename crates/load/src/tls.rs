@@ -32,7 +32,8 @@ pub(crate) struct TlsClient {
 
 impl TlsClient {
     /// For the server `host`, whose name goes into the handshake (SNI) unless it is an address.
-    pub(crate) fn new(host: &str, trust: &Trust) -> Result<TlsClient, LoadError> {
+    /// With `http2` that is offered first, and HTTP/1.1 only to learn whether the server would rather have it.
+    pub(crate) fn new(host: &str, trust: &Trust, http2: bool) -> Result<TlsClient, LoadError> {
         let wrong = |what: String| LoadError::Plan(what);
         let name = ServerName::try_from(host.to_owned())
             .map_err(|error| wrong(format!("{host} cannot be a server's name in TLS: {error}")))?;
@@ -49,7 +50,11 @@ impl TlsClient {
                 .with_root_certificates(roots(trust)?)
                 .with_no_client_auth(),
         };
-        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        let offered: &[&[u8]] = match http2 {
+            true => &[b"h2", b"http/1.1"],
+            false => &[b"http/1.1"],
+        };
+        config.alpn_protocols = offered.iter().map(|name| name.to_vec()).collect();
         Ok(TlsClient {
             config: Arc::new(config),
             name,

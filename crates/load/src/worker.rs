@@ -8,6 +8,7 @@
 
 mod messages;
 mod requests;
+mod streams;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -85,6 +86,8 @@ pub(crate) struct Worker<'a> {
     task: Task<'a>,
     poller: Poller,
     connections: Vec<Connection>,
+    /// Where users share connections.
+    carriers: streams::Carriers,
     /// Free connections of an open load; the one used last comes first, so that few stay warm.
     idle: Vec<usize>,
     /// Think times and retries: when, and which connection. At most one for each.
@@ -130,6 +133,7 @@ impl<'a> Worker<'a> {
             ),
             task,
             connections: Vec::new(),
+            carriers: streams::Carriers::default(),
             idle: Vec::new(),
             aside: Vec::new(),
             wakeups: BinaryHeap::new(),
@@ -166,7 +170,7 @@ impl<'a> Worker<'a> {
             self.sweep(now);
             self.level_up(now);
             self.send_due();
-            while self.look_aside() {
+            while self.look_aside() || self.write_streams() {
                 self.send_due();
             }
             self.ledger.deliver_if_due(now, self.in_flight);
@@ -288,6 +292,9 @@ impl<'a> Worker<'a> {
     }
 
     fn on_event(&mut self, event: Ready) {
+        if self.is_http2() {
+            return self.on_carrier_event(event);
+        }
         let index = event.index;
         let connection = &mut self.connections[index];
         if !connection.is_open() {
@@ -386,11 +393,8 @@ impl<'a> Worker<'a> {
                 continue;
             }
             if connection.phase == Phase::Connecting {
-                self.fail(
-                    index,
-                    Outcome::ConnectFailed,
-                    "no connection within the limit",
-                );
+                let (outcome, why) = self.unsent_too_long(index);
+                self.fail(index, outcome, why);
             } else {
                 let (outcome, why) = connection.too_late();
                 self.fail(index, outcome, &why);
@@ -418,13 +422,13 @@ impl<'a> Worker<'a> {
     }
 
     /// Whether answers are waited for together: in a closed load where they come so densely that each would
-    /// wake the thread out of a short sleep. An answer is noticed later by a small part of its latency then.
+    /// wake the thread out of a short sleep; over HTTP/2 they come together anyway. An answer is noticed later by a small part of its latency then.
     fn gather(&self) -> Option<Gather> {
         let mean = self.service_mean.0;
         let dense = mean < self.in_flight as u64 * DENSE.0;
         // Think times that are over are not kept waiting.
         let closed = self.pacer.is_none() && self.wakeups.is_empty();
-        if !closed || !dense || self.in_flight < GATHER_FROM {
+        if !closed || !dense || self.in_flight < GATHER_FROM || self.is_http2() {
             return None;
         }
         let wait = Nanos((mean / GATHER_PART).min(GATHER_MAX.0));
@@ -454,5 +458,6 @@ impl<'a> Worker<'a> {
             }
             self.connections[index].close();
         }
+        self.close_carriers();
     }
 }

@@ -2,12 +2,15 @@
 
 use std::ops::Range;
 
+/// What stands for HTTP/2 in [`Answer::minor_version`].
+pub const HTTP2: u8 = u8::MAX;
+
 /// One HTTP answer. Nothing in it is copied: all are views into the connection's buffers.
 #[derive(Clone, Copy, Debug)]
 pub struct Answer<'a> {
     /// Its status.
     pub status: u16,
-    /// The minor number of HTTP 1.
+    /// The minor number of HTTP 1, or [`HTTP2`].
     pub minor_version: u8,
     /// What `headers` point into.
     pub head: &'a [u8],
@@ -29,6 +32,14 @@ pub struct HeaderSpan {
 }
 
 impl<'a> Answer<'a> {
+    /// The version of HTTP: `1.0`, `1.1` or `2`.
+    pub fn version(&self) -> String {
+        match self.minor_version {
+            HTTP2 => "2".to_owned(),
+            minor => format!("1.{minor}"),
+        }
+    }
+
     /// All headers as names and values.
     pub fn fields(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> + use<'a> {
         let head = self.head;

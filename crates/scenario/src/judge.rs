@@ -187,7 +187,10 @@ fn demands(
 fn version(response: &Response, answer: &Answer<'_>) -> Result<(), String> {
     let came = answer.minor_version;
     match response.minor_version {
-        Some(minor) if minor != came => Err(format!("expected HTTP/1.{minor}, came HTTP/1.{came}")),
+        Some(minor) if minor != came => Err(format!(
+            "expected HTTP/1.{minor}, came HTTP/{}",
+            answer.version()
+        )),
         _ => Ok(()),
     }
 }

@@ -61,7 +61,7 @@ mod value;
 mod variables;
 mod vocabulary;
 
-pub use answer::{Answer, HeaderSpan};
+pub use answer::{Answer, HTTP2, HeaderSpan};
 pub use ast::{FlowText, Place};
 pub use base::BaseUrl;
 pub use date::Date;

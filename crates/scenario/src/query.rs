@@ -129,7 +129,7 @@ impl Query {
                 let name = name.render(variables)?;
                 variables.get(&name).cloned()
             }
-            Query::Version => Some(Value::Text(format!("1.{}", answer.minor_version))),
+            Query::Version => Some(Value::Text(answer.version())),
         };
         Ok(found)
     }

@@ -16,6 +16,7 @@ Examples:
   hakaru load URL --rate 2000 -d 60s                      sent however slowly the server answers
   hakaru load --flow login.hurl:3 --flow browse.hurl:7 --rate 100..2000/60s --csv user=users.csv
   hakaru load URL --find-max 'p99 < 200ms, errors < 0.1%'
+  hakaru load https://127.0.0.1:8443/ --http2 -c 4 --streams 25
   hakaru load URL --expect 'p95 < 50ms' --expect 'errors = 0'
 
 Latency counts from when a request was due; sent → answered stands beside it. `hakaru help load` says more.
@@ -85,6 +86,14 @@ pub(crate) struct LoadArgs {
     /// A new connection for each request
     #[arg(long)]
     pub(crate) no_keepalive: bool,
+
+    /// Over HTTP/2: by ALPN where the URL is https, else without asking; several requests share a connection
+    #[arg(long, conflicts_with = "no_keepalive")]
+    pub(crate) http2: bool,
+
+    /// Requests under way at once on each connection of HTTP/2, up to 1000 [default: 1]
+    #[arg(long, value_name = "N", requires = "http2")]
+    pub(crate) streams: Option<u32>,
 
     /// Keep the bodies of failed requests as examples, which may hold secrets
     #[arg(long)]

@@ -28,6 +28,10 @@ impl Worker<'_> {
         };
         connection.phase = Phase::Connecting;
         self.in_flight += 1;
+        if self.is_http2() {
+            return self.start_on_stream(index);
+        }
+        let connection = &mut self.connections[index];
         if connection.is_open() {
             self.send(index);
             return;
@@ -99,6 +103,13 @@ impl Worker<'_> {
             deadline: sent + limit.unwrap_or(self.task.plan.answer_timeout),
             ..connection.request
         };
+        if self.is_http2() {
+            return match over {
+                Over::Http => self.put_on_stream(index),
+                _ => self.fail_unsent(index, "WebSockets do not go over HTTP/2; leave --http2 out"),
+            };
+        }
+        let connection = &mut self.connections[index];
         if connection.begin_message(message_bytes) {
             self.aside.push(index);
         }
@@ -165,6 +176,9 @@ impl Worker<'_> {
     fn end_failed(&mut self, index: usize, outcome: Outcome, reason: &str, cost_no_time: bool) {
         let answered = clock::now();
         let session = self.task.session;
+        if self.is_http2() {
+            self.leave_stream(index);
+        }
         self.name_request(index);
         let connection = &mut self.connections[index];
         let place = session.place(&mut connection.user);
@@ -194,6 +208,9 @@ impl Worker<'_> {
 
     pub(super) fn leave_unanswered(&mut self, index: usize, now: Timestamp) {
         self.name_request(index);
+        if self.is_http2() {
+            self.leave_stream(index);
+        }
         self.connections[index].close();
         self.record(index, now, Outcome::Unanswered);
     }

@@ -2,6 +2,7 @@
 
 mod bad_servers;
 mod common;
+mod http2;
 mod limits;
 mod loads;
 mod real;

@@ -35,8 +35,9 @@ struct SeenByServer {
     resumed: AtomicU64,
 }
 
-/// A server that gives each connection, with TLS on it, a thread of its own.
+/// A server that speaks these protocols, and gives each connection, with TLS on it, a thread of its own.
 pub fn serve_over_tls(
+    protocols: &[&[u8]],
     handle: impl Fn(StreamOwned<ServerConnection, TcpStream>) + Send + Sync + 'static,
 ) -> SocketAddr {
     let certificates = CertificateDer::pem_file_iter(file("cert.pem")).expect("a file");
@@ -52,7 +53,9 @@ pub fn serve_over_tls(
                 .collect(),
             key,
         );
-    let config = Arc::new(config.expect("a configuration"));
+    let mut config = config.expect("a configuration");
+    config.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
+    let config = Arc::new(config);
     serve(move |stream| {
         let session = ServerConnection::new(Arc::clone(&config)).expect("a session");
         handle(StreamOwned::new(session, stream));
@@ -63,7 +66,9 @@ pub fn serve_over_tls(
 fn serve_tls(per_connection: usize, body: &'static str) -> (SocketAddr, Arc<SeenByServer>) {
     let seen = Arc::new(SeenByServer::default());
     let told = Arc::clone(&seen);
-    let address = serve_over_tls(move |stream| answer(stream, per_connection, body, &told));
+    let address = serve_over_tls(&[], move |stream| {
+        answer(stream, per_connection, body, &told)
+    });
     (address, seen)
 }
 

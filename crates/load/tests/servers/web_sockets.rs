@@ -297,7 +297,7 @@ fn messages_that_came_early_are_taken_in_order() {
 
 #[test]
 fn over_tls() {
-    let address = serve_over_tls(echo);
+    let address = serve_over_tls(&[], echo);
     let plan = Plan {
         trust: trusting(),
         via: Some(load::Via::parse(&address.to_string()).expect("an address")),

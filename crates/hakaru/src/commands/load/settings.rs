@@ -150,8 +150,18 @@ fn plan(args: &LoadArgs, config: &Config) -> Result<Plan, Failure> {
             (None, None) => CONNECTIONS_DEFAULT.max(args.threads),
         });
     let default = Plan::default();
+    let streams = match args.http2 {
+        true => args.streams.unwrap_or(1),
+        false => 0,
+    };
+    if args.streams == Some(0) {
+        return Err(Failure::usage(
+            "--streams 0: a connection needs one at least",
+        ));
+    }
     Ok(Plan {
-        connections,
+        connections: connections.saturating_mul(streams.max(1)),
+        streams,
         // What is typed as an open load, or as a search, is none that rises.
         level_up: match schedule.is_some() || args.find_max.is_some() {
             true => None,

@@ -1,0 +1,308 @@
+//! One connection of HTTP/2 (RFC 9113) as its client sees it, without a socket.
+//!
+//! Bytes from the server go in by [`Session::feed`] in pieces of any size; bytes for it gather in [`Session::out`], so that
+//! all requests of one turn go out by one write. Each answer is put together in the [`AnswerReader`] of the user that asked.
+//!
+//! All that a server may make us keep is bounded: one frame, one block of fields, the bodies of requests it has no room for,
+//! the streams that we opened and the last of those that we gave up. Whoever sends thousands of frames that bring no answer
+//! on loses the connection.
+
+mod frame;
+mod frames;
+mod hpack;
+mod huffman;
+
+use std::collections::VecDeque;
+
+use crate::http1::AnswerReader;
+
+pub(crate) use frame::code_name;
+
+/// Frames that bring no answer on, one behind the other, before it is a flood.
+const IDLE_FRAMES_MAX: u32 = 10_000;
+/// Streams given up whose late frames are known as such.
+const GIVEN_UP_MAX: usize = 1_000;
+/// No stream has a higher number.
+const STREAM_MAX: u32 = (1 << 31) - 1;
+
+/// Where the answers are put together.
+pub(crate) trait Readers {
+    /// The reader of a user that has a stream open.
+    fn reader(&mut self, user: usize) -> &mut AnswerReader;
+}
+
+/// How a stream ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// Its answer is complete.
+    Complete,
+    /// The server reset it, with this code.
+    Reset(u32),
+    /// The server ended the connection without taking it, with this code.
+    Refused(u32),
+    /// What came on it cannot be an answer.
+    Bad(&'static str),
+    /// The server says that it never looked at the request, and will not: it can be sent again elsewhere.
+    NotTaken,
+}
+
+/// What the server did that ends the connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Broken {
+    /// The error code that we tell it.
+    code: u32,
+    /// A sentence.
+    pub(crate) why: &'static str,
+}
+
+/// A stream that is open.
+#[derive(Debug)]
+struct Lane {
+    user: usize,
+    /// What the server may still send, and we.
+    receive_window: i64,
+    send_window: i64,
+    /// Of a request's body, what the server has no room for yet.
+    body: VecDeque<u8>,
+}
+
+/// A block of fields that is not complete.
+#[derive(Debug)]
+struct OpenBlock {
+    stream: u32,
+    ends_stream: bool,
+    frames: u32,
+}
+
+/// One connection.
+#[derive(Debug)]
+pub(crate) struct Session {
+    /// What the server is to be sent.
+    pub(crate) out: Vec<u8>,
+    /// How the streams that ended did, and whose they were; to be taken out after each call.
+    pub(crate) ended: Vec<(usize, End)>,
+    head_bytes_max: usize,
+    is_tls: bool,
+    /// The beginning of a frame.
+    partial: Vec<u8>,
+    /// Numbers of the open streams, and the streams in the same order.
+    ids: Vec<u32>,
+    lanes: Vec<Lane>,
+    next_id: u32,
+    given_up: VecDeque<u32>,
+    /// Whether there were more of these.
+    has_forgotten: bool,
+    has_settings: bool,
+    /// By the server's settings.
+    streams_max: u32,
+    payload_max: usize,
+    window_first: i64,
+    send_window: i64,
+    receive_window: i64,
+    is_going_away: bool,
+    last_taken: u32,
+    block: Vec<u8>,
+    open_block: Option<OpenBlock>,
+    idle_frames: u32,
+    scratch: Vec<u8>,
+    /// The last request's head, and the block it became.
+    sent_head: Vec<u8>,
+    sent_block: Vec<u8>,
+}
+
+impl Session {
+    /// A connection that stands; its first bytes are in [`Session::out`].
+    pub(crate) fn new(head_bytes_max: usize, is_tls: bool) -> Session {
+        let mut out = Vec::new();
+        frame::push_preface(head_bytes_max, &mut out);
+        Session {
+            out,
+            ended: Vec::new(),
+            head_bytes_max,
+            is_tls,
+            partial: Vec::new(),
+            ids: Vec::new(),
+            lanes: Vec::new(),
+            next_id: 1,
+            given_up: VecDeque::new(),
+            has_forgotten: false,
+            has_settings: false,
+            streams_max: u32::MAX,
+            payload_max: frame::PAYLOAD_BYTES_MAX,
+            window_first: frame::WINDOW_DEFAULT,
+            send_window: frame::WINDOW_DEFAULT,
+            receive_window: frame::CONNECTION_WINDOW,
+            is_going_away: false,
+            last_taken: STREAM_MAX,
+            block: Vec::new(),
+            open_block: None,
+            idle_frames: 0,
+            scratch: Vec::new(),
+            sent_head: Vec::new(),
+            sent_block: Vec::new(),
+        }
+    }
+
+    /// Whether another request may be sent now.
+    pub(crate) fn has_room(&self) -> bool {
+        !self.is_over() && self.ids.len() < self.streams_max as usize
+    }
+
+    /// Whether no request can be sent any more: the server said that it goes, or there are no numbers left.
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_going_away || self.next_id > STREAM_MAX
+    }
+
+    /// Whether no stream is open.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.ids.is_empty()
+    }
+
+    /// Opens a stream for a request, given as HTTP/1 writes it. There must be room.
+    pub(crate) fn open(&mut self, user: usize, request: &[u8]) {
+        let behind = request.windows(4).position(|four| four == b"\r\n\r\n");
+        let (head, body) = request.split_at(behind.map_or(request.len(), |at| at + 4));
+        if head != self.sent_head {
+            self.sent_head.clear();
+            self.sent_head.extend_from_slice(head);
+            self.sent_block.clear();
+            hpack::encode_request(head, self.is_tls, &mut self.sent_block);
+        }
+        let id = self.next_id;
+        self.next_id += 2;
+        let flags = (id == 1, body.is_empty());
+        frame::push_block(id, &self.sent_block, flags, self.payload_max, &mut self.out);
+        self.ids.push(id);
+        self.lanes.push(Lane {
+            user,
+            receive_window: frame::STREAM_WINDOW,
+            send_window: self.window_first,
+            body: body.iter().copied().collect(),
+        });
+        self.send_body(self.ids.len() - 1);
+    }
+
+    /// Sends as much of a request's body as there is room for.
+    fn send_body(&mut self, at: usize) {
+        let lane = &mut self.lanes[at];
+        while !lane.body.is_empty() {
+            let room = lane
+                .send_window
+                .min(self.send_window)
+                .min(self.payload_max as i64);
+            if room <= 0 {
+                return;
+            }
+            let bytes = lane.body.len().min(room as usize);
+            let flags = if bytes == lane.body.len() {
+                frame::END_STREAM
+            } else {
+                0
+            };
+            frame::push_head(bytes, frame::DATA, flags, self.ids[at], &mut self.out);
+            self.out.extend(lane.body.drain(..bytes));
+            lane.send_window -= bytes as i64;
+            self.send_window -= bytes as i64;
+        }
+    }
+
+    /// Gives up the stream of `user`, if it has one.
+    pub(crate) fn give_up(&mut self, user: usize) {
+        if let Some(at) = self.lanes.iter().position(|lane| lane.user == user) {
+            self.reset(at, frame::CANCEL);
+        }
+    }
+
+    /// Tells the server what it did wrong, as the last word.
+    pub(crate) fn say_goodbye(&mut self, broken: Broken) {
+        frame::push_goaway(broken.code, &mut self.out);
+    }
+
+    /// Users that have a stream open.
+    pub(crate) fn users(&self) -> impl Iterator<Item = usize> + '_ {
+        self.lanes.iter().map(|lane| lane.user)
+    }
+
+    /// Takes bytes from the server.
+    pub(crate) fn feed(&mut self, bytes: &[u8], readers: &mut dyn Readers) -> Result<(), Broken> {
+        let mut rest = bytes;
+        if !self.partial.is_empty() {
+            let mut partial = std::mem::take(&mut self.partial);
+            while let Some(missing) = missing(&partial)? {
+                let some = missing.min(rest.len());
+                partial.extend_from_slice(&rest[..some]);
+                rest = &rest[some..];
+                if some < missing {
+                    self.partial = partial;
+                    return self.check_beginning();
+                }
+            }
+            self.take_frame(&partial, readers)?;
+            partial.clear();
+            self.partial = partial;
+        }
+        while missing(rest)?.is_none() {
+            let (frame, behind) = rest.split_at(frame_bytes(rest));
+            rest = behind;
+            self.take_frame(frame, readers)?;
+        }
+        self.partial.extend_from_slice(rest);
+        self.check_beginning()
+    }
+
+    /// Whether what came first may be a frame: HTTP/1 would be taken for a very long one.
+    fn check_beginning(&self) -> Result<(), Broken> {
+        match self.has_settings {
+            false if self.partial.starts_with(b"HTTP/1") => Err(NOT_HTTP2),
+            _ => Ok(()),
+        }
+    }
+
+    /// Ends a stream of ours.
+    fn close(&mut self, at: usize, end: End) {
+        self.ids.swap_remove(at);
+        let lane = self.lanes.swap_remove(at);
+        self.ended.push((lane.user, end));
+    }
+
+    /// Ends a stream by telling the server so; nothing is said of it to its user.
+    fn reset(&mut self, at: usize, code: u32) {
+        let id = self.ids.swap_remove(at);
+        self.lanes.swap_remove(at);
+        frame::push_number(frame::RST_STREAM, id, code, &mut self.out);
+        if self.given_up.len() == GIVEN_UP_MAX {
+            self.given_up.pop_front();
+            self.has_forgotten = true;
+        }
+        self.given_up.push_back(id);
+    }
+}
+
+const NOT_HTTP2: Broken = Broken {
+    code: frame::PROTOCOL_ERROR,
+    why: "the server answered in HTTP/1 and not in HTTP/2; leave --http2 out, or ask it by https",
+};
+
+/// How many bytes are needed to go on reading a frame; `None` when all of it is there.
+fn missing(bytes: &[u8]) -> Result<Option<usize>, Broken> {
+    if bytes.len() < frame::HEAD_BYTES {
+        return Ok(Some(frame::HEAD_BYTES - bytes.len()));
+    }
+    if bytes.starts_with(b"HTTP/1") {
+        return Err(NOT_HTTP2);
+    }
+    let all = frame_bytes(bytes);
+    if all > frame::HEAD_BYTES + frame::PAYLOAD_BYTES_MAX {
+        return Err(Broken {
+            code: frame::FRAME_SIZE_ERROR,
+            why: "a frame is larger than the limit",
+        });
+    }
+    Ok((bytes.len() < all).then(|| all - bytes.len()))
+}
+
+/// The length of the frame whose head stands first.
+fn frame_bytes(bytes: &[u8]) -> usize {
+    let length = u32::from_be_bytes([0, bytes[0], bytes[1], bytes[2]]);
+    frame::HEAD_BYTES + length as usize
+}
