@@ -120,6 +120,17 @@ fn flows(args: &LoadArgs, loaded: &Loaded, url: &str) -> Result<Scenario, Failur
     Scenario::read_files(&spec).map_err(Failure::usage)
 }
 
+/// Streams of each connection of HTTP/2; 0 for HTTP/1.
+fn streams(args: &LoadArgs) -> Result<u32, Failure> {
+    match (args.http2, args.streams) {
+        (_, Some(0)) => Err(Failure::usage(
+            "--streams 0: a connection needs one at least",
+        )),
+        (true, streams) => Ok(streams.unwrap_or(1)),
+        (false, _) => Ok(0),
+    }
+}
+
 fn plan(args: &LoadArgs, config: &Config) -> Result<Plan, Failure> {
     let arrivals = match (args.poisson, args.burst) {
         (true, _) => Arrivals::Poisson,
@@ -150,15 +161,7 @@ fn plan(args: &LoadArgs, config: &Config) -> Result<Plan, Failure> {
             (None, None) => CONNECTIONS_DEFAULT.max(args.threads),
         });
     let default = Plan::default();
-    let streams = match args.http2 {
-        true => args.streams.unwrap_or(1),
-        false => 0,
-    };
-    if args.streams == Some(0) {
-        return Err(Failure::usage(
-            "--streams 0: a connection needs one at least",
-        ));
-    }
+    let streams = streams(args)?;
     Ok(Plan {
         connections: connections.saturating_mul(streams.max(1)),
         streams,
