@@ -42,8 +42,9 @@ pub(crate) enum End {
     Refused(u32),
     /// What came on it cannot be an answer.
     Bad(&'static str),
-    /// The server says that it never looked at the request, and will not: it can be sent again elsewhere.
-    NotTaken,
+    /// The server says that it never looked at the request, and will not: it can be sent again elsewhere. With `none` it took
+    /// no request at all.
+    NotTaken { none: bool },
 }
 
 /// What the server did that ends the connection.
@@ -62,8 +63,9 @@ struct Lane {
     /// What the server may still send, and we.
     receive_window: i64,
     send_window: i64,
-    /// Of a request's body, what the server has no room for yet.
-    body: VecDeque<u8>,
+    /// Of a request's body, what the server had no room for at first, and how much of that has gone since.
+    body: Vec<u8>,
+    gone: usize,
 }
 
 /// A block of fields that is not complete.
@@ -177,33 +179,50 @@ impl Session {
             user,
             receive_window: frame::STREAM_WINDOW,
             send_window: self.window_first,
-            body: body.iter().copied().collect(),
+            body: Vec::new(),
+            gone: 0,
         });
-        self.send_body(self.ids.len() - 1);
+        let at = self.ids.len() - 1;
+        let gone = self.send_data(at, body);
+        self.lanes[at].body.extend_from_slice(&body[gone..]);
     }
 
-    /// Sends as much of a request's body as there is room for.
+    /// Sends as much of what is left of a request's body as there is room for.
     fn send_body(&mut self, at: usize) {
         let lane = &mut self.lanes[at];
-        while !lane.body.is_empty() {
+        let (body, gone) = (
+            std::mem::take(&mut lane.body),
+            std::mem::take(&mut lane.gone),
+        );
+        let more = self.send_data(at, &body[gone..]);
+        if gone + more < body.len() {
+            let lane = &mut self.lanes[at];
+            (lane.body, lane.gone) = (body, gone + more);
+        }
+    }
+
+    /// Sends as much of the end of a body as there is room for; returns how much.
+    fn send_data(&mut self, at: usize, body: &[u8]) -> usize {
+        let mut gone = 0;
+        let lane = &mut self.lanes[at];
+        while gone < body.len() {
             let room = lane
                 .send_window
                 .min(self.send_window)
                 .min(self.payload_max as i64);
             if room <= 0 {
-                return;
+                break;
             }
-            let bytes = lane.body.len().min(room as usize);
-            let flags = if bytes == lane.body.len() {
-                frame::END_STREAM
-            } else {
-                0
-            };
+            let bytes = (body.len() - gone).min(room as usize);
+            let is_last = gone + bytes == body.len();
+            let flags = if is_last { frame::END_STREAM } else { 0 };
             frame::push_head(bytes, frame::DATA, flags, self.ids[at], &mut self.out);
-            self.out.extend(lane.body.drain(..bytes));
+            self.out.extend_from_slice(&body[gone..gone + bytes]);
             lane.send_window -= bytes as i64;
             self.send_window -= bytes as i64;
+            gone += bytes;
         }
+        gone
     }
 
     /// Gives up the stream of `user`, if it has one.

@@ -423,10 +423,13 @@ impl Session {
         self.is_going_away = true;
         self.last_taken = last;
         let end = match code {
-            frame::NO_ERROR => End::NotTaken,
+            frame::NO_ERROR => End::NotTaken { none: last == 0 },
             code => End::Refused(code),
         };
-        while let Some(at) = self.ids.iter().position(|id| *id > last) {
+        // In the order they were sent in.
+        while let Some(id) = self.ids.iter().copied().filter(|id| *id > last).min()
+            && let Some(at) = self.ids.iter().position(|one| *one == id)
+        {
             self.close(at, end);
         }
         Ok(())

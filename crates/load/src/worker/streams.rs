@@ -16,7 +16,7 @@ use crate::http1::AnswerReader;
 use crate::http2::{End, Readers, code_name};
 use crate::poller::Ready;
 
-/// How often a request is sent again because a server did not take it.
+/// How often a request is sent again because a server went without taking any at all.
 const SENT_AGAIN_MAX: u8 = 5;
 
 /// All connections of HTTP/2 of a worker.
@@ -334,6 +334,7 @@ impl Worker<'_> {
             return;
         };
         let mut ended = std::mem::take(&mut session.ended);
+        let mut again = Vec::new();
         for (user, end) in ended.drain(..) {
             self.connections[user].on_carrier = None;
             match end {
@@ -347,7 +348,10 @@ impl Worker<'_> {
                     let why = format!("the server ended the connection with {}", code_name(code));
                     self.fail(user, Outcome::Disconnected, &why);
                 }
-                End::NotTaken => self.send_again(user, group),
+                End::NotTaken { none } => {
+                    self.connections[user].request.sent_again += u8::from(none);
+                    again.push(user);
+                }
             }
         }
         if let Some(session) = self
@@ -357,14 +361,17 @@ impl Worker<'_> {
         {
             session.ended = ended;
         }
+        // They come before what became due later.
+        for user in again.into_iter().rev() {
+            self.send_again(user, group);
+        }
     }
 
     /// Puts a request that the server has not taken back into the queue. It keeps its due time.
     fn send_again(&mut self, user: usize, group: usize) {
         let connection = &mut self.connections[user];
-        connection.request.sent_again += 1;
         if connection.request.sent_again > SENT_AGAIN_MAX {
-            let why = "the server took the request on none of six connections";
+            let why = "the server took no request on six connections";
             return self.fail(user, Outcome::Disconnected, why);
         }
         if !self.sending {
@@ -372,7 +379,7 @@ impl Worker<'_> {
         }
         connection.phase = Phase::Connecting;
         connection.request.deadline = clock::now() + self.task.plan.connect_timeout;
-        self.carriers.groups[group].waiting.push_back(user);
+        self.carriers.groups[group].waiting.push_front(user);
     }
 
     /// Closes a connection, and ends all that is under way on it.

@@ -449,7 +449,7 @@ fn servers_that_go_or_are_none() {
     let refused = Script::new(|_| goaway(0, 11));
     let why = "the server ended the connection with ENHANCE_YOUR_CALM";
     check("goaway", refused, Disconnected, why);
-    let why = "the server took the request on none of six connections";
+    let why = "the server took no request on six connections";
     check(why, Script::new(|_| goaway(0, 0)), Disconnected, why);
     let grows = Script::new(|_| [goaway(1, 0), goaway(5, 0)].concat());
     let why = "a GOAWAY that takes more than the last one";

@@ -147,14 +147,15 @@ fn puma() -> Server {
     })
 }
 
-fn nginx() -> Server {
+fn nginx(per_connection: u32) -> Server {
     let silent = serve(|mut stream| while read_request(&mut stream).is_some() {});
     start("nginx", |command, folder, port| {
         let config = format!(
             "daemon off; pid nginx.pid; error_log stderr crit; events {{}}\n\
              http {{ access_log off; client_body_temp_path body; proxy_temp_path proxy;\n\
              fastcgi_temp_path fastcgi; uwsgi_temp_path uwsgi; scgi_temp_path scgi;\n\
-             server {{ listen 127.0.0.1:{port}; keepalive_requests 5;\n\
+             http2 on; keepalive_requests {per_connection};\n\
+             server {{ listen 127.0.0.1:{port};\n\
              location /ok {{ return 200 'hello'; }}\n\
              location /empty {{ return 204; }}\n\
              location /moved {{ return 301 /ok; }}\n\
@@ -298,10 +299,73 @@ fn go_is_understood() {
 /// It closes each connection after five requests, which is no failure.
 #[test]
 fn nginx_is_understood() {
-    let server = nginx();
+    let server = nginx(5);
     check_common(&server);
     let moved = body_of(&server, "/moved");
     check(&server, "GET", "/moved", (Outcome::Ok, 301, Some(moved)));
     check(&server, "GET", "/cut", (Outcome::Disconnected, 0, Some(0)));
     check_slow(&server);
+}
+
+/// It says goodbye on each connection after five requests, or a thousand, with others under way.
+#[test]
+fn nginx_loses_nothing_over_http2() {
+    for (per_connection, streams, wanted) in [(5, 20, 1_000), (1_000, 100, 20_000)] {
+        let server = nginx(per_connection);
+        let url = format!("http://{}/ok", server.address);
+        let scenario = Scenario::single(&url).expect("a URL");
+        let plan = Plan {
+            streams,
+            duration: millis(500),
+            ..plan(2 * streams)
+        };
+        let mut answered = 0;
+        while answered < wanted {
+            let (exchanges, _, result) = load(&plan, &scenario);
+            assert_eq!(result.failures, []);
+            let right = |one: &&recording::Exchange| {
+                (one.outcome, one.status, one.body_bytes) == (Outcome::Ok, 200, 5)
+            };
+            let count = exchanges.iter().filter(right).count();
+            assert!(count > 0, "{exchanges:?}");
+            answered += count;
+        }
+    }
+}
+
+const NODE: &str = r#"
+const server = require("http2").createServer((request, response) => {
+  if (request.url === "/cut") { response.write("begin"); response.stream.close(8); return; }
+  let bytes = 0;
+  request.on("data", piece => bytes += piece.length);
+  request.on("end", () => response.end("got " + bytes));
+});
+server.listen(+process.argv[2], "127.0.0.1");
+"#;
+
+#[test]
+fn node_is_understood_over_http2() {
+    let server = start("node", |command, folder, port| {
+        fs::write(folder.join("server.js"), NODE).expect("server.js");
+        command.args(["server.js", &port.to_string()]);
+    });
+    for (path, outcome) in [("/a", Outcome::Ok), ("/cut", Outcome::Disconnected)] {
+        let single = Single {
+            method: "POST".to_owned(),
+            body: vec![b'x'; 200_000],
+            ..Single::get(&format!("http://{}{path}", server.address))
+        };
+        let scenario = Scenario::request(&single).expect("a request");
+        let plan = Plan {
+            streams: 10,
+            ..plan(20)
+        };
+        let (exchanges, _, result) = load(&plan, &scenario);
+        for exchange in &exchanges {
+            assert_eq!(exchange.outcome, outcome, "{path}: {:?}", result.failures);
+        }
+        if outcome == Outcome::Ok {
+            assert!(exchanges.iter().all(|one| one.body_bytes == 10));
+        }
+    }
 }
