@@ -7,13 +7,22 @@ use crate::error::Fault;
 pub(crate) struct Cursor<'a> {
     text: &'a str,
     at: usize,
+    /// The first comment that is a command to `hurl`, and is not obeyed.
+    command_at: Option<usize>,
 }
+
+/// How a comment begins that `hurl` obeys: it sets a cookie, or takes all away.
+const COMMANDS: [&str; 2] = ["@cookie_storage_set", "@cookie_storage_clear"];
 
 impl<'a> Cursor<'a> {
     pub(crate) fn new(text: &'a str) -> Self {
         // A byte order mark is not part of the text.
         let at = if text.starts_with('\u{feff}') { 3 } else { 0 };
-        Cursor { text, at }
+        Cursor {
+            text,
+            at,
+            command_at: None,
+        }
     }
 
     pub(crate) fn at(&self) -> usize {
@@ -93,8 +102,29 @@ impl<'a> Cursor<'a> {
             if self.peek() != Some('#') {
                 return;
             }
-            self.take_while(|c| c != '\n');
+            let start = self.at;
+            let comment = self.take_while(|c| c != '\n');
+            let comment = comment.trim_start_matches(['#', ' ', '\t']);
+            if COMMANDS.iter().any(|command| comment.starts_with(command)) {
+                self.command_at.get_or_insert(start);
+            }
         }
+    }
+
+    /// Refuses a comment that was passed and that `hurl` would have obeyed.
+    pub(crate) fn no_command(&self) -> Result<(), Fault> {
+        let Some(start) = self.command_at else {
+            return Ok(());
+        };
+        let comment = self.text[start..].trim_start_matches(['#', ' ', '\t']);
+        let command = comment.split([' ', ':', '\t', '\r', '\n']).next();
+        Err(Fault::new(
+            start,
+            format!(
+                "`{}` is not run: each iteration begins without cookies; use [Cookies] in the entries, or take the comment away",
+                command.unwrap_or_default()
+            ),
+        ))
     }
 
     /// Spaces, a comment, and the end of the line or of the text.

@@ -3,6 +3,8 @@
 //! What a browser would do with them is followed as far as it can matter for one host over HTTP: names,
 //! values, paths, deletion. `Domain`, `Secure` and `SameSite` are ignored on purpose.
 
+use std::time::{Duration, Instant};
+
 use crate::date::Date;
 
 /// The cookies of one user.
@@ -16,6 +18,8 @@ struct Cookie {
     name: String,
     value: String,
     path: String,
+    /// When it is over; `None`: with the iteration.
+    over_at: Option<Instant>,
 }
 
 /// One `Set-Cookie` header.
@@ -59,6 +63,12 @@ impl<'a> SetCookie<'a> {
             .and_then(|(_, value)| value)
     }
 
+    /// When it is over by its `Max-Age`, which has the last word over `Expires`; `None` also where that is too far to matter.
+    fn over_at(&self, now: Instant) -> Option<Instant> {
+        let seconds: u64 = self.attribute("max-age")?.parse().ok()?;
+        now.checked_add(Duration::from_secs(seconds))
+    }
+
     /// Whether it takes the cookie away. `Max-Age` has the last word; a date counts as past when it is
     /// not after `now`, the answer's own `Date`.
     fn deletes(&self, now: Option<&str>) -> bool {
@@ -85,8 +95,14 @@ impl Jar {
         self.cookies.clear();
     }
 
-    /// Takes a `Set-Cookie` header of an answer to a request for `path`.
-    pub(crate) fn take(&mut self, header: &str, request_path: &str, now: Option<&str>) {
+    /// Takes a `Set-Cookie` header of an answer to a request for `path` that came at `came`; `date` is the answer's own.
+    pub(crate) fn take(
+        &mut self,
+        header: &str,
+        request_path: &str,
+        date: Option<&str>,
+        came: Instant,
+    ) {
         let Some(set) = SetCookie::parse(header) else {
             return;
         };
@@ -98,28 +114,37 @@ impl Jar {
             .cookies
             .iter()
             .position(|cookie| cookie.name == set.name && cookie.path == path);
-        match (position, set.deletes(now)) {
+        let over_at = set.over_at(came);
+        match (position, set.deletes(date)) {
             (Some(position), true) => {
                 self.cookies.remove(position);
             }
             (Some(position), false) => {
-                let value = &mut self.cookies[position].value;
-                value.clear();
-                value.push_str(set.value);
+                let cookie = &mut self.cookies[position];
+                cookie.value.clear();
+                cookie.value.push_str(set.value);
+                cookie.over_at = over_at;
             }
-            (None, false) if self.cookies.len() < COOKIES_MAX => self.cookies.push(Cookie {
-                name: set.name.to_owned(),
-                value: set.value.to_owned(),
-                path: path.to_owned(),
-            }),
+            (None, false) if self.cookies.len() < COOKIES_MAX => {
+                // Longest paths first, and of the same length the oldest: a server takes the first of a name.
+                let at = (self.cookies).partition_point(|cookie| cookie.path.len() >= path.len());
+                let cookie = Cookie {
+                    name: set.name.to_owned(),
+                    value: set.value.to_owned(),
+                    path: path.to_owned(),
+                    over_at,
+                };
+                self.cookies.insert(at, cookie);
+            }
             (None, _) => {}
         }
     }
 
-    /// The cookies to send with a request for `path`.
-    pub(crate) fn for_path(&self, path: &str) -> impl Iterator<Item = (&str, &str)> {
+    /// The cookies to send with a request for `path` that is made at `now`.
+    pub(crate) fn for_path(&self, path: &str, now: Instant) -> impl Iterator<Item = (&str, &str)> {
         self.cookies
             .iter()
+            .filter(move |cookie| cookie.over_at.is_none_or(|over_at| now < over_at))
             .filter(move |cookie| path_belongs(path, &cookie.path))
             .map(|cookie| (cookie.name.as_str(), cookie.value.as_str()))
     }
@@ -142,14 +167,20 @@ fn path_belongs(path: &str, cookie_path: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// Takes headers in order; compares what is sent for `path`.
+    /// Takes headers in order; compares what is sent for `path` at once.
     fn check(headers: &[&str], path: &str, expected: &str) {
-        let mut jar = Jar::default();
+        check_after(headers, 0, path, expected);
+    }
+
+    /// The same, so many seconds later.
+    fn check_after(headers: &[&str], seconds: u64, path: &str, expected: &str) {
+        let (mut jar, came) = (Jar::default(), Instant::now());
         for header in headers {
-            jar.take(header, "/login/form", Some("Fri, 21 Nov 2025 09:00:00 GMT"));
+            let date = Some("Fri, 21 Nov 2025 09:00:00 GMT");
+            jar.take(header, "/login/form", date, came);
         }
         let sent: Vec<String> = jar
-            .for_path(path)
+            .for_path(path, came + Duration::from_secs(seconds))
             .map(|(name, value)| format!("{name}={value}"))
             .collect();
         assert_eq!(sent.join("; "), expected, "{headers:?} for {path}");
@@ -179,6 +210,26 @@ mod tests {
             "a=1",
         );
         check(&["nonsense", "=x", "ok="], "/login", "ok=");
+    }
+
+    #[test]
+    fn a_cookie_is_over_after_its_max_age() {
+        check_after(&["a=1; path=/; max-age=2"], 1, "/", "a=1");
+        check_after(&["a=1; path=/; max-age=2"], 2, "/", "");
+        let renewed = ["a=1; path=/; max-age=2", "a=2; path=/"];
+        check_after(&renewed, 9, "/", "a=2");
+        check_after(
+            &["a=1; path=/; max-age=18446744073709551615"],
+            9,
+            "/",
+            "a=1",
+        );
+    }
+
+    #[test]
+    fn the_longest_path_comes_first() {
+        let headers = ["a=1; path=/", "a=2; path=/x", "b=3; path=/", "c=4; path=/x"];
+        check(&headers, "/x", "a=2; c=4; a=1; b=3");
     }
 
     #[test]

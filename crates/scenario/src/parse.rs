@@ -25,6 +25,7 @@ fn flow(cursor: &mut Cursor<'_>) -> Result<FlowText, Fault> {
     let mut flow = FlowText::default();
     loop {
         cursor.blank();
+        cursor.no_command()?;
         if cursor.at_end() {
             return Ok(flow);
         }

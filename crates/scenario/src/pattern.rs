@@ -173,9 +173,9 @@ impl FixedPath {
         if self.singular {
             return nodes.first().map(Value::from_json);
         }
-        Some(Value::List(
-            nodes.iter().map(|node| Value::from_json(node)).collect(),
-        ))
+        // A path that leads nowhere finds nothing, so that `exists` fails for it.
+        let found: Vec<Value> = nodes.iter().map(|node| Value::from_json(node)).collect();
+        (!found.is_empty()).then_some(Value::List(found))
     }
 }
 

@@ -353,7 +353,7 @@ fn cookies(step: &Step, user: &mut User, out: &mut Vec<u8>) -> Result<(), String
     } = user;
     let path = line.split_once(' ').map_or("/", |(_, path)| path);
     let mut separator: &[u8] = b"Cookie: ";
-    for (name, value) in jar.for_path(path) {
+    for (name, value) in jar.for_path(path, Instant::now()) {
         out.extend_from_slice(separator);
         out.extend_from_slice(name.as_bytes());
         out.push(b'=');

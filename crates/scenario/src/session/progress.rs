@@ -1,6 +1,7 @@
 //! Where a user stands: from entry to entry, and from iteration to iteration.
 
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 use super::{Position, Session, User};
 use crate::answer::Answer;
@@ -32,7 +33,7 @@ impl<'s> Session<'s> {
             let date = answer.values("date").next();
             let date = date.and_then(|date| std::str::from_utf8(date).ok());
             if let Ok(header) = std::str::from_utf8(header) {
-                user.jar.take(header, path, date);
+                user.jar.take(header, path, date, Instant::now());
             }
         }
     }
