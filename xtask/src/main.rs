@@ -12,8 +12,11 @@ mod bench;
 mod demo;
 mod doctor_roots;
 mod experiment;
+mod foreign;
 mod fresh_debian;
+mod marked;
 mod picture;
+mod rubies;
 mod run;
 mod servers;
 mod setup;
@@ -48,6 +51,10 @@ const USAGE: &str = "usage: cargo xtask TASK
   fresh-debian [--as user|root] [demo|setup|test|COMMAND…]
              a command in a clone on a minimal Debian 12, which must stay as it was; needs root
   doctor-roots   `hakaru doctor` in several roots, namespaces and as several users must raise no alarm; needs root
+  rubies [FOLDER] [--only TEXT] [--boots N] [--write]
+             the tests of the agent on Debian's Rubies and Pumas, and on those of a folder of archives
+  foreign-suites [NAME] [--write]
+             other projects' own tests, of Debian's sources, with the agent and the sampler inside and without
   demo [--db mariadb] [--yes] [command and flags of `hakaru`]
              the chat app under load, and its page; `demo try 3` tries finding 3 of it";
 
@@ -76,6 +83,8 @@ fn main() -> ExitCode {
         "experiment" => experiment::task(rest),
         "fresh-debian" => fresh_debian::task(rest),
         "doctor-roots" => doctor_roots::task(rest),
+        "foreign-suites" => foreign::task(rest),
+        "rubies" => rubies::task(rest),
         "demo" => demo::task(rest),
         "help" | "--help" | "-h" => {
             println!("{USAGE}");

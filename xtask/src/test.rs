@@ -14,7 +14,8 @@ use crate::setup::{self, Purpose};
 use crate::tally::Tally;
 use crate::tidy;
 
-struct Servers {
+/// The throw-away servers of the tests.
+pub(crate) struct Servers {
     mariadb: Server,
     mariadb118: Server,
     mysql: Server,
@@ -88,17 +89,22 @@ pub(crate) fn with_servers(arguments: &[String]) -> Outcome<()> {
     let (program, rest) = arguments
         .split_first()
         .ok_or("with-servers needs a command, such as `cargo test -p hakaru-schema-db`")?;
+    let servers = start_servers()?;
+    let mut command = Command::new(program);
+    servers.name_in(command.args(rest));
+    command.envs(setup::ruby31().map(|wrapper| ("HAKARU_RUBY31", wrapper)));
+    run(&mut command)
+}
+
+/// Starts the servers for a task of its own.
+pub(crate) fn start_servers() -> Outcome<Servers> {
     let options = setup::Options {
         purpose: Purpose::Test,
         yes: false,
         mariadb: true,
     };
     setup::prepare(&options)?;
-    let servers = Servers::start()?;
-    let mut command = Command::new(program);
-    servers.name_in(command.args(rest));
-    command.envs(setup::ruby31().map(|wrapper| ("HAKARU_RUBY31", wrapper)));
-    run(&mut command)
+    Servers::start()
 }
 
 /// The long run of what every test run tries with few pairs.
@@ -222,7 +228,7 @@ impl Servers {
     }
 
     /// Tells a command where they are.
-    fn name_in(&self, command: &mut Command) {
+    pub(crate) fn name_in(&self, command: &mut Command) {
         for (name, server) in [
             ("HAKARU_TEST_MARIADB_URL", &self.mariadb),
             ("HAKARU_TEST_MARIADB118_URL", &self.mariadb118),

@@ -125,10 +125,11 @@ const WARMUP_S: f64 = 0.5;
 const SETTLING_S: f64 = 0.8;
 
 /// Answers whether every bound held. `--brief` only shows that it runs; `--case TEXT` takes the cases with that text
-/// in their names, `--raw` prints every block, `--count` counts instructions instead ([`counted`]).
+/// in their names, `--boots N` changes how many boots there are (even), `--raw` prints every block, `--count` counts instructions instead ([`counted`]).
 pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
     let brief = arguments.iter().any(|argument| argument == "--brief");
-    let size = if brief { BRIEF } else { FULL };
+    let mut size = if brief { BRIEF } else { FULL };
+    size.boots = options::value(arguments, "boots", size.boots)?;
     let wanted: String = options::value(arguments, "case", String::new())?;
     stay_on_client_core()?;
     println!(

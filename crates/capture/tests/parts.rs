@@ -3,7 +3,8 @@
 //! The handler burns 3 ms of CPU by the thread's own clock, sleeps 7 ms, waits 5 ms in SQL, and waits
 //! for a Mutex that another thread holds for 4 ms. The truth is measured beside the agent, by other
 //! means: each part's wall time as the handler sees it (less the GVL wait, when alone), and the time
-//! the holder really held the Mutex.
+//! the holder really held the Mutex. `HAKARU_TEST_DRIVER=sqlite3` waits within a statement of SQLite, for a Ruby that has no
+//! other driver (`cargo xtask rubies`).
 
 #![expect(
     clippy::print_stdout,
@@ -20,7 +21,7 @@ use recording::Handled;
 use support::{Client, Puma};
 
 const APP: &str = r#"
-require "mysql2"
+require ENV.fetch("HAKARU_TEST_DRIVER", "mysql2")
 require "uri"
 
 DATABASE = URI(ENV.fetch("HAKARU_TEST_MARIADB_URL"))
@@ -55,11 +56,25 @@ class Holder
   end
 end
 
-def client
-  Thread.current[:client] ||= Mysql2::Client.new(
-    host: DATABASE.host, port: DATABASE.port, username: DATABASE.user, password: DATABASE.password
-  )
+if defined?(Mysql2)
+  def connect
+    Mysql2::Client.new(
+      host: DATABASE.host, port: DATABASE.port, username: DATABASE.user, password: DATABASE.password
+    )
+  end
+
+  def wait_in_sql = client.query("SELECT SLEEP(0.005)")
+else
+  def connect
+    SQLite3::Database.new(":memory:").tap do |database|
+      database.create_function("wait", 0) { |function| sleep 0.005; function.result = 0 }
+    end
+  end
+
+  def wait_in_sql = client.execute("SELECT wait()")
 end
+
+def client = Thread.current[:client] ||= connect
 
 def holder = Thread.current[:holder] ||= Holder.new
 
@@ -73,7 +88,7 @@ run ->(env) do
     sleep 0.007
     times << now
     in_query = -cpu
-    client.query("SELECT SLEEP(0.005)")
+    wait_in_sql
     in_query += cpu
     times << now
     holder.make_wait(4)

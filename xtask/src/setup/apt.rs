@@ -148,7 +148,7 @@ pub(crate) fn debian_mirror(sources: &[Source]) -> Option<&Source> {
     sources.iter().find(is_release)
 }
 
-/// A deb822 paragraph for another release from the same mirror, checked with the same key.
+/// A deb822 paragraph for programs and sources of another release from the same mirror, checked with the same key.
 pub(crate) fn source_text(mirror: &Source, suite: &str) -> String {
     let key = mirror
         .signed_by
@@ -156,7 +156,7 @@ pub(crate) fn source_text(mirror: &Source, suite: &str) -> String {
         .map(|key| format!("Signed-By: {key}\n"))
         .unwrap_or_default();
     format!(
-        "Types: deb\nURIs: {}\nSuites: {suite}\nComponents: main\n{key}",
+        "Types: deb deb-src\nURIs: {}\nSuites: {suite}\nComponents: main\n{key}",
         mirror.uri
     )
 }
@@ -219,7 +219,7 @@ mod tests {
         let mirror = debian_mirror(&sources).unwrap();
         assert_eq!(
             source_text(mirror, "trixie"),
-            "Types: deb\nURIs: http://m.example/debian\nSuites: trixie\nComponents: main\nSigned-By: /k.gpg\n"
+            "Types: deb deb-src\nURIs: http://m.example/debian\nSuites: trixie\nComponents: main\nSigned-By: /k.gpg\n"
         );
         assert_eq!(debian_mirror(&sources[..1]), None);
     }

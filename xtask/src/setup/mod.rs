@@ -5,6 +5,7 @@
 //! (everything else), by an ordinary user too. What the machine has and is good enough is used as it is.
 
 mod apt;
+pub(crate) mod matrix;
 mod private_apt;
 mod relocated;
 pub(crate) mod roots;
@@ -23,6 +24,7 @@ use crate::run::{Outcome, can_ask, find_program, is_root, target_folder};
 use crate::servers;
 use apt::Source;
 use private_apt::PrivateApt;
+pub(crate) use relocated::write_script;
 use roots::Root;
 pub(crate) use roots::cache_folder;
 use ruby::{Library, RUBY31, RUBY33};

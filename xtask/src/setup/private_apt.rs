@@ -53,6 +53,26 @@ impl PrivateApt {
         unpack_all(&self.folder.join("cache/archives"), root)
     }
 
+    /// Fetches what a package's authors released and unpacks it into a folder. Debian's own changes are left out: some
+    /// mirrors lack them, and they need more programs.
+    pub(super) fn unpack_source(&self, package: &str, folder: &Path) -> Outcome<()> {
+        let uris = capture(self.command().args(["source", "--print-uris", package]))?;
+        let line = uris.lines().find(|line| is_release(line));
+        let (uri, hash) = line
+            .and_then(uri_and_hash)
+            .ok_or(format!("apt knows no source of {package}"))?;
+        let archive = self.folder.join("source.tar");
+        let mut download = Command::new("/usr/lib/apt/apt-helper");
+        download.args(["-o", "APT::Sandbox::User=root", "download-file", uri]);
+        capture(download.arg(&archive).arg(hash))
+            .map_err(|_| format!("the mirror does not give the source of {package}"))?;
+        fs::create_dir_all(folder)
+            .map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
+        let mut tar = Command::new("tar");
+        tar.arg("-xf").arg(archive).arg("-C").arg(folder);
+        capture(tar.args(["--strip-components", "1"])).map(|_| ())
+    }
+
     /// Removes what only the download needed.
     pub(super) fn close(self) {
         let _ = fs::remove_dir_all(&self.folder);
@@ -85,6 +105,18 @@ impl PrivateApt {
     }
 }
 
+/// Whether a line of `--print-uris` names the archive of what the authors released, not Debian's changes or a signature.
+fn is_release(line: &str) -> bool {
+    let name = line.split_whitespace().nth(1).unwrap_or_default();
+    name.contains(".orig.tar.") && !name.ends_with(".asc")
+}
+
+/// Reads `'http://…/puma_6.6.0.orig.tar.gz' puma_6.6.0.orig.tar.gz 409011 SHA256:fb76…`.
+fn uri_and_hash(line: &str) -> Option<(&str, &str)> {
+    let (uri, rest) = line.strip_prefix('\'')?.split_once('\'')?;
+    Some((uri, rest.split_whitespace().nth(2)?))
+}
+
 fn unpack_all(debs: &Path, root: &Path) -> Outcome<()> {
     let entries =
         fs::read_dir(debs).map_err(|error| format!("cannot read {}: {error}", debs.display()))?;
@@ -103,4 +135,22 @@ fn unpack_all(debs: &Path, root: &Path) -> Outcome<()> {
         capture(&mut unpack)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_authors_archive_is_found_among_the_uris() {
+        let line =
+            "'http://m.example/p/puma_6.6.0.orig.tar.gz' puma_6.6.0.orig.tar.gz 409011 SHA256:fb76";
+        assert!(is_release(line));
+        assert!(!is_release(&line.replace(".gz", ".gz.asc")));
+        assert!(!is_release(
+            "'http://m.example/p/puma_6.6.0-4.dsc' puma_6.6.0-4.dsc 12 SHA256:ab"
+        ));
+        let expected = ("http://m.example/p/puma_6.6.0.orig.tar.gz", "SHA256:fb76");
+        assert_eq!(uri_and_hash(line), Some(expected));
+    }
 }

@@ -164,7 +164,7 @@ fn link_debug_symbols(root: &Path) -> Outcome<()> {
 }
 
 /// Writes a program that a shell or Ruby runs.
-pub(super) fn write_script(path: &Path, text: &str) -> Outcome<()> {
+pub(crate) fn write_script(path: &Path, text: &str) -> Outcome<()> {
     write(path, text)?;
     fs::set_permissions(path, fs::Permissions::from_mode(0o755))
         .map_err(|error| format!("cannot make {} a program: {error}", path.display()))

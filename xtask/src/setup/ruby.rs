@@ -78,6 +78,67 @@ pub(super) const RUBY31: Private = Private {
     holds: "Ruby 3.1 and Puma 5.6 from Debian 12 (15 MB)",
 };
 
+/// What the rows of `cargo xtask rubies` need: servers, and the drivers that the agent watches.
+pub(super) const MATRIX_LIBRARIES: [Library; 3] = [
+    library("puma", "puma", "puma"),
+    library("sqlite3", "sqlite3", "ruby-sqlite3"),
+    library("mysql2", "mysql2", "ruby-mysql2"),
+];
+
+/// The Rubies of `cargo xtask rubies` that come as packages. Each is unpacked apart from those of the tests, so that what
+/// this machine has does not change the rows.
+pub(super) const MATRIX_RUBIES: [Private; 3] = [
+    Private {
+        suite: "bookworm",
+        version: "3.1",
+        name: "rubies/debian-12",
+        holds: "Ruby 3.1 and Puma 5.6 from Debian 12 (20 MB)",
+    },
+    Private {
+        suite: "trixie",
+        version: "3.3",
+        name: "rubies/debian-13",
+        holds: "Ruby 3.3 and Puma 6.6 from Debian 13 (30 MB)",
+    },
+    Private {
+        suite: "sid",
+        version: "3.3",
+        name: "rubies/debian-sid",
+        holds: "Ruby 3.3 and Puma 8.0 from Debian sid (30 MB)",
+    },
+];
+
+/// What other projects' own tests need beside themselves (`cargo xtask foreign-suites`).
+pub(super) const SUITES_LIBRARIES: [Library; 11] = [
+    library("puma", "puma", "puma"),
+    library("rack", "rack", "ruby-rack"),
+    library("rack/test", "rack-test", "ruby-rack-test"),
+    library("sinatra/base", "sinatra", "ruby-sinatra"),
+    library("sqlite3", "sqlite3", "ruby-sqlite3"),
+    library("minitest", "minitest", "ruby-minitest"),
+    library(
+        "minitest/global_expectations",
+        "minitest-global_expectations",
+        "ruby-minitest-global-expectations",
+    ),
+    library("rails", "rails", "ruby-rails"),
+    library("mocha", "mocha", "ruby-mocha"),
+    library(
+        "minitest/stub_const",
+        "minitest-stub-const",
+        "ruby-minitest-stub-const",
+    ),
+    library("capybara", "capybara", "ruby-capybara"),
+];
+
+/// The Ruby that runs them.
+pub(super) const SUITES_RUBY: Private = Private {
+    suite: "trixie",
+    version: "3.3",
+    name: "rubies/suites",
+    holds: "Ruby 3.3 with what other projects' tests need from Debian 13 (50 MB)",
+};
+
 /// Returns the folder with the programs of a Ruby that is on this machine, new enough and has the libraries.
 ///
 /// The first in `PATH` comes first, then what version managers installed, the newest first: their own programs are

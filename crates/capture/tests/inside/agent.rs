@@ -23,7 +23,7 @@ run ->(env) do
         @app.call(env)
       end
     end
-    [200, {}, []]
+    [200, {}, ["patched"]]
   when "/count" then [200, {}, [$count.to_s]]
   else [200, {}, ["hello"]]
   end

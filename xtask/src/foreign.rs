@@ -1,0 +1,349 @@
+//! Other projects' own tests with the agent and the sampler inside, and without: `cargo xtask foreign-suites`.
+//!
+//! The sources are Debian's, of the release whose packages run them. A test that fails with the agent in two runs and in
+//! neither of two runs without it is a difference; one that fails once here and once there is the machine's or its own.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::marked;
+use crate::run::{Outcome, capture, cargo, root, run, target_folder};
+use crate::setup::matrix;
+
+const PAGE: &str = "docs/agent.md";
+const NAME: &str = "foreign-suites";
+/// A suite that takes longer does not end: the longest takes two minutes on two idle cores.
+const LIMIT_S: &str = "900";
+
+/// One project's tests.
+struct Suite {
+    /// Debian's source package.
+    package: &'static str,
+    /// Below the source.
+    folder: &'static str,
+    /// Files of tests below that: a folder and how their names begin or end.
+    tests: (&'static str, &'static str),
+    /// For `-I`.
+    include: &'static [&'static str],
+    /// An extension of the unpacked package that the tests look for beside their own code: its name there, and its place here.
+    extension: Option<(&'static str, &'static str)>,
+}
+
+const SUITE: Suite = Suite {
+    package: "",
+    folder: "",
+    tests: ("test", "test_"),
+    include: &["lib", "test"],
+    extension: None,
+};
+
+const SUITES: [Suite; 7] = [
+    Suite {
+        package: "puma",
+        extension: Some(("puma_http11.so", "lib/puma/puma_http11.so")),
+        ..SUITE
+    },
+    Suite {
+        package: "ruby-rack",
+        tests: ("test", "spec_"),
+        ..SUITE
+    },
+    Suite {
+        package: "ruby-rack-test",
+        tests: ("spec", "_spec.rb"),
+        include: &["lib", "spec"],
+        ..SUITE
+    },
+    Suite {
+        package: "ruby-sinatra",
+        tests: ("test", "_test.rb"),
+        ..SUITE
+    },
+    Suite {
+        package: "ruby-sqlite3",
+        extension: Some(("sqlite3_native.so", "lib/sqlite3/sqlite3_native.so")),
+        ..SUITE
+    },
+    Suite {
+        package: "rails",
+        folder: "actionpack",
+        tests: ("test/dispatch", "_test.rb"),
+        ..SUITE
+    },
+    Suite {
+        package: "rails",
+        folder: "activerecord",
+        tests: ("test/cases/relation", "_test.rb"),
+        ..SUITE
+    },
+];
+
+/// Letter of each test: `.` passed, `S` skipped, `F` and `E` failed.
+type Results = BTreeMap<String, char>;
+
+pub(crate) fn task(arguments: &[String]) -> Outcome<()> {
+    let is_write = arguments.iter().any(|word| word == "--write");
+    let only = arguments.iter().find(|word| !word.starts_with('-'));
+    let place = target_folder().join(NAME);
+    let boot = agent(&place.join("agent"))?;
+    let ruby = matrix::suites_ruby()?;
+    let mut lines = Vec::new();
+    let mut differing = 0;
+    for suite in SUITES
+        .iter()
+        .filter(|suite| only.is_none_or(|name| suite.name().contains(name.as_str())))
+    {
+        eprintln!("foreign-suites: {}", suite.name());
+        let line = match suite.compare(&place, &ruby, &boot) {
+            Ok(compared) => {
+                differing += compared.different.len();
+                compared.line(&suite.name())
+            }
+            Err(error) => format!(
+                "| {} | not run: {} | | | |",
+                suite.name(),
+                error.replace('\n', " ")
+            ),
+        };
+        println!("{line}");
+        lines.push(line);
+    }
+    let day = capture(Command::new("date").args(["-u", "+%F"]))?;
+    let text = format!(
+        "Run on {} by `cargo xtask foreign-suites`, with Debian 13's Ruby.\n\n\
+         | suite | tests | fail without | fail with agent and sampler | fail only with them |\n|---|--:|--:|--:|---|\n{}",
+        day.trim(),
+        lines.join("\n")
+    );
+    if is_write {
+        marked::write_into(&root().join(PAGE), NAME, &text)?;
+    }
+    match differing {
+        0 => Ok(()),
+        _ => Err(format!("{differing} tests fail with the agent alone")),
+    }
+}
+
+/// Builds the agent and lays it out for a Ruby process; returns what `RUBYOPT` is to name.
+fn agent(folder: &Path) -> Outcome<PathBuf> {
+    run(&mut cargo(&[
+        "build",
+        "--package",
+        "hakaru-agent",
+        "--profile",
+        "agent",
+    ]))?;
+    fs::create_dir_all(folder)
+        .map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
+    let boot = folder.join("hakaru_boot.rb");
+    copy(
+        &target_folder().join("agent/libhakaru_agent.so"),
+        &folder.join("hakaru_agent.so"),
+    )?;
+    copy(&root().join("ruby/boot.rb"), &boot)?;
+    Ok(boot)
+}
+
+fn copy(from: &Path, to: &Path) -> Outcome<()> {
+    let copied = fs::copy(from, to).map(|_| ());
+    copied.map_err(|error| format!("cannot copy {}: {error}", from.display()))
+}
+
+/// Two runs without the agent and with it; the second of each only where the first ones differ.
+struct Compared {
+    without: Results,
+    with: Results,
+    different: Vec<String>,
+}
+
+impl Compared {
+    fn line(&self, name: &str) -> String {
+        let failed = |results: &Results| {
+            results
+                .values()
+                .filter(|letter| is_failure(**letter))
+                .count()
+        };
+        format!(
+            "| {name} | {} | {} | {} | {} |",
+            self.without.len(),
+            failed(&self.without),
+            failed(&self.with),
+            match self.different.as_slice() {
+                [] => "none".to_owned(),
+                names => names.join(", "),
+            }
+        )
+    }
+}
+
+fn is_failure(letter: char) -> bool {
+    matches!(letter, 'F' | 'E')
+}
+
+/// Tests that did well without the agent, and with it failed or did not end.
+fn worse(without: &Results, with: &Results) -> Vec<String> {
+    let is_worse = |name: &&String| {
+        let (before, after) = (without.get(*name), with.get(*name));
+        before.is_some_and(|letter| !is_failure(*letter))
+            && after.is_none_or(|letter| is_failure(*letter))
+    };
+    without.keys().filter(is_worse).cloned().collect()
+}
+
+impl Suite {
+    fn name(&self) -> String {
+        match self.folder {
+            "" => self.package.to_owned(),
+            folder => format!("{} {folder}", self.package),
+        }
+    }
+
+    fn compare(&self, place: &Path, ruby: &Path, boot: &Path) -> Outcome<Compared> {
+        let source = matrix::source(self.package, &place.join(self.package))?;
+        if let Some((name, goal)) = self.extension {
+            copy(&matrix::suites_file(name)?, &source.join(goal))?;
+        }
+        let folder = source.join(self.folder);
+        let files = self.files(&folder)?;
+        let take = |boot: Option<&Path>| self.run(&folder, &files, ruby, boot);
+        let (without, with) = (take(None)?, take(Some(boot))?);
+        let mut different = worse(&without, &with);
+        if !different.is_empty() {
+            let again = worse(&take(None)?, &take(Some(boot))?);
+            different.retain(|name| again.contains(name));
+        }
+        Ok(Compared {
+            without,
+            with,
+            different,
+        })
+    }
+
+    fn files(&self, folder: &Path) -> Outcome<Vec<PathBuf>> {
+        let (below, name) = self.tests;
+        let entries = fs::read_dir(folder.join(below))
+            .map_err(|error| format!("cannot read {}/{below}: {error}", folder.display()))?;
+        let is_test = |path: &PathBuf| {
+            let file = path
+                .file_name()
+                .and_then(|file| file.to_str())
+                .unwrap_or_default();
+            file.ends_with(".rb") && (file.starts_with(name) || file.ends_with(name))
+        };
+        let mut files: Vec<PathBuf> = entries
+            .flatten()
+            .map(|entry| entry.path())
+            .filter(is_test)
+            .collect();
+        files.sort();
+        Ok(files)
+    }
+
+    /// Runs all of its tests once, in the same order each time.
+    fn run(
+        &self,
+        folder: &Path,
+        files: &[PathBuf],
+        ruby: &Path,
+        boot: Option<&Path>,
+    ) -> Outcome<Results> {
+        const LOAD: &str =
+            "require 'minitest/autorun'; require ARGV.shift while ARGV.first.to_s.end_with?('.rb')";
+        let programs = ruby.parent().unwrap_or(folder);
+        let path = env::join_paths(
+            std::iter::once(programs.to_owned())
+                .chain(env::split_paths(&env::var_os("PATH").unwrap_or_default())),
+        );
+        let rings = tempfolder("rings")?;
+        let mut command = Command::new("timeout");
+        command.args(["--kill-after=10", LIMIT_S]).arg(ruby);
+        self.include.iter().for_each(|below| {
+            command.arg("-I").arg(folder.join(below));
+        });
+        command
+            .arg("-I")
+            .arg(root().join("dev/suites"))
+            .args(["-e", LOAD])
+            .args(files)
+            .args(["--verbose", "--seed", "1"]);
+        command
+            .current_dir(folder)
+            .env("PATH", path.map_err(|error| error.to_string())?)
+            .env_remove("RUBYOPT")
+            .stdin(Stdio::null());
+        if let Some(boot) = boot {
+            command
+                .env("RUBYOPT", format!("-r{}", boot.display()))
+                .env("HAKARU_RING_DIR", &rings)
+                .env("HAKARU_APP_ROOT", folder)
+                .env("HAKARU_PROFILE", "wall 1000 now");
+        }
+        let output = command
+            .output()
+            .map_err(|error| format!("timeout does not start: {error}"));
+        let _ = fs::remove_dir_all(&rings);
+        let output = output?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let results: Results = text.lines().filter_map(result).collect();
+        if results.is_empty() {
+            eprintln!("{}", String::from_utf8_lossy(&output.stderr));
+            return Err(format!("{} before its first test", output.status));
+        }
+        Ok(results)
+    }
+}
+
+fn tempfolder(name: &str) -> Outcome<PathBuf> {
+    let folder = env::temp_dir().join(format!("hakaru-{name}-{}", std::process::id()));
+    fs::create_dir_all(&folder)
+        .map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
+    Ok(folder)
+}
+
+/// Reads `TestPuma#test_it = 0.01 s = .`, which minitest's verbose form says of a test.
+fn result(line: &str) -> Option<(String, char)> {
+    let (before, letter) = line.trim_end().rsplit_once(" s = ")?;
+    let (name, seconds) = before.rsplit_once(" = ")?;
+    seconds.parse::<f64>().ok()?;
+    let mut letters = letter.chars();
+    let letter = letters
+        .next()
+        .filter(|letter| matches!(letter, '.' | 'F' | 'E' | 'S'))?;
+    letters.next().is_none().then(|| (name.to_owned(), letter))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn verbose_lines_of_minitest_are_read() {
+        assert_eq!(
+            result("TestA#test_b = 0.01 s = ."),
+            Some(("TestA#test_b".to_owned(), '.'))
+        );
+        assert_eq!(
+            result("A::b = c#test_0001_is = x = 1.20 s = F").map(|(_, letter)| letter),
+            Some('F')
+        );
+        assert_eq!(result("Finished in 0.1 s = .x"), None);
+        assert_eq!(result("hello"), None);
+    }
+
+    #[test]
+    fn what_fails_or_is_missing_only_with_the_agent_is_worse() {
+        let results = |text: &str| -> Results {
+            text.split(' ')
+                .map(|pair| (pair[..1].to_owned(), pair.as_bytes()[1] as char))
+                .collect()
+        };
+        let without = results("a. bF cS d.");
+        assert_eq!(worse(&without, &results("a. bF cS")), ["d"]);
+        assert_eq!(worse(&without, &results("aE b. cS d.")), ["a"]);
+        assert!(worse(&without, &without).is_empty());
+    }
+}

@@ -1,0 +1,125 @@
+//! The tests of what happens inside Ruby, on many Rubies and Pumas: `cargo xtask rubies [FOLDER]`.
+//!
+//! Debian's own Rubies come as packages, unpacked beside each other. What no Debian has is built from a folder of
+//! archives (`ruby-*.tar.*`, `puma-*.tar.*`, and sources of extensions such as `nio4r-*.tar.*`), named on the command line or by
+//! `HAKARU_RUBY_ARCHIVES`. What cannot be had is said by name and is a row of no figures; the other rows run all the same.
+
+mod build;
+mod checks;
+mod rows;
+mod table;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::marked;
+use crate::run::{Outcome, root, target_folder};
+use crate::test;
+use rows::Row;
+
+const FOLDER_VARIABLE: &str = "HAKARU_RUBY_ARCHIVES";
+const PAGE: &str = "docs/agent.md";
+
+/// Flags as typed.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Options {
+    archives: Option<PathBuf>,
+    /// Rows whose names hold this.
+    only: String,
+    /// Put the table into the page.
+    write: bool,
+    /// Of the benchmark of the agent's cost; more of them make its interval narrower.
+    boots: u32,
+}
+
+pub(crate) fn task(arguments: &[String]) -> Outcome<()> {
+    let options = read(arguments)?;
+    let (rows, missing) = rows::all(options.archives.as_deref())?;
+    for name in &missing {
+        eprintln!("rubies: cannot be had: {name}");
+    }
+    let rows: Vec<Row> = rows
+        .into_iter()
+        .filter(|row| row.name().contains(&options.only))
+        .collect();
+    if rows.is_empty() {
+        return Err(format!("no row has {:?} in its name", options.only));
+    }
+    // Servers that run already, as under `cargo xtask with-servers`, do.
+    let servers = match std::env::var_os("HAKARU_TEST_MARIADB_URL") {
+        Some(_) => None,
+        None => Some(test::start_servers()?),
+    };
+    let name_servers = |command: &mut Command| {
+        if let Some(servers) = &servers {
+            servers.name_in(command);
+        }
+    };
+    let mut results = Vec::new();
+    for row in &rows {
+        eprintln!("rubies: {}", row.name());
+        let result = checks::run(row, options.boots, &name_servers)?;
+        println!("{}", table::line(row, &result));
+        results.push((row, result));
+    }
+    let text = table::whole(&results, &missing, &table::today()?);
+    println!("\n{text}");
+    if options.write {
+        marked::write_into(&root().join(PAGE), "rubies", &text)?;
+    }
+    match results.iter().filter(|(_, result)| !result.held()).count() {
+        0 => Ok(()),
+        failed => Err(format!("{failed} of {} rows failed a check", results.len())),
+    }
+}
+
+fn read(arguments: &[String]) -> Outcome<Options> {
+    let mut options = Options {
+        archives: std::env::var_os(FOLDER_VARIABLE).map(PathBuf::from),
+        boots: 8,
+        ..Options::default()
+    };
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        let mut value = || words.next().ok_or(format!("{word} needs a value"));
+        match word.as_str() {
+            "--write" => options.write = true,
+            "--only" => options.only.clone_from(value()?),
+            "--boots" => {
+                let count = value()?;
+                options.boots = count
+                    .parse()
+                    .ok()
+                    .filter(|count: &u32| *count > 0 && count.is_multiple_of(2))
+                    .ok_or(format!("--boots takes an even number, not {count:?}"))?;
+            }
+            flag if flag.starts_with('-') => return Err(format!("rubies knows no {flag:?}")),
+            folder if Path::new(folder).is_dir() => options.archives = Some(folder.into()),
+            other => return Err(format!("{other} is no folder of archives")),
+        }
+    }
+    Ok(options)
+}
+
+/// Where Rubies are unpacked and built.
+fn place() -> PathBuf {
+    target_folder().join("rubies")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_are_read_and_unknown_ones_refused() {
+        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let options = read(&words("--only 3.3 --write --boots 2")).unwrap();
+        assert_eq!(
+            (options.only.as_str(), options.write, options.boots),
+            ("3.3", true, 2)
+        );
+        for wrong in ["--boots 3", "--only", "--all", "/no/such/folder"] {
+            assert!(read(&words(wrong)).is_err(), "{wrong}");
+        }
+    }
+}
