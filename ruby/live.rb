@@ -37,15 +37,16 @@ module HakaruAgent
           # Both are given: Puma 8.0 has them in the wrong order where one is left out.
           server.update_thread_pool_min_max(min: threads, max: threads)
         else
-          resize(pool, threads)
           limit(server, threads)
         end
+        resize(pool, threads)
         deadline = now + PATIENCE
         sleep(0.005) until pool.spawned == threads || now > deadline
         pool.spawned
       end
 
-      # What Puma 5 to 7 have no method for.
+      # Puma 5 to 7 have no method for that, and what Puma 8 has sets the limits alone: threads would come with the next requests
+      # that wait for one, and go with its reaper.
       def resize(pool, threads)
         pool.with_mutex do
           { min: threads, max: threads, trim_requested: 0 }.each do |name, number|

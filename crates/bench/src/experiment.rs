@@ -3,7 +3,7 @@
 mod blog;
 mod jit;
 mod rails;
-mod report;
+pub(crate) mod report;
 mod three_servers;
 
 use std::error::Error;

@@ -11,6 +11,7 @@ mod counted;
 mod doctor;
 mod experiment;
 mod honesty;
+mod jit;
 mod load;
 mod logs;
 mod machine;
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
         Some("doctor") => doctor::run(&arguments[1..]),
         Some("experiment") => experiment::run(&arguments[1..]),
         Some("honesty") => honesty::run(&arguments[1..]),
+        Some("jit") => jit::run(&arguments[1..]),
         Some("load") => load::run(&arguments[1..]),
         Some("logs") => logs::run(&arguments[1..]),
         Some("profile") => profile::run(&arguments[1..]),
@@ -46,7 +48,7 @@ fn main() -> ExitCode {
         Some("tune") => tune::run(&arguments[1..]),
         Some("whatif") => whatif::run(&arguments[1..]),
         other => Err(format!(
-            "no benchmark is called {:?}; there are `advice`, `agent`, `doctor`, `experiment`, `honesty`, `load`, `logs`, `profile`, `schema`, `solutions`, \
+            "no benchmark is called {:?}; there are `advice`, `agent`, `doctor`, `experiment`, `honesty`, `jit`, `load`, `logs`, `profile`, `schema`, `solutions`, \
              `try`, `tune` and `whatif`",
             other.unwrap_or("")
         )

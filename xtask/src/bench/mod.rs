@@ -68,6 +68,11 @@ const BENCHES: &[Bench] = &[
         schema::run_bench,
     ),
     (
+        "jit",
+        "the bundled workloads without and with YJIT and ZJIT; --ruby PATH, --budget 600s, --filter TEXT; writes its report",
+        |arguments| program::run_with("jit", arguments, &[]),
+    ),
+    (
         "profile",
         "what profiling costs by mode and rate, beside stackprof, and how true its shares are; --brief",
         |arguments| program::run_with("profile", arguments, &[]),

@@ -4,25 +4,31 @@ use std::error::Error;
 use std::fs;
 use std::path::Path;
 
-const BEGIN: &str = "<!-- measured -->";
-const END: &str = "<!-- end of measured -->";
-
-/// Puts the text into `docs/experiments/NAME.md`, and prints it.
+/// Puts the text into `docs/experiments/NAME.md` between the marks of what is measured, and prints it.
 pub(crate) fn write(name: &str, measured: &str) -> Result<(), Box<dyn Error>> {
+    write_between(name, "measured", measured)
+}
+
+/// The same between marks of another name, for a report that holds several measurements.
+pub(crate) fn write_between(name: &str, mark: &str, measured: &str) -> Result<(), Box<dyn Error>> {
     println!("{measured}");
     let file = format!("../../docs/experiments/{name}.md");
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
     let text = fs::read_to_string(&path)?;
-    let text = replaced(&text, measured)
-        .ok_or_else(|| format!("{} lacks the lines {BEGIN} and {END}", path.display()))?;
+    let text = replaced(&text, mark, measured)
+        .ok_or_else(|| format!("{} lacks the marks of {mark:?}", path.display()))?;
     Ok(fs::write(&path, text)?)
 }
 
-fn replaced(text: &str, measured: &str) -> Option<String> {
-    let (before, rest) = text.split_once(BEGIN)?;
-    let (_, after) = rest.split_once(END)?;
+fn replaced(text: &str, mark: &str, measured: &str) -> Option<String> {
+    let (begin, end) = (
+        format!("<!-- {mark} -->"),
+        format!("<!-- end of {mark} -->"),
+    );
+    let (before, rest) = text.split_once(&begin)?;
+    let (_, after) = rest.split_once(&end)?;
     Some(format!(
-        "{before}{BEGIN}\n{}\n{END}{after}",
+        "{before}{begin}\n{}\n{end}{after}",
         measured.trim()
     ))
 }
@@ -52,9 +58,9 @@ mod tests {
 
     #[test]
     fn what_stands_between_the_marks_is_replaced() {
-        let text = format!("# A\n{BEGIN}\nold\n{END}\nafter\n");
-        let expected = format!("# A\n{BEGIN}\nnew\n{END}\nafter\n");
-        assert_eq!(replaced(&text, "new\n"), Some(expected));
-        assert_eq!(replaced("# A\n", "new"), None);
+        let text = "# A\n<!-- measured -->\nold\n<!-- end of measured -->\nafter\n";
+        let expected = text.replace("old", "new");
+        assert_eq!(replaced(text, "measured", "new\n"), Some(expected));
+        assert_eq!(replaced("# A\n", "measured", "new"), None);
     }
 }
