@@ -45,8 +45,8 @@ module HakaruAgent
         pool.spawned
       end
 
-      # Puma 5 to 7 have no method for that, and what Puma 8 has sets the limits alone: threads would come with the next requests
-      # that wait for one, and go with its reaper.
+      # Puma 5 to 7 have no method for that, and what Puma 8 has sets the limits alone: threads
+      # would come with the next requests that wait for one, and go with its reaper.
       def resize(pool, threads)
         pool.with_mutex do
           { min: threads, max: threads, trim_requested: 0 }.each do |name, number|

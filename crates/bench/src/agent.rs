@@ -1,9 +1,13 @@
 //! What the agent costs: a Rack app with and without it, in ABBA blocks over several fresh boots.
 //!
-//! Both servers run at the same time on one core, and only one of them has requests at any moment. Four blocks in
-//! the order A B B A, or in every other boot B A A B, make a pair, so that a drift of the host meets both alike. The
-//! unit is two boots, one of each order: the layout of memory alone moves a boot by a percent or two, which is all
-//! that is to be measured; so there are many, and a case without the agent on either side shows how much is noise.
+//! Both servers run at the same time on one core, and only one of them has requests at any
+//! moment. Four blocks in
+//! the order A B B A, or in every other boot B A A B, make a pair, so that a drift of the host
+//! meets both alike. The
+//! unit is two boots, one of each order: the layout of memory alone moves a boot by a percent or
+//! two, which is all
+//! that is to be measured; so there are many, and a case without the agent on either side shows
+//! how much is noise.
 
 use std::error::Error;
 use std::ops::{RangeBounds, RangeFull};
@@ -14,7 +18,8 @@ use crate::apps::{App, Block, Inside, stay_on_client_core};
 use crate::pairs::{Estimate, Pair, both_orders, estimate};
 use crate::{counted, options};
 
-/// What `crates/agent/examples/floor.rs` offers: the number of the request and the clock at both ends of it, and
+/// What `crates/agent/examples/floor.rs` offers: the number of the request and the clock at both
+/// ends of it, and
 /// the events of the GVL as well.
 const FLOOR_FRONT: &str = "Puma::Configuration::ConfigMiddleware.prepend(HakaruFloor::Call)";
 const FLOOR_ALL: &str =
@@ -104,8 +109,10 @@ struct Size {
     block_s: f64,
 }
 
-/// Short blocks: on a shared host the speed of a core drifts by a tenth from one second to the next, and
-/// only what lies next to each other in time can be compared. A tenth of a second is a thousand requests.
+/// Short blocks: on a shared host the speed of a core drifts by a tenth from one second to the
+/// next, and
+/// only what lies next to each other in time can be compared. A tenth of a second is a thousand
+/// requests.
 const FULL: Size = Size {
     boots: 64,
     pairs_a_boot: 4,
@@ -119,13 +126,16 @@ const BRIEF: Size = Size {
     block_s: 0.1,
 };
 
-/// Caches, connections and the JIT-free interpreter settle within half a second of load: thousands of requests.
+/// Caches, connections and the JIT-free interpreter settle within half a second of load:
+/// thousands of requests.
 const WARMUP_S: f64 = 0.5;
 /// A load numbers all requests at first; after so long it has looked at their rate four times.
 const SETTLING_S: f64 = 0.8;
 
-/// Answers whether every bound held. `--brief` only shows that it runs; `--case TEXT` takes the cases with that text
-/// in their names, `--boots N` changes how many boots there are (even), `--raw` prints every block, `--count` counts instructions instead ([`counted`]).
+/// Answers whether every bound held. `--brief` only shows that it runs; `--case TEXT` takes the
+/// cases with that text
+/// in their names, `--boots N` changes how many boots there are (even), `--raw` prints every
+/// block, `--count` counts instructions instead ([`counted`]).
 pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
     let brief = arguments.iter().any(|argument| argument == "--brief");
     let mut size = if brief { BRIEF } else { FULL };
@@ -173,7 +183,8 @@ fn print_raw(boots: &[Vec<[Block; 4]>]) {
 fn measure(case: &Case, size: &Size) -> Result<Vec<Vec<[Block; 4]>>, Box<dyn Error>> {
     (0..size.boots)
         .map(|boot| {
-            // What comes first would otherwise always be A: the first process to boot, the first to be loaded.
+            // What comes first would otherwise always be A: the first process to boot, the first
+            // to be loaded.
             let a_first = boot.is_multiple_of(2);
             let inside = |is_b: bool| if is_b { case.inside } else { Inside::Nothing };
             let mut first = App::boot(case.flags, case.config, inside(!a_first))?;

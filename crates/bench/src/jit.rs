@@ -1,4 +1,5 @@
-//! The bundled workloads on one Ruby, without a compiler and with each that it has: start-up, warm-up, steady state and code apart.
+//! The bundled workloads on one Ruby, without a compiler and with each that it has: start-up,
+//! warm-up, steady state and code apart.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -12,7 +13,8 @@ use crate::options::value;
 /// Contenders and the flags of Ruby that make them.
 const KINDS: [(&str, &str); 3] = [("none", ""), ("yjit", "--yjit"), ("zjit", "--zjit")];
 
-/// Runs `hakaru bench workloads` and writes the table. `--ruby PATH` has the compilers, `--budget 600s`, `--filter TEXT` of workloads.
+/// Runs `hakaru bench workloads` and writes the table. `--ruby PATH` has the compilers, `--budget
+/// 600s`, `--filter TEXT` of workloads.
 pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
     let ruby: String = value(arguments, "ruby", "ruby".to_owned())?;
     let budget: String = value(arguments, "budget", "600s".to_owned())?;

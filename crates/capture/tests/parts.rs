@@ -1,9 +1,12 @@
 //! The hostile check: a handler whose parts are known shows each of them.
 //!
-//! The handler burns 3 ms of CPU by the thread's own clock, sleeps 7 ms, waits 5 ms in SQL, and waits
+//! The handler burns 3 ms of CPU by the thread's own clock, sleeps 7 ms, waits 5 ms in SQL, and
+//! waits
 //! for a Mutex that another thread holds for 4 ms. The truth is measured beside the agent, by other
-//! means: each part's wall time as the handler sees it (less the GVL wait, when alone), and the time
-//! the holder really held the Mutex. `HAKARU_TEST_DRIVER=sqlite3` waits within a statement of SQLite, for a Ruby that has no
+//! means: each part's wall time as the handler sees it (less the GVL wait, when alone), and the
+//! time
+//! the holder really held the Mutex. `HAKARU_TEST_DRIVER=sqlite3` waits within a statement of
+//! SQLite, for a Ruby that has no
 //! other driver (`cargo xtask rubies`).
 
 #![expect(
@@ -111,7 +114,8 @@ static ALONE: Mutex<()> = Mutex::new(());
 /// Requests whose first few warm the caches and the connections.
 const WARM: usize = 10;
 
-/// Keeps `threads` threads busy until each has handled `count` requests; answers what was seen after
+/// Keeps `threads` threads busy until each has handled `count` requests; answers what was seen
+/// after
 /// the warm-up.
 fn busy(threads: usize, path: &'static str, count: usize) -> (Vec<Handled>, Vec<String>) {
     let _alone = ALONE
@@ -155,7 +159,8 @@ struct Known {
     lock: f64,
     /// All three.
     waits: f64,
-    /// Thread CPU outside of the SQL call: 3 ms of work, and what it costs this host to put a thread to sleep and
+    /// Thread CPU outside of the SQL call: 3 ms of work, and what it costs this host to put a
+    /// thread to sleep and
     /// to wake it, which is 0.02 ms on one and 0.2 ms on another.
     cpu: f64,
 }
@@ -250,7 +255,8 @@ fn each_known_part_is_shown_with_five_busy_threads() {
     check_whole(&handled, &known);
 }
 
-/// Rounds of 3 ms with the GVL and 7 ms without within one request, since the server's own turn between
+/// Rounds of 3 ms with the GVL and 7 ms without within one request, since the server's own turn
+/// between
 /// requests needs the GVL as well.
 const ROUNDS: f64 = 20.0;
 
@@ -271,7 +277,8 @@ fn five_busy_threads() -> Round {
     }
 }
 
-/// Five threads, each C with the GVL and Z without: the GVL is always taken, a round takes 5C, and what
+/// Five threads, each C with the GVL and Z without: the GVL is always taken, a round takes 5C,
+/// and what
 /// is spent neither running nor sleeping is spent waiting.
 fn gvl_wait_in_theory(c: f64, z: f64) -> f64 {
     5.0 * c - (c + z)

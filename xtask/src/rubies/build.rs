@@ -1,7 +1,9 @@
 //! Rubies and Pumas built from a folder of archives.
 //!
-//! Everything is built below the build folder, and again only where an archive has another name. Extensions whose archive is
-//! missing are left out: nio4r then runs as Ruby code (its own fall-back), and without mysql2 the tests with that driver are not run.
+//! Everything is built below the build folder, and again only where an archive has another name.
+//! Extensions whose archive is
+//! missing are left out: nio4r then runs as Ruby code (its own fall-back), and without mysql2 the
+//! tests with that driver are not run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -33,7 +35,8 @@ pub(super) struct Puma {
 /// Flags of configure and of make that bring both compilers and leave out what no row needs.
 const CONFIGURE: &str = "--disable-install-doc --enable-shared --enable-yjit --enable-zjit";
 
-/// Debian's autoconf runs from the folder in which it was unpacked when these are set. `@TOOLS@` is that folder.
+/// Debian's autoconf runs from the folder in which it was unpacked when these are set. `@TOOLS@`
+/// is that folder.
 const RECIPE: &str = r#"set -e
 tools='@TOOLS@'
 export PATH="$tools/usr/bin:$PATH" LD_LIBRARY_PATH="$tools/usr/lib/@ARCH@-linux-gnu"

@@ -1,4 +1,5 @@
-//! What is run on a row: the tests of what happens inside Ruby, with the row's programs first in `PATH`, and the cost.
+//! What is run on a row: the tests of what happens inside Ruby, with the row's programs first in
+//! `PATH`, and the cost.
 
 use std::env;
 use std::ffi::OsString;
@@ -105,7 +106,8 @@ pub(super) struct Cell {
     pub(super) failed: u64,
     /// Largest deviation of a figure from what is known, as a share of that.
     pub(super) deviation: Option<f64>,
-    /// Tests that could not tell for want of a core to themselves; what they measured before they gave up is in `deviation`.
+    /// Tests that could not tell for want of a core to themselves; what they measured before they
+    /// gave up is in `deviation`.
     pub(super) undecided: u64,
     /// How often the tests were run until they held.
     pub(super) tries: u32,
@@ -161,7 +163,8 @@ pub(super) fn run(
     Ok(found)
 }
 
-/// Most runs of a check. The tests measure time, and the machine may be shared: as `bin/test` does, what failed is run again.
+/// Most runs of a check. The tests measure time, and the machine may be shared: as `bin/test`
+/// does, what failed is run again.
 const TRIES_MAX: u32 = 3;
 
 fn tried(check: &Check, prepare: &dyn Fn(&mut Command)) -> Outcome<Cell> {
@@ -237,7 +240,8 @@ fn read(output: &str) -> Cell {
     cell
 }
 
-/// Reads `sleep: 7.081 ms, known 7.079 ms`. Figures by nominal parts hold what the host took from them.
+/// Reads `sleep: 7.081 ms, known 7.079 ms`. Figures by nominal parts hold what the host took from
+/// them.
 fn deviation(line: &str) -> Option<f64> {
     let (name, rest) = line.split_once(": ")?;
     let (measured, known) = rest.split_once(" ms, known ")?;
@@ -248,7 +252,8 @@ fn deviation(line: &str) -> Option<f64> {
     (!name.ends_with("nominal parts")).then(|| (measured - known).abs() / known)
 }
 
-/// Runs the benchmark of the agent's cost, small. Its server's CPU is measured, which the pace of the client does not change.
+/// Runs the benchmark of the agent's cost, small. Its server's CPU is measured, which the pace of
+/// the client does not change.
 fn cost(boots: u32, path: &OsString) -> Outcome<Option<[f64; 3]>> {
     let mut command = cargo(&["run", "--quiet", "--package", "hakaru-bench", "--", "agent"]);
     command

@@ -1,8 +1,11 @@
 //! The tests of what happens inside Ruby, on many Rubies and Pumas: `cargo xtask rubies [FOLDER]`.
 //!
-//! Debian's own Rubies come as packages, unpacked beside each other. What no Debian has is built from a folder of
-//! archives (`ruby-*.tar.*`, `puma-*.tar.*`, and sources of extensions such as `nio4r-*.tar.*`), named on the command line or by
-//! `HAKARU_RUBY_ARCHIVES`. What cannot be had is said by name and is a row of no figures; the other rows run all the same.
+//! Debian's own Rubies come as packages, unpacked beside each other. What no Debian has is built
+//! from a folder of
+//! archives (`ruby-*.tar.*`, `puma-*.tar.*`, and sources of extensions such as `nio4r-*.tar.*`),
+//! named on the command line or by
+//! `HAKARU_RUBY_ARCHIVES`. What cannot be had is said by name and is a row of no figures; the
+//! other rows run all the same.
 
 mod build;
 mod checks;

@@ -1,4 +1,5 @@
-//! The Rubies and Pumas of several Debian releases, unpacked beside each other for `cargo xtask rubies`.
+//! The Rubies and Pumas of several Debian releases, unpacked beside each other for `cargo xtask
+//! rubies`.
 
 use std::fs;
 use std::path::{Path, PathBuf};

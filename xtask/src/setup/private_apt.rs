@@ -1,4 +1,5 @@
-//! An apt of our own: its lists, cache and sources lie in one folder and its status is empty, so that it sees
+//! An apt of our own: its lists, cache and sources lie in one folder and its status is empty, so
+//! that it sees
 //! one release of the machine's own mirror and the system is not touched. Needs no root.
 
 use std::fs;
@@ -10,7 +11,8 @@ use crate::run::{Outcome, capture, write};
 
 const FOLDERS: [&str; 3] = ["lists/partial", "cache/archives/partial", "none"];
 
-/// Unpacks a package. `dpkg-deb -x` would replace the links of a merged `/usr` by folders, and would keep the
+/// Unpacks a package. `dpkg-deb -x` would replace the links of a merged `/usr` by folders, and
+/// would keep the
 /// set-user-id bit of programs that belong to root.
 const UNPACK: &str = r#"umask 022; dpkg-deb --fsys-tarfile "$1" |
     tar -x --keep-directory-symlink --no-same-owner --no-same-permissions -C "$2" -f -"#;
@@ -53,7 +55,8 @@ impl PrivateApt {
         unpack_all(&self.folder.join("cache/archives"), root)
     }
 
-    /// Fetches what a package's authors released and unpacks it into a folder. Debian's own changes are left out: some
+    /// Fetches what a package's authors released and unpacks it into a folder. Debian's own
+    /// changes are left out: some
     /// mirrors lack them, and they need more programs.
     pub(super) fn unpack_source(&self, package: &str, folder: &Path) -> Outcome<()> {
         let uris = capture(self.command().args(["source", "--print-uris", package]))?;
@@ -105,7 +108,8 @@ impl PrivateApt {
     }
 }
 
-/// Whether a line of `--print-uris` names the archive of what the authors released, not Debian's changes or a signature.
+/// Whether a line of `--print-uris` names the archive of what the authors released, not Debian's
+/// changes or a signature.
 fn is_release(line: &str) -> bool {
     let name = line.split_whitespace().nth(1).unwrap_or_default();
     name.contains(".orig.tar.") && !name.ends_with(".asc")

@@ -1,4 +1,5 @@
-//! Which Ruby runs the apps and the tests: one that is on this machine, or one unpacked into the build folder.
+//! Which Ruby runs the apps and the tests: one that is on this machine, or one unpacked into the
+//! build folder.
 
 use std::env;
 use std::fs;
@@ -85,7 +86,8 @@ pub(super) const MATRIX_LIBRARIES: [Library; 3] = [
     library("mysql2", "mysql2", "ruby-mysql2"),
 ];
 
-/// The Rubies of `cargo xtask rubies` that come as packages. Each is unpacked apart from those of the tests, so that what
+/// The Rubies of `cargo xtask rubies` that come as packages. Each is unpacked apart from those of
+/// the tests, so that what
 /// this machine has does not change the rows.
 pub(super) const MATRIX_RUBIES: [Private; 3] = [
     Private {
@@ -139,9 +141,11 @@ pub(super) const SUITES_RUBY: Private = Private {
     holds: "Ruby 3.3 with what other projects' tests need from Debian 13 (50 MB)",
 };
 
-/// Returns the folder with the programs of a Ruby that is on this machine, new enough and has the libraries.
+/// Returns the folder with the programs of a Ruby that is on this machine, new enough and has the
+/// libraries.
 ///
-/// The first in `PATH` comes first, then what version managers installed, the newest first: their own programs are
+/// The first in `PATH` comes first, then what version managers installed, the newest first: their
+/// own programs are
 /// not always in the `PATH` of a script.
 pub(super) fn find(libraries: &[Library]) -> Option<PathBuf> {
     let in_path = find_program_outside(&super::tools_folder(), "ruby");
@@ -161,7 +165,8 @@ pub(super) fn find(libraries: &[Library]) -> Option<PathBuf> {
         .find(|folder| is_usable(&folder.join("ruby"), libraries))
 }
 
-/// Returns the folders in which rbenv, asdf, mise, ruby-install and chruby keep one folder a version.
+/// Returns the folders in which rbenv, asdf, mise, ruby-install and chruby keep one folder a
+/// version.
 fn managed_folders() -> Vec<PathBuf> {
     let variable = |name: &str| env::var_os(name).map(PathBuf::from);
     let home = |path: &str| variable("HOME").map(|home| home.join(path));
@@ -246,7 +251,8 @@ impl Private {
         }
     }
 
-    /// Writes `bin/ruby` and the programs that Ruby runs, and the wrapper that puts them first in `PATH`.
+    /// Writes `bin/ruby` and the programs that Ruby runs, and the wrapper that puts them first in
+    /// `PATH`.
     fn write_programs(&self, relocated: &Relocated) -> Outcome<()> {
         let folder = self.folder().display().to_string();
         let filled = |text: &str| {
@@ -287,7 +293,8 @@ fn is_ruby_script(line: &str) -> bool {
         .any(|name| name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.') == "ruby")
 }
 
-/// Debian's Ruby and its database driver look for their files in `/usr` alone; these variables name the unpacked ones.
+/// Debian's Ruby and its database driver look for their files in `/usr` alone; these variables
+/// name the unpacked ones.
 const RUBY: &str = r#"#!/bin/sh
 # Runs the unpacked Ruby.
 lib='@FOLDER@/debian/usr/lib' arch='@LIBRARIES@'
