@@ -47,6 +47,11 @@ pub(crate) fn by_key_ms(sql: &SqlSummary, quickest: f64) -> f64 {
     quickest + ROW_MS * sql.rows_each()
 }
 
+/// The share of a statement's time that goes where an index leads to the rows that it returns, 0 to 1.
+pub(crate) fn saved_by_key(sql: &SqlSummary, quickest: f64) -> f64 {
+    (1.0 - by_key_ms(sql, quickest) / mean_ms(sql)).clamp(0.0, 1.0)
+}
+
 fn names(columns: &[Column]) -> Vec<String> {
     let mut names: Vec<String> = columns
         .iter()

@@ -16,8 +16,8 @@ use crate::types::{Confidence, Finding, Remedy, Safety};
 
 /// Tables below so many rows are counted at once. Chosen by judgement.
 const ROWS_MIN: u64 = 500;
-/// Share of a statement's time that paging by key saves where the run has no lookup to compare it with: a guess.
-const SAVED_SHARE: f64 = 0.5;
+/// Share of the skipping statement's time that goes with keyset paging where the run has no lookup to compare it with: a guess.
+const OFFSET_SHARE: f64 = 0.5;
 
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     // What an index saves is its finding's gain: nothing is promised twice.
@@ -74,14 +74,6 @@ fn paging<'a>(context: &Context<'a>, page: &'a SqlSummary) -> Option<Paging<'a>>
     })
 }
 
-/// The share of a statement's time that goes where a key leads to its rows.
-fn saved_share(context: &Context<'_>, sql: &SqlSummary) -> f64 {
-    let left = |quickest| lookups::by_key_ms(sql, quickest) / lookups::mean_ms(sql);
-    context
-        .lookup_ms()
-        .map_or(SAVED_SHARE, |quickest| (1.0 - left(quickest)).max(0.0))
-}
-
 fn finding(context: &Context<'_>, paging: &Paging<'_>, by_index: &HashMap<TextId, f64>) -> Finding {
     let Paging {
         page,
@@ -91,12 +83,15 @@ fn finding(context: &Context<'_>, paging: &Paging<'_>, by_index: &HashMap<TextId
         rows,
     } = paging;
     let left = |sql: &SqlSummary| 1.0 - by_index.get(&sql.id).copied().unwrap_or(0.0);
-    let saved_of = |sql: &SqlSummary| (saved_share(context, sql) + left(sql) - 1.0).max(0.0);
+    let saved_of = |sql: &SqlSummary, guess: f64| match context.lookup_ms() {
+        Some(quickest) => (lookups::saved_by_key(sql, quickest) + left(sql) - 1.0).max(0.0),
+        None => guess * left(sql),
+    };
     // The count may be issued elsewhere too; a page needs it once.
     let share = (page.count as f64 / count.count.max(1) as f64).min(1.0);
     let saved = context
-        .statement_demand(count, share * saved_of(count))
-        .plus(context.statement_demand(page, saved_of(page)));
+        .statement_demand(count, share * saved_of(count, 1.0))
+        .plus(context.statement_demand(page, saved_of(page, OFFSET_SHARE)));
     let gain = context.gain(&saved);
     let indexed = [count, page]
         .iter()

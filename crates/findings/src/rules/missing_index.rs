@@ -306,8 +306,7 @@ impl Wanted<'_> {
         }
         if self.reads == Reads::Part {
             let quickest = context.lookup_ms().unwrap_or_default();
-            let left = lookups::by_key_ms(sql, quickest) / lookups::mean_ms(sql);
-            return (1.0 - left).clamp(0.0, 1.0);
+            return lookups::saved_by_key(sql, quickest);
         }
         let wanted = sql.rows_each() / self.table_rows.max(1) as f64;
         // By the index it is a lookup like another one, and reads its own rows.
