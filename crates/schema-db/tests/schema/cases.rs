@@ -82,14 +82,20 @@ pub fn on_server(
     applies: &dyn Fn(&Value) -> bool,
     exceptions: &[Exception],
 ) {
+    let way = |case: &Case| there_and_back(bench, &case.current, &case.desired);
+    judged(file, applies, exceptions, &way);
+}
+
+/// Judges each case that is no error by what a way of going through it returns.
+fn judged(
+    file: &str,
+    applies: &dyn Fn(&Value) -> bool,
+    exceptions: &[Exception],
+    way: &dyn Fn(&Case) -> Result<(), String>,
+) {
     let cases = cases(file, applies);
     let cases = cases.iter().filter(|case| !case.is_error);
-    let results = cases.map(|case| {
-        (
-            case.id.as_str(),
-            there_and_back(bench, &case.current, &case.desired),
-        )
-    });
+    let results = cases.map(|case| (case.id.as_str(), way(case)));
     judge(file, &results.collect::<Vec<_>>(), exceptions);
 }
 
@@ -122,10 +128,8 @@ pub fn on_server_as_sqldef(
     applies: &dyn Fn(&Value) -> bool,
     exceptions: &[Exception],
 ) {
-    let cases = cases(file, applies);
-    let cases = cases.iter().filter(|case| !case.is_error);
-    let results = cases.map(|case| (case.id.as_str(), as_sqldef_there_and_back(bench, case)));
-    judge(file, &results.collect::<Vec<_>>(), exceptions);
+    let way = |case: &Case| as_sqldef_there_and_back(bench, case);
+    judged(file, applies, exceptions, &way);
 }
 
 fn as_sqldef_there_and_back(bench: &dyn Bench, case: &Case) -> Result<(), String> {
@@ -158,21 +162,23 @@ fn reach_as_sqldef(scratch: &mut dyn Scratch, text: &str, case: &Case) -> Result
 
 /// Pairs beside the corpus' cases: each is reached there and back.
 pub fn features<'a>(bench: &dyn Bench, pairs: impl Iterator<Item = (&'a str, &'a str)>) {
-    let mut wrong = Vec::new();
-    for (from, to) in pairs {
-        if let Err(message) = there_and_back(bench, from, to) {
-            wrong.push(format!("{from}\nto {to}\n{message}"));
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+    all_hold(pairs, &|from, to| there_and_back(bench, from, to));
 }
 
 /// The same in sqldef's order and spelling, everything allowed.
 pub fn features_as_sqldef<'a>(bench: &dyn Bench, pairs: impl Iterator<Item = (&'a str, &'a str)>) {
+    all_hold(pairs, &|from, to| {
+        as_sqldef_there_and_back(bench, &Case::of_pair(from, to))
+    });
+}
+
+fn all_hold<'a>(
+    pairs: impl Iterator<Item = (&'a str, &'a str)>,
+    way: &dyn Fn(&str, &str) -> Result<(), String>,
+) {
     let mut wrong = Vec::new();
     for (from, to) in pairs {
-        let case = Case::of_pair(from, to);
-        if let Err(message) = as_sqldef_there_and_back(bench, &case) {
+        if let Err(message) = way(from, to) {
             wrong.push(format!("{from}\nto {to}\n{message}"));
         }
     }
