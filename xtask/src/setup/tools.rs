@@ -26,7 +26,7 @@ pub(super) struct Tool {
     pub(super) by_hand: &'static str,
 }
 
-pub(super) const ALL: [Tool; 6] = [
+pub(super) const ALL: [Tool; 7] = [
     Tool {
         is_on_machine: || has("chromium"),
         name: "chromium",
@@ -44,6 +44,28 @@ pub(super) const ALL: [Tool; 6] = [
         scripts: &[("nginx", "#!/bin/sh\nexec '@ROOT@/usr/sbin/nginx' \"$@\"\n")],
         holds: "nginx from Debian 13 (10 MB)",
         by_hand: "nginx",
+    },
+    Tool {
+        is_on_machine: || has("ssh") && has("sshd"),
+        name: "sshd",
+        packages: &["openssh-server", "openssh-client"],
+        programs: &[
+            "usr/sbin/sshd",
+            "usr/lib/openssh/sshd-session",
+            "usr/lib/openssh/sshd-auth",
+            "usr/bin/ssh",
+            "usr/bin/ssh-keygen",
+        ],
+        scripts: &[
+            ("sshd", SSHD),
+            ("ssh", "#!/bin/sh\nexec '@ROOT@/usr/bin/ssh' \"$@\"\n"),
+            (
+                "ssh-keygen",
+                "#!/bin/sh\nexec '@ROOT@/usr/bin/ssh-keygen' \"$@\"\n",
+            ),
+        ],
+        holds: "OpenSSH's server and client from Debian 13 (20 MB)",
+        by_hand: "openssh-server and openssh-client",
     },
     Tool {
         is_on_machine: || has("valgrind"),
@@ -130,6 +152,16 @@ export PERL5LIB
 exec '@ROOT@/usr/bin/perl' -e 'BEGIN { $INC{"diagnostics.pm"} = 1 } $0 = shift; do $0 or die $@' \
     '@ROOT@/usr/bin/mysqltuner' --mysqlcmd "${0%/*}/mysqltuner-client" \
     --mysqladmin "${0%/*}/mysqltuner-admin" "$@"
+"#;
+/// Run by root, the server wants a user of its own and an empty folder, both at fixed places: it alone sees them, in a mount
+/// namespace of its own.
+const SSHD: &str = r#"#!/bin/sh
+set -- '@ROOT@/usr/sbin/sshd' -o SshdSessionPath='@ROOT@/usr/lib/openssh/sshd-session' \
+    -o SshdAuthPath='@ROOT@/usr/lib/openssh/sshd-auth' "$@"
+[ "$(id -u)" = 0 ] || exec "$@"
+exec unshare --mount sh -c 'mount -t tmpfs -o mode=755 tmpfs /run && mkdir /run/sshd &&
+    { cat /etc/passwd && echo sshd:x:65533:65534::/run/sshd:/usr/sbin/nologin; } >/run/passwd &&
+    mount --bind /run/passwd /etc/passwd && exec "$@"' sshd "$@"
 "#;
 const NPM: &str = r#"#!/bin/sh
 exec node /usr/share/nodejs/npm/bin/npm-cli.js "$@"

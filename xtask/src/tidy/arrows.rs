@@ -37,6 +37,7 @@ const ARROWS: &[(&str, &str)] = &[
     ("probe", "capture database doctor stats"),
     ("rails-schema", "schema"),
     ("recording", ""),
+    ("remote", ""),
     (
         "report",
         "breakdown comparison figures findings microbench recording stacks stats whatif words",

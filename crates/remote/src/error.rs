@@ -1,0 +1,205 @@
+//! Why a host cannot be used, with what to try next.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::frame::TooLong;
+
+/// A host that cannot be used, or not any more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RemoteError {
+    /// The host, as it is called.
+    pub host: String,
+    /// Where it is, as `ssh` takes it.
+    pub ssh: String,
+    /// Why.
+    pub why: Why,
+}
+
+/// Why a host cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// The program `ssh` cannot be started; what the system says.
+    NoSsh(String),
+    /// A word of the command that shells may read in another way.
+    Word(String),
+    /// No connection; what `ssh` says.
+    Unreachable(String),
+    /// The host's key is not the one that is known, or none is known.
+    HostKey {
+        /// Whether another key is known.
+        is_changed: bool,
+    },
+    /// The login was refused; what `ssh` says.
+    Refused(String),
+    /// `sudo` asks for a password or forbids; what it says.
+    Sudo(String),
+    /// The program does not run there.
+    Architecture {
+        /// What the host says of itself.
+        far: String,
+        /// What the program is for.
+        program: String,
+    },
+    /// No folder has room for the program and lets programs run; those that were tried.
+    NoFolder(String),
+    /// The disk became full while the program was copied.
+    DiskFull,
+    /// The copy of the program differs from the program.
+    Damaged,
+    /// The far program speaks another version of the frames.
+    Version(u32),
+    /// The host did not say or take anything for so long.
+    Silent(Duration),
+    /// The connection or the far program ended; the last that was said on standard error.
+    Lost(String),
+    /// What came is no frame.
+    Frame(TooLong),
+}
+
+impl fmt::Display for RemoteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ssh = &self.ssh;
+        write!(f, "host {}: ", self.host)?;
+        match &self.why {
+            Why::NoSsh(why) => write!(f, "cannot start ssh: {why}; install OpenSSH's client"),
+            Why::Word(word) => write!(
+                f,
+                "{word:?} cannot be an argument there; use letters, digits and -_=/.,:%+@"
+            ),
+            Why::Unreachable(why) => {
+                write!(f, "cannot be reached: {why}; does `ssh {ssh} true` work?")
+            }
+            Why::HostKey { is_changed: true } => write!(
+                f,
+                "its key is not the one that is known: another host answers, or it was made anew; if you know why, forget \
+                 the old key with `ssh-keygen -R` and log in once with `ssh {ssh}`"
+            ),
+            Why::HostKey { is_changed: false } => write!(
+                f,
+                "its key is not known yet; log in once with `ssh {ssh}` and compare it"
+            ),
+            Why::Refused(why) => write!(
+                f,
+                "refuses the login: {why}; `ssh -o BatchMode=yes {ssh} true` must work without a question (ssh-add, or \
+                 IdentityFile in ~/.ssh/config)"
+            ),
+            Why::Sudo(why) => write!(
+                f,
+                "sudo refuses: {why}; allow it without a password there, or leave out `sudo = true`"
+            ),
+            Why::Architecture { far, program } => write!(
+                f,
+                "is {far}, and this program is for Linux on {program}; get the program for {far} and name its file with \
+                 `program` for this host"
+            ),
+            Why::NoFolder(tried) => write!(
+                f,
+                "no folder has room for the program and lets programs run (tried{tried}); make room in one of them"
+            ),
+            Why::DiskFull => {
+                f.write_str("its disk became full while the program was copied; make room in /tmp")
+            }
+            Why::Damaged => f.write_str(
+                "the program arrived damaged; try again, and look at the host's disk and memory",
+            ),
+            Why::Version(version) => write!(
+                f,
+                "the program there speaks version {version}, this one {}; use the same release for both",
+                crate::VERSION
+            ),
+            Why::Silent(waited) => write!(
+                f,
+                "says nothing for {} s; is it overloaded, or its network cut?",
+                waited.as_secs()
+            ),
+            Why::Lost(last) if last.is_empty() => {
+                f.write_str("the connection ended, and nothing said why; is the host up?")
+            }
+            Why::Lost(last) => write!(f, "the connection ended: {last}; is the host up?"),
+            Why::Frame(error) => write!(
+                f,
+                "sent {error}; does something else print on its standard output?"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for RemoteError {}
+
+impl Why {
+    /// What `ssh` meant, by what it printed on standard error before it ended.
+    pub(crate) fn of_ssh(said: &str, was_in: bool) -> Why {
+        let has = |words: &str| said.contains(words);
+        let line_with = |words: &[&str]| {
+            let mut lines = said.lines().rev().map(str::trim);
+            lines
+                .find(|line| words.iter().any(|word| line.contains(word)))
+                .map(str::to_owned)
+        };
+        if let Some(line) = line_with(&["sudo: "]) {
+            return Why::Sudo(line);
+        }
+        if !was_in {
+            if has("HOST IDENTIFICATION HAS CHANGED") {
+                return Why::HostKey { is_changed: true };
+            }
+            if has("Host key verification failed") {
+                return Why::HostKey { is_changed: false };
+            }
+            if let Some(line) =
+                line_with(&["Permission denied", "Too many authentication failures"])
+            {
+                return Why::Refused(line);
+            }
+            const AWAY: [&str; 8] = [
+                "Could not resolve",
+                "Connection refused",
+                "timed out",
+                "No route to host",
+                "Network is unreachable",
+                "Connection closed",
+                "Connection reset",
+                "kex_exchange_identification",
+            ];
+            if let Some(line) = line_with(&AWAY) {
+                return Why::Unreachable(line);
+            }
+        }
+        let mut lines = said.lines().rev().map(str::trim);
+        let last = lines.find(|line| !line.is_empty()).unwrap_or_default();
+        Why::Lost(last.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_ssh_says_is_understood() {
+        let check = |said: &str, expected: Why| assert_eq!(Why::of_ssh(said, false), expected);
+        check(
+            "@ WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED! @\nHost key verification failed.\r\n",
+            Why::HostKey { is_changed: true },
+        );
+        check(
+            "Host key verification failed.\r\n",
+            Why::HostKey { is_changed: false },
+        );
+        let refused = "isucon@app1: Permission denied (publickey).";
+        check(&format!("{refused}\r\n"), Why::Refused(refused.to_owned()));
+        let away = "ssh: connect to host app1 port 22: Connection refused";
+        check(&format!("{away}\r\n"), Why::Unreachable(away.to_owned()));
+        check("", Why::Lost(String::new()));
+        check(
+            "sudo: a password is required\n",
+            Why::Sudo("sudo: a password is required".to_owned()),
+        );
+        let lost = Why::of_ssh("client_loop: send disconnect: Connection reset\r\n", true);
+        assert_eq!(
+            lost,
+            Why::Lost("client_loop: send disconnect: Connection reset".to_owned())
+        );
+    }
+}

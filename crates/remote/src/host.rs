@@ -1,0 +1,109 @@
+//! Which hosts, and the program that is started there.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::{fs, io};
+
+use sha2::{Digest, Sha256};
+
+/// A host to reach.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Host {
+    /// How pages and messages call it.
+    pub name: String,
+    /// Where it is, as `ssh` takes it: a name of `~/.ssh/config`, `user@host`, or `ssh://user@host:port`.
+    pub ssh: String,
+    /// A config file in place of `~/.ssh/config`, such as the one that `vagrant ssh-config` prints.
+    pub config: Option<PathBuf>,
+    /// Whether the program runs there as root, through `sudo -n`.
+    pub sudo: bool,
+}
+
+impl Host {
+    /// Returns a host that is named as `ssh` finds it.
+    pub fn new(name: &str, ssh: &str) -> Host {
+        Host {
+            name: name.to_owned(),
+            ssh: ssh.to_owned(),
+            config: None,
+            sudo: false,
+        }
+    }
+}
+
+/// The program that is copied, read once for all hosts.
+#[derive(Clone, Debug)]
+pub struct Program {
+    pub(crate) bytes: Arc<[u8]>,
+    /// SHA-256, in hexadecimal.
+    pub(crate) hash: String,
+    /// As `uname -m` names it.
+    pub(crate) architecture: String,
+}
+
+impl Program {
+    /// Reads the program that is running.
+    ///
+    /// # Errors
+    /// What the file says.
+    pub fn own() -> io::Result<Program> {
+        Program::read(Path::new("/proc/self/exe"))
+    }
+
+    /// Reads a program, such as this one's build for another architecture.
+    ///
+    /// # Errors
+    /// What the file says, and a file that is no program of Linux on a known architecture.
+    pub fn read(path: &Path) -> io::Result<Program> {
+        let bytes = fs::read(path)?;
+        let architecture = architecture(&bytes).ok_or_else(|| {
+            let why = format!(
+                "{} is no program for Linux on x86_64 or aarch64",
+                path.display()
+            );
+            io::Error::new(io::ErrorKind::InvalidData, why)
+        })?;
+        let hash = Sha256::digest(&bytes);
+        Ok(Program {
+            hash: hash.iter().map(|byte| format!("{byte:02x}")).collect(),
+            architecture: architecture.to_owned(),
+            bytes: bytes.into(),
+        })
+    }
+
+    /// The architecture it runs on, as `uname -m` names it.
+    pub fn architecture(&self) -> &str {
+        &self.architecture
+    }
+}
+
+/// The machine of a program's head (elf(5)); only those with the lowest byte first.
+fn architecture(program: &[u8]) -> Option<&'static str> {
+    const LITTLE_ENDIAN_64: [u8; 6] = [0x7f, b'E', b'L', b'F', 2, 1];
+    if !program.starts_with(&LITTLE_ENDIAN_64) {
+        return None;
+    }
+    match program.get(18..20)? {
+        [0x3e, 0] => Some("x86_64"),
+        [0xb7, 0] => Some("aarch64"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_architecture_is_read_from_the_program_itself() {
+        let own = Program::own().expect("this program");
+        assert_eq!(own.architecture(), std::env::consts::ARCH);
+        assert_eq!(own.hash.len(), 64);
+        let mut head = own.bytes[..64].to_vec();
+        head[18] = 0xb7;
+        assert_eq!(architecture(&head), Some("aarch64"));
+        head[18] = 0x28;
+        assert_eq!(architecture(&head), None);
+        assert_eq!(architecture(b"#!/bin/sh\n"), None);
+    }
+}

@@ -1,0 +1,336 @@
+//! The near end: one `ssh`, what it says, and what is said to it.
+
+mod threads;
+
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::clock::RoundTrip;
+use crate::error::{RemoteError, Why};
+use crate::frame::{self, Frame, TooLong};
+use crate::host::{Host, Program};
+use crate::queue::{Nothing, Queue};
+use crate::script::{self, Failed, Line};
+use crate::{QUEUE_FRAMES, VERSION};
+use threads::Clocks;
+
+/// How long `ssh` may take to end when its input has.
+const END_WAIT: Duration = Duration::from_secs(2);
+/// Threads that open sessions at once: more logins at a time than these some servers refuse (`MaxStartups` is 10).
+const OPENING_MAX: usize = 8;
+
+/// This program on another host, started, greeted, and ready for frames. Ends with this value.
+#[derive(Debug)]
+pub struct Session {
+    host: Host,
+    ssh: Child,
+    shared: Arc<Shared>,
+}
+
+/// Both clocks of a host, asked at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Trip {
+    /// `CLOCK_MONOTONIC` here and there.
+    pub monotonic: RoundTrip,
+    /// The wall clocks.
+    pub wall: RoundTrip,
+}
+
+/// What the threads of a session share.
+#[derive(Debug)]
+struct Shared {
+    to: Queue<Outgoing>,
+    from: Queue<Event>,
+    clocks: Clocks,
+    /// What was said on standard error; its last part.
+    said: threads::Said,
+    /// Bytes written, by which a slow copy is told from none.
+    written: AtomicU64,
+    /// Whether the far program is there, so that pings are understood.
+    is_greeted: AtomicBool,
+}
+
+#[derive(Debug)]
+enum Outgoing {
+    Bytes(Vec<u8>),
+    Program(Arc<[u8]>),
+    Ping,
+}
+
+#[derive(Debug)]
+enum Event {
+    Line(Line),
+    Frame(Frame),
+    Broken(TooLong),
+}
+
+impl Session {
+    /// Connects, copies the program, and starts it with these words as its arguments. `patience` is how long nothing may happen.
+    ///
+    /// # Errors
+    /// Everything in [`Why`].
+    pub fn open(
+        host: &Host,
+        program: &Program,
+        words: &[&str],
+        patience: Duration,
+    ) -> Result<Session, RemoteError> {
+        let error = |why| RemoteError {
+            host: host.name.clone(),
+            ssh: host.ssh.clone(),
+            why,
+        };
+        if let Some(word) = words.iter().find(|word| !script::is_plain(word)) {
+            return Err(error(Why::Word((*word).to_owned())));
+        }
+        let mut command = ssh(host, &script::command(words, host.sudo), patience);
+        let mut ssh = command
+            .spawn()
+            .map_err(|why| error(Why::NoSsh(why.to_string())))?;
+        let shared = Arc::new(Shared {
+            to: Queue::new(QUEUE_FRAMES),
+            from: Queue::new(QUEUE_FRAMES),
+            clocks: Clocks::default(),
+            said: threads::Said::default(),
+            written: AtomicU64::new(0),
+            is_greeted: AtomicBool::new(false),
+        });
+        threads::start(&mut ssh, &shared);
+        let session = Session {
+            host: host.clone(),
+            ssh,
+            shared,
+        };
+        session.start(program, patience).map_err(error)?;
+        Ok(session)
+    }
+
+    /// Says what the far shell needs to hear until the program greets.
+    fn start(&self, program: &Program, patience: Duration) -> Result<(), Why> {
+        let mut was_in = false;
+        loop {
+            let line = self.line(patience, was_in)?;
+            was_in = true;
+            match line {
+                Line::Host {
+                    system,
+                    architecture,
+                } => {
+                    if system != "Linux" || architecture != program.architecture {
+                        return Err(Why::Architecture {
+                            far: format!("{system} on {architecture}"),
+                            program: program.architecture.clone(),
+                        });
+                    }
+                    let order = format!("{} {}\n", program.bytes.len(), program.hash);
+                    self.push(Outgoing::Bytes(order.into_bytes()), patience)?;
+                }
+                Line::Send => self.push(Outgoing::Program(Arc::clone(&program.bytes)), patience)?,
+                Line::Failed(Failed::NoFolder(tried)) => return Err(Why::NoFolder(tried)),
+                Line::Failed(Failed::Write) => return Err(Why::DiskFull),
+                Line::Failed(Failed::Hash) => return Err(Why::Damaged),
+                Line::Greeting(VERSION) => {
+                    // Relaxed: a ping that comes five seconds later is as good.
+                    self.shared.is_greeted.store(true, Ordering::Relaxed);
+                    return Ok(());
+                }
+                Line::Greeting(version) => return Err(Why::Version(version)),
+            }
+        }
+    }
+
+    /// The next line, as long as something moves: one, or bytes of the program.
+    fn line(&self, patience: Duration, was_in: bool) -> Result<Line, Why> {
+        loop {
+            // Relaxed: a count that only has to grow some time.
+            let written = self.shared.written.load(Ordering::Relaxed);
+            match self.shared.from.pop(patience) {
+                Ok(Event::Line(line)) => return Ok(line),
+                Ok(Event::Frame(_)) => {}
+                Ok(Event::Broken(error)) => return Err(Why::Frame(error)),
+                Err(Nothing::Closed) => return Err(self.why_it_ended(was_in)),
+                Err(Nothing::Late) if self.shared.written.load(Ordering::Relaxed) > written => {}
+                Err(Nothing::Late) => return Err(Why::Silent(patience)),
+            }
+        }
+    }
+
+    /// Returns the host.
+    pub fn host(&self) -> &Host {
+        &self.host
+    }
+
+    /// Returns the process id of `ssh`.
+    pub fn ssh_pid(&self) -> u32 {
+        self.ssh.id()
+    }
+
+    /// Sends a frame; waits so long for room in the queue when the host does not keep up.
+    ///
+    /// # Errors
+    /// The host is gone, or takes nothing.
+    pub fn send(&self, kind: u8, body: &[u8], wait: Duration) -> Result<(), RemoteError> {
+        debug_assert!(
+            kind >= frame::KIND_MIN,
+            "kind {kind} is the transport's own"
+        );
+        let mut bytes = Vec::with_capacity(body.len() + 8);
+        let encoded = frame::encode(kind, body, &mut bytes).map_err(Why::Frame);
+        encoded
+            .and_then(|()| self.push(Outgoing::Bytes(bytes), wait))
+            .map_err(|why| self.error(why))
+    }
+
+    /// Returns the next frame, or `None` when none came for so long.
+    ///
+    /// # Errors
+    /// The host is gone, or what it sends is no frame.
+    pub fn receive(&self, wait: Duration) -> Result<Option<Frame>, RemoteError> {
+        let deadline = Instant::now() + wait;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.shared.from.pop(left) {
+                Ok(Event::Frame(frame)) => return Ok(Some(frame)),
+                Ok(Event::Line(_)) => {}
+                Ok(Event::Broken(error)) => return Err(self.error(Why::Frame(error))),
+                Err(Nothing::Late) => return Ok(None),
+                Err(Nothing::Closed) => return Err(self.error(self.why_it_ended(true))),
+            }
+        }
+    }
+
+    /// Asks both clocks so many times, one after another; what is lost is not asked again.
+    ///
+    /// # Errors
+    /// The host is gone, or does not reply at all.
+    pub fn ask_clocks(&self, times: usize, wait: Duration) -> Result<(), RemoteError> {
+        let deadline = Instant::now() + wait;
+        for _ in 0..times {
+            let known = self.shared.clocks.count();
+            let left = deadline.saturating_duration_since(Instant::now());
+            self.push(Outgoing::Ping, left)
+                .map_err(|why| self.error(why))?;
+            if !self.shared.clocks.wait_for_more(known, deadline) {
+                return Err(self.error(Why::Silent(wait)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns all round trips so far; signs of life are some of them.
+    pub fn trips(&self) -> Vec<Trip> {
+        self.shared.clocks.all()
+    }
+
+    /// Ends the far program by ending its input, and waits so long for its end.
+    pub fn close(mut self, wait: Duration) {
+        self.end(wait);
+    }
+
+    fn push(&self, outgoing: Outgoing, wait: Duration) -> Result<(), Why> {
+        self.shared
+            .to
+            .push(outgoing, wait)
+            .map_err(|nothing| match nothing {
+                Nothing::Late => Why::Silent(wait),
+                Nothing::Closed => self.why_it_ended(true),
+            })
+    }
+
+    fn error(&self, why: Why) -> RemoteError {
+        RemoteError {
+            host: self.host.name.clone(),
+            ssh: self.host.ssh.clone(),
+            why,
+        }
+    }
+
+    fn why_it_ended(&self, was_in: bool) -> Why {
+        Why::of_ssh(&self.shared.said.all(END_WAIT), was_in)
+    }
+
+    fn end(&mut self, wait: Duration) {
+        self.shared.to.close();
+        self.shared.from.close();
+        if !self.shared.said.wait_for_end(wait) {
+            let _ = self.ssh.kill();
+        }
+        let _ = self.ssh.wait();
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.end(END_WAIT);
+    }
+}
+
+/// Opens a session on each host, several at once; those that cannot be used do not hinder the others.
+pub fn open_all(
+    hosts: &[(Host, Program)],
+    words: &[&str],
+    patience: Duration,
+) -> Vec<Result<Session, RemoteError>> {
+    let mut sessions = Vec::with_capacity(hosts.len());
+    for some in hosts.chunks(OPENING_MAX) {
+        let opened: Vec<_> = thread::scope(|scope| {
+            let threads: Vec<_> = some
+                .iter()
+                .map(|(host, program)| {
+                    scope.spawn(move || Session::open(host, program, words, patience))
+                })
+                .collect();
+            threads
+                .into_iter()
+                .map(thread::ScopedJoinHandle::join)
+                .collect()
+        });
+        for one in opened {
+            match one {
+                Ok(result) => sessions.push(result),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+    }
+    sessions
+}
+
+/// The `ssh` of a session: asks nobody, opens nothing beside the one channel, and notices a host that is gone in 15 s. A control
+/// connection that the user has open already is used; none is made, since it would outlive us.
+fn ssh(host: &Host, command: &str, patience: Duration) -> Command {
+    const OPTIONS: [&str; 11] = [
+        "BatchMode=yes",
+        "ControlMaster=no",
+        "RequestTTY=no",
+        "RemoteCommand=none",
+        "ClearAllForwardings=yes",
+        "ForwardAgent=no",
+        "ForwardX11=no",
+        "PermitLocalCommand=no",
+        "EscapeChar=none",
+        "ServerAliveInterval=5",
+        "ServerAliveCountMax=3",
+    ];
+    let mut ssh = Command::new("ssh");
+    if let Some(config) = &host.config {
+        ssh.arg("-F").arg(config);
+    }
+    for option in OPTIONS {
+        ssh.args(["-o", option]);
+    }
+    ssh.args([
+        "-o",
+        &format!("ConnectTimeout={}", patience.as_secs().max(1)),
+    ]);
+    ssh.args(["-T", "--", &host.ssh, command]);
+    ssh.stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    // Ctrl-C on the terminal is for us: we end the session in order.
+    ssh.process_group(0);
+    ssh
+}
