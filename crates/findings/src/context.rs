@@ -71,22 +71,28 @@ impl<'a> Context<'a> {
         (saved_ms / self.service.as_millis_f64()).clamp(0.0, 1.0)
     }
 
-    /// `time_ms` as a share of the time that handlers took: what of it is done while others queue for a thread says
-    /// nothing of how much it is.
+    /// `time_ms` as a share of the handlers' time. A handler's time leaves out the queue, in which a request waits for the
+    /// work of others.
     pub(crate) fn share_inside(&self, time_ms: f64) -> f64 {
-        let handled = self
-            .joined
-            .requests
-            .iter()
+        share_of(time_ms, self.handled_ms(|_| true))
+    }
+
+    /// Share of an act in the handlers' time of the route on which it takes most; 0 where no route is known.
+    pub(crate) fn share_of_route(&self, act: &ActSum<'_>) -> f64 {
+        let share =
+            |(route, _, ms): &(usize, u64, f64)| share_of(*ms, self.handled_ms(|of| of == *route));
+        act.routes.first().map_or(0.0, share)
+    }
+
+    /// The handlers' time of all requests whose route is wanted, in milliseconds.
+    fn handled_ms(&self, is_wanted: impl Fn(usize) -> bool) -> f64 {
+        let requests = self.joined.requests.iter();
+        let handled = requests
+            .filter(|request| is_wanted(request.route))
             .filter_map(|request| request.handled);
-        let inside: f64 = handled
+        handled
             .map(|handled| handled.parts.total().as_millis_f64() * self.joined.weight)
-            .sum();
-        if inside > 0.0 {
-            (time_ms / inside).clamp(0.0, 1.0)
-        } else {
-            0.0
-        }
+            .sum()
     }
 
     /// What it gives to do without `saved`: by replay where this run can be replayed, else by the share of the time.
@@ -319,6 +325,13 @@ impl<'a> Context<'a> {
     /// Whether processes outside of this run, or the hypervisor, used so much CPU that waits may be theirs.
     pub(crate) fn host_is_shared(&self) -> bool {
         host_busy::shares(self).is_some_and(|shares| shares.is_shared())
+    }
+}
+
+fn share_of(part: f64, whole: f64) -> f64 {
+    match whole > 0.0 {
+        true => (part / whole).clamp(0.0, 1.0),
+        false => 0.0,
     }
 }
 

@@ -14,6 +14,9 @@ use figures::numbers;
 
 /// Share of the handlers' time from which it is worth a change. Chosen by judgement.
 const SLEEP_SHARE_MIN: f64 = 0.05;
+/// Share of its own route's time from which a sleep is worth a change although the route is rare or cheap beside others.
+/// Chosen by judgement.
+const SLEEP_SHARE_OF_ROUTE_MIN: f64 = 0.25;
 /// Waits of other kinds have more innocent causes, a busy disk among them.
 const OTHER_SHARE_MIN: f64 = 0.1;
 /// Share of a route's time off the GVL in which it computes, or waits for a core to, from which that is what it does.
@@ -25,14 +28,17 @@ const COMPUTES_MIN_SHARED: f64 = 0.25;
 const REQUESTS_MIN: u64 = 5;
 
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
-    let worth = |act: &&ActSum<'_>| {
-        let share_min = match act.kind {
-            ActKind::Sleep => SLEEP_SHARE_MIN,
-            ActKind::OtherIo if act.what != SUBPROCESS => OTHER_SHARE_MIN,
-            _ => return false,
-        };
-        act.requests() >= REQUESTS_MIN && context.share_inside(act.time_ms) >= share_min
+    let is_large = |act: &ActSum<'_>| match act.kind {
+        ActKind::Sleep => {
+            context.share_inside(act.time_ms) >= SLEEP_SHARE_MIN
+                || context.share_of_route(act) >= SLEEP_SHARE_OF_ROUTE_MIN
+        }
+        ActKind::OtherIo if act.what != SUBPROCESS => {
+            context.share_inside(act.time_ms) >= OTHER_SHARE_MIN
+        }
+        _ => false,
     };
+    let worth = |act: &&ActSum<'_>| act.requests() >= REQUESTS_MIN && is_large(act);
     let acts = context.acts.iter().filter(worth);
     acts.map(|act| finding(context, act)).collect()
 }

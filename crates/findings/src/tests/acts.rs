@@ -39,6 +39,32 @@ fn sleeping_is_told_with_its_line() {
         .check(&[]);
 }
 
+/// What makes one page slow is worth its fix, however much time the others take.
+#[test]
+fn a_sleep_that_makes_up_a_cheap_route_is_found() {
+    let heavy = Work {
+        running: 400.0,
+        ..Work::default()
+    };
+    let light = Work {
+        running: 6.0,
+        sleep: 4.0,
+        ..Work::default()
+    };
+    let run = |sleep_ms: f64| {
+        Run::new()
+            .requests("GET /people", 500, light)
+            .doing(ActKind::Sleep, "sleep", SITE, 1, sleep_ms)
+            .requests("GET /report", 500, heavy)
+    };
+    let findings = run(4.0).check(&["sleep"]);
+    assert_eq!(
+        findings[0].title,
+        "GET /people sleeps 4.00 ms per request at app.rb:145"
+    );
+    run(1.0).check(&[]);
+}
+
 #[test]
 fn other_waits_are_less_certain() {
     let check = |what: &str, rule, title: &str, confidence| {
