@@ -15,6 +15,8 @@ pub(super) struct App {
     pub(super) is_healthy: bool,
     /// `first` or `second`: written before or after the rules were changed.
     pub(super) half: String,
+    /// What the fixes are for: `throughput` or `memory`.
+    pub(super) metric: String,
     /// `sqlite`, `postgres`, `mariadb` or `none`.
     pub(super) database: String,
     pub(super) causes: Vec<Cause>,
@@ -62,6 +64,7 @@ fn read(folder: &Path, text: &str) -> Result<App, Box<dyn Error>> {
             other => return Err(format!("a kind is planted or healthy, not {other:?}").into()),
         },
         half: word(&file, "half")?,
+        metric: word(&file, "metric")?,
         database: word(&file, "database")?,
         causes: causes.map(cause).collect::<Result<_, _>>()?,
     })
@@ -89,7 +92,7 @@ fn word(value: &Value, key: &str) -> Result<String, Box<dyn Error>> {
 mod tests {
     use super::*;
 
-    const FILE: &str = "title = 'x'\nkind = 'planted'\nhalf = 'first'\ndatabase = 'none'\n\
+    const FILE: &str = "title = 'x'\nkind = 'planted'\nhalf = 'first'\ndatabase = 'none'\nmetric = 'throughput'\n\
         [[cause]]\nrules = ['n-plus-one']\nplace = 'app.rb'\npatch = 'fix.patch'\n";
 
     #[test]

@@ -106,9 +106,20 @@ struct Row {
     named: Named,
     measured: Option<Ratio>,
     is_decided: bool,
+    /// The fix is for throughput, not for memory.
+    is_about_throughput: bool,
 }
 
 impl Row {
+    /// Whether a page has to name the cause: its fix changes something here, as far as was measured.
+    fn has_to_be_named(&self) -> bool {
+        self.is_decided || self.measured.is_none() || !self.is_about_throughput
+    }
+
+    fn is_in_top_three(&self) -> bool {
+        self.named.rank.is_some_and(|rank| rank <= 3)
+    }
+
     fn error(&self) -> Option<f64> {
         let (claimed, measured) = (self.named.claimed?, self.measured?);
         Some(judge::error(claimed, measured, self.is_decided))
@@ -142,6 +153,7 @@ fn section(apps: &[&App], claims: &BTreeMap<String, Value>, kept: &Kept) -> Sect
                 named: judge::named(&findings, cause),
                 measured: truth.and_then(judge::measured),
                 is_decided: truth.is_some_and(|truth| truth["rps"]["verdict"] != "unclear"),
+                is_about_throughput: app.metric == "throughput",
             };
             text += &line(app, cause, &row, &headline);
             rows.push(row);
@@ -197,10 +209,9 @@ fn line(app: &App, cause: &Cause, row: &Row, headline: &str) -> String {
 
 /// The bounds, one line each, and whether all hold.
 fn summary(first: usize, planted: usize, rows: &[Row], alarms: &[String]) -> (String, bool) {
-    let top = rows
-        .iter()
-        .filter(|row| row.named.rank.is_some_and(|rank| rank <= 3))
-        .count();
+    let (due, idle): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.has_to_be_named());
+    let top = |rows: &[&Row]| rows.iter().filter(|row| row.is_in_top_three()).count();
+    let (top, idle_top) = (top(&due), top(&idle));
     let mut errors: Vec<f64> = rows.iter().filter_map(Row::error).map(f64::abs).collect();
     errors.sort_by(f64::total_cmp);
     let typical = stats::median(&errors).unwrap_or(f64::INFINITY);
@@ -219,10 +230,12 @@ fn summary(first: usize, planted: usize, rows: &[Row], alarms: &[String]) -> (St
             format!("the planted cause is first in {first} of {planted} apps (asked: 90 %)"),
         ),
         (
-            top == rows.len(),
+            top == due.len(),
             format!(
-                "in the top three for {top} of {} causes (asked: all)",
-                rows.len()
+                "in the top three for {top} of {} causes (asked: all), and for {idle_top} of {} whose fix was not shown to \
+                 give anything here (not asked)",
+                due.len(),
+                idle.len()
             ),
         ),
         (
@@ -292,7 +305,24 @@ mod tests {
                 interval: None,
             }),
             is_decided: true,
+            is_about_throughput: true,
         }
+    }
+
+    #[test]
+    fn a_cause_whose_fix_gives_nothing_here_need_not_be_named() {
+        let mut rows: Vec<Row> = (0..10).map(|_| row(Some(1), 2.0, 2.05)).collect();
+        rows[0] = row(None, 1.0, 1.0);
+        rows[0].named.claimed = None;
+        rows[0].is_decided = false;
+        let (text, _) = summary(10, 10, &rows, &[]);
+        assert!(
+            text.contains("three for 9 of 9 causes (asked: all), and for 0 of 1"),
+            "{text}"
+        );
+        rows[0].is_about_throughput = false;
+        let (text, _) = summary(10, 10, &rows, &[]);
+        assert!(text.contains("three for 9 of 10 causes"), "{text}");
     }
 
     #[test]
