@@ -531,6 +531,16 @@ fn the_log_says_where_the_level_changed() {
     let html = std::fs::read_to_string(folder.path().join("log.html")).expect("the page");
     assert_eq!(html.matches("<circle").count(), 24);
     assert_eq!(html.matches("<li>").count(), 2, "{html}");
+    let json = text(&run(folder.path(), &["log", "--json"]).stdout);
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    let contender = &json["contenders"][0];
+    assert_eq!(
+        (&json["format"], &contender["job"]),
+        (&"hakaru-bench-log".into(), &"join".into())
+    );
+    assert_eq!(contender["benches"][8]["level"], 1, "{json:#}");
+    let worse = contender["levels"][1]["ratio"].as_f64().expect("a ratio");
+    assert!((worse - 1.0 / 1.2).abs() < 0.01, "{worse}");
 }
 
 /// Five commits, of which the fourth makes the work three times as much.

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use microbench::history::{self, BENCHES_MIN, Level, Point};
 use microbench::past::{self, Kept};
 use report::bench::{History, HistoryPoint};
+use serde_json::{Value, json};
 use stats::comparison::Verdict;
 use store::StoredBench;
 use words::{Text, text};
@@ -39,6 +40,13 @@ pub(super) fn log(args: &BenchArgs) -> Result<Exit, Failure> {
         if html::is_stdout(path) {
             return Ok(Exit::Ok);
         }
+    }
+    if args.json {
+        let contenders: Vec<Value> = seen.iter().map(Seen::json).collect();
+        let document =
+            json!({"format": "hakaru-bench-log", "version": 1, "contenders": contenders});
+        output::data(&format!("{document:#}\n"));
+        return Ok(Exit::Ok);
     }
     let page: String = seen.iter().map(Seen::page).collect();
     output::page(&page);
@@ -128,13 +136,29 @@ impl Seen {
         matches!(against.verdict, Verdict::Higher | Verdict::Lower).then(|| said(against))
     }
 
+    /// Name, unit, benches and levels of the contender for programs.
+    fn json(&self) -> Value {
+        let levels = self.levels();
+        let bench = |(index, (bench, kept)): (usize, &(StoredBench, Kept))| {
+            json!({
+                "started_at_unix_ms": bench.started_at_unix_ms,
+                "commit": bench.commit,
+                "machine": bench.machine,
+                "value": kept.value,
+                "level": level_of(&levels, index),
+            })
+        };
+        json!({
+            "job": self.name[0],
+            "contender": self.name[1],
+            "unit": self.all[0].1.unit,
+            "benches": self.all.iter().enumerate().map(bench).collect::<Vec<_>>(),
+            "levels": levels.iter().map(|level| json!({"ratio": level.ratio})).collect::<Vec<_>>(),
+        })
+    }
+
     fn history(&self) -> History {
         let levels = self.levels();
-        let level_of = |index: usize| {
-            levels
-                .iter()
-                .position(|level| level.points.contains(&index))
-        };
         let point = |(index, (bench, kept)): (usize, &(StoredBench, Kept))| {
             Some(HistoryPoint {
                 label: format!(
@@ -143,7 +167,7 @@ impl Seen {
                     bench.commit.get(..9).unwrap_or_default()
                 ),
                 value: kept.value?,
-                level: level_of(index),
+                level: level_of(&levels, index),
             })
         };
         History {
@@ -153,6 +177,13 @@ impl Seen {
             changes: levels.iter().map(|level| level.ratio.map(change)).collect(),
         }
     }
+}
+
+/// Index of the level that holds a bench; `None` where the bench is left out.
+fn level_of(levels: &[Level], bench: usize) -> Option<usize> {
+    levels
+        .iter()
+        .position(|level| level.points.contains(&bench))
 }
 
 fn change(ratio: f64) -> Text {
