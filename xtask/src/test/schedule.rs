@@ -18,13 +18,15 @@ const ALONE: [&str; 4] = [
     "hakaru-app-process",
 ];
 /// Programs of those packages that judge no time.
-const BESIDE: [&str; 6] = [
+const BESIDE: [&str; 8] = [
     "tests/schema/main.rs",
     "tests/doctor/main.rs",
     "tests/check.rs",
     "tests/japanese.rs",
     "tests/init.rs",
     "tests/production.rs",
+    "tests/trials.rs",
+    "tests/terminal.rs",
 ];
 /// Programs at once where no time is judged; each runs two tests at once, since most of them wait for servers and disks.
 const LANES: usize = 2;
