@@ -6,6 +6,7 @@
 mod advice;
 mod agent;
 mod apps;
+mod code;
 mod copy;
 mod counted;
 mod doctor;
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
     let ended = match arguments.first().map(String::as_str) {
         Some("advice") => advice::run(&arguments[1..]),
         Some("agent") => agent::run(&arguments[1..]),
+        Some("code") => code::run(&arguments[1..]),
         Some("doctor") => doctor::run(&arguments[1..]),
         Some("experiment") => experiment::run(&arguments[1..]),
         Some("honesty") => honesty::run(&arguments[1..]),
@@ -48,7 +50,7 @@ fn main() -> ExitCode {
         Some("tune") => tune::run(&arguments[1..]),
         Some("whatif") => whatif::run(&arguments[1..]),
         other => Err(format!(
-            "no benchmark is called {:?}; there are `advice`, `agent`, `doctor`, `experiment`, `honesty`, `jit`, `load`, `logs`, `profile`, `schema`, `solutions`, \
+            "no benchmark is called {:?}; there are `advice`, `agent`, `code`, `doctor`, `experiment`, `honesty`, `jit`, `load`, `logs`, `profile`, `schema`, `solutions`, \
              `try`, `tune` and `whatif`",
             other.unwrap_or("")
         )

@@ -28,6 +28,11 @@ const BENCHES: &[Bench] = &[
         agent::run_bench,
     ),
     (
+        "code",
+        "what `hakaru bench` claims of equal code and of 2 % more, and commands beside hyperfine; --what equal|planted|commands, --for",
+        |arguments| program::run_with("code", arguments, &[]),
+    ),
+    (
         "doctor",
         "what doctor says that planted faults cost, beside what compare measures; --on NAME, --blocks N; root plants more",
         doctor::run_bench,

@@ -1,0 +1,202 @@
+//! Ruby code that is equal, or takes 2 % more turns of its loop.
+
+use std::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use super::{Claim, hakaru_bench, pair};
+use crate::options::value;
+use crate::steps::Steps;
+
+/// Turns of the loop, and with the planted difference. What the loop costs beside its turns is a thousandth of them.
+const TURNS: u32 = 5_000;
+const TURNS_PLANTED: u32 = 5_100;
+/// Share of benches of equals that may claim a difference, and of planted ones that have to find it.
+const CLAIMED_MAX: f64 = 0.05;
+const FOUND_MIN: f64 = 0.9;
+/// Where Debian's package has the library.
+const IPS: &str = "/usr/lib/ruby/vendor_ruby";
+
+/// A tool that compares two pieces of code.
+struct Tool {
+    name: &'static str,
+    /// A bench of that many seconds; the value as [`pair`] returns it.
+    bench: Box<dyn Fn(&Path, [u32; 2], u32) -> Result<Value, Box<dyn Error>>>,
+}
+
+/// `--equal N`, each of `--equal-budget` seconds; whether Hakaru claims no more than may be.
+pub(super) fn equal(steps: &mut Steps, arguments: &[String]) -> Result<bool, Box<dyn Error>> {
+    let count: u32 = value(arguments, "equal", 200)?;
+    let budget_s: u32 = value(arguments, "equal-budget", 6)?;
+    let claims = in_turns(steps, arguments, "equal", [TURNS; 2], count, budget_s)?;
+    let mut is_held = true;
+    for (tool, seen) in &claims {
+        let claimed = seen
+            .iter()
+            .filter(|claim| *claim != Claim::Nothing.name())
+            .count();
+        println!(
+            "equal code: {tool} claims a difference in {claimed} of {count} benches of {budget_s} s"
+        );
+        is_held &= tool != "hakaru" || claimed as f64 <= CLAIMED_MAX * f64::from(count);
+    }
+    println!("asked of hakaru: at most {:.0} %", CLAIMED_MAX * 100.0);
+    Ok(is_held)
+}
+
+/// `--planted N`, each of at most `--planted-budget` seconds; whether Hakaru finds the difference often enough.
+pub(super) fn planted(steps: &mut Steps, arguments: &[String]) -> Result<bool, Box<dyn Error>> {
+    let count: u32 = value(arguments, "planted", 10)?;
+    let budget_s: u32 = value(arguments, "planted-budget", 60)?;
+    let turns = [TURNS, TURNS_PLANTED];
+    let claims = in_turns(steps, arguments, "planted", turns, count, budget_s)?;
+    let mut is_held = true;
+    for (tool, seen) in &claims {
+        let of = |claim: Claim| seen.iter().filter(|seen| *seen == claim.name()).count();
+        let (found, wrong) = (of(Claim::More), of(Claim::Less));
+        println!(
+            "2 % more turns: {tool} finds it in {found} of {count} benches of {budget_s} s, and claims the opposite in {wrong}"
+        );
+        is_held &= tool != "hakaru" || found as f64 >= FOUND_MIN * f64::from(count);
+    }
+    println!("asked of hakaru: at least {:.0} %", FOUND_MIN * 100.0);
+    Ok(is_held)
+}
+
+/// What each tool claims, bench by bench.
+fn in_turns(
+    steps: &mut Steps,
+    arguments: &[String],
+    kind: &str,
+    turns: [u32; 2],
+    count: u32,
+    budget_s: u32,
+) -> Result<Vec<(String, Vec<String>)>, Box<dyn Error>> {
+    let tools = tools(arguments)?;
+    let folder = steps.folder().to_owned();
+    let mut claims: Vec<(String, Vec<String>)> = tools
+        .iter()
+        .map(|tool| (tool.name.to_owned(), Vec::new()))
+        .collect();
+    for number in 1..=count {
+        for (tool, (_, seen)) in tools.iter().zip(&mut claims) {
+            let key = format!("{kind} {number} {} within {budget_s} s", tool.name);
+            let told = steps.take(&key, f64::from(budget_s) * 1.5, || {
+                (tool.bench)(&folder, turns, budget_s)
+            })?;
+            let claim = told["claim"].as_str().unwrap_or_default().to_owned();
+            println!(
+                "{key}: {:.4}, {claim}",
+                told["ratio"].as_f64().unwrap_or(f64::NAN)
+            );
+            seen.push(claim);
+        }
+    }
+    Ok(claims)
+}
+
+fn tools(arguments: &[String]) -> Result<Vec<Tool>, Box<dyn Error>> {
+    let mut tools = vec![Tool {
+        name: "hakaru",
+        bench: Box::new(by_hakaru),
+    }];
+    let ips = PathBuf::from(value(arguments, "ips", IPS.to_owned())?);
+    match ips.join("benchmark/ips.rb").is_file() {
+        true => tools.push(Tool {
+            name: "benchmark-ips",
+            bench: Box::new(move |folder, turns, budget_s| by_ips(&ips, folder, turns, budget_s)),
+        }),
+        false => println!(
+            "benchmark-ips is not there: --ips FOLDER of its lib, or Debian's ruby-benchmark-ips"
+        ),
+    }
+    Ok(tools)
+}
+
+fn code(turns: u32) -> String {
+    format!("i = 0; i += 1 while i < {turns}")
+}
+
+fn by_hakaru(folder: &Path, [a, b]: [u32; 2], budget_s: u32) -> Result<Value, Box<dyn Error>> {
+    let file = folder.join("pair.yml");
+    let text = format!("benchmark:\n  a: {:?}\n  b: {:?}\n", code(a), code(b));
+    fs::write(&file, text)?;
+    let budget = format!("{budget_s}s");
+    let words = [&file.display().to_string(), "--budget", &budget];
+    pair(&hakaru_bench(&words)?, "b")
+}
+
+/// The claim is the library's own: `compare!` calls a pair the same where the intervals of its mean ± deviation overlap.
+fn by_ips(
+    lib: &Path,
+    folder: &Path,
+    [a, b]: [u32; 2],
+    budget_s: u32,
+) -> Result<Value, Box<dyn Error>> {
+    let file = folder.join("ips.rb");
+    // Each side warms up for a tenth of its time.
+    let side_s = f64::from(budget_s) / 2.0;
+    let text = format!(
+        "require 'benchmark/ips'\n\
+         report = Benchmark.ips(quiet: true) do |x|\n\
+         \x20 x.config(warmup: {}, time: {})\n\
+         \x20 x.report('a') {{ {} }}\n\
+         \x20 x.report('b') {{ {} }}\n\
+         \x20 x.compare!\n\
+         end\n\
+         puts 'means ' + report.entries.map {{ |entry| entry.stats.central_tendency }}.join(' ')\n",
+        side_s * 0.1,
+        side_s * 0.9,
+        code(a),
+        code(b)
+    );
+    fs::write(&file, text)?;
+    let output = Command::new("ruby")
+        .arg("-I")
+        .arg(lib)
+        .arg(&file)
+        .output()?;
+    let printed = String::from_utf8_lossy(&output.stdout);
+    told_by_ips(&printed, budget_s).ok_or_else(|| {
+        let error = String::from_utf8_lossy(&output.stderr);
+        format!("benchmark-ips printed no comparison: {printed}{error}").into()
+    })
+}
+
+/// Reads what `compare!` prints: the faster first, and of the other how much slower, or that it is not.
+fn told_by_ips(printed: &str, budget_s: u32) -> Option<Value> {
+    let means = printed
+        .lines()
+        .find_map(|line| line.strip_prefix("means "))?;
+    let mut means = means.split(' ').filter_map(|mean| mean.parse::<f64>().ok());
+    let ratio = means.next()? / means.next()?;
+    let is_claimed = printed.contains("slower");
+    let claim = match (is_claimed, ratio > 1.0) {
+        (false, _) => Claim::Nothing,
+        (true, true) => Claim::More,
+        (true, false) => Claim::Less,
+    };
+    Some(json!({"ratio": ratio, "claim": claim.name(), "seconds": budget_s}))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_words_of_benchmark_ips_become_claims() {
+        let told = |words: &str, means: &str| {
+            let printed =
+                format!("Comparison:\n  a: 10.0 i/s\n  b: 9.0 i/s - {words}\nmeans {means}\n");
+            told_by_ips(&printed, 6).map(|told| told["claim"].clone())
+        };
+        assert_eq!(told("1.11x  slower", "10.0 9.0"), Some(json!("more")));
+        assert_eq!(told("1.11x  slower", "9.0 10.0"), Some(json!("less")));
+        let same = "same-ish: difference falls within error";
+        assert_eq!(told(same, "10.0 9.0"), Some(json!("nothing")));
+        assert_eq!(told_by_ips("", 6), None);
+    }
+}
