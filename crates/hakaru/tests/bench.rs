@@ -532,7 +532,7 @@ fn the_log_says_where_the_level_changed() {
     assert_eq!(html.matches("<circle").count(), 24);
     assert_eq!(html.matches("<li>").count(), 2, "{html}");
     let json = text(&run(folder.path(), &["log", "--json"]).stdout);
-    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    let json: Value = serde_json::from_str(&json).expect("JSON");
     let contender = &json["contenders"][0];
     assert_eq!(
         (&json["format"], &contender["job"]),

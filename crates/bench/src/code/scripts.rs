@@ -20,11 +20,15 @@ const FOUND_MIN: f64 = 0.9;
 /// Where Debian's package has the library.
 const IPS: &str = "/usr/lib/ruby/vendor_ruby";
 
+/// A bench of two pieces of code with so many turns, of that many seconds; the value as [`pair`] returns it.
+type Bench = Box<dyn Fn(&Path, [u32; 2], u32) -> Result<Value, Box<dyn Error>>>;
+/// A tool's name and what it claims, bench by bench.
+type Claims = (String, Vec<String>);
+
 /// A tool that compares two pieces of code.
 struct Tool {
     name: &'static str,
-    /// A bench of that many seconds; the value as [`pair`] returns it.
-    bench: Box<dyn Fn(&Path, [u32; 2], u32) -> Result<Value, Box<dyn Error>>>,
+    bench: Bench,
 }
 
 /// `--equal N`, each of `--equal-budget` seconds; whether Hakaru claims no more than may be.
@@ -74,10 +78,10 @@ fn in_turns(
     turns: [u32; 2],
     count: u32,
     budget_s: u32,
-) -> Result<Vec<(String, Vec<String>)>, Box<dyn Error>> {
+) -> Result<Vec<Claims>, Box<dyn Error>> {
     let tools = tools(arguments)?;
     let folder = steps.folder().to_owned();
-    let mut claims: Vec<(String, Vec<String>)> = tools
+    let mut claims: Vec<Claims> = tools
         .iter()
         .map(|tool| (tool.name.to_owned(), Vec::new()))
         .collect();
