@@ -1,5 +1,5 @@
-//! Builds the agent into a target folder of its own, so that one `cargo build` makes the program with
-//! the agent inside. (Artifact dependencies, which would do this, are not stable in cargo.)
+//! Builds the agent into a target folder of its own, so that one `cargo build` makes the program
+//! with the agent inside. (Artifact dependencies, which would do this, are not stable in cargo.)
 
 use std::env;
 use std::path::PathBuf;
@@ -29,7 +29,8 @@ fn main() {
         .arg("--target-dir")
         .arg(&folder)
         .current_dir(&root);
-    // Flags and settings meant for the outer build (coverage, wrappers, another target) are not the agent's.
+    // Flags and settings meant for the outer build (coverage, wrappers, another target) are not the
+    // agent's.
     for (name, _) in env::vars_os() {
         let text = name.to_string_lossy();
         let inherited = text.starts_with("CARGO_") && text != "CARGO_HOME";

@@ -41,7 +41,8 @@ pub(crate) fn task(arguments: &[String]) -> Outcome<()> {
     Ok(())
 }
 
-/// Returns how the reader goes on: neither `hakaru` nor the Ruby is in their `PATH`, and the app is in another folder.
+/// Returns how the reader goes on: neither `hakaru` nor the Ruby is in their `PATH`, and the app is
+/// in another folder.
 fn last_words(door: &str) -> String {
     format!(
         "demo: where the page says `hakaru`, type `{door}` here. It runs hakaru in apps/chat:\n  \

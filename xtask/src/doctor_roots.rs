@@ -1,4 +1,5 @@
-//! `cargo xtask doctor-roots`: `hakaru doctor` where nothing was planted must raise no alarm, whoever runs it and wherever.
+//! `cargo xtask doctor-roots`: `hakaru doctor` where nothing was planted must raise no alarm,
+//! whoever runs it and wherever.
 //!
 //! 1. The roots: this machine, minimal Debians 12 and 13 that `debootstrap` makes in the user's cache folder (once), and the private
 //!    roots with database servers that setup has unpacked.
@@ -31,7 +32,8 @@ const OTHERS: [&str; 7] = [
     "memory.short",
 ];
 
-/// Runs a command with the given folder as `/`. `$1` root, `$2` whether it sees `/proc` and `/sys`, the rest the command.
+/// Runs a command with the given folder as `/`. `$1` root, `$2` whether it sees `/proc` and `/sys`,
+/// the rest the command.
 const ENTER: &str = r#"
 set -e
 root=$1 kernel=$2; shift 2
@@ -193,7 +195,8 @@ fn debian(suite: &str) -> Outcome<PathBuf> {
     Ok(folder)
 }
 
-/// Puts the program where every user of the root may run it; on this machine too, since the build folder may be root's own.
+/// Puts the program where every user of the root may run it; on this machine too, since the build
+/// folder may be root's own.
 fn install(root: &Path) -> Outcome<PathBuf> {
     let place = root
         .join("tmp")

@@ -1,4 +1,5 @@
-//! Published experience, repeated on the example apps. The experiments themselves are in `crates/bench/src/experiment/`.
+//! Published experience, repeated on the example apps. The experiments themselves are in
+//! `crates/bench/src/experiment/`.
 
 use crate::bench::program;
 use crate::run::Outcome;

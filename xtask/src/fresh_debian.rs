@@ -1,4 +1,5 @@
-//! `cargo xtask fresh-debian`: the README's first commands on a Debian 12 as it comes, which they must leave as it was.
+//! `cargo xtask fresh-debian`: the README's first commands on a Debian 12 as it comes, which they
+//! must leave as it was.
 //!
 //! 1. A minimal Debian 12 with git, a C compiler and certificates is made by `debootstrap` in the user's cache folder, once.
 //! 2. A copy of it becomes `/` in a mount and process namespace of its own. It sees this machine's Rust and this repository,
@@ -33,8 +34,8 @@ const WRITABLE: [&str; 8] = [
     "home", "root", "tmp", "var/tmp", "proc", "sys", "dev", "run",
 ];
 
-/// Makes the given folder `/` and runs the script there. `$1` root, `$2` repository, `$3` Rust's toolchains,
-/// `$4` cargo's folder, `$5` certificates, `$6` account, the rest its command.
+/// Makes the given folder `/` and runs the script there. `$1` root, `$2` repository, `$3` Rust's
+/// toolchains, `$4` cargo's folder, `$5` certificates, `$6` account, the rest its command.
 const ENTER: &str = r#"
 set -e
 root=$1 repository=$2 rustup=$3 cargo=$4 certificates=$5 account=$6; shift 6
@@ -55,7 +56,8 @@ umount -l /mnt/old
 exec su "$account" -s /bin/sh -c 'cd && exec "$0" "$@"' -- /usr/bin/env "$@"
 "#;
 
-/// Clones the repository and runs the command in the clone. Cargo's downloads are copied to save the network.
+/// Clones the repository and runs the command in the clone. Cargo's downloads are copied to save
+/// the network.
 const CLONE: &str = r#"
 set -e
 export RUSTUP_HOME=/mnt/rustup CARGO_HOME=$HOME/.cargo PATH=/mnt/cargo/bin:/usr/bin:/bin

@@ -14,7 +14,8 @@ pub(crate) type Outcome<T> = Result<T, String>;
 
 /// The repository's top folder.
 pub(crate) fn root() -> PathBuf {
-    // Cargo tells it to what it runs; what it told the compiler may be another clone with the same target folder.
+    // Cargo tells it to what it runs; what it told the compiler may be another clone with the same
+    // target folder.
     let own = env::var_os("CARGO_MANIFEST_DIR")
         .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
     own.parent().unwrap_or(&own).to_owned()

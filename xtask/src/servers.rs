@@ -1,9 +1,10 @@
-//! Throw-away database servers: a free port on loopback, data in a temporary folder, an ordinary user.
+//! Throw-away database servers: a free port on loopback, data in a temporary folder, an ordinary
+//! user.
 //!
 //! How one ends, whatever happens to us: a small shell starts the server and reads its own standard
-//! input, a pipe that we hold. When we close it, or die in any way, the shell reads the end, stops the
-//! server and removes the folder. It runs in its own process group, so Ctrl-C in our terminal does not
-//! reach the server before the tests have ended.
+//! input, a pipe that we hold. When we close it, or die in any way, the shell reads the end, stops
+//! the server and removes the folder. It runs in its own process group, so Ctrl-C in our terminal
+//! does not reach the server before the tests have ended.
 
 mod place;
 
@@ -40,13 +41,15 @@ cd / && rm -rf "$folder"
 pub(crate) struct Server {
     /// `scheme://user:password@host:port/database`.
     pub(crate) url: String,
-    /// Words of the command that prints its schema, but for the address; empty where its packages have none.
+    /// Words of the command that prints its schema, but for the address; empty where its packages
+    /// have none.
     pub(crate) dump: String,
     home: Home,
     keeper: Child,
 }
 
-/// Starts this machine's MariaDB, or else the one of Debian 12, with its own defaults and an empty database.
+/// Starts this machine's MariaDB, or else the one of Debian 12, with its own defaults and an empty
+/// database.
 pub(crate) fn mariadb() -> Outcome<Server> {
     mariadb_with(&[])
 }
@@ -156,7 +159,8 @@ fn mysql_arguments(home: &Home, port: u16) -> Outcome<Vec<String>> {
         format!("--init-file={}", inside("first.sql")),
         // A MariaDB that starts removes temporary tables of others from a folder that they share.
         format!("--tmpdir={}", home.inside.display()),
-        // The data lives no longer than the tests; every DDL statement would wait for the disk several times.
+        // The data lives no longer than the tests; every DDL statement would wait for the disk
+        // several times.
         "--innodb-flush-method=nosync".to_owned(),
     ])
 }
@@ -168,8 +172,8 @@ fn ask_mysql(place: &Place, client: &Path, home: &Home, port: u16) -> Command {
     ask
 }
 
-/// The data lives no longer than the tests; every new database would wait for the disk a thousand times. In the file,
-/// where `ALTER SYSTEM` can say otherwise.
+/// The data lives no longer than the tests; every new database would wait for the disk a thousand
+/// times. In the file, where `ALTER SYSTEM` can say otherwise.
 fn forget_disk(settings: &Path) -> Outcome<()> {
     let file = fs::OpenOptions::new().append(true).open(settings);
     let written = file.and_then(|mut file| file.write_all(b"fsync = off\n"));

@@ -56,7 +56,8 @@ const CHECKS: [Check; 4] = [
         argument: "",
     },
 ];
-/// The exit code by which a script says that its answers were right; no Ruby that fails ends with it.
+/// The exit code by which a script says that its answers were right; no Ruby that fails ends with
+/// it.
 const RIGHT: i32 = 42;
 
 pub(crate) fn task() -> Outcome<()> {
@@ -148,7 +149,8 @@ fn ruby(folder: &Path, name: &str) -> Outcome<Command> {
         ])
         .args(["--trace-children=yes", "--child-silent-after-fork=no"])
         .args(["--fair-sched=try", "--vgdb=no", "--leak-check=no"])
-        // The signal's own stack may lie near the thread's: a longer step is a change of stacks, not a frame.
+        // The signal's own stack may lie near the thread's: a longer step is a change of stacks,
+        // not a frame.
         .arg("--max-stackframe=65536")
         .arg("--undef-value-errors=no")
         .arg(format!("--xml-file={}/%p.xml", found.display()))
@@ -163,8 +165,8 @@ fn ruby(folder: &Path, name: &str) -> Outcome<Command> {
     Ok(command)
 }
 
-/// Returns the program itself and the variables it needs: `ruby` in `PATH` may be a script that starts it, and valgrind
-/// would watch the shell.
+/// Returns the program itself and the variables it needs: `ruby` in `PATH` may be a script that
+/// starts it, and valgrind would watch the shell.
 fn ruby_itself() -> Outcome<(PathBuf, Vec<(String, String)>)> {
     let script = "puts RbConfig.ruby; %w[RUBYLIB GEM_HOME GEM_PATH].each { |name| puts \"#{name}=#{ENV[name]}\" if ENV[name] }";
     let mut ask = Command::new("ruby");

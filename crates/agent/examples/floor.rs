@@ -1,9 +1,11 @@
-//! The least that any agent has to do to tell a request's balance; what it costs is the floor of what ours can cost.
+//! The least that any agent has to do to tell a request's balance; what it costs is the floor of
+//! what ours can cost.
 //!
-//! A native method in front of Puma's, the request's number from the env, the clock when the handler starts, when it
-//! ends, and at each event of the GVL in between, and a record of 128 bytes into memory of the thread. Nobody reads
-//! what it writes, it notices no exception, and it is neither careful nor complete: `cargo xtask bench agent` loads
-//! it into the same app as the agent, and in two halves.
+//! A native method in front of Puma's, the request's number from the env, the clock when the
+//! handler starts, when it ends, and at each event of the GVL in between, and a record of 128 bytes
+//! into memory of the thread. Nobody reads what it writes, it notices no exception, and it is
+//! neither careful nor complete: `cargo xtask bench agent` loads it into the same app as the agent,
+//! and in two halves.
 #![expect(unsafe_code, reason = "talks to the Ruby VM through its C interface")]
 
 use std::cell::UnsafeCell;

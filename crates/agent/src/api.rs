@@ -1,7 +1,7 @@
 //! The functions of the Ruby VM that the agent uses, looked up by name.
 //!
-//! `VALUE` is passed as a plain word. Fixnums have one form in all versions; `nil` is asked for at run
-//! time, because its bits differ between versions.
+//! `VALUE` is passed as a plain word. Fixnums have one form in all versions; `nil` is asked for at
+//! run time, because its bits differ between versions.
 
 use std::ffi::{CStr, c_char, c_int, c_long, c_uint, c_void};
 use std::sync::OnceLock;
@@ -49,8 +49,9 @@ pub(crate) struct ThreadEvent {
 
 macro_rules! api {
     ($( $(#[$doc:meta])* $kind:ident $name:ident : $type:ty ),* $(,)?) => {
-        /// Function addresses; the optional ones came with later versions. In this order, from the start of a cache
-        /// line: between two requests of an app everything else has been in the caches, and each line is a miss.
+        /// Function addresses; the optional ones came with later versions. In this order, from the
+        /// start of a cache line: between two requests of an app everything else has been in the
+        /// caches, and each line is a miss.
         #[repr(C, align(64))]
         pub(crate) struct Api {
             $( $(#[$doc])* pub(crate) $name: api!(@field $kind $type), )*
@@ -182,10 +183,12 @@ pub(crate) const fn from_fixnum(value: Value) -> Option<i64> {
     }
 }
 
-/// The bytes of a `String`, whose length Ruby code has told. Borrowed: valid while the caller holds `value`.
+/// The bytes of a `String`, whose length Ruby code has told. Borrowed: valid while the caller holds
+/// `value`.
 ///
 /// # Safety
-/// `value` must be a live `String` (or anything but one, which gives `None`) and `bytes` its `bytesize`.
+/// `value` must be a live `String` (or anything but one, which gives `None`) and `bytes` its
+/// `bytesize`.
 pub(crate) unsafe fn string_bytes<'a>(value: Value, bytes: Value) -> Option<&'a [u8]> {
     let length = usize::try_from(from_fixnum(bytes)?).ok()?;
     if !is_string(value) {
@@ -204,7 +207,8 @@ pub(crate) fn c_string<'a>(value: Value) -> Option<&'a CStr> {
     }
     let mut value = value;
     let start = (api()?.rb_string_value_ptr)(&raw mut value);
-    // SAFETY: Ruby ends ASCII-compatible strings with a NUL; the caller uses it while the object lives.
+    // SAFETY: Ruby ends ASCII-compatible strings with a NUL; the caller uses it while the object
+    // lives.
     (!start.is_null()).then(|| unsafe { CStr::from_ptr(start) })
 }
 

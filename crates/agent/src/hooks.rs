@@ -1,7 +1,8 @@
 //! What the VM tells: threads leaving and entering the GVL, garbage collection.
 //!
 //! These run with the scheduler's lock and the lock of the hook list held. They read a clock, touch
-//! memory that exists already, and in `RESUMED` look at the topmost frames; nothing else is allowed.
+//! memory that exists already, and in `RESUMED` look at the topmost frames; nothing else is
+//! allowed.
 
 use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
@@ -145,8 +146,8 @@ fn reason_of_long(off_ns: u64) -> Reason {
             .flatten()
             .map(|path| path.to_bytes())
     };
-    // An app may call a method of its own `wait`, and sleep in it. Methods in C tell no path, builtin ones
-    // such as `<internal:thread_sync>`.
+    // An app may call a method of its own `wait`, and sleep in it. Methods in C tell no path,
+    // builtin ones such as `<internal:thread_sync>`.
     let built_in = |index: usize| {
         count > index as c_int && path(index).is_none_or(|path| path.starts_with(b"<"))
     };

@@ -1,8 +1,8 @@
-//! The shared object inside the Ruby process: GVL, GC, SQL and HTTP of every request, into a ring in
-//! shared memory.
+//! The shared object inside the Ruby process: GVL, GC, SQL and HTTP of every request, into a ring
+//! in shared memory.
 //!
-//! Loaded by way of `RUBYOPT` and `ruby/boot.rb` into every Ruby the run starts, it stays inert until a
-//! process handles its first request. Constraints that shape everything here:
+//! Loaded by way of `RUBYOPT` and `ruby/boot.rb` into every Ruby the run starts, it stays inert
+//! until a process handles its first request. Constraints that shape everything here:
 //!
 //! 1. The app is sacred: nothing raises into it, nothing changes its answers. Every entry catches panics
 //!    and turns the agent off.
@@ -14,8 +14,9 @@
 //! 5. No Ruby header and no link to libruby: every function is looked up by name when the agent starts,
 //!    and a missing one leaves the agent inert instead of the app unbootable.
 //!
-//! What flows: `native` (called from `ruby/agent.rb`) and `hooks` (called by the VM) stamp the clock and
-//! drive one [`timeline::Timeline`] a thread; at the end of a request `thread` packs it into a record.
+//! What flows: `native` (called from `ruby/agent.rb`) and `hooks` (called by the VM) stamp the
+//! clock and drive one [`timeline::Timeline`] a thread; at the end of a request `thread` packs it
+//! into a record.
 #![expect(unsafe_code, reason = "talks to the Ruby VM through its C interface")]
 
 mod api;
@@ -43,7 +44,8 @@ pub extern "C" fn Init_hakaru_agent() {
     guarded((), native::start);
 }
 
-/// Runs an entry from Ruby. A panic must not unwind into C: it turns the agent off and answers `fallback`.
+/// Runs an entry from Ruby. A panic must not unwind into C: it turns the agent off and answers
+/// `fallback`.
 fn guarded<T>(fallback: T, entry: impl FnOnce() -> T) -> T {
     catch_unwind(AssertUnwindSafe(entry)).unwrap_or_else(|_| {
         process::turn_off();

@@ -1,7 +1,9 @@
-//! Requests that no HTTP server hands over: messages of a WebSocket, and what an app itself calls a request.
+//! Requests that no HTTP server hands over: messages of a WebSocket, and what an app itself calls a
+//! request.
 //!
-//! In a run they are recorded as all requests are; under `hakaru profile`, where requests are left alone, only their
-//! samples know them. They get numbers of their own, and do not begin within another request of the same thread.
+//! In a run they are recorded as all requests are; under `hakaru profile`, where requests are left
+//! alone, only their samples know them. They get numbers of their own, and do not begin within
+//! another request of the same thread.
 
 use std::cell::Cell;
 use std::sync::atomic::AtomicU64;
@@ -14,7 +16,8 @@ use crate::clock::monotonic_ns;
 use crate::native::{self, Begun, PASS, STARTED};
 use crate::{guarded, process, sampler, thread};
 
-/// The process's first request: drivers are to be hooked, then to be asked again. As the Ruby half names it.
+/// The process's first request: drivers are to be hooked, then to be asked again. As the Ruby half
+/// names it.
 const FIRST: Value = fixnum(3);
 
 /// A message being handled: its number and when it began.

@@ -37,8 +37,8 @@ pub(crate) const PASS: Value = fixnum(0);
 pub(crate) const STARTED: Value = fixnum(1);
 pub(crate) const RECURSION: Value = fixnum(2);
 
-/// Defines the functions and evaluates the Ruby half. Leaves everything as it was when this is no Ruby
-/// that we know, or when nobody asked for the agent.
+/// Defines the functions and evaluates the Ruby half. Leaves everything as it was when this is no
+/// Ruby that we know, or when nobody asked for the agent.
 pub(crate) fn start() {
     let Some([major, minor, _]) = ruby_version() else {
         return;

@@ -1,5 +1,5 @@
-//! Which hooked methods the thread is inside of, so that a call is recorded once and a gem that chained
-//! our method into its own does not send us round in circles.
+//! Which hooked methods the thread is inside of, so that a call is recorded once and a gem that
+//! chained our method into its own does not send us round in circles.
 
 use std::cell::Cell;
 

@@ -1,4 +1,5 @@
-//! What a process knows about itself: whether the agent is on, where rings go, and how often it forked.
+//! What a process knows about itself: whether the agent is on, where rings go, and how often it
+//! forked.
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -17,17 +18,19 @@ pub(crate) struct Settings {
     pub(crate) gvl: bool,
 }
 
-/// Large enough for half a second of 2,000 requests a second of 400 bytes; five threads stay far below
-/// the 64 MB that containers give `/dev/shm`.
+/// Large enough for half a second of 2,000 requests a second of 400 bytes; five threads stay far
+/// below the 64 MB that containers give `/dev/shm`.
 const RING_KIB_DEFAULT: usize = 512;
 
-/// A process with more threads than that gets no further rings; its requests are counted as dropped.
+/// A process with more threads than that gets no further rings; its requests are counted as
+/// dropped.
 const RINGS_MAX: u32 = 512;
 
 static SETTINGS: OnceLock<Settings> = OnceLock::new();
 static RINGS: AtomicU32 = AtomicU32::new(0);
 
-/// What every request and event asks, on one cache line: between two of them the app has had the caches.
+/// What every request and event asks, on one cache line: between two of them the app has had the
+/// caches.
 #[repr(align(64))]
 struct Hot {
     off: AtomicBool,
@@ -103,8 +106,8 @@ pub(crate) fn is_dry() -> bool {
     HOT.dry.load(Relaxed)
 }
 
-/// Whether the request with that number is to be noted down: one without a number is another client's, or one that ours has
-/// left out, which the numbers of the requests around it tell.
+/// Whether the request with that number is to be noted down: one without a number is another
+/// client's, or one that ours has left out, which the numbers of the requests around it tell.
 pub(crate) fn is_wanted(id: u64) -> bool {
     let thinned = HOT.thinned.load(Relaxed);
     if id == 0 {

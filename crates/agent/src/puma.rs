@@ -1,14 +1,15 @@
-//! The two methods of Puma that we stand in front of, as native methods of modules that the Ruby half
-//! prepends: a frame of Ruby code around every request would cost more than all the rest.
+//! The two methods of Puma that we stand in front of, as native methods of modules that the Ruby
+//! half prepends: a frame of Ruby code around every request would cost more than all the rest.
 //!
-//! Ruby raises and throws by `longjmp`, which goes straight over the frames here. So between the call of
-//! `super` and its return they hold nothing that would have to be dropped.
+//! Ruby raises and throws by `longjmp`, which goes straight over the frames here. So between the
+//! call of `super` and its return they hold nothing that would have to be dropped.
 
 use crate::api::{Api, Value, api};
 use crate::native::{self, Begun};
 use crate::{guarded, process, ready, route};
 
-/// A request on its way through the app; lives on the stack, where the VM's collector sees its objects.
+/// A request on its way through the app; lives on the stack, where the VM's collector sees its
+/// objects.
 struct Passing {
     env: Value,
     response: Value,
@@ -75,8 +76,9 @@ extern "C-unwind" fn finish(data: Value) -> Value {
     native::NO_RESPONSE
 }
 
-/// `Puma::ThreadPool#<<(client)`: the reactor has read the whole request and hands it to the threads. A thread
-/// that reads a request itself does not come by, and a connection that was just accepted has no number yet.
+/// `Puma::ThreadPool#<<(client)`: the reactor has read the whole request and hands it to the
+/// threads. A thread that reads a request itself does not come by, and a connection that was just
+/// accepted has no number yet.
 extern "C-unwind" fn hand_over(this: Value, client: Value) -> Value {
     let Some(api) = api() else {
         return this;

@@ -1,7 +1,7 @@
 //! When Puma had each request whole, from the thread that read it to the thread that handles it.
 //!
-//! A small table by request number instead of a value in the request's env: the app must not see it.
-//! Two requests that fall on one slot at the same moment cost one of them its stamp, no more.
+//! A small table by request number instead of a value in the request's env: the app must not see
+//! it. Two requests that fall on one slot at the same moment cost one of them its stamp, no more.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};

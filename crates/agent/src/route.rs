@@ -19,8 +19,8 @@ struct Keys {
     id: Value,
     /// `@env` of `Puma::Client`.
     client_env: usize,
-    /// Whether a framework that names routes is loaded: each look-up in the env costs about 1 % of a hello-world
-    /// request's instructions, so none is made for nothing.
+    /// Whether a framework that names routes is loaded: each look-up in the env costs about 1 % of
+    /// a hello-world request's instructions, so none is made for nothing.
     named: AtomicBool,
 }
 
@@ -50,7 +50,8 @@ pub(crate) fn prepare(api: &Api) {
     });
 }
 
-/// Set in a number where the client sends other requests without one, which are not to be noted down.
+/// Set in a number where the client sends other requests without one, which are not to be noted
+/// down.
 pub(crate) const THINNED: u64 = 1 << 63;
 
 /// The request's number, taken out of the env so that the app does not see it; 0 without one.

@@ -1,7 +1,8 @@
 //! What a process says of itself: its settings once, Ruby's counters about once a second.
 //!
-//! There is no thread of our own for that: the request that ends first after a second has passed asks the Ruby
-//! half, which may allocate and is outside of all hooks. A process that answers nothing tells nothing.
+//! There is no thread of our own for that: the request that ends first after a second has passed
+//! asks the Ruby half, which may allocate and is outside of all hooks. A process that answers
+//! nothing tells nothing.
 
 use ring::{Record, RuntimeRecord};
 
@@ -22,7 +23,8 @@ pub(crate) extern "C" fn settings(_self: Value, lines: Value, bytes: Value) -> V
     })
 }
 
-/// Numbers in the array that `counters` takes: four of the collector, four of the compiler, two of the server.
+/// Numbers in the array that `counters` takes: four of the collector, four of the compiler, two of
+/// the server.
 const NUMBERS: usize = 10;
 
 /// `counters(numbers, cause, bytes)`: the compiler's and the server's are −1 where there is none.

@@ -15,9 +15,9 @@
 //! 5. What all this takes is measured (`account`), and the ticks are kept so far apart (`pace`) that it stays within
 //!    the budget.
 //!
-//! Everything that runs in a hook or in the handler allocates nothing, takes no lock and calls no Ruby. Frames
-//! that wait to be named are marked for the collector. After a fork the child's timer is started by the Ruby
-//! half, from `Process._fork`.
+//! Everything that runs in a hook or in the handler allocates nothing, takes no lock and calls no
+//! Ruby. Frames that wait to be named are marked for the collector. After a fork the child's timer
+//! is started by the Ruby half, from `Process._fork`.
 
 mod account;
 mod count;
@@ -71,8 +71,8 @@ struct Wanted {
     begin: Begin,
 }
 
-/// One object in so many is sampled in mode alloc. Found by experiment: a sample costs some ten times as
-/// much as what the VM itself spends on telling of one object.
+/// One object in so many is sampled in mode alloc. Found by experiment: a sample costs some ten
+/// times as much as what the VM itself spends on telling of one object.
 const OBJECTS_EVERY: u64 = 256;
 /// Jobs a second in mode alloc, whose samples come by themselves.
 const ALLOC_INTERVAL: u64 = 10_000_000;

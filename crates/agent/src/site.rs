@@ -1,7 +1,7 @@
 //! Which source line of the app is calling.
 //!
-//! Everything here also runs in an event hook, so it allocates nothing: frames, what is known of them and
-//! the text made from them have fixed places.
+//! Everything here also runs in an event hook, so it allocates nothing: frames, what is known of
+//! them and the text made from them have fixed places.
 
 use std::ffi::{CStr, c_int};
 use std::io::Write;
@@ -12,8 +12,8 @@ use crate::process;
 /// Deepest frame looked at: an ORM puts some forty frames between the driver and the app.
 const FRAMES_MAX: usize = 96;
 
-/// What is known about frames, by address and line. Holds until the next collection of garbage, since
-/// only that can give a frame's address to another method.
+/// What is known about frames, by address and line. Holds until the next collection of garbage,
+/// since only that can give a frame's address to another method.
 pub(crate) struct SiteCache {
     slots: Box<[Slot; SLOTS]>,
     collections: u64,
@@ -50,8 +50,8 @@ enum Nearness {
     App = 2,
 }
 
-/// App frames kept of one call: the line that issues it is often a helper through which all statements
-/// go, so its callers are told as well.
+/// App frames kept of one call: the line that issues it is often a helper through which all
+/// statements go, so its callers are told as well.
 const CALLERS_MAX: usize = 4;
 
 /// The innermost frames of the app, or the nearest to it.
@@ -186,7 +186,8 @@ impl Callers {
 
 const BETWEEN: &[u8] = b" < ";
 
-/// Rails compiles a view into a method of a name that says what the path says already, and another in each process.
+/// Rails compiles a view into a method of a name that says what the path says already, and another
+/// in each process.
 const VIEW: &[u8] = b"_app_views_";
 
 /// Longest text of a source line with its callers; longer ones are cut.

@@ -34,8 +34,8 @@ const BURSTS_EVERY: u64 = 8;
 /// Thread CPU is read on one request in 16: a reading costs 0.4 to 0.5 µs.
 const SAMPLE_MASK: u64 = 15;
 
-/// What belongs to one native thread, touched by that thread alone. In this order: each cache line of it that a
-/// request needs is a miss, since the app has had the caches in between.
+/// What belongs to one native thread, touched by that thread alone. In this order: each cache line
+/// of it that a request needs is a miss, since the app has had the caches in between.
 #[repr(C)]
 pub(crate) struct ThreadState {
     generation: u32,
@@ -130,8 +130,8 @@ thread_local! {
     static SLOT: Slot = const { Slot(Cell::new(null_mut())) };
 }
 
-/// States of ended threads, rings included, for the next threads: so the number of rings follows the
-/// number of threads that live at once.
+/// States of ended threads, rings included, for the next threads: so the number of rings follows
+/// the number of threads that live at once.
 static IDLE: Mutex<Vec<StatePointer>> = Mutex::new(Vec::new());
 
 struct StatePointer(*mut ThreadState);
@@ -142,8 +142,8 @@ unsafe impl Send for StatePointer {}
 /// The calling thread's state if it is handling a request. For hooks: allocates nothing.
 pub(crate) fn active<'a>() -> Option<&'a mut ThreadState> {
     let state = SLOT.try_with(|slot| slot.0.get()).ok()?;
-    // SAFETY: the pointer is null or a leaked box that belongs to this thread; hooks and entries of one
-    // thread never run inside each other while holding the reference.
+    // SAFETY: the pointer is null or a leaked box that belongs to this thread; hooks and entries of
+    // one thread never run inside each other while holding the reference.
     let state = unsafe { state.as_mut() }?;
     (state.active && state.generation == process::generation()).then_some(state)
 }

@@ -1,7 +1,7 @@
 //! One thread's way through a request: every instant gets one name. Pure: time is handed in.
 //!
-//! Order of names: GVL wait; else GC on this thread; else the SQL or HTTP call it is in (with and without
-//! the GVL apart); else, off the GVL, what it waits for; else running.
+//! Order of names: GVL wait; else GC on this thread; else the SQL or HTTP call it is in (with and
+//! without the GVL apart); else, off the GVL, what it waits for; else running.
 
 use ring::BURSTS_MAX;
 use std::sync::atomic::AtomicU64;
@@ -42,8 +42,9 @@ pub(crate) trait Costly {
 /// In `ready_at` while no request is handled: nobody asks when the thread became ready.
 const NOT_ASKED: u64 = u64::MAX;
 
-/// Leaves the time in a timeline's `ready_at`, unless one is there already or nobody asks. The clock is
-/// read only when its answer is wanted: threads become ready far more often between requests than in them.
+/// Leaves the time in a timeline's `ready_at`, unless one is there already or nobody asks. The
+/// clock is read only when its answer is wanted: threads become ready far more often between
+/// requests than in them.
 pub(crate) fn mark_ready(ready_at: &AtomicU64, clock: impl FnOnce() -> u64) {
     if ready_at.load(Relaxed) == 0 {
         let _ = ready_at.compare_exchange(0, clock(), Relaxed, Relaxed);
@@ -61,8 +62,8 @@ struct Sample {
     allocated: u64,
 }
 
-/// The state of one request on one thread. In this order: the first fields fill one cache line, which with the parts
-/// is all that an event outside of samples touches.
+/// The state of one request on one thread. In this order: the first fields fill one cache line,
+/// which with the parts is all that an event outside of samples touches.
 #[repr(C)]
 pub(crate) struct Timeline {
     pub(crate) start: u64,
@@ -74,9 +75,9 @@ pub(crate) struct Timeline {
     /// Whether it has left the GVL, at `last`.
     suspended: bool,
     is_sampled: bool,
-    /// When it became ready again, 0 before. Written by the waking thread, read by this one after it
-    /// was resumed; the GVL's own lock orders the two, so `Relaxed` is enough. Apart from the rest, so
-    /// that another thread touches nothing that this one borrows.
+    /// When it became ready again, 0 before. Written by the waking thread, read by this one after
+    /// it was resumed; the GVL's own lock orders the two, so `Relaxed` is enough. Apart from the
+    /// rest, so that another thread touches nothing that this one borrows.
     ready_at: &'static AtomicU64,
     /// Kind as in `recording::BurstKind`, and nanoseconds.
     pub(crate) bursts: Vec<(u8, u64)>,
@@ -126,7 +127,8 @@ impl Timeline {
         }
     }
 
-    /// The request ends; answers `running_wall, running_cpu, total_cpu, allocated` if it was sampled.
+    /// The request ends; answers `running_wall, running_cpu, total_cpu, allocated` if it was
+    /// sampled.
     pub(crate) fn end(&mut self, now: u64, costly: &dyn Costly) -> Option<[u64; 4]> {
         self.close_running(now, costly);
         self.ready_at.store(NOT_ASKED, Relaxed);
@@ -152,7 +154,8 @@ impl Timeline {
         }
     }
 
-    /// Where to leave the time when the thread could run again; from any native thread, by [`mark_ready`].
+    /// Where to leave the time when the thread could run again; from any native thread, by
+    /// [`mark_ready`].
     pub(crate) fn ready_at(&self) -> &'static AtomicU64 {
         self.ready_at
     }
@@ -210,10 +213,12 @@ impl Timeline {
         self.span != Span::None
     }
 
-    /// Time so far in calls, and waiting for the GVL or a lock. Exact outside of calls, while the thread runs.
+    /// Time so far in calls, and waiting for the GVL or a lock. Exact outside of calls, while the
+    /// thread runs.
     ///
-    /// A lock's wait belongs to whoever holds the lock: the log's own lock, say, is waited for most where threads are
-    /// preempted while they write, and a line that is not written would not shorten that.
+    /// A lock's wait belongs to whoever holds the lock: the log's own lock, say, is waited for most
+    /// where threads are preempted while they write, and a line that is not written would not
+    /// shorten that.
     pub(crate) fn away(&self) -> u64 {
         const AWAY: [Part; 6] = [
             Part::GvlWait,
@@ -226,8 +231,9 @@ impl Timeline {
         AWAY.iter().map(|part| self.parts[*part as usize]).sum()
     }
 
-    /// Gives the stretch up to `now` to what the thread did with the GVL. Also after SUSPENDED without
-    /// RESUMED: Ruby 3.3 tells SUSPENDED before it sees that an interrupt is pending and runs on.
+    /// Gives the stretch up to `now` to what the thread did with the GVL. Also after SUSPENDED
+    /// without RESUMED: Ruby 3.3 tells SUSPENDED before it sees that an interrupt is pending and
+    /// runs on.
     fn close_running(&mut self, now: u64, costly: &dyn Costly) {
         self.suspended = false;
         let length = now.saturating_sub(self.last);

@@ -21,7 +21,8 @@ impl Endpoint {
     /// Reads `http://host[:port][/path]`.
     ///
     /// # Errors
-    /// [`TargetError::Url`] for another scheme, a missing host, a user name, or a port that is no number.
+    /// [`TargetError::Url`] for another scheme, a missing host, a user name, or a port that is no
+    /// number.
     pub fn parse(url: &str) -> Result<Self, TargetError> {
         let wrong = |why| TargetError::Url {
             url: url.to_owned(),

@@ -159,7 +159,8 @@ pub struct Seen {
 
 impl Error for TargetError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        // The sources' words are part of our text already; naming them again would print them twice.
+        // The sources' words are part of our text already; naming them again would print them
+        // twice.
         None
     }
 }

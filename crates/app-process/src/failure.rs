@@ -1,7 +1,8 @@
-//! Why a command failed, from what it printed: the exception's own message and the frames in the app's folder.
+//! Why a command failed, from what it printed: the exception's own message and the frames in the
+//! app's folder.
 //!
-//! Ruby prints the message before a trace of dozens of lines, so the last lines of the output hold neither the message nor
-//! a line of the app. Pure.
+//! Ruby prints the message before a trace of dozens of lines, so the last lines of the output hold
+//! neither the message nor a line of the app. Pure.
 
 use std::path::Path;
 
@@ -49,7 +50,8 @@ pub(crate) fn cause(lines: &[String], folder: &Path) -> Option<Cause> {
             .extend(more.filter(|line| is_telling(line)).cloned());
     } else {
         let before = &lines[..at];
-        // Rake names the end of its own words; without it the paragraph above the trace is the message.
+        // Rake names the end of its own words; without it the paragraph above the trace is the
+        // message.
         let is_start = |line: &String| line.trim().ends_with("aborted!");
         let is_gap = |line: &String| line.trim().is_empty();
         let start = before
@@ -75,7 +77,8 @@ fn is_frame(line: &str) -> bool {
         || after_method(line).is_some_and(str::is_empty)
 }
 
-/// The frame and the message of the line that an uncaught exception begins with: `path:12:in 'method': message (Class)`.
+/// The frame and the message of the line that an uncaught exception begins with: `path:12:in
+/// 'method': message (Class)`.
 fn headed(line: &str) -> Option<(&str, &str)> {
     let line = line.trim_end();
     let (frame, message) = match after_method(line) {

@@ -1,14 +1,14 @@
 //! Ends the app when this program can no longer do it, because it was killed.
 //!
-//! The kernel's parent-death signal (`keeper.rs`) reaches the command alone: not what a shell has started,
-//! and not a Puma that hangs on the signal. So a small shell waits beside the app and reads a pipe that
-//! only we hold:
+//! The kernel's parent-death signal (`keeper.rs`) reaches the command alone: not what a shell has
+//! started, and not a Puma that hangs on the signal. So a small shell waits beside the app and
+//! reads a pipe that only we hold:
 //! 1. We have stopped the app: we write a line, and the shell ends.
 //! 2. We have died: the pipe ends without a line. The shell asks the app's group and every process with
 //!    its mark to end, kills after the grace time what is left, and removes the folders of this run.
 //!
-//! A shell, since a fork of this program without `exec` would be one with many threads, of which only
-//! async-signal-safe code may run.
+//! A shell, since a fork of this program without `exec` would be one with many threads, of which
+//! only async-signal-safe code may run.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -19,8 +19,8 @@ use std::time::Duration;
 
 use crate::procfs::MARK;
 
-/// `$1` is the app's process group, `$2` its mark, `$3` the grace time in tenths of a second; the rest
-/// are folders. `grep` reads the environments at once: a process for each would take seconds.
+/// `$1` is the app's process group, `$2` its mark, `$3` the grace time in tenths of a second; the
+/// rest are folders. `grep` reads the environments at once: a process for each would take seconds.
 const SCRIPT: &str = r#"
 group=$1 mark=$2 patience=$3; shift 3
 read -r line && exit
@@ -63,7 +63,8 @@ impl Guard {
         let shell = Command::new("/bin/sh")
             .args(["-c", SCRIPT, "hakaru-guard"])
             .args(words)
-            // The terminal's Ctrl-C must not end it, and it must not keep a folder from being unmounted.
+            // The terminal's Ctrl-C must not end it, and it must not keep a folder from being
+            // unmounted.
             .process_group(0)
             .current_dir("/")
             .stdin(Stdio::piped())

@@ -187,8 +187,8 @@ fn die_with_this_program(command: &mut Command) {
             Err(io::Error::from(Errno::SRCH))
         }
     };
-    // SAFETY: between fork and exec the hook makes two system calls and touches nothing but a copied
-    // number: no allocation, no lock, no memory shared with the parent.
+    // SAFETY: between fork and exec the hook makes two system calls and touches nothing but a
+    // copied number: no allocation, no lock, no memory shared with the parent.
     unsafe { command.pre_exec(hook) };
 }
 

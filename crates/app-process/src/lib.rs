@@ -1,8 +1,8 @@
 //! Starts an app, knows when it is ready, and stops it with everything it started.
 //!
-//! [`start`] takes a [`Spec`] and returns a [`Running`] app or a [`TargetError`] whose text says what
-//! failed, on what, and what to try next. [`attach`] does the same for an app somebody else started,
-//! and [`run_before`] runs the command that resets its data.
+//! [`start`] takes a [`Spec`] and returns a [`Running`] app or a [`TargetError`] whose text says
+//! what failed, on what, and what to try next. [`attach`] does the same for an app somebody else
+//! started, and [`run_before`] runs the command that resets its data.
 //!
 //! What holds, whichever way a run ends (return, error, Ctrl-C, panic, `SIGKILL` of this program):
 //! - The app runs in its own process group, so Ctrl-C in the terminal reaches this program alone and
@@ -14,7 +14,8 @@
 //!   does not reach or end is ended by a guard, a shell that notices our death (`guard.rs`).
 //! - Every wait has a deadline and watches the caller's stop flag.
 //!
-//! Invariant: this crate knows no HTTP load; it asks one question ("does the URL answer?") and no more.
+//! Invariant: this crate knows no HTTP load; it asks one question ("does the URL answer?") and no
+//! more.
 //!
 //! Start reading at [`Spec`], then `start.rs` (the order of events), `tree.rs` (the processes) and
 //! `ready.rs` (when is it ready?).

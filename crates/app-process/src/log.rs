@@ -1,7 +1,8 @@
 //! The app's output: the last lines kept in memory, everything (up to a limit) in a log file.
 //!
-//! One thread a stream reads the pipe, so that a chatty app never blocks on a full pipe. The threads
-//! end when the last process that holds the pipe ends; nobody waits for them without a deadline.
+//! One thread a stream reads the pipe, so that a chatty app never blocks on a full pipe. The
+//! threads end when the last process that holds the pipe ends; nobody waits for them without a
+//! deadline.
 
 use std::collections::VecDeque;
 use std::fs::{File, OpenOptions};
@@ -15,7 +16,8 @@ use std::time::{Duration, Instant};
 /// What one shows of a dead app.
 pub(crate) const TAIL_LINES: usize = 20;
 
-/// What is kept to find its error in: a trace of Rails has a hundred lines, and several causes one each.
+/// What is kept to find its error in: a trace of Rails has a hundred lines, and several causes one
+/// each.
 const LINES_KEPT: usize = 500;
 
 /// Longer lines are cut: a tail is for reading.
@@ -123,7 +125,8 @@ impl Log {
         }
     }
 
-    /// Returns the last lines of both streams, standard error first; more of them than [`Log::tail`].
+    /// Returns the last lines of both streams, standard error first; more of them than
+    /// [`Log::tail`].
     pub(crate) fn lines(&self) -> Vec<String> {
         let shared = self.lock();
         [shared.err.last(LINES_KEPT), shared.out.last(LINES_KEPT)].concat()
@@ -181,7 +184,8 @@ impl Tail {
     }
 }
 
-/// The one line of a tail that tells most: where Ruby says that it crashed, else the last that is not empty.
+/// The one line of a tail that tells most: where Ruby says that it crashed, else the last that is
+/// not empty.
 pub fn telling_line(tail: &[String]) -> Option<&str> {
     let crash = tail.iter().find(|line| line.contains(CRASH));
     let last = tail.iter().rev().find(|line| !line.trim().is_empty());

@@ -1,7 +1,7 @@
 //! What `/proc` tells about processes and listening sockets.
 //!
-//! Everything here is a snapshot of something that changes while it is read: a process or socket that
-//! vanished in between is left out, never an error.
+//! Everything here is a snapshot of something that changes while it is read: a process or socket
+//! that vanished in between is left out, never an error.
 
 use std::collections::HashSet;
 use std::fs;
@@ -169,7 +169,8 @@ fn socket_inodes(pid: u32) -> Vec<u64> {
         .collect()
 }
 
-/// Reads one `stat` line. The name in brackets may hold blanks and brackets, so the last `)` ends it.
+/// Reads one `stat` line. The name in brackets may hold blanks and brackets, so the last `)` ends
+/// it.
 fn parse_stat(text: &str) -> Option<Process> {
     const START_TIME: usize = 19;
     let (head, rest) = text.rsplit_once(')')?;

@@ -5,8 +5,8 @@
 //! 2. Anything else is ready when the URL answers a plain GET with any HTTP status. An accepted
 //!    connection alone proves nothing: the kernel accepts for a listener that never reads.
 //!
-//! In a Puma cluster the first worker answers long before the last has booted, so where a Puma runs the
-//! URL is asked only after [`PUMA_SILENCE_LIMIT`] without a word on the socket.
+//! In a Puma cluster the first worker answers long before the last has booted, so where a Puma runs
+//! the URL is asked only after [`PUMA_SILENCE_LIMIT`] without a word on the socket.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -37,8 +37,8 @@ const CONNECT_LIMIT: Duration = Duration::from_millis(500);
 /// A first request may load much code, but an app that lost a connection must be asked again.
 const ANSWER_LIMIT: Duration = Duration::from_secs(15);
 
-/// Puma writes its status every second once it runs, so after this silence (since its port opened) it
-/// was told not to (`PUMA_SKIP_SYSTEMD`), or is a 5.x without the gem it needs for that.
+/// Puma writes its status every second once it runs, so after this silence (since its port opened)
+/// it was told not to (`PUMA_SKIP_SYSTEMD`), or is a 5.x without the gem it needs for that.
 const PUMA_SILENCE_LIMIT: Duration = Duration::from_secs(3);
 
 /// Between `READY=1` and the URL's port taking connections: beyond this the url names another port.

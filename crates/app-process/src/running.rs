@@ -68,13 +68,14 @@ impl Running {
         self.ready_by
     }
 
-    /// Whether somebody else started it: it is not stopped, its end is not seen, its output not kept.
+    /// Whether somebody else started it: it is not stopped, its end is not seen, its output not
+    /// kept.
     pub fn is_attached(&self) -> bool {
         matches!(self.app, App::Attached { .. })
     }
 
-    /// Its living processes. The first is the command itself while it lives; empty for an attached app
-    /// on another host or of another user.
+    /// Its living processes. The first is the command itself while it lives; empty for an attached
+    /// app on another host or of another user.
     pub fn pids(&self) -> Vec<u32> {
         match &self.app {
             App::Started { tree, .. } => tree.living(),
@@ -90,7 +91,8 @@ impl Running {
         }
     }
 
-    /// How it ended, when it has ended by itself or by [`stop`](Self::stop); always none when attached.
+    /// How it ended, when it has ended by itself or by [`stop`](Self::stop); always none when
+    /// attached.
     pub fn exited(&self) -> Option<ExitStatus> {
         match &self.app {
             App::Started { tree, .. } => tree.exited(),
@@ -111,8 +113,8 @@ impl Running {
         }
     }
 
-    /// Stops it and everything it started, giving it the spec's `stop_timeout` before it is killed. Does
-    /// nothing to an attached app. The second call returns what the first one did.
+    /// Stops it and everything it started, giving it the spec's `stop_timeout` before it is killed.
+    /// Does nothing to an attached app. The second call returns what the first one did.
     pub fn stop(&mut self) -> Stopped {
         match &mut self.app {
             App::Started { tree, grace } => {

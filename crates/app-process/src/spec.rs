@@ -98,7 +98,8 @@ impl Spec {
 }
 
 impl Agent {
-    /// `-r<library>` before what `RUBYOPT` already holds: the agent must be there before the rest loads.
+    /// `-r<library>` before what `RUBYOPT` already holds: the agent must be there before the rest
+    /// loads.
     fn rubyopt(&self, existing: Option<&OsStr>) -> Result<OsString, TargetError> {
         let blank = self.library.to_string_lossy().contains(char::is_whitespace);
         if blank || !self.library.is_absolute() {
@@ -163,8 +164,8 @@ fn quoted(word: &str) -> Cow<'_, str> {
     }
 }
 
-/// Puts `exec` before a line that is one simple command, so that the app itself, not a shell, gets our
-/// signals. A line with operators, an assignment or a word of the shell's own is left as it is.
+/// Puts `exec` before a line that is one simple command, so that the app itself, not a shell, gets
+/// our signals. A line with operators, an assignment or a word of the shell's own is left as it is.
 fn shell_script(line: &str) -> String {
     const SHELL_WORDS: [&str; 18] = [
         ".", "cd", "case", "command", "eval", "exec", "exit", "export", "for", "if", "set",

@@ -25,8 +25,8 @@ const SHELL_NOT_FOUND: [i32; 2] = [127, 126];
 /// Time for the last words of a dead app to arrive.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
-/// Starts the app and waits until it is ready. When `stop` is raised meanwhile, or anything fails, the
-/// app is stopped before this returns.
+/// Starts the app and waits until it is ready. When `stop` is raised meanwhile, or anything fails,
+/// the app is stopped before this returns.
 ///
 /// # Errors
 /// Any [`TargetError`] but [`TargetError::BeforeFailed`] and [`TargetError::NotAnswering`].
@@ -94,8 +94,8 @@ pub fn attach(url: &Endpoint, limit: Duration, stop: &AtomicBool) -> Result<Runn
     }
 }
 
-/// Runs the command that puts the app's data into its known state, in the app's folder and environment
-/// but without the agent. What it leaves running in the background is stopped.
+/// Runs the command that puts the app's data into its known state, in the app's folder and
+/// environment but without the agent. What it leaves running in the background is stopped.
 ///
 /// # Errors
 /// [`TargetError::BeforeFailed`] when it fails or does not end within `limit`, and what
@@ -280,8 +280,8 @@ fn without_secret(name: &str, value: &str) -> String {
     }
 }
 
-/// An app that finds its port taken dies with a stack trace at best, and at worst another app answers in
-/// its place and is measured; so this is looked at first.
+/// An app that finds its port taken dies with a stack trace at best, and at worst another app
+/// answers in its place and is measured; so this is looked at first.
 fn check_port_free(url: &Endpoint) -> Result<(), TargetError> {
     match Probe::new(url)?.open_address() {
         Some(address) => Err(TargetError::PortTaken {

@@ -1,9 +1,10 @@
 //! A command and everything it started.
 //!
-//! Who belongs to it: the leader (the process we spawned) and all below it; every process seen below it
-//! earlier; and of the orphans, which the kernel hands to us as "child subreaper", those that carry the
-//! mark or are in the leader's group. The leader is not waited for before the end: as long as it is a
-//! zombie its pid cannot be given to a stranger, so signals to it and to its group are safe.
+//! Who belongs to it: the leader (the process we spawned) and all below it; every process seen
+//! below it earlier; and of the orphans, which the kernel hands to us as "child subreaper", those
+//! that carry the mark or are in the leader's group. The leader is not waited for before the end:
+//! as long as it is a zombie its pid cannot be given to a stranger, so signals to it and to its
+//! group are safe.
 //!
 //! How it stops:
 //! 1. From the top: a member whose parent is no member is asked to end, once. A master process then ends
@@ -13,10 +14,11 @@
 //!    parent may fork.
 //! 4. Who has become our child is reaped.
 //!
-//! To ask is `SIGTERM`, but `SIGINT` for a Puma, which it takes as gracefully: Puma 6.6 on Ruby 3.3 hangs
-//! on every tenth `SIGTERM` (its server thread closes a pipe that the trap handler has just written to,
-//! and the handler waits for that thread), and on 1 of 80 `SIGINT`. A cluster's master sends `SIGTERM` to
-//! its workers whatever it got itself, and one of them hangs every tenth time. Step 3 ends those.
+//! To ask is `SIGTERM`, but `SIGINT` for a Puma, which it takes as gracefully: Puma 6.6 on Ruby 3.3
+//! hangs on every tenth `SIGTERM` (its server thread closes a pipe that the trap handler has just
+//! written to, and the handler waits for that thread), and on 1 of 80 `SIGINT`. A cluster's master
+//! sends `SIGTERM` to its workers whatever it got itself, and one of them hangs every tenth time.
+//! Step 3 ends those.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -42,7 +44,8 @@ use crate::running::Stopped;
 /// How often a stopping app is looked at.
 const STOP_TICK: Duration = Duration::from_millis(10);
 
-/// A process that survives `SIGKILL` this long hangs in the kernel; waiting longer would hang us too.
+/// A process that survives `SIGKILL` this long hangs in the kernel; waiting longer would hang us
+/// too.
 const KILL_LIMIT: Duration = Duration::from_secs(5);
 
 /// A spawned command with its descendants.
@@ -142,8 +145,8 @@ impl Tree {
         Some(ExitStatus::from_raw(raw))
     }
 
-    /// How the app ended, if it did. A command that ended well and left processes behind has put itself
-    /// into the background: the app lives on.
+    /// How the app ended, if it did. A command that ended well and left processes behind has put
+    /// itself into the background: the app lives on.
     pub(crate) fn exited(&self) -> Option<ExitStatus> {
         self.leader_status()
             .filter(|status| !status.success() || self.living().is_empty())

@@ -1,9 +1,10 @@
-//! The advice against the truth: apps with planted causes and their fixes, what the page of a run claims, and what
-//! interleaved comparisons of the fixes measure.
+//! The advice against the truth: apps with planted causes and their fixes, what the page of a run
+//! claims, and what interleaved comparisons of the fixes measure.
 //!
-//! Two kinds of steps, each kept ([`Steps`]): the *claims* of one program (`--as NAME` tells programs apart, `--hakaru PATH`
-//! names another than the one built now), and the *truth*, one comparison a patch, which no rule changes. The page is
-//! written from all that is kept. `--what claims`, `--what truth` and `--app NAME` do a part of it.
+//! Two kinds of steps, each kept ([`Steps`]): the *claims* of one program (`--as NAME` tells
+//! programs apart, `--hakaru PATH` names another than the one built now), and the *truth*, one
+//! comparison a patch, which no rule changes. The page is written from all that is kept. `--what
+//! claims`, `--what truth` and `--app NAME` do a part of it.
 
 mod cause;
 mod judge;
@@ -32,7 +33,8 @@ const TRUTH_S: f64 = 320.0;
 /// What a run takes with its boot.
 const CLAIMS_S: f64 = 45.0;
 
-/// Measures what is asked for, writes the page; whether all bounds of the first program's claims hold.
+/// Measures what is asked for, writes the page; whether all bounds of the first program's claims
+/// hold.
 pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
     let what: String = value(arguments, "what", "all".to_owned())?;
     let only: String = value(arguments, "app", String::new())?;

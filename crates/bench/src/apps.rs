@@ -154,7 +154,8 @@ impl App {
         self.running.pids().first().copied()
     }
 
-    /// Loads it as a run does, which numbers part of the requests when they come densely; how often it had halved it at the end.
+    /// Loads it as a run does, which numbers part of the requests when they come densely; how often
+    /// it had halved it at the end.
     pub(crate) fn halvings(&self, connections: u32, seconds: f64) -> Result<u32, Box<dyn Error>> {
         let as_in_a_run = Numbered::default();
         Ok(self.load(connections, seconds, as_in_a_run)?.halvings)
@@ -199,7 +200,8 @@ impl App {
     }
 }
 
-/// How often the part of the requests was halved that carried a number in the last tenth of a second.
+/// How often the part of the requests was halved that carried a number in the last tenth of a
+/// second.
 fn halvings(exchanges: &[Exchange], window: Window) -> u32 {
     const LAST: Nanos = Nanos(100_000_000);
     let is_last = |exchange: &&Exchange| window.end.since(exchange.due) <= LAST;

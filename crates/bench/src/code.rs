@@ -1,8 +1,9 @@
 //! What `hakaru bench` claims of code and of commands whose difference is known, beside its peers.
 //!
-//! Three parts, in turns, so that all meet the same hours of the host: *equal* code (asked: a difference is claimed
-//! in at most 5 % of the benches), code with *2 % more* turns of a loop (asked: found in 9 of 10 within a minute), and
-//! *commands*, which hyperfine runs for the same time. benchmark-ips and hyperfine take part where they are installed.
+//! Three parts, in turns, so that all meet the same hours of the host: *equal* code (asked: a
+//! difference is claimed in at most 5 % of the benches), code with *2 % more* turns of a loop
+//! (asked: found in 9 of 10 within a minute), and *commands*, which hyperfine runs for the same
+//! time. benchmark-ips and hyperfine take part where they are installed.
 
 mod commands;
 mod scripts;
@@ -39,7 +40,8 @@ impl Claim {
 
 /// Runs the parts; whether the bounds are held by Hakaru.
 ///
-/// `--equal 200`, `--planted 10` and `--commands 20` are the numbers of benches, `--what` names one part.
+/// `--equal 200`, `--planted 10` and `--commands 20` are the numbers of benches, `--what` names one
+/// part.
 pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
     let what: String = value(arguments, "what", "all".to_owned())?;
     let mut steps = Steps::open("code", arguments)?;

@@ -1,9 +1,9 @@
-//! What the agent adds to a request, counted instead of timed: instructions and missed caches under callgrind, which are
-//! the same on a busy host as on a quiet one.
+//! What the agent adds to a request, counted instead of timed: instructions and missed caches under
+//! callgrind, which are the same on a busy host as on a quiet one.
 //!
-//! Beside the agent stands the least that any agent has to do (`crates/agent/examples/floor.rs`): the difference between
-//! the two is what ours could save. A simulated cache knows nothing of other processes or of the kernel, so that the
-//! estimate is a lower one.
+//! Beside the agent stands the least that any agent has to do (`crates/agent/examples/floor.rs`):
+//! the difference between the two is what ours could save. A simulated cache knows nothing of other
+//! processes or of the kernel, so that the estimate is a lower one.
 
 use std::error::Error;
 use std::fs;

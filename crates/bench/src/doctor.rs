@@ -1,8 +1,10 @@
-//! What `hakaru doctor` says that a fault costs, beside what `hakaru compare` measures of the same fault, planted for real.
+//! What `hakaru doctor` says that a fault costs, beside what `hakaru compare` measures of the same
+//! fault, planted for real.
 //!
-//! Side A of each comparison has the fault, side B has not; a request of the app (`doctor/app.rb`) does one kind of work so many
-//! times. What doctor says of one event, times the events of a request, is what compare should find. `cargo xtask bench doctor`
-//! starts the servers; what changes the machine (control groups, loop devices, swap) needs root and is taken back.
+//! Side A of each comparison has the fault, side B has not; a request of the app (`doctor/app.rb`)
+//! does one kind of work so many times. What doctor says of one event, times the events of a
+//! request, is what compare should find. `cargo xtask bench doctor` starts the servers; what
+//! changes the machine (control groups, loop devices, swap) needs root and is taken back.
 
 mod app;
 mod machine;

@@ -1,4 +1,5 @@
-//! Published experience, repeated on the example apps: one file each, each with a report in `docs/experiments/`.
+//! Published experience, repeated on the example apps: one file each, each with a report in
+//! `docs/experiments/`.
 
 mod blog;
 mod jit;

@@ -1,8 +1,10 @@
-//! What `hakaru compare` claims of real apps whose difference is known: none, or 5 % more CPU for each request.
+//! What `hakaru compare` claims of real apps whose difference is known: none, or 5 % more CPU for
+//! each request.
 //!
-//! Each comparison is one step that is kept ([`Steps`]). Asked: of ten comparisons of equals at most two claim any difference
-//! in any row; of ten with the difference planted at least nine find it, each within five minutes. For how long equals are
-//! compared decides nothing of the first (the chance of a claim is the same), so they get less time.
+//! Each comparison is one step that is kept ([`Steps`]). Asked: of ten comparisons of equals at
+//! most two claim any difference in any row; of ten with the difference planted at least nine find
+//! it, each within five minutes. For how long equals are compared decides nothing of the first (the
+//! chance of a claim is the same), so they get less time.
 
 use std::error::Error;
 
@@ -37,8 +39,8 @@ impl Kind {
         CPU_MS[self as usize]
     }
 
-    /// Whether the comparison said what this kind is counted for: any difference at all, or that B is slower or takes more
-    /// CPU, and is in nothing better.
+    /// Whether the comparison said what this kind is counted for: any difference at all, or that B
+    /// is slower or takes more CPU, and is in nothing better.
     fn is_counted(self, seen: &Value) -> bool {
         let says = |words: [&str; 2]| {
             let verdicts = seen["verdicts"].as_array().into_iter().flatten();

@@ -1,8 +1,9 @@
-//! The load generator beside its peers on nginx, in interleaved rounds, and against servers whose truth
-//! is known.
+//! The load generator beside its peers on nginx, in interleaved rounds, and against servers whose
+//! truth is known.
 //!
-//! Every tool runs as a program of its own on the second core, so that all are measured from outside in
-//! the same way; the server has the first. What is compared within a round is compared as a pair.
+//! Every tool runs as a program of its own on the second core, so that all are measured from
+//! outside in the same way; the server has the first. What is compared within a round is compared
+//! as a pair.
 
 mod child;
 mod lateness;
@@ -42,8 +43,8 @@ struct Wanted {
 }
 
 impl Wanted {
-    /// `--brief` shows that all works, without a claim; alone, each figure rests on fifteen rounds. `--part
-    /// NAME` runs one part, `--connections N` that number of connections beside the peers.
+    /// `--brief` shows that all works, without a claim; alone, each figure rests on fifteen rounds.
+    /// `--part NAME` runs one part, `--connections N` that number of connections beside the peers.
     fn of(arguments: &[String]) -> Result<Wanted, Box<dyn Error>> {
         let part: String = options::value(arguments, "part", String::new())?;
         let known = |part: &str| part.is_empty() || PARTS.contains(&part);
@@ -166,7 +167,8 @@ fn measure(tool: &Tool, task: &Task<'_>, round: usize) -> Result<Run, Box<dyn Er
     })
 }
 
-/// Some of a tool's answer that could not be read; a list of failed requests may have thousands of lines.
+/// Some of a tool's answer that could not be read; a list of failed requests may have thousands of
+/// lines.
 fn unread(tool: &str, output: &str) -> String {
     const LINES: usize = 8;
     let lines: Vec<&str> = output.lines().take(LINES).collect();
@@ -252,8 +254,9 @@ fn goals(names: &[&str], connections: u32, runs: &[Run]) -> bool {
         say(format!("{name}: p50 to wrk's, within 5%"), p50, &|came| {
             (came - 1.0).abs() <= 0.05
         });
-        // In a closed load the mean latency times the throughput is the number of connections (Little 1961): who
-        // gets more answers out of the same server sees them sooner. Told for the reader, judged by nothing.
+        // In a closed load the mean latency times the throughput is the number of connections
+        // (Little 1961): who gets more answers out of the same server sees them sooner. Told for
+        // the reader, judged by nothing.
         if let Some(level) = ratio(name, runs, &|run| Some(run.p50_ms? * run.rps)) {
             println!("         the same at equal throughput: {level:.3}");
         }

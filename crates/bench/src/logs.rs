@@ -1,7 +1,8 @@
-//! `hakaru logs` beside alp and pt-query-digest: the same figures of the same logs, time and memory.
+//! `hakaru logs` beside alp and pt-query-digest: the same figures of the same logs, time and
+//! memory.
 //!
-//! Logs are written here, always the same: an access log of a million lines in LTSV, and a slow log as MySQL writes it. Programs
-//! run in turn, and the ratio of each round counts.
+//! Logs are written here, always the same: an access log of a million lines in LTSV, and a slow log
+//! as MySQL writes it. Programs run in turn, and the ratio of each round counts.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -23,7 +24,8 @@ const SLOW_ENTRIES: u64 = 100_000;
 const PATHS: u64 = 4_000;
 const SECONDS_MAX: f64 = 1.0;
 const MIB_MAX: f64 = 64.0;
-/// Of equal times alp takes 0 for none when it looks for the least; so no request here takes 0 ms. It prints milliseconds.
+/// Of equal times alp takes 0 for none when it looks for the least; so no request here takes 0 ms.
+/// It prints milliseconds.
 const ALP_DIGITS: f64 = 0.000_5;
 
 pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
@@ -232,7 +234,8 @@ fn class(class: &Value) -> Option<(u64, f64)> {
     Some((class["query_count"].as_u64()?, sum))
 }
 
-/// Prints how many times as fast the program is, by the median of the rounds; returns its median seconds.
+/// Prints how many times as fast the program is, by the median of the rounds; returns its median
+/// seconds.
 fn race(
     name: &str,
     program: &Path,

@@ -20,9 +20,10 @@ impl Pair {
     }
 }
 
-/// Two boots after each other, one of each order, as one. The app that booted first and the one that booted second
-/// differ by percents, and only the mean of both orders is free of that: a median over boots of either order lies
-/// anywhere between the two. The last of an odd number stays alone.
+/// Two boots after each other, one of each order, as one. The app that booted first and the one
+/// that booted second differ by percents, and only the mean of both orders is free of that: a
+/// median over boots of either order lies anywhere between the two. The last of an odd number stays
+/// alone.
 pub(crate) fn both_orders(boots: &[Vec<Pair>]) -> Vec<Vec<Pair>> {
     let both = |boots: &[Vec<Pair>]| match boots {
         [one, other] => one.iter().zip(other).map(|(a, b)| a.mean(b)).collect(),
@@ -39,13 +40,16 @@ pub(crate) struct Estimate {
     pub(crate) high: f64,
 }
 
-/// Resamples of the bootstrap: the ends of a 95 % interval then move by less than a tenth of its width.
+/// Resamples of the bootstrap: the ends of a 95 % interval then move by less than a tenth of its
+/// width.
 const RESAMPLES: usize = 4_000;
 
-/// The median over the boots of each boot's mean of `of`, with the percentile bootstrap's interval (Efron 1979).
+/// The median over the boots of each boot's mean of `of`, with the percentile bootstrap's interval
+/// (Efron 1979).
 ///
-/// Boots are drawn with replacement, not pairs: where a process happens to lie in memory makes it faster or
-/// slower by a percent for all of its life, so that its pairs say the same thing many times over. `None` without a pair.
+/// Boots are drawn with replacement, not pairs: where a process happens to lie in memory makes it
+/// faster or slower by a percent for all of its life, so that its pairs say the same thing many
+/// times over. `None` without a pair.
 pub(crate) fn estimate(boots: &[Vec<Pair>], of: impl Fn(&Pair) -> f64) -> Option<Estimate> {
     let values: Vec<f64> = boots
         .iter()
@@ -59,8 +63,8 @@ pub(crate) fn estimate(boots: &[Vec<Pair>], of: impl Fn(&Pair) -> f64) -> Option
     })
 }
 
-/// The middle of the values, of an even number the mean of the two in the middle: the nearest rank would be the lower one,
-/// which of few values lies far below the middle.
+/// The middle of the values, of an even number the mean of the two in the middle: the nearest rank
+/// would be the lower one, which of few values lies far below the middle.
 pub(crate) fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -1,4 +1,5 @@
-//! Curves over numbers of connections as an SVG file: connections on a logarithmic axis, each curve named at its end.
+//! Curves over numbers of connections as an SVG file: connections on a logarithmic axis, each curve
+//! named at its end.
 
 use std::fmt::Write as _;
 

@@ -1,9 +1,9 @@
-//! What profiling costs, and how near its shares come to the truth: the same programs bare, under the sampler in
-//! each mode and rate, and under stackprof, in turns.
+//! What profiling costs, and how near its shares come to the truth: the same programs bare, under
+//! the sampler in each mode and rate, and under stackprof, in turns.
 //!
-//! A program does a fixed amount of work and tells how much it did a second, and the share of its time that one
-//! method took by its own clock. Each round runs all variants, in every other round in the reverse order; the ratio
-//! to the bare program of the same round is the unit.
+//! A program does a fixed amount of work and tells how much it did a second, and the share of its
+//! time that one method took by its own clock. Each round runs all variants, in every other round
+//! in the reverse order; the ratio to the bare program of the same round is the unit.
 
 mod rack;
 mod tick;
@@ -20,7 +20,8 @@ use stats::{median, percentile_interval};
 struct Program {
     name: &'static str,
     text: &'static str,
-    /// Least throughput under the modes wall and cpu, as a share of that without; `None` where it is not bound.
+    /// Least throughput under the modes wall and cpu, as a share of that without; `None` where it
+    /// is not bound.
     ratio_min: Option<f64>,
 }
 
@@ -44,7 +45,8 @@ const PROGRAMS: [Program; 3] = [
     },
 ];
 
-/// Runs the two methods in turns, and tells units a second, the measured method's share, and stackprof's samples.
+/// Runs the two methods in turns, and tells units a second, the measured method's share, and
+/// stackprof's samples.
 const FRAME: &str = r##"
 clock = -> { Process.clock_gettime(Process::CLOCK_MONOTONIC) }
 rounds = Integer(ARGV.fetch(0))
@@ -109,8 +111,9 @@ const BRIEF: Size = Size {
     units: 60,
 };
 
-/// Prints one table a program, then the Rack app; answers whether every bound held. `--brief` only shows that it
-/// runs, `--only loop` (or `rack`, or the name's first word) runs a part, `--rounds N` that many rounds.
+/// Prints one table a program, then the Rack app; answers whether every bound held. `--brief` only
+/// shows that it runs, `--only loop` (or `rack`, or the name's first word) runs a part, `--rounds
+/// N` that many rounds.
 pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
     let brief = arguments.iter().any(|argument| argument == "--brief");
     let mut size = if brief { BRIEF } else { FULL };

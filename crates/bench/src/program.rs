@@ -64,8 +64,9 @@ pub(crate) struct Figures {
 }
 
 impl Project {
-    /// Of `app` in a folder below `parent`: `io`, `cpu`, `mixed`, `lock`, `native`; `chat` on MariaDB with all its solutions, or unsolved:
-    /// `chat-sqlite`, `chat-mariadb`. A folder that is there already is taken as it is, with its runs.
+    /// Of `app` in a folder below `parent`: `io`, `cpu`, `mixed`, `lock`, `native`; `chat` on
+    /// MariaDB with all its solutions, or unsolved: `chat-sqlite`, `chat-mariadb`. A folder that is
+    /// there already is taken as it is, with its runs.
     pub(crate) fn new(app: &str, parent: &Path) -> Result<Project, Box<dyn Error>> {
         let program = std::env::var_os("HAKARU_BENCH_PROGRAM")
             .ok_or("HAKARU_BENCH_PROGRAM is not set; run it as `cargo xtask bench`")?;
@@ -241,7 +242,8 @@ impl Project {
         figures(&self.json(&words, &[])?["predicted"])
     }
 
-    /// Runs the program by the app's own configuration, but on a free port; answers what was printed.
+    /// Runs the program by the app's own configuration, but on a free port; answers what was
+    /// printed.
     pub(crate) fn hakaru(&self, command: &str, flags: &[&str]) -> Result<Value, Box<dyn Error>> {
         let config = std::fs::read_to_string(self.folder.join(&self.config))?;
         let here = format!("port-{}.toml", self.port);
@@ -291,7 +293,8 @@ pub(crate) fn figures(value: &Value) -> Result<Figures, Box<dyn Error>> {
     })
 }
 
-/// Variables that say how much work a ms of CPU is, found once: a host that is slow while an app starts would give it less to do.
+/// Variables that say how much work a ms of CPU is, found once: a host that is slow while an app
+/// starts would give it less to do.
 fn same_work(folder: &Path) -> Result<Vec<(String, String)>, Box<dyn Error>> {
     let found = [
         ("ROUNDS_A_MS", "burner", "Burner.new.rounds_a_ms"),

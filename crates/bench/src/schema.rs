@@ -1,7 +1,7 @@
 //! The schema engine: comparing generated schemas, hostile texts, and reading servers.
 //!
-//! Each case runs in a process of its own, so that its peak memory is its own. Texts are generated here, of the sizes that
-//! the bounds were set for.
+//! Each case runs in a process of its own, so that its peak memory is its own. Texts are generated
+//! here, of the sizes that the bounds were set for.
 
 mod scale;
 
@@ -193,7 +193,8 @@ fn read_both(
     Ok((from.schema, to.schema))
 }
 
-/// What the grammar costs that the PostgreSQL reader is built upon, each statement by itself as the reader does.
+/// What the grammar costs that the PostgreSQL reader is built upon, each statement by itself as the
+/// reader does.
 fn parse_alone(text: &str) {
     for statement in text.split_inclusive(";\n") {
         let input = LexedStr::new(statement).to_input();

@@ -1,8 +1,8 @@
-//! The chat's solutions, one after the other: what each gives, beside what the same app gives when measured again, and
-//! whether the finding that it answers is there before it and gone after it.
+//! The chat's solutions, one after the other: what each gives, beside what the same app gives when
+//! measured again, and whether the finding that it answers is there before it and gone after it.
 //!
-//! Scores and findings are kept by step in a file for each database, so that a part can be measured anew; the page is written from
-//! all that is kept.
+//! Scores and findings are kept by step in a file for each database, so that a part can be measured
+//! anew; the page is written from all that is kept.
 
 mod page;
 
@@ -43,7 +43,8 @@ struct Options {
     warmup: f64,
 }
 
-/// Measures the steps that are asked for; whether none made it worse beyond the spread, and all gave what is asked.
+/// Measures the steps that are asked for; whether none made it worse beyond the spread, and all
+/// gave what is asked.
 pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
     let databases: Vec<String> = list(arguments, "databases", "sqlite,mariadb")?;
     let into = PathBuf::from(value(arguments, "into", default_folder())?);

@@ -1,7 +1,8 @@
 //! Long benchmarks in pieces: what a step measured is kept, and the same command goes on after it.
 //!
-//! Each line of the file is one step: its key, which holds all that the step depends on, and its value. `--for SECONDS` ends
-//! a call before a step that would take longer than what is left of it; `--fresh yes` forgets everything.
+//! Each line of the file is one step: its key, which holds all that the step depends on, and its
+//! value. `--for SECONDS` ends a call before a step that would take longer than what is left of it;
+//! `--fresh yes` forgets everything.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -39,7 +40,8 @@ impl Steps {
         let text = fs::read_to_string(folder.join(FILE)).unwrap_or_default();
         Ok(Steps {
             folder,
-            // The last line may have been cut off with the process that wrote it; its step is measured again.
+            // The last line may have been cut off with the process that wrote it; its step is
+            // measured again.
             kept: text.lines().filter_map(step).collect(),
             deadline: (limit > 0.0).then(|| Instant::now() + Duration::from_secs_f64(limit)),
         })

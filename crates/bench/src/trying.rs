@@ -1,8 +1,8 @@
-//! `hakaru run`, then `hakaru try` on the unsolved chat with all of its data: the index on `message` that a finding asks for is
-//! proved, and the chat's database is as it was.
+//! `hakaru run`, then `hakaru try` on the unsolved chat with all of its data: the index on
+//! `message` that a finding asks for is proved, and the chat's database is as it was.
 //!
-//! What tests show with little data and no verdict (`crates/hakaru/tests/trials.rs`) is brought to a verdict here. Both are steps
-//! that are kept ([`Steps`]).
+//! What tests show with little data and no verdict (`crates/hakaru/tests/trials.rs`) is brought to
+//! a verdict here. Both are steps that are kept ([`Steps`]).
 
 use std::error::Error;
 

@@ -1,10 +1,11 @@
 //! What `hakaru tune` loses against an exhaustive grid, and what it saves.
 //!
-//! For each app: (1) tune from 1 × 5 with a tenth of the grid's time, (2) measure every cell of the grid, (3) `hakaru compare`
-//! tune's pick with the grid's winner, in fresh interleaved ABBA blocks. Asked: the 95 % interval of the loss in
-//! throughput stays below 3 %. `compare` shows many rows and may stop early, and its intervals are as much wider; this one is
-//! of throughput alone, after all blocks, without what the pace of the cores explains ([`stats::covariate`]). Each of these is a step
-//! that is kept ([`Steps`]).
+//! For each app: (1) tune from 1 × 5 with a tenth of the grid's time, (2) measure every cell of the
+//! grid, (3) `hakaru compare` tune's pick with the grid's winner, in fresh interleaved ABBA blocks.
+//! Asked: the 95 % interval of the loss in throughput stays below 3 %. `compare` shows many rows
+//! and may stop early, and its intervals are as much wider; this one is of throughput alone, after
+//! all blocks, without what the pace of the cores explains ([`stats::covariate`]). Each of these is
+//! a step that is kept ([`Steps`]).
 
 use std::error::Error;
 
@@ -18,15 +19,17 @@ use crate::steps::Steps;
 
 const LOSS_MAX: f64 = 0.03;
 const TIME_SHARE_MAX: f64 = 0.1;
-/// Seconds that a boot, the reset of the data and the end of a run take beside the load, roughly: for the budget only.
+/// Seconds that a boot, the reset of the data and the end of a run take beside the load, roughly:
+/// for the budget only.
 const BOOT: f64 = 1.5;
 const WORKERS: u32 = 2;
-/// One of four measurements of a final block, seconds: short, since a shared host drifts by a tenth within half a minute, and only
-/// what lies close together can be compared.
+/// One of four measurements of a final block, seconds: short, since a shared host drifts by a tenth
+/// within half a minute, and only what lies close together can be compared.
 const COMPARED: f64 = 5.0;
 /// Seconds of such a block, with boots and warm-up, roughly: for a look at the time only.
 const BLOCK: f64 = 40.0;
-/// Most final blocks: with a noise of 4 % in each, the interval is then 3 % wide, so that a loss of 1 % can be told from one of 3.
+/// Most final blocks: with a noise of 4 % in each, the interval is then 3 % wide, so that a loss of
+/// 1 % can be told from one of 3.
 const BLOCKS: u32 = 32;
 /// Of the interval of the loss.
 const ALPHA: f64 = 0.05;
@@ -158,7 +161,8 @@ impl App<'_> {
         })
     }
 
-    /// The interval of the share of its throughput that the winner has over the pick; nothing when they are the same.
+    /// The interval of the share of its throughput that the winner has over the pick; nothing when
+    /// they are the same.
     fn loss(&mut self, pick: Cell, winner: Cell) -> Result<Loss, Box<dyn Error>> {
         if pick == winner {
             return Ok(Loss {
@@ -196,7 +200,8 @@ impl App<'_> {
     }
 }
 
-/// The 95 % interval of the ratio of throughput: alone when all blocks were measured, and as `compare` has it when it stopped early.
+/// The 95 % interval of the ratio of throughput: alone when all blocks were measured, and as
+/// `compare` has it when it stopped early.
 fn ratio(seen: &Value) -> Result<(f64, f64), Box<dyn Error>> {
     if seen["ended"] != "all blocks" {
         return Ok((number(&seen["row"]["low"])?, number(&seen["row"]["high"])?));

@@ -1,9 +1,10 @@
 //! How far predictions are from what is then measured.
 //!
-//! Each app is recorded once with one worker and five threads under a closed load. Every other setting is predicted from
-//! that and measured: closed for throughput, p50 and p95, and open at 60 % of the predicted capacity for p50 and
-//! p95. The bounds are for all of these errors together, and for each app. What was measured is kept ([`Steps`]), so that
-//! a changed model can be judged by it without measuring anew. The simulation's speed is timed beside it ([`replay`]).
+//! Each app is recorded once with one worker and five threads under a closed load. Every other
+//! setting is predicted from that and measured: closed for throughput, p50 and p95, and open at 60
+//! % of the predicted capacity for p50 and p95. The bounds are for all of these errors together,
+//! and for each app. What was measured is kept ([`Steps`]), so that a changed model can be judged
+//! by it without measuring anew. The simulation's speed is timed beside it ([`replay`]).
 
 use std::error::Error;
 
@@ -77,8 +78,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
     Ok(fast && summary(&all).is_some_and(close))
 }
 
-/// Measures every setting a second time. What the first measurement is off by as a prediction of the second is what no
-/// model can be better than.
+/// Measures every setting a second time. What the first measurement is off by as a prediction of
+/// the second is what no model can be better than.
 fn repeat(
     apps: &[String],
     cells: &[(u32, u32)],
@@ -163,8 +164,8 @@ impl<'a> App<'a> {
         Ok(errors)
     }
 
-    /// A run that is hardly longer than a request takes sees no steady state: with Puma 6 each connection waits for all
-    /// others once in ten requests, and before the first time it has not.
+    /// A run that is hardly longer than a request takes sees no steady state: with Puma 6 each
+    /// connection waits for all others once in ten requests, and before the first time it has not.
     fn long_enough(&self, predicted: &Figures) -> Load {
         // Whole seconds, so that a model that is changed a little finds what was measured.
         let p95 = (predicted.p95 / 1e3).round();

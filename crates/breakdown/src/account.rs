@@ -145,7 +145,8 @@ impl Account {
         }
     }
 
-    /// Share of running time that was on a core, from the sample; `None` when it saw no running time.
+    /// Share of running time that was on a core, from the sample; `None` when it saw no running
+    /// time.
     pub(crate) fn cpu_ratio(&self) -> Option<f64> {
         (self.sample_wall > Nanos::ZERO)
             .then(|| (self.sample_cpu.0 as f64 / self.sample_wall.0 as f64).clamp(0.0, 1.0))
@@ -156,8 +157,9 @@ impl Account {
         self.out.service.iter().copied().sum::<Nanos>().0
     }
 
-    /// Takes a route's running time as CPU by that route's ratio and what it sampled by its number of requests, so that the
-    /// overall account is the sum of the routes', whichever requests were in the sample.
+    /// Takes a route's running time as CPU by that route's ratio and what it sampled by its number
+    /// of requests, so that the overall account is the sum of the routes', whichever requests were
+    /// in the sample.
     pub(crate) fn add_route(&mut self, route: &Account, ratio: Option<f64>) {
         self.split_running(route.sums.running, ratio);
         let requests = route.out.answered as f64;

@@ -2,7 +2,8 @@
 
 use recording::{Nanos, Recording};
 
-/// How much slower than in its fastest quarter a second must be to be called slow; chance alone makes it 1.02 times.
+/// How much slower than in its fastest quarter a second must be to be called slow; chance alone
+/// makes it 1.02 times.
 const SLOW: f64 = 1.05;
 /// Seconds from which anything is said.
 const SECONDS_MIN: usize = 4;
@@ -12,9 +13,11 @@ const SECONDS_MIN: usize = 4;
 pub struct CoreSpeed {
     /// Share of the seconds in which they were slow.
     pub slow_share: f64,
-    /// How many times as long the same work took then as in the fastest quarter of the seconds; 1 when they never were.
+    /// How many times as long the same work took then as in the fastest quarter of the seconds; 1
+    /// when they never were.
     pub slower: f64,
-    /// What that work took on average: tells a slow run from a fast one of the same program on the same host.
+    /// What that work took on average: tells a slow run from a fast one of the same program on the
+    /// same host.
     pub pace: Nanos,
 }
 
@@ -25,7 +28,8 @@ impl CoreSpeed {
     }
 }
 
-/// From what the same work took second by second; `None` where the cores were not watched for some seconds.
+/// From what the same work took second by second; `None` where the cores were not watched for some
+/// seconds.
 pub fn core_speed(recording: &Recording) -> Option<CoreSpeed> {
     let window = recording.window;
     let inside = recording.host.iter().filter(|one| window.contains(one.at));

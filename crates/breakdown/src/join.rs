@@ -25,8 +25,8 @@ pub struct Joined<'a> {
     pub requests: Vec<Request<'a>>,
     /// Names of the routes, such as `GET /channel/:id`.
     pub routes: Vec<String>,
-    /// How many requests each one stands for that the app told of: 1 unless the load was so dense that only a random part
-    /// of its requests carried a number.
+    /// How many requests each one stands for that the app told of: 1 unless the load was so dense
+    /// that only a random part of its requests carried a number.
     pub weight: f64,
     by_line: HashMap<TextId, usize>,
     sites: Sites,
@@ -49,8 +49,8 @@ impl Joined<'_> {
         weighted(counted, self.weight)
     }
 
-    /// The telling part of a source line, innermost frame first: helpers through which many statements
-    /// go are left out. `None` when its text was lost.
+    /// The telling part of a source line, innermost frame first: helpers through which many
+    /// statements go are left out. `None` when its text was lost.
     pub fn site(&self, site: TextId) -> Option<&str> {
         self.sites.get(site)
     }

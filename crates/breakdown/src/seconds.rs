@@ -1,8 +1,8 @@
 //! The run second by second: what host and processes did, and how many threads had a request.
 //!
-//! Counters are cumulative and sampled about once a second, at no round moment. So their values at the start
-//! and end of each whole second of the measured window are drawn between the two nearest samples, and the
-//! second is the difference. What is no counter is taken from the next sample.
+//! Counters are cumulative and sampled about once a second, at no round moment. So their values at
+//! the start and end of each whole second of the measured window are drawn between the two nearest
+//! samples, and the second is the difference. What is no counter is taken from the next sample.
 
 use std::collections::BTreeMap;
 
@@ -72,7 +72,8 @@ pub struct Second {
     pub disk_written: Option<u64>,
     /// Threads that had a request, on average; `None` where the app was not seen inside.
     pub threads_busy: Option<f64>,
-    /// Connections that waited for a thread at its end: in the kernel's queue and, where the server tells, in its own.
+    /// Connections that waited for a thread at its end: in the kernel's queue and, where the server
+    /// tells, in its own.
     pub backlog: Option<u32>,
     /// What the processes did.
     pub processes: Vec<ProcessSecond>,
@@ -280,8 +281,8 @@ fn ruby(recording: &Recording, pid: u32, from: Timestamp, to: Timestamp) -> Opti
     })
 }
 
-/// Time that threads were held in each second: a request holds one from the start of its handler to the end.
-/// Empty where the app was not seen inside.
+/// Time that threads were held in each second: a request holds one from the start of its handler to
+/// the end. Empty where the app was not seen inside.
 fn held(handled: &[Handled], begin: Timestamp, whole: u64) -> Vec<Nanos> {
     if handled.is_empty() {
         return Vec::new();

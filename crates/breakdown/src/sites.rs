@@ -1,10 +1,10 @@
 //! Source lines that say something: frames through which many statements go are left out.
 //!
-//! The agent tells up to four frames of the app, innermost first, joined by ` < `. Where an app keeps its
-//! statements behind helpers (`db.rows`, `db.first`), the innermost frame is the same for all of them and
-//! names none. Such a frame is a *funnel*: [`DIGESTS_MIN`] or more distinct statements have it innermost.
-//! Leading funnels are dropped as long as another frame follows, and what then is innermost is judged
-//! again, since helpers call each other.
+//! The agent tells up to four frames of the app, innermost first, joined by ` < `. Where an app
+//! keeps its statements behind helpers (`db.rows`, `db.first`), the innermost frame is the same for
+//! all of them and names none. Such a frame is a *funnel*: [`DIGESTS_MIN`] or more distinct
+//! statements have it innermost. Leading funnels are dropped as long as another frame follows, and
+//! what then is innermost is judged again, since helpers call each other.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,9 +12,9 @@ use recording::{Recording, TextId};
 
 use crate::join::Request;
 
-/// Distinct statements from which a line is taken for a helper. Found by weighing: a line that really
-/// issues several is rare (`if` on one line, a statement put together by hand), and then its caller is
-/// named, which is wrong by one frame only.
+/// Distinct statements from which a line is taken for a helper. Found by weighing: a line that
+/// really issues several is rare (`if` on one line, a statement put together by hand), and then its
+/// caller is named, which is wrong by one frame only.
 const DIGESTS_MIN: usize = 3;
 
 /// Between the frames of a source line.
@@ -92,7 +92,8 @@ fn skip_funnels(chains: &mut [Chain<'_>]) {
     }
 }
 
-/// The file and line of the innermost frame of a source line: `db.rb:12` of `db.rb:12 in query < app.rb:7`.
+/// The file and line of the innermost frame of a source line: `db.rb:12` of `db.rb:12 in query <
+/// app.rb:7`.
 pub fn line_of(site: &str) -> &str {
     let frame = frames_of(site, 1);
     frame.split(" in ").next().unwrap_or(frame)
@@ -180,7 +181,8 @@ mod tests {
 
     #[test]
     fn helpers_found_late_count_everywhere() {
-        // `first` is a funnel only once `rows` is gone, and then for the site that begins with it too.
+        // `first` is a funnel only once `rows` is gone, and then for the site that begins with it
+        // too.
         check(
             &[
                 ("db.rb:1 in rows < db.rb:2 in first < app.rb:1", "a"),

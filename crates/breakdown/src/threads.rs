@@ -11,8 +11,8 @@ use crate::join::weighted;
 pub struct ThreadUse {
     /// The process.
     pub pid: u32,
-    /// Its number among the process' threads that had requests, from 1, in the order of their native ids. A server
-    /// that starts its threads at once numbers them alike.
+    /// Its number among the process' threads that had requests, from 1, in the order of their
+    /// native ids. A server that starts its threads at once numbers them alike.
     pub number: usize,
     /// Requests in the window.
     pub requests: u64,
@@ -27,7 +27,8 @@ pub struct ThreadUse {
 }
 
 impl ThreadUse {
-    /// Shares of `cpu`, `io` and `gc` in their sum: what the work is made of, however long it waited for the GVL.
+    /// Shares of `cpu`, `io` and `gc` in their sum: what the work is made of, however long it
+    /// waited for the GVL.
     pub fn shares(&self) -> [f64; 3] {
         let sum = (self.cpu + self.io + self.gc).0.max(1) as f64;
         [self.cpu, self.io, self.gc].map(|part| part.0 as f64 / sum)

@@ -28,12 +28,14 @@ pub struct RouteBalance {
     pub unanswered: u64,
     /// Of these, failed checks.
     pub checks_failed: u64,
-    /// Answered, but never seen inside the app (a proxy answered, or the agent lost the record). In a dense load the share
-    /// of these among the answered requests with a number, of all that were answered.
+    /// Answered, but never seen inside the app (a proxy answered, or the agent lost the record). In
+    /// a dense load the share of these among the answered requests with a number, of all that were
+    /// answered.
     pub unseen: u64,
     /// Answered requests that the app told of: what the balance is the mean of.
     pub told: u64,
-    /// Due → answered, sorted ascending, one entry a request (unanswered ones at their lower bound).
+    /// Due → answered, sorted ascending, one entry a request (unanswered ones at their lower
+    /// bound).
     pub latency: Vec<Nanos>,
     /// Sent → answered, sorted ascending, one entry an answered request.
     pub service: Vec<Nanos>,
@@ -59,7 +61,8 @@ pub struct RouteBalance {
     pub answers: Option<Answers>,
 }
 
-/// What the heads of a route's successful answers said, from a sample of them. Counts are of answers.
+/// What the heads of a route's successful answers said, from a sample of them. Counts are of
+/// answers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Answers {
     /// Answers looked at.
@@ -92,7 +95,8 @@ pub struct Answers {
     pub repeated_equal: u64,
 }
 
-/// Means in milliseconds per request. `receive` is part of `queue`; the others, with `queue`, are exclusive.
+/// Means in milliseconds per request. `receive` is part of `queue`; the others, with `queue`, are
+/// exclusive.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Balance {
     /// Sent → handler starts.
@@ -140,8 +144,9 @@ pub struct SqlSummary {
     pub rows: u64,
     /// Routes that issue it, with executions per request of that route, most first.
     pub routes: Vec<(String, f64)>,
-    /// Source lines that issue it, most executions first. Each is up to four frames of the app, innermost
-    /// first, such as `app.rb:143 < app.rb:136`; helpers through which many statements go are left out.
+    /// Source lines that issue it, most executions first. Each is up to four frames of the app,
+    /// innermost first, such as `app.rb:143 < app.rb:136`; helpers through which many statements go
+    /// are left out.
     pub called_from: Vec<String>,
 }
 

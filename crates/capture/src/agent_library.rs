@@ -14,8 +14,8 @@ const LIBRARY_NAME: &str = "hakaru_agent.so";
 static BOOT: &str = include_str!("../../../ruby/boot.rb");
 const BOOT_NAME: &str = "hakaru_boot.rb";
 
-/// Writes the agent into `folder` (made if missing, mode 0700) and answers the path that `RUBYOPT` is to
-/// name.
+/// Writes the agent into `folder` (made if missing, mode 0700) and answers the path that `RUBYOPT`
+/// is to name.
 ///
 /// # Errors
 /// When the folder cannot be made or is not ours, or its path holds a space: `RUBYOPT`, which will

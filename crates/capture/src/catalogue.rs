@@ -1,5 +1,5 @@
-//! Reads of a server's settings, counters and catalogue as rows of text, on a connection of its own that is set to read
-//! only. The statements are the caller's own constants, never a user's.
+//! Reads of a server's settings, counters and catalogue as rows of text, on a connection of its own
+//! that is set to read only. The statements are the caller's own constants, never a user's.
 
 use ::mysql::prelude::Queryable;
 use ::mysql::{Row, Value};

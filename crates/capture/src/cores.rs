@@ -1,7 +1,8 @@
 //! How fast the busy cores are, whatever runs on them.
 //!
-//! A neighbour that uses the other thread of the same physical core slows whatever runs there by a third, for tenths of a second
-//! to half a minute at a time. Neither stolen time nor pressure tells that; work that is always the same does.
+//! A neighbour that uses the other thread of the same physical core slows whatever runs there by a
+//! third, for tenths of a second to half a minute at a time. Neither stolen time nor pressure tells
+//! that; work that is always the same does.
 
 use std::collections::BTreeMap;
 use std::hint::black_box;
@@ -19,9 +20,11 @@ use crate::host::parse::{self, CpuTicks};
 
 /// Between two tries of a core: ten of them fall into 0.2 s.
 const EVERY: Duration = Duration::from_millis(20);
-/// Steps of a try. They take 25 µs on a core of 3 GHz: long beside reading a clock (0.5 µs), short beside [`EVERY`].
+/// Steps of a try. They take 25 µs on a core of 3 GHz: long beside reading a clock (0.5 µs), short
+/// beside [`EVERY`].
 const STEPS: u32 = 20_000;
-/// Steps before them that are not timed: the first ones after a core was idle, or did something else, take up to twice as long.
+/// Steps before them that are not timed: the first ones after a core was idle, or did something
+/// else, take up to twice as long.
 const STEPS_BEFORE: u32 = 40_000;
 /// Cores beyond these are not watched.
 const CORES_MAX: usize = 64;
@@ -76,8 +79,9 @@ impl CoreWatch {
         }
     }
 
-    /// What a try took on average since the pace was last taken, the cores weighted by how busy they were. `None` when none was. It
-    /// says something beside the pace of another time on the same host.
+    /// What a try took on average since the pace was last taken, the cores weighted by how busy
+    /// they were. `None` when none was. It says something beside the pace of another time on the
+    /// same host.
     pub fn pace(&mut self) -> Option<Nanos> {
         let now = ticks(&self.stat);
         let before = std::mem::replace(&mut self.ticks, now);
@@ -90,7 +94,8 @@ impl CoreWatch {
     }
 }
 
-/// Share of the time between two readings of a core's counters that it was busy; `None` when they did not move.
+/// Share of the time between two readings of a core's counters that it was busy; `None` when they
+/// did not move.
 fn busy(before: &CpuTicks, now: &CpuTicks) -> Option<f64> {
     let passed = |of: fn(&CpuTicks) -> u64| of(now).saturating_sub(of(before)) as f64;
     let busy = passed(|ticks| ticks.busy_ticks);
@@ -158,9 +163,9 @@ fn tried(words: &[u64]) -> Nanos {
     Nanos(cpu_clock().0.saturating_sub(before.0))
 }
 
-/// Steps that do not wait for each other, so that they keep the core's units busy as programs do: a neighbour hardly slows a chain
-/// of steps of which each needs the last one's result (its time went along with that of a Ruby program with r = 0.4, this one's
-/// with 0.7 to 0.8).
+/// Steps that do not wait for each other, so that they keep the core's units busy as programs do: a
+/// neighbour hardly slows a chain of steps of which each needs the last one's result (its time went
+/// along with that of a Ruby program with r = 0.4, this one's with 0.7 to 0.8).
 fn work(words: &[u64], steps: u32) -> u64 {
     let [mut a, mut b, mut c, mut d, mut e] = [1u64, 2, 3, 4, 5];
     let word = |at: usize| words[at % WORDS];

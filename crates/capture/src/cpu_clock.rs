@@ -7,7 +7,8 @@
 
 use recording::Nanos;
 
-/// CPU time that all threads of the process have used since it started; `None` when there is no such process.
+/// CPU time that all threads of the process have used since it started; `None` when there is no
+/// such process.
 pub fn cpu_time_of(pid: u32) -> Option<Nanos> {
     let pid = libc::pid_t::try_from(pid).ok()?;
     let mut clock: libc::clockid_t = 0;

@@ -1,9 +1,10 @@
-//! What the database server says of itself: its settings, and how its counters grew over a stretch of
-//! time, read on a connection of its own by a thread of its own.
+//! What the database server says of itself: its settings, and how its counters grew over a stretch
+//! of time, read on a connection of its own by a thread of its own.
 //!
-//! What is sent: reads of settings, counters and the catalogue, in a session set to read only. Whatever
-//! the server refuses (a missing privilege, an extension that is not there) is a note beside the facts,
-//! never a failure. Everything has a deadline: the connection's own limits, and two readings in all.
+//! What is sent: reads of settings, counters and the catalogue, in a session set to read only.
+//! Whatever the server refuses (a missing privilege, an extension that is not there) is a note
+//! beside the facts, never a failure. Everything has a deadline: the connection's own limits, and
+//! two readings in all.
 
 mod mysql;
 mod postgres;
@@ -91,8 +92,8 @@ impl DatabaseWatch {
 }
 
 impl Watched {
-    /// Gives statements the names under which the app knows them. Servers spell them in their own way:
-    /// other spaces, other quotes, keywords in capitals.
+    /// Gives statements the names under which the app knows them. Servers spell them in their own
+    /// way: other spaces, other quotes, keywords in capitals.
     pub fn name_as<'a>(&mut self, digests: impl Iterator<Item = (TextId, &'a str)>) {
         let known: HashMap<String, TextId> =
             digests.map(|(id, digest)| (bare(digest), id)).collect();

@@ -6,8 +6,8 @@
 //! - with the literals of one execution, which stay in memory: neither results nor errors repeat them.
 //!
 //! Where the statement has placeholders, a plan that fits any value is asked for: SQLite plans with
-//! them unbound, PostgreSQL 16 and later has `GENERIC_PLAN`; elsewhere `'1'` stands for each, since a
-//! text constant is turned into whatever type the column has and so lets an index be used (behind
+//! them unbound, PostgreSQL 16 and later has `GENERIC_PLAN`; elsewhere `'1'` stands for each, since
+//! a text constant is turned into whatever type the column has and so lets an index be used (behind
 //! LIMIT and OFFSET `1`). A statement that cannot be explained is counted, never fatal.
 
 pub(crate) mod mysql;
@@ -77,7 +77,8 @@ pub enum SkipReason {
 /// Why nothing could be explained.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExplainError {
-    /// The address is of no kind that is understood. It is not repeated, since it may hold a password.
+    /// The address is of no kind that is understood. It is not repeated, since it may hold a
+    /// password.
     UnknownAddress,
     /// The database cannot be reached.
     Connect {
@@ -145,8 +146,8 @@ struct TableName {
 struct Step {
     table: TableName,
     access: Access,
-    /// `None` where the database does not tell, and where it tells something else: then it is all rows
-    /// of a full scan and unknown otherwise.
+    /// `None` where the database does not tell, and where it tells something else: then it is all
+    /// rows of a full scan and unknown otherwise.
     rows: Option<u64>,
     sorts: bool,
 }
@@ -168,8 +169,9 @@ trait Server {
     fn plan(&mut self, statement: &Statement<'_>) -> Result<Vec<Step>, SkipReason>;
     /// `None` when the name is of no table, such as a view's or a table function's.
     fn table(&mut self, name: &TableName) -> Result<Option<TableFacts>, SkipReason>;
-    /// Columns of text or bytes that may be long, with the mean length of their values: by the server's
-    /// statistics, or of the first [`SAMPLED_ROWS`] rows. Of the values only their lengths are asked for.
+    /// Columns of text or bytes that may be long, with the mean length of their values: by the
+    /// server's statistics, or of the first [`SAMPLED_ROWS`] rows. Of the values only their lengths
+    /// are asked for.
     fn large_columns(&mut self, name: &TableName) -> Result<Vec<ColumnFacts>, SkipReason>;
 }
 
@@ -261,8 +263,8 @@ fn joined(step: Step, facts: &TableFacts) -> PlanStep {
     }
 }
 
-/// The address without its query, and what the query says of `key`. Frameworks put settings of their
-/// own there (`pool=5`), which drivers refuse.
+/// The address without its query, and what the query says of `key`. Frameworks put settings of
+/// their own there (`pool=5`), which drivers refuse.
 fn split_query<'a>(address: &'a str, key: &str) -> (&'a str, Option<String>) {
     let Some((address, query)) = address.split_once('?') else {
         return (address, None);

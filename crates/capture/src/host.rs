@@ -1,7 +1,7 @@
 //! Samples of the host and of the run's processes, from `/proc`.
 //!
-//! Reading and understanding are apart: [`parse`] takes texts, this file fetches them. A sample costs
-//! some ten small files a process; one a second is meant.
+//! Reading and understanding are apart: [`parse`] takes texts, this file fetches them. A sample
+//! costs some ten small files a process; one a second is meant.
 
 mod control_group;
 pub(crate) mod parse;
@@ -109,7 +109,8 @@ impl HostSampler {
         self.port = Some(port);
     }
 
-    /// One sample, now. Processes that have ended are left out; the cores' pace is a [`crate::CoreWatch`]'s to tell.
+    /// One sample, now. Processes that have ended are left out; the cores' pace is a
+    /// [`crate::CoreWatch`]'s to tell.
     pub fn sample(&mut self) -> Result<HostSample, HostError> {
         let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
         let at = now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64;

@@ -1,4 +1,5 @@
-//! Collects facts from rings, /proc and database servers for the length of a run. It interprets nothing.
+//! Collects facts from rings, /proc and database servers for the length of a run. It interprets
+//! nothing.
 
 mod agent_library;
 mod catalogue;

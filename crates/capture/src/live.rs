@@ -1,5 +1,5 @@
-//! Orders to the agents of a running Puma: how many threads it is to have. The other half is `ruby/live.rb`, which an app
-//! has inside when it is started with `HAKARU_LIVE` set.
+//! Orders to the agents of a running Puma: how many threads it is to have. The other half is
+//! `ruby/live.rb`, which an app has inside when it is started with `HAKARU_LIVE` set.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -15,7 +15,8 @@ pub struct LiveProcess {
 }
 
 impl LiveProcess {
-    /// The process of that number whose agent makes its rings in `folder`; `None` when it takes no orders.
+    /// The process of that number whose agent makes its rings in `folder`; `None` when it takes no
+    /// orders.
     pub fn of(folder: &Path, pid: u32) -> Option<LiveProcess> {
         let orders = folder.join(format!("{pid}.live"));
         orders.exists().then_some(LiveProcess { orders })

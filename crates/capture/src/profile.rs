@@ -75,7 +75,8 @@ impl ProfileCollector {
             .unwrap_or(0)
     }
 
-    /// Totals of a process only grow, but a process may be sampled several times: each has its own start.
+    /// Totals of a process only grow, but a process may be sampled several times: each has its own
+    /// start.
     fn add_totals(&mut self, pid: u32, totals: ProfileTotals) {
         let all = self.totals.entry(pid).or_default();
         match all.iter_mut().find(|known| known.started == totals.started) {
@@ -130,8 +131,8 @@ impl ProfileCollector {
         sums.collect()
     }
 
-    /// The profile of all processes together, in that mode and at that interval (nanoseconds), and the
-    /// counted calls.
+    /// The profile of all processes together, in that mode and at that interval (nanoseconds), and
+    /// the counted calls.
     pub fn end(mut self, mode: &str, interval: u64) -> (Profile, Counted) {
         let mut profile = Profile {
             unit: if mode == "alloc" {

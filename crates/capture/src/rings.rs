@@ -1,8 +1,8 @@
 //! Reads the agents' rings while the app runs and turns their records into facts.
 //!
-//! Flow: [`Rings::poll`] looks for new ring files, drains those that are open, and forgets those whose
-//! producer is gone. What a record names by hash (texts) may come after it or through another ring, so
-//! names are resolved only where facts are read.
+//! Flow: [`Rings::poll`] looks for new ring files, drains those that are open, and forgets those
+//! whose producer is gone. What a record names by hash (texts) may come after it or through another
+//! ring, so names are resolved only where facts are read.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -50,12 +50,14 @@ struct Process {
     ended: Counted,
 }
 
-/// Lets the calling thread give way to the others. Who reads rings has 20 ms to spare; a load generator on the same
-/// core has not, and requests that it sends late are capacity that the app seems to lack. Half-way up the scale of
-/// niceness, which leaves a tenth of a busy core. Where the system refuses it, all goes on as before.
+/// Lets the calling thread give way to the others. Who reads rings has 20 ms to spare; a load
+/// generator on the same core has not, and requests that it sends late are capacity that the app
+/// seems to lack. Half-way up the scale of niceness, which leaves a tenth of a busy core. Where the
+/// system refuses it, all goes on as before.
 pub fn step_back() {
     const NICE: i32 = 10;
-    // The kernel takes a thread's number for its process's here: niceness is a thread's own on Linux.
+    // The kernel takes a thread's number for its process's here: niceness is a thread's own on
+    // Linux.
     let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), NICE);
 }
 

@@ -1,4 +1,5 @@
-//! Plans as real servers give them. Their addresses come from the environment; `bin/test` starts them.
+//! Plans as real servers give them. Their addresses come from the environment; `bin/test` starts
+//! them.
 
 use capture::{ExplainLimits, Explained, SkipReason, explain};
 use mysql::prelude::Queryable;

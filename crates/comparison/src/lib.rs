@@ -1,7 +1,9 @@
-//! The result of a comparison of two variants: what was measured, what may be claimed of each row, how it ended, and the decision.
+//! The result of a comparison of two variants: what was measured, what may be claimed of each row,
+//! how it ended, and the decision.
 //!
-//! The experiment fills a [`Comparison`], the report draws it. Claims come from `stats::comparison`; here they get their direction:
-//! a lower time and a higher rate are *faster*. Pure: values without I/O.
+//! The experiment fills a [`Comparison`], the report draws it. Claims come from
+//! `stats::comparison`; here they get their direction: a lower time and a higher rate are *faster*.
+//! Pure: values without I/O.
 
 use recording::Nanos;
 use stats::comparison::Verdict;
@@ -88,9 +90,11 @@ pub struct Tried {
 pub struct Variant {
     /// What tells it from the other.
     pub name: String,
-    /// Median time from its start until it was ready, seconds; `None` when somebody else started it.
+    /// Median time from its start until it was ready, seconds; `None` when somebody else started
+    /// it.
     pub start_s: Option<f64>,
-    /// How long after the first request its times had settled, seconds; `None` when they had not, or it is unknown.
+    /// How long after the first request its times had settled, seconds; `None` when they had not,
+    /// or it is unknown.
     pub warmup_s: Option<f64>,
     /// Requests measured.
     pub requests: u64,
@@ -105,8 +109,8 @@ pub struct Variant {
 pub struct Row {
     /// `rps`, `p50` … `p100`, `cpu`.
     pub metric: String,
-    /// Of A: requests a second, milliseconds from due to answered, or milliseconds of the app's CPU for each request;
-    /// geometric mean over the blocks.
+    /// Of A: requests a second, milliseconds from due to answered, or milliseconds of the app's CPU
+    /// for each request; geometric mean over the blocks.
     pub a: f64,
     /// Of B.
     pub b: f64,
@@ -152,7 +156,8 @@ pub struct MeasuredBlock {
     pub a: Vec<[f64; 2]>,
     /// B's.
     pub b: Vec<[f64; 2]>,
-    /// What the watch's work took on the cores meanwhile, on average: of A's two measurements, and of B's. `None` where it was not watched.
+    /// What the watch's work took on the cores meanwhile, on average: of A's two measurements, and
+    /// of B's. `None` where it was not watched.
     pub core_pace: [[Option<Nanos>; 2]; 2],
 }
 

@@ -1,6 +1,8 @@
-//! Kinds of databases: by the scheme of an address, by what a server calls itself, and by the names of its processes.
+//! Kinds of databases: by the scheme of an address, by what a server calls itself, and by the names
+//! of its processes.
 //!
-//! The one place that knows which words mean which database; whoever connects to one keeps its own connection. Pure.
+//! The one place that knows which words mean which database; whoever connects to one keeps its own
+//! connection. Pure.
 
 /// A kind of database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -24,13 +26,15 @@ impl Kind {
             .find(|kind| kind.schemes().contains(&scheme))
     }
 
-    /// Returns the kind of an address, such as `mysql2://…` or `sqlite:path`, and what follows the colon; `None` for any other.
+    /// Returns the kind of an address, such as `mysql2://…` or `sqlite:path`, and what follows the
+    /// colon; `None` for any other.
     pub fn of_address(address: &str) -> Option<(Kind, &str)> {
         let (scheme, rest) = address.split_once(':')?;
         Some((Kind::of_scheme(scheme)?, rest))
     }
 
-    /// Returns the kind of a server by its own description, such as `PostgreSQL 15.1` or `10.11.6-MariaDB`, or by [`Kind::name`].
+    /// Returns the kind of a server by its own description, such as `PostgreSQL 15.1` or
+    /// `10.11.6-MariaDB`, or by [`Kind::name`].
     pub fn of_description(description: &str) -> Option<Kind> {
         let description = description.to_ascii_lowercase();
         let words = |kind: &Kind| match kind {

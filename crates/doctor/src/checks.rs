@@ -1,5 +1,5 @@
-//! The checks: a file for each family, a table in each. Thresholds stand with the check that uses them, their origin in its
-//! `source`.
+//! The checks: a file for each family, a table in each. Thresholds stand with the check that uses
+//! them, their origin in its `source`.
 
 mod app;
 mod container;

@@ -1,7 +1,8 @@
-//! What slows a machine, a container, a Ruby or a database server down, or falsifies what is measured on it: facts in, verdicts out.
+//! What slows a machine, a container, a Ruby or a database server down, or falsifies what is
+//! measured on it: facts in, verdicts out.
 //!
-//! [`snapshot`] has the facts as types, which the crate `probe` reads and measures, and each file of [`checks`] looks at a
-//! snapshot and returns what it found. Start reading at [`diagnose`].
+//! [`snapshot`] has the facts as types, which the crate `probe` reads and measures, and each file
+//! of [`checks`] looks at a snapshot and returns what it found. Start reading at [`diagnose`].
 //!
 //! Invariant: does no I/O, so each check is tested with a snapshot made by hand.
 

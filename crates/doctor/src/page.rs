@@ -1,4 +1,5 @@
-//! The page of a diagnosis: for terminals as lines that the program folds to their width, and as one HTML file.
+//! The page of a diagnosis: for terminals as lines that the program folds to their width, and as
+//! one HTML file.
 
 mod html;
 mod terminal;

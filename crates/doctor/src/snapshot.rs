@@ -1,7 +1,7 @@
 //! The facts that checks look at, as they were read and measured at one moment.
 //!
-//! Everything may be missing: `None`, an absent key or an empty list is "could not be read", and [`Snapshot::unseen`] says
-//! why. A name ends with its unit.
+//! Everything may be missing: `None`, an absent key or an empty list is "could not be read", and
+//! [`Snapshot::unseen`] says why. A name ends with its unit.
 
 use std::collections::BTreeMap;
 
@@ -276,7 +276,8 @@ pub struct Database {
     pub round_trip_ns: Option<f64>,
     /// Whether it runs on this machine.
     pub is_local: bool,
-    /// Costs of the disk that holds its data, where that is another than the app's: nothing in it where only the server may use it.
+    /// Costs of the disk that holds its data, where that is another than the app's: nothing in it
+    /// where only the server may use it.
     pub disk: Option<DiskCosts>,
 }
 
@@ -361,7 +362,8 @@ pub struct Measures {
     pub mitigated: Option<Factor>,
     /// The same loop under a seccomp filter without `SPEC_ALLOW`, against the same without.
     pub filtered: Option<Factor>,
-    /// The same `while` loop of the app's Ruby with mitigations switched on, against the same without.
+    /// The same `while` loop of the app's Ruby with mitigations switched on, against the same
+    /// without.
     pub ruby_mitigated: Option<Factor>,
     /// One turn of Ruby's `while` loop.
     pub ruby_turn_ns: Option<f64>,
@@ -383,7 +385,8 @@ pub struct Measures {
     pub sync_max_ns: Option<f64>,
     /// `fdatasync` of 4 KB added at the end of a file, as a binary log grows; likewise.
     pub append_sync_ns: Option<f64>,
-    /// Reading 16 KB at random from the disk itself, past the kernel's cache; the mean without the longest.
+    /// Reading 16 KB at random from the disk itself, past the kernel's cache; the mean without the
+    /// longest.
     pub page_read_ns: Option<f64>,
     /// Reading 8 KB at random from the kernel's cache; likewise.
     pub cached_read_ns: Option<f64>,

@@ -1,5 +1,6 @@
-//! Comparison of two variants in interleaved blocks: a trial boot of each side, then blocks of four measurements, A B B A and
-//! B A A B in turn, each with a fresh boot, until `stats::comparison` says that it is decided.
+//! Comparison of two variants in interleaved blocks: a trial boot of each side, then blocks of four
+//! measurements, A B B A and B A A B in turn, each with a fresh boot, until `stats::comparison`
+//! says that it is decided.
 
 mod results;
 mod settle;
@@ -27,8 +28,8 @@ pub use stats::design::Request;
 
 /// The measured part of the trial boots, where none is asked for.
 const TRIAL: Duration = Duration::from_secs(5);
-/// How often a measurement is made again while the host is disturbed. Most such episodes are over by then; of the rest the calmest
-/// measurement counts.
+/// How often a measurement is made again while the host is disturbed. Most such episodes are over
+/// by then; of the rest the calmest measurement counts.
 const AGAIN_MAX: usize = 3;
 
 /// A comparison that was measured.
@@ -80,7 +81,8 @@ struct Experiment<'a> {
     measured: Vec<MeasuredBlock>,
     /// Of each side: one that keeps more cores busy may find each of them slower.
     usual: [Baseline; 2],
-    /// Measurements that were made again, those that count although the host was disturbed, and what disturbed the last of these.
+    /// Measurements that were made again, those that count although the host was disturbed, and
+    /// what disturbed the last of these.
     redone: usize,
     disturbed: usize,
     disturbance: Option<Relative>,
@@ -259,7 +261,8 @@ impl<'a> Experiment<'a> {
         Ok(segments)
     }
 
-    /// One measurement, made again when nothing was answered or the host was disturbed: those alone, since a block takes long.
+    /// One measurement, made again when nothing was answered or the host was disturbed: those
+    /// alone, since a block takes long.
     fn calm_measurement(
         &mut self,
         label: Label,
@@ -293,7 +296,8 @@ impl<'a> Experiment<'a> {
         Ok(segment)
     }
 
-    /// A budget must hold enough blocks for a claim. Without one, a quarter of the measurements may be made again.
+    /// A budget must hold enough blocks for a claim. Without one, a quarter of the measurements may
+    /// be made again.
     fn has_time_to_redo(&self, design: &Design) -> bool {
         let Some(budget) = self.limits.budget else {
             return self.redone < design.blocks_max;

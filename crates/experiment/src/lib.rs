@@ -1,11 +1,12 @@
 //! One measurement of an app, and series of them: recorded runs, comparisons, races of settings.
 //!
-//! Resolved [`Settings`] and a [`Context`] flow in; facts ([`record`]), a `comparison::Comparison` ([`compare`]) or the blocks that a
-//! search asks for ([`tune`]) flow out. Apps are started and stopped here, worktrees, copies and scratch databases are made and taken
-//! back ([`undo`]). Start reading at [`lifecycle`]: claim, reset, start, load and stop, which all of them share.
+//! Resolved [`Settings`] and a [`Context`] flow in; facts ([`record`]), a `comparison::Comparison`
+//! ([`compare`]) or the blocks that a search asks for ([`tune`]) flow out. Apps are started and
+//! stopped here, worktrees, copies and scratch databases are made and taken back ([`undo`]). Start
+//! reading at [`lifecycle`]: claim, reset, start, load and stop, which all of them share.
 //!
-//! Prints nothing and knows no flags: what goes on is handed to an [`Observer`], and a [`Failure`] names its [`Cause`], from which the
-//! program makes its exit code.
+//! Prints nothing and knows no flags: what goes on is handed to an [`Observer`], and a [`Failure`]
+//! names its [`Cause`], from which the program makes its exit code.
 
 pub mod compare;
 mod failure;

@@ -1,4 +1,5 @@
-//! The life of a measurement, which runs, comparisons and races share: claim, reset, start, load; dropping the app stops it.
+//! The life of a measurement, which runs, comparisons and races share: claim, reset, start, load;
+//! dropping the app stops it.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -42,8 +43,8 @@ pub struct ProjectLock {
 }
 
 impl ProjectLock {
-    /// Claims the folder, and takes back what a killed Hakaru has left. Where nothing can be kept, the measurement goes on without,
-    /// and the user is informed.
+    /// Claims the folder, and takes back what a killed Hakaru has left. Where nothing can be kept,
+    /// the measurement goes on without, and the user is informed.
     ///
     /// # Errors
     /// Another run holds it, or its store is newer than this program.
@@ -174,10 +175,12 @@ pub(crate) struct Load<'a> {
     pub(crate) allowed: &'a Allowed,
 }
 
-/// Loads an app to the plan's end, to the user's interruption, to the app's death, or until `sink` breaks.
+/// Loads an app to the plan's end, to the user's interruption, to the app's death, or until `sink`
+/// breaks.
 ///
 /// # Errors
-/// The load cannot be sent, or the app has connected to a store elsewhere that is not allowed by name, which ends the load at once.
+/// The load cannot be sent, or the app has connected to a store elsewhere that is not allowed by
+/// name, which ends the load at once.
 pub(crate) fn load(
     load: Load<'_>,
     app: &mut Running,

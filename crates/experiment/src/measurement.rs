@@ -40,15 +40,16 @@ pub(crate) struct Measurement {
     pub(crate) start_s: Option<f64>,
     /// Answered in the window, per second.
     pub(crate) rps: f64,
-    /// Due → answered, ascending; of requests that were never answered, how long they had waited at the end. Empty when nothing
-    /// was answered in time, on a host that had no time for it, or by an app that takes longer.
+    /// Due → answered, ascending; of requests that were never answered, how long they had waited at
+    /// the end. Empty when nothing was answered in time, on a host that had no time for it, or by
+    /// an app that takes longer.
     pub(crate) latency: Vec<Nanos>,
     /// Requests due in the window that failed.
     pub(crate) failed: u64,
     /// Everything that was sent, warm-up included.
     pub(crate) exchanges: Vec<Exchange>,
-    /// CPU time of the app's processes for each answered request in the calm moments, milliseconds; `None` where it
-    /// is not known.
+    /// CPU time of the app's processes for each answered request in the calm moments, milliseconds;
+    /// `None` where it is not known.
     pub(crate) cpu_ms: Option<f64>,
     /// Resident memory of the app when the window began and when it ended, bytes.
     pub(crate) memory: Option<[u64; 2]>,

@@ -28,7 +28,8 @@ pub enum Phase<'a> {
 /// A value whose drop ends a phase.
 pub type PhaseGuard = Box<dyn Any>;
 
-/// Takes what goes on while an app is measured. Every method but [`Observer::notice`] does nothing unless it is implemented.
+/// Takes what goes on while an app is measured. Every method but [`Observer::notice`] does nothing
+/// unless it is implemented.
 pub trait Observer: Send + Sync {
     /// Takes a line for the user; may be called from any thread.
     fn notice(&self, line: Text);
@@ -44,7 +45,8 @@ pub trait Observer: Send + Sync {
         Box::new(())
     }
 
-    /// Takes the requests that have ended since the last call; `passed` counts from the begin of the load.
+    /// Takes the requests that have ended since the last call; `passed` counts from the begin of
+    /// the load.
     fn loaded(&self, _exchanges: &[Exchange], _passed: Nanos) {}
 }
 

@@ -14,7 +14,8 @@ fn is_puma(word: &str) -> bool {
     word == "puma" || word.ends_with("/puma")
 }
 
-/// Returns Puma's command line with these flags, each with its value, in place of those it has; `None` when it names no Puma.
+/// Returns Puma's command line with these flags, each with its value, in place of those it has;
+/// `None` when it names no Puma.
 pub fn with_flags(command: &str, flags: &[Vec<String>]) -> Option<String> {
     let mut words: Vec<String> = Vec::new();
     let mut old = command.split_whitespace().peekable();

@@ -1,7 +1,7 @@
 //! A recorded run: the app is started, loaded and watched from inside, and its facts are kept.
 //!
-//! In two steps, so that the program can look at the app between them: [`Prepared::new`] goes from a claimed folder to an app that is
-//! up, [`Prepared::measure`] from there to the facts.
+//! In two steps, so that the program can look at the app between them: [`Prepared::new`] goes from
+//! a claimed folder to an app that is up, [`Prepared::measure`] from there to the facts.
 
 mod facts;
 mod machine;
@@ -51,7 +51,8 @@ pub struct Measured {
 }
 
 impl<'a> Prepared<'a> {
-    /// Claims the folder, reads the flows, makes the run's folders, resets the data and starts the app, in this order.
+    /// Claims the folder, reads the flows, makes the run's folders, resets the data and starts the
+    /// app, in this order.
     ///
     /// # Errors
     /// The first of these that fails, or the user's interruption.
@@ -189,7 +190,8 @@ fn load(
     })
 }
 
-/// Stops an app that may not be measured. Nothing of the run stays, since nobody asked for such a run.
+/// Stops an app that may not be measured. Nothing of the run stays, since nobody asked for such a
+/// run.
 fn give_up(mut app: Running, writer: Option<RunWriter>, context: &Context) {
     let phase = context.observer.enter(Phase::Stop);
     app.stop();

@@ -28,7 +28,8 @@ pub struct Settings {
     pub before: Option<(CommandLine, Duration)>,
     /// Whether the agent is loaded.
     pub agent: bool,
-    /// Whether the agent samples stacks; only a single run does, since a series of them would be slowed down for nothing.
+    /// Whether the agent samples stacks; only a single run does, since a series of them would be
+    /// slowed down for nothing.
     pub profile: bool,
     /// What clients do; without flows the URL is requested.
     pub scenario: scenario::Spec,
@@ -45,8 +46,8 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Returns what may be changed from run to run, as lines `name = value`, for the journal. Values of the app's environment may be
-    /// secrets, so only a hash of all of them is there.
+    /// Returns what may be changed from run to run, as lines `name = value`, for the journal.
+    /// Values of the app's environment may be secrets, so only a hash of all of them is there.
     pub fn journal_lines(&self) -> String {
         let plan = &self.plan;
         let start = self.start.as_ref();
@@ -80,7 +81,8 @@ impl Settings {
         lines.collect::<Vec<String>>().join("\n")
     }
 
-    /// Reads the flows anew: each reading has a run token of its own, so that no measurement collides with what an earlier one posted.
+    /// Reads the flows anew: each reading has a run token of its own, so that no measurement
+    /// collides with what an earlier one posted.
     pub(crate) fn read_scenario(&self) -> Result<Scenario, Failure> {
         let read = if self.scenario.flows.is_empty() {
             Scenario::single(&self.url)

@@ -1,4 +1,5 @@
-//! Races of settings: what `whatif::search` asks for is measured in blocks, each on an app with other workers and threads.
+//! Races of settings: what `whatif::search` asks for is measured in blocks, each on an app with
+//! other workers and threads.
 
 mod block;
 mod knobs;
@@ -29,7 +30,8 @@ pub fn present(model: &Model) -> Cell {
     }
 }
 
-/// Returns what is better under the recorded load: throughput of a closed one, memory of an open one.
+/// Returns what is better under the recorded load: throughput of a closed one, memory of an open
+/// one.
 pub fn aim(model: &Model, goal: Option<whatif::goal::Goal>) -> Aim {
     Aim {
         goal,
@@ -40,7 +42,8 @@ pub fn aim(model: &Model, goal: Option<whatif::goal::Goal>) -> Aim {
     }
 }
 
-/// Returns the model under the load of these settings: a run that was kept may have had another one than the race will have.
+/// Returns the model under the load of these settings: a run that was kept may have had another one
+/// than the race will have.
 pub fn under(mut model: Model, settings: &Settings) -> Model {
     let connections = settings.plan.connections;
     model.recorded.load = match settings.plan.pace {
@@ -58,7 +61,8 @@ pub fn under(mut model: Model, settings: &Settings) -> Model {
     model
 }
 
-/// Returns the cells of the grid up to these numbers of workers and threads; the present one is among them whatever the limits are.
+/// Returns the cells of the grid up to these numbers of workers and threads; the present one is
+/// among them whatever the limits are.
 pub fn cells(model: &Model, workers_max: Option<u32>, threads_max: u32) -> Vec<Cell> {
     let recorded = &model.recorded;
     let workers_max = workers_max.unwrap_or(recorded.cores).max(1);

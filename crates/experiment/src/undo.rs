@@ -1,7 +1,8 @@
 //! Changes that are not meant to stay, taken back even when an earlier Hakaru was killed.
 //!
-//! Each is written into the store before it is made, and struck out when it has been taken back. Whoever next
-//! claims the folder takes back what is still written down: the claim shows that its maker lives no more.
+//! Each is written into the store before it is made, and struck out when it has been taken back.
+//! Whoever next claims the folder takes back what is still written down: the claim shows that its
+//! maker lives no more.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

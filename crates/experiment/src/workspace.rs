@@ -1,4 +1,5 @@
-//! Places in which an app is measured: private folders, copies and worktrees of its folder, databases to experiment on.
+//! Places in which an app is measured: private folders, copies and worktrees of its folder,
+//! databases to experiment on.
 
 pub(crate) mod copies;
 pub(crate) mod database;

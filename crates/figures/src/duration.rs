@@ -44,8 +44,9 @@ impl Unit {
     }
 }
 
-/// Returns the nanoseconds of a duration in one of the `units`, not negative and finite; `None` for any other text. A number without a
-/// unit has the unit `bare`, where that is given; otherwise it could be taken for another.
+/// Returns the nanoseconds of a duration in one of the `units`, not negative and finite; `None` for
+/// any other text. A number without a unit has the unit `bare`, where that is given; otherwise it
+/// could be taken for another.
 pub fn nanos(text: &str, units: RangeInclusive<Unit>, bare: Option<Unit>) -> Option<f64> {
     let text = text.trim();
     let is_number = |c: char| c.is_ascii_digit() || c == '.';

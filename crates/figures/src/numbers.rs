@@ -27,7 +27,8 @@ pub fn counted(value: u64, noun: &str) -> String {
     format!("{} {noun}{plural}", count(value))
 }
 
-/// A length of time given in milliseconds: `0.42 ms`, `52.1 ms`, `412 ms`, `1.24 s`, `20.0 min`, `3.1 h`.
+/// A length of time given in milliseconds: `0.42 ms`, `52.1 ms`, `412 ms`, `1.24 s`, `20.0 min`,
+/// `3.1 h`.
 pub fn duration_ms(ms: f64) -> String {
     const SECOND: f64 = 1000.0;
     const MINUTE: f64 = 60.0 * SECOND;

@@ -1,4 +1,5 @@
-//! How the app's models are related, and how an object mapper loads what a loop asks for one by one.
+//! How the app's models are related, and how an object mapper loads what a loop asks for one by
+//! one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -73,9 +74,9 @@ fn read(name: &str, value: &str) -> Option<Association> {
     })
 }
 
-/// The association whose rows a statement fetches from the first of `tables`, joined with the others, where `column` is compared.
-/// `from` are the tables that the route reads besides: where several models have such an association, only theirs counts. `None` where
-/// it is not sure which.
+/// The association whose rows a statement fetches from the first of `tables`, joined with the
+/// others, where `column` is compared. `from` are the tables that the route reads besides: where
+/// several models have such an association, only theirs counts. `None` where it is not sure which.
 pub(crate) fn followed<'a>(
     all: &'a [Association],
     (tables, column): (&[String], &str),
@@ -95,8 +96,8 @@ pub(crate) fn followed<'a>(
     read.next().is_none().then_some(first)
 }
 
-/// What loads these associations with their owners at once, such as `Order.includes(:customer, line_items: :product)`. `None`
-/// without one.
+/// What loads these associations with their owners at once, such as `Order.includes(:customer,
+/// line_items: :product)`. `None` without one.
 pub(crate) fn together(followed: &[&Association]) -> Option<String> {
     let mut by_owner: BTreeMap<&str, BTreeSet<&Association>> = BTreeMap::new();
     for one in followed {
@@ -121,7 +122,8 @@ pub(crate) fn together(followed: &[&Association]) -> Option<String> {
     (!loads.is_empty()).then(|| loads.join(", "))
 }
 
-/// The associations of a table as the arguments of `includes`: those that lead on come last, as a hash.
+/// The associations of a table as the arguments of `includes`: those that lead on come last, as a
+/// hash.
 fn listed<'a>(
     by_owner: &BTreeMap<&'a str, BTreeSet<&'a Association>>,
     owner: &'a str,

@@ -71,13 +71,14 @@ impl<'a> Context<'a> {
         (saved_ms / self.service.as_millis_f64()).clamp(0.0, 1.0)
     }
 
-    /// `time_ms` as a share of the handlers' time. A handler's time leaves out the queue, in which a request waits for the
-    /// work of others.
+    /// `time_ms` as a share of the handlers' time. A handler's time leaves out the queue, in which
+    /// a request waits for the work of others.
     pub(crate) fn share_inside(&self, time_ms: f64) -> f64 {
         share_of(time_ms, self.handled_ms(|_| true))
     }
 
-    /// Share of an act in the handlers' time of the route on which it takes most; 0 where no route is known.
+    /// Share of an act in the handlers' time of the route on which it takes most; 0 where no route
+    /// is known.
     pub(crate) fn share_of_route(&self, act: &ActSum<'_>) -> f64 {
         let share =
             |(route, _, ms): &(usize, u64, f64)| share_of(*ms, self.handled_ms(|of| of == *route));
@@ -95,7 +96,8 @@ impl<'a> Context<'a> {
             .sum()
     }
 
-    /// What it gives to do without `saved`: by replay where this run can be replayed, else by the share of the time.
+    /// What it gives to do without `saved`: by replay where this run can be replayed, else by the
+    /// share of the time.
     pub(crate) fn gain(&self, saved: &Demand) -> Gain {
         let replay = self.model.as_ref();
         match replay.and_then(|replay| replay.gain(&self.demands.removal(saved))) {
@@ -104,7 +106,8 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// What other numbers of workers or threads give by replay. `None` where this run cannot be replayed.
+    /// What other numbers of workers or threads give by replay. `None` where this run cannot be
+    /// replayed.
     pub(crate) fn gain_at(&self, change: impl FnOnce(Setup) -> Setup) -> Option<Gain> {
         let replay = self.model.as_ref()?;
         let setup = change(replay.model.recorded);
@@ -116,7 +119,8 @@ impl<'a> Context<'a> {
         self.recording.meta.load.mode == LoadMode::Open
     }
 
-    /// Share of a route's time off the GVL without another name in which native code computes, or waits for a core to.
+    /// Share of a route's time off the GVL without another name in which native code computes, or
+    /// waits for a core to.
     pub(crate) fn computing_share(&self, route: usize) -> f64 {
         let replay = self.model.as_ref();
         replay.map_or(0.0, |replay| replay.model.computing_share(route))
@@ -176,7 +180,8 @@ impl<'a> Context<'a> {
         &self.held_waits
     }
 
-    /// Mean time of the run's quickest statement that finds a row by a key, milliseconds, see [`lookups`].
+    /// Mean time of the run's quickest statement that finds a row by a key, milliseconds, see
+    /// [`lookups`].
     pub(crate) fn lookup_ms(&self) -> Option<f64> {
         let quickest = || lookups::quickest_ms(self, None, None);
         *self.lookup_ms.get_or_init(quickest)
@@ -192,7 +197,8 @@ impl<'a> Context<'a> {
         self.demands.time_of(route, kind)
     }
 
-    /// The lines of templates that render others, with the share of each route's time with the GVL that goes on around those.
+    /// The lines of templates that render others, with the share of each route's time with the GVL
+    /// that goes on around those.
     pub(crate) fn renders(&self) -> BTreeMap<&str, BTreeMap<usize, f64>> {
         let costs = self.costs.as_ref();
         costs.map_or_else(BTreeMap::new, Costs::renders)
@@ -203,7 +209,8 @@ impl<'a> Context<'a> {
         (self.demands.held_ms(route), self.demands.requests(route))
     }
 
-    /// What runs with the GVL below the line that issues a statement. `None` where no sample says it.
+    /// What runs with the GVL below the line that issues a statement. `None` where no sample says
+    /// it.
     pub(crate) fn shares_below(&self, route: usize, site: TextId) -> Option<Shares> {
         let telling = self.joined.site(site)?;
         let costs = self.costs.as_ref()?;
@@ -227,8 +234,8 @@ impl<'a> Context<'a> {
         costs.is_some_and(|costs| costs.is_sampled(route))
     }
 
-    /// Share of a route's time with the GVL in which objects are turned into JSON, and the line of the app that asks for most of
-    /// it.
+    /// Share of a route's time with the GVL in which objects are turned into JSON, and the line of
+    /// the app that asks for most of it.
     pub(crate) fn json_share(&self, route: usize) -> Option<(&str, f64)> {
         self.costs.as_ref()?.json(route)
     }
@@ -248,7 +255,8 @@ impl<'a> Context<'a> {
         self.demands.of_sql(&self.joined, route, ms)
     }
 
-    /// What `ms` in calls of another service demand of a route: split as all its outgoing calls are.
+    /// What `ms` in calls of another service demand of a route: split as all its outgoing calls
+    /// are.
     pub(crate) fn service_demand(&self, route: usize, ms: f64) -> Demand {
         self.demands.of_service(route, ms)
     }
@@ -269,7 +277,8 @@ impl<'a> Context<'a> {
         })
     }
 
-    /// The time in calls without their waits for the GVL, on each route in proportion to how often it makes them.
+    /// The time in calls without their waits for the GVL, on each route in proportion to how often
+    /// it makes them.
     fn by_route(&self, calls: &SqlSummary, demand: impl Fn(&str, f64) -> Demand) -> Demand {
         let ms = (calls.time_ms - calls.gvl_wait_ms).max(0.0);
         let made = |(name, each): &(String, f64)| {
@@ -322,7 +331,8 @@ impl<'a> Context<'a> {
         setting(self.recording, name)
     }
 
-    /// Whether processes outside of this run, or the hypervisor, used so much CPU that waits may be theirs.
+    /// Whether processes outside of this run, or the hypervisor, used so much CPU that waits may be
+    /// theirs.
     pub(crate) fn host_is_shared(&self) -> bool {
         host_busy::shares(self).is_some_and(|shares| shares.is_shared())
     }
@@ -356,7 +366,8 @@ impl Replay {
     }
 }
 
-/// Error of a replay from which it says nothing of gains: the model lacks something that this app has.
+/// Error of a replay from which it says nothing of gains: the model lacks something that this app
+/// has.
 const REPLAY_ERROR_MAX: f64 = 0.25;
 
 fn model(facts: Facts<'_>, joined: &Joined<'_>) -> Option<Replay> {

@@ -1,7 +1,8 @@
 //! What the app's source lines cost with the GVL, by the samples of the run's profile.
 //!
-//! A driver's time is the lesser part of what a statement costs: an object mapper builds it, reads its result, and makes
-//! objects of the rows, all below the line that issues it. Samples there know.
+//! A driver's time is the lesser part of what a statement costs: an object mapper builds it, reads
+//! its result, and makes objects of the rows, all below the line that issues it. Samples there
+//! know.
 
 mod held;
 mod io;
@@ -64,7 +65,8 @@ impl Collecting {
 struct OfRoute {
     weight: u64,
     samples: u32,
-    /// What belongs to statements, by the innermost lines of the app, such as `app/models/order.rb:12`.
+    /// What belongs to statements, by the innermost lines of the app, such as
+    /// `app/models/order.rb:12`.
     chains: HashMap<Vec<String>, Below>,
     methods: HashMap<(String, String), Hot>,
     /// What made JSON, by the line of the app that asked for it.
@@ -160,8 +162,8 @@ impl Costs {
         costs
     }
 
-    /// What runs below the line that issues a statement, with the GVL. `site` is the line as it was recorded, of which `telling`
-    /// leaves out helpers. `None` where nothing says it.
+    /// What runs below the line that issues a statement, with the GVL. `site` is the line as it was
+    /// recorded, of which `telling` leaves out helpers. `None` where nothing says it.
     pub(crate) fn share_below(&self, route: usize, site: &str, telling: &str) -> Option<Shares> {
         let of = self.routes.get(&route)?;
         let (mut all, told) = (lines(site), lines(telling));
@@ -189,8 +191,8 @@ impl Costs {
         of.is_some_and(|of| of.samples >= SAMPLES_MIN)
     }
 
-    /// Share of a route's time with the GVL in which objects are turned into JSON, and the line of the app that asks for most of
-    /// it.
+    /// Share of a route's time with the GVL in which objects are turned into JSON, and the line of
+    /// the app that asks for most of it.
     pub(crate) fn json(&self, route: usize) -> Option<(&str, f64)> {
         let of = self.routes.get(&route)?;
         let (line, _) = most(&of.json)?;
@@ -198,8 +200,8 @@ impl Costs {
         (of.samples >= SAMPLES_MIN).then(|| (line.as_str(), all as f64 / of.weight as f64))
     }
 
-    /// The lines of templates that render others, each with the share of a route's time with the GVL that goes on around those: by
-    /// line and route.
+    /// The lines of templates that render others, each with the share of a route's time with the
+    /// GVL that goes on around those: by line and route.
     pub(crate) fn renders(&self) -> BTreeMap<&str, BTreeMap<usize, f64>> {
         let mut lines: BTreeMap<&str, BTreeMap<usize, f64>> = BTreeMap::new();
         for (route, of) in &self.routes {
@@ -223,7 +225,8 @@ impl Costs {
         of.io.most(of.weight).filter(|_| of.samples >= SAMPLES_MIN)
     }
 
-    /// The line of the app below which most garbage is collected. `None` where too few samples say it.
+    /// The line of the app below which most garbage is collected. `None` where too few samples say
+    /// it.
     pub(crate) fn allocator(&self) -> Option<Allocator<'_>> {
         let (line, weight) = most(&self.collecting.lines)?;
         (self.collecting.samples >= SAMPLES_MIN).then(|| Allocator {
@@ -306,7 +309,8 @@ fn in_order(profile: &Profile) -> Vec<&Sample> {
     samples
 }
 
-/// The source lines of a chain, neighbours that are the same once: a block and its method may stand on one line.
+/// The source lines of a chain, neighbours that are the same once: a block and its method may stand
+/// on one line.
 fn lines(site: &str) -> Vec<&str> {
     let mut lines: Vec<&str> = breakdown::lines_of(site).collect();
     lines.dedup();

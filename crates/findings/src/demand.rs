@@ -1,9 +1,10 @@
 //! What requests demand of the resource that everything waits for.
 //!
-//! Where a resource is taken all the time, throughput is one over its demand a request, whatever else is slow
-//! (the bottleneck law of operational analysis: Denning and Buzen 1978). So what a remedy gives is its share of
-//! that demand: freeing a thread gives nothing while all threads wait for the GVL, and a statement that holds the
-//! GVL costs more than one that takes as long without it. Where nothing is scarce, it is its share of all time.
+//! Where a resource is taken all the time, throughput is one over its demand a request, whatever
+//! else is slow (the bottleneck law of operational analysis: Denning and Buzen 1978). So what a
+//! remedy gives is its share of that demand: freeing a thread gives nothing while all threads wait
+//! for the GVL, and a statement that holds the GVL costs more than one that takes as long without
+//! it. Where nothing is scarce, it is its share of all time.
 
 use std::collections::BTreeMap;
 use std::iter::Sum;
@@ -15,15 +16,17 @@ use words::{Text, text};
 
 use crate::text::percent;
 
-/// Share of time a worker's GVL is held, or its threads have a request, from which it is what all wait for: the rest
-/// is taken by the server between requests. Chosen by judgement.
+/// Share of time a worker's GVL is held, or its threads have a request, from which it is what all
+/// wait for: the rest is taken by the server between requests. Chosen by judgement.
 const SCARCE: f64 = 0.8;
 
-/// Time of threads in milliseconds, by route and by what a thread did; waiting for the GVL is no demand, but follows from one.
+/// Time of threads in milliseconds, by route and by what a thread did; waiting for the GVL is no
+/// demand, but follows from one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Demand {
     routes: BTreeMap<usize, ByKind>,
-    /// Of it, what is in calls that are not made any more: their share, 0 to 1, of the route's stretches of that kind by number.
+    /// Of it, what is in calls that are not made any more: their share, 0 to 1, of the route's
+    /// stretches of that kind by number.
     calls: BTreeMap<usize, ByKind>,
 }
 
@@ -102,7 +105,8 @@ impl Demand {
         self
     }
 
-    /// With calls in it that would not be made: this share of the route's stretches of a kind, by number.
+    /// With calls in it that would not be made: this share of the route's stretches of a kind, by
+    /// number.
     pub(crate) fn in_calls(mut self, route: usize, kind: BurstKind, share: f64) -> Demand {
         self.calls.entry(route).or_default()[kind as usize] += share;
         self
@@ -224,7 +228,8 @@ impl Demands {
         })
     }
 
-    /// What SQL calls of a route that took `ms` without their waits for the GVL demanded: split as all its calls are.
+    /// What SQL calls of a route that took `ms` without their waits for the GVL demanded: split as
+    /// all its calls are.
     pub(crate) fn of_sql(&self, joined: &Joined<'_>, route: &str, ms: f64) -> Demand {
         joined.route_named(route).map_or(Demand::default(), |at| {
             calls((at, self.routes[at].sql), BurstKind::Sql, ms)
@@ -236,7 +241,8 @@ impl Demands {
         calls((route, self.routes[route].service), BurstKind::Http, ms)
     }
 
-    /// What it gives to do without `saved`; `service_ms` is the sent → answered time of all requests.
+    /// What it gives to do without `saved`; `service_ms` is the sent → answered time of all
+    /// requests.
     pub(crate) fn gain(&self, saved: &Demand, service_ms: f64) -> Gain {
         let share = |part: f64, whole: f64| {
             if whole > 0.0 {

@@ -13,7 +13,8 @@ pub enum Exact {
     Variables(Vec<(String, String)>),
     /// Arguments of the shell's `ulimit`, before the app starts.
     Ulimit(String),
-    /// A setting of PostgreSQL that a session may have for itself, so that it can be tried while the server stays as it is.
+    /// A setting of PostgreSQL that a session may have for itself, so that it can be tried while
+    /// the server stays as it is.
     PostgresSetting {
         /// Its name.
         name: &'static str,

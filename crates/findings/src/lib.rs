@@ -1,9 +1,9 @@
 //! One file a rule: facts in, findings with remedies out.
 //!
-//! A rule is a pure function from [`Facts`] to findings. It never measures; it says what, why it hurts,
-//! the evidence, the remedy, whether the remedy is safe, and what it should give. A rule that is not
-//! sure keeps silent: a wrong finding costs more trust than a missing one. Its thresholds are constants
-//! that say where they come from.
+//! A rule is a pure function from [`Facts`] to findings. It never measures; it says what, why it
+//! hurts, the evidence, the remedy, whether the remedy is safe, and what it should give. A rule
+//! that is not sure keeps silent: a wrong finding costs more trust than a missing one. Its
+//! thresholds are constants that say where they come from.
 //!
 //! Start reading at [`all`], then any file in `rules/`. `query` reads what rules need of a digest.
 
@@ -29,16 +29,17 @@ pub use types::{Confidence, Facts, Finding, Remedy, Safety};
 
 use context::Context;
 
-/// Share of all time in the queue from which it is the run's first problem, whatever else is slow: the
-/// gains of all other findings are shares of a time that is mostly waiting.
+/// Share of all time in the queue from which it is the run's first problem, whatever else is slow:
+/// the gains of all other findings are shares of a time that is mostly waiting.
 const QUEUE_DOMINATES: f64 = 0.3;
 
 /// Share of failed requests from which times say little: failing is often fast.
 pub const FAILED_SHARE_LOUD: f64 = 0.01;
 
-/// All findings of a run, in the order in which they are to be read: failures where they are many, memory that is full soon, what
-/// answers a dominating queue, then the greatest estimated gain first, more workers or threads where a cause in the app
-/// gives much of what they give, hints (of low confidence) after them, and last what is about trust in the numbers.
+/// All findings of a run, in the order in which they are to be read: failures where they are many,
+/// memory that is full soon, what answers a dominating queue, then the greatest estimated gain
+/// first, more workers or threads where a cause in the app gives much of what they give, hints (of
+/// low confidence) after them, and last what is about trust in the numbers.
 pub fn all(facts: Facts<'_>) -> Vec<Finding> {
     let context = Context::new(facts);
     let findings: Vec<Finding> = rules::ALL.iter().flat_map(|rule| rule(&context)).collect();
@@ -58,8 +59,8 @@ pub fn all(facts: Facts<'_>) -> Vec<Finding> {
     ranked.into_iter().map(|(_, finding)| finding).collect()
 }
 
-/// Its rank, and the gain that counts within it: other numbers of workers and threads stand behind the cause in the app that
-/// makes them look needed.
+/// Its rank, and the gain that counts within it: other numbers of workers and threads stand behind
+/// the cause in the app that makes them look needed.
 fn place(context: &Context<'_>, finding: &Finding, cause: f64) -> (Rank, f64) {
     let gain = finding.gain_share;
     if is_capacity(finding) && cause > CAUSE_FIRST * gain && finding.confidence > Confidence::Low {
@@ -81,7 +82,8 @@ enum Rank {
 
 /// Rules that advise other numbers of workers and threads, for the app as it is.
 const CAPACITY: [RuleId; 2] = [RuleId::Threads, RuleId::Workers];
-/// Share of what they give from which a cause in the app comes first: without it, other numbers are right.
+/// Share of what they give from which a cause in the app comes first: without it, other numbers are
+/// right.
 const CAUSE_FIRST: f64 = 0.5;
 
 /// The greatest gain of a likely cause in the app; 0 without one.
@@ -126,8 +128,8 @@ fn queue_dominates(context: &Context<'_>) -> bool {
     overall.balance.queue > 0.0 && overall.balance.queue >= QUEUE_DOMINATES * overall.seen_mean_ms
 }
 
-/// Whether a finding says that there are too few threads. One that names no number says so too; one that
-/// asks for fewer answers no queue.
+/// Whether a finding says that there are too few threads. One that names no number says so too; one
+/// that asks for fewer answers no queue.
 fn adds_threads(context: &Context<'_>, finding: &Finding) -> bool {
     let wanted = match &finding.remedy.exact {
         Some(Exact::Puma(flags)) => flags.threads,

@@ -1,4 +1,5 @@
-//! How long finding rows by an index takes in this run: what a statement on the same table would take without waiting or searching.
+//! How long finding rows by an index takes in this run: what a statement on the same table would
+//! take without waiting or searching.
 
 use breakdown::SqlSummary;
 
@@ -7,12 +8,13 @@ use crate::query::{self, Column};
 
 /// Rows of one execution up to which a statement found its rows by a key.
 const ROWS_MAX: f64 = 2.0;
-/// What a row costs that is fetched by an index and returned, milliseconds. Found by weighing; 5 to 20 µs in the drivers.
+/// What a row costs that is fetched by an index and returned, milliseconds. Found by weighing; 5 to
+/// 20 µs in the drivers.
 const ROW_MS: f64 = 0.02;
 
-/// Mean time in the driver of the quickest statement that finds a row or two of the table by equality, or of any table where
-/// none is given, without waits for the GVL. With `by`, of those that look for the same columns. `None` where the run has no such
-/// statement.
+/// Mean time in the driver of the quickest statement that finds a row or two of the table by
+/// equality, or of any table where none is given, without waits for the GVL. With `by`, of those
+/// that look for the same columns. `None` where the run has no such statement.
 pub(crate) fn quickest_ms(
     context: &Context<'_>,
     table: Option<&str>,
@@ -41,8 +43,8 @@ pub(crate) fn mean_ms(sql: &SqlSummary) -> f64 {
     (sql.time_ms - sql.gvl_wait_ms).max(0.0) / sql.count.max(1) as f64
 }
 
-/// What an execution should take, in milliseconds, where an index leads to the rows that it returns. `quickest` is the time of the
-/// run's quickest lookup.
+/// What an execution should take, in milliseconds, where an index leads to the rows that it
+/// returns. `quickest` is the time of the run's quickest lookup.
 pub(crate) fn by_key_ms(sql: &SqlSummary, quickest: f64) -> f64 {
     quickest + ROW_MS * sql.rows_each()
 }

@@ -1,7 +1,8 @@
-//! Reads a digest as far as advice on indexes needs it: tables, and the columns that pick or order rows.
+//! Reads a digest as far as advice on indexes needs it: tables, and the columns that pick or order
+//! rows.
 //!
-//! Not a parser of SQL. It knows plain SELECTs with joins and conditions bound by AND; of anything else
-//! (subqueries, OR, unions) it says nothing, since wrong advice is worse than none.
+//! Not a parser of SQL. It knows plain SELECTs with joins and conditions bound by AND; of anything
+//! else (subqueries, OR, unions) it says nothing, since wrong advice is worse than none.
 
 mod conditions;
 mod tokens;

@@ -33,10 +33,12 @@ pub struct Finding {
     pub evidence: Vec<Text>,
     /// What to do.
     pub remedy: Remedy,
-    /// What that should give, such as `4% of all time: −257 ms of 1.39 s per request on GET /fetch`.
+    /// What that should give, such as `4% of all time: −257 ms of 1.39 s per request on GET
+    /// /fetch`.
     pub estimated_gain: Text,
-    /// Estimated share of all sent → answered time in the run that would go, 0 to 1 (`errors`: share of
-    /// the requests that would no longer fail); findings are sorted by it. 0 is also "unknown".
+    /// Estimated share of all sent → answered time in the run that would go, 0 to 1 (`errors`:
+    /// share of the requests that would no longer fail); findings are sorted by it. 0 is also
+    /// "unknown".
     pub gain_share: f64,
     /// What a replay of the run without what the remedy removes says; `None` where it cannot say.
     pub gain: Option<whatif::Gain>,
@@ -45,7 +47,8 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Whether it is something to know before the numbers are trusted, rather than something to fix.
+    /// Whether it is something to know before the numbers are trusted, rather than something to
+    /// fix.
     pub fn is_about_trust(&self) -> bool {
         self.remedy.safety == Safety::None
     }
@@ -63,7 +66,8 @@ pub struct Remedy {
 }
 
 impl Remedy {
-    /// Whether `hakaru try` makes this change by itself: an index, flags of Puma, a limit of the shell, variables.
+    /// Whether `hakaru try` makes this change by itself: an index, flags of Puma, a limit of the
+    /// shell, variables.
     pub fn can_be_tried(&self) -> bool {
         self.exact.as_ref().is_some_and(Exact::can_be_tried)
     }

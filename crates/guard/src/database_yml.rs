@@ -1,7 +1,8 @@
 //! The databases of `config/database.yml`, as Rails would use them.
 //!
-//! The file is ERB around YAML with anchors, so the app's own Ruby reads it, with the variables that the app will get and
-//! without the app: credentials stand as a host that no machine has. Where no Ruby can read it, its text is searched.
+//! The file is ERB around YAML with anchors, so the app's own Ruby reads it, with the variables
+//! that the app will get and without the app: credentials stand as a host that no machine has.
+//! Where no Ruby can read it, its text is searched.
 
 use std::fs;
 use std::io::Read;

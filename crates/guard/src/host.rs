@@ -11,8 +11,8 @@ const RESOLVE_LIMIT: Duration = Duration::from_secs(3);
 /// An address of the documentation (RFC 5737), which no machine has.
 const NOBODYS: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
 
-/// Whether a host stands for this machine: a socket, loopback, or an address of its own. A name must lead to such
-/// addresses only; one that is not known does not.
+/// Whether a host stands for this machine: a socket, loopback, or an address of its own. A name
+/// must lead to such addresses only; one that is not known does not.
 pub(super) fn is_here(host: &str) -> bool {
     let host = host.trim_start_matches('[').trim_end_matches([']', '.']);
     if host.is_empty() || host.starts_with(['/', '@']) || host.eq_ignore_ascii_case("localhost") {

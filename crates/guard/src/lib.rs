@@ -1,5 +1,6 @@
-//! Production is never touched by accident: stops before data is reset and before load is sent, when the app's
-//! databases or the app itself are not on this machine and hakaru.toml does not name their hosts.
+//! Production is never touched by accident: stops before data is reset and before load is sent,
+//! when the app's databases or the app itself are not on this machine and hakaru.toml does not name
+//! their hosts.
 //!
 //! Four looks, from the cheapest on:
 //! 1. [`stores`], before anything is started: the addresses that environment, `.env` files, `config/database.yml` and
@@ -9,8 +10,8 @@
 //! 3. [`ConnectionWatch`], in the first seconds of load: the same for connections that a request opens.
 //! 4. [`target`], for commands that only send load.
 //!
-//! A file, a socket, loopback and this machine's own addresses are here ([`host`]). A tunnel that listens on loopback
-//! cannot be told from a local database.
+//! A file, a socket, loopback and this machine's own addresses are here ([`host`]). A tunnel that
+//! listens on loopback cannot be told from a local database.
 
 mod database_yml;
 mod dotenv;
@@ -112,7 +113,8 @@ fn remote_peers(pids: &[u32], known: &[IpAddr], allowed: &Allowed) -> Vec<Store>
     peers.iter().map(store).collect()
 }
 
-/// Refuses a host to which no load may be sent: it is not this machine, not named, and `confirm` asks the user in vain.
+/// Refuses a host to which no load may be sent: it is not this machine, not named, and `confirm`
+/// asks the user in vain.
 ///
 /// # Errors
 /// The host and the flag that allows it.
@@ -137,7 +139,8 @@ pub fn target(
     )))
 }
 
-/// Returns the hosts in the address of a store that are neither on this machine nor allowed by name.
+/// Returns the hosts in the address of a store that are neither on this machine nor allowed by
+/// name.
 pub fn remote_hosts(address: &str, allowed: &[String]) -> Vec<String> {
     let mut hosts = url::hosts(address);
     hosts.retain(|host| !is_allowed(host, allowed) && !host::is_here(host));
@@ -199,7 +202,8 @@ fn refused(stores: &[Store], consequence: String) -> Refusal {
     Refusal(lines.join("\n  "))
 }
 
-/// Returns what `hakaru init` has to know of the databases that an app in that folder would use in an environment.
+/// Returns what `hakaru init` has to know of the databases that an app in that folder would use in
+/// an environment.
 pub fn remote_of_folder(folder: &Path, env: &[(String, String)]) -> Vec<Store> {
     let context = Context {
         directory: folder,

@@ -160,7 +160,8 @@ fn add(found: &mut Vec<Store>, place: &str, address: &str) {
     }));
 }
 
-/// The value that the app would see: ours, else the one that it inherits; an empty one counts as none.
+/// The value that the app would see: ours, else the one that it inherits; an empty one counts as
+/// none.
 fn value_of(variables: &[(String, String)], name: &str) -> Option<String> {
     let own = variables.iter().find(|(known, _)| known == name);
     own.map(|(_, value)| value.clone())

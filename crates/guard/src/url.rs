@@ -1,6 +1,7 @@
 //! The hosts in the address of a store. Pure.
 
-/// Returns the hosts of a URL or a `host:port` list; empty for a file, a socket and an address that names none.
+/// Returns the hosts of a URL or a `host:port` list; empty for a file, a socket and an address that
+/// names none.
 pub(super) fn hosts(address: &str) -> Vec<String> {
     let address = address.trim();
     let Some((scheme, rest)) = address.split_once("://") else {

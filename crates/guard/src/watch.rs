@@ -10,12 +10,14 @@ use app_process::Running;
 
 use crate::{Allowed, Refusal, Store, known_addresses, refusal_under_load, remote_peers};
 
-/// Time between two looks: short beside the first connection to a database, long beside a look (about 1 ms).
+/// Time between two looks: short beside the first connection to a database, long beside a look
+/// (about 1 ms).
 const EVERY: Duration = Duration::from_millis(20);
 /// A pool is opened by the first requests; later looks would only cost the measurement.
 const LENGTH: Duration = Duration::from_secs(5);
 
-/// Ends the load as soon as the app opens a connection to a store elsewhere that is not allowed by name.
+/// Ends the load as soon as the app opens a connection to a store elsewhere that is not allowed by
+/// name.
 #[must_use]
 pub struct ConnectionWatch {
     /// Dropped to end the watch.
@@ -24,8 +26,8 @@ pub struct ConnectionWatch {
 }
 
 impl ConnectionWatch {
-    /// Watches the processes of an app that was started here, for the first seconds of its load. `over` is set when a
-    /// connection is found.
+    /// Watches the processes of an app that was started here, for the first seconds of its load.
+    /// `over` is set when a connection is found.
     pub fn start(running: &Running, allowed: &Allowed, over: &Arc<AtomicBool>) -> ConnectionWatch {
         if running.is_attached() {
             return ConnectionWatch::looking(over, Vec::new);
@@ -71,7 +73,8 @@ impl ConnectionWatch {
     }
 }
 
-/// Looks until something is found, the watch is ended or its time is over; one look at least, after the load has begun.
+/// Looks until something is found, the watch is ended or its time is over; one look at least, after
+/// the load has begun.
 fn first_found(ended: &Receiver<()>, look: impl Fn() -> Vec<Store>) -> Vec<Store> {
     let begin = Instant::now();
     loop {

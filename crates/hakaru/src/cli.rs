@@ -86,11 +86,14 @@ pub(crate) enum Command {
     Sweep(SweepArgs),
     /// Show a run that was kept
     Report(ReportArgs),
-    /// Is B faster than A, and how sure is that? Two commands, revisions, settings, schemas, in interleaved blocks
+    /// Is B faster than A, and how sure is that? Two commands, revisions, settings, schemas, in
+    /// interleaved blocks
     Compare(Box<CompareArgs>),
-    /// Is this Ruby, this code or this command faster? benchmark_driver's files, in interleaved fresh processes
+    /// Is this Ruby, this code or this command faster? benchmark_driver's files, in interleaved
+    /// fresh processes
     Bench(Box<BenchArgs>),
-    /// Try the remedy of a finding: measure it beside the app as it is, say what it gives, take it back
+    /// Try the remedy of a finding: measure it beside the app as it is, say what it gives, take it
+    /// back
     Try(Box<TryArgs>),
     /// List the runs that were kept: what changed since the one before, and what that gave
     Log(LogArgs),
@@ -102,11 +105,13 @@ pub(crate) enum Command {
     Schema(SchemaArgs),
     /// What would other numbers of workers and threads give? From a recorded run
     Predict(PredictArgs),
-    /// Does this machine, container, Ruby or database slow the app down? Facts, what they cost here, what to change
+    /// Does this machine, container, Ruby or database slow the app down? Facts, what they cost
+    /// here, what to change
     Doctor(DoctorArgs),
     /// Where did the time go, by an access log or a database's slow log? By route, by statement
     Logs(LogsArgs),
-    /// Make the names mysqldef, psqldef, sqlite3def and benchmark-driver for this program in a folder
+    /// Make the names mysqldef, psqldef, sqlite3def and benchmark-driver for this program in a
+    /// folder
     Links(LinksArgs),
     /// How many workers and threads are best? Predicts, then measures what is promising
     Tune(TuneArgs),

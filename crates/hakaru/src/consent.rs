@@ -1,4 +1,5 @@
-//! Whether the app, its stores and the target of a load are meant: `guard` with the settings and a question on the terminal.
+//! Whether the app, its stores and the target of a load are meant: `guard` with the settings and a
+//! question on the terminal.
 
 use experiment::Settings;
 use guard::{Allowed, Context, Refusal};
@@ -33,7 +34,8 @@ pub(crate) fn check(settings: &Settings) -> Result<(), Failure> {
     )?)
 }
 
-/// Stops unless load may be sent to that host: it is this machine, it is named, or the user says yes on a terminal.
+/// Stops unless load may be sent to that host: it is this machine, it is named, or the user says
+/// yes on a terminal.
 ///
 /// # Errors
 /// [`Exit::Usage`], with the host and the flag that allows it.

@@ -21,7 +21,8 @@ pub(crate) fn current_folder() -> Result<PathBuf, Failure> {
     })
 }
 
-/// Returns a flag that Ctrl-C and SIGTERM raise: every wait looks at it, and the run then ends with what it has.
+/// Returns a flag that Ctrl-C and SIGTERM raise: every wait looks at it, and the run then ends with
+/// what it has.
 ///
 /// # Errors
 /// A signal cannot be watched.

@@ -41,8 +41,8 @@ pub(crate) enum Exit {
 }
 
 impl Exit {
-    /// What was expected of a load did not come. The same number as [`Exit::HeldBack`]: both say that all went
-    /// well, and that what was wanted is not there.
+    /// What was expected of a load did not come. The same number as [`Exit::HeldBack`]: both say
+    /// that all went well, and that what was wanted is not there.
     pub(crate) const EXPECTATION_MISSED: Exit = Exit::HeldBack;
 
     /// All of them, for the test that compares them with the documentation.

@@ -50,7 +50,8 @@ pub(crate) fn bytes(bytes: &[u8]) {
     }
 }
 
-/// Says a line on standard error; one that is longer than the terminal is wide is broken between words.
+/// Says a line on standard error; one that is longer than the terminal is wide is broken between
+/// words.
 pub(crate) fn notice(line: impl Into<Text>) {
     let line = line.into().written_in(language::chosen());
     let line = look::signs(&line);
@@ -62,7 +63,8 @@ pub(crate) fn notice(line: impl Into<Text>) {
     let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
-/// Asks a question that a person on a terminal can answer; false where there is none, and for any answer but a yes.
+/// Asks a question that a person on a terminal can answer; false where there is none, and for any
+/// answer but a yes.
 pub(crate) fn confirm(question: Text) -> bool {
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
         return false;

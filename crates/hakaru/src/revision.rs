@@ -1,4 +1,5 @@
-//! What the journal remembers of the project at the start of a run: its commit, what differs from it.
+//! What the journal remembers of the project at the start of a run: its commit, what differs from
+//! it.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};

@@ -34,7 +34,8 @@ const LEVEL_SLOW_DEFAULT: Duration = Duration::from_secs(1);
 const LEVEL_CALM_DEFAULT: Duration = Duration::from_secs(5);
 const BEFORE_TIMEOUT_DEFAULT: Duration = Duration::from_secs(300);
 
-/// Resolves what a run will do: the command line over the config file over defaults; nothing outside the process is touched.
+/// Resolves what a run will do: the command line over the config file over defaults; nothing
+/// outside the process is touched.
 pub(crate) fn resolve(args: &RunArgs, loaded: Loaded) -> Result<Settings, Failure> {
     let Loaded {
         config,

@@ -1,4 +1,5 @@
-//! What the real program prints with `--lang ja` holds no English sentence: each command is run and its lines are read.
+//! What the real program prints with `--lang ja` holds no English sentence: each command is run and
+//! its lines are read.
 //!
 //! Errors, `--help`, JSON, SQL with its comments, and files that are written stay English.
 
@@ -14,9 +15,8 @@ use server::serve;
 /// So many English words in a row are a sentence.
 const SENTENCE: usize = 3;
 
-/// The first words of an English sentence in a line, if it has one. What stands in backticks, a command of `hakaru` or
-/// Puma, SQL, paths, flags
-/// and figures are none.
+/// The first words of an English sentence in a line, if it has one. What stands in backticks, a
+/// command of `hakaru` or Puma, SQL, paths, flags and figures are none.
 fn english(line: &str) -> Option<String> {
     let mut in_row: Vec<&str> = Vec::new();
     let mut in_command = false;

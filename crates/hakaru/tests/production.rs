@@ -1,6 +1,7 @@
-//! Production is never touched by accident: a Rails app whose production database is elsewhere, and the ways in which an
-//! app can be led there. `db.prod.invalid` is the name that hakaru meets; the app's own network leads it to a server on
-//! another loopback address, which counts connections and passes them on to MariaDB.
+//! Production is never touched by accident: a Rails app whose production database is elsewhere, and
+//! the ways in which an app can be led there. `db.prod.invalid` is the name that hakaru meets; the
+//! app's own network leads it to a server on another loopback address, which counts connections and
+//! passes them on to MariaDB.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};

@@ -1,5 +1,5 @@
-//! `hakaru try` and `hakaru compare --schema-b` on small apps of their own: an index that is kept, a schema, threads,
-//! workers, a patch.
+//! `hakaru try` and `hakaru compare --schema-b` on small apps of their own: an index that is kept,
+//! a schema, threads, workers, a patch.
 
 use std::net::TcpListener;
 use std::path::PathBuf;

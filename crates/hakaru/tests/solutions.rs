@@ -1,5 +1,5 @@
-//! The chat's solutions, applied in order: each patch's finding is gone after it, no check fails, and the score
-//! grows severalfold.
+//! The chat's solutions, applied in order: each patch's finding is gone after it, no check fails,
+//! and the score grows severalfold.
 
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -7,13 +7,14 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// How much the score must grow. On SQLite on little data and a host that does other work too, found by trying;
-/// `docs/experiments/chat.md` has what it grows on all of the data. On MariaDB it is the aim.
+/// How much the score must grow. On SQLite on little data and a host that does other work too,
+/// found by trying; `docs/experiments/chat.md` has what it grows on all of the data. On MariaDB it
+/// is the aim.
 const SQLITE_GROWTH_MIN: f64 = 3.0;
 const MARIADB_GROWTH_MIN: f64 = 10.0;
 
-/// Its finding needs an idle core, which a host that does other work too has not; `cargo xtask bench solutions` asks
-/// for it.
+/// Its finding needs an idle core, which a host that does other work too has not; `cargo xtask
+/// bench solutions` asks for it.
 const NEEDS_AN_IDLE_CORE: &str = "workers";
 
 /// A finding that a patch answers: id, and what its text holds.

@@ -1,5 +1,6 @@
-//! `hakaru run`, then `hakaru try` on the unpatched chat: the index that a finding names is measured on a copy, and the
-//! chat's own database stays as it is, also after Ctrl-C and after `kill -9`.
+//! `hakaru run`, then `hakaru try` on the unpatched chat: the index that a finding names is
+//! measured on a copy, and the chat's own database stays as it is, also after Ctrl-C and after
+//! `kill -9`.
 
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! Predicting and tuning real servers: a handler of 2 ms of CPU and 6 ms of sleep, so about four threads are best.
+//! Predicting and tuning real servers: a handler of 2 ms of CPU and 6 ms of sleep, so about four
+//! threads are best.
 
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;

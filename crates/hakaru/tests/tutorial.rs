@@ -1,5 +1,5 @@
-//! The tutorial: each of its commands, in its order, in a copy of the example app, with the short times that the tutorial
-//! itself names.
+//! The tutorial: each of its commands, in its order, in a copy of the example app, with the short
+//! times that the tutorial itself names.
 
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};

@@ -27,7 +27,8 @@ pub(crate) fn curve(latency: &Histogram<u64>, sent: &Histogram<u64>) -> Vec<v1::
     }
 }
 
-/// Counts by classes of equal width on a logarithmic scale, without those at both ends that hold nothing.
+/// Counts by classes of equal width on a logarithmic scale, without those at both ends that hold
+/// nothing.
 pub(crate) fn classes(latency: &Histogram<u64>) -> Vec<v1::Class> {
     let index = |nanos: u64| (nanos.max(1) as f64 / 1e6).log10() * CLASSES_PER_DECADE;
     let mut classes = std::collections::BTreeMap::new();

@@ -13,8 +13,8 @@ const REQUESTS_FEW: u64 = 1_000;
 /// Own delay above this part of the median latency colours it.
 const LATENESS_PART: f64 = 0.1;
 
-/// Sentences, each naming what colours the figures and what to do. Empty when nothing is known against
-/// them.
+/// Sentences, each naming what colours the figures and what to do. Empty when nothing is known
+/// against them.
 pub fn all(view: &View<'_>) -> Vec<Text> {
     let measured = view.measured;
     let all = measured.figures.outcomes.all();

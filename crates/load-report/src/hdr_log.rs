@@ -1,4 +1,5 @@
-//! The latencies of each stretch as an HdrHistogram log of version 2, which other tools read and add up.
+//! The latencies of each stretch as an HdrHistogram log of version 2, which other tools read and
+//! add up.
 
 use std::io::{self, Write};
 use std::time::{Duration, SystemTime};
@@ -10,7 +11,8 @@ use hdrhistogram::serialization::interval_log::{
 use load::Interval;
 use recording::Nanos;
 
-/// Maxima stand in the log in milliseconds, as those of other tools do; the histograms are in nanoseconds.
+/// Maxima stand in the log in milliseconds, as those of other tools do; the histograms are in
+/// nanoseconds.
 const NANOS_A_MILLISECOND: f64 = 1e6;
 
 /// A log that is being written. It lives as long as its output and its serializer.
@@ -63,7 +65,8 @@ mod tests {
 
     use super::*;
 
-    /// The log of a load that nobody answers within its limit: every request is in it with that limit.
+    /// The log of a load that nobody answers within its limit: every request is in it with that
+    /// limit.
     #[test]
     fn what_is_written_is_what_was_measured() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");

@@ -1,8 +1,8 @@
 //! Shows what `hakaru load` measured: the summary for people, the JSON, and the series by seconds.
 //!
-//! All are pure functions of a [`View`]. A percentile that too few requests carry is left out rather than
-//! shown wrong: at least one request must lie beyond it. Start reading at [`page::summary`] or
-//! [`json::document`].
+//! All are pure functions of a [`View`]. A percentile that too few requests carry is left out
+//! rather than shown wrong: at least one request must lie beyond it. Start reading at
+//! [`page::summary`] or [`json::document`].
 
 mod distribution;
 pub mod doubts;

@@ -54,8 +54,8 @@ impl Row {
     }
 }
 
-/// The rows as CSV with a header line; what is not known is empty. What ended after the measured part's
-/// end stands in the rows behind it.
+/// The rows as CSV with a header line; what is not known is empty. What ended after the measured
+/// part's end stands in the rows behind it.
 pub fn csv(rows: &[Row]) -> String {
     let mut text = String::from(
         "second,rps,answered,failed,p50_ms,p90_ms,p99_ms,max_ms,lateness_p99_ms,generator_cores,body_bytes,in_flight\n",

@@ -12,7 +12,8 @@ use rustix::time::{ClockId, Timespec, clock_gettime};
 const TICK: Nanos = Nanos(10_000_000);
 
 thread_local! {
-    /// CPU of this thread's kernel workers by their number. What one used still counts when it is gone.
+    /// CPU of this thread's kernel workers by their number. What one used still counts when it is
+    /// gone.
     static WORKERS: RefCell<BTreeMap<String, Nanos>> = const { RefCell::new(BTreeMap::new()) };
 }
 
@@ -21,8 +22,8 @@ pub fn now() -> Timestamp {
     Timestamp::from_monotonic_nanos(nanos(clock_gettime(ClockId::Monotonic)))
 }
 
-/// CPU time of the calling thread since it started, with that of the workers that the kernel started for
-/// its io_uring, if any.
+/// CPU time of the calling thread since it started, with that of the workers that the kernel
+/// started for its io_uring, if any.
 pub(crate) fn thread_cpu() -> Nanos {
     let own = Nanos(nanos(clock_gettime(ClockId::ThreadCPUTime)));
     own + WORKERS.with_borrow_mut(|workers| {
@@ -55,7 +56,8 @@ fn worker_cpu(stat: &str, name: &str) -> Option<Nanos> {
     if own != name {
         return None;
     }
-    // Behind the name stand the fields from the third on; user and system time are the 14th and 15th.
+    // Behind the name stand the fields from the third on; user and system time are the 14th and
+    // 15th.
     let mut times = fields.split_whitespace().skip(11);
     let mut ticks = || times.next()?.parse::<u64>().ok();
     Some(Nanos((ticks()? + ticks()?) * TICK.0))

@@ -60,7 +60,8 @@ pub(crate) struct Request {
     pub(crate) over: Over,
     /// Whether its answer is looked at for [`recording::AnswerFacts`].
     pub(crate) sampled: bool,
-    /// Whether its connection stood ready when it was due, so that being late is the generator's doing.
+    /// Whether its connection stood ready when it was due, so that being late is the generator's
+    /// doing.
     pub(crate) was_free: bool,
     /// When a connection for it was wished for.
     pub(crate) wished: Timestamp,
@@ -198,8 +199,9 @@ impl Connection {
         stream.flush()
     }
 
-    /// Reads what is there. `half_closed` says that the event announced the other side's end; otherwise
-    /// a read that does not fill the buffer has emptied the socket, which saves the one that would fail.
+    /// Reads what is there. `half_closed` says that the event announced the other side's end;
+    /// otherwise a read that does not fill the buffer has emptied the socket, which saves the one
+    /// that would fail.
     pub(crate) fn read(&mut self, buffer: &mut [u8], half_closed: bool) -> Reading {
         loop {
             let Some(stream) = &mut self.stream else {
@@ -231,8 +233,8 @@ impl Connection {
                     return Reading::Complete;
                 }
                 Ok(taken) if self.reader.is_complete() => {
-                    // More than was asked for, or an answer before the whole request was taken: what
-                    // would come next on this connection could not be told apart.
+                    // More than was asked for, or an answer before the whole request was taken:
+                    // what would come next on this connection could not be told apart.
                     if taken < bytes
                         || half_closed
                         || !self.is_written()

@@ -1,7 +1,7 @@
 //! What a load adds up while it runs, in a memory that does not grow with the number of requests.
 //!
-//! Each thread has figures of its own, which are merged once, at the end; and every second (or whatever
-//! length was asked for) it hands over what belonged to that second, as an [`Interval`].
+//! Each thread has figures of its own, which are merged once, at the end; and every second (or
+//! whatever length was asked for) it hands over what belonged to that second, as an [`Interval`].
 
 use hdrhistogram::Histogram;
 use recording::{Nanos, Outcome};
@@ -16,8 +16,9 @@ const DIGITS_BESIDE: u8 = 2;
 /// Sums and histograms of a load's window, all times in nanoseconds.
 #[derive(Clone, Debug)]
 pub struct Figures {
-    /// Due → answered. A request that was given up or still under way counts with the time it had had,
-    /// so that its true latency is "at least" that; one that was refused or cut off is not in here.
+    /// Due → answered. A request that was given up or still under way counts with the time it had
+    /// had, so that its true latency is "at least" that; one that was refused or cut off is not in
+    /// here.
     pub latency: Histogram<u64>,
     /// Sent → answered of the same requests.
     pub service: Histogram<u64>,
@@ -52,7 +53,8 @@ pub struct StepFigures {
     pub latency: Histogram<u64>,
 }
 
-/// What belongs to one stretch of the load, by the time when requests ended. From one thread, or of all.
+/// What belongs to one stretch of the load, by the time when requests ended. From one thread, or of
+/// all.
 #[derive(Clone, Debug)]
 pub struct Interval {
     /// Counted from the window's start; what is below zero is warm-up.
@@ -95,7 +97,8 @@ pub(crate) struct Ended {
 }
 
 impl Ended {
-    /// Whether its times say something about the server: it was answered, or took at least that long.
+    /// Whether its times say something about the server: it was answered, or took at least that
+    /// long.
     fn has_latency(&self) -> bool {
         self.outcome.was_answered()
             || matches!(self.outcome, Outcome::TimedOut | Outcome::Unanswered)

@@ -1,7 +1,9 @@
-//! Reads a server's WebSocket frames from bytes as they come (RFC 6455, section 5), without a socket.
+//! Reads a server's WebSocket frames from bytes as they come (RFC 6455, section 5), without a
+//! socket.
 //!
-//! Bytes go in by [`FrameReader::feed`] in pieces of any size. A message is joined from its fragments; control frames may
-//! come between them. What the standard forbids is refused, and nothing is kept beyond the limit.
+//! Bytes go in by [`FrameReader::feed`] in pieces of any size. A message is joined from its
+//! fragments; control frames may come between them. What the standard forbids is refused, and
+//! nothing is kept beyond the limit.
 
 /// Kinds of frames, by their numbers.
 const CONTINUATION: u8 = 0;
@@ -72,8 +74,8 @@ impl FrameReader {
         }
     }
 
-    /// Takes bytes up to the end of the first thing that is complete; how many, and what it is. Without one, all were
-    /// taken.
+    /// Takes bytes up to the end of the first thing that is complete; how many, and what it is.
+    /// Without one, all were taken.
     pub(crate) fn feed(&mut self, bytes: &[u8]) -> Result<(usize, Option<Event>), BadFrame> {
         let mut taken = 0;
         loop {

@@ -222,7 +222,8 @@ mod tests {
     use super::*;
     use crate::figures::{Ended, Figures};
 
-    /// 100 requests in a second that took 1 to 100 ms from due, all sent 1 ms late; the last one failed.
+    /// 100 requests in a second that took 1 to 100 ms from due, all sent 1 ms late; the last one
+    /// failed.
     fn measured() -> Measured {
         let mut figures = Figures::new(&[0]);
         for ms in 1..=100 {

@@ -1,11 +1,12 @@
 //! Reads HTTP/1 answers from bytes as they come, without a socket.
 //!
-//! Bytes go in by [`AnswerReader::feed`] in pieces of any size. The head is kept whole; of the body only
-//! as much as the caller asked for, the rest is counted. Buffers are reused from answer to answer.
+//! Bytes go in by [`AnswerReader::feed`] in pieces of any size. The head is kept whole; of the body
+//! only as much as the caller asked for, the rest is counted. Buffers are reused from answer to
+//! answer.
 //!
-//! Servers send the same head again and again, but for the `Date`, which changes once a second. A head
-//! that is byte for byte the last one of its connection means what that one meant, and is not parsed
-//! again.
+//! Servers send the same head again and again, but for the `Date`, which changes once a second. A
+//! head that is byte for byte the last one of its connection means what that one meant, and is not
+//! parsed again.
 
 mod fields;
 
@@ -43,8 +44,8 @@ pub(crate) struct BadAnswer(pub(crate) &'static str);
 pub(crate) struct AnswerReader {
     limits: Limits,
     state: State,
-    /// The head as far as it came. While [`AnswerReader::last`] is there and no byte of an answer came
-    /// yet, that of the last answer.
+    /// The head as far as it came. While [`AnswerReader::last`] is there and no byte of an answer
+    /// came yet, that of the last answer.
     head: Vec<u8>,
     headers: Vec<HeaderSpan>,
     /// What the last head meant.
@@ -153,7 +154,8 @@ impl AnswerReader {
         self.upgrades && self.status == SWITCHING
     }
 
-    /// Takes bytes; returns how many belonged to this answer. Fewer than given only when it is complete.
+    /// Takes bytes; returns how many belonged to this answer. Fewer than given only when it is
+    /// complete.
     pub(crate) fn feed(&mut self, bytes: &[u8]) -> Result<usize, BadAnswer> {
         let mut taken = 0;
         while taken < bytes.len() && self.state != State::Done {
@@ -255,7 +257,8 @@ impl AnswerReader {
         self.headers.clear();
     }
 
-    /// Takes a head that is the same as the last one; otherwise forgets the last one and takes nothing.
+    /// Takes a head that is the same as the last one; otherwise forgets the last one and takes
+    /// nothing.
     fn feed_known_head(&mut self, last: Meaning, bytes: &[u8]) -> usize {
         if last.is_head_request != self.is_head_request || !bytes.starts_with(&self.head) {
             self.forget_head();

@@ -1,11 +1,12 @@
 //! One connection of HTTP/2 (RFC 9113) as its client sees it, without a socket.
 //!
-//! Bytes from the server go in by [`Session::feed`] in pieces of any size; bytes for it gather in [`Session::out`], so that
-//! all requests of one turn go out by one write. Each answer is put together in the [`AnswerReader`] of the user that asked.
+//! Bytes from the server go in by [`Session::feed`] in pieces of any size; bytes for it gather in
+//! [`Session::out`], so that all requests of one turn go out by one write. Each answer is put
+//! together in the [`AnswerReader`] of the user that asked.
 //!
-//! All that a server may make us keep is bounded: one frame, one block of fields, the bodies of requests it has no room for,
-//! the streams that we opened and the last of those that we gave up. Whoever sends thousands of frames that bring no answer
-//! on loses the connection.
+//! All that a server may make us keep is bounded: one frame, one block of fields, the bodies of
+//! requests it has no room for, the streams that we opened and the last of those that we gave up.
+//! Whoever sends thousands of frames that bring no answer on loses the connection.
 
 mod frame;
 mod frames;
@@ -42,8 +43,8 @@ pub(crate) enum End {
     Refused(u32),
     /// What came on it cannot be an answer.
     Bad(&'static str),
-    /// The server says that it never looked at the request, and will not: it can be sent again elsewhere. With `none` it took
-    /// no request at all.
+    /// The server says that it never looked at the request, and will not: it can be sent again
+    /// elsewhere. With `none` it took no request at all.
     NotTaken { none: bool },
 }
 
@@ -63,7 +64,8 @@ struct Lane {
     /// What the server may still send, and we.
     receive_window: i64,
     send_window: i64,
-    /// Of a request's body, what the server had no room for at first, and how much of that has gone since.
+    /// Of a request's body, what the server had no room for at first, and how much of that has gone
+    /// since.
     body: Vec<u8>,
     gone: usize,
 }
@@ -150,7 +152,8 @@ impl Session {
         !self.is_over() && self.ids.len() < self.streams_max as usize
     }
 
-    /// Whether no request can be sent any more: the server said that it goes, or there are no numbers left.
+    /// Whether no request can be sent any more: the server said that it goes, or there are no
+    /// numbers left.
     pub(crate) fn is_over(&self) -> bool {
         self.is_going_away || self.next_id > STREAM_MAX
     }

@@ -1,9 +1,10 @@
 //! Which requests carry a number, and which number.
 //!
-//! The app notes down each request that carries one. At tens of thousands a second that would cost the app some percent, and
-//! nobody reads so many. So a load that is denser than its plan wants numbered thins them out: a random half of the
-//! requests carries one, a quarter, and so on. After the first half second their share changes at most twice a second and only when it is
-//! off by more than a half, so that it does not follow bursts: those would be missing from the sample.
+//! The app notes down each request that carries one. At tens of thousands a second that would cost
+//! the app some percent, and nobody reads so many. So a load that is denser than its plan wants
+//! numbered thins them out: a random half of the requests carries one, a quarter, and so on. After
+//! the first half second their share changes at most twice a second and only when it is off by more
+//! than a half, so that it does not follow bursts: those would be missing from the sample.
 
 use recording::{Nanos, RequestId, Timestamp};
 
@@ -13,11 +14,11 @@ use crate::plan::Numbered;
 const COUNT_MASK: u64 = (1 << 40) - 1;
 /// Time over which the rate of requests is counted.
 const WINDOW: Nanos = Nanos(500_000_000);
-/// The same at first, and then twice as long each time: ten thousand records in the first half second may be more than whoever
-/// reads them on a busy host keeps up with.
+/// The same at first, and then twice as long each time: ten thousand records in the first half
+/// second may be more than whoever reads them on a busy host keeps up with.
 const WINDOW_FIRST: Nanos = Nanos(50_000_000);
-/// More numbered requests than this many times as many as wanted are halved; fewer than so many are doubled. More than a factor
-/// of two lies between, so that neither calls for the other.
+/// More numbered requests than this many times as many as wanted are halved; fewer than so many are
+/// doubled. More than a factor of two lies between, so that neither calls for the other.
 const TOO_MANY: f64 = 1.5;
 const TOO_FEW: f64 = 0.6;
 /// One request in a million: no server answers so many that fewer are wanted.
@@ -129,7 +130,8 @@ mod tests {
         Timestamp::from_monotonic_nanos(nanos)
     }
 
-    /// How many of the requests in each second carry a number, at `rates` requests a second one after the other.
+    /// How many of the requests in each second carry a number, at `rates` requests a second one
+    /// after the other.
     fn numbered(numbered: Numbered, rates: &[u64]) -> Vec<u64> {
         let mut ids = Ids::new(u64::MAX, numbered, 1, at(0), (0, 1));
         let second = |(number, rate): (usize, &u64)| {

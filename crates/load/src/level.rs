@@ -34,8 +34,8 @@ impl fmt::Display for LevelUp {
 #[derive(Debug)]
 pub(crate) struct Level {
     pub(crate) plan: LevelUp,
-    /// When the last trouble was, on the monotonic clock; 0 for never. Only its own value matters, so that
-    /// relaxed ordering is enough.
+    /// When the last trouble was, on the monotonic clock; 0 for never. Only its own value matters,
+    /// so that relaxed ordering is enough.
     trouble_ns: AtomicU64,
 }
 

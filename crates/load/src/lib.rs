@@ -1,8 +1,8 @@
 //! Sends requests at their due time over many connections, and counts.
 //!
-//! One call of [`run`] runs one load: [`Plan`] says how hard and how long, a [`scenario::Scenario`] what
-//! the users do; exchanges come back in [`Batch`]es while it runs, [`LoadResult`] at its end. [`probe`]
-//! sends a single request, for finding out whether a server answers.
+//! One call of [`run`] runs one load: [`Plan`] says how hard and how long, a [`scenario::Scenario`]
+//! what the users do; exchanges come back in [`Batch`]es while it runs, [`LoadResult`] at its end.
+//! [`probe`] sends a single request, for finding out whether a server answers.
 //!
 //! - Every instant is on the host's `CLOCK_MONOTONIC`, so that it can be joined with what the agent
 //!   stamps inside the app. Requests carry `Hakaru-Request`, 16 hexadecimal digits, never twice; in a dense load a
@@ -18,14 +18,14 @@
 //! - [`run`] hands exchanges over one by one, for a recording; [`measure`] adds them up in histograms, in a
 //!   memory that does not grow with their number.
 //!
-//! A message over a WebSocket counts as a request: sent with its first byte, answered by the message that the
-//! scenario waits for, or by the server's close frame.
+//! A message over a WebSocket counts as a request: sent with its first byte, answered by the
+//! message that the scenario waits for, or by the server's close frame.
 //!
-//! Over HTTP/2 ([`Plan::streams`]) users share connections: `http2` is one without a socket, `carrier` owns one, and
-//! `worker::streams` brings requests to them.
+//! Over HTTP/2 ([`Plan::streams`]) users share connections: `http2` is one without a socket,
+//! `carrier` owns one, and `worker::streams` brings requests to them.
 //!
-//! Nothing here knows Ruby or SQL. Start reading at `worker`, whose head tells the way of a request;
-//! `http1` reads answers without a socket; `connection` owns one.
+//! Nothing here knows Ruby or SQL. Start reading at `worker`, whose head tells the way of a
+//! request; `http1` reads answers without a socket; `connection` owns one.
 
 mod answers;
 mod carrier;

@@ -23,7 +23,8 @@ pub struct Measured {
     pub engine: Engine,
     /// The sums of all requests that were due in the window.
     pub figures: Figures,
-    /// CPU of the load's threads within the window, and requests that were due there and never sent.
+    /// CPU of the load's threads within the window, and requests that were due there and never
+    /// sent.
     pub generator: Generator,
     /// One example for each entry and kind of failure, at most [`crate::FAILURES_MAX`].
     pub failures: Vec<Failure>,
@@ -35,9 +36,9 @@ pub struct Measured {
     pub stopped: bool,
 }
 
-/// Runs a load and adds up. `sink` gets the sums of each stretch of the length `every`, on the calling
-/// thread, when all of the load's threads have passed it; setting `stop` ends the load within about
-/// 100 ms, with everything measured so far.
+/// Runs a load and adds up. `sink` gets the sums of each stretch of the length `every`, on the
+/// calling thread, when all of the load's threads have passed it; setting `stop` ends the load
+/// within about 100 ms, with everything measured so far.
 ///
 /// The memory needed does not depend on the number of requests. Errors are those of [`crate::run`].
 pub fn measure(

@@ -11,8 +11,8 @@ use crate::outcome::Batch;
 
 /// How often a batch is handed over.
 const INTERVAL: Nanos = Nanos(200_000_000);
-/// Exchanges that may wait for a receiver that does not keep up; behind that the worker waits for it,
-/// which shows as lateness.
+/// Exchanges that may wait for a receiver that does not keep up; behind that the worker waits for
+/// it, which shows as lateness.
 const WAITING_MAX: usize = 1 << 18;
 
 /// Distinct request lines a thread names; behind that, the line is the method alone.

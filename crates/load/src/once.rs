@@ -46,8 +46,9 @@ pub struct Checked {
     pub is_message: bool,
 }
 
-/// Runs each flow once, entry by entry, and gives each request to `sink` when it has ended. A flow ends
-/// with its first request that fails. Of the plan, only limits, `via` and `trust` count. Think times are kept.
+/// Runs each flow once, entry by entry, and gives each request to `sink` when it has ended. A flow
+/// ends with its first request that fails. Of the plan, only limits, `via` and `trust` count. Think
+/// times are kept.
 ///
 /// The error is a name without an address.
 pub fn check_once(
@@ -206,7 +207,8 @@ impl Pass<'_> {
         }
     }
 
-    /// Sends a request and reads its answer. A connection that the server closed in between is made anew.
+    /// Sends a request and reads its answer. A connection that the server closed in between is made
+    /// anew.
     fn exchange(&mut self, request: &[u8], asked: Asked) -> Result<(), (Outcome, String)> {
         self.expect(asked);
         if let Some(mut stream) = self.stream.take() {

@@ -18,11 +18,13 @@ pub struct Batch {
 pub struct LoadResult {
     /// The measured part, by due time. It ends early when the load was stopped.
     pub window: Window,
-    /// CPU of the load's threads within the window, and requests that were due there and never sent.
+    /// CPU of the load's threads within the window, and requests that were due there and never
+    /// sent.
     pub generator: Generator,
     /// One example for each entry and kind of failure, at most [`crate::FAILURES_MAX`].
     pub failures: Vec<Failure>,
-    /// Points, when the scenario has a rule. Only what was due and answered in the window earns any.
+    /// Points, when the scenario has a rule. Only what was due and answered in the window earns
+    /// any.
     pub score: Option<Score>,
     /// What the heads of the answers said, from a sample.
     pub answers: Vec<AnswerFacts>,

@@ -15,18 +15,20 @@ use crate::tls::Trust;
 pub struct Plan {
     /// Connections of a closed load, one user each; the upper limit of them in an open one.
     pub connections: u32,
-    /// Users that share one connection of HTTP/2, each with a stream of its own; `connections` counts users and is a multiple
-    /// of it. 0: HTTP/1, where each has a connection.
+    /// Users that share one connection of HTTP/2, each with a stream of its own; `connections`
+    /// counts users and is a multiple of it. 0: HTTP/1, where each has a connection.
     pub streams: u32,
     /// Whether a closed load rises.
     pub level_up: Option<LevelUp>,
     /// When requests are due.
     pub pace: Pace,
-    /// Length of the warm-up; its exchanges are delivered, but lie before [`crate::LoadResult::window`].
+    /// Length of the warm-up; its exchanges are delivered, but lie before
+    /// [`crate::LoadResult::window`].
     pub warmup: Nanos,
     /// Length of the measured part.
     pub duration: Nanos,
-    /// How long to wait, after the measured part, for answers still under way. Nothing is sent then.
+    /// How long to wait, after the measured part, for answers still under way. Nothing is sent
+    /// then.
     pub drain: Nanos,
     /// Threads to spread the connections over.
     pub threads: u32,
@@ -59,7 +61,8 @@ pub struct Plan {
 pub enum Numbered {
     /// Each of them.
     All,
-    /// Each of them, or as small a random part as comes near so many a second: half of them, a quarter, and so on.
+    /// Each of them, or as small a random part as comes near so many a second: half of them, a
+    /// quarter, and so on.
     UpTo {
         /// Above zero.
         per_second: f64,
@@ -71,8 +74,8 @@ pub enum Numbered {
 /// One more than the streams that a connection may have.
 const STREAMS_OVER: u32 = 1_001;
 
-/// Numbered requests that are enough: ten seconds of them are 25,000, and an app that answers ten times as many spends little
-/// time on their records (`benchmarks/agent`).
+/// Numbered requests that are enough: ten seconds of them are 25,000, and an app that answers ten
+/// times as many spends little time on their records (`benchmarks/agent`).
 const NUMBERED_PER_SECOND: f64 = 2_500.0;
 
 impl Default for Numbered {

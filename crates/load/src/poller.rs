@@ -1,5 +1,5 @@
-//! What a worker waits with: edge-triggered epoll, or io_uring. Both tell of sockets in the same words, so
-//! that the worker does not know which it is.
+//! What a worker waits with: edge-triggered epoll, or io_uring. Both tell of sockets in the same
+//! words, so that the worker does not know which it is.
 
 use std::fmt;
 use std::io;
@@ -88,8 +88,8 @@ pub(crate) struct Ready {
     pub(crate) ended: bool,
 }
 
-/// How many events are waited for together, and for how long at most. Being woken costs the most of all that
-/// a generator does beside the kernel's TCP, and the server's core pays for it too.
+/// How many events are waited for together, and for how long at most. Being woken costs the most of
+/// all that a generator does beside the kernel's TCP, and the server's core pays for it too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Gather {
     pub(crate) count: usize,
@@ -131,8 +131,9 @@ impl Poller {
         }
     }
 
-    /// Waits until something happens, until `at`, or for a short time, and adds what happened to `ready`. With
-    /// `gather` several things are waited for: io_uring counts them, epoll can only sleep for the whole time.
+    /// Waits until something happens, until `at`, or for a short time, and adds what happened to
+    /// `ready`. With `gather` several things are waited for: io_uring counts them, epoll can only
+    /// sleep for the whole time.
     pub(crate) fn wait(
         &mut self,
         at: Option<Timestamp>,

@@ -1,14 +1,15 @@
 //! Requests and answers as people may read and pass them on: secrets are taken out.
 //!
-//! In what stays in files, what is shown is listed, since what is secret cannot be known: values of headers that say how HTTP is
-//! spoken, names of query parameters and form fields, and bodies only when the user asks for them. On the terminal of whoever
-//! mends a flow everything is shown but what is secret by its name.
+//! In what stays in files, what is shown is listed, since what is secret cannot be known: values of
+//! headers that say how HTTP is spoken, names of query parameters and form fields, and bodies only
+//! when the user asks for them. On the terminal of whoever mends a flow everything is shown but
+//! what is secret by its name.
 
 /// Bytes of a request or an answer that are shown.
 const BYTES_MAX: usize = 2048;
 const REDACTED: &str = "[redacted]";
-/// Headers whose value is shown (RFC 9110, 9111, 6455; what servers add about themselves). A URL in one keeps the names of
-/// its query only.
+/// Headers whose value is shown (RFC 9110, 9111, 6455; what servers add about themselves). A URL in
+/// one keeps the names of its query only.
 const SHOWN_HEADERS: [&str; 43] = [
     "accept",
     "accept-charset",
@@ -168,7 +169,8 @@ fn redact_head(head: &[u8], shown: Shown) -> String {
     head
 }
 
-/// Takes values out of the queries of the URLs in a line, and names and passwords out of what stands before their hosts.
+/// Takes values out of the queries of the URLs in a line, and names and passwords out of what
+/// stands before their hosts.
 fn redact_urls(line: &str, shown: Shown) -> String {
     let words = line.split_inclusive([' ', ',', '\r', '\n']);
     words.map(|word| redact_url(word, shown)).collect()

@@ -21,11 +21,11 @@ use crate::worker::{Task, Worker};
 /// Messages of one thread that may wait for the receiver.
 const MESSAGES_WAITING_MAX: usize = 4;
 
-/// Runs a load. `sink` gets batches on the calling thread while it runs; setting `stop` ends it within
-/// about 100 ms, with everything measured so far.
+/// Runs a load. `sink` gets batches on the calling thread while it runs; setting `stop` ends it
+/// within about 100 ms, with everything measured so far.
 ///
-/// Failed requests are not errors: they are exchanges with their outcome. Errors are plans that cannot
-/// be run, names without an address, and a system that refuses threads, polls or timers.
+/// Failed requests are not errors: they are exchanges with their outcome. Errors are plans that
+/// cannot be run, names without an address, and a system that refuses threads, polls or timers.
 pub fn run(
     plan: &Plan,
     scenario: &Scenario,
@@ -93,8 +93,8 @@ fn result(plan: &Plan, scenario: &Scenario, planned: Window, total: Share) -> Lo
     }
 }
 
-/// Starts the workers, each with a book of its own, passes on what the books hand over, and adds up the
-/// workers' shares.
+/// Starts the workers, each with a book of its own, passes on what the books hand over, and adds up
+/// the workers' shares.
 pub(crate) fn run_threads<M: Send>(
     job: Job<'_>,
     book: impl Fn(&Times, SyncSender<M>) -> Book,
@@ -231,8 +231,8 @@ fn merge(shares: impl Iterator<Item = io::Result<Share>>) -> io::Result<Share> {
     Ok(total)
 }
 
-/// The points. None when a check failed anywhere in the run, warm-up included: a server that answers
-/// wrongly has no score, however fast it is. Errors only earn nothing.
+/// The points. None when a check failed anywhere in the run, warm-up included: a server that
+/// answers wrongly has no score, however fast it is. Errors only earn nothing.
 pub(crate) fn score(scenario: &Scenario, total: &Share) -> Option<Score> {
     let lines = total.tally.lines(scenario.score()?);
     let points = lines.iter().map(|line| line.points).sum();

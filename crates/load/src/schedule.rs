@@ -6,15 +6,16 @@ use std::fmt;
 
 use recording::Nanos;
 
-/// Requests a second over time, and how they come. A new kind of pace is a new value here, not a new loop.
+/// Requests a second over time, and how they come. A new kind of pace is a new value here, not a
+/// new loop.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Schedule {
     stages: Vec<Stage>,
     arrivals: Arrivals,
 }
 
-/// A stretch of a schedule: the rate goes evenly from one value to another. Behind the last stage the
-/// rate stays where it ended.
+/// A stretch of a schedule: the rate goes evenly from one value to another. Behind the last stage
+/// the rate stays where it ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stage {
     /// Requests a second at its beginning.
@@ -40,7 +41,8 @@ pub enum Arrivals {
 const RATE_MAX: f64 = 1e9;
 
 impl Schedule {
-    /// A schedule of these stages, one behind the other. The error is a sentence about what is wrong.
+    /// A schedule of these stages, one behind the other. The error is a sentence about what is
+    /// wrong.
     pub fn new(stages: Vec<Stage>, arrivals: Arrivals) -> Result<Schedule, String> {
         let sane = |rate: f64| (0.0..=RATE_MAX).contains(&rate);
         if let Some(stage) = (stages.iter()).find(|stage| !sane(stage.from) || !sane(stage.to)) {
@@ -70,7 +72,8 @@ impl Schedule {
         Schedule::new(vec![stage], Arrivals::Even)
     }
 
-    /// Reads `2000`, `100..2000/60s`, or several such stages with commas between. The error is a sentence.
+    /// Reads `2000`, `100..2000/60s`, or several such stages with commas between. The error is a
+    /// sentence.
     pub fn parse(text: &str, arrivals: Arrivals) -> Result<Schedule, String> {
         let stages = text.split(',').map(|stage| {
             parse_stage(stage.trim()).ok_or_else(|| {
@@ -110,9 +113,9 @@ impl Schedule {
 }
 
 impl Stage {
-    /// Seconds from its beginning until `count` of its requests are due: where the area under a line
-    /// from `from` with the slope `(to - from) / length` is `count`, in the form that subtracts nothing
-    /// of its own size.
+    /// Seconds from its beginning until `count` of its requests are due: where the area under a
+    /// line from `from` with the slope `(to - from) / length` is `count`, in the form that
+    /// subtracts nothing of its own size.
     fn time_of(&self, count: f64) -> f64 {
         if count <= 0.0 {
             return 0.0;
@@ -222,7 +225,8 @@ impl<'a> Pacer<'a> {
             Arrivals::Even => self.tick as f64,
             Arrivals::Bursts(size) => (self.tick / u64::from(size) * u64::from(size)) as f64,
             Arrivals::Poisson => {
-                // The first request has a distance from the start, as any other has from its forerunner.
+                // The first request has a distance from the start, as any other has from its
+                // forerunner.
                 for _ in 0..ticks + u64::from(first) {
                     self.distance += -(1.0 - self.random.f64()).ln();
                 }

@@ -1,8 +1,9 @@
 //! The highest rate at which goals hold: doubling, then halving the gap, then repeats at both ends.
 //!
-//! At first the server is warmed up until its latency has reached a plateau. A rate is tried by an open load. It passes when every goal held, nothing was left unsent, and the
-//! requests under way did not become more and more: near the limit a queue grows so slowly that no
-//! percentile of a short trial shows it, but its slope does.
+//! At first the server is warmed up until its latency has reached a plateau. A rate is tried by an
+//! open load. It passes when every goal held, nothing was left unsent, and the requests under way
+//! did not become more and more: near the limit a queue grows so slowly that no percentile of a
+//! short trial shows it, but its slope does.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -59,15 +60,15 @@ pub struct Found {
     pub rate: Option<f64>,
     /// The lowest rate that failed; none when the time was over before one did.
     pub failed: Option<f64>,
-    /// Whether both ends are as close as wanted and were tried twice. Otherwise the time was over, or it
-    /// was stopped.
+    /// Whether both ends are as close as wanted and were tried twice. Otherwise the time was over,
+    /// or it was stopped.
     pub sure: bool,
     /// All trials in order.
     pub trials: Vec<Trial>,
 }
 
-/// Searches within `plan.duration`. Each trial is a load of `plan` with another rate; `sink` gets it when
-/// it is over. Errors are those of [`crate::run`].
+/// Searches within `plan.duration`. Each trial is a load of `plan` with another rate; `sink` gets
+/// it when it is over. Errors are those of [`crate::run`].
 pub fn find_max(
     plan: &Plan,
     scenario: &Scenario,
@@ -108,8 +109,8 @@ pub fn find_max(
     })
 }
 
-/// Loads the server a little until its median latency has settled, so that what it does once only (starting
-/// workers, compiling, filling caches) is in no trial.
+/// Loads the server a little until its median latency has settled, so that what it does once only
+/// (starting workers, compiling, filling caches) is in no trial.
 fn warm_up(
     plan: &Plan,
     scenario: &Scenario,
@@ -201,8 +202,8 @@ fn fault(measured: &Measured, goals: &[Goal], under_way: &[f64], rate: f64) -> O
         .then(|| format!("requests under way grew by {growth:.1} per second"))
 }
 
-/// By how much requests under way surely grew a second: the slope of a straight line through the looks
-/// (least squares), less two of its standard errors.
+/// By how much requests under way surely grew a second: the slope of a straight line through the
+/// looks (least squares), less two of its standard errors.
 fn growth(under_way: &[f64]) -> Option<f64> {
     let count = under_way.len() as f64;
     if count < 4.0 {
@@ -242,7 +243,8 @@ impl Vote {
         self.passed == self.failed
     }
 
-    /// Two more of one kind than of the other would be needed to change it, or it was tried three times.
+    /// Two more of one kind than of the other would be needed to change it, or it was tried three
+    /// times.
     fn is_sure(&self) -> bool {
         self.passed.abs_diff(self.failed) >= 2 || self.passed + self.failed >= 3
     }

@@ -22,7 +22,8 @@ use crate::uring::{Lane, Uring};
 /// Longest wait for an address to prove that it answers.
 const ADDRESS_TRY: Duration = Duration::from_millis(500);
 
-/// Where connections are made to, when that is not what the URL's host says. The `Host` header stays.
+/// Where connections are made to, when that is not what the URL's host says. The `Host` header
+/// stays.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Via {
     /// Another host and port.
@@ -91,8 +92,8 @@ impl fmt::Display for Address {
     }
 }
 
-/// The first address of the host that accepts a connection; if none does, the first. `localhost` often
-/// has two, of which the server listens on one.
+/// The first address of the host that accepts a connection; if none does, the first. `localhost`
+/// often has two, of which the server listens on one.
 fn resolve(host: &str, port: u16) -> Result<SocketAddr, LoadError> {
     let fail = |source| LoadError::Resolve {
         authority: format!("{host}:{port}"),
@@ -254,8 +255,8 @@ impl Write for Direct<'_> {
 }
 
 impl Channel {
-    /// A socket that begins to connect, registered once and for all directions: edge-triggered, nothing
-    /// needs to be changed later.
+    /// A socket that begins to connect, registered once and for all directions: edge-triggered,
+    /// nothing needs to be changed later.
     pub(crate) fn epoll(
         address: &Address,
         registry: &Registry,

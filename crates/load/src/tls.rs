@@ -23,7 +23,8 @@ pub struct Trust {
     pub insecure: bool,
 }
 
-/// What all sessions of a load share: settings, among them the tickets for resuming, and the server's name.
+/// What all sessions of a load share: settings, among them the tickets for resuming, and the
+/// server's name.
 #[derive(Clone, Debug)]
 pub(crate) struct TlsClient {
     config: Arc<ClientConfig>,
@@ -32,7 +33,8 @@ pub(crate) struct TlsClient {
 
 impl TlsClient {
     /// For the server `host`, whose name goes into the handshake (SNI) unless it is an address.
-    /// With `http2` that is offered first, and HTTP/1.1 only to learn whether the server would rather have it.
+    /// With `http2` that is offered first, and HTTP/1.1 only to learn whether the server would
+    /// rather have it.
     pub(crate) fn new(host: &str, trust: &Trust, http2: bool) -> Result<TlsClient, LoadError> {
         let wrong = |what: String| LoadError::Plan(what);
         let name = ServerName::try_from(host.to_owned())

@@ -1,9 +1,9 @@
-//! Sockets over io_uring: sends are queued and handed to the kernel together with the wait for answers,
-//! and one standing receive a connection brings what comes, so that a turn of the loop is one system call
-//! however many connections it serves.
+//! Sockets over io_uring: sends are queued and handed to the kernel together with the wait for
+//! answers, and one standing receive a connection brings what comes, so that a turn of the loop is
+//! one system call however many connections it serves.
 //!
-//! To its callers a [`Lane`] looks like a socket that never blocks. How the memory that the kernel reads
-//! and writes stays valid:
+//! To its callers a [`Lane`] looks like a socket that never blocks. How the memory that the kernel
+//! reads and writes stays valid:
 //!
 //! 1. What is received lands in [`Buffers`], which live as long as the ring. A buffer is the kernel's until
 //!    a completion names it, ours until it is given back.
@@ -156,8 +156,8 @@ impl Uring {
         })
     }
 
-    /// Hands over what is queued and waits until something happened, or for so long. Where several things
-    /// are about to happen it may wait for them together, as `gather` allows.
+    /// Hands over what is queued and waits until something happened, or for so long. Where several
+    /// things are about to happen it may wait for them together, as `gather` allows.
     pub(crate) fn wait(
         &self,
         limit: Duration,
@@ -192,7 +192,8 @@ impl Inner {
             count = gather.count;
         }
         match self.ring.submitter().submit_with_args(count, &arguments) {
-            // The time was over, a signal came, or the kernel wants its completions to be taken first.
+            // The time was over, a signal came, or the kernel wants its completions to be taken
+            // first.
             Err(error) if is_one_of(&error, &[Errno::TIME, Errno::INTR, Errno::BUSY]) => Ok(()),
             other => other.map(drop),
         }
@@ -244,7 +245,8 @@ impl Inner {
                     (error, _) => slot.ended = Some(Err(-error)),
                 }
             }
-            // A connection that the other side broke tells so when receiving, behind what came before.
+            // A connection that the other side broke tells so when receiving, behind what came
+            // before.
             Kind::Send | Kind::QuietSend => {
                 slot.sending = false;
                 let error = -seen.result;
@@ -303,8 +305,9 @@ impl Inner {
             self.ring.submit()?;
         }
         #[expect(unsafe_code, reason = "a queued operation holds addresses")]
-        // SAFETY: the only addresses are those of the slot's memory, which stays where it is while the ring
-        // lives (point 2 above), and the descriptor stays open until the slot is released (point 3).
+        // SAFETY: the only addresses are those of the slot's memory, which stays where it is while
+        // the ring lives (point 2 above), and the descriptor stays open until the slot is released
+        // (point 3).
         let pushed = unsafe { self.ring.submission().push(&entry) };
         pushed.map_err(|_| io::ErrorKind::QuotaExceeded.into())
     }
@@ -380,12 +383,13 @@ impl Inner {
     fn retire(&mut self, index: u32, socket: Socket) {
         let slot = &mut self.slots[index as usize];
         if slot.pending > 0 {
-            // Ends what is under way. A socket that was never connected has nothing to end but its poll,
-            // which ends with its connecting.
+            // Ends what is under way. A socket that was never connected has nothing to end but its
+            // poll, which ends with its connecting.
             let _ = shutdown(&socket, Shutdown::Both);
         }
         slot.closed = Some(socket);
-        // What it queued since the last wait names its descriptor, which may be closed only behind that.
+        // What it queued since the last wait names its descriptor, which may be closed only behind
+        // that.
         self.retiring.push(index);
     }
 }
@@ -413,8 +417,8 @@ impl Lane {
         self.inner.borrow_mut().read(self.slot, into)
     }
 
-    /// Takes bytes for one send. With `alone` the server answers before anything else is sent, so that a
-    /// short send needs no word that it is done.
+    /// Takes bytes for one send. With `alone` the server answers before anything else is sent, so
+    /// that a short send needs no word that it is done.
     pub(crate) fn write(&self, bytes: &[u8], alone: bool) -> io::Result<usize> {
         let mut inner = self.inner.borrow_mut();
         let slot = &inner.slots[self.slot as usize];

@@ -1,10 +1,10 @@
 //! One thread of a load: an event loop over its share of the connections.
 //!
 //! The way of a request: it becomes due (its user's last answer came, or the pacer's tick); it is
-//! rendered and written within the same turn of the loop, together with all others that became due in it;
-//! its answer is read in pieces as they come; when complete, it is stamped, judged and recorded,
-//! and the user's next request becomes due. Nothing is allocated on this way unless a template or a
-//! check needs it.
+//! rendered and written within the same turn of the loop, together with all others that became due
+//! in it; its answer is read in pieces as they come; when complete, it is stamped, judged and
+//! recorded, and the user's next request becomes due. Nothing is allocated on this way unless a
+//! template or a check needs it.
 
 mod messages;
 mod requests;
@@ -92,8 +92,8 @@ pub(crate) struct Worker<'a> {
     idle: Vec<usize>,
     /// Think times and retries: when, and which connection. At most one for each.
     wakeups: BinaryHeap<Reverse<(Timestamp, usize)>>,
-    /// Users of a closed load whose next request became due in this turn, and when. They are sent together, so that the
-    /// server is not woken for each one.
+    /// Users of a closed load whose next request became due in this turn, and when. They are sent
+    /// together, so that the server is not woken for each one.
     due: Vec<(usize, Timestamp)>,
     /// Connections whose next message may have come already.
     aside: Vec<usize>,
@@ -276,7 +276,8 @@ impl<'a> Worker<'a> {
         }
         match self.pacer {
             None => self.due.push((index, now)),
-            // A tick that waits for a user is taken by the next turn of the loop, which comes at once.
+            // A tick that waits for a user is taken by the next turn of the loop, which comes at
+            // once.
             Some(_) => self.idle.push(index),
         }
     }
@@ -306,8 +307,8 @@ impl<'a> Worker<'a> {
         let connection = &mut self.connections[index];
         // A connection at rest has written all, but for what a WebSocket says by itself.
         if event.writable && connection.phase != Phase::Connecting && !connection.is_written() {
-            // An error shows when reading too. A server may refuse a body before it has all of it, and
-            // then its answer is there to be read.
+            // An error shows when reading too. A server may refuse a body before it has all of it,
+            // and then its answer is there to be read.
             let _ = connection.write();
         }
         if event.readable {
@@ -421,8 +422,9 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Whether answers are waited for together: in a closed load where they come so densely that each would
-    /// wake the thread out of a short sleep; over HTTP/2 they come together anyway. An answer is noticed later by a small part of its latency then.
+    /// Whether answers are waited for together: in a closed load where they come so densely that
+    /// each would wake the thread out of a short sleep; over HTTP/2 they come together anyway. An
+    /// answer is noticed later by a small part of its latency then.
     fn gather(&self) -> Option<Gather> {
         let mean = self.service_mean.0;
         let dense = mean < self.in_flight as u64 * DENSE.0;

@@ -129,7 +129,8 @@ impl Access {
         index
     }
 
-    /// Returns the routes, those with most time first; where the log has no times, those with most requests.
+    /// Returns the routes, those with most time first; where the log has no times, those with most
+    /// requests.
     pub fn rows(&self) -> Vec<Row> {
         let lines: Vec<&str> = self.groups.iter().map(|row| row.route.as_str()).collect();
         let names = match &self.grouping {

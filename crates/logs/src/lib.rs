@@ -1,7 +1,8 @@
 //! Access logs of web servers and slow logs of databases in, figures by route and by statement out.
 //!
-//! Logs are read line by line and never kept whole: what grows is four bytes for each request, and the list of routes, which
-//! [`routes`] keeps short. Lines that cannot be read are counted and the first is named, never skipped silently.
+//! Logs are read line by line and never kept whole: what grows is four bytes for each request, and
+//! the list of routes, which [`routes`] keeps short. Lines that cannot be read are counted and the
+//! first is named, never skipped silently.
 //!
 //! Start reading at [`read`].
 
@@ -92,7 +93,8 @@ impl Unread {
 /// Reads a log, packed by gzip or not.
 ///
 /// # Errors
-/// What the source says; a packed file that is damaged; a log of no known kind, when `format` is not given.
+/// What the source says; a packed file that is damaged; a log of no known kind, when `format` is
+/// not given.
 pub fn read(source: impl Read, format: Option<&Format>, grouping: &Grouping) -> io::Result<Digest> {
     let mut source = BufReader::with_capacity(BUFFER_BYTES, source);
     if source.fill_buf()?.starts_with(&GZIP) {

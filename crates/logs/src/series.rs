@@ -56,8 +56,9 @@ impl Times {
         Some((squares / self.micros.len() as f64).sqrt())
     }
 
-    /// The value of rank ⌊(n + 1) p / 100⌋ in seconds, as alp takes it, so that both say the same. `None` of nothing.
-    /// The series must be sorted, as in what [`crate::access::Access::rows`] returns.
+    /// The value of rank ⌊(n + 1) p / 100⌋ in seconds, as alp takes it, so that both say the same.
+    /// `None` of nothing. The series must be sorted, as in what [`crate::access::Access::rows`]
+    /// returns.
     pub fn percentile(&self, percent: u32) -> Option<f64> {
         debug_assert!(self.micros.is_sorted());
         let last = self.micros.len().checked_sub(1)?;

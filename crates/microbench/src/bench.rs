@@ -1,4 +1,5 @@
-//! A bench: first looks, blocks, and the end; over a [`Subject`], which is the machine or a simulation of one.
+//! A bench: first looks, blocks, and the end; over a [`Subject`], which is the machine or a
+//! simulation of one.
 
 use std::time::Duration;
 
@@ -399,7 +400,8 @@ impl Row {
         Some((*found, a > b))
     }
 
-    /// The figure that is shown of a cell, in the metric's unit, and where it lies; `None` where it has none.
+    /// The figure that is shown of a cell, in the metric's unit, and where it lies; `None` where it
+    /// has none.
     pub fn value(&self, index: usize, how: How) -> Option<(f64, Option<Interval>)> {
         let measured = &self.cells[index];
         let logs: Vec<f64> = measured

@@ -1,7 +1,9 @@
-//! Which commit made it slower? Halving over a line of commits, each step a bench of the commit in the middle beside both ends.
+//! Which commit made it slower? Halving over a line of commits, each step a bench of the commit in
+//! the middle beside both ends.
 //!
-//! The ends stand in every step's blocks, so that a step never compares with what the machine did earlier. A commit belongs to the
-//! end that it is nearer to; that is claimed once its interval beside that end lies within half of the difference of the ends.
+//! The ends stand in every step's blocks, so that a step never compares with what the machine did
+//! earlier. A commit belongs to the end that it is nearer to; that is claimed once its interval
+//! beside that end lies within half of the difference of the ends.
 
 use stats::comparison::Verdict;
 

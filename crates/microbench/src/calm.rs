@@ -1,7 +1,8 @@
 //! Calm moments: a process that ran while the cores were slow is measured again.
 //!
-//! What slows a core (a neighbour on its other thread, the clock rate) hits contenders by chance. Which process is run again is
-//! decided by the cores' own pace alone, never by its figure, so that the choice favours nobody.
+//! What slows a core (a neighbour on its other thread, the clock rate) hits contenders by chance.
+//! Which process is run again is decided by the cores' own pace alone, never by its figure, so that
+//! the choice favours nobody.
 
 use stats::baseline::{Baseline, Disturbance};
 
@@ -10,7 +11,8 @@ use crate::sample::Sample;
 
 /// Runs of the same process, at most.
 const RUNS_MAX: usize = 3;
-/// Share of the processes that may be run again: on a host that is never calm, time is better spent on more blocks.
+/// Share of the processes that may be run again: on a host that is never calm, time is better spent
+/// on more blocks.
 const AGAIN_SHARE: f64 = 0.25;
 
 /// What pace is usual on this host.

@@ -45,8 +45,8 @@ pub struct Child {
     pub batches: Vec<Batch>,
     /// The loop alone, as often.
     pub empty: Vec<Batch>,
-    /// Wall time, CPU time and time in the queue for a core while the counted batches ran, nanoseconds; and how often the main
-    /// thread gave its core up by itself.
+    /// Wall time, CPU time and time in the queue for a core while the counted batches ran,
+    /// nanoseconds; and how often the main thread gave its core up by itself.
     pub waited: Option<[u64; 4]>,
     /// Objects that the counted batches and the loops beside them allocated.
     pub allocated: u64,
@@ -56,7 +56,8 @@ pub struct Child {
     pub live: u64,
     /// The compiler before the first batch, and at the end.
     pub jit: [Jit; 2],
-    /// Instructions of the loop with the script, and of the loop alone; negative where they cannot be had.
+    /// Instructions of the loop with the script, and of the loop alone; negative where they cannot
+    /// be had.
     pub instructions: Option<[i64; 2]>,
     /// Instructions of the script that fetch what a compiler cannot know.
     pub inputs: Option<i64>,

@@ -1,4 +1,5 @@
-//! Commands as contenders: any program, run as it is or by a shell, with what belongs before and behind.
+//! Commands as contenders: any program, run as it is or by a shell, with what belongs before and
+//! behind.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -46,7 +47,8 @@ impl Commands {
         }
     }
 
-    /// Runs a command's `setup`, then the command as often as it is to be warmed up; at least once, to know what it takes.
+    /// Runs a command's `setup`, then the command as often as it is to be warmed up; at least once,
+    /// to know what it takes.
     pub fn first(
         &mut self,
         contender: &Contender,
@@ -156,7 +158,8 @@ impl Commands {
         Ok(process::run(&mut command, None, limit, stop)?)
     }
 
-    /// Runs the shell with nothing to do, beside the command, and takes the median of all such runs off.
+    /// Runs the shell with nothing to do, beside the command, and takes the median of all such runs
+    /// off.
     fn take_off(
         &mut self,
         sample: &mut Sample,

@@ -1,4 +1,5 @@
-//! What a Ruby script with benchmark_driver's interface declares, as the stand-in for the gem writes it.
+//! What a Ruby script with benchmark_driver's interface declares, as the stand-in for the gem
+//! writes it.
 
 use serde::Deserialize;
 

@@ -1,7 +1,8 @@
 //! Many kept benches of one contender: where its level changed.
 //!
-//! Machines are looked at apart, and benches on cores of an unusual pace are left out, as [`crate::past`] claims nothing of them.
-//! What is left is divided by [`stats::segments`]; a change must exceed the [`DRIFT`] of hosts.
+//! Machines are looked at apart, and benches on cores of an unusual pace are left out, as
+//! [`crate::past`] claims nothing of them. What is left is divided by [`stats::segments`]; a change
+//! must exceed the [`DRIFT`] of hosts.
 
 use stats::segments::{self, SIDE_MIN};
 use stats::{mean, median};
@@ -32,8 +33,9 @@ pub struct Level {
     pub ratio: Option<f64>,
 }
 
-/// Levels of a history, machine by machine in the order in which they first occur, the oldest level first. A bench without
-/// figures or on cores of another pace than its machine's median is in none, nor is one before the newest [`BENCHES_MAX`].
+/// Levels of a history, machine by machine in the order in which they first occur, the oldest level
+/// first. A bench without figures or on cores of another pace than its machine's median is in none,
+/// nor is one before the newest [`BENCHES_MAX`].
 pub fn levels(points: &[Point<'_>]) -> Vec<Level> {
     let mut machines: Vec<&str> = Vec::new();
     for point in points {

@@ -1,10 +1,13 @@
-//! Measures the same code or command by several contenders, in interleaved fresh processes, and says which is faster and how sure that is.
+//! Measures the same code or command by several contenders, in interleaved fresh processes, and
+//! says which is faster and how sure that is.
 //!
-//! `hakaru bench` is this crate with flags around it. What flows: a file of jobs ([`yaml`]) and the contenders ([`executable`],
-//! [`rubies`]) go into the generated program ([`script`]), which a process runs ([`process`]) and whose figures come back
-//! ([`child`]). The contest of `stats` says what may be claimed of them; [`doubt`] says what speaks against it.
+//! `hakaru bench` is this crate with flags around it. What flows: a file of jobs ([`yaml`]) and the
+//! contenders ([`executable`], [`rubies`]) go into the generated program ([`script`]), which a
+//! process runs ([`process`]) and whose figures come back ([`child`]). The contest of `stats` says
+//! what may be claimed of them; [`doubt`] says what speaks against it.
 //!
-//! Invariant: only [`process`], [`rubies`], [`ruby`] and [`command`] touch anything outside; the rest is pure and is tested with simulated clocks.
+//! Invariant: only [`process`], [`rubies`], [`ruby`] and [`command`] touch anything outside; the
+//! rest is pure and is tested with simulated clocks.
 //!
 //! Start reading at [`bench::run`].
 

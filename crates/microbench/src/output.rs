@@ -1,4 +1,5 @@
-//! benchmark_driver's output forms: `simple`, `compare`, `markdown`, `record`, `all`, and `gruff` as an SVG of our own.
+//! benchmark_driver's output forms: `simple`, `compare`, `markdown`, `record`, `all`, and `gruff`
+//! as an SVG of our own.
 //!
 //! All are pure functions of [`Table`]s, which a bench or a record file becomes.
 

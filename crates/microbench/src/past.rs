@@ -1,13 +1,15 @@
-//! A bench beside an earlier one, from their JSON: what may be said although they were not interleaved.
+//! A bench beside an earlier one, from their JSON: what may be said although they were not
+//! interleaved.
 //!
-//! Nothing cancels what the machine did between both. So a difference must exceed [`DRIFT`] to be claimed, and where the cores' own
-//! pace differs by as much, nothing is.
+//! Nothing cancels what the machine did between both. So a difference must exceed [`DRIFT`] to be
+//! claimed, and where the cores' own pace differs by as much, nothing is.
 
 use serde_json::Value;
 use stats::comparison::{BLOCKS_MIN, Verdict};
 use stats::{Interval, difference_interval, mean, median};
 
-/// Hosts that others use drift by as much from one minute to the next; as in `hakaru compare`, found by weighing.
+/// Hosts that others use drift by as much from one minute to the next; as in `hakaru compare`,
+/// found by weighing.
 pub const DRIFT: f64 = 0.03;
 /// Resamples behind an interval.
 const RESAMPLES: usize = 2_000;
@@ -40,7 +42,8 @@ pub struct Against {
     pub interval: Option<Interval>,
     /// `Higher` is better.
     pub verdict: Verdict,
-    /// How many times as long the same work takes on the cores now, where that differs too much for any claim.
+    /// How many times as long the same work takes on the cores now, where that differs too much for
+    /// any claim.
     pub pace: Option<f64>,
 }
 

@@ -1,4 +1,5 @@
-//! How a job is measured: how many turns make a batch, how many batches a process, how many blocks the time allows.
+//! How a job is measured: how many turns make a batch, how many batches a process, how many blocks
+//! the time allows.
 
 use std::time::Duration;
 
@@ -7,8 +8,8 @@ use stats::comparison::BLOCKS_MIN;
 use crate::model::{Runner, Script};
 use crate::sample::Trial;
 
-/// A batch of the fastest contender takes at least this long: beside it, reading two clocks (1 µs) and being interrupted
-/// once (some 5 µs) are small.
+/// A batch of the fastest contender takes at least this long: beside it, reading two clocks (1 µs)
+/// and being interrupted once (some 5 µs) are small.
 const BATCH: f64 = 0.004;
 /// Blocks that a budget is cut into, if processes start fast enough.
 const BLOCKS: f64 = 40.0;
@@ -20,7 +21,8 @@ const COUNTED: [f64; 2] = [0.03, 1.0];
 const PARTS: u64 = 16;
 /// Seconds in which a Ruby without a compiler has filled its inline caches.
 const CACHES: f64 = 0.02;
-/// A part that takes less than this, in seconds, is not told well from reading the clock: then all turns are one batch.
+/// A part that takes less than this, in seconds, is not told well from reading the clock: then all
+/// turns are one batch.
 const PART: f64 = 1e-3;
 /// No process is warmed up for longer: a compiler that has not settled by then is said not to have.
 const WARMUP_MAX: f64 = 5.0;
@@ -28,7 +30,8 @@ const WARMUP_MAX: f64 = 5.0;
 /// How each process of a job runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shape {
-    /// Turns of a batch; the same for all contenders of a job, since a script may slow down as it goes on.
+    /// Turns of a batch; the same for all contenders of a job, since a script may slow down as it
+    /// goes on.
     pub turns: u64,
     /// Batches that do not count yet.
     pub warm: u64,

@@ -1,7 +1,8 @@
 //! One process: started, waited for with a deadline, ended with all it started, and what it took.
 //!
-//! It runs in a process group of its own, so that Ctrl-C in the terminal reaches only Hakaru, which then ends the group. The
-//! kernel sums up what the process and the children that it waited for used (`wait4`).
+//! It runs in a process group of its own, so that Ctrl-C in the terminal reaches only Hakaru, which
+//! then ends the group. The kernel sums up what the process and the children that it waited for
+//! used (`wait4`).
 
 #![expect(
     unsafe_code,
@@ -185,7 +186,8 @@ fn reap(child: &Child) -> io::Result<(ExitStatus, libc::rusage)> {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
     let pid = child.id() as libc::pid_t;
     loop {
-        // SAFETY: both pointers are to variables that live here; the process is our child and nobody else waits for it.
+        // SAFETY: both pointers are to variables that live here; the process is our child and
+        // nobody else waits for it.
         let reaped = unsafe { libc::wait4(pid, &raw mut status, 0, usage.as_mut_ptr()) };
         if reaped == pid {
             // SAFETY: all zeroes are a value of this type, and wait4 has filled it in.

@@ -1,6 +1,7 @@
 //! benchmark_driver's record files: figures that were measured before, to be shown in another form.
 //!
-//! They are YAML with tags of Ruby structs, maps as keys, and anchors. Only names and numbers are read; no tag makes an object.
+//! They are YAML with tags of Ruby structs, maps as keys, and anchors. Only names and numbers are
+//! read; no tag makes an object.
 
 use std::fmt::Write;
 

@@ -1,4 +1,5 @@
-//! Finds the Rubies that are on this machine: by path, in PATH, and where version managers keep them.
+//! Finds the Rubies that are on this machine: by path, in PATH, and where version managers keep
+//! them.
 
 use std::path::{Path, PathBuf};
 
@@ -58,8 +59,8 @@ impl Manager {
 
 /// Returns the path of the program of a contender. `variable` reads the environment.
 ///
-/// A path is taken from the current folder on; a name is looked for in PATH, then as a version of Ruby, then, as
-/// benchmark_driver does, as a file of the current folder.
+/// A path is taken from the current folder on; a name is looked for in PATH, then as a version of
+/// Ruby, then, as benchmark_driver does, as a file of the current folder.
 pub fn find(typed: &Typed, variable: &dyn Fn(&str) -> Option<String>) -> Result<PathBuf, String> {
     let program = &typed.program;
     if program.contains('/') {

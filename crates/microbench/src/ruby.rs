@@ -28,7 +28,8 @@ const VALUE_MAX: Duration = Duration::from_secs(1);
 pub trait Watch {
     /// Says how far the work is.
     fn show(&mut self, progress: Progress);
-    /// How long a fixed piece of work took on the cores since it was asked last; `None` where that is not watched.
+    /// How long a fixed piece of work took on the cores since it was asked last; `None` where that
+    /// is not watched.
     fn pace(&mut self) -> Option<f64>;
 }
 

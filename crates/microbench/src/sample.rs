@@ -19,11 +19,13 @@ pub enum Clock {
 
 /// Below this share of the loop's own cost a script's cost cannot be told from nothing.
 const TOO_SMALL: f64 = 0.1;
-/// A script that uses no CPU time and takes no longer than this by the wall clock, in seconds, does not wait either.
+/// A script that uses no CPU time and takes no longer than this by the wall clock, in seconds, does
+/// not wait either.
 const WAIT_MIN: f64 = 1e-6;
 /// Code that waits for less than this share of its time is taken to compute.
 const WAITS: f64 = 0.02;
-/// Who gives the core up no more often than this in a whole process has not waited: time that is missing was the hypervisor's.
+/// Who gives the core up no more often than this in a whole process has not waited: time that is
+/// missing was the hypervisor's.
 const GAVE_UP: u64 = 2;
 /// Code that uses more cores than this has threads that compute at once.
 const PARALLEL: f64 = 1.05;
@@ -60,7 +62,8 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// Sums up the counted batches of a process. `None` when the script's own cost cannot be told from the loop's.
+    /// Sums up the counted batches of a process. `None` when the script's own cost cannot be told
+    /// from the loop's.
     pub fn of(child: &Child) -> Option<Sample> {
         let per_turn = |batches: &[Batch], of: fn(&Batch) -> u64| {
             let turns: u64 = batches.iter().map(|batch| batch.turns).sum();
@@ -77,7 +80,8 @@ impl Sample {
         let all_ns: u64 = child.batches.iter().map(|batch| batch.wall_ns).sum();
         let gc_ns: u64 = child.batches.iter().map(|batch| batch.gc_ns).sum();
         Some(Sample {
-            // The wall clock also counts what others did; where that fell into the loop alone, it is not the script's.
+            // The wall clock also counts what others did; where that fell into the loop alone, it
+            // is not the script's.
             wall: wall.0.max(cpu.0),
             // A script that only waits uses next to no CPU time.
             cpu: cpu.0.max(1e-12),
@@ -91,7 +95,8 @@ impl Sample {
         })
     }
 
-    /// Adds what the kernel counted of the whole process; its times stand in where the process measured none itself.
+    /// Adds what the kernel counted of the whole process; its times stand in where the process
+    /// measured none itself.
     pub fn with_used(self, used: &Used) -> Sample {
         let [user, system] = [used.user, used.system].map(|time| time.as_secs_f64());
         let is_own = self.wall > 0.0;
@@ -213,7 +218,8 @@ impl Trial {
         }
     }
 
-    /// Whether this Ruby compiles while it runs. One that does not needs no warm-up but for its caches: what its curve shows is the host.
+    /// Whether this Ruby compiles while it runs. One that does not needs no warm-up but for its
+    /// caches: what its curve shows is the host.
     pub fn compiles(&self) -> bool {
         !self.ruby.starts_with("ruby ") || !matches!(self.jit[1].name.as_str(), "" | "none")
     }

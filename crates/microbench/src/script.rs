@@ -1,8 +1,10 @@
-//! The Ruby program that a contender runs for a script: preludes, the script in a loop, and the loop alone.
+//! The Ruby program that a contender runs for a script: preludes, the script in a loop, and the
+//! loop alone.
 //!
-//! The loop stands in a `proc`, so that the script sees the prelude's variables and constants can be assigned, and so that JIT
-//! compilers, which count entries, get to see it. `next` goes on with the next turn, as in a `while` at the top of a file;
-//! `break` ends the loop and is refused by the harness.
+//! The loop stands in a `proc`, so that the script sees the prelude's variables and constants can
+//! be assigned, and so that JIT compilers, which count entries, get to see it. `next` goes on with
+//! the next turn, as in a `while` at the top of a file; `break` ends the loop and is refused by the
+//! harness.
 
 use crate::model::{Contender, Runner, Script};
 

@@ -1,6 +1,7 @@
 //! A command line as words, as a shell without expansions splits it.
 
-/// Splits at blanks outside of quotes; a backslash keeps the next character. An open quote ends with the text.
+/// Splits at blanks outside of quotes; a backslash keeps the next character. An open quote ends
+/// with the text.
 pub fn split(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

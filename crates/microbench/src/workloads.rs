@@ -38,7 +38,8 @@ pub const CONSOLE: &str = include_str!("workloads/console.rb");
 const TEXTS: &str = include_str!("workloads/texts.rb");
 const SERVING: &str = include_str!("workloads/serving.rb");
 
-/// Answers are those of Ruby 3.3; all arithmetic is on integers, or on floats by operations that IEEE 754 rounds exactly.
+/// Answers are those of Ruby 3.3; all arithmetic is on integers, or on floats by operations that
+/// IEEE 754 rounds exactly.
 const ALL: [Workload; 18] = [
     workload(
         "congruence",

@@ -1,7 +1,8 @@
 //! benchmark_driver's YAML files as a [`Suite`].
 //!
-//! Keys, forms and defaults are those of benchmark_driver 0.17. An unknown key, or a value of the wrong form, is an error that shows
-//! its line. Unlike there, a script may be a number, and `yes` or `on` as a name stays a name (YAML 1.2).
+//! Keys, forms and defaults are those of benchmark_driver 0.17. An unknown key, or a value of the
+//! wrong form, is an error that shows its line. Unlike there, a script may be a number, and `yes`
+//! or `on` as a name stays a name (YAML 1.2).
 
 mod place;
 mod typed;

@@ -1,5 +1,5 @@
-//! Whole benches on simulated machines whose truth is known: how often equals are called different, and how often a planted
-//! difference is found.
+//! Whole benches on simulated machines whose truth is known: how often equals are called different,
+//! and how often a planted difference is found.
 
 use std::time::Duration;
 
@@ -21,7 +21,8 @@ struct Machine {
     hanging: Option<usize>,
 }
 
-/// Spread of a process' speed by where it lies in memory, and of what disturbs a process; as seen on a shared machine.
+/// Spread of a process' speed by where it lies in memory, and of what disturbs a process; as seen
+/// on a shared machine.
 const LAYOUT: f64 = 0.008;
 const NOISE: f64 = 0.015;
 /// Spread of the host's speed from one process to the next, and how much of it stays.
@@ -128,7 +129,8 @@ fn claims(bench: &Bench) -> bool {
     pairs.any(|pair| matches!(pair.verdict, Verdict::Lower | Verdict::Higher))
 }
 
-/// At most 5 % of benches of equals may claim any difference; 400 of them, of which 20 are 5 %, and 29 would be beyond chance.
+/// At most 5 % of benches of equals may claim any difference; 400 of them, of which 20 are 5 %, and
+/// 29 would be beyond chance.
 fn check_honest(jobs: usize, contenders: usize, budget: u64) {
     let claimed = (0..400).filter(|seed| {
         claims(&run(

@@ -1,5 +1,5 @@
-//! Reads the facts: `/proc`, `/sys`, the Ruby of the app, its folder, its databases. Nothing is written but the file whose
-//! writing is measured, which has no name.
+//! Reads the facts: `/proc`, `/sys`, the Ruby of the app, its folder, its databases. Nothing is
+//! written but the file whose writing is measured, which has no name.
 
 pub mod app;
 pub mod database;

@@ -1,4 +1,5 @@
-//! Measures the machine, in a few seconds: what a flag costs here, and how much other load there is.
+//! Measures the machine, in a few seconds: what a flag costs here, and how much other load there
+//! is.
 
 mod interpreter;
 mod io;
@@ -64,7 +65,8 @@ pub fn measure(wanted: &Wanted, snapshot: &mut Snapshot) {
     snapshot.measures = measures;
 }
 
-/// Measures what mitigations cost, where the process runs with any: of interest to a run, which has no seconds to spare.
+/// Measures what mitigations cost, where the process runs with any: of interest to a run, which has
+/// no seconds to spare.
 pub fn mitigations(wanted: &Wanted, snapshot: &mut Snapshot) {
     let process = &snapshot.process;
     let is = |text: &Option<String>, end: &str| text.as_ref().is_some_and(|it| it.ends_with(end));
@@ -99,7 +101,8 @@ fn cpu(measures: &mut Measures, unseen: &mut Vec<Unseen>) {
     }
 }
 
-/// A virtual machine may hide the bits that mitigations act through, so that "no difference" says nothing of the host.
+/// A virtual machine may hide the bits that mitigations act through, so that "no difference" says
+/// nothing of the host.
 fn hidden(is_virtual: bool, measures: &Measures, unseen: &mut Vec<Unseen>) {
     let acts = |factor: Option<doctor::snapshot::Factor>| factor.is_some_and(|it| it.low > 1.02);
     if is_virtual && !acts(measures.mitigated) && !acts(measures.ruby_mitigated) {
@@ -161,8 +164,9 @@ fn push(unseen: &mut Vec<Unseen>, what: &str, why: String) {
     });
 }
 
-/// The mean without the longest. What many of them cost together is their mean, and the times of a disk have a long tail that a median
-/// does not show: one with a quota of writes is fast for some and stands still for the next. A single hiccup says little.
+/// The mean without the longest. What many of them cost together is their mean, and the times of a
+/// disk have a long tail that a median does not show: one with a quota of writes is fast for some
+/// and stands still for the next. A single hiccup says little.
 fn usual(times: &[f64]) -> f64 {
     let longest = times.iter().copied().fold(0.0, f64::max);
     let rest = times.len().saturating_sub(1).max(1);

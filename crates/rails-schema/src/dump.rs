@@ -1,7 +1,8 @@
 //! A schema as `schema.rb`, which ActiveRecord loads and [`crate::convert`] reads.
 //!
-//! Everything that ActiveRecord has a word for is written in its words; other types are written as `t.column` with the type in SQL,
-//! other defaults as lambdas that return SQL. What no file of this kind can hold is listed.
+//! Everything that ActiveRecord has a word for is written in its words; other types are written as
+//! `t.column` with the type in SQL, other defaults as lambdas that return SQL. What no file of this
+//! kind can hold is listed.
 
 mod column;
 mod literal;

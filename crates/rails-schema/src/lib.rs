@@ -1,9 +1,10 @@
 //! Rails' `db/schema.rb` and Ridgepole's `Schemafile` as SQL, and a schema as `schema.rb`.
 //!
-//! Nothing is run: a file is read as literal Ruby (`ruby`), and what needs a Ruby is an error with its place. What a call means
-//! in SQL depends on the server and on the version of ActiveRecord that the file names (`sql`); names that a file leaves out are those that
-//! ActiveRecord would give (`names`). The SQL stands on the very lines of its Ruby, so that messages about it name
-//! the right line. The other way round `dump` writes an outline of a schema as `schema.rb`.
+//! Nothing is run: a file is read as literal Ruby (`ruby`), and what needs a Ruby is an error with
+//! its place. What a call means in SQL depends on the server and on the version of ActiveRecord
+//! that the file names (`sql`); names that a file leaves out are those that ActiveRecord would give
+//! (`names`). The SQL stands on the very lines of its Ruby, so that messages about it name the
+//! right line. The other way round `dump` writes an outline of a schema as `schema.rb`.
 //!
 //! Pure: reads no file; a `require` is resolved by the caller.
 

@@ -1,7 +1,7 @@
 //! The names that ActiveRecord gives to what a schema file does not name.
 //!
-//! Singular and plural follow the rules that ActiveSupport documents as frozen. An application's own inflections are Ruby and
-//! cannot be known here; their authors name the columns.
+//! Singular and plural follow the rules that ActiveSupport documents as frozen. An application's
+//! own inflections are Ruby and cannot be known here; their authors name the columns.
 
 use std::fmt::Write as _;
 
@@ -37,7 +37,8 @@ const IRREGULAR: [(&str, &str); 6] = [
     ("zombie", "zombies"),
 ];
 
-/// Ends of plurals, with how many letters of them go and what comes in their place; the first that fits counts.
+/// Ends of plurals, with how many letters of them go and what comes in their place; the first that
+/// fits counts.
 const SINGULARS: [(&str, usize, &str); 52] = [
     ("databases", 1, ""),
     ("quizzes", 3, ""),
@@ -198,7 +199,8 @@ pub(crate) fn index(table: &str, columns: &[String], is_cut: bool) -> String {
     format!("{}_{}", &short[..end], hash(&name))
 }
 
-/// The name of a constraint: `prefix` is what it begins with, `of` and `kind` what its hash is made of.
+/// The name of a constraint: `prefix` is what it begins with, `of` and `kind` what its hash is made
+/// of.
 pub(crate) fn constraint(prefix: &str, table: &str, of: &str, kind: &str) -> String {
     format!("{prefix}_rails_{}", hash(&format!("{table}_{of}_{kind}")))
 }
@@ -249,7 +251,8 @@ mod tests {
 
     #[test]
     fn names_are_those_that_activerecord_gives() {
-        // Taken from ActiveRecord 7.2: `connection.send(:foreign_key_name, "posts", column: "author_id")` and the like.
+        // Taken from ActiveRecord 7.2: `connection.send(:foreign_key_name, "posts", column:
+        // "author_id")` and the like.
         assert_eq!(reference_column("blog.people", "id"), "person_id");
         let columns = ["a".repeat(40), "b".repeat(40)];
         let cut = index("things", &columns, true);

@@ -28,7 +28,8 @@ pub struct Said {
     pub views: bool,
     /// `create_function` and `create_trigger` of Fx, or SQL that is executed.
     pub programs: bool,
-    /// Whether the dumper sorted the columns, so that their order means nothing (ActiveRecord 8.1 and later).
+    /// Whether the dumper sorted the columns, so that their order means nothing (ActiveRecord 8.1
+    /// and later).
     pub is_unordered: bool,
     /// Schemas that names begin with (PostgreSQL); the default one is always spoken of.
     pub schemas: Vec<String>,
@@ -40,7 +41,8 @@ pub(crate) type Release = (u32, u32);
 /// What files before ActiveRecord 7 mean, which name no version.
 const UNVERSIONED: Release = (6, 1);
 
-/// What a file that is not inside of `ActiveRecord::Schema` means: Ridgepole runs it on the ActiveRecord that is there.
+/// What a file that is not inside of `ActiveRecord::Schema` means: Ridgepole runs it on the
+/// ActiveRecord that is there.
 const RIDGEPOLE: Release = (8, 0);
 
 /// The first whose dumper sorts columns by name.

@@ -9,8 +9,9 @@ pub struct DatabaseFacts {
     pub start: Timestamp,
     /// When they were read last; equal to `start` when that failed.
     pub end: Timestamp,
-    /// Settings as the server spells them, such as `innodb_buffer_pool_size`, as they were at the end.
-    /// Facts of the same nature that it calculates stand beside them, with names in brackets: `(data bytes)`.
+    /// Settings as the server spells them, such as `innodb_buffer_pool_size`, as they were at the
+    /// end. Facts of the same nature that it calculates stand beside them, with names in brackets:
+    /// `(data bytes)`.
     pub settings: Vec<Setting>,
     /// Cumulative counters at both instants.
     pub counters: Vec<Counter>,
@@ -45,7 +46,8 @@ pub struct Counter {
 /// What one statement cost the server, whoever sent it. A number that this server does not count is 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StatementFacts {
-    /// The statement with its literals taken out by `sql-digest`, so that it is the app's digest too.
+    /// The statement with its literals taken out by `sql-digest`, so that it is the app's digest
+    /// too.
     pub digest: TextId,
     /// Executions.
     pub count: u64,
@@ -90,7 +92,8 @@ impl DatabaseFacts {
         self.setting(name)?.parse().ok()
     }
 
-    /// By how much a counter grew; `None` when it is unknown, was reset in between, or was read once only.
+    /// By how much a counter grew; `None` when it is unknown, was reset in between, or was read
+    /// once only.
     pub fn growth(&self, name: &str) -> Option<u64> {
         let counter = self.counters.iter().find(|counter| counter.name == name)?;
         counter

@@ -45,7 +45,8 @@ pub enum Outcome {
     TimedOut = 5,
     /// The answer was not HTTP, or broke a limit.
     BadAnswer = 6,
-    /// Not answered when the run ended; `answered` holds the end of the run, so its latency is "at least".
+    /// Not answered when the run ended; `answered` holds the end of the run, so its latency is "at
+    /// least".
     Unanswered = 7,
 }
 

@@ -1,12 +1,14 @@
 //! Recordings as bytes: chunks written while a run goes on, and a summary written at its end.
 //!
-//! Every piece stands alone: magic `HKRC`, version (u16, little endian), kind (one byte), then a zlib
-//! stream, whose checksum tells damage from data. Inside, long lists are columns of variable-length
-//! integers, so that equal neighbours become small numbers and compress well; summary facts, which
-//! are few, are rows. Readers of a later version upgrade the older ones; `fixtures/` keeps one of each.
+//! Every piece stands alone: magic `HKRC`, version (u16, little endian), kind (one byte), then a
+//! zlib stream, whose checksum tells damage from data. Inside, long lists are columns of
+//! variable-length integers, so that equal neighbours become small numbers and compress well;
+//! summary facts, which are few, are rows. Readers of a later version upgrade the older ones;
+//! `fixtures/` keeps one of each.
 //!
-//! Version 2 added the summary's answers and database; version 3 the chunk's runtime samples and acts, and
-//! much to the samples of host and processes; version 4 the server's threads and queue to the runtime samples.
+//! Version 2 added the summary's answers and database; version 3 the chunk's runtime samples and
+//! acts, and much to the samples of host and processes; version 4 the server's threads and queue to
+//! the runtime samples.
 
 mod columns;
 mod records;
@@ -28,10 +30,11 @@ pub const VERSION: u16 = 8;
 const VERSION_MIN: u16 = 1;
 
 const HEADER_BYTES: usize = 7;
-/// Deflate cannot do better than 1 : 1032 (zlib's technical notes), so a piece that claims more is not
-/// one of ours.
+/// Deflate cannot do better than 1 : 1032 (zlib's technical notes), so a piece that claims more is
+/// not one of ours.
 const INFLATE_RATIO_MAX: usize = 1032;
-/// A second of the heaviest load seen is some 10 MB; this only bounds what hostile bytes can ask for.
+/// A second of the heaviest load seen is some 10 MB; this only bounds what hostile bytes can ask
+/// for.
 const INFLATED_BYTES_MAX: usize = 1 << 30;
 
 /// Facts that came in since the last chunk.

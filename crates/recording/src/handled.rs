@@ -31,10 +31,11 @@ pub struct Handled {
     pub sql: Vec<SqlUse>,
     /// SQL statements executed, those not in `sql` included.
     pub statements: u32,
-    /// Alternating stretches with and without the GVL, on the first requests of a thread and then on a
-    /// uniform sample; empty otherwise.
+    /// Alternating stretches with and without the GVL, on the first requests of a thread and then
+    /// on a uniform sample; empty otherwise.
     pub bursts: Vec<Burst>,
-    /// Waits outside of calls by source line, named work, and what was done with connections. At most 16.
+    /// Waits outside of calls by source line, named work, and what was done with connections. At
+    /// most 16.
     pub acts: Vec<Act>,
 }
 
@@ -79,7 +80,8 @@ pub struct CpuSample {
 pub struct SqlUse {
     /// The statement with its literals taken out; for outgoing HTTP `HTTP GET host`.
     pub digest: TextId,
-    /// Source lines of the app that issued it, innermost first: `db.rb:12 in query < app.rb:120 in get_channel`.
+    /// Source lines of the app that issued it, innermost first: `db.rb:12 in query < app.rb:120 in
+    /// get_channel`.
     pub site: TextId,
     /// How often in this request.
     pub count: u32,
@@ -91,14 +93,14 @@ pub struct SqlUse {
     pub gvl_wait: Nanos,
 }
 
-/// Something else that a request did or waited for, told apart by kind, name and source line. It changes
-/// nothing in [`Parts`]: there its time has the names it has anyway.
+/// Something else that a request did or waited for, told apart by kind, name and source line. It
+/// changes nothing in [`Parts`]: there its time has the names it has anyway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Act {
     /// What kind.
     pub kind: ActKind,
-    /// Its name, such as `JSON.generate` or `Mysql2::Client`; for waits what was waited for, such as `Mutex`,
-    /// where that is known.
+    /// Its name, such as `JSON.generate` or `Mysql2::Client`; for waits what was waited for, such
+    /// as `Mutex`, where that is known.
     pub what: TextId,
     /// Source lines of the app, innermost first, as in [`SqlUse::site`].
     pub site: TextId,
@@ -141,7 +143,8 @@ impl ActKind {
     ];
 }
 
-/// Most stretches of one request; in a full list the last of each kind stands for all later ones too.
+/// Most stretches of one request; in a full list the last of each kind stands for all later ones
+/// too.
 pub const BURSTS_MAX: usize = 96;
 
 /// A stretch of a request.

@@ -2,7 +2,8 @@
 
 use crate::{Nanos, Setting, Timestamp};
 
-/// The host and the processes of the run at one instant. Counters are cumulative since boot or start.
+/// The host and the processes of the run at one instant. Counters are cumulative since boot or
+/// start.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HostSample {
     /// When.
@@ -11,7 +12,8 @@ pub struct HostSample {
     pub cpu_busy: Nanos,
     /// CPU time of all cores stolen by the hypervisor.
     pub cpu_steal: Nanos,
-    /// Time in which some task waited for a core (`/proc/pressure/cpu`, `some`), where the kernel tells.
+    /// Time in which some task waited for a core (`/proc/pressure/cpu`, `some`), where the kernel
+    /// tells.
     pub cpu_pressure: Option<Nanos>,
     /// Time in which some task waited for I/O.
     pub io_pressure: Option<Nanos>,
@@ -68,7 +70,8 @@ pub struct ProcessSample {
     pub cpu: Nanos,
     /// Resident memory, bytes.
     pub rss: u64,
-    /// The same with each shared page divided by the number of processes that have it. Of the app only.
+    /// The same with each shared page divided by the number of processes that have it. Of the app
+    /// only.
     pub pss: Option<u64>,
     /// Its number among the workers of a cluster, from 0; `None` for other processes.
     pub worker: Option<u32>,
@@ -102,7 +105,8 @@ pub enum ProcessRole {
 pub struct AgentProcess {
     /// The process.
     pub pid: u32,
-    /// `ruby_description`, such as `ruby 3.3.8 (2025-04-09 revision b200bad6cd) [x86_64-linux-gnu]`.
+    /// `ruby_description`, such as `ruby 3.3.8 (2025-04-09 revision b200bad6cd)
+    /// [x86_64-linux-gnu]`.
     pub ruby: String,
     /// Name and version of the app server, such as `puma 6.6.0`; empty until known.
     pub server: String,
@@ -116,8 +120,8 @@ pub struct AgentProcess {
     pub cost: Nanos,
     /// What it could not do, one sentence each.
     pub troubles: Vec<String>,
-    /// What it said of the process: name and value, such as `RACK_ENV` and `development`. The names are
-    /// listed in `docs/agent.md`.
+    /// What it said of the process: name and value, such as `RACK_ENV` and `development`. The names
+    /// are listed in `docs/agent.md`.
     pub settings: Vec<Setting>,
 }
 
@@ -140,10 +144,12 @@ pub struct RuntimeSample {
     pub gc_count: u64,
     /// Of these, major.
     pub gc_major: u64,
-    /// Time spent collecting, as `GC.stat(:time)` has it: CPU time of the process, also of its other threads.
+    /// Time spent collecting, as `GC.stat(:time)` has it: CPU time of the process, also of its
+    /// other threads.
     pub gc_time: Nanos,
-    /// What the last collection was for, as `GC.latest_gc_info` has it: `newobj`, `malloc`, `method`, …, and
-    /// for a major one also why, such as `newobj, major by nofree`. Empty before the first.
+    /// What the last collection was for, as `GC.latest_gc_info` has it: `newobj`, `malloc`,
+    /// `method`, …, and for a major one also why, such as `newobj, major by nofree`. Empty before
+    /// the first.
     pub gc_cause: String,
     /// Objects alive in the heap.
     pub heap_live: u64,

@@ -1,11 +1,12 @@
 //! The facts of one run as types with units, and their file format.
 //!
-//! A [`Recording`] holds what was seen, never what it means: `breakdown` and `findings` interpret it,
-//! `store` keeps it, `report` shows it. Every instant is on the host's `CLOCK_MONOTONIC`, so that what
-//! the load generator stamped and what the agent stamped inside the app can be subtracted.
+//! A [`Recording`] holds what was seen, never what it means: `breakdown` and `findings` interpret
+//! it, `store` keeps it, `report` shows it. Every instant is on the host's `CLOCK_MONOTONIC`, so
+//! that what the load generator stamped and what the agent stamped inside the app can be
+//! subtracted.
 //!
-//! Start reading at [`Recording`], then [`Exchange`] (the client's view of a request) and [`Handled`]
-//! (the app's view of the same request, joined by [`RequestId`]).
+//! Start reading at [`Recording`], then [`Exchange`] (the client's view of a request) and
+//! [`Handled`] (the app's view of the same request, joined by [`RequestId`]).
 
 mod answers;
 mod database;
@@ -34,13 +35,14 @@ pub use time::{Nanos, Timestamp, Window};
 pub use weight::Weight;
 
 /// The number that joins a client's [`Exchange`] with the app's [`Handled`]; carried by the request
-/// header `Hakaru-Request` as 16 hexadecimal digits. Zero means "no header": a foreign client, or a request of a dense
-/// load that only a random part of the requests carries one in.
+/// header `Hakaru-Request` as 16 hexadecimal digits. Zero means "no header": a foreign client, or a
+/// request of a dense load that only a random part of the requests carries one in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RequestId(pub u64);
 
 impl RequestId {
-    /// Set where the client sends other requests without a number, which the app is not to note down.
+    /// Set where the client sends other requests without a number, which the app is not to note
+    /// down.
     pub const THINNED: RequestId = RequestId(1 << 63);
 
     /// Whether it is zero.
@@ -79,7 +81,8 @@ pub struct Recording {
     pub explained: Vec<ExplainedStatement>,
     /// What the database server said of itself; `None` without one, and when it could not be asked.
     pub database: Option<DatabaseFacts>,
-    /// The snapshot of machine, process, Ruby, app and database that `hakaru doctor` looks at, as JSON; empty where none was taken.
+    /// The snapshot of machine, process, Ruby, app and database that `hakaru doctor` looks at, as
+    /// JSON; empty where none was taken.
     pub machine: String,
     /// What the heads of the answers said, by request line and status.
     pub answers: Vec<AnswerFacts>,

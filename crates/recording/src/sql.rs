@@ -22,7 +22,8 @@ pub struct PlanStep {
     pub rows: u64,
     /// Rows of the table, estimated or counted; 0 when unknown.
     pub table_rows: u64,
-    /// Whether a sort of its own follows (`Using filesort`, `USE TEMP B-TREE FOR ORDER BY`, `Sort`).
+    /// Whether a sort of its own follows (`Using filesort`, `USE TEMP B-TREE FOR ORDER BY`,
+    /// `Sort`).
     pub sorts: bool,
     /// Indexes the table has, the primary key included, each with its columns in order.
     pub indexes: Vec<IndexColumns>,

@@ -18,7 +18,8 @@ impl Weight {
         }
     }
 
-    /// How many answered requests each one stands for that carried a number: 1, or more in a dense load. 1 where none did.
+    /// How many answered requests each one stands for that carried a number: 1, or more in a dense
+    /// load. 1 where none did.
     pub fn each(self) -> f64 {
         match self.numbered {
             0 => 1.0,

@@ -1,11 +1,12 @@
 //! How far another host's clock is from ours, and how sure that is. Pure.
 //!
-//! A round trip says that the far clock was read somewhere between its sending and its return: the middle is the guess, half the
-//! round trip the bound. The nearer in time a round trip is, the less the clocks can have drifted since; of several the one
-//! with the least bound is taken, which is the shortest unless it is old.
+//! A round trip says that the far clock was read somewhere between its sending and its return: the
+//! middle is the guess, half the round trip the bound. The nearer in time a round trip is, the less
+//! the clocks can have drifted since; of several the one with the least bound is taken, which is
+//! the shortest unless it is old.
 
-/// How fast two clocks may drift apart, parts per million. Crystals keep within 100; a daemon that sets a clock right slews it by
-/// up to 500 (adjtimex(2)).
+/// How fast two clocks may drift apart, parts per million. Crystals keep within 100; a daemon that
+/// sets a clock right slews it by up to 500 (adjtimex(2)).
 const DRIFT_PPM: u64 = 500;
 
 /// A clock that was asked once.
@@ -26,8 +27,8 @@ pub struct Offset {
     pub nanos: i64,
     /// The true offset is at most this far from `nanos`.
     pub bound_ns: u64,
-    /// Whether all round trips can be true of one clock; where not, it was set in between, and the bound holds near the nearest
-    /// of them only.
+    /// Whether all round trips can be true of one clock; where not, it was set in between, and the
+    /// bound holds near the nearest of them only.
     pub is_steady: bool,
 }
 

@@ -39,8 +39,9 @@ pub struct Speaker {
 }
 
 impl Far {
-    /// Greets, and begins to listen. From now on the process ends when its input does, at the latest two seconds later, or when
-    /// nothing is heard for [`SILENCE_MAX`]. Nothing else may use standard input and output.
+    /// Greets, and begins to listen. From now on the process ends when its input does, at the
+    /// latest two seconds later, or when nothing is heard for [`SILENCE_MAX`]. Nothing else may use
+    /// standard input and output.
     ///
     /// # Errors
     /// Standard input or output cannot be used.

@@ -11,7 +11,8 @@ use sha2::{Digest, Sha256};
 pub struct Host {
     /// How pages and messages call it.
     pub name: String,
-    /// Where it is, as `ssh` takes it: a name of `~/.ssh/config`, `user@host`, or `ssh://user@host:port`.
+    /// Where it is, as `ssh` takes it: a name of `~/.ssh/config`, `user@host`, or
+    /// `ssh://user@host:port`.
     pub ssh: String,
     /// A config file in place of `~/.ssh/config`, such as the one that `vagrant ssh-config` prints.
     pub config: Option<PathBuf>,

@@ -1,18 +1,21 @@
-//! Starts this very program on other hosts over OpenSSH, talks with it in frames, and knows how far its clock is off.
+//! Starts this very program on other hosts over OpenSSH, talks with it in frames, and knows how far
+//! its clock is off.
 //!
-//! [`Session::open`] runs the system's `ssh` once, so `~/.ssh/config` holds and one login a host is all. Over that one channel
-//! go, in this order:
+//! [`Session::open`] runs the system's `ssh` once, so `~/.ssh/config` holds and one login a host is
+//! all. Over that one channel go, in this order:
 //!
 //! 1. a shell's line that names the host's system and architecture (`script.rs`),
 //! 2. the program's own file, which the shell writes into a file that has lost its name before its first byte is written, and
 //!    whose hash it compares,
 //! 3. the program's greeting with the version of the frames, then frames in both directions (`frame.rs`).
 //!
-//! There is no control socket beside it, so no file is left on either side however a process ends. The far side ends when its
-//! input does, and when nothing was heard for [`SILENCE_MAX`]; the near side sends a sign of life more often than that.
-//! Frames go through pipes and queues of fixed length: a reader that is slow stops the writer, and nothing piles up.
+//! There is no control socket beside it, so no file is left on either side however a process ends.
+//! The far side ends when its input does, and when nothing was heard for [`SILENCE_MAX`]; the near
+//! side sends a sign of life more often than that. Frames go through pipes and queues of fixed
+//! length: a reader that is slow stops the writer, and nothing piles up.
 //!
-//! Invariant: knows nothing of what is said in the frames. No secret and no path of the near side is on a command line.
+//! Invariant: knows nothing of what is said in the frames. No secret and no path of the near side
+//! is on a command line.
 //!
 //! Start reading at [`Session`], then [`Far`], which is its other end.
 

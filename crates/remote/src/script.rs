@@ -1,7 +1,7 @@
 //! The shell's part on the far host: it names the host, takes the program, and becomes it.
 //!
-//! The file loses its name before its first byte is written and is run through its descriptor. So nothing has to be tidied up,
-//! whenever and however this shell or the program ends.
+//! The file loses its name before its first byte is written and is run through its descriptor. So
+//! nothing has to be tidied up, whenever and however this shell or the program ends.
 
 /// What the far side says before frames begin.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,8 +40,9 @@ pub(crate) fn greeting() -> String {
     format!("{GREETING} {}", crate::VERSION)
 }
 
-/// Returns a command for whatever shell the user has: `sh` with a script that holds neither a single quote, an exclamation mark
-/// nor an end of line, which are all that other shells read in another way. The words must be plain ([`is_plain`]).
+/// Returns a command for whatever shell the user has: `sh` with a script that holds neither a
+/// single quote, an exclamation mark nor an end of line, which are all that other shells read in
+/// another way. The words must be plain ([`is_plain`]).
 pub(crate) fn command(words: &[&str], sudo: bool) -> String {
     let words = words.join(" ");
     // `sudo` closes descriptors, so the shell stays and keeps the file open.

@@ -20,7 +20,8 @@ use threads::Clocks;
 
 /// How long `ssh` may take to end when its input has.
 const END_WAIT: Duration = Duration::from_secs(2);
-/// Threads that open sessions at once: more logins at a time than these some servers refuse (`MaxStartups` is 10).
+/// Threads that open sessions at once: more logins at a time than these some servers refuse
+/// (`MaxStartups` is 10).
 const OPENING_MAX: usize = 8;
 
 /// This program on another host, started, greeted, and ready for frames. Ends with this value.
@@ -69,7 +70,8 @@ enum Event {
 }
 
 impl Session {
-    /// Connects, copies the program, and starts it with these words as its arguments. `patience` is how long nothing may happen.
+    /// Connects, copies the program, and starts it with these words as its arguments. `patience` is
+    /// how long nothing may happen.
     ///
     /// # Errors
     /// Everything in [`Why`].
@@ -269,7 +271,8 @@ impl Drop for Session {
     }
 }
 
-/// Opens a session on each host, several at once; those that cannot be used do not hinder the others.
+/// Opens a session on each host, several at once; those that cannot be used do not hinder the
+/// others.
 pub fn open_all(
     hosts: &[(Host, Program)],
     words: &[&str],
@@ -299,8 +302,9 @@ pub fn open_all(
     sessions
 }
 
-/// The `ssh` of a session: asks nobody, opens nothing beside the one channel, and notices a host that is gone in 15 s. A control
-/// connection that the user has open already is used; none is made, since it would outlive us.
+/// The `ssh` of a session: asks nobody, opens nothing beside the one channel, and notices a host
+/// that is gone in 15 s. A control connection that the user has open already is used; none is made,
+/// since it would outlive us.
 fn ssh(host: &Host, command: &str, patience: Duration) -> Command {
     const OPTIONS: [&str; 11] = [
         "BatchMode=yes",

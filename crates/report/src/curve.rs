@@ -2,7 +2,8 @@
 
 use recording::Nanos;
 
-/// Shares that are shown, out of 10,000 so that they are exact; the last one is the greatest of all.
+/// Shares that are shown, out of 10,000 so that they are exact; the last one is the greatest of
+/// all.
 const SHARES: [u16; 17] = [
     1000, 2500, 5000, 6600, 7500, 8000, 9000, 9500, 9800, 9900, 9950, 9980, 9990, 9995, 9998, 9999,
     10_000,
@@ -15,12 +16,13 @@ pub struct Point {
     pub share: f64,
     /// Due → answered, milliseconds.
     pub latency_ms: f64,
-    /// Sent → answered, milliseconds; `None` where fewer requests were answered than the share needs.
+    /// Sent → answered, milliseconds; `None` where fewer requests were answered than the share
+    /// needs.
     pub service_ms: Option<f64>,
 }
 
-/// The curve of values sorted ascending. A point is left out when not one sample lies beyond it, by the
-/// rule of [`crate::facts::Percentiles`].
+/// The curve of values sorted ascending. A point is left out when not one sample lies beyond it, by
+/// the rule of [`crate::facts::Percentiles`].
 pub fn of(latency: &[Nanos], service: &[Nanos]) -> Vec<Point> {
     let point = |share: u16| {
         Some(Point {

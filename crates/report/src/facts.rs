@@ -6,8 +6,8 @@ use recording::{HostSample, Nanos, ProcessRole, Recording, Window};
 
 use crate::View;
 
-/// Percentiles by nearest rank, in milliseconds. One that the samples cannot carry is `None`: at least
-/// one sample must lie beyond it, so p50 needs 2 of them, p90 10, p95 20, p99 100.
+/// Percentiles by nearest rank, in milliseconds. One that the samples cannot carry is `None`: at
+/// least one sample must lie beyond it, so p50 needs 2 of them, p90 10, p95 20, p99 100.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Percentiles {
     /// Median.
@@ -78,8 +78,8 @@ impl Percentiles {
     }
 }
 
-/// What there is to fix, numbered from 1 in the order in which it is shown. What is about trust in the
-/// numbers is shown apart and has no number.
+/// What there is to fix, numbered from 1 in the order in which it is shown. What is about trust in
+/// the numbers is shown apart and has no number.
 pub fn fixes<'a>(view: &View<'a>) -> impl Iterator<Item = (u32, &'a Finding)> {
     (1..).zip(
         view.findings
@@ -111,23 +111,24 @@ pub fn agent_cost(recording: &Recording) -> Option<AgentCost> {
     })
 }
 
-/// For how long a request of a route holds a thread of the server, in milliseconds: from the start of its handler to its
-/// end, on average. `None` where the app was not seen.
+/// For how long a request of a route holds a thread of the server, in milliseconds: from the start
+/// of its handler to its end, on average. `None` where the app was not seen.
 pub fn thread_ms(route: &RouteBalance) -> Option<f64> {
     let balance = &route.balance;
     let held = route.seen_mean_ms - balance.queue - balance.respond;
     (route.answered > route.unseen).then(|| held.max(0.0))
 }
 
-/// A route's share of all the time for which routes held threads; `None` where the app was not seen.
+/// A route's share of all the time for which routes held threads; `None` where the app was not
+/// seen.
 pub fn thread_share(route: &RouteBalance, routes: &[RouteBalance]) -> Option<f64> {
     let held = |route: &RouteBalance| Some(thread_ms(route)? * route.answered as f64);
     let all: f64 = routes.iter().filter_map(held).sum();
     held(route).map(|own| if all > 0.0 { own / all } else { 0.0 })
 }
 
-/// Routes in the order in which they hold the server's threads, those that were not seen inside the app last. The queue
-/// says nothing of a route: under a closed load it is as long for all of them.
+/// Routes in the order in which they hold the server's threads, those that were not seen inside the
+/// app last. The queue says nothing of a route: under a closed load it is as long for all of them.
 pub fn by_thread_time<'a>(view: &View<'a>) -> Vec<&'a RouteBalance> {
     let routes = &view.breakdown.routes;
     let mut ordered: Vec<&RouteBalance> = routes.iter().collect();

@@ -12,10 +12,11 @@ use figures::numbers;
 /// Columns of the table.
 const NAME_COLUMNS: usize = 18;
 const FIGURE_COLUMNS: usize = 14;
-/// A replay farther from its own run is not to be trusted much. The project's aim is 10 % in the median.
+/// A replay farther from its own run is not to be trusted much. The project's aim is 10 % in the
+/// median.
 const REPLAY_ERROR_MAX: f64 = 0.1;
-/// How close nine of ten predictions came to what was then measured, as shares of it (benchmarks/whatif, 240 figures of
-/// four apps on 2026-11-23).
+/// How close nine of ten predictions came to what was then measured, as shares of it
+/// (benchmarks/whatif, 240 figures of four apps on 2026-11-23).
 const CLOSE: [(&str, f64); 3] = [("requests/s", 0.16), ("p50", 0.20), ("p95", 0.40)];
 /// Less of an open load's rate than this means that it could not be served.
 const SERVED_MIN: f64 = 0.98;

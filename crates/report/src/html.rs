@@ -1,8 +1,8 @@
 //! The page of a run as one HTML file that needs no network.
 //!
-//! The file is a template, built from `web/` by `cargo xtask web`, with a document as JSON in it, which
-//! the template's script draws. Its policy (Content-Security-Policy) lets only that script run and
-//! nothing be fetched. Where scripts do not run, the terminal page is shown instead.
+//! The file is a template, built from `web/` by `cargo xtask web`, with a document as JSON in it,
+//! which the template's script draws. Its policy (Content-Security-Policy) lets only that script
+//! run and nothing be fetched. Where scripts do not run, the terminal page is shown instead.
 
 use serde_json::{Map, Value};
 use words::Language;
@@ -26,8 +26,8 @@ pub fn run(view: &View<'_>, profile: Option<Value>, language: Language) -> Strin
     page(&document.to_string(), &terminal::run(view, style), language)
 }
 
-/// The page's own sentences in a language, by their English: those of its catalogue, those that its script shares with other
-/// pages, and counts, whose nouns it adds. None for English.
+/// The page's own sentences in a language, by their English: those of its catalogue, those that its
+/// script shares with other pages, and counts, whose nouns it adds. None for English.
 fn dictionary(language: Language) -> Value {
     let sentences = words::japanese::sentences().into_iter();
     let is_wanted = language == Language::Japanese;
@@ -44,7 +44,8 @@ fn dictionary(language: Language) -> Value {
 }
 
 /// A page around one of the documents of `docs/json.md`, with the text that stands in for it where
-/// scripts do not run. Its own sentences are in the language; those of the document and the text are what they are.
+/// scripts do not run. Its own sentences are in the language; those of the document and the text
+/// are what they are.
 pub fn page(json: &str, text: &str, language: Language) -> String {
     let (_, keys) = json.split_once('{').expect("a document is an object");
     let json = format!("{{\"words\":{},{keys}", dictionary(language));
@@ -59,8 +60,8 @@ pub fn page(json: &str, text: &str, language: Language) -> String {
     [&head, &escape_text(text), middle, &escape_json(&json), tail].concat()
 }
 
-/// JSON that cannot end its script element, nor begin a comment in it: `<` occurs in texts only, where
-/// its escape means the same.
+/// JSON that cannot end its script element, nor begin a comment in it: `<` occurs in texts only,
+/// where its escape means the same.
 fn escape_json(json: &str) -> String {
     json.replace('<', "\\u003c")
 }

@@ -65,7 +65,8 @@ struct Row {
     line: Line,
     /// What differs from the run that it is compared with, else from the one before it.
     changes: Vec<Text>,
-    /// Of the score, or of the rate where a run has none, against the last run of the same load; `None` without one.
+    /// Of the score, or of the rate where a run has none, against the last run of the same load;
+    /// `None` without one.
     change: Option<f64>,
     /// Number of that run.
     against: Option<i64>,

@@ -1,9 +1,9 @@
 //! Versioned JSON, the terminal page and the HTML page of one run.
 //!
-//! All are pure functions of a [`View`]. They show what `breakdown` and `findings` say and interpret
-//! nothing themselves, but for [`facts`], the few sums that both need (throughput, the generator's
-//! share of a core, what the host did). Figures that too few samples carry are left out rather than
-//! shown wrong: see [`facts::Percentiles`].
+//! All are pure functions of a [`View`]. They show what `breakdown` and `findings` say and
+//! interpret nothing themselves, but for [`facts`], the few sums that both need (throughput, the
+//! generator's share of a core, what the host did). Figures that too few samples carry are left out
+//! rather than shown wrong: see [`facts::Percentiles`].
 //!
 //! Start reading at [`terminal::run`], [`json::run`] or [`html::run`].
 

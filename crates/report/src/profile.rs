@@ -1,5 +1,5 @@
-//! A profile as JSON, as a page of text and as HTML; the difference of two likewise; what a run's page
-//! holds of its profile.
+//! A profile as JSON, as a page of text and as HTML; the difference of two likewise; what a run's
+//! page holds of its profile.
 
 mod document;
 mod flame;

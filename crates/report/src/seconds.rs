@@ -29,8 +29,8 @@ struct Tally {
     latency: Vec<Nanos>,
 }
 
-/// The whole seconds of the window, in order. A rest shorter than a second is left out, since its counts
-/// would look like a drop. Requests count that were due in the window, as everywhere.
+/// The whole seconds of the window, in order. A rest shorter than a second is left out, since its
+/// counts would look like a drop. Requests count that were due in the window, as everywhere.
 pub fn of(recording: &Recording) -> Vec<Second> {
     let window = recording.window;
     let count = (window.length().as_secs_f64() as usize).min(SECONDS_MAX);

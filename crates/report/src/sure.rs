@@ -150,7 +150,8 @@ fn agent(view: &View<'_>) -> Text {
         0 => text!("nothing dropped"),
         dropped => text!("{records} dropped", records = counted!(dropped, "record")),
     };
-    // A cluster's master, or a Ruby that the app has executed, never says whether it tells of the GVL.
+    // A cluster's master, or a Ruby that the app has executed, never says whether it tells of the
+    // GVL.
     let mut serving = view
         .recording
         .agents

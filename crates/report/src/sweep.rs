@@ -12,8 +12,8 @@ use crate::text::{COLUMNS, Column, fold, left, table, width};
 use crate::{View, html};
 use figures::numbers;
 
-/// Throughput must grow by so much from the best so far, or connections only wait longer. Above the scatter of two
-/// short runs on a quiet host.
+/// Throughput must grow by so much from the best so far, or connections only wait longer. Above the
+/// scatter of two short runs on a quiet host.
 const GROWTH_MIN: f64 = 0.05;
 /// So many steps without growth end a sweep: one alone may be chance.
 const FLAT_STEPS: usize = 2;
@@ -36,7 +36,8 @@ pub struct Step {
     /// Cores used by app, database, and generator; `None` for one that was not
     /// seen on this host.
     pub cores: [Option<f64>; 3],
-    /// Most memory of the app's processes together, bytes; shared pages count once where the kernel tells.
+    /// Most memory of the app's processes together, bytes; shared pages count once where the kernel
+    /// tells.
     pub memory_bytes: Option<u64>,
 }
 

@@ -1,9 +1,9 @@
-//! The terminal page of one run: verdict, numbers, doubts, balance, findings by title, what next; the full page also has
-//! SQL, all of the findings, and how sure the numbers are.
+//! The terminal page of one run: verdict, numbers, doubts, balance, findings by title, what next;
+//! the full page also has SQL, all of the findings, and how sure the numbers are.
 //!
-//! Never wider than [`Style::columns`], and complete without colour: every term of the balance has a letter, which
-//! also draws its bar. Each part shows its greatest entries only, so that a page is read rather than
-//! searched; the JSON holds all.
+//! Never wider than [`Style::columns`], and complete without colour: every term of the balance has
+//! a letter, which also draws its bar. Each part shows its greatest entries only, so that a page is
+//! read rather than searched; the JSON holds all.
 
 mod balance;
 mod doubts;
@@ -33,9 +33,11 @@ pub struct Style {
     pub ascii: bool,
     /// In which the page is written.
     pub language: Language,
-    /// Everything, instead of what is read first: the verdict, the numbers, where the time goes, findings by title.
+    /// Everything, instead of what is read first: the verdict, the numbers, where the time goes,
+    /// findings by title.
     pub full: bool,
-    /// Lines of the screen; a longer page repeats its verdict at its end. `None`: there is no screen.
+    /// Lines of the screen; a longer page repeats its verdict at its end. `None`: there is no
+    /// screen.
     pub rows: Option<usize>,
 }
 

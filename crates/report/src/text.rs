@@ -1,4 +1,5 @@
-//! Fitting text into the columns of a terminal: what others wrote (routes, SQL, answers), and whole pages.
+//! Fitting text into the columns of a terminal: what others wrote (routes, SQL, answers), and whole
+//! pages.
 
 mod table;
 
@@ -48,8 +49,8 @@ pub fn right(text: &str, columns: usize) -> String {
     padded
 }
 
-/// Lines of at most `columns`, broken between words where possible; at most `lines_max`, the last one
-/// marked when there was more.
+/// Lines of at most `columns`, broken between words where possible; at most `lines_max`, the last
+/// one marked when there was more.
 pub fn wrap(text: &str, columns: usize, lines_max: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut line = String::new();
@@ -79,8 +80,9 @@ pub fn wrap(text: &str, columns: usize, lines_max: usize) -> Vec<String> {
     lines
 }
 
-/// A page whose lines are at most `columns` wide: longer ones are broken between words where possible, and go on
-/// under their own text, a little deeper. Blanks inside a line stay, so that what fits keeps its columns.
+/// A page whose lines are at most `columns` wide: longer ones are broken between words where
+/// possible, and go on under their own text, a little deeper. Blanks inside a line stay, so that
+/// what fits keeps its columns.
 pub fn fold(page: &str, columns: usize) -> String {
     let mut folded = String::with_capacity(page.len());
     for line in page.lines() {
@@ -176,8 +178,8 @@ fn atoms(word: &str) -> Vec<&str> {
     atoms
 }
 
-/// Whether a line may end between two characters that no blank parts: beside a wide one, unless a closing sign would begin a line
-/// or an opening one end it.
+/// Whether a line may end between two characters that no blank parts: beside a wide one, unless a
+/// closing sign would begin a line or an opening one end it.
 fn may_break(before: char, after: char) -> bool {
     const CLOSING: &str =
         "、。，．）」』】〉》・：；？！ー々ァィゥェォッャュョぁぃぅぇぉっゃゅょ)]}%.,:;…";

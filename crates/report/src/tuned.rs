@@ -32,7 +32,8 @@ pub struct Tuned<'a> {
     pub extras: &'a [Extra],
     /// Blocks that were measured again because the host was disturbed.
     pub redone: usize,
-    /// Starts of the app for the blocks; fewer than blocks where threads were changed in a running one.
+    /// Starts of the app for the blocks; fewer than blocks where threads were changed in a running
+    /// one.
     pub boots: usize,
     /// How it ended.
     pub ended: RaceEnd,

@@ -1,5 +1,6 @@
 //! Version 1 of the JSON of a run, key by key. What is unknown is `null`; no key is ever left out.
-//! Times are in the unit that ends the name. Keys may be added; none changes its meaning within a version.
+//! Times are in the unit that ends the name. Keys may be added; none changes its meaning within a
+//! version.
 
 mod finding;
 
@@ -288,7 +289,8 @@ pub struct Route {
     pub rps: Option<f64>,
     /// Its share of all time from sent to answered.
     pub time_share: f64,
-    /// For how long a request holds a thread of the server, on average; `null` when the app saw none.
+    /// For how long a request holds a thread of the server, on average; `null` when the app saw
+    /// none.
     pub thread_ms: Option<f64>,
     /// Its share of all the time for which routes held threads.
     pub thread_share: Option<f64>,

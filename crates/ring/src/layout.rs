@@ -19,12 +19,12 @@ pub(crate) const HEADER_BYTES: usize = 4096;
 /// Length and kind stand before each record, and every record starts at a multiple of eight.
 pub(crate) const FRAME_BYTES: usize = 8;
 
-/// The first bytes of the file. Fields are grouped by who may write them, each group on cache lines of
-/// its own, so that producer and consumer do not fight over one.
+/// The first bytes of the file. Fields are grouped by who may write them, each group on cache lines
+/// of its own, so that producer and consumer do not fight over one.
 #[repr(C)]
 pub(crate) struct Header {
-    /// Written once by the producer, `magic` last and with `Release`: who reads the right magic with
-    /// `Acquire` sees the rest of this group.
+    /// Written once by the producer, `magic` last and with `Release`: who reads the right magic
+    /// with `Acquire` sees the rest of this group.
     pub magic: AtomicU64,
     pub version: AtomicU32,
     pub pid: AtomicU32,
@@ -32,8 +32,8 @@ pub(crate) struct Header {
     _unused: u32,
     pub capacity: AtomicU64,
     _pad0: [u64; 4],
-    /// Written by the producer only. `head` counts bytes ever written; its `Release` store publishes the
-    /// bytes before it to the consumer's `Acquire` load.
+    /// Written by the producer only. `head` counts bytes ever written; its `Release` store
+    /// publishes the bytes before it to the consumer's `Acquire` load.
     pub head: AtomicU64,
     pub dropped: AtomicU64,
     pub requests: AtomicU64,

@@ -1,9 +1,9 @@
 //! The shared-memory format that the agent writes and capture reads, versioned.
 //!
-//! One ring has one producer (a native thread inside the app) and one consumer (capture). It is a file
-//! that both sides map: a header of one page, then `capacity` bytes used in a circle. A record is copied
-//! in whole before `head` moves, so a producer that is killed leaves nothing half-written behind; a full
-//! ring drops the record and counts it, so a slow consumer never delays the app.
+//! One ring has one producer (a native thread inside the app) and one consumer (capture). It is a
+//! file that both sides map: a header of one page, then `capacity` bytes used in a circle. A record
+//! is copied in whole before `head` moves, so a producer that is killed leaves nothing half-written
+//! behind; a full ring drops the record and counts it, so a slow consumer never delays the app.
 //!
 //! Start at [`Writer`] and [`Reader`]; what the records say is in [`Record`].
 #![expect(unsafe_code, reason = "maps shared memory")]

@@ -29,9 +29,11 @@ pub enum ProfileRecord {
     Totals(ProfileTotals),
     /// Calls of a counted method: lines with caller, calls and repeats, with tabs between.
     Counted(String),
-    /// What the runtime is at: a name with its unit, a tab, a number. A later one replaces an earlier one.
+    /// What the runtime is at: a name with its unit, a tab, a number. A later one replaces an
+    /// earlier one.
     Fact(String),
-    /// A request that no load generator sent: a message of a WebSocket, or what an app itself calls a request.
+    /// A request that no load generator sent: a message of a WebSocket, or what an app itself calls
+    /// a request.
     Request(ToldRequest),
 }
 

@@ -94,8 +94,8 @@ impl Reader {
         Ok(())
     }
 
-    /// Hands every complete record to `each` as kind and payload, and frees their space. Answers how
-    /// many there were.
+    /// Hands every complete record to `each` as kind and payload, and frees their space. Answers
+    /// how many there were.
     ///
     /// # Errors
     /// `Corrupt` when a frame makes no sense; what was there is then skipped.
@@ -167,8 +167,8 @@ impl Reader {
     fn copy_out(&self, at: u64, into: &mut [u8]) {
         let offset = (at as usize) & (self.capacity - 1);
         let first = into.len().min(self.capacity - offset);
-        // SAFETY: the caller asks for bytes between `tail` and `head`, at most `capacity` of them; the
-        // producer does not touch these until `tail` moves.
+        // SAFETY: the caller asks for bytes between `tail` and `head`, at most `capacity` of them;
+        // the producer does not touch these until `tail` moves.
         unsafe {
             let data = self.base.as_ptr().add(HEADER_BYTES);
             std::ptr::copy_nonoverlapping(data.add(offset), into.as_mut_ptr(), first);

@@ -69,7 +69,8 @@ pub struct Hello {
     pub cost_statement_ns: u32,
 }
 
-/// Counters of one process since it started; see `recording::RuntimeSample` for the meaning of each field.
+/// Counters of one process since it started; see `recording::RuntimeSample` for the meaning of each
+/// field.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RuntimeRecord {
     /// Monotonic nanoseconds.
@@ -78,9 +79,11 @@ pub struct RuntimeRecord {
     pub gc: [u64; 4],
     /// What the last collection was for.
     pub gc_cause: String,
-    /// Methods compiled, bytes of code, nanoseconds spent, code thrown away; `None` without a compiler.
+    /// Methods compiled, bytes of code, nanoseconds spent, code thrown away; `None` without a
+    /// compiler.
     pub jit: Option<[u64; 4]>,
-    /// Threads of the server with a request, and requests that wait for one; `None` when it does not tell.
+    /// Threads of the server with a request, and requests that wait for one; `None` when it does
+    /// not tell.
     pub server: Option<[u32; 2]>,
 }
 
@@ -135,8 +138,8 @@ impl Record {
         KIND_TROUBLE
     }
 
-    /// Writes settings (a line each, name and value with a tab between) into `out`, emptied first, and
-    /// answers their kind.
+    /// Writes settings (a line each, name and value with a tab between) into `out`, emptied first,
+    /// and answers their kind.
     pub fn encode_settings(lines: &[u8], out: &mut Vec<u8>) -> u16 {
         out.clear();
         out.extend_from_slice(lines);

@@ -70,10 +70,11 @@ pub struct SqlRecord {
     pub gvl_wait: u64,
 }
 
-/// A handled request as its producer holds it, lists where they lie; the fields are [`RequestRecord`]'s.
+/// A handled request as its producer holds it, lists where they lie; the fields are
+/// [`RequestRecord`]'s.
 ///
-/// It is written once for every request of the app: most of them have no lists, and then nothing is touched but the
-/// stack and the ring.
+/// It is written once for every request of the app: most of them have no lists, and then nothing is
+/// touched but the stack and the ring.
 #[derive(Clone, Copy, Debug)]
 #[expect(missing_docs, reason = "RequestRecord documents them")]
 pub struct RequestView<'a> {

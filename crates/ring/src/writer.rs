@@ -38,16 +38,16 @@ pub struct Writer {
     tail_seen: u64,
 }
 
-// SAFETY: the mapping belongs to the value and stays where it is; moving the value to another thread
-// keeps it the only producer.
+// SAFETY: the mapping belongs to the value and stays where it is; moving the value to another
+// thread keeps it the only producer.
 unsafe impl Send for Writer {}
 
 impl Writer {
     /// Makes the file (mode 0600), reserves its space, and maps it.
     ///
     /// # Errors
-    /// Whatever the file system says; `StorageFull` when the folder has no room, which is found out here
-    /// and not by a signal at the first write.
+    /// Whatever the file system says; `StorageFull` when the folder has no room, which is found out
+    /// here and not by a signal at the first write.
     pub fn create(place: &Place) -> io::Result<Writer> {
         let capacity = place
             .capacity_bytes
@@ -77,7 +77,8 @@ impl Writer {
                 std::ptr::null_mut(),
                 length as usize,
                 ProtFlags::READ | ProtFlags::WRITE,
-                // The first time around, a page that is not there yet would be one of the app's requests' to wait for.
+                // The first time around, a page that is not there yet would be one of the app's
+                // requests' to wait for.
                 MapFlags::SHARED | MapFlags::POPULATE,
                 &file,
                 0,
@@ -176,8 +177,8 @@ impl Writer {
     /// `bytes` must end before the data area does.
     fn copy_to(&mut self, offset: usize, bytes: &[u8]) {
         debug_assert!(offset + bytes.len() <= self.capacity);
-        // SAFETY: within the mapping, as `copy_in` sees to. The consumer reads only below `head`, which has not
-        // moved yet.
+        // SAFETY: within the mapping, as `copy_in` sees to. The consumer reads only below `head`,
+        // which has not moved yet.
         unsafe {
             let data = self.base.as_ptr().add(HEADER_BYTES + offset);
             std::ptr::copy_nonoverlapping(bytes.as_ptr(), data, bytes.len());
@@ -185,7 +186,8 @@ impl Writer {
     }
 
     fn header(&self) -> &Header {
-        // SAFETY: the mapping starts with a header of atomics, is page-aligned, and lives as long as self.
+        // SAFETY: the mapping starts with a header of atomics, is page-aligned, and lives as long
+        // as self.
         unsafe { self.base.cast::<Header>().as_ref() }
     }
 }

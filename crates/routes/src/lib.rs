@@ -1,5 +1,5 @@
-//! Names for routes where no framework gives them: lines of requests such as `GET /channel/12` are clustered by the segments
-//! of their paths. Pure.
+//! Names for routes where no framework gives them: lines of requests such as `GET /channel/12` are
+//! clustered by the segments of their paths. Pure.
 
 use std::collections::{HashMap, HashSet};
 
@@ -42,8 +42,9 @@ fn is_placeholder(segment: &str) -> bool {
     segment.starts_with(':')
 }
 
-/// Returns the route of each line, in their order: replaces the varying segments of lines such as `GET /channel/12`, position by position, so that what
-/// varies under `/channel/:id` is judged for all channels together.
+/// Returns the route of each line, in their order: replaces the varying segments of lines such as
+/// `GET /channel/12`, position by position, so that what varies under `/channel/:id` is judged for
+/// all channels together.
 pub fn cluster(lines: &[&str]) -> Vec<String> {
     let mut split: Vec<(&str, Vec<String>)> = lines
         .iter()
@@ -94,7 +95,8 @@ pub fn cluster(lines: &[&str]) -> Vec<String> {
         .collect()
 }
 
-/// A line up to the end of its path, and what stands behind: of a message over a WebSocket its name, after a space.
+/// A line up to the end of its path, and what stands behind: of a message over a WebSocket its
+/// name, after a space.
 fn apart_from_message(line: &str) -> (&str, &str) {
     let path = line.find(' ').map_or(0, |space| space + 1);
     let end = line[path..]
@@ -140,7 +142,8 @@ fn merge(values: &HashSet<String>, position: usize) -> HashMap<String, &'static 
     merged
 }
 
-/// Returns the placeholder that a segment is by its own looks, such as `:id` for digits; `None` for a word.
+/// Returns the placeholder that a segment is by its own looks, such as `:id` for digits; `None` for
+/// a word.
 pub fn shape(segment: &str) -> Option<&'static str> {
     let bytes = segment.as_bytes();
     if bytes.is_empty() || is_placeholder(segment) {

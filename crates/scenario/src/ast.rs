@@ -7,8 +7,8 @@ use crate::predicate::Predicate;
 use crate::query::Query;
 use crate::template::Template;
 
-/// Where in a flow something stands. All places are equal: two flows that differ only in layout are the
-/// same flow.
+/// Where in a flow something stands. All places are equal: two flows that differ only in layout are
+/// the same flow.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Place {
     /// Line, counted from 1.

@@ -16,7 +16,8 @@ pub struct BaseUrl {
 }
 
 impl BaseUrl {
-    /// Takes `http://host[:port][/prefix]`, or the same with `https`, apart. The error is a sentence for the user.
+    /// Takes `http://host[:port][/prefix]`, or the same with `https`, apart. The error is a
+    /// sentence for the user.
     pub fn parse(url: &str) -> Result<BaseUrl, String> {
         let (base, path) = BaseUrl::split(url)?;
         if path.contains(['?', '#']) {

@@ -1,8 +1,8 @@
-//! What a user keeps of answers to GET, as a browser does: validators, how long an answer is fresh, and
-//! where checks need it the answer itself.
+//! What a user keeps of answers to GET, as a browser does: validators, how long an answer is fresh,
+//! and where checks need it the answer itself.
 //!
-//! By RFC 9111 as far as it concerns a cache of one user for one host. `Vary` is taken as "only for the
-//! same user", which holds here, but for `Vary: *`.
+//! By RFC 9111 as far as it concerns a cache of one user for one host. `Vary` is taken as "only for
+//! the same user", which holds here, but for `Vary: *`.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -68,7 +68,8 @@ impl Cache {
         (now_ns < kept.fresh_until_ns).then(|| Arc::clone(&kept.answer))
     }
 
-    /// Takes note of the answer to a GET of `target`; for "not modified" gives the answer that it stands for.
+    /// Takes note of the answer to a GET of `target`; for "not modified" gives the answer that it
+    /// stands for.
     pub(crate) fn take(
         &mut self,
         target: &str,

@@ -15,8 +15,8 @@ impl Date {
         Date(SystemTime::now().into())
     }
 
-    /// Reads `text` as `spec` (strftime's letters) says. Without a zone UTC is meant, without a time
-    /// midnight.
+    /// Reads `text` as `spec` (strftime's letters) says. Without a zone UTC is meant, without a
+    /// time midnight.
     pub(crate) fn parse(text: &str, spec: &str) -> Option<Date> {
         if let Ok(date) = DateTime::parse_from_str(text, spec) {
             return Some(Date(date.with_timezone(&Utc)));
@@ -34,7 +34,8 @@ impl Date {
         Some(Date(date.with_timezone(&Utc)))
     }
 
-    /// A date of a header, such as `Thu, 01 Jan 1970 00:00:00 GMT`, also with dashes between its parts.
+    /// A date of a header, such as `Thu, 01 Jan 1970 00:00:00 GMT`, also with dashes between its
+    /// parts.
     pub(crate) fn parse_http(text: &str) -> Option<Date> {
         const MONTHS: [&str; 12] = [
             "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",

@@ -79,7 +79,8 @@ pub(crate) fn base64_url_safe(bytes: &[u8]) -> String {
         .replace('/', "_")
 }
 
-/// The bytes of base64 text in either alphabet; white space is skipped, padding may be missing. `None` for what no encoder writes.
+/// The bytes of base64 text in either alphabet; white space is skipped, padding may be missing.
+/// `None` for what no encoder writes.
 pub(crate) fn from_base64(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
     let mut bits = 0_u32;
@@ -103,7 +104,8 @@ pub(crate) fn from_base64(text: &str) -> Option<Vec<u8>> {
             bytes.push((bits >> bits_held) as u8);
         }
     }
-    // Six bits are no byte, and what fills up a byte is zero: anything else was cut off or is no base64.
+    // Six bits are no byte, and what fills up a byte is zero: anything else was cut off or is no
+    // base64.
     let is_whole = bits_held < 6 && bits & ((1 << bits_held) - 1) == 0;
     is_whole.then_some(bytes)
 }

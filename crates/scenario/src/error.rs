@@ -34,7 +34,8 @@ pub struct ParseError {
     pub message: String,
 }
 
-/// A fault at a byte offset of the text being parsed; [`Fault::locate`] makes a [`ParseError`] of it.
+/// A fault at a byte offset of the text being parsed; [`Fault::locate`] makes a [`ParseError`] of
+/// it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
     pub(crate) at: usize,

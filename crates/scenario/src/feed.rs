@@ -23,7 +23,8 @@ pub(crate) struct FreeRows {
 }
 
 impl Feed {
-    /// Parses the text of the file `path`, whose extension tells what it is. The error says the line.
+    /// Parses the text of the file `path`, whose extension tells what it is. The error says the
+    /// line.
     pub(crate) fn of_file(path: &Path, text: &str) -> Result<Feed, String> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let extension = path.extension().and_then(|extension| extension.to_str());
@@ -91,7 +92,8 @@ impl Feed {
         }
     }
 
-    /// Parses CSV (RFC 4180): a header line with the names of variables, then rows. The error says the line.
+    /// Parses CSV (RFC 4180): a header line with the names of variables, then rows. The error says
+    /// the line.
     pub(crate) fn parse(text: &str) -> Result<Feed, String> {
         let mut records = records(text)?.into_iter();
         let Some((_, names)) = records.next() else {

@@ -1,5 +1,5 @@
-//! Filters: what makes another value of a value. One entry of [`PLAIN`] or [`TEXTUAL`], or one arm of
-//! [`Filter::parse`], and one arm in `apply` is all that a new one takes.
+//! Filters: what makes another value of a value. One entry of [`PLAIN`] or [`TEXTUAL`], or one arm
+//! of [`Filter::parse`], and one arm in `apply` is all that a new one takes.
 
 mod apply;
 

@@ -1,7 +1,7 @@
 //! Redirects: where an answer leads, and what is asked there.
 //!
-//! A redirect that is followed is a request of its own, with its own times. Only within the base URL's
-//! host: the load goes nowhere else.
+//! A redirect that is followed is a request of its own, with its own times. Only within the base
+//! URL's host: the load goes nowhere else.
 
 use crate::answer::Answer;
 use crate::base::BaseUrl;
@@ -56,8 +56,8 @@ impl Trail {
         Value::List(self.followed.iter().map(redirect).collect())
     }
 
-    /// Follows the answer to `method`, when it is a redirect; whether it is one. The error says why it
-    /// cannot be followed.
+    /// Follows the answer to `method`, when it is a redirect; whether it is one. The error says why
+    /// it cannot be followed.
     pub(crate) fn follow(
         &mut self,
         answer: &Answer<'_>,

@@ -1,5 +1,5 @@
-//! What a client says over a WebSocket, as bytes on the wire (RFC 6455): its key, and its frames, which are
-//! whole messages and masked.
+//! What a client says over a WebSocket, as bytes on the wire (RFC 6455): its key, and its frames,
+//! which are whole messages and masked.
 
 use sha1::{Digest, Sha1};
 
@@ -23,8 +23,8 @@ pub enum FrameKind {
 /// The code of a close frame that says that all was well (RFC 6455, 7.4.1).
 const CLOSE_NORMAL: u16 = 1000;
 
-/// Appends a frame. `mask` hides the payload from proxies that would take it for something else; who does not write the
-/// payload for an attacker needs no unpredictable one.
+/// Appends a frame. `mask` hides the payload from proxies that would take it for something else;
+/// who does not write the payload for an attacker needs no unpredictable one.
 pub fn push_frame(kind: FrameKind, payload: &[u8], mask: u32, out: &mut Vec<u8>) {
     const LAST: u8 = 0x80;
     const MASKED: u8 = 0x80;

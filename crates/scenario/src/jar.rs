@@ -1,7 +1,7 @@
 //! Cookies: one jar a user, for one host.
 //!
-//! What a browser would do with them is followed as far as it can matter for one host over HTTP: names,
-//! values, paths, deletion. `Domain`, `Secure` and `SameSite` are ignored on purpose.
+//! What a browser would do with them is followed as far as it can matter for one host over HTTP:
+//! names, values, paths, deletion. `Domain`, `Secure` and `SameSite` are ignored on purpose.
 
 use std::time::{Duration, Instant};
 
@@ -63,14 +63,15 @@ impl<'a> SetCookie<'a> {
             .and_then(|(_, value)| value)
     }
 
-    /// When it is over by its `Max-Age`, which has the last word over `Expires`; `None` also where that is too far to matter.
+    /// When it is over by its `Max-Age`, which has the last word over `Expires`; `None` also where
+    /// that is too far to matter.
     fn over_at(&self, now: Instant) -> Option<Instant> {
         let seconds: u64 = self.attribute("max-age")?.parse().ok()?;
         now.checked_add(Duration::from_secs(seconds))
     }
 
-    /// Whether it takes the cookie away. `Max-Age` has the last word; a date counts as past when it is
-    /// not after `now`, the answer's own `Date`.
+    /// Whether it takes the cookie away. `Max-Age` has the last word; a date counts as past when it
+    /// is not after `now`, the answer's own `Date`.
     fn deletes(&self, now: Option<&str>) -> bool {
         if let Some(seconds) = self
             .attribute("max-age")
@@ -95,7 +96,8 @@ impl Jar {
         self.cookies.clear();
     }
 
-    /// Takes a `Set-Cookie` header of an answer to a request for `path` that came at `came`; `date` is the answer's own.
+    /// Takes a `Set-Cookie` header of an answer to a request for `path` that came at `came`; `date`
+    /// is the answer's own.
     pub(crate) fn take(
         &mut self,
         header: &str,
@@ -126,7 +128,8 @@ impl Jar {
                 cookie.over_at = over_at;
             }
             (None, false) if self.cookies.len() < COOKIES_MAX => {
-                // Longest paths first, and of the same length the oldest: a server takes the first of a name.
+                // Longest paths first, and of the same length the oldest: a server takes the first
+                // of a name.
                 let at = (self.cookies).partition_point(|cookie| cookie.path.len() >= path.len());
                 let cookie = Cookie {
                     name: set.name.to_owned(),

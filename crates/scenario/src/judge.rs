@@ -39,7 +39,8 @@ impl Verdict {
     }
 }
 
-/// Judges an answer; puts captured values into `variables` and those that give points into `scored`.
+/// Judges an answer; puts captured values into `variables` and those that give points into
+/// `scored`.
 pub(crate) fn judge(
     step: &Step,
     answer: &Answer<'_>,
@@ -65,8 +66,8 @@ pub(crate) fn judge(
     faults.verdict()
 }
 
-/// Judges a message. One that is otherwise than expected is only not the one that is waited for; from that one, what is
-/// to be captured must be there.
+/// Judges a message. One that is otherwise than expected is only not the one that is waited for;
+/// from that one, what is to be captured must be there.
 pub(crate) fn judge_message(
     step: &Step,
     answer: &Answer<'_>,

@@ -1,15 +1,15 @@
 //! Reads .hurl flows and weights, renders requests, judges answers.
 //!
-//! Flows are Hurl text, parsed by hand after the documented grammar; what that grammar has and is not
-//! run here is an error with file, line, column and a caret before anything starts. No socket is ever
-//! opened, and files are read by [`Scenario::read_files`] alone. Clocks are read for `newDate`, the filters
-//! that count days, and the age of what a user's cache keeps.
+//! Flows are Hurl text, parsed by hand after the documented grammar; what that grammar has and is
+//! not run here is an error with file, line, column and a caret before anything starts. No socket
+//! is ever opened, and files are read by [`Scenario::read_files`] alone. Clocks are read for
+//! `newDate`, the filters that count days, and the age of what a user's cache keeps.
 //!
-//! Start reading at [`Spec`] (what a user asks for), then [`Scenario`] (ready to run), then [`Session`]
-//! (one run: users render requests and have their answers judged).
+//! Start reading at [`Spec`] (what a user asks for), then [`Scenario`] (ready to run), then
+//! [`Session`] (one run: users render requests and have their answers judged).
 //!
-//! What is said over WebSockets is no part of Hurl's grammar: [`SocketSpec`] has it, and `message` makes steps of it that
-//! run behind a flow's entries.
+//! What is said over WebSockets is no part of Hurl's grammar: [`SocketSpec`] has it, and `message`
+//! makes steps of it that run behind a flow's entries.
 //!
 //! # What differs from running the same file with `hurl`
 //! - A URL may begin with `/` or `{{base_url}}`: both mean the base URL. It may not lead elsewhere.

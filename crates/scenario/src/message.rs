@@ -1,7 +1,8 @@
 //! What is said over WebSockets: from a [`SocketSpec`] to steps behind a flow's entries.
 //!
-//! A step that only sends goes out together with the next one, so that each step is an exchange: from sent to the message
-//! that was waited for. What a message must be is said by the predicates of Hurl's asserts.
+//! A step that only sends goes out together with the next one, so that each step is an exchange:
+//! from sent to the message that was waited for. What a message must be is said by the predicates
+//! of Hurl's asserts.
 
 use std::borrow::Cow;
 
@@ -22,7 +23,8 @@ use crate::variables::Variables;
 
 /// The status that opens a WebSocket.
 const SWITCHING: u16 = 101;
-/// Headers by which a client asks for one (RFC 6455, 4.1), but for the key, which is always another.
+/// Headers by which a client asks for one (RFC 6455, 4.1), but for the key, which is always
+/// another.
 const ASKING: [(&str, &str); 3] = [
     ("Upgrade", "websocket"),
     ("Connection", "Upgrade"),

@@ -11,7 +11,8 @@ use crate::scenario::GENERATED;
 use crate::step::Action;
 use crate::template::{Expr, Source};
 
-/// Refuses variables that would have no value when the entry is run, and notes what it captures and sets.
+/// Refuses variables that would have no value when the entry is run, and notes what it captures and
+/// sets.
 pub(crate) fn check_names<'a>(
     entry: &'a Entry,
     known: &mut HashSet<&'a str>,

@@ -1,5 +1,5 @@
-//! The `[Options]` of a request. A new one is a row of [`parse_setting`], one of `Display`, and one of the
-//! vocabulary.
+//! The `[Options]` of a request. A new one is a row of [`parse_setting`], one of `Display`, and one
+//! of the vocabulary.
 
 use std::fmt;
 

@@ -181,8 +181,8 @@ fn status(cursor: &mut Cursor<'_>) -> Result<Option<u16>, Fault> {
     }
 }
 
-/// The name of a section when one begins here, with where it stands. A JSON array may begin in the same
-/// way; sections begin with a capital letter.
+/// The name of a section when one begins here, with where it stands. A JSON array may begin in the
+/// same way; sections begin with a capital letter.
 fn section_name<'a>(cursor: &mut Cursor<'a>) -> Result<Option<(&'a str, usize)>, Fault> {
     cursor.blank();
     let start = cursor.at();
@@ -235,7 +235,8 @@ pub(crate) fn key(cursor: &mut Cursor<'_>) -> Result<Option<Template>, Fault> {
         return Ok(None);
     }
     let key = Template::parse(cursor, Style::Key)?;
-    // A request line such as `GET http://…` has a colon too, but not as the first thing behind a word.
+    // A request line such as `GET http://…` has a colon too, but not as the first thing behind a
+    // word.
     cursor.spaces();
     if key.pieces.is_empty() || !cursor.take(":") {
         cursor.back_to(start);

@@ -1,5 +1,5 @@
-//! Regular expressions and JSONPath, compiled when the flow is read. Those with expressions in them are
-//! compiled each time they are used.
+//! Regular expressions and JSONPath, compiled when the flow is read. Those with expressions in them
+//! are compiled each time they are used.
 
 use std::borrow::Cow;
 use std::fmt;

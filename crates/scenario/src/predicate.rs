@@ -1,5 +1,6 @@
 //! Predicates: what an assert demands of a value. One arm each in [`Predicate::parse`], `fmt` and
-//! [`Predicate::holds`] is all that a new one takes; those without an argument are rows of [`KINDS`].
+//! [`Predicate::holds`] is all that a new one takes; those without an argument are rows of
+//! [`KINDS`].
 
 mod fits;
 
@@ -309,7 +310,8 @@ impl fmt::Display for Operand {
 mod tests {
     use super::*;
 
-    /// Whether a predicate, as written in a flow, holds for a value given as JSON; `None` is nothing.
+    /// Whether a predicate, as written in a flow, holds for a value given as JSON; `None` is
+    /// nothing.
     fn check(value: Option<&str>, predicate: &str, expected: Result<(), &str>) {
         let parsed = Predicate::parse(&mut Cursor::new(predicate)).expect(predicate);
         let value =

@@ -14,8 +14,8 @@ use crate::variables::Variables;
 /// Stands between the parts of a multipart body. Fixed, so that bodies can be rendered once.
 const BOUNDARY: &str = "----hakaru-8f1c2b6e4d7a4a53";
 
-/// Renders all of a request but what changes with every one: the id, the cookies, the blank line. With
-/// `hop`, the request that a redirect leads to.
+/// Renders all of a request but what changes with every one: the id, the cookies, the blank line.
+/// With `hop`, the request that a redirect leads to.
 pub(crate) fn render(
     step: &Step,
     base: &BaseUrl,
@@ -288,7 +288,8 @@ fn multipart(step: &Step, variables: &mut Variables, out: &mut Vec<u8>) -> Resul
     Ok(())
 }
 
-/// Appends a quoted parameter, escaped as browsers do (HTML standard, multipart/form-data encoding).
+/// Appends a quoted parameter, escaped as browsers do (HTML standard, multipart/form-data
+/// encoding).
 fn push_parameter(head: &mut String, text: &str) {
     head.push('"');
     for character in text.chars() {

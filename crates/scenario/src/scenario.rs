@@ -154,7 +154,8 @@ impl Scenario {
         self.feed_rows_min
     }
 
-    /// The feed at `path`, read once however many flows use it, so that they never share a row either.
+    /// The feed at `path`, read once however many flows use it, so that they never share a row
+    /// either.
     fn feed(
         &mut self,
         path: &Path,
@@ -335,8 +336,8 @@ fn shared_variables(spec: &Spec, base: &BaseUrl) -> Result<HashMap<String, Value
     Ok(variables)
 }
 
-/// The order of flows in which each gets its share as evenly as whole turns allow: always the one that
-/// is furthest behind its share ("smooth weighted round robin").
+/// The order of flows in which each gets its share as evenly as whole turns allow: always the one
+/// that is furthest behind its share ("smooth weighted round robin").
 fn cycle(flows: &[FlowSpec]) -> Result<Vec<u16>, ScenarioError> {
     if flows.is_empty() || flows.len() > usize::from(u16::MAX) {
         return Err(ScenarioError::Spec(

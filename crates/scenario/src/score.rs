@@ -21,8 +21,8 @@ pub struct PointsLine {
 }
 
 impl Tally {
-    /// Counts a request that was answered as its flow demands. `line` is method and path without the
-    /// query; `captured` comes from [`crate::User::scored`].
+    /// Counts a request that was answered as its flow demands. `line` is method and path without
+    /// the query; `captured` comes from [`crate::User::scored`].
     pub fn count(&mut self, spec: &ScoreSpec, line: &str, status: u16, captured: &[(usize, f64)]) {
         self.rule_counts.resize(spec.rules.len(), 0);
         self.capture_units.resize(spec.captures.len(), 0.0);
@@ -135,8 +135,8 @@ mod tests {
         }
     }
 
-    /// The rule of the ISUCON 7 qualifier: fetches give nothing, a hundred 304s one point, posts three,
-    /// every message received one.
+    /// The rule of the ISUCON 7 qualifier: fetches give nothing, a hundred 304s one point, posts
+    /// three, every message received one.
     #[test]
     fn a_contest_rule_can_be_said() {
         let rule = |pattern: &str, status, points, per| ScoreRule {

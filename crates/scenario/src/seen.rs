@@ -1,5 +1,5 @@
-//! An answer with what queries have found out about it so far, so that it is decompressed, decoded and
-//! parsed at most once.
+//! An answer with what queries have found out about it so far, so that it is decompressed, decoded
+//! and parsed at most once.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;

@@ -28,8 +28,8 @@ pub struct Session<'s> {
     scenario: &'s Scenario,
     seed: u64,
     shared: Arc<HashMap<String, Value>>,
-    /// Counts iterations for `{{iteration}}` and the choice of flows. Only its own value matters, so that
-    /// relaxed ordering is enough.
+    /// Counts iterations for `{{iteration}}` and the choice of flows. Only its own value matters,
+    /// so that relaxed ordering is enough.
     iterations: AtomicU64,
     free_rows: Vec<FreeRows>,
     /// Header lines that every request has in this run.
@@ -94,7 +94,8 @@ pub enum Over {
     Http,
     /// HTTP, and when answered as it should be, the connection is a WebSocket.
     Upgrade,
-    /// A WebSocket: it is answered by the message that [`Session::judge`] takes. It may consist of no bytes at all.
+    /// A WebSocket: it is answered by the message that [`Session::judge`] takes. It may consist of
+    /// no bytes at all.
     WebSocket,
     /// A WebSocket: it is answered by the server's close frame.
     Closing,
@@ -143,7 +144,8 @@ impl<'s> Session<'s> {
         }
     }
 
-    /// Think time before the user's next request, nanoseconds. Begins a new iteration when there is none.
+    /// Think time before the user's next request, nanoseconds. Begins a new iteration when there is
+    /// none.
     pub fn delay_ns(&self, user: &mut User) -> u64 {
         let step = self.step(user);
         if user.trail.has_next() {
@@ -180,8 +182,8 @@ impl<'s> Session<'s> {
         (position.step_number(), &self.step(user).written_line)
     }
 
-    /// Appends the bytes of the user's next request to `out`, with `request_id` in a header if there is
-    /// one. The error says why it cannot be made; the user is still at it then, until
+    /// Appends the bytes of the user's next request to `out`, with `request_id` in a header if
+    /// there is one. The error says why it cannot be made; the user is still at it then, until
     /// [`Session::give_up`].
     pub fn render<'a>(
         &self,
@@ -251,8 +253,9 @@ impl<'s> Session<'s> {
         })
     }
 
-    /// Judges the answer to the user's current request and moves the user on: to the next entry, or, when
-    /// a check failed or the flow is done, to a new iteration. After [`Verdict::NotYet`] it waits on.
+    /// Judges the answer to the user's current request and moves the user on: to the next entry,
+    /// or, when a check failed or the flow is done, to a new iteration. After [`Verdict::NotYet`]
+    /// it waits on.
     pub fn judge(&self, user: &mut User, answer: &Answer<'_>) -> Verdict {
         let step = self.step(user);
         user.scored.clear();
@@ -337,7 +340,8 @@ impl User {
         &self.line
     }
 
-    /// Captured numbers of the last judged answer that give points: which capture of the score, and how many.
+    /// Captured numbers of the last judged answer that give points: which capture of the score, and
+    /// how many.
     pub fn scored(&self) -> &[(usize, f64)] {
         &self.scored
     }

@@ -44,7 +44,8 @@ impl Scenario {
         Scenario::request(&Single::get(url))
     }
 
-    /// One request over and over; a status of 400 or more is a failed check. Nothing in it is a template.
+    /// One request over and over; a status of 400 or more is a failed check. Nothing in it is a
+    /// template.
     pub fn request(single: &Single) -> Result<Scenario, ScenarioError> {
         let (base, path) = BaseUrl::split(&single.url).map_err(ScenarioError::Spec)?;
         let path = path.split('#').next().unwrap_or("");

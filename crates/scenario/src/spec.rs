@@ -7,8 +7,8 @@ use crate::think::ThinkTime;
 /// What clients do, before any file is read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// Where the target answers, such as `http://127.0.0.1:5000`. Entries of the flows start with `/`, with
-    /// `{{base_url}}`, or with this very address.
+    /// Where the target answers, such as `http://127.0.0.1:5000`. Entries of the flows start with
+    /// `/`, with `{{base_url}}`, or with this very address.
     pub base_url: String,
     /// The flows; at least one.
     pub flows: Vec<FlowSpec>,
@@ -18,21 +18,22 @@ pub struct Spec {
     pub feed_prefix: String,
     /// How points are given; no rules and no captures mean "no score".
     pub score: ScoreSpec,
-    /// The value of `{{run}}`: differs from run to run, so that names made by a flow do not collide with
-    /// those of an earlier run. Empty: made from the clock when files are read.
+    /// The value of `{{run}}`: differs from run to run, so that names made by a flow do not collide
+    /// with those of an earlier run. Empty: made from the clock when files are read.
     pub run_token: String,
 }
 
 /// One flow of a [`Spec`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FlowSpec {
-    /// Its `.hurl` file. Paths inside the flow are relative to the folder of this file. `None`: a flow of
-    /// messages alone.
+    /// Its `.hurl` file. Paths inside the flow are relative to the folder of this file. `None`: a
+    /// flow of messages alone.
     pub file: Option<PathBuf>,
     /// How often it is chosen, in proportion to the other flows' weights. At least 1.
     pub weight: u32,
-    /// A file that gives each iteration the values of a row: CSV whose header line names the variables, or
-    /// JSON (`.json`, `.jsonl`, `.ndjson`), a list or lines of objects with the same names.
+    /// A file that gives each iteration the values of a row: CSV whose header line names the
+    /// variables, or JSON (`.json`, `.jsonl`, `.ndjson`), a list or lines of objects with the same
+    /// names.
     pub feed: Option<PathBuf>,
     /// How long a user waits before each request that has no delay of its own.
     pub think: Option<ThinkTime>,
@@ -74,10 +75,11 @@ pub struct MessageSpec {
     pub name: Option<String>,
     /// What is sent.
     pub send: Option<Payload>,
-    /// What the message that is waited for must be; those that are otherwise are passed over. Empty: nothing is waited
-    /// for, unless something is captured.
+    /// What the message that is waited for must be; those that are otherwise are passed over.
+    /// Empty: nothing is waited for, unless something is captured.
     pub expect: Vec<Expectation>,
-    /// Names, and what they stand for in the message: a query and filters, as in a flow's `[Captures]`.
+    /// Names, and what they stand for in the message: a query and filters, as in a flow's
+    /// `[Captures]`.
     pub captures: Vec<(String, String)>,
     /// Longest wait for the message, milliseconds. `None`: as for the answer to a request.
     pub within_ms: Option<u64>,

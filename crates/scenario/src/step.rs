@@ -45,7 +45,8 @@ pub(crate) enum Action {
     Request,
     /// A request is made whose connection becomes a WebSocket.
     Upgrade,
-    /// A message is sent over it, or waited for, or both. Of the entry only captures and asserts count.
+    /// A message is sent over it, or waited for, or both. Of the entry only captures and asserts
+    /// count.
     Message(Box<Message>),
 }
 

@@ -267,7 +267,8 @@ pub(crate) fn escape(cursor: &mut Cursor<'_>) -> Result<char, Fault> {
     }
 }
 
-/// Prints `text` so that it is read again as it is. `edges` tells whether it begins and ends the template.
+/// Prints `text` so that it is read again as it is. `edges` tells whether it begins and ends the
+/// template.
 fn print_text(text: &str, style: Style, edges: (bool, bool), out: &mut String) {
     let mut before = ' ';
     for (at, character) in text.char_indices() {

@@ -1,5 +1,5 @@
-//! The words of the grammar: which are run, and which are refused with what advice. `docs/hurl.md` lists
-//! the same words, and a test compares the two.
+//! The words of the grammar: which are run, and which are refused with what advice. `docs/hurl.md`
+//! lists the same words, and a test compares the two.
 
 /// What kind of word it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -362,7 +362,8 @@ fn a_user_with_a_cache_asks_as_a_browser_does() {
     asked(&exchange(&session, &mut user, logo), "/logo", None);
     asked(&exchange(&session, &mut user, style), "/style?v1", None);
     asked(&exchange(&session, &mut user, news), "/news", None);
-    // The page is always asked for, the logo is fresh and still captured, "not modified" stands for the style.
+    // The page is always asked for, the logo is fresh and still captured, "not modified" stands for
+    // the style.
     let unchanged = (304, "", "");
     let page = exchange(&session, &mut user, unchanged);
     asked(&page, "/page", Some("If-None-Match: \"p\""));

@@ -1,8 +1,9 @@
-//! Carries out a plan, one statement after the other, so that a run cut off anywhere is finished by the next.
+//! Carries out a plan, one statement after the other, so that a run cut off anywhere is finished by
+//! the next.
 //!
-//! Where DDL can be rolled back, statements run in as few transactions as possible: a plan in one transaction
-//! leaves everything or nothing. Elsewhere a [`journal`](crate::journal) in the database itself says which
-//! statements there were and how many are done.
+//! Where DDL can be rolled back, statements run in as few transactions as possible: a plan in one
+//! transaction leaves everything or nothing. Elsewhere a [`journal`](crate::journal) in the
+//! database itself says which statements there were and how many are done.
 
 use std::time::{Duration, Instant};
 
@@ -29,7 +30,8 @@ pub struct Step {
 /// How a plan is carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Whether to use transactions where the server has them for DDL; on SQLite they are always used.
+    /// Whether to use transactions where the server has them for DDL; on SQLite they are always
+    /// used.
     pub transaction: bool,
     /// Names the plan in the journal, so that a later run knows its own.
     pub plan_id: u64,
@@ -128,7 +130,8 @@ fn in_transaction(
     match done {
         Ok(()) => watch(&Event::Commit),
         Err(error) => {
-            // A connection that is gone has been rolled back by the server; its answer adds nothing.
+            // A connection that is gone has been rolled back by the server; its answer adds
+            // nothing.
             let _ = database.execute("ROLLBACK");
             watch(&Event::Rollback);
             return Err(error);

@@ -1,9 +1,9 @@
-//! The journal of a run: a table in the database itself, there from before the first statement until after the
-//! last one, so that whoever runs next, from wherever, knows what was cut off.
+//! The journal of a run: a table in the database itself, there from before the first statement
+//! until after the last one, so that whoever runs next, from wherever, knows what was cut off.
 //!
-//! What was done is seen by looking at the schema again. The journal is for what cannot be seen there: objects
-//! that a plan takes away for a while and makes again, such as a view around a change of its columns, when the
-//! wanted schema does not name them.
+//! What was done is seen by looking at the schema again. The journal is for what cannot be seen
+//! there: objects that a plan takes away for a while and makes again, such as a view around a
+//! change of its columns, when the wanted schema does not name them.
 
 use crate::apply::Step;
 use crate::{Database, DbError, DbErrorKind};
@@ -32,7 +32,8 @@ pub struct Unfinished {
 pub(crate) struct Journal;
 
 impl Journal {
-    /// Writes the plan down. An older journal is replaced: whoever begins a run has taken over its rest.
+    /// Writes the plan down. An older journal is replaced: whoever begins a run has taken over its
+    /// rest.
     pub(crate) fn begin(
         database: &mut dyn Database,
         plan_id: u64,
@@ -47,7 +48,8 @@ impl Journal {
             "CREATE TABLE IF NOT EXISTS {TABLE} (plan VARCHAR(16) NOT NULL, done INT NOT NULL, body {text} NOT NULL)"
         ))?;
         let body = encode(steps);
-        // One statement, so that what an older journal remembers is never gone before ours is there.
+        // One statement, so that what an older journal remembers is never gone before ours is
+        // there.
         let write = match database.query(&format!("SELECT done FROM {TABLE}"))?.len() {
             0 => format!(
                 "INSERT INTO {TABLE} (plan, done, body) VALUES ('{plan_id:016x}', 0, '{body}')"

@@ -22,7 +22,8 @@ pub trait Database: Send {
     /// What answers.
     fn server(&self) -> &Server;
 
-    /// The whole schema as SQL text that [`schema::read`] understands, in one snapshot where the server has such.
+    /// The whole schema as SQL text that [`schema::read`] understands, in one snapshot where the
+    /// server has such.
     ///
     /// # Errors
     /// Whatever the server says.
@@ -61,11 +62,13 @@ pub trait Database: Send {
     /// Whatever the server says.
     fn set_lock_timeout(&mut self, timeout: std::time::Duration) -> Result<(), DbError>;
 
-    /// What the server makes of these statements, as text like [`Database::export`]'s: they are executed in a scratch place
-    /// that is gone afterwards. With [`schema::Schema::adopt`] a schema learns how the server would store it.
+    /// What the server makes of these statements, as text like [`Database::export`]'s: they are
+    /// executed in a scratch place that is gone afterwards. With [`schema::Schema::adopt`] a schema
+    /// learns how the server would store it.
     ///
     /// # Errors
-    /// Whatever the server says, such as that this user may make no scratch place; `Unsupported` where there is no asking.
+    /// Whatever the server says, such as that this user may make no scratch place; `Unsupported`
+    /// where there is no asking.
     fn read_back(&mut self, _statements: &[String]) -> Result<String, DbError> {
         Err(DbError {
             kind: DbErrorKind::Unsupported,

@@ -1,8 +1,8 @@
 //! MySQL and MariaDB: the connection, the catalogue as SQL, and a scratch database to ask.
 //!
-//! One connection executes, with the session settings that the server gives everybody, since a trigger or an
-//! event keeps those under which it was made. Reading uses connections of its own with fixed settings
-//! ([`export`]), so that what is read does not depend on them.
+//! One connection executes, with the session settings that the server gives everybody, since a
+//! trigger or an event keeps those under which it was made. Reading uses connections of its own
+//! with fixed settings ([`export`]), so that what is read does not depend on them.
 
 mod connection;
 mod error;
@@ -80,9 +80,9 @@ impl Default for MysqlAddress {
 }
 
 impl MysqlAddress {
-    /// Reads `mysql://user:password@host:port/database`, also with `mariadb://`, `mysql2://` or `trilogy://` in front and
-    /// with `?socket=/path`, `ssl-mode`, `ssl-ca`, `ssl-cert` and `ssl-key` behind; other settings behind the `?` belong to
-    /// frameworks and are passed over.
+    /// Reads `mysql://user:password@host:port/database`, also with `mariadb://`, `mysql2://` or
+    /// `trilogy://` in front and with `?socket=/path`, `ssl-mode`, `ssl-ca`, `ssl-cert` and
+    /// `ssl-key` behind; other settings behind the `?` belong to frameworks and are passed over.
     ///
     /// # Errors
     /// When it is no such address; the message does not repeat it, since it may hold a password.

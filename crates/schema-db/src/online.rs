@@ -1,8 +1,8 @@
-//! Carries out a plan on tables that are in use: each statement by itself, with short waits for locks that others would
-//! queue behind, again and again until one is given.
+//! Carries out a plan on tables that are in use: each statement by itself, with short waits for
+//! locks that others would queue behind, again and again until one is given.
 //!
-//! Only what goes and comes again, such as a view, stays in one transaction where the server has such: nobody shall find it
-//! missing.
+//! Only what goes and comes again, such as a view, stays in one transaction where the server has
+//! such: nobody shall find it missing.
 
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -25,13 +25,15 @@ const INSTANT: &str = " ALGORITHM=INSTANT,";
 /// The other way without a copy during which others write.
 const INPLACE: &str = " ALGORITHM=INPLACE, LOCK=NONE,";
 
-/// What the server says of an `ALTER TABLE` that it would do only in a dearer way than was asked for.
+/// What the server says of an `ALTER TABLE` that it would do only in a dearer way than was asked
+/// for.
 const DEARER: [&str; 3] = ["(error 1845)", "(error 1846)", "(error 4092)"];
 
 /// How locks are waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waits {
-    /// Longest wait for a lock behind which others queue. MySQL and MariaDB count whole seconds, at least 1.
+    /// Longest wait for a lock behind which others queue. MySQL and MariaDB count whole seconds, at
+    /// least 1.
     pub lock: Duration,
     /// How often a statement is tried.
     pub tries: u32,
@@ -70,8 +72,8 @@ pub enum News<'a> {
     Again(u32, u32, Duration),
 }
 
-/// Executes the steps in order; answers those that the server refused to do without a copy, after which nothing of the same
-/// table was done.
+/// Executes the steps in order; answers those that the server refused to do without a copy, after
+/// which nothing of the same table was done.
 ///
 /// # Errors
 /// The first statement that failed otherwise, also after the last try.
@@ -241,8 +243,8 @@ fn alone(
     }
 }
 
-/// What a build that failed has left under the name of this index. One with a name of ours goes although it is whole: nobody
-/// knows any more what it was made of.
+/// What a build that failed has left under the name of this index. One with a name of ours goes
+/// although it is whole: nobody knows any more what it was made of.
 fn sweep(database: &mut dyn Database, step: &Step) -> Result<(), DbError> {
     let Some((before, rest)) = step.sql.split_once("INDEX CONCURRENTLY ") else {
         return Ok(());

@@ -1,8 +1,8 @@
 //! One run on one server, from looking at it to having reached what is wanted.
 //!
-//! Order: [`begin`] makes this run the only one, then looks, so that nobody changes what was looked at; [`prepare`]
-//! plans, and takes over what an earlier run left undone; [`carry_out`] executes; [`rest`] looks again and says what
-//! is still missing, which can only be what was held back.
+//! Order: [`begin`] makes this run the only one, then looks, so that nobody changes what was looked
+//! at; [`prepare`] plans, and takes over what an earlier run left undone; [`carry_out`] executes;
+//! [`rest`] looks again and says what is still missing, which can only be what was held back.
 
 mod owners;
 
@@ -29,7 +29,8 @@ const RESTORE: &str = "restore";
 pub enum Scratch {
     /// It is not.
     Never,
-    /// When our own idea of the server's normal form finds that something which is there has to change.
+    /// When our own idea of the server's normal form finds that something which is there has to
+    /// change.
     #[default]
     Auto,
     /// In any case; that it cannot be asked is an error.
@@ -161,8 +162,8 @@ fn kept(mut loaded: Loaded, settings: &Settings<'_>) -> (Schema, Vec<Note>) {
     (loaded.schema, loaded.notes)
 }
 
-/// The way from one schema to the other. `database` is asked how it would store the second one, if settings say so;
-/// `wanted` learns that.
+/// The way from one schema to the other. `database` is asked how it would store the second one, if
+/// settings say so; `wanted` learns that.
 ///
 /// # Errors
 /// When there is no way, or the server has to be asked and cannot.
@@ -305,8 +306,8 @@ fn objects(schema: &Schema) -> Names {
     seen.into_inner()
 }
 
-/// Steps of a run that was cut off which make again what it had taken away, where neither the server has it nor the
-/// wanted schema names it: then no comparison of the two would bring it back.
+/// Steps of a run that was cut off which make again what it had taken away, where neither the
+/// server has it nor the wanted schema names it: then no comparison of the two would bring it back.
 fn lost(steps: &[Step], present: &Names, wanted: &Names) -> Vec<Step> {
     let mut taken: HashSet<(&str, &str)> = HashSet::new();
     let mut lost = Vec::new();

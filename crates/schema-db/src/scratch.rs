@@ -1,7 +1,9 @@
-//! Scratch copies of whole databases with their rows, to try changes on, and databases by their address.
+//! Scratch copies of whole databases with their rows, to try changes on, and databases by their
+//! address.
 //!
-//! A copy is another database on the same server, so that an app reaches it by the same address with another name at its
-//! end. SQLite needs none of this: its database is a file, which whoever asks can copy.
+//! A copy is another database on the same server, so that an app reaches it by the same address
+//! with another name at its end. SQLite needs none of this: its database is a file, which whoever
+//! asks can copy.
 
 mod index;
 
@@ -40,7 +42,8 @@ pub fn sqlite_path(url: &str) -> Option<&str> {
     Some(rest.strip_prefix("//").unwrap_or(rest))
 }
 
-/// The same server's database of another name; `None` for SQLite, and when the address names no database.
+/// The same server's database of another name; `None` for SQLite, and when the address names no
+/// database.
 pub fn url_of(url: &str, name: &str) -> Option<String> {
     if sqlite_path(url).is_some() {
         return None;
@@ -54,7 +57,8 @@ pub fn url_of(url: &str, name: &str) -> Option<String> {
 /// Copies the database with all its rows into one called `name`.
 ///
 /// # Errors
-/// Whatever the server says; [`DbErrorKind::Unsupported`] where there is more in it than tables, which would not be copied.
+/// Whatever the server says; [`DbErrorKind::Unsupported`] where there is more in it than tables,
+/// which would not be copied.
 pub fn copy(url: &str, name: &str) -> Result<(), DbError> {
     match kind(url)? {
         Kind::Mysql => copy_mysql(url, name),

@@ -1,4 +1,5 @@
-//! Passwords from where people keep them: the option file of MySQL's clients, the password file of PostgreSQL's.
+//! Passwords from where people keep them: the option file of MySQL's clients, the password file of
+//! PostgreSQL's.
 //!
 //! Both readers are pure; [`read_private`] looks at the disk. Nothing here prints.
 
@@ -20,7 +21,8 @@ pub struct ClientOptions {
     pub tls: Tls,
 }
 
-/// Reads the sections of an option file (`~/.my.cnf`) that concern every client; later lines win, as for the clients.
+/// Reads the sections of an option file (`~/.my.cnf`) that concern every client; later lines win,
+/// as for the clients.
 pub fn client_options(text: &str) -> ClientOptions {
     let mut options = ClientOptions::default();
     let mut applies = false;
@@ -87,7 +89,8 @@ pub struct Login {
 }
 
 impl Login {
-    /// Reads `postgres://user:password@host:port/database`; what it does not say is what libpq assumes.
+    /// Reads `postgres://user:password@host:port/database`; what it does not say is what libpq
+    /// assumes.
     pub fn from_postgres_url(url: &str) -> Login {
         let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
         let rest = rest.split('?').next().unwrap_or_default();

@@ -1,8 +1,9 @@
 //! SQLite: one file, one connection.
 //!
-//! Foreign keys are never enforced on this connection, since `DROP TABLE` in a table rebuild would otherwise delete the
-//! rows that refer to it. What enforcement would have caught is found before the commit instead: a plan that
-//! rebuilds a table ends in `PRAGMA foreign_key_check`, which fails here when it finds more than there was before.
+//! Foreign keys are never enforced on this connection, since `DROP TABLE` in a table rebuild would
+//! otherwise delete the rows that refer to it. What enforcement would have caught is found before
+//! the commit instead: a plan that rebuilds a table ends in `PRAGMA foreign_key_check`, which fails
+//! here when it finds more than there was before.
 
 mod error;
 mod keys;
@@ -22,8 +23,8 @@ use keys::Violations;
 /// Time between two attempts to become the only runner.
 const LOCK_POLL: Duration = Duration::from_millis(20);
 
-/// Tables in an order in which an empty database takes them; what SQLite makes by itself is left out: its own tables
-/// and the shadow tables of virtual ones.
+/// Tables in an order in which an empty database takes them; what SQLite makes by itself is left
+/// out: its own tables and the shadow tables of virtual ones.
 const EXPORT: &str = "
     SELECT sql FROM sqlite_schema AS object
     WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'

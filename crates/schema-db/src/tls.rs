@@ -1,7 +1,7 @@
 //! TLS to database servers: how much is asked for, and the driver's settings made of it.
 //!
-//! PostgreSQL's driver takes a stream that somebody else secures ([`postgres::Connector`]); MySQL's has its own TLS and takes
-//! settings.
+//! PostgreSQL's driver takes a stream that somebody else secures ([`postgres::Connector`]); MySQL's
+//! has its own TLS and takes settings.
 
 pub(crate) mod postgres;
 mod trust;
@@ -10,7 +10,8 @@ use std::path::PathBuf;
 
 use ::mysql::SslOpts;
 
-/// How much is asked of a connection. What a server's certificate has to stand up to grows from one to the next.
+/// How much is asked of a connection. What a server's certificate has to stand up to grows from one
+/// to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TlsMode {
     /// No TLS.
@@ -75,7 +76,8 @@ impl Tls {
         }
     }
 
-    /// Takes a setting of libpq (`sslmode`, `sslrootcert`, `sslcert`, `sslkey`); whether it was one.
+    /// Takes a setting of libpq (`sslmode`, `sslrootcert`, `sslcert`, `sslkey`); whether it was
+    /// one.
     ///
     /// # Errors
     /// A mode that is not known, as a sentence.
@@ -95,7 +97,8 @@ impl Tls {
         Ok(true)
     }
 
-    /// Takes a setting behind a MySQL URL, as frameworks spell them: `ssl-mode`, `ssl_mode`, `sslca` and so on.
+    /// Takes a setting behind a MySQL URL, as frameworks spell them: `ssl-mode`, `ssl_mode`,
+    /// `sslca` and so on.
     ///
     /// # Errors
     /// A mode that is not known, as a sentence.
@@ -115,7 +118,8 @@ impl Tls {
         Ok(())
     }
 
-    /// What is to be done. Who names authorities wants the server's certificate checked against them.
+    /// What is to be done. Who names authorities wants the server's certificate checked against
+    /// them.
     pub(crate) fn resolved(&self) -> TlsMode {
         match (self.mode, &self.authorities) {
             (None, Some(_)) => TlsMode::Host,

@@ -1,4 +1,5 @@
-//! What is likely to hurt about a schema: one file a rule under `rules`, over the outline of a schema and what a server counts.
+//! What is likely to hurt about a schema: one file a rule under `rules`, over the outline of a
+//! schema and what a server counts.
 //!
 //! Start at [`check`]. Pure: sizes and uses are given ([`Usage`]), none is asked for here.
 

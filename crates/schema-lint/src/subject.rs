@@ -72,7 +72,8 @@ pub(crate) fn size(bytes: u64) -> String {
     format!("{whole} {}", UNITS[unit])
 }
 
-/// Columns that an index begins with and can be found by: none behind an expression, none of a partial index.
+/// Columns that an index begins with and can be found by: none behind an expression, none of a
+/// partial index.
 pub(crate) fn leading(index: &Index) -> Vec<&str> {
     if index.predicate.is_some() || !index.method.is_empty() || index.is_invisible {
         return Vec::new();

@@ -1,8 +1,9 @@
-//! Declarative schemas: SQL text becomes a model, two models a difference, a difference a plan of statements.
+//! Declarative schemas: SQL text becomes a model, two models a difference, a difference a plan of
+//! statements.
 //!
-//! Pure: no server is asked here and no file is read (`schema-db` does both). What a server would store alike
-//! compares equal; each dialect has its own reader, model, normal form, difference and printers, in a module
-//! of its own, and only what all three share stands beside them.
+//! Pure: no server is asked here and no file is read (`schema-db` does both). What a server would
+//! store alike compares equal; each dialect has its own reader, model, normal form, difference and
+//! printers, in a module of its own, and only what all three share stands beside them.
 
 pub mod mysql;
 pub mod online;
@@ -95,8 +96,8 @@ impl std::error::Error for PlanError {}
 /// Reads SQL texts, one schema in all of them, in order.
 ///
 /// # Errors
-/// The first place in what has to be understood (a table, an index …) that is not SQL of this dialect. What is not
-/// known at all is kept as it is and noted.
+/// The first place in what has to be understood (a table, an index …) that is not SQL of this
+/// dialect. What is not known at all is kept as it is and noted.
 pub fn read(sources: &[Source], server: &Server) -> Result<Loaded, SyntaxError> {
     read_on(cores(), sources, server)
 }
@@ -186,9 +187,10 @@ impl Schema {
         }
     }
 
-    /// Takes over how a server stored this very schema ([`Schema`] as read back from it), so that comparing no longer
-    /// depends on our own idea of the server's normal form. Printing keeps the texts as they were written. What `stored`
-    /// lacks, and a schema of another dialect, change nothing.
+    /// Takes over how a server stored this very schema ([`Schema`] as read back from it), so that
+    /// comparing no longer depends on our own idea of the server's normal form. Printing keeps the
+    /// texts as they were written. What `stored` lacks, and a schema of another dialect, change
+    /// nothing.
     pub fn adopt(&mut self, stored: &Schema) {
         match (self, stored) {
             (Schema::Mysql(schema), Schema::Mysql(stored)) => schema.adopt(stored),
@@ -198,7 +200,8 @@ impl Schema {
         }
     }
 
-    /// Gives the columns the order that they have in another schema; new ones come last. PostgreSQL does not compare it.
+    /// Gives the columns the order that they have in another schema; new ones come last. PostgreSQL
+    /// does not compare it.
     fn take_order(&mut self, from: &Schema) {
         match (self, from) {
             (Schema::Mysql(schema), Schema::Mysql(from)) => schema.take_order(from),

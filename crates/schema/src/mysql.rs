@@ -1,13 +1,15 @@
-//! MySQL and MariaDB: a hand-written lexer and parser, a model with the server's normal form beside it, and plans.
+//! MySQL and MariaDB: a hand-written lexer and parser, a model with the server's normal form beside
+//! it, and plans.
 //!
-//! Flow: [`read`] cuts texts into statements as servers and their client do (`lex`, `split`), parses those that make a
-//! schema (`parse`), folds them into a [`Schema`] (`read`, `fold`) and works out what a server would store (`normal`);
-//! [`plan`] applies the old names that comments tell (`renames`), compares (`diff`) and writes statements in our order
-//! (`native`) or in sqldef's (`drop_in`).
+//! Flow: [`read`] cuts texts into statements as servers and their client do (`lex`, `split`),
+//! parses those that make a schema (`parse`), folds them into a [`Schema`] (`read`, `fold`) and
+//! works out what a server would store (`normal`); [`plan`] applies the old names that comments
+//! tell (`renames`), compares (`diff`) and writes statements in our order (`native`) or in sqldef's
+//! (`drop_in`).
 //!
-//! Expressions and the queries of plain views are compared in a canonical form (`expr`), other queries and bodies token by
-//! token: how a server stores those is only known to the server ([`Schema::adopt`]). Routines are compared by their bodies,
-//! sequences by their names.
+//! Expressions and the queries of plain views are compared in a canonical form (`expr`), other
+//! queries and bodies token by token: how a server stores those is only known to the server
+//! ([`Schema::adopt`]). Routines are compared by their bodies, sequences by their names.
 
 mod cursor;
 mod diff;

@@ -1,7 +1,9 @@
-//! Plans for tables that are in use: each change in steps that make nobody wait for long, and what has no such way is held back.
+//! Plans for tables that are in use: each change in steps that make nobody wait for long, and what
+//! has no such way is held back.
 //!
-//! Works on statements as the planners spell them, so that the way to the wanted schema stays one thing and how it is
-//! walked another. What a plan makes anew has no rows and no users yet and is left as it is.
+//! Works on statements as the planners spell them, so that the way to the wanted schema stays one
+//! thing and how it is walked another. What a plan makes anew has no rows and no users yet and is
+//! left as it is.
 
 mod mysql;
 mod postgres;
@@ -35,7 +37,8 @@ fn made(plan: &Plan) -> HashSet<String> {
     creates.collect()
 }
 
-/// Puts the steps of each statement in its place. Each needs the one before, and who needed the statement needs the last.
+/// Puts the steps of each statement in its place. Each needs the one before, and who needed the
+/// statement needs the last.
 fn spread(plan: Plan, steps: impl Fn(&Statement) -> Vec<Statement>) -> Plan {
     let parts: Vec<Vec<Statement>> = plan.statements.iter().map(steps).collect();
     let mut ends = Vec::new();

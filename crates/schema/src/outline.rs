@@ -1,6 +1,8 @@
-//! A schema of any dialect in one form, as far as all of them have it: what linting and other formats look at.
+//! A schema of any dialect in one form, as far as all of them have it: what linting and other
+//! formats look at.
 //!
-//! Expressions and types are SQL of the schema's own dialect. What has no place here is listed by kind and name.
+//! Expressions and types are SQL of the schema's own dialect. What has no place here is listed by
+//! kind and name.
 
 use crate::{Object, Schema};
 
@@ -55,7 +57,8 @@ pub struct Table {
 pub struct Column {
     /// Its name.
     pub name: String,
-    /// As the server spells it, with what stands in parentheses, without array brackets and `unsigned`.
+    /// As the server spells it, with what stands in parentheses, without array brackets and
+    /// `unsigned`.
     pub data_type: String,
     /// One level of `[]`.
     pub is_array: bool,

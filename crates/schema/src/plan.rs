@@ -33,11 +33,13 @@ pub enum Hazard {
     },
     /// Cannot be in a transaction, or commits it.
     NotTransactional,
-    /// Others would wait for long, and there is no other way; why. Only in plans for tables that are in use.
+    /// Others would wait for long, and there is no other way; why. Only in plans for tables that
+    /// are in use.
     Offline(String),
 }
 
-/// What a statement can do to values that are stored and to who may reach them; the worst of several is the greatest.
+/// What a statement can do to values that are stored and to who may reach them; the worst of
+/// several is the greatest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Effect {
     /// Every stored value stays what it is, and nobody may do more than before.
@@ -117,7 +119,8 @@ impl Verb {
         }
     }
 
-    /// What such a change does by itself. There is no default: a new kind of change has to say it here.
+    /// What such a change does by itself. There is no default: a new kind of change has to say it
+    /// here.
     fn effect(self) -> Effect {
         match self {
             Verb::Drop | Verb::Revoke => Effect::Drops,
@@ -239,7 +242,8 @@ pub struct Allowed {
     pub named: Vec<String>,
 }
 
-/// What has to be allowed by name for a statement that makes others wait, such as `offline-column:users.id`.
+/// What has to be allowed by name for a statement that makes others wait, such as
+/// `offline-column:users.id`.
 pub fn offline_permission(statement: &Statement) -> String {
     format!(
         "offline-{}:{}",
@@ -283,7 +287,8 @@ impl Plan {
         self.statements[at + 1].needs.push(at);
     }
 
-    /// Holds back what destroys without permission, and whatever needs it, be it before that or after.
+    /// Holds back what destroys without permission, and whatever needs it, be it before that or
+    /// after.
     pub fn hold_back(&mut self, allowed: &Allowed) {
         for statement in &mut self.statements {
             statement.held_back = None;

@@ -1,10 +1,13 @@
 //! PostgreSQL: squawk's grammar, a model of our own, and plans that the server can execute.
 //!
-//! Flow: [`read()`] cuts texts into statements (`split`), parses them (`tree`; plain ones go a shorter way, `read::plain`) and
-//! lets each change what the ones before have made (`read`); [`plan()`] applies old names that comments tell, compares object by object (`same`, with the normal form of
-//! expressions in `expr`) and writes statements in an order that holds (`diff`), spelled in either style (`spell`).
+//! Flow: [`read()`] cuts texts into statements (`split`), parses them (`tree`; plain ones go a
+//! shorter way, `read::plain`) and lets each change what the ones before have made (`read`);
+//! [`plan()`] applies old names that comments tell, compares object by object (`same`, with the
+//! normal form of expressions in `expr`) and writes statements in an order that holds (`diff`),
+//! spelled in either style (`spell`).
 //!
-//! What a server made of a schema ([`Schema::adopt`]) stands beside it, and whatever equals that is no difference.
+//! What a server made of a schema ([`Schema::adopt`]) stands beside it, and whatever equals that is
+//! no difference.
 
 mod diff;
 mod expr;

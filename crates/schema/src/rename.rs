@@ -1,6 +1,7 @@
 //! `-- @renamed from=old`: what an object was called before, said in a comment beside its new name.
 //!
-//! The forms are sqldef's: `from=old`, `from="old name"`, in either kind of comment; `@rename` is the spelling of before.
+//! The forms are sqldef's: `from=old`, `from="old name"`, in either kind of comment; `@rename` is
+//! the spelling of before.
 
 /// The name in such a comment.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -33,8 +33,8 @@ pub struct Version(pub u32, pub u32, pub u32);
 pub struct Server {
     /// The program.
     pub product: Product,
-    /// `None` when no server was asked: then the newest supported one is assumed, and what any version
-    /// would store alike compares equal.
+    /// `None` when no server was asked: then the newest supported one is assumed, and what any
+    /// version would store alike compares equal.
     pub version: Option<Version>,
     /// Default character set of the database (MySQL).
     pub charset: Option<String>,

@@ -1,10 +1,13 @@
-//! SQLite: a hand-written lexer and parser, a model in a normal form, and plans that SQLite can execute.
+//! SQLite: a hand-written lexer and parser, a model in a normal form, and plans that SQLite can
+//! execute.
 //!
-//! Flow: [`read`] cuts texts into statements (`lexer`), parses those that make a schema (`parser`) and folds
-//! them into a [`Schema`] (`read`); [`plan`] applies the old names that comments tell, compares table by table
-//! (`change`) and writes statements (`diff`), rebuilding a table where `ALTER TABLE` cannot do it (`rebuild`).
+//! Flow: [`read`] cuts texts into statements (`lexer`), parses those that make a schema (`parser`)
+//! and folds them into a [`Schema`] (`read`); [`plan`] applies the old names that comments tell,
+//! compares table by table (`change`) and writes statements (`diff`), rebuilding a table where
+//! `ALTER TABLE` cannot do it (`rebuild`).
 //!
-//! Expressions are compared as tokens. Virtual tables are compared as a whole. Invariant: nothing here evaluates SQL.
+//! Expressions are compared as tokens. Virtual tables are compared as a whole. Invariant: nothing
+//! here evaluates SQL.
 
 mod change;
 mod cursor;

@@ -92,7 +92,8 @@ impl fmt::Display for SyntaxError {
 const EXCERPT_LETTERS: usize = 80;
 
 impl SyntaxError {
-    /// The part of the line around the place, and the place's column in it, from 1: a line may be a whole dump.
+    /// The part of the line around the place, and the place's column in it, from 1: a line may be a
+    /// whole dump.
     pub fn excerpt(&self) -> (String, usize) {
         let before = self.column.saturating_sub(1);
         let skipped = before.saturating_sub(EXCERPT_LETTERS);

@@ -1,9 +1,11 @@
-//! What a statement that is held back takes with it, by the names in what is made and in what is there.
+//! What a statement that is held back takes with it, by the names in what is made and in what is
+//! there.
 //!
-//! A plan that is carried out as a whole can be carried out. With a statement left out, its object stays as it is now, and a
-//! later statement can fail for one of two reasons: it speaks of what the object should have become, or it takes away or
-//! changes what the object, as it is now, speaks of. Both are read off names, so that a statement may wait without need, but
-//! none is tried that cannot succeed. And what steps aside only does so when it comes again.
+//! A plan that is carried out as a whole can be carried out. With a statement left out, its object
+//! stays as it is now, and a later statement can fail for one of two reasons: it speaks of what the
+//! object should have become, or it takes away or changes what the object, as it is now, speaks of.
+//! Both are read off names, so that a statement may wait without need, but none is tried that
+//! cannot succeed. And what steps aside only does so when it comes again.
 
 use std::collections::{HashMap, HashSet};
 
@@ -53,7 +55,8 @@ pub(crate) struct Stake {
     pub(crate) breaks: bool,
     /// Whether its object is a key that foreign keys may stand on, and goes.
     pub(crate) breaks_key: bool,
-    /// Comments, privileges and owners: no other statement needs them, and they need an object that is made only.
+    /// Comments, privileges and owners: no other statement needs them, and they need an object that
+    /// is made only.
     pub(crate) is_side: bool,
 }
 

@@ -1,5 +1,6 @@
-//! Texts that nobody would write: pieces of SQL cut and glued by a seeded generator, and long ones of one shape. Nothing may
-//! panic or end the stack, and whatever is read may be compared with itself.
+//! Texts that nobody would write: pieces of SQL cut and glued by a seeded generator, and long ones
+//! of one shape. Nothing may panic or end the stack, and whatever is read may be compared with
+//! itself.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -16,7 +17,8 @@ const PRODUCTS: [Product; 4] = [
 /// Texts that every generator run tries; `HAKARU_SCHEMA_FUZZ` sets another number for a long run.
 const TEXTS: u64 = 2_000;
 
-/// Statements of all dialects, with what is hard to cut: quotes, comments, bodies, client directives.
+/// Statements of all dialects, with what is hard to cut: quotes, comments, bodies, client
+/// directives.
 const SEEDS: &[&str] = &[
     "CREATE TABLE `a``b` (id int(11) unsigned NOT NULL AUTO_INCREMENT COMMENT 'it''s; \\'so\\'', n varchar(20) DEFAULT 'x',\n  PRIMARY KEY (id), UNIQUE KEY u (n(10) DESC), KEY f ((lower(n))), CONSTRAINT c CHECK (n in ('a', 'b'))) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 /*!50100 PARTITION BY RANGE (id) (PARTITION p0 VALUES LESS THAN (10), PARTITION p1 VALUES LESS THAN MAXVALUE) */;\n",
     "DELIMITER ;;\nCREATE DEFINER=`me`@`%` TRIGGER t BEFORE INSERT ON a FOR EACH ROW BEGIN IF NEW.n = ';' THEN SET NEW.n = 'x'; END IF; END ;;\nDELIMITER ;\n",
@@ -167,8 +169,8 @@ const SHAPES: &[Shape] = &[
     ("CREATE VIEW v AS ", "WITH a AS ", ""),
 ];
 
-/// Deep enough to end any stack that grows with the text. How long such texts take is measured by `cargo xtask bench schema`,
-/// on 10 MB of each.
+/// Deep enough to end any stack that grows with the text. How long such texts take is measured by
+/// `cargo xtask bench schema`, on 10 MB of each.
 const BYTES: usize = 60_000;
 
 #[test]

@@ -1,4 +1,5 @@
-//! Whole schemas for MySQL and MariaDB: our own, or those of the folder that `HAKARU_SCHEMA_CORPUS` names (`cargo xtask corpus`).
+//! Whole schemas for MySQL and MariaDB: our own, or those of the folder that `HAKARU_SCHEMA_CORPUS`
+//! names (`cargo xtask corpus`).
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,5 +1,5 @@
-//! MySQL texts that are large or broken: whatever is read of them equals itself. Hostile ones of all dialects are in
-//! `hostile`.
+//! MySQL texts that are large or broken: whatever is read of them equals itself. Hostile ones of
+//! all dialects are in `hostile`.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,8 @@ use schema::{PlanOptions, Product, Schema, Server, Source, Style, SyntaxError};
 /// Tables of the large schema, about 0.8 MB of text.
 const TABLES: usize = 2_000;
 
-/// Far above what an optimised build needs (0.1 s), since tests are not optimised and share the machine.
+/// Far above what an optimised build needs (0.1 s), since tests are not optimised and share the
+/// machine.
 const SELF_LIMIT: Duration = Duration::from_secs(20);
 
 /// Broken texts that are tried.

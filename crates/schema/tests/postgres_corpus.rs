@@ -1,12 +1,13 @@
-//! Whole schemas for PostgreSQL: our own, or those of the folder that `HAKARU_SCHEMA_CORPUS` names (`cargo xtask corpus`).
+//! Whole schemas for PostgreSQL: our own, or those of the folder that `HAKARU_SCHEMA_CORPUS` names
+//! (`cargo xtask corpus`).
 
 use std::cell::RefCell;
 use std::path::PathBuf;
 
 use schema::{NoteKind, Product, Server, Source};
 
-/// How the statements begin that need not be understood: kinds that are kept as they are, and what every database
-/// has without being told.
+/// How the statements begin that need not be understood: kinds that are kept as they are, and what
+/// every database has without being told.
 const OPAQUE: &[&str] = &[
     "ALTER AGGREGATE",
     "ALTER INDEX",

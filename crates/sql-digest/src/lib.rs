@@ -34,7 +34,8 @@ use fnv::FnvHasher;
 /// statement with ten thousand columns can't fill a ring.
 pub const DIGEST_BYTES_MAX: usize = 2_000;
 
-/// The name of the digest of `sql`: 64-bit FNV-1a over the bytes of [`digest`]'s text, zero avoided.
+/// The name of the digest of `sql`: 64-bit FNV-1a over the bytes of [`digest`]'s text, zero
+/// avoided.
 ///
 /// Equals `recording::TextId::of(digest(sql).as_bytes()).0`. Takes time in proportion to the length
 /// of `sql`; does not allocate.

@@ -5,15 +5,15 @@ use std::collections::HashMap;
 use crate::profile::{Frame, Location, Profile};
 use crate::table::by_stack;
 
-/// Weight that reached `frame` by each of its callers, the heaviest first; the empty frame stands for
-/// "nobody: it is the outermost". Of a method that calls itself, the outermost call counts.
+/// Weight that reached `frame` by each of its callers, the heaviest first; the empty frame stands
+/// for "nobody: it is the outermost". Of a method that calls itself, the outermost call counts.
 pub fn callers(profile: &Profile, frame: &Frame) -> Vec<(Frame, u64)> {
     let neighbour = |stack: &[Location], outermost: usize| stack.get(outermost + 1).copied();
     around(profile, frame, neighbour, false)
 }
 
-/// Weight that `frame` passed on to each method it calls, the heaviest first; the empty frame stands for
-/// its own code. Of a method that calls itself, the innermost call counts.
+/// Weight that `frame` passed on to each method it calls, the heaviest first; the empty frame
+/// stands for its own code. Of a method that calls itself, the innermost call counts.
 pub fn callees(profile: &Profile, frame: &Frame) -> Vec<(Frame, u64)> {
     let neighbour =
         |stack: &[Location], innermost: usize| innermost.checked_sub(1).map(|index| stack[index]);

@@ -1,9 +1,9 @@
 //! What got wider and what narrower from one profile to another, with bounds.
 //!
-//! Both profiles are cut into blocks of equal weight in the order of time, since neighbouring samples see
-//! the same thing and are not independent. Blocks are drawn again with replacement (the bootstrap of
-//! Efron 1979, by blocks), and the change of each frame's share is taken each time: the middle 95 % of
-//! those changes are the bounds. A profile without times is first shuffled.
+//! Both profiles are cut into blocks of equal weight in the order of time, since neighbouring
+//! samples see the same thing and are not independent. Blocks are drawn again with replacement (the
+//! bootstrap of Efron 1979, by blocks), and the change of each frame's share is taken each time:
+//! the middle 95 % of those changes are the bounds. A profile without times is first shuffled.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,7 +11,8 @@ use crate::profile::{Frame, Profile, Sample};
 
 /// Blocks that a profile is cut into: enough for bounds at 95 %, each still long beside one sample.
 const BLOCKS: usize = 50;
-/// Drawings; the bounds move by less than a tenth of their width from then on (found by experiment).
+/// Drawings; the bounds move by less than a tenth of their width from then on (found by
+/// experiment).
 const DRAWINGS: usize = 400;
 const SEED: u64 = 0x4841_4b41_5255;
 
@@ -195,8 +196,8 @@ impl Side {
     }
 }
 
-/// By time; in chance's order where no sample tells its time. One heavy sample of many observations is
-/// taken apart, or it would fill blocks of its own.
+/// By time; in chance's order where no sample tells its time. One heavy sample of many observations
+/// is taken apart, or it would fill blocks of its own.
 fn in_order(profile: &Profile) -> Vec<Sample> {
     const PARTS_MAX: u64 = 1000;
     if profile.samples.iter().any(|sample| sample.at > 0) {

@@ -1,5 +1,5 @@
-//! Profiles in the formats of other tools' viewers. States become innermost frames such as `[sleep]`
-//! where a format knows none.
+//! Profiles in the formats of other tools' viewers. States become innermost frames such as
+//! `[sleep]` where a format knows none.
 
 pub mod collapsed;
 pub mod firefox;

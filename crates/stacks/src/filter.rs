@@ -28,8 +28,8 @@ pub fn hide_gems(profile: &Profile) -> Profile {
     })
 }
 
-/// A method that calls itself, directly or over others, keeps its outermost call only: what lies between
-/// is cut out of the stack.
+/// A method that calls itself, directly or over others, keeps its outermost call only: what lies
+/// between is cut out of the stack.
 pub fn fold_recursion(profile: &Profile) -> Profile {
     map_stacks(profile, |filtered, stack| {
         let mut out: Vec<Location> = Vec::with_capacity(stack.len());
@@ -75,8 +75,8 @@ pub fn only(profile: &Profile, wanted: impl Fn(&Sample) -> bool) -> Profile {
     filtered
 }
 
-/// The state as the innermost frame, such as `[sleep]`, for formats that know no states. Running code
-/// gets none.
+/// The state as the innermost frame, such as `[sleep]`, for formats that know no states. Running
+/// code gets none.
 pub fn states_as_frames(profile: &Profile) -> Profile {
     let mut filtered = profile.empty_like();
     for sample in &profile.samples {
@@ -98,8 +98,8 @@ pub fn states_as_frames(profile: &Profile) -> Profile {
     filtered
 }
 
-/// Whether a frame is of a gem or of Ruby itself: methods in C and builtin ones count with their caller,
-/// so they are none.
+/// Whether a frame is of a gem or of Ruby itself: methods in C and builtin ones count with their
+/// caller, so they are none.
 pub fn is_library(frame: &Frame) -> bool {
     const LIBRARIES: [&str; 6] = [
         "/gems/",

@@ -1,10 +1,10 @@
 //! Folded stacks in the order in which a viewer draws them.
 //!
-//! A viewer must be able to turn the graph round, leave out states and look at one method's neighbours
-//! without the profile. So each node keeps its *own* weight by state, from which everything else adds up,
-//! and no sample: a million of them make no larger a graph than a thousand that saw the same stacks.
-//! Branches too narrow to be seen are folded into one node of their parent, so that the size is bounded
-//! and no weight is lost.
+//! A viewer must be able to turn the graph round, leave out states and look at one method's
+//! neighbours without the profile. So each node keeps its *own* weight by state, from which
+//! everything else adds up, and no sample: a million of them make no larger a graph than a thousand
+//! that saw the same stacks. Branches too narrow to be seen are folded into one node of their
+//! parent, so that the size is bounded and no weight is lost.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,8 @@ use crate::profile::{Frame, FrameId, Location, Profile, Sample, State};
 /// The name of the frame that stands for branches too narrow to be seen.
 pub const NARROW: &str = "(narrow branches)";
 
-/// A graph; nodes are in depth-first order, heavier siblings first. Node 0 is the root and has no frame.
+/// A graph; nodes are in depth-first order, heavier siblings first. Node 0 is the root and has no
+/// frame.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Flame {
     /// The frames that nodes name.

@@ -12,12 +12,13 @@ pub struct InTime {
     pub thread: ThreadOf,
     /// From the first sample to the last one that had room, nanoseconds.
     pub duration: u64,
-    /// Nodes in depth-first order, those that began earlier first; a call that is made again later is another node.
+    /// Nodes in depth-first order, those that began earlier first; a call that is made again later
+    /// is another node.
     pub flame: Flame,
 }
 
-/// Of the thread that ran most, as many samples as there is room for in about so many nodes. `None` where a profile does not
-/// tell when its samples were taken.
+/// Of the thread that ran most, as many samples as there is room for in about so many nodes. `None`
+/// where a profile does not tell when its samples were taken.
 pub fn in_time(profile: &Profile, nodes_max: usize) -> Option<InTime> {
     if profile.unit == Unit::Objects {
         return None;

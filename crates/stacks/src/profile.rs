@@ -173,7 +173,8 @@ pub struct Profile {
     pub cost: Cost,
     /// What was done differently from what was asked, one sentence each.
     pub notes: Vec<String>,
-    /// What the runtime told of itself meanwhile, names with their unit: `gc_major_count`, `code_bytes`.
+    /// What the runtime told of itself meanwhile, names with their unit: `gc_major_count`,
+    /// `code_bytes`.
     pub facts: Vec<(String, f64)>,
     /// The samples, as they came.
     pub samples: Vec<Sample>,

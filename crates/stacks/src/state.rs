@@ -65,7 +65,8 @@ pub fn wait_of<'a>(stack: impl Iterator<Item = &'a Frame>) -> State {
     innermost.unwrap_or(State::Io)
 }
 
-/// `Mysql2::Client` is of `Mysql2::Client#query`; a class that ends in `::` stands for all inside it.
+/// `Mysql2::Client` is of `Mysql2::Client#query`; a class that ends in `::` stands for all inside
+/// it.
 fn is_of(name: &str, class: &str) -> bool {
     name.strip_prefix(class)
         .is_some_and(|rest| class.ends_with("::") || rest.starts_with(['#', '.', ':']))

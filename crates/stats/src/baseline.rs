@@ -2,11 +2,12 @@
 
 use crate::{median, quantile};
 
-/// Share of the cores that others may take, above what they usually take here, until a measurement counts as disturbed.
-/// Chosen by judgement.
+/// Share of the cores that others may take, above what they usually take here, until a measurement
+/// counts as disturbed. Chosen by judgement.
 const DISTURBED: f64 = 0.05;
-/// How much slower than usual the cores may be. A neighbour all the time makes one of two 1.4 times as slow, so that both together
-/// are 1.1 to 1.2 times; at 1.08 a request of `three-servers` cpu took 1 to 2 % more, which is what a measurement is good for anyway.
+/// How much slower than usual the cores may be. A neighbour all the time makes one of two 1.4 times
+/// as slow, so that both together are 1.1 to 1.2 times; at 1.08 a request of `three-servers` cpu
+/// took 1 to 2 % more, which is what a measurement is good for anyway.
 const SLOW: f64 = 1.08;
 /// Cores as fast as in this share of the measurements are the usual ones.
 const FAST_SHARE: f64 = 0.25;
@@ -16,7 +17,8 @@ const FAST_SHARE: f64 = 0.25;
 pub struct Disturbance {
     /// Time of the cores that other programs and the hypervisor took, as a share of all.
     pub others: f64,
-    /// How long the fixed piece of work took on a core in the calmest moments; `None` where the cores cannot be watched.
+    /// How long the fixed piece of work took on a core in the calmest moments; `None` where the
+    /// cores cannot be watched.
     pub pace: Option<u64>,
 }
 
@@ -39,7 +41,8 @@ pub struct Baseline {
 }
 
 impl Baseline {
-    /// Relates a measurement to those before it, and counts it among them. The first one is as usual.
+    /// Relates a measurement to those before it, and counts it among them. The first one is as
+    /// usual.
     pub fn judge(&mut self, seen: Disturbance) -> Relative {
         let limit = median(&self.others).map(|usual| DISTURBED + 2.0 * usual);
         let fast = quantile(&self.paces, FAST_SHARE);

@@ -26,7 +26,8 @@ impl Interval {
     }
 }
 
-/// Draws as many of `count` units as there are, with replacement, `resamples` times; `each` gets the drawn indices.
+/// Draws as many of `count` units as there are, with replacement, `resamples` times; `each` gets
+/// the drawn indices.
 pub fn resample(count: usize, resamples: usize, mut each: impl FnMut(&[usize])) {
     if count == 0 {
         return;
@@ -39,8 +40,8 @@ pub fn resample(count: usize, resamples: usize, mut each: impl FnMut(&[usize])) 
     }
 }
 
-/// The percentile bootstrap's interval of `statistic` over the values; `None` without a value, or when no
-/// resample has the statistic.
+/// The percentile bootstrap's interval of `statistic` over the values; `None` without a value, or
+/// when no resample has the statistic.
 pub fn percentile_interval(
     values: &[f64],
     statistic: impl Fn(&[f64]) -> Option<f64>,
@@ -62,8 +63,9 @@ pub fn percentile_interval(
     })
 }
 
-/// The percentile bootstrap's interval of the difference between the means of two independent samples, `a` minus `b`; `None` with fewer
-/// than two values of either. The spread is widened for few values by the root of n/(n - 1), which the bootstrap leaves out.
+/// The percentile bootstrap's interval of the difference between the means of two independent
+/// samples, `a` minus `b`; `None` with fewer than two values of either. The spread is widened for
+/// few values by the root of n/(n - 1), which the bootstrap leaves out.
 pub fn difference_interval(
     a: &[f64],
     b: &[f64],
@@ -92,16 +94,17 @@ pub fn difference_interval(
     })
 }
 
-/// Intervals of the means of several rows that were measured in the same units (one `Vec` a unit, one value a
-/// row), all of which hold at once with probability `1 - alpha`. `None` with fewer than two units, or units of
-/// unequal length.
+/// Intervals of the means of several rows that were measured in the same units (one `Vec` a unit,
+/// one value a row), all of which hold at once with probability `1 - alpha`. `None` with fewer than
+/// two units, or units of unequal length.
 ///
-/// By the wild bootstrap (Liu 1988, Annals of Statistics 16): each resample keeps or turns the sign of every unit's
-/// deviation from the mean, all rows of a unit together, so that rows that move together cost less than Bonferroni's
-/// bound asks; and the greatest studentised deviation over the rows is what is bounded (Westfall & Young 1993). Drawing units
-/// with replacement instead takes the same few units many times where there are few, and made intervals a
-/// hundred times too wide. Signs of `n` units tell apart 1 in 2ⁿ⁻¹, so below that `alpha` the ends are infinite. A row without
-/// any spread has an interval without width.
+/// By the wild bootstrap (Liu 1988, Annals of Statistics 16): each resample keeps or turns the sign
+/// of every unit's deviation from the mean, all rows of a unit together, so that rows that move
+/// together cost less than Bonferroni's bound asks; and the greatest studentised deviation over the
+/// rows is what is bounded (Westfall & Young 1993). Drawing units with replacement instead takes
+/// the same few units many times where there are few, and made intervals a hundred times too wide.
+/// Signs of `n` units tell apart 1 in 2ⁿ⁻¹, so below that `alpha` the ends are infinite. A row
+/// without any spread has an interval without width.
 pub fn simultaneous_intervals(
     units: &[Vec<f64>],
     alpha: f64,
@@ -129,7 +132,8 @@ pub fn simultaneous_intervals(
     Some(seen.iter().map(interval).collect())
 }
 
-/// How many standard errors the farthest row lies from its mean, but for a share `alpha` of the resamples.
+/// How many standard errors the farthest row lies from its mean, but for a share `alpha` of the
+/// resamples.
 fn greatest_deviation(units: &[Vec<f64>], seen: &[Moments], alpha: f64, resamples: usize) -> f64 {
     if alpha * 2f64.powi(units.len() as i32 - 1) < 1.0 {
         return f64::INFINITY;

@@ -1,19 +1,22 @@
 //! The calm slices of a measurement: those in which the cores were as fast as they can be.
 //!
-//! A core slows down by a third, for tenths of a second to half a minute, when a neighbour uses the other thread of the same
-//! physical core. Moments without it are the same on both sides of a comparison. They are chosen by how long a fixed piece of work
-//! took on the cores (the *pace*), not by what the app took, so that the choice favours neither side.
+//! A core slows down by a third, for tenths of a second to half a minute, when a neighbour uses the
+//! other thread of the same physical core. Moments without it are the same on both sides of a
+//! comparison. They are chosen by how long a fixed piece of work took on the cores (the *pace*),
+//! not by what the app took, so that the choice favours neither side.
 
 use crate::quantile;
 
 /// Slices that a measurement needs, and requests in one of them on average, for some to be chosen.
 const SLICES_MIN: usize = 4;
 const SLICE_REQUESTS: usize = 10;
-/// Share of the slices whose pace must be known, which it is where a core was busy; else how busy it was would choose.
+/// Share of the slices whose pace must be known, which it is where a core was busy; else how busy
+/// it was would choose.
 const KNOWN_SHARE: f64 = 0.75;
 /// Share of the slices that are taken for calm, whatever the others were.
 const CALM_SHARE: f64 = 0.25;
-/// How much slower than those a slice may be to count as one: a slice's pace is known to about 2 % where nothing disturbs it.
+/// How much slower than those a slice may be to count as one: a slice's pace is known to about 2 %
+/// where nothing disturbs it.
 const CALM: f64 = 1.03;
 
 /// A part of a measurement.
@@ -23,7 +26,8 @@ pub struct Slice {
     pub requests: usize,
     /// What all of them cost together, in any unit.
     pub cost: f64,
-    /// How long the fixed piece of work took on the cores; `None` where the cores were too idle to show it.
+    /// How long the fixed piece of work took on the cores; `None` where the cores were too idle to
+    /// show it.
     pub pace: Option<u64>,
 }
 

@@ -1,8 +1,9 @@
 //! A comparison of A and B in blocks: what may be claimed after how many of them, and when to stop.
 //!
-//! A block measures each side twice, in the order A B B A or B A A B, and gives two values a row: the log ratio
-//! B/A, and the same arithmetic on A and B against themselves ([`Block::of`]), which is the A/A arm: what it
-//! shows is the noise of the host, drawn from the very measurements that are compared.
+//! A block measures each side twice, in the order A B B A or B A A B, and gives two values a row:
+//! the log ratio B/A, and the same arithmetic on A and B against themselves ([`Block::of`]), which
+//! is the A/A arm: what it shows is the noise of the host, drawn from the very measurements that
+//! are compared.
 //!
 //! - **Rows**: throughput and percentiles. The intervals of all rows hold at once
 //!   ([`crate::simultaneous_intervals`]), so that many rows do not mean many chances for a false claim.
@@ -21,8 +22,8 @@ pub const ALPHA: f64 = 0.05;
 /// Fewer blocks allow no claim: the signs of five tell apart no more than 1 in 16.
 pub const BLOCKS_MIN: usize = 6;
 
-/// Differences below this share are called none once the interval lies within. Found by weighing: hosts that
-/// others use drift by as much from one minute to the next.
+/// Differences below this share are called none once the interval lies within. Found by weighing:
+/// hosts that others use drift by as much from one minute to the next.
 pub const SAME_MARGIN: f64 = 0.03;
 
 /// Looks in all. More would leave less of [`ALPHA`] for each.
@@ -31,8 +32,8 @@ const LOOKS: usize = 4;
 /// Enough for the 0.3 % that the first look spends.
 const RESAMPLES: usize = 2_000;
 
-/// How far beyond what would do an interval must be expected to end for the rest to be hopeless; a guess from a
-/// quarter of the blocks is easily off by a half.
+/// How far beyond what would do an interval must be expected to end for the rest to be hopeless; a
+/// guess from a quarter of the blocks is easily off by a half.
 const HOPELESS: f64 = 2.0;
 
 /// One block.
@@ -56,8 +57,9 @@ pub struct Measured {
 impl Block {
     /// Of the rows' measurements.
     ///
-    /// With the four in order of time `w x y z`, the ratio is ±(x + y − w − z)/2 and the noise (w + y − x − z)/2 of their
-    /// logarithms: a drift that is a straight line is not in the first, and the second is as wide as the first.
+    /// With the four in order of time `w x y z`, the ratio is ±(x + y − w − z)/2 and the noise (w +
+    /// y − x − z)/2 of their logarithms: a drift that is a straight line is not in the first, and
+    /// the second is as wide as the first.
     pub fn of(rows: &[Measured]) -> Block {
         let ratio = |row: &Measured| {
             let [a, b] = [row.a, row.b].map(|side| (side[0].ln() + side[1].ln()) / 2.0);
@@ -96,7 +98,8 @@ pub struct Row {
     pub interval: Option<Interval>,
     /// What that says.
     pub verdict: Verdict,
-    /// Half of the width of the A/A arm's interval, as a share; `None` when there are too few blocks.
+    /// Half of the width of the A/A arm's interval, as a share; `None` when there are too few
+    /// blocks.
     pub noise: Option<f64>,
 }
 
@@ -107,10 +110,11 @@ pub struct Outcome {
     pub rows: Vec<Row>,
     /// Blocks that count.
     pub blocks: usize,
-    /// The least difference that so many blocks tell from chance here, as a share: the median of the watched rows'
-    /// noise. `None` when there are too few blocks.
+    /// The least difference that so many blocks tell from chance here, as a share: the median of
+    /// the watched rows' noise. `None` when there are too few blocks.
     pub noise_floor: Option<f64>,
-    /// Whether A or B differed from themselves by more than chance allows: then no claim should be trusted.
+    /// Whether A or B differed from themselves by more than chance allows: then no claim should be
+    /// trusted.
     pub noise_claims: bool,
 }
 
@@ -207,8 +211,9 @@ impl Comparison {
         (1..LOOKS).any(|look| (self.blocks_max * look).div_ceil(LOOKS) == count)
     }
 
-    /// What a look after so many blocks spends. So few blocks tell no probabilities apart below 1 in 2ⁿ⁻¹: a look that spends
-    /// less, or leaves less for an end right after it, would buy nothing and only take from the end.
+    /// What a look after so many blocks spends. So few blocks tell no probabilities apart below 1
+    /// in 2ⁿ⁻¹: a look that spends less, or leaves less for an end right after it, would buy
+    /// nothing and only take from the end.
     fn alpha_at(&self, count: usize) -> f64 {
         let share = count as f64 / self.blocks_max as f64;
         let alpha = ALPHA * share * share - self.spent;
@@ -250,8 +255,8 @@ impl Comparison {
         (0..first.ratios.len()).map(row).collect()
     }
 
-    /// Whether all that is left will hardly decide a row: neither is its mean far enough from none, nor will its
-    /// interval be narrow enough for "the same".
+    /// Whether all that is left will hardly decide a row: neither is its mean far enough from none,
+    /// nor will its interval be narrow enough for "the same".
     fn is_hopeless(&self, row: usize) -> bool {
         let values: Vec<f64> = self.blocks.iter().map(|block| block.ratios[row]).collect();
         let (Some(mean), count) = (mean(&values), values.len() as f64) else {

@@ -1,9 +1,10 @@
-//! A contest of several contenders over several rows, in blocks: every pair of contenders compared in every row, and claims that
-//! hold all at once.
+//! A contest of several contenders over several rows, in blocks: every pair of contenders compared
+//! in every row, and claims that hold all at once.
 //!
-//! A block measures each contender twice, in an order and then in its reverse ([`order`]), so that a drift that is a straight line
-//! favours none. For each pair of a row it gives the log ratio and, from the two measurements of each, the A/A arm that
-//! [`crate::comparison`] describes. How fast the cores were meanwhile is taken out as [`crate::covariate`] says.
+//! A block measures each contender twice, in an order and then in its reverse ([`order`]), so that
+//! a drift that is a straight line favours none. For each pair of a row it gives the log ratio and,
+//! from the two measurements of each, the A/A arm that [`crate::comparison`] describes. How fast
+//! the cores were meanwhile is taken out as [`crate::covariate`] says.
 //!
 //! - **Pairs and rows**: the intervals of all pairs of all open rows hold at once ([`crate::simultaneous_intervals`]). Rows
 //!   that are decided are measured no more; what they were allowed to err is not given to the others.
@@ -15,8 +16,9 @@ use crate::comparison::{BLOCKS_MIN, Block, Measured, Verdict};
 use crate::covariate;
 use crate::{Interval, mean, simultaneous_intervals};
 
-/// Chance that a contest of equals claims any difference. Below the 5 % that are promised, since intervals from the signs of a dozen
-/// blocks err a little more often than they say: 5.5 % of 400 simulated contests at 5 %.
+/// Chance that a contest of equals claims any difference. Below the 5 % that are promised, since
+/// intervals from the signs of a dozen blocks err a little more often than they say: 5.5 % of 400
+/// simulated contests at 5 %.
 pub const ALPHA: f64 = 0.04;
 /// Looks in all. More would leave less of [`ALPHA`] for the last.
 const LOOKS: usize = 5;
@@ -39,9 +41,11 @@ pub struct Setup {
 /// A row's measurements in one block.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Round {
-    /// By contender: the earlier and the later measurement, both above zero; `None` for one that failed.
+    /// By contender: the earlier and the later measurement, both above zero; `None` for one that
+    /// failed.
     pub values: Vec<Option<[f64; 2]>>,
-    /// By contender: how long a fixed piece of work took on the cores meanwhile; empty where that is not watched.
+    /// By contender: how long a fixed piece of work took on the cores meanwhile; empty where that
+    /// is not watched.
     pub paces: Vec<[f64; 2]>,
 }
 
@@ -70,8 +74,9 @@ pub struct Contest {
     spent: f64,
 }
 
-/// The order in which a block measures its contenders: each twice, the second half being the mirror of the first. Blocks of an odd
-/// number begin with the reverse of the one before; every second one shuffles anew.
+/// The order in which a block measures its contenders: each twice, the second half being the mirror
+/// of the first. Blocks of an odd number begin with the reverse of the one before; every second one
+/// shuffles anew.
 pub fn order(contenders: usize, block: usize, seed: u64) -> Vec<usize> {
     let mut random = fastrand::Rng::with_seed(seed.wrapping_add(block as u64 / 2));
     let mut first: Vec<usize> = (0..contenders).collect();
@@ -154,8 +159,8 @@ impl Contest {
         self.look(alpha);
     }
 
-    /// The geometric mean over all rows of b/a and its interval, for each pair; from the blocks that all rows have. Rows in which
-    /// a contender of the pair failed are left out of its mean.
+    /// The geometric mean over all rows of b/a and its interval, for each pair; from the blocks
+    /// that all rows have. Rows in which a contender of the pair failed are left out of its mean.
     pub fn overall(&self) -> Vec<Pair> {
         let blocks = self.rounds.iter().map(Vec::len).min().unwrap_or(0);
         let Some(pairs) = self.pairs.first() else {
@@ -195,7 +200,8 @@ impl Contest {
             && (1..LOOKS).any(|look| (most * look).div_ceil(LOOKS) == self.blocks)
     }
 
-    /// What a look now spends; nothing where so few blocks tell no such probability from a smaller one.
+    /// What a look now spends; nothing where so few blocks tell no such probability from a smaller
+    /// one.
     fn alpha(&self) -> f64 {
         let share = self.blocks as f64 / self.setup.blocks_max as f64;
         let alpha = ALPHA * share * share - self.spent;

@@ -1,4 +1,5 @@
-//! The design of a comparison: how many blocks, how long, and which rows, from what was asked for and from trial boots.
+//! The design of a comparison: how many blocks, how long, and which rows, from what was asked for
+//! and from trial boots.
 
 use std::time::Duration;
 
@@ -28,7 +29,8 @@ const QUANTILES: [(&str, f64); 9] = [
     ("p99", 0.99),
     ("p100", 1.0),
 ];
-/// CPU time of a measurement from which it has a row: less is lost in what a server does beside requests.
+/// CPU time of a measurement from which it has a row: less is lost in what a server does beside
+/// requests.
 const CPU_MIN_MS: f64 = 100.0;
 /// Rows beyond it are shown, but not waited for: too few requests decide them.
 const WATCHED_UP_TO: f64 = 0.95;
@@ -87,7 +89,8 @@ pub struct Trial {
     pub overhead: Duration,
     /// What the trial took.
     pub took: Duration,
-    /// The app's CPU time for a request on the side that takes less, milliseconds; `None` where it is not known.
+    /// The app's CPU time for a request on the side that takes less, milliseconds; `None` where it
+    /// is not known.
     pub cpu_ms: Option<f64>,
 }
 
@@ -137,7 +140,8 @@ impl Request {
 }
 
 impl Design {
-    /// Returns the design. A budget that is too short for any claim is dropped from `limits` when nobody asked for it.
+    /// Returns the design. A budget that is too short for any claim is dropped from `limits` when
+    /// nobody asked for it.
     ///
     /// # Errors
     /// [`Refusal::TooShort`], where the budget was asked for.
@@ -202,8 +206,9 @@ impl Design {
         ["rps"].into_iter().chain(quantiles).chain(cpu)
     }
 
-    /// Returns the rows' values of one measurement: requests per second, the quantiles of `latency` (ascending), the CPU time of a
-    /// request. A quantile of no requests and an unknown CPU time are NaN.
+    /// Returns the rows' values of one measurement: requests per second, the quantiles of `latency`
+    /// (ascending), the CPU time of a request. A quantile of no requests and an unknown CPU time
+    /// are NaN.
     pub fn figures(&self, rps: f64, latency: &[f64], cpu: Option<f64>) -> Vec<f64> {
         let quantiles = self.quantiles.iter().map(|(_, q)| {
             // A clock that saw no time pass is no reason to fail.

@@ -1,13 +1,16 @@
-//! Quantiles with their intervals, comparisons in paired blocks, and where a series settles. Pure arithmetic; knows no unit.
+//! Quantiles with their intervals, comparisons in paired blocks, and where a series settles. Pure
+//! arithmetic; knows no unit.
 //!
-//! Start reading at [`comparison`], which says what may be claimed of A and B ([`contest`]: of several); [`bootstrap`] makes its intervals,
-//! [`covariate`] takes out of them what something else explains, [`warmup`] tells warm-up from steady state. [`design`] says how many
-//! blocks of which length, [`settle`] how much warm-up, [`segments`] where a history changes, [`calm`] and [`baseline`] what of a measurement the host disturbed. Here are
-//! the quantiles.
+//! Start reading at [`comparison`], which says what may be claimed of A and B ([`contest`]: of
+//! several); [`bootstrap`] makes its intervals, [`covariate`] takes out of them what something else
+//! explains, [`warmup`] tells warm-up from steady state. [`design`] says how many blocks of which
+//! length, [`settle`] how much warm-up, [`segments`] where a history changes, [`calm`] and
+//! [`baseline`] what of a measurement the host disturbed. Here are the quantiles.
 //!
-//! A quantile here is the *nearest rank*: the smallest value of the sample such that at least a share
-//! `q` of the sample is not above it. It is always a value that was seen, never one in between, so a
-//! p99 of 80 samples is the greatest one; ask [`quantile_interval`] how far it can be trusted.
+//! A quantile here is the *nearest rank*: the smallest value of the sample such that at least a
+//! share `q` of the sample is not above it. It is always a value that was seen, never one in
+//! between, so a p99 of 80 samples is the greatest one; ask [`quantile_interval`] how far it can be
+//! trusted.
 
 pub mod baseline;
 pub mod bootstrap;
@@ -22,7 +25,8 @@ pub mod warmup;
 
 pub use bootstrap::{Interval, difference_interval, percentile_interval, simultaneous_intervals};
 
-/// Index of the `q`-quantile in a sorted sample of `count` values by nearest rank; `None` when empty.
+/// Index of the `q`-quantile in a sorted sample of `count` values by nearest rank; `None` when
+/// empty.
 ///
 /// `q` is clamped to 0..=1.
 pub fn rank(count: usize, q: f64) -> Option<usize> {
@@ -50,10 +54,10 @@ pub fn mean(values: &[f64]) -> Option<f64> {
 
 /// Two values between which the true `q`-quantile lies with probability `confidence` at least.
 ///
-/// By order statistics: the number of samples below the true quantile is binomial(count, q), whatever
-/// the distribution, if the samples are independent. Requests of one run are not quite (they queue
-/// behind each other), so the interval is a lower bound of the doubt. `None` when the sample is too
-/// small to bound the quantile on both sides: p99 at 95 % needs 368 samples or more.
+/// By order statistics: the number of samples below the true quantile is binomial(count, q),
+/// whatever the distribution, if the samples are independent. Requests of one run are not quite
+/// (they queue behind each other), so the interval is a lower bound of the doubt. `None` when the
+/// sample is too small to bound the quantile on both sides: p99 at 95 % needs 368 samples or more.
 pub fn quantile_interval<T: Copy>(sorted: &[T], q: f64, confidence: f64) -> Option<(T, T)> {
     let (low, high) = interval_ranks(sorted.len(), q, confidence)?;
     Some((sorted[low], sorted[high]))

@@ -1,14 +1,18 @@
-//! Where the level of a series changes: segments of equal level, by binary segmentation with a test that knows how often it looks.
+//! Where the level of a series changes: segments of equal level, by binary segmentation with a test
+//! that knows how often it looks.
 //!
-//! The stretch whose values differ most from the others, for how many they are, is cut out where fewer than [`ALPHA`] of random orders
-//! of the same values give as great a difference; then the parts are looked at alone. A stretch, not a split in two: a level that
-//! comes and goes again leaves both halves alike (circular binary segmentation, Olshen and others 2004). Random orders assume
-//! nothing about the shape of the values. Values near each other in time that are alike for another reason than a change, such as a
-//! host's mood of the day, look like one: that is what `least` is for. Time grows with the square of the number of values.
+//! The stretch whose values differ most from the others, for how many they are, is cut out where
+//! fewer than [`ALPHA`] of random orders of the same values give as great a difference; then the
+//! parts are looked at alone. A stretch, not a split in two: a level that comes and goes again
+//! leaves both halves alike (circular binary segmentation, Olshen and others 2004). Random orders
+//! assume nothing about the shape of the values. Values near each other in time that are alike for
+//! another reason than a change, such as a host's mood of the day, look like one: that is what
+//! `least` is for. Time grows with the square of the number of values.
 
 use crate::mean;
 
-/// Chance that a series without any change is split, at the first look; shared out to the looks behind it.
+/// Chance that a series without any change is split, at the first look; shared out to the looks
+/// behind it.
 pub const ALPHA: f64 = 0.01;
 /// Fewer values on a side of a split are an outlier, not a level.
 pub const SIDE_MIN: usize = 3;
@@ -28,8 +32,9 @@ pub struct Segment {
     pub level: f64,
 }
 
-/// Divides a series into segments; neighbours differ by `least` at least, in the unit of the values. One segment where nothing
-/// changes, none of no values. Values that are no numbers are taken as an error of the caller: the whole is one segment.
+/// Divides a series into segments; neighbours differ by `least` at least, in the unit of the
+/// values. One segment where nothing changes, none of no values. Values that are no numbers are
+/// taken as an error of the caller: the whole is one segment.
 pub fn segments(values: &[f64], least: f64) -> Vec<Segment> {
     let mut cuts = vec![0];
     if values.iter().all(|value| value.is_finite()) {
@@ -95,7 +100,8 @@ fn split(
     cuts.extend(kept.iter().map(|at| offset + at));
 }
 
-/// The square of the difference between a stretch and the rest, weighted by how many each are. Of deviations from the mean.
+/// The square of the difference between a stretch and the rest, weighted by how many each are. Of
+/// deviations from the mean.
 fn difference(values: &[f64], stretch: Stretch) -> f64 {
     let whole = mean(values).unwrap_or(0.0);
     let inside = &values[stretch.from..stretch.to];
@@ -232,8 +238,8 @@ mod tests {
         check(&values, 0.0, &[0]);
     }
 
-    /// Of series without a change, short and long, even and with a few wild values, about one in a hundred is split; the bound is
-    /// what 1 % of 600 exceeds once in a thousand times.
+    /// Of series without a change, short and long, even and with a few wild values, about one in a
+    /// hundred is split; the bound is what 1 % of 600 exceeds once in a thousand times.
     #[test]
     fn series_without_a_change_are_left_whole() {
         let mut random = fastrand::Rng::with_seed(3);
@@ -251,7 +257,8 @@ mod tests {
         assert!(split <= 14, "{split} of 600");
     }
 
-    /// A step of three times the scatter, ten values on either side, is the only one found, to within one value, in 9 of 10 series.
+    /// A step of three times the scatter, ten values on either side, is the only one found, to
+    /// within one value, in 9 of 10 series.
     #[test]
     fn steps_above_the_scatter_are_found() {
         let mut random = fastrand::Rng::with_seed(4);

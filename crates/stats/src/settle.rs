@@ -16,13 +16,15 @@ const ROOM: f64 = 1.5;
 /// Seconds of warm-up at least: a connection's first requests are never typical.
 const WARMUP_MIN: f64 = 0.5;
 
-/// In a closed load without think times requests get faster by as much as there are more of them (Little's law). Where
-/// there are not by this share more, times went from one state of the server's queue to another, which is no warm-up.
+/// In a closed load without think times requests get faster by as much as there are more of them
+/// (Little's law). Where there are not by this share more, times went from one state of the
+/// server's queue to another, which is no warm-up.
 const MORE_MIN: f64 = 0.05;
 
-/// Returns the seconds from the first request until the response times of a boot had settled; `None` when they had not, or too
-/// few requests show it. `samples` holds for each request when it was due, in seconds, and how long it took. `is_saturating`:
-/// the load is closed, and no user pauses.
+/// Returns the seconds from the first request until the response times of a boot had settled;
+/// `None` when they had not, or too few requests show it. `samples` holds for each request when it
+/// was due, in seconds, and how long it took. `is_saturating`: the load is closed, and no user
+/// pauses.
 pub fn settled_after(samples: &[(f64, f64)], is_saturating: bool) -> Option<f64> {
     let first = samples.iter().map(|(at, _)| *at).min_by(f64::total_cmp)?;
     let last = samples.iter().map(|(at, _)| *at).max_by(f64::total_cmp)?;
@@ -56,8 +58,9 @@ fn has_more(before: usize, behind: usize, share: f64) -> bool {
     share >= 1.0 || behind as f64 / (1.0 - share) > (1.0 + MORE_MIN) * before as f64 / share
 }
 
-/// Returns the warm-up before each measurement: enough for the slower side, never more than `configured` when both settled.
-/// `settled` holds the seconds of each side, `None` where a side did not settle.
+/// Returns the warm-up before each measurement: enough for the slower side, never more than
+/// `configured` when both settled. `settled` holds the seconds of each side, `None` where a side
+/// did not settle.
 pub fn warmup(settled: &[Option<f64>], configured: Duration) -> Duration {
     let Some(longest) = settled
         .iter()

@@ -1,8 +1,9 @@
 //! Where a series settles: warm-up apart from steady state.
 //!
-//! By Pettitt's change point (1979, Applied Statistics 28): ranks only, so that neither the shape of the values nor a few
-//! outliers matter. The earliest change that the test finds is cut off, and the rest is tested again, as long as a change
-//! is found in what is left; a change in the last part means that the series has not settled.
+//! By Pettitt's change point (1979, Applied Statistics 28): ranks only, so that neither the shape
+//! of the values nor a few outliers matter. The earliest change that the test finds is cut off, and
+//! the rest is tested again, as long as a change is found in what is left; a change in the last
+//! part means that the series has not settled.
 
 use crate::mean;
 
@@ -57,7 +58,8 @@ fn is_worth_it(head: &[f64], tail: &[f64]) -> bool {
     }
 }
 
-/// Index of the first value after the most likely change; `None` when there is none that chance would not explain.
+/// Index of the first value after the most likely change; `None` when there is none that chance
+/// would not explain.
 pub fn change_point(values: &[f64]) -> Option<usize> {
     let count = values.len();
     if count < VALUES_MIN {
@@ -66,7 +68,8 @@ pub fn change_point(values: &[f64]) -> Option<usize> {
     let mut statistic = 0i64;
     let (mut greatest, mut at) = (0i64, 0);
     for split in 0..count - 1 {
-        // Pettitt's recursion: what the value at the split adds is its rank sign against all others.
+        // Pettitt's recursion: what the value at the split adds is its rank sign against all
+        // others.
         statistic += values
             .iter()
             .map(|other| sign(values[split], *other))

@@ -1,5 +1,5 @@
-//! Whole comparisons on simulated hosts whose truth is known: how often equals are called different, and how often a
-//! planted difference is found.
+//! Whole comparisons on simulated hosts whose truth is known: how often equals are called
+//! different, and how often a planted difference is found.
 
 use stats::comparison::{Block, Comparison, Measured, Next, Outcome, Verdict};
 use stats::{covariate, quantile, simultaneous_intervals};
@@ -181,8 +181,8 @@ const PACE_SIMULATIONS: u64 = 500;
 /// What a variant gives beside the pace of the cores, as a logarithm.
 const PACE_EFFECT: f64 = -0.02;
 
-/// A host whose cores' pace wanders by a tenth; throughput follows it by a quarter and has noise of 1 % of its own. `merit` is by
-/// how much B's own doing makes the cores faster.
+/// A host whose cores' pace wanders by a tenth; throughput follows it by a quarter and has noise of
+/// 1 % of its own. `merit` is by how much B's own doing makes the cores faster.
 fn blocks_with_pace(seed: u64, merit: f64) -> Vec<Block> {
     let mut random = fastrand::Rng::with_seed(seed);
     let mut pace = 0.0;

@@ -11,8 +11,9 @@ use recording::Meta;
 use crate::{RunWriter, Store, StoreError};
 
 /// The right to write a run, held until dropped. A lock (`flock`) on `.hakaru/run.lock`, which the
-/// kernel releases when the process ends in whatever way; children of the app do not inherit it, since
-/// the file is closed when they are executed. The file itself stays, and means nothing without the lock.
+/// kernel releases when the process ends in whatever way; children of the app do not inherit it,
+/// since the file is closed when they are executed. The file itself stays, and means nothing
+/// without the lock.
 #[derive(Debug)]
 pub struct RunClaim {
     _lock: File,
@@ -63,14 +64,15 @@ impl Store {
         self.folder.join("run.lock")
     }
 
-    /// Begins a run under a claim of its own; for callers that know `meta` before they start anything.
+    /// Begins a run under a claim of its own; for callers that know `meta` before they start
+    /// anything.
     pub fn begin_run(self, meta: &Meta) -> Result<RunWriter, StoreError> {
         let claim = self.claim()?;
         self.begin_claimed(claim, meta)
     }
 
-    /// The process that writes a run in this project now, by what it left beside its lock. The lock itself is not tried: whoever
-    /// does that keeps a run from beginning.
+    /// The process that writes a run in this project now, by what it left beside its lock. The lock
+    /// itself is not tried: whoever does that keeps a run from beginning.
     pub(crate) fn writing_process(&self) -> Option<u32> {
         let mut file = File::open(self.lock_path()).ok()?;
         let (pid, _) = holder(&mut file);

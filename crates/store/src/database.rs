@@ -138,8 +138,8 @@ impl Store {
 }
 
 impl Store {
-    /// Looks at the file's structure before a run is written into it, for a few seconds at most: what has not been found
-    /// by then is left to the commands that read.
+    /// Looks at the file's structure before a run is written into it, for a few seconds at most:
+    /// what has not been found by then is left to the commands that read.
     ///
     /// # Errors
     /// [`StoreError::Corrupt`] when pages are damaged.

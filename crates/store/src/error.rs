@@ -18,7 +18,8 @@ pub enum StoreError {
         /// Its start, milliseconds since 1970; 0 when it has not said yet.
         since_unix_ms: i64,
     },
-    /// No room on the disk, or over quota. What was to be written is not kept; it may be tried again.
+    /// No room on the disk, or over quota. What was to be written is not kept; it may be tried
+    /// again.
     Full {
         /// The file that could not grow.
         path: PathBuf,

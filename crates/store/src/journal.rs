@@ -1,4 +1,5 @@
-//! What the journal says of a run beside its facts: the revision, the settings, the figures, remarks.
+//! What the journal says of a run beside its facts: the revision, the settings, the figures,
+//! remarks.
 
 use rusqlite::{OptionalExtension, params};
 
@@ -10,7 +11,8 @@ use crate::{RunRef, Store, StoreError};
 pub struct JournalEntry {
     /// The commit of the project's repository; empty where there is none.
     pub commit: String,
-    /// What differed from the commit, such as `2 files changed, 5 insertions(+)`; empty when nothing did.
+    /// What differed from the commit, such as `2 files changed, 5 insertions(+)`; empty when
+    /// nothing did.
     pub dirty: String,
     /// A hash of that difference, so that two dirty trees are told apart; empty when there is none.
     pub dirty_hash: String,

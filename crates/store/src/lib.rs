@@ -1,12 +1,12 @@
 //! Runs on disk: one SQLite file a project, `.hakaru/hakaru.db`.
 //!
-//! A run is a row with its summary, and chunks of facts that are committed as they come: a run that is
-//! killed leaves everything up to its last chunk, and is listed as incomplete. Blobs are in the format
-//! of `recording::format`. One run at a time may be written in a project: [`RunClaim`] holds a lock
-//! file for as long, which the kernel releases however the process ends.
+//! A run is a row with its summary, and chunks of facts that are committed as they come: a run that
+//! is killed leaves everything up to its last chunk, and is listed as incomplete. Blobs are in the
+//! format of `recording::format`. One run at a time may be written in a project: [`RunClaim`] holds
+//! a lock file for as long, which the kernel releases however the process ends.
 //!
-//! Nothing is deleted or renamed here but runs that are named ([`Store::remove`]) or given up ([`RunWriter::discard`]), also not
-//! when the file turns out to be damaged.
+//! Nothing is deleted or renamed here but runs that are named ([`Store::remove`]) or given up
+//! ([`RunWriter::discard`]), also not when the file turns out to be damaged.
 //!
 //! Start reading at [`Store`], then [`RunWriter`].
 

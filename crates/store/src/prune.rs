@@ -14,8 +14,9 @@ pub struct Removed {
 }
 
 impl Store {
-    /// Removes runs by their numbers, all or none, with what belongs to them. Comparisons stay, also of a finding of such a run. The
-    /// claim says that no run is being written meanwhile. Numbers are not given again.
+    /// Removes runs by their numbers, all or none, with what belongs to them. Comparisons stay,
+    /// also of a finding of such a run. The claim says that no run is being written meanwhile.
+    /// Numbers are not given again.
     ///
     /// # Errors
     /// When the file cannot be written. Then nothing is removed.
@@ -36,7 +37,8 @@ impl Store {
         remove().map_err(|error| StoreError::sqlite(&path, 0, error))
     }
 
-    /// Gives the room of what was removed back to the disk, which takes as much room as the rest for the time being.
+    /// Gives the room of what was removed back to the disk, which takes as much room as the rest
+    /// for the time being.
     ///
     /// # Errors
     /// When there is not so much room. Then later runs use it.

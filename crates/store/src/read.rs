@@ -9,7 +9,8 @@ use crate::{RunEntry, RunRef, Store, StoreError, StoredRun};
 const ENTRY_COLUMNS: &str = "number, started_at_unix_ms, complete, target, requests,
     coalesce((SELECT command FROM part WHERE part.run = run.number), '')";
 
-/// The number of [`RunRef::Last`]. A run that was ended in its warm-up has a line in the journal with nothing in it.
+/// The number of [`RunRef::Last`]. A run that was ended in its warm-up has a line in the journal
+/// with nothing in it.
 pub(crate) const LAST: &str = "SELECT coalesce(
     (SELECT max(number) FROM run
      WHERE number NOT IN (SELECT run FROM part)

@@ -1,4 +1,5 @@
-//! What must be taken back, written down before it is done, so that it is taken back even after a kill.
+//! What must be taken back, written down before it is done, so that it is taken back even after a
+//! kill.
 
 use rusqlite::params;
 
@@ -19,7 +20,8 @@ impl Store {
     /// Writes down a change that is about to be made. It is on disk when this returns.
     pub fn put_undo(&self, kind: &str, what: &str) -> Result<Undo, StoreError> {
         let put = || {
-            // The store's own setting may lose the last commits in a power cut; these must not be lost.
+            // The store's own setting may lose the last commits in a power cut; these must not be
+            // lost.
             self.database.pragma_update(None, "synchronous", "full")?;
             let put = self.database.execute(
                 "INSERT INTO undo (kind, what) VALUES (?1, ?2)",

@@ -6,7 +6,8 @@ use rusqlite::params;
 
 use crate::{RunClaim, Store, StoreError};
 
-/// A run being written. Dropping it leaves the run as it is: readable, and incomplete unless finished.
+/// A run being written. Dropping it leaves the run as it is: readable, and incomplete unless
+/// finished.
 #[derive(Debug)]
 pub struct RunWriter {
     store: Store,
@@ -49,8 +50,8 @@ impl RunWriter {
         self.number
     }
 
-    /// Keeps a chunk, so that it survives whatever happens to this process. After an error nothing of
-    /// the chunk is kept; the caller may go on in memory, and may append it again later.
+    /// Keeps a chunk, so that it survives whatever happens to this process. After an error nothing
+    /// of the chunk is kept; the caller may go on in memory, and may append it again later.
     pub fn append(&mut self, chunk: &Chunk) -> Result<(), StoreError> {
         if chunk.is_empty() {
             return Ok(());
@@ -75,7 +76,8 @@ impl RunWriter {
         self.put_summary(summary, false)
     }
 
-    /// Writes the final summary and marks the run complete. The claim is held until the writer is dropped.
+    /// Writes the final summary and marks the run complete. The claim is held until the writer is
+    /// dropped.
     pub fn finish(&mut self, summary: &Summary) -> Result<(), StoreError> {
         self.put_summary(summary, true)
     }

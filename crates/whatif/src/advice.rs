@@ -4,7 +4,8 @@ use crate::{Costs, Load, Model, Prediction, Setup};
 
 /// The last tenth of throughput costs most threads: the rule of the recommendation.
 const ENOUGH: f64 = 0.9;
-/// Most threads tried; beyond it a thread's memory and the scheduler matter, which are not modelled.
+/// Most threads tried; beyond it a thread's memory and the scheduler matter, which are not
+/// modelled.
 const THREADS_MAX: u32 = 64;
 /// Threads tried where the load says nothing of how many requests there are at once.
 const THREADS_OPEN: u32 = 32;
@@ -31,7 +32,8 @@ pub enum Limit {
     DatabasePool(u32),
 }
 
-/// The fewest threads that give [`ENOUGH`] of the best throughput, under a load that never lets them idle.
+/// The fewest threads that give [`ENOUGH`] of the best throughput, under a load that never lets
+/// them idle.
 pub fn advise(model: &Model) -> Advice {
     let limit = limit(model);
     let tried: Vec<Prediction> = (1..=limit)
@@ -48,15 +50,16 @@ pub fn advise(model: &Model) -> Advice {
 }
 
 impl Advice {
-    /// Throughput with so many threads, requests a second, as [`Advice::tried`] has it; beyond that simulated now.
+    /// Throughput with so many threads, requests a second, as [`Advice::tried`] has it; beyond that
+    /// simulated now.
     pub fn rps(&self, model: &Model, threads: u32) -> f64 {
         let known = self.tried.get(threads.saturating_sub(1) as usize);
         known.map_or_else(|| saturated(model, threads).rps, |seen| seen.rps)
     }
 }
 
-/// With clients that keep all threads busy. Other programs on the machine, and other machines on the host, are left out:
-/// they are gone tomorrow, and the threads stay.
+/// With clients that keep all threads busy. Other programs on the machine, and other machines on
+/// the host, are left out: they are gone tomorrow, and the threads stay.
 fn saturated(model: &Model, threads: u32) -> Prediction {
     let recorded = &model.recorded;
     let setup = Setup {

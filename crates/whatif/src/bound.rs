@@ -2,8 +2,9 @@
 
 use crate::{Load, Setup, Workload};
 
-/// Most requests a second that the setup can serve, whatever the order of things: the tightest of the GVLs,
-/// the cores, the threads, and the clients, each taken alone (asymptotic bounds, Denning and Buzen 1978).
+/// Most requests a second that the setup can serve, whatever the order of things: the tightest of
+/// the GVLs, the cores, the threads, and the clients, each taken alone (asymptotic bounds, Denning
+/// and Buzen 1978).
 pub fn rps_max(workload: &Workload, setup: &Setup) -> f64 {
     let means = workload.means();
     let (run, wait, beside) = (means.run, means.wait, means.beside());
@@ -30,9 +31,10 @@ fn offered(load: &Load, alone: f64) -> f64 {
     }
 }
 
-/// Requests a second of `threads` threads of one worker that never lack work, by exact mean-value analysis of
-/// one queue for the GVL and a delay (Reiser and Lavenberg 1980). It assumes exponential bursts and so is
-/// below what regular ones reach; the truth lies between it and [`rps_max`].
+/// Requests a second of `threads` threads of one worker that never lack work, by exact mean-value
+/// analysis of one queue for the GVL and a delay (Reiser and Lavenberg 1980). It assumes
+/// exponential bursts and so is below what regular ones reach; the truth lies between it and
+/// [`rps_max`].
 pub fn rps_mean_value(workload: &Workload, threads: u32) -> f64 {
     let means = workload.means();
     let (run, wait, beside) = (means.run, means.wait, means.beside());

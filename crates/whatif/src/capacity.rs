@@ -21,8 +21,9 @@ pub struct Capacity {
     pub held: bool,
 }
 
-/// The fewest workers of `setup`'s threads that serve its rate and hold the goal, on `cores`, or on as many as do
-/// not limit them. More workers never serve less here, so the number is found by halving.
+/// The fewest workers of `setup`'s threads that serve its rate and hold the goal, on `cores`, or on
+/// as many as do not limit them. More workers never serve less here, so the number is found by
+/// halving.
 pub fn fewest_workers(model: &Model, setup: &Setup, goal: &Goal, cores: Option<u32>) -> Capacity {
     let with = |workers: u32| Setup {
         workers,

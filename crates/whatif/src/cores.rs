@@ -1,8 +1,9 @@
-//! Cores as a fair scheduler hands them out: who comes waits for a free one, and gives it up after a time slice when others wait.
-//! Who has just been on one and goes on comes before those who wait.
+//! Cores as a fair scheduler hands them out: who comes waits for a free one, and gives it up after
+//! a time slice when others wait. Who has just been on one and goes on comes before those who wait.
 //!
-//! Running jobs advance at one speed, so work is a single clock that grows by `speed` per nanosecond, and the end of a slice on
-//! that clock never changes when others come and go: nothing has to be planned anew.
+//! Running jobs advance at one speed, so work is a single clock that grows by `speed` per
+//! nanosecond, and the end of a slice on that clock never changes when others come and go: nothing
+//! has to be planned anew.
 
 use std::collections::VecDeque;
 
@@ -12,8 +13,9 @@ use crate::agenda::Agenda;
 /// Cores that run less than that cannot be measured on.
 pub(crate) const STOLEN_MAX: f64 = 0.9;
 
-/// Linux lets a job run for so long before one that waits, times 1 + log2 of the cores, of at most eight of them
-/// (`sysctl_sched_base_slice` and `get_update_sysctl_factor` in its kernel/sched/fair.c; 0.7 ms since 6.15).
+/// Linux lets a job run for so long before one that waits, times 1 + log2 of the cores, of at most
+/// eight of them (`sysctl_sched_base_slice` and `get_update_sysctl_factor` in its
+/// kernel/sched/fair.c; 0.7 ms since 6.15).
 const SLICE: f64 = 750_000.0;
 const SLICE_CORES_MAX: u32 = 8;
 
@@ -54,7 +56,8 @@ impl<T> Cores<T> {
         }
     }
 
-    /// Nanoseconds of work that each running job does a nanosecond. Other programs' jobs take turns with ours.
+    /// Nanoseconds of work that each running job does a nanosecond. Other programs' jobs take turns
+    /// with ours.
     fn speed(&self) -> f64 {
         let ours = (self.running.len() + self.waiting.len()) as f64;
         let cores = ours.min(self.count as f64 * ours / (ours + self.foreign));
@@ -106,8 +109,8 @@ impl<T> Cores<T> {
         each * self.running.len() as f64
     }
 
-    /// Ends the slice whose end has come; answers the job if that was its last one, and when it first had a core. The core is free
-    /// until [`Cores::fill`].
+    /// Ends the slice whose end has come; answers the job if that was its last one, and when it
+    /// first had a core. The core is free until [`Cores::fill`].
     pub(crate) fn end_next(&mut self) -> Option<(T, f64)> {
         let (at, job) = self.running.pop()?;
         self.work = at;

@@ -1,9 +1,9 @@
 //! The simulation: events in real time, jobs on cores, and who does what next.
 //!
 //! The way of a request: its client is due to send ([`clients`]), the generator spends its CPU, the
-//! request arrives at its connection, the connection comes to a thread ([`hand_out`]), the thread goes
-//! through the request's stretches, with the GVL for those that run ([`gvl`]), and the client has its
-//! answer when the last one is over.
+//! request arrives at its connection, the connection comes to a thread ([`hand_out`]), the thread
+//! goes through the request's stretches, with the GVL for those that run ([`gvl`]), and the client
+//! has its answer when the last one is over.
 
 mod clients;
 mod gvl;
@@ -27,8 +27,8 @@ use seen::Seen;
 /// Share of the requests that are replayed before anything is counted: queues fill up meanwhile.
 const WARMUP_SHARE: f64 = 0.1;
 
-/// Shorter stretches off the GVL, ns, are calls that waited for nothing: the thread keeps its core. Found by weighing: so long takes no
-/// thread's waking.
+/// Shorter stretches off the GVL, ns, are calls that waited for nothing: the thread keeps its core.
+/// Found by weighing: so long takes no thread's waking.
 const NO_WAIT: f64 = 5_000.0;
 
 /// What happens at a moment of real time.
@@ -38,7 +38,8 @@ pub(crate) enum Event {
     StretchOver(usize),
     /// A thread goes on after the time between two requests.
     Turnaround(usize),
-    /// A thread has waited long enough for its connection's next request; the number tells old waits.
+    /// A thread has waited long enough for its connection's next request; the number tells old
+    /// waits.
     InlineOver(usize, u32),
     /// A worker's accepting thread has waited long enough for a less busy one.
     AcceptDelayOver(usize, u32),
@@ -125,8 +126,9 @@ pub(crate) struct Engine<'a> {
     workload: &'a Workload,
     setup: &'a Setup,
     random: fastrand::Rng,
-    /// The requests in the order in which they are replayed: each once, then all again in another order.
-    /// So every setup is given the same work, and a rare long request does not decide the comparison.
+    /// The requests in the order in which they are replayed: each once, then all again in another
+    /// order. So every setup is given the same work, and a rare long request does not decide the
+    /// comparison.
     deck: Vec<u32>,
     drawn: usize,
     now: f64,

@@ -81,7 +81,8 @@ impl From<&Prediction> for Figures {
 }
 
 impl Goal {
-    /// How far the figures are from the goal, as a share: 0.1 is a tenth too much, below zero it is held.
+    /// How far the figures are from the goal, as a share: 0.1 is a tenth too much, below zero it is
+    /// held.
     pub fn missed_by(&self, figures: &Figures) -> f64 {
         let value = figures.get(self.metric);
         match self.metric {

@@ -15,8 +15,8 @@
 //!
 //! - The lock that a recording's requests wait for most has places and a queue of its own ([`Setup::lock_places`]).
 //!
-//! Not modelled: other locks that threads hold against each other (a recorded wait for one is a wait like any
-//! other), memory, and the start of threads and processes.
+//! Not modelled: other locks that threads hold against each other (a recorded wait for one is a
+//! wait like any other), memory, and the start of threads and processes.
 //!
 //! Deterministic by seed. Pure: no clock, no I/O. Start reading at [`simulate`], then `engine`;
 //! [`Model`] makes its input from a recording.
@@ -44,7 +44,8 @@ pub use workload::{Demands, Means, Workload};
 /// Ruby's time slice for threads (fixed in 3.2 and 3.3, the default later).
 pub const QUANTUM: Nanos = Nanos(100_000_000);
 
-/// How long a thread of Puma 5 or 6 waits for a connection's next request (`FAST_TRACK_KA_TIMEOUT`).
+/// How long a thread of Puma 5 or 6 waits for a connection's next request
+/// (`FAST_TRACK_KA_TIMEOUT`).
 pub const INLINE_WAIT: Nanos = Nanos(200_000_000);
 
 /// Requests that it serves in one go on a connection while others wait (`max_fast_inline`).
@@ -53,16 +54,18 @@ pub const INLINE_MOST: u32 = 10;
 /// Puma's `wait_for_less_busy_worker`, as it is unless set.
 pub const ACCEPT_DELAY: Nanos = Nanos(5_000_000);
 
-/// CPU with which Puma's reactor or accepting thread passes a connection on. Only its order matters: it is
-/// small beside a request, but it needs the GVL.
+/// CPU with which Puma's reactor or accepting thread passes a connection on. Only its order
+/// matters: it is small beside a request, but it needs the GVL.
 pub const DISPATCH: Nanos = Nanos(30_000);
 
-/// CPU of a statement's way to the database and back, in switches of the GVL ([`Costs::switch`]): sent, asleep, awake, received. Found
-/// by weighing: on the chat a statement takes 25 µs of the app's CPU off the GVL with one thread, a switch 4 to 7 µs with five.
+/// CPU of a statement's way to the database and back, in switches of the GVL ([`Costs::switch`]):
+/// sent, asleep, awake, received. Found by weighing: on the chat a statement takes 25 µs of the
+/// app's CPU off the GVL with one thread, a switch 4 to 7 µs with five.
 pub const STATEMENT: f64 = 4.0;
 
-/// What waking and switching take where no core idles, as a share of what they take beside one that does. By the chat's recordings of
-/// 2026-11-22 and 23 (benchmarks/whatif): to let go of the GVL takes 2 µs in place of 8, and the CPU off the GVL is half.
+/// What waking and switching take where no core idles, as a share of what they take beside one that
+/// does. By the chat's recordings of 2026-11-22 and 23 (benchmarks/whatif): to let go of the GVL
+/// takes 2 µs in place of 8, and the CPU off the GVL is half.
 pub const BESIDE_BUSY: f64 = 0.4;
 
 /// What the simulation saw.
@@ -86,7 +89,8 @@ pub struct Prediction {
     pub gvl_wait_mean: Nanos,
     /// Mean time a request was in SQL.
     pub sql_mean: Nanos,
-    /// Mean CPU of a request's hand-overs of the GVL and of its statements' ways, which its stretches do not hold.
+    /// Mean CPU of a request's hand-overs of the GVL and of its statements' ways, which its
+    /// stretches do not hold.
     pub switching_mean: Nanos,
     /// Mean time a request waited for the lock.
     pub lock_wait_mean: Nanos,
@@ -135,8 +139,8 @@ impl Prediction {
     }
 }
 
-/// Replays `count` requests, after as many again in proportion that do not count, and says what they met.
-/// `None` for a `count` of zero.
+/// Replays `count` requests, after as many again in proportion that do not count, and says what
+/// they met. `None` for a `count` of zero.
 pub fn simulate(workload: &Workload, setup: &Setup, seed: u64, count: u32) -> Option<Prediction> {
     (count > 0).then(|| engine::Engine::new(workload, setup, seed, count).run())
 }

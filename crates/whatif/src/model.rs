@@ -1,7 +1,7 @@
 //! From a recording to what can be simulated: what each request needs, alone on the machine.
 //!
-//! Recorded stretches are wall time under one load; a simulation adds the waits of another one. So waits that the
-//! recorded load caused are taken out first:
+//! Recorded stretches are wall time under one load; a simulation adds the waits of another one. So
+//! waits that the recorded load caused are taken out first:
 //! 1. Stretches with the GVL are scaled to CPU by their route's share of it (from the requests whose thread CPU
 //!    was read).
 //!    Stretches off the GVL are shortened by what waking the next thread took ([`Costs::release`]).
@@ -186,8 +186,8 @@ impl Model {
     }
 
     /// Learns from a second run under another load how much stretches in SQL grow with each other
-    /// ([`Costs::sql_stretch`]). Says whether it could: both runs must have SQL, and the second must have more of it
-    /// at once, or less.
+    /// ([`Costs::sql_stretch`]). Says whether it could: both runs must have SQL, and the second
+    /// must have more of it at once, or less.
     pub fn learn_from(&mut self, second: &Model) -> bool {
         calibrate::fit_stretch(self, second)
     }
@@ -197,9 +197,10 @@ impl Model {
         self.predict_with(setup, REPLAYED)
     }
 
-    /// The same from so many requests. An open load is replayed as several runs of the recorded length, each from the
-    /// beginning, and the typical one is told: what piles up from a rare moment on (a second connection on the only thread
-    /// of Puma 6) stays until the load ends, so the longer a run, the worse it looks.
+    /// The same from so many requests. An open load is replayed as several runs of the recorded
+    /// length, each from the beginning, and the typical one is told: what piles up from a rare
+    /// moment on (a second connection on the only thread of Puma 6) stays until the load ends, so
+    /// the longer a run, the worse it looks.
     pub fn predict_with(&self, setup: &Setup, count: u32) -> Prediction {
         let replay = |seed, count| Engine::new(&self.workload, setup, seed, count).run();
         let Load::Open { rate, .. } = setup.load else {
@@ -219,14 +220,15 @@ impl Model {
         self.memory.other + self.memory.worker * u64::from(workers)
     }
 
-    /// How far the replay of the recorded setting is from what was measured, in throughput, relative to it.
+    /// How far the replay of the recorded setting is from what was measured, in throughput,
+    /// relative to it.
     pub fn error(&self) -> f64 {
         let replayed = self.predict(&self.recorded).rps;
         (replayed / self.measured.rps - 1.0).abs()
     }
 
-    /// Share of a route's time off the GVL without another name in which native code computes, or waits for a core to do so,
-    /// 0 to 1.
+    /// Share of a route's time off the GVL without another name in which native code computes, or
+    /// waits for a core to do so, 0 to 1.
     pub fn computing_share(&self, route: usize) -> f64 {
         let at = self.routes.iter().position(|of| *of == route);
         at.map_or(0.0, |at| {

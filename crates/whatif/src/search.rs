@@ -8,8 +8,9 @@
 //!    whose corrected prediction beats the leader comes in.
 //! 4. It ends when no contender can be better than the leader by more than [`MARGIN`].
 //!
-//! Differences are judged by logarithms of the paired values of a round, with the noise of all contenders taken
-//! together: with few rounds a cell's own would say nothing (Student's t with the pooled degrees of freedom).
+//! Differences are judged by logarithms of the paired values of a round, with the noise of all
+//! contenders taken together: with few rounds a cell's own would say nothing (Student's t with the
+//! pooled degrees of freedom).
 //!
 //! Pure: the caller measures. [`Search::step`] says what, [`Search::add`] takes the result.
 
@@ -24,12 +25,14 @@ use noise::Noise;
 
 pub use extras::{Extra, Extras};
 
-/// A setting that could be better by less is not worth another round: the aim is to lose less than that.
+/// A setting that could be better by less is not worth another round: the aim is to lose less than
+/// that.
 pub const MARGIN: f64 = 0.03;
 
 /// Contenders of the first round.
 const CONTENDERS: usize = 3;
-/// Logarithm of a ratio of threads or workers below which cells are hardly different: 4 and 5 threads are.
+/// Logarithm of a ratio of threads or workers below which cells are hardly different: 4 and 5
+/// threads are.
 const ALIKE: f64 = 0.25;
 /// Most cells that are ever measured.
 const CELLS_MAX: usize = 8;
@@ -130,7 +133,8 @@ pub struct Outcome {
     pub goal_figure: Option<Spread>,
 }
 
-/// A figure with the ends of its interval; without an upper end where every cell was measured only once.
+/// A figure with the ends of its interval; without an upper end where every cell was measured only
+/// once.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
     /// Geometric mean over the blocks; in the figure's unit.
@@ -166,7 +170,8 @@ pub struct Search {
 }
 
 impl Search {
-    /// Among those candidates; `present` is the setting as it is now, which is measured too where it is among them.
+    /// Among those candidates; `present` is the setting as it is now, which is measured too where
+    /// it is among them.
     pub fn new(aim: Aim, present: Cell, candidates: Vec<Candidate>) -> Search {
         let mut search = Search {
             aim,
@@ -212,7 +217,8 @@ impl Search {
         }
         self.rounds += 1;
         self.round = self.racing.clone();
-        // Those that differ in threads alone come after each other: a running server can be brought from one to the next.
+        // Those that differ in threads alone come after each other: a running server can be brought
+        // from one to the next.
         self.round
             .sort_by_key(|index| self.candidates[*index].cell.workers);
         if self.rounds % 2 == 1 {
@@ -221,7 +227,8 @@ impl Search {
         self.step()
     }
 
-    /// The result of the measurement asked for; `None` when there was none because the cell does not work.
+    /// The result of the measurement asked for; `None` when there was none because the cell does
+    /// not work.
     pub fn add(&mut self, figures: Option<Figures>, memory_bytes: u64) {
         let Some(index) = self.round.pop() else {
             return;

@@ -21,8 +21,8 @@ pub struct Setup {
     pub hand_out: HandOut,
     /// What else takes time.
     pub costs: Costs,
-    /// How many threads of a worker may hold the lock of its requests at once: 1 for a Mutex, the connections of a pool. Without
-    /// a lock it does not matter.
+    /// How many threads of a worker may hold the lock of its requests at once: 1 for a Mutex, the
+    /// connections of a pool. Without a lock it does not matter.
     pub lock_places: u32,
 }
 
@@ -42,7 +42,8 @@ pub enum Load {
         rate: f64,
         /// When they are due.
         arrivals: Arrivals,
-        /// Most connections; a request that finds none free waits for one, and counts from when it was due.
+        /// Most connections; a request that finds none free waits for one, and counts from when it
+        /// was due.
         connections: u32,
     },
 }
@@ -59,13 +60,14 @@ pub enum Arrivals {
 /// How requests come to threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HandOut {
-    /// One queue for all; whichever thread is free takes the next. The ideal, and Unicorn with one thread a
-    /// worker and a connection for each request.
+    /// One queue for all; whichever thread is free takes the next. The ideal, and Unicorn with one
+    /// thread a worker and a connection for each request.
     Shared,
-    /// Puma 5 and 6: a worker accepts a connection when it has a free thread, and keeps it. A thread that has
-    /// answered waits [`crate::INLINE_WAIT`] for the connection's next request. From the
-    /// [`crate::INLINE_MOST`]th on it lets go of it: it ends it when connections wait to be accepted and no
-    /// thread is free, and gives it to the reactor when others wait in the worker's queue.
+    /// Puma 5 and 6: a worker accepts a connection when it has a free thread, and keeps it. A
+    /// thread that has answered waits [`crate::INLINE_WAIT`] for the connection's next request.
+    /// From the [`crate::INLINE_MOST`]th on it lets go of it: it ends it when connections wait to
+    /// be accepted and no thread is free, and gives it to the reactor when others wait in the
+    /// worker's queue.
     PumaInline,
     /// Puma 7 and 8: after each answer the connection goes back to the worker's reactor.
     PumaReactor,
@@ -74,26 +76,27 @@ pub enum HandOut {
 /// What takes time beside the requests themselves.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Costs {
-    /// Mean time a thread is busy between two requests, off the GVL, exponential. Its randomness keeps equal
-    /// requests from falling into step.
+    /// Mean time a thread is busy between two requests, off the GVL, exponential. Its randomness
+    /// keeps equal requests from falling into step.
     pub turnaround: Nanos,
-    /// Time from waking a thread until it runs where a core idles, which has to be woken as well. On busy ones it waits for its
-    /// turn, and that is simulated.
+    /// Time from waking a thread until it runs where a core idles, which has to be woken as well.
+    /// On busy ones it waits for its turn, and that is simulated.
     pub wake: Nanos,
-    /// CPU with which a thread wakes the one that waits for the GVL, when it lets go of it. Then its wait begins. Less where no core
-    /// idles, as is `switch`.
+    /// CPU with which a thread wakes the one that waits for the GVL, when it lets go of it. Then
+    /// its wait begins. Less where no core idles, as is `switch`.
     pub release: Nanos,
-    /// CPU with which a thread goes on when it is given the GVL by another one. A statement's way to the database and back takes
-    /// [`crate::STATEMENT`] times that.
+    /// CPU with which a thread goes on when it is given the GVL by another one. A statement's way
+    /// to the database and back takes [`crate::STATEMENT`] times that.
     pub switch: Nanos,
     /// CPU of the load generator a request, on the same cores; it is one thread.
     pub generator: Nanos,
-    /// CPU a request that something else on these cores takes meanwhile, such as what records the run.
+    /// CPU a request that something else on these cores takes meanwhile, such as what records the
+    /// run.
     pub background: Nanos,
     /// Jobs of other programs that are always on the cores or waiting for one, on average.
     pub foreign: f64,
-    /// Share of a core's time in which it runs nobody though someone here should be on it: taken by the hypervisor, or
-    /// lost between waking up and running. 0 to below 1.
+    /// Share of a core's time in which it runs nobody though someone here should be on it: taken by
+    /// the hypervisor, or lost between waking up and running. 0 to below 1.
     pub stolen: f64,
     /// By how much a stretch in SQL grows for each other one at the same time: 0.1 is a tenth.
     pub sql_stretch: f64,

@@ -22,7 +22,8 @@ fn workload(requests: &[Vec<Burst>]) -> Workload {
     Workload::new(requests, &Demands::default()).unwrap()
 }
 
-/// Requests whose running time is exponential with that mean: the deciles would do, but many are smoother.
+/// Requests whose running time is exponential with that mean: the deciles would do, but many are
+/// smoother.
 fn exponential(mean_ms: f64) -> Workload {
     const COUNT: u32 = 2_000;
     let quantile = |k: u32| -(1.0 - (f64::from(k) + 0.5) / f64::from(COUNT)).ln();
@@ -150,7 +151,8 @@ fn ruby_and(kind: BurstKind, ms: f64) -> [Burst; 2] {
     })
 }
 
-/// 16 threads whose requests take 5 ms of CPU, 1 ms of it with the GVL: the cores decide, then the GVL.
+/// 16 threads whose requests take 5 ms of CPU, 1 ms of it with the GVL: the cores decide, then the
+/// GVL.
 fn check_cores_then_gvl(workload: &Workload) {
     let rps = |cores| {
         let setup = Setup::closed(1, 16, cores, 20);
@@ -171,7 +173,8 @@ fn the_database_needs_its_share_of_the_cores() {
     check_cores_then_gvl(&Workload::new(&[bursts.to_vec()], &demands).unwrap());
 }
 
-/// 1 ms of Ruby and 4 ms of native code without the GVL. As waits these would serve 1,000 requests a second on two cores.
+/// 1 ms of Ruby and 4 ms of native code without the GVL. As waits these would serve 1,000 requests
+/// a second on two cores.
 #[test]
 fn native_code_needs_its_share_of_the_cores() {
     let bursts = ruby_and(BurstKind::OtherIo, 8.0);
@@ -187,8 +190,8 @@ fn native_code_needs_its_share_of_the_cores() {
     check_cores_then_gvl(&Workload::of(requests, &Demands::default()).unwrap());
 }
 
-/// 1 ms of Ruby, a wait for a lock, 20 ms elsewhere: under the lock they come one after the other, whatever the number of threads.
-/// A pool of three lets three at it.
+/// 1 ms of Ruby, a wait for a lock, 20 ms elsewhere: under the lock they come one after the other,
+/// whatever the number of threads. A pool of three lets three at it.
 #[test]
 fn what_is_done_under_a_lock_is_done_by_so_many_at_once() {
     let bursts = [
@@ -259,8 +262,8 @@ fn long_bursts_give_way_after_the_quantum() {
     assert!(seen.latency_p50.as_millis_f64() < 1_000.0, "{seen:?}");
 }
 
-/// Puma 6 with one thread serves ten requests of a connection and ends it, as others wait to be accepted: one
-/// of ten requests waits for 19 × 10 others, which was seen on a real Puma 6.6.
+/// Puma 6 with one thread serves ten requests of a connection and ends it, as others wait to be
+/// accepted: one of ten requests waits for 19 × 10 others, which was seen on a real Puma 6.6.
 #[test]
 fn a_thread_keeps_its_connection_for_ten_requests() {
     let setup = Setup {
@@ -282,7 +285,8 @@ fn a_thread_keeps_its_connection_for_ten_requests() {
     near(seen.latency_p95.as_millis_f64(), 100.0, 0.03);
 }
 
-/// Without a spare thread each answer asks for waiting connections first, off the GVL: that is a second hand-over of 1 ms.
+/// Without a spare thread each answer asks for waiting connections first, off the GVL: that is a
+/// second hand-over of 1 ms.
 #[test]
 fn a_spare_thread_saves_a_hand_over() {
     let rps = |threads: u32| {

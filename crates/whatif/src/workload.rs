@@ -7,18 +7,22 @@ use recording::{Burst, BurstKind, Nanos};
 /// What the recorded stretches alone do not say.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Demands {
-    /// CPU that the server takes with the GVL before the handler: parsing, building the environment, ns.
+    /// CPU that the server takes with the GVL before the handler: parsing, building the
+    /// environment, ns.
     pub before: f64,
     /// CPU that it takes after the handler until the answer is written, ns.
     pub after: f64,
-    /// Share of a stretch in SQL, as it was recorded, that is CPU of a database on the same cores, 0 to 1.
+    /// Share of a stretch in SQL, as it was recorded, that is CPU of a database on the same cores,
+    /// 0 to 1.
     pub sql_cpu: f64,
-    /// What stretches in SQL are multiplied with, see [`crate::Model`], down to that CPU. Zero counts as one.
+    /// What stretches in SQL are multiplied with, see [`crate::Model`], down to that CPU. Zero
+    /// counts as one.
     pub sql_scale: f64,
 }
 
-/// Shorter stretches off the GVL that have no other name compute nothing worth a core of its own: what CPU they take is
-/// that of letting go of the GVL and of calls into the kernel. The agent's own bound for a wait that it names.
+/// Shorter stretches off the GVL that have no other name compute nothing worth a core of its own:
+/// what CPU they take is that of letting go of the GVL and of calls into the kernel. The agent's
+/// own bound for a wait that it names.
 const COMPUTING_MIN: Nanos = Nanos(1_000_000);
 
 /// What the longer stretches off the GVL without another name are.
@@ -64,8 +68,9 @@ pub(crate) struct Request<'a> {
     pub(crate) recorded: &'a [Burst],
     /// What its stretches off the GVL without another name are.
     pub(crate) computing: Computing,
-    /// Where it waits for the lock: share of the recorded time after each wait, to the next wait or the end, in which it holds
-    /// the lock, 0 to 1. `None` where its waits are waits like any other.
+    /// Where it waits for the lock: share of the recorded time after each wait, to the next wait or
+    /// the end, in which it holds the lock, 0 to 1. `None` where its waits are waits like any
+    /// other.
     pub(crate) holding: Option<f64>,
 }
 
@@ -100,7 +105,8 @@ pub(crate) enum Stretch {
     Run(f64),
     /// Waits, however many others do.
     Wait(f64),
-    /// Computes without the GVL for so many nanoseconds of CPU: native code, such as that which hashes passwords.
+    /// Computes without the GVL for so many nanoseconds of CPU: native code, such as that which
+    /// hashes passwords.
     Compute(f64),
     /// Takes the lock, or waits until it can.
     Acquire,

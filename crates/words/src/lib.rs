@@ -1,8 +1,10 @@
-//! A text for people: a sentence in English with its arguments, written out in the language of whoever reads it.
+//! A text for people: a sentence in English with its arguments, written out in the language of
+//! whoever reads it.
 //!
-//! Rules and pages make a [`Text`] with [`text!`] and keep it as it is. Only the edge that prints it chooses a
-//! [`Language`], so nothing has to be parsed back, and JSON stays English. The Japanese sentences stand in
-//! [`japanese`], by their English ones; a test reads the sources and fails where one is missing.
+//! Rules and pages make a [`Text`] with [`text!`] and keep it as it is. Only the edge that prints
+//! it chooses a [`Language`], so nothing has to be parsed back, and JSON stays English. The
+//! Japanese sentences stand in [`japanese`], by their English ones; a test reads the sources and
+//! fails where one is missing.
 
 pub mod japanese;
 mod language;
@@ -11,9 +13,11 @@ mod text;
 pub use language::Language;
 pub use text::{Argument, Phrase, Text};
 
-/// Makes a [`Text`] of a template and named arguments: `text!("{count} of {all} requests", count, all = total)`.
+/// Makes a [`Text`] of a template and named arguments: `text!("{count} of {all} requests", count,
+/// all = total)`.
 ///
-/// The compiler refuses an argument that the template does not name, and a name without an argument.
+/// The compiler refuses an argument that the template does not name, and a name without an
+/// argument.
 #[macro_export]
 macro_rules! text {
     ($template:literal $(, $name:ident $(= $value:expr)?)* $(,)?) => {{
@@ -47,7 +51,8 @@ macro_rules! phrase {
     };
 }
 
-/// Makes a [`Text`] of a count, written already, and its noun: `1 error`, `2,400 errors`. The plural takes an `s`.
+/// Makes a [`Text`] of a count, written already, and its noun: `1 error`, `2,400 errors`. The
+/// plural takes an `s`.
 #[macro_export]
 macro_rules! counted {
     ($count:expr, $written:expr, $noun:literal) => {{

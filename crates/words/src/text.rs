@@ -56,8 +56,9 @@ impl Text {
         })
     }
 
-    /// A name or a sentence that a recording holds in English, such as `a Mutex`; one that no catalogue knows stays as it is. Where
-    /// the catalogue of names has braces, such as in `process {pid}`, anything may stand.
+    /// A name or a sentence that a recording holds in English, such as `a Mutex`; one that no
+    /// catalogue knows stays as it is. Where the catalogue of names has braces, such as in `process
+    /// {pid}`, anything may stand.
     pub fn named(english: &str) -> Text {
         Text(Kind::Name(english.to_owned()))
     }
@@ -118,7 +119,8 @@ fn translated(english: &str, language: Language) -> &str {
     }
 }
 
-/// What a recording holds in English, in a language: as it stands in the catalogue, else by the first template of names that fits.
+/// What a recording holds in English, in a language: as it stands in the catalogue, else by the
+/// first template of names that fits.
 fn named(english: &str, language: Language) -> Cow<'_, str> {
     if language == Language::English {
         return Cow::Borrowed(english);

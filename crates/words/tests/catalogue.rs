@@ -1,4 +1,5 @@
-//! Every template in the sources has its Japanese, with the same arguments, and nothing else is in the catalogue.
+//! Every template in the sources has its Japanese, with the same arguments, and nothing else is in
+//! the catalogue.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -50,7 +51,8 @@ fn the_catalogue_holds_nothing_else() {
     );
 }
 
-/// Sentences of recordings are written by `format!`, whose braces may hold nothing: all between them must stand in some source.
+/// Sentences of recordings are written by `format!`, whose braces may hold nothing: all between
+/// them must stand in some source.
 #[test]
 fn sentences_of_recordings_are_in_the_sources() {
     const WORDS_MIN: usize = 3;

@@ -1,4 +1,5 @@
-//! Advice against the truth, on the apps with planted causes. The benchmark itself is `crates/bench/src/advice.rs`.
+//! Advice against the truth, on the apps with planted causes. The benchmark itself is
+//! `crates/bench/src/advice.rs`.
 
 use super::program;
 use crate::run::Outcome;

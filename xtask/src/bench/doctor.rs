@@ -1,4 +1,5 @@
-//! What `hakaru doctor` says of planted faults: private servers with the faults and without, then the benchmark in `crates/bench`.
+//! What `hakaru doctor` says of planted faults: private servers with the faults and without, then
+//! the benchmark in `crates/bench`.
 
 use crate::run::{Outcome, cargo, run, target_folder};
 use crate::servers;
@@ -41,7 +42,8 @@ pub(super) fn run_bench(arguments: &[String]) -> Outcome<()> {
         }
     }
     let addresses = servers.iter().map(|(name, server)| (name, &server.url));
-    // What is measured is the app; the probes are optimised in a build for development too, as tests use it.
+    // What is measured is the app; the probes are optimised in a build for development too, as
+    // tests use it.
     run(&mut cargo(&["build", "--quiet", "--package", "hakaru"]))?;
     let mut bench = cargo(&[
         "run",

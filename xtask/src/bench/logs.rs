@@ -1,4 +1,5 @@
-//! `hakaru logs` beside alp and pt-query-digest. The benchmark itself is `crates/bench/src/logs.rs`.
+//! `hakaru logs` beside alp and pt-query-digest. The benchmark itself is
+//! `crates/bench/src/logs.rs`.
 
 use std::fs;
 use std::path::{Path, PathBuf};

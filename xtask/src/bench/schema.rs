@@ -1,4 +1,5 @@
-//! The schema engine's speed. The benchmark itself is `crates/bench/src/schema.rs`, built optimised.
+//! The schema engine's speed. The benchmark itself is `crates/bench/src/schema.rs`, built
+//! optimised.
 
 use crate::run::Outcome;
 use crate::test::with_servers;

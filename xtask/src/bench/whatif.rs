@@ -1,11 +1,12 @@
-//! Benchmarks with the chat on MariaDB: how far `hakaru predict` is from what is measured, and `hakaru try` to a verdict. They
-//! themselves are `crates/bench/src/{whatif,trying}.rs`.
+//! Benchmarks with the chat on MariaDB: how far `hakaru predict` is from what is measured, and
+//! `hakaru try` to a verdict. They themselves are `crates/bench/src/{whatif,trying}.rs`.
 
 use super::program;
 use crate::run::Outcome;
 use crate::servers;
 
-/// The chat's database, where one runs already: filling it takes longer than a piece of the benchmark.
+/// The chat's database, where one runs already: filling it takes longer than a piece of the
+/// benchmark.
 const VARIABLE: &str = "HAKARU_BENCH_MARIADB_URL";
 
 pub(crate) fn run_bench(arguments: &[String]) -> Outcome<()> {

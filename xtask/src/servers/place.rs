@@ -1,4 +1,5 @@
-//! Where a server's programs are: on this machine, or in a private root that is entered by `chroot`.
+//! Where a server's programs are: on this machine, or in a private root that is entered by
+//! `chroot`.
 
 use std::env;
 use std::fs;
@@ -143,7 +144,8 @@ impl Place {
             chroot.arg(format!("--userspec={0}:{0}", roots::USER));
             chroot
         } else {
-            // Who is not root may still enter a folder as its root in a user namespace of their own.
+            // Who is not root may still enter a folder as its root in a user namespace of their
+            // own.
             let mut unshare = Command::new("unshare");
             unshare.args(["--user", "--keep-caps"]);
             unshare.arg(format!("--map-user={}", roots::USER));
@@ -155,7 +157,8 @@ impl Place {
         command
     }
 
-    /// The shell that holds the server: it must be able to do what [`Place::command`] does, and to stop that.
+    /// The shell that holds the server: it must be able to do what [`Place::command`] does, and to
+    /// stop that.
     pub(super) fn keeper_shell(&self, home: &Home) -> Command {
         match self {
             Place::Machine => as_account(Command::new("/bin/sh"), home),
@@ -169,7 +172,8 @@ fn outside(root: &Path, inside: &Path) -> PathBuf {
     root.join(inside.strip_prefix("/").unwrap_or(inside))
 }
 
-/// Database servers refuse to run as root: root lends them the account their package made, or `nobody`.
+/// Database servers refuse to run as root: root lends them the account their package made, or
+/// `nobody`.
 fn find_account(user: &str) -> Outcome<Account> {
     let accounts = fs::read_to_string("/etc/passwd")
         .map_err(|error| format!("cannot read /etc/passwd: {error}"))?;

@@ -1,4 +1,5 @@
-//! What apt's source files say, and version numbers. Pure except [`mirror`], which reads the machine's files.
+//! What apt's source files say, and version numbers. Pure except [`mirror`], which reads the
+//! machine's files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -148,7 +149,8 @@ pub(crate) fn debian_mirror(sources: &[Source]) -> Option<&Source> {
     sources.iter().find(is_release)
 }
 
-/// A deb822 paragraph for programs and sources of another release from the same mirror, checked with the same key.
+/// A deb822 paragraph for programs and sources of another release from the same mirror, checked
+/// with the same key.
 pub(crate) fn source_text(mirror: &Source, suite: &str) -> String {
     let key = mirror
         .signed_by

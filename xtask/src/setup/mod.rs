@@ -1,8 +1,9 @@
 //! What is missing on this machine, shown first, then unpacked beside it.
 //!
-//! The order: look; list what would be fetched; ask on a terminal; fetch; look again. Nothing is installed: packages
-//! of the machine's own Debian mirror are unpacked into the build folder (Rubies) and the user's cache folder
-//! (everything else), by an ordinary user too. What the machine has and is good enough is used as it is.
+//! The order: look; list what would be fetched; ask on a terminal; fetch; look again. Nothing is
+//! installed: packages of the machine's own Debian mirror are unpacked into the build folder
+//! (Rubies) and the user's cache folder (everything else), by an ordinary user too. What the
+//! machine has and is good enough is used as it is.
 
 mod apt;
 pub(crate) mod matrix;
@@ -137,8 +138,8 @@ pub(crate) fn tools_folder() -> PathBuf {
     target_folder().join("tools/bin")
 }
 
-/// Starts this program again with [`tools_folder`] first in `PATH`, unless it is; returns only if that fails.
-/// All programs that we start inherit it.
+/// Starts this program again with [`tools_folder`] first in `PATH`, unless it is; returns only if
+/// that fails. All programs that we start inherit it.
 pub(crate) fn enter() -> Outcome<()> {
     let folder = tools_folder();
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -155,7 +156,8 @@ pub(crate) fn enter() -> Outcome<()> {
     Err(format!("cannot start {} again: {error}", program.display()))
 }
 
-/// Returns the folder with the unpacked package debootstrap, and the address of this machine's Debian mirror.
+/// Returns the folder with the unpacked package debootstrap, and the address of this machine's
+/// Debian mirror.
 pub(crate) fn fetch_debootstrap() -> Outcome<(PathBuf, String)> {
     let mirror = apt::mirror()?;
     let folder = target_folder().join("debootstrap");

@@ -1,9 +1,10 @@
-//! Packages of a Debian release, unpacked into a folder of ours and made runnable there. Nothing is installed, and
-//! no root's rights are needed.
+//! Packages of a Debian release, unpacked into a folder of ours and made runnable there. Nothing is
+//! installed, and no root's rights are needed.
 //!
-//! A program of another release needs that release's C library. Each program is bound to the unpacked one by
-//! `patchelf`: its interpreter becomes the unpacked `ld-linux`, and `DT_RPATH` names the unpacked libraries. Unlike
-//! `LD_LIBRARY_PATH`, this does not reach the programs that it starts, and `/proc/self/exe` stays the program itself.
+//! A program of another release needs that release's C library. Each program is bound to the
+//! unpacked one by `patchelf`: its interpreter becomes the unpacked `ld-linux`, and `DT_RPATH`
+//! names the unpacked libraries. Unlike `LD_LIBRARY_PATH`, this does not reach the programs that it
+//! starts, and `/proc/self/exe` stays the program itself.
 
 use std::env::consts::ARCH;
 use std::fs;
@@ -53,7 +54,8 @@ impl Relocated {
                 .all(|package| record.lines().skip(1).any(|line| line == *package))
     }
 
-    /// Fetches, unpacks and binds the packages with all that they depend on; replaces an older folder.
+    /// Fetches, unpacks and binds the packages with all that they depend on; replaces an older
+    /// folder.
     pub(super) fn install(&self, mirror: &Source) -> Outcome<()> {
         let part = self
             .folder
@@ -108,7 +110,8 @@ fn libraries(root: &Path) -> PathBuf {
     root.join("usr/lib").join(format!("{ARCH}-linux-gnu"))
 }
 
-/// Rewrites links that begin with `/` and lead to something unpacked, such as a library's other name.
+/// Rewrites links that begin with `/` and lead to something unpacked, such as a library's other
+/// name.
 fn make_links_relative(root: &Path) -> Outcome<()> {
     for link in links_below(root) {
         let Ok(leads_to) = fs::read_link(&link) else {
@@ -145,8 +148,9 @@ fn links_below(folder: &Path) -> Vec<PathBuf> {
     links
 }
 
-/// Puts the C library's debug symbols where valgrind looks for them: `.debug` beside the library, under the build
-/// id without its first two digits. The folder of the packages, `/usr/lib/debug`, is not at its place here.
+/// Puts the C library's debug symbols where valgrind looks for them: `.debug` beside the library,
+/// under the build id without its first two digits. The folder of the packages, `/usr/lib/debug`,
+/// is not at its place here.
 fn link_debug_symbols(root: &Path) -> Outcome<()> {
     let ids = root.join("usr/lib/debug/.build-id");
     let beside = libraries(root).join(".debug");

@@ -1,8 +1,9 @@
-//! Private roots with database servers that this machine's release does not have: packages of other Debian
-//! releases, unpacked beside each other in the user's cache folder, never installed. `servers` runs them by `chroot`.
+//! Private roots with database servers that this machine's release does not have: packages of other
+//! Debian releases, unpacked beside each other in the user's cache folder, never installed.
+//! `servers` runs them by `chroot`.
 //!
-//! A root is made under another name and renamed when it is whole, so that what is there under its own name
-//! always works, also when two runs make it at once.
+//! A root is made under another name and renamed when it is whole, so that what is there under its
+//! own name always works, also when two runs make it at once.
 
 use std::env;
 use std::fs;
@@ -14,7 +15,8 @@ use super::apt::Source;
 use super::private_apt::PrivateApt;
 use crate::run::{Outcome, capture, write};
 
-/// Changes when what is done with the packages changes, so that old roots are not taken for new ones.
+/// Changes when what is done with the packages changes, so that old roots are not taken for new
+/// ones.
 const RECIPE: u32 = 2;
 
 /// The account of servers in a root; `servers` runs them with this number.
@@ -153,8 +155,8 @@ fn make_accounts(root: &Path) -> Outcome<()> {
         .map_err(|error| format!("cannot open {}/tmp: {error}", root.display()))
 }
 
-/// The two devices that servers open. Who may not make devices gets an empty file to write into in place of
-/// `/dev/null`; random bytes then come from the system call alone.
+/// The two devices that servers open. Who may not make devices gets an empty file to write into in
+/// place of `/dev/null`; random bytes then come from the system call alone.
 fn make_devices(root: &Path) -> Outcome<()> {
     let null = root.join("dev/null");
     let device = |name: &str, minor: &str| {

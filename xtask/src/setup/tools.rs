@@ -1,5 +1,5 @@
-//! Programs that the tests use beside Ruby and the database servers: one that is in `PATH` and good enough, or
-//! Debian 13's, unpacked into the user's cache folder.
+//! Programs that the tests use beside Ruby and the database servers: one that is in `PATH` and good
+//! enough, or Debian 13's, unpacked into the user's cache folder.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -18,7 +18,8 @@ pub(super) struct Tool {
     packages: &'static [&'static str],
     /// Programs to bind, relative to the root.
     programs: &'static [&'static str],
-    /// What to write into the folder of our programs: name and script. `@ROOT@` and `@LIBRARIES@` are filled in.
+    /// What to write into the folder of our programs: name and script. `@ROOT@` and `@LIBRARIES@`
+    /// are filled in.
     scripts: &'static [(&'static str, &'static str)],
     /// For people: what it brings and how much is fetched.
     pub(super) holds: &'static str,
@@ -136,14 +137,15 @@ exec '@ROOT@/usr/bin/valgrind.bin' "$@"
 const CALLGRIND_CONTROL: &str = r#"#!/bin/sh
 exec perl '@ROOT@/usr/bin/callgrind_control' "$@"
 "#;
-/// Debian's Node reads a part of itself from `/usr/share/nodejs`, so it runs where that folder is the unpacked one.
+/// Debian's Node reads a part of itself from `/usr/share/nodejs`, so it runs where that folder is
+/// the unpacked one.
 const NODE: &str = r#"#!/bin/sh
 exec unshare --user --map-root-user --mount sh -c 'mount --bind "$0" /usr/share && exec "$@"' \
     '@ROOT@/usr/share' '@ROOT@/usr/bin/node' "$@"
 "#;
-/// Perl looks for its modules in the folders of an installed package, and its `diagnostics` for a text there by a path that
-/// no variable changes; without it messages are shorter. Its client asks for no
-/// certificate, which a server of the tests has not.
+/// Perl looks for its modules in the folders of an installed package, and its `diagnostics` for a
+/// text there by a path that no variable changes; without it messages are shorter. Its client asks
+/// for no certificate, which a server of the tests has not.
 const MYSQLTUNER: &str = r#"#!/bin/sh
 for folder in '@ROOT@'/usr/share/perl/5.* '@ROOT@'/usr/share/perl5 '@LIBRARIES@'/perl/5.* '@LIBRARIES@'/perl-base; do
     PERL5LIB=${PERL5LIB:+$PERL5LIB:}$folder
@@ -153,8 +155,8 @@ exec '@ROOT@/usr/bin/perl' -e 'BEGIN { $INC{"diagnostics.pm"} = 1 } $0 = shift; 
     '@ROOT@/usr/bin/mysqltuner' --mysqlcmd "${0%/*}/mysqltuner-client" \
     --mysqladmin "${0%/*}/mysqltuner-admin" "$@"
 "#;
-/// Run by root, the server wants a user of its own and an empty folder, both at fixed places: it alone sees them, in a mount
-/// namespace of its own.
+/// Run by root, the server wants a user of its own and an empty folder, both at fixed places: it
+/// alone sees them, in a mount namespace of its own.
 const SSHD: &str = r#"#!/bin/sh
 set -- '@ROOT@/usr/sbin/sshd' -o SshdSessionPath='@ROOT@/usr/lib/openssh/sshd-session' \
     -o SshdAuthPath='@ROOT@/usr/lib/openssh/sshd-auth' "$@"
@@ -217,7 +219,8 @@ fn found(program: &str) -> Option<PathBuf> {
     find_program_outside(&super::tools_folder(), program)
 }
 
-/// Whether there is a Go that builds pprof: `dev/viewers/go.mod` names tools, which 1.24 was the first to know.
+/// Whether there is a Go that builds pprof: `dev/viewers/go.mod` names tools, which 1.24 was the
+/// first to know.
 fn has_go() -> bool {
     const MINOR_MIN: u32 = 24;
     let Some(go) = found("go") else {

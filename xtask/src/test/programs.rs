@@ -32,7 +32,8 @@ pub(super) struct Report {
     /// Seconds of each test.
     pub(super) times: Vec<(String, f64)>,
     pub(super) wall: Duration,
-    /// CPU time of the program and of all that it started and waited for; of all programs at once where several ran.
+    /// CPU time of the program and of all that it started and waited for; of all programs at once
+    /// where several ran.
     pub(super) cpu: Duration,
     /// The program ended as its results say: not by a signal, and not before its last test.
     pub(super) has_ended: bool,
@@ -60,7 +61,8 @@ fn program(message: &str) -> Option<Program> {
         && message.contains("\"test\":true},\"features\"");
     let source = PathBuf::from(field(message, "src_path")?);
     let source = source.strip_prefix(&folder).unwrap_or(&source);
-    // `path+file:///folder/crates/stats#hakaru-stats@0.1.0`, or without the name where it is the folder's.
+    // `path+file:///folder/crates/stats#hakaru-stats@0.1.0`, or without the name where it is the
+    // folder's.
     let id = field(message, "package_id")?;
     let (before, version) = id.rsplit_once('#')?;
     let package = match version.split_once('@') {
@@ -126,8 +128,8 @@ fn output_of(command: &mut Command) -> std::io::Result<(String, bool)> {
     Ok((String::from_utf8_lossy(&output).into_owned(), is_success))
 }
 
-/// Returns the CPU time of all children that were waited for (`cutime` and `cstime`, proc_pid_stat(5)); 0 where `/proc` cannot be
-/// read.
+/// Returns the CPU time of all children that were waited for (`cutime` and `cstime`,
+/// proc_pid_stat(5)); 0 where `/proc` cannot be read.
 fn cpu_of_children() -> Duration {
     let text = fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let after_name = text.rsplit_once(") ").map_or("", |(_, rest)| rest);

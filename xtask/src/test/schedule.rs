@@ -28,11 +28,12 @@ const BESIDE: [&str; 8] = [
     "tests/trials.rs",
     "tests/terminal.rs",
 ];
-/// Programs at once where no time is judged; each runs two tests at once, since most of them wait for servers and disks.
+/// Programs at once where no time is judged; each runs two tests at once, since most of them wait
+/// for servers and disks.
 const LANES: usize = 2;
 const THREADS: usize = 2;
-/// So many failed tests are tried once more: the host may have been busy with something else when they measured. More
-/// of them is no accident.
+/// So many failed tests are tried once more: the host may have been busy with something else when
+/// they measured. More of them is no accident.
 const TRIED_AGAIN_MAX: usize = 6;
 /// The slowest tests that are listed.
 const SLOWEST: usize = 30;

@@ -2,8 +2,8 @@
 
 use super::File;
 
-/// Each crate with those of the workspace that it may use. An arrow that is missing here is a decision: write down why in
-/// ARCHITECTURE.md, and see that none of them leads back.
+/// Each crate with those of the workspace that it may use. An arrow that is missing here is a
+/// decision: write down why in ARCHITECTURE.md, and see that none of them leads back.
 const ARROWS: &[(&str, &str)] = &[
     ("agent", "ring sql-digest"),
     ("app-process", ""),
@@ -88,7 +88,8 @@ const IMPURE: [&str; 7] = [
     "rustix::",
 ];
 
-/// Code that would read back a text of our own: what it looks for is a value somewhere, and is to come here as one.
+/// Code that would read back a text of our own: what it looks for is a value somewhere, and is to
+/// come here as one.
 const READ_BACK: [&str; 8] = [
     ".what.starts_with(",
     ".what.contains(",

@@ -7,7 +7,7 @@ use super::File;
 /// Characters of a comment's line, as rustfmt allows code.
 const COLUMNS_MAX: usize = 100;
 /// Lines of comments above [`COLUMNS_MAX`]. The aim is none.
-const LONG_MAX: usize = 2100;
+const LONG_MAX: usize = 110;
 /// Percent of doc comments whose first sentence has a pronoun of [`PRONOUNS`]. The aim is 15.
 const LEANING_PERCENT_MAX: usize = 50;
 /// Words for a thing that stands somewhere else.

@@ -78,7 +78,8 @@ pub(crate) fn repository_files() -> Outcome<Vec<File>> {
     let mut paths: Vec<String> = capture(&mut git)?.lines().map(str::to_owned).collect();
     paths.sort();
     paths.dedup();
-    // Pictures and other binary files are no UTF-8 and have no rules; deleted files are still listed.
+    // Pictures and other binary files are no UTF-8 and have no rules; deleted files are still
+    // listed.
     let read = |path: String| {
         Some(File {
             text: fs::read_to_string(root().join(&path)).ok()?,

@@ -2,8 +2,8 @@
 
 use super::File;
 
-/// Folders of one machine, and hosts of package registries: neither belongs into a repository that is
-/// built elsewhere. Put together here so that this file does not break its own rule.
+/// Folders of one machine, and hosts of package registries: neither belongs into a repository that
+/// is built elsewhere. Put together here so that this file does not break its own rule.
 const FORBIDDEN: [&str; 9] = [
     concat!("/ro", "ot/"),
     concat!("/wo", "rk/"),
@@ -137,7 +137,8 @@ fn code_spans(text: &str) -> Vec<&str> {
     spans
 }
 
-/// Whether a code span means a file or folder here: its first part is a top-level name, or it is one.
+/// Whether a code span means a file or folder here: its first part is a top-level name, or it is
+/// one.
 fn is_path(span: &str, paths: &[&str]) -> bool {
     let ordinary = !span.is_empty()
         && span

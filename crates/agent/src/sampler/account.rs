@@ -1,8 +1,9 @@
 //! What the sampler takes of the app's CPU, measured where it is taken.
 //!
-//! Reading a thread's CPU clock costs about as much as a short walk, so one look in [`EVERY`], chosen by chance, is
-//! measured and stands for as many. A wall clock would be read for less, but a look that loses its core would count
-//! for as long as it waits, and a limit to that would hide what deep stacks cost.
+//! Reading a thread's CPU clock costs about as much as a short walk, so one look in [`EVERY`],
+//! chosen by chance, is measured and stands for as many. A wall clock would be read for less, but a
+//! look that loses its core would count for as long as it waits, and a limit to that would hide
+//! what deep stacks cost.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -65,7 +66,8 @@ impl Look {
     }
 }
 
-/// What [`EVERY`] looks took, of which one measured `took` between two readings of a clock that takes `clock`.
+/// What [`EVERY`] looks took, of which one measured `took` between two readings of a clock that
+/// takes `clock`.
 fn standing_for(took: u64, clock: u64) -> u64 {
     took.saturating_sub(clock) * EVERY + 2 * clock
 }

@@ -27,7 +27,8 @@ fn told(text: Value, bytes: Value, record: fn(String) -> ProfileRecord) -> Value
     })
 }
 
-/// Has the Ruby half tell what only Ruby code can ask for. From the job, before the end of a sampling.
+/// Has the Ruby half tell what only Ruby code can ask for. From the job, before the end of a
+/// sampling.
 pub(super) fn ask_the_compiler(api: &Api) {
     let mut failed = 0;
     (api.rb_protect)(tell_facts, job::nil(), &raw mut failed);

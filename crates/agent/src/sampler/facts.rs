@@ -1,8 +1,10 @@
-//! What the runtime is at meanwhile: its collector's counters, why it collected, and the process's memory and code.
-//! Each fact is a line with its name, which ends with its unit, a tab, and a number.
+//! What the runtime is at meanwhile: its collector's counters, why it collected, and the process's
+//! memory and code. Each fact is a line with its name, which ends with its unit, a tab, and a
+//! number.
 //!
-//! Told about once a second, so that a process that is killed, profiled for a while or part of a run has told too.
-//! Counters of the collector are C calls without an object; `/proc` is read by the timer's thread, which holds no GVL.
+//! Told about once a second, so that a process that is killed, profiled for a while or part of a
+//! run has told too. Counters of the collector are C calls without an object; `/proc` is read by
+//! the timer's thread, which holds no GVL.
 
 use std::ffi::{CStr, CString, c_int};
 use std::fs;
@@ -13,7 +15,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use crate::api::{Api, Value, from_fixnum};
 use crate::clock::monotonic_ns;
 
-/// A key of `GC.stat`, the fact's name, and whether it only grows: then what was there before does not count.
+/// A key of `GC.stat`, the fact's name, and whether it only grows: then what was there before does
+/// not count.
 const STATS: [(&CStr, &str, bool); 8] = [
     (c"minor_gc_count", "gc_minor_count", true),
     (c"major_gc_count", "gc_major_count", true),
@@ -62,7 +65,8 @@ static MINORS: [AtomicU64; GC_BY.len()] = [const { AtomicU64::new(0) }; GC_BY.le
 static OF_PROCESS: [AtomicU64; PROCESS.len()] = [const { AtomicU64::new(0) }; PROCESS.len()];
 static LOOKED_AT: AtomicU64 = AtomicU64::new(0);
 
-/// Makes the symbols and asks once for what hooks will ask for: the first answer allocates. At the agent's start.
+/// Makes the symbols and asks once for what hooks will ask for: the first answer allocates. At the
+/// agent's start.
 pub(super) fn prepare(api: &Api) {
     let symbol = |name: &CStr| (api.rb_id2sym)((api.rb_intern)(name.as_ptr()));
     let evaluate = |code: &str| {
@@ -118,7 +122,8 @@ pub(super) fn collection_begins(api: &Api) {
     }
 }
 
-/// Looks at the process. Allocates, and takes up to some milliseconds: on the timer's thread, or at the end.
+/// Looks at the process. Allocates, and takes up to some milliseconds: on the timer's thread, or at
+/// the end.
 pub(super) fn look() {
     LOOKED_AT.store(monotonic_ns(), Relaxed);
     for (kept, found) in OF_PROCESS.iter().zip(process()) {

@@ -1,4 +1,5 @@
-//! What the VM and the kernel tell the sampler: GVL events, collections, allocations, and the tick's signal.
+//! What the VM and the kernel tell the sampler: GVL events, collections, allocations, and the
+//! tick's signal.
 //!
 //! All of it allocates nothing, locks nothing and calls no Ruby.
 
@@ -33,8 +34,9 @@ const GC_EXIT: u32 = 0x0400_0000;
 /// What one GVL event costs in our hook: a clock and a few words. Found by experiment.
 const EVENT_NS: u64 = 60;
 
-/// The tick's signal. By default it is ignored, so one that is on its way while a program calls `exec` does
-/// no harm; the timers' signals would end it. Where an app wants it for itself, it gets it.
+/// The tick's signal. By default it is ignored, so one that is on its way while a program calls
+/// `exec` does no harm; the timers' signals would end it. Where an app wants it for itself, it gets
+/// it.
 const SIGNAL: c_int = libc::SIGURG;
 
 thread_local! {
@@ -248,9 +250,10 @@ fn waited(api: &Api, slot: &Slot, [since, ready, now]: [u64; 3]) {
     look.ends();
 }
 
-/// What a wait stands for: a long one for itself. Short ones are laid end to end and cut into intervals; the
-/// one that holds a random point of an interval stands for all of it, so each is chosen in proportion to its
-/// length, in whatever order they come. `place` holds how far the present interval is filled, and its point.
+/// What a wait stands for: a long one for itself. Short ones are laid end to end and cut into
+/// intervals; the one that holds a random point of an interval stands for all of it, so each is
+/// chosen in proportion to its length, in whatever order they come. `place` holds how far the
+/// present interval is filled, and its point.
 fn due_weight(place: &AtomicU64, length: u64, interval: u64, entropy: u64) -> u64 {
     if length >= interval {
         return length;
@@ -277,8 +280,9 @@ fn due_weight(place: &AtomicU64, length: u64, interval: u64, entropy: u64) -> u6
     weight
 }
 
-/// CPU time that was used without the GVL, as by a compressing library, belongs to the call just left. What was used before,
-/// and is not sampled yet where the timer was late, stays for the next sample.
+/// CPU time that was used without the GVL, as by a compressing library, belongs to the call just
+/// left. What was used before, and is not sampled yet where the timer was late, stays for the next
+/// sample.
 fn burned(api: &Api, slot: &Slot, off: u64, now: u64) {
     let interval = INTERVAL.load(Relaxed);
     if off < interval {
@@ -339,7 +343,8 @@ extern "C" fn on_object(point: Value, _data: *mut c_void) {
             slot.objects_left.store(left - 1, Relaxed);
             return;
         }
-        // The gap that ends here is what this object stands for; the next is random with the same mean.
+        // The gap that ends here is what this object stands for; the next is random with the same
+        // mean.
         let now = monotonic_ns();
         let next = 1 + random(now) % (2 * OBJECTS_EVERY - 1);
         let gap = slot.objects_gap.swap(next, Relaxed);
@@ -493,8 +498,8 @@ mod tests {
 
     use super::due_weight;
 
-    /// Waits of two kinds in turn, whose sum is one interval: the case in which a counter that is emptied
-    /// when full would always choose the second.
+    /// Waits of two kinds in turn, whose sum is one interval: the case in which a counter that is
+    /// emptied when full would always choose the second.
     #[test]
     fn short_waits_are_chosen_in_proportion_to_their_length() {
         const INTERVAL: u64 = 1_000_000;

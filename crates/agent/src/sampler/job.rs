@@ -1,8 +1,9 @@
-//! At a safe point: names the frames that were seen and writes frames, stacks and samples into the ring.
+//! At a safe point: names the frames that were seen and writes frames, stacks and samples into the
+//! ring.
 //!
-//! The job holds the GVL, so no other thread of the main Ractor is in here. It may allocate, so collections
-//! may happen in its midst: what it reads of frames is marked (`mark`), and no reference into [`Desk`] is
-//! held while Ruby is called.
+//! The job holds the GVL, so no other thread of the main Ractor is in here. It may allocate, so
+//! collections may happen in its midst: what it reads of frames is marked (`mark`), and no
+//! reference into [`Desk`] is held while Ruby is called.
 
 use std::cell::UnsafeCell;
 use std::ffi::{c_int, c_void};
@@ -110,7 +111,8 @@ pub(super) fn is_running() -> bool {
 pub(super) fn forget() {
     RUNNING_NOW.store(false, SeqCst);
     COMMAND.store(0, SeqCst);
-    // SAFETY: one thread, and the parent's job was not in the midst: it holds the GVL, as the fork did.
+    // SAFETY: one thread, and the parent's job was not in the midst: it holds the GVL, as the fork
+    // did.
     let desk = unsafe { &mut *DESK.0.get() };
     // Closing the parent's ring here would end it there.
     std::mem::forget(desk.take());
@@ -131,7 +133,8 @@ pub(super) fn open_ring() -> bool {
         pid: std::process::id(),
         // SAFETY: takes nothing and cannot fail.
         tid: unsafe { libc::gettid() } as u32,
-        // A program that replaces itself by `exec` keeps its process id: the number must be another.
+        // A program that replaces itself by `exec` keeps its process id: the number must be
+        // another.
         number: (now / 1_000_000) as u32 | 1 << 31,
         capacity_bytes: RING_BYTES.max(settings.ring_bytes),
     };
@@ -161,8 +164,8 @@ fn desk() -> Option<&'static mut Desk> {
     unsafe { (*DESK.0.get()).as_deref_mut() }
 }
 
-/// The end of a sampling: tells all that waits. The ring is closed where nobody may be left to read it: who
-/// orders the next sampling opens the next ring.
+/// The end of a sampling: tells all that waits. The ring is closed where nobody may be left to read
+/// it: who orders the next sampling opens the next ring.
 pub(super) fn last(api: &Api, close: bool) {
     if RUNNING_NOW.swap(true, SeqCst) {
         return;

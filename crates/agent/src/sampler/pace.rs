@@ -5,8 +5,8 @@ pub(super) const BUDGET: f64 = 0.01;
 /// Never slower than that, whatever it costs.
 pub(super) const INTERVAL_MAX: u64 = 100_000_000;
 
-/// When ticks fall: the n-th at a random moment of the n-th interval, so that they neither drift nor beat in time
-/// with the program.
+/// When ticks fall: the n-th at a random moment of the n-th interval, so that they neither drift
+/// nor beat in time with the program.
 pub(super) struct Schedule {
     begin: u64,
     pub(super) interval: u64,
@@ -65,8 +65,8 @@ impl Review {
         }
     }
 
-    /// Whether the account is to be looked at: often, so that a dear sampler is slowed down before it has taken
-    /// much, and first at once; but not before there were some ticks to judge by.
+    /// Whether the account is to be looked at: often, so that a dear sampler is slowed down before
+    /// it has taken much, and first at once; but not before there were some ticks to judge by.
     pub(super) fn is_due(&self, now: u64, interval: u64) -> bool {
         const FIRST_AFTER: u64 = 10_000_000;
         const EVERY: u64 = 100_000_000;
@@ -85,8 +85,8 @@ impl Review {
         self.debt += nanos as f64;
     }
 
-    /// Looks at the cost since the start. Answers the interval to go on with when the present one costs too much,
-    /// or less than it may.
+    /// Looks at the cost since the start. Answers the interval to go on with when the present one
+    /// costs too much, or less than it may.
     pub(super) fn look(&mut self, now: u64, cost: u64, interval: u64) -> Option<u64> {
         /// A part of the budget is left for what comes unforeseen.
         const AIM: f64 = 0.9;
@@ -119,8 +119,9 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
-    /// A sampler whose ticks cost so much, beside what is lost at once, on a clock of its own: no host can make it
-    /// slow. Answers the share of a core that it took in so many seconds, and its interval then.
+    /// A sampler whose ticks cost so much, beside what is lost at once, on a clock of its own: no
+    /// host can make it slow. Answers the share of a core that it took in so many seconds, and its
+    /// interval then.
     fn sampled(wanted: u64, seconds: u64, at_once: u64, tick: impl Fn(u64) -> u64) -> (f64, u64) {
         let (mut now, mut cost, mut interval) = (0, at_once, wanted);
         let mut review = Review::new(wanted, now);

@@ -1,9 +1,10 @@
 //! What the sampler knows of one thread, and where that thread's stacks wait to be told.
 //!
-//! A slot has three writers: the thread's own hooks, a signal handler that may interrupt them anywhere, and
-//! the job that empties the slot at a safe point. All that more than one of them touches is atomic, but for
-//! the [`Shelf`]: who wants it takes `busy` by one swap, and who finds it taken goes on without. So nobody
-//! ever waits. `Relaxed` is enough for the counters; `busy` pairs `Acquire` with `Release`.
+//! A slot has three writers: the thread's own hooks, a signal handler that may interrupt them
+//! anywhere, and the job that empties the slot at a safe point. All that more than one of them
+//! touches is atomic, but for the [`Shelf`]: who wants it takes `busy` by one swap, and who finds
+//! it taken goes on without. So nobody ever waits. `Relaxed` is enough for the counters; `busy`
+//! pairs `Acquire` with `Release`.
 
 use std::cell::UnsafeCell;
 use std::ffi::c_int;
@@ -21,7 +22,8 @@ pub(crate) const SLOTS_MAX: usize = 256;
 const SLOTS_SPARE: usize = 8;
 /// Deeper stacks lose their outermost frames.
 pub(crate) const DEPTH_MAX: usize = 512;
-/// Frames that wait in one slot: ten milliseconds of deep stacks at the highest rate that stays in its budget.
+/// Frames that wait in one slot: ten milliseconds of deep stacks at the highest rate that stays in
+/// its budget.
 const FRAMES_MAX: usize = 2048;
 const ENTRIES_MAX: usize = 128;
 
@@ -224,8 +226,8 @@ impl Slot {
         Some(result)
     }
 
-    /// Walks the calling thread's stack and shelves it. Allocates nothing and calls no Ruby; for hooks and
-    /// the signal handler. `false` when there was no room, or the shelf was in use.
+    /// Walks the calling thread's stack and shelves it. Allocates nothing and calls no Ruby; for
+    /// hooks and the signal handler. `false` when there was no room, or the shelf was in use.
     pub(crate) fn note(&self, api: &Api, mut entry: Entry) -> bool {
         entry.request = self.request.load(Relaxed);
         self.with_shelf(|shelf| shelf.walk(api, entry))
@@ -251,8 +253,8 @@ impl Slot {
     /// Hands every waiting frame to `mark`, for the collector.
     pub(crate) fn mark(&self, mark: extern "C" fn(Value)) {
         let shelf = self.shelf.get();
-        // SAFETY: collection runs on the thread that holds the GVL, outside of any walk; words beyond
-        // `used` are not read.
+        // SAFETY: collection runs on the thread that holds the GVL, outside of any walk; words
+        // beyond `used` are not read.
         unsafe {
             let used = (&raw const (*shelf).used).read_volatile().min(FRAMES_MAX);
             for index in 0..used {

@@ -1,7 +1,7 @@
 //! The thread that ticks.
 //!
-//! `pace` says when; a tick that comes too late stands for all that were missed. Its wait is a futex with an
-//! absolute deadline, so that stopping needs no lock and a fork leaves none behind.
+//! `pace` says when; a tick that comes too late stands for all that were missed. Its wait is a
+//! futex with an absolute deadline, so that stopping needs no lock and a fork leaves none behind.
 
 use std::ptr::null;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
@@ -41,8 +41,8 @@ pub(super) fn start(interval: u64) -> bool {
     spawn(move || guarded((), || run(epoch, interval)))
 }
 
-/// Waits for a command from outside before anything is done: a file named `PID.profile` in the ring folder
-/// with mode, rate, `told` and milliseconds, looked for twice a second.
+/// Waits for a command from outside before anything is done: a file named `PID.profile` in the ring
+/// folder with mode, rate, `told` and milliseconds, looked for twice a second.
 pub(super) fn stand_by() {
     UNTIL.store(0, SeqCst);
     let epoch = EPOCH.fetch_add(1, SeqCst) + 1;

@@ -1,5 +1,6 @@
-//! What a request did or waited for besides its calls: waits by source line, work known by name, connections
-//! and statements made. At most [`ACTS_MAX`] are told apart; none of it is in the way of a request without.
+//! What a request did or waited for besides its calls: waits by source line, work known by name,
+//! connections and statements made. At most [`ACTS_MAX`] are told apart; none of it is in the way
+//! of a request without.
 
 use ring::{ActRecord, TextKind};
 
@@ -88,7 +89,8 @@ impl ThreadState {
         }
     }
 
-    /// A wait outside of calls has ended. Called from a hook: what is written has its place already.
+    /// A wait outside of calls has ended. Called from a hook: what is written has its place
+    /// already.
     #[inline(never)]
     pub(crate) fn add_wait(&mut self, api: &Api, part: Part, what: &[u8], off_ns: u64) {
         let kind = match part {
@@ -138,7 +140,8 @@ impl ThreadState {
         WorkEntry::Counted
     }
 
-    /// The work that began last ends. Its time is without calls, waits for the GVL, and work within it.
+    /// The work that began last ends. Its time is without calls, waits for the GVL, and work within
+    /// it.
     pub(crate) fn end_work(&mut self, api: &Api, name: &[u8]) {
         let now = monotonic_ns();
         let away = self.timeline.away();

@@ -1,7 +1,7 @@
 //! Which texts a ring has carried already.
 
-/// Hashes of texts that this ring has carried. Emptied when three quarters full, which costs no more
-/// than telling some texts again.
+/// Hashes of texts that this ring has carried. Emptied when three quarters full, which costs no
+/// more than telling some texts again.
 pub(super) struct TextSet {
     slots: Box<[u64; TOLD_SLOTS]>,
     count: usize,

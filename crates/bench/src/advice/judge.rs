@@ -67,7 +67,8 @@ pub(super) fn named(findings: &[Value], cause: &Cause) -> Named {
     }
 }
 
-/// What a finding says that throughput becomes: `gain.throughput` where it is a replay, else from its share of all time.
+/// What a finding says that throughput becomes: `gain.throughput` where it is a replay, else from
+/// its share of all time.
 pub(super) fn claimed(finding: &Value) -> Option<Ratio> {
     let throughput = &finding["gain"]["throughput"];
     if let Some(point) = throughput["ratio"].as_f64() {
@@ -82,7 +83,8 @@ pub(super) fn claimed(finding: &Value) -> Option<Ratio> {
     })
 }
 
-/// ln(claimed / measured); zero where the measured interval holds the claim and the comparison was not decided.
+/// ln(claimed / measured); zero where the measured interval holds the claim and the comparison was
+/// not decided.
 pub(super) fn error(claimed: Ratio, measured: Ratio, decided: bool) -> f64 {
     let inside = |(low, high): (f64, f64)| (low..=high).contains(&claimed.point);
     if !decided && measured.interval.is_some_and(inside) {

@@ -111,7 +111,8 @@ struct Row {
 }
 
 impl Row {
-    /// Whether a page has to name the cause: its fix changes something here, as far as was measured.
+    /// Whether a page has to name the cause: its fix changes something here, as far as was
+    /// measured.
     fn has_to_be_named(&self) -> bool {
         self.is_decided || self.measured.is_none() || !self.is_about_throughput
     }

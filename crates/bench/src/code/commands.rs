@@ -11,7 +11,8 @@ use super::{hakaru_bench, pair};
 use crate::options::value;
 use crate::steps::Steps;
 
-/// Turns of a loop in A, about 60 ms with the start of Ruby. Every second B has the same, the others up to 1.9 times as many.
+/// Turns of a loop in A, about 60 ms with the start of Ruby. Every second B has the same, the
+/// others up to 1.9 times as many.
 const TURNS: u32 = 1_000_000;
 /// Of a normal distribution, for 95 %.
 const Z_95: f64 = 1.96;
@@ -22,8 +23,9 @@ const TOOLS: [&str; 2] = ["hakaru", "hyperfine"];
 /// An interval of the ratio of a pair, B over A.
 type Interval = (f64, f64);
 
-/// `--commands N` pairs, each for about `--command-budget` seconds a tool; whether Hakaru calls no more equal pairs
-/// different than may be. Widths are printed beside: an interval that leaves out the truth is too narrow.
+/// `--commands N` pairs, each for about `--command-budget` seconds a tool; whether Hakaru calls no
+/// more equal pairs different than may be. Widths are printed beside: an interval that leaves out
+/// the truth is too narrow.
 pub(super) fn run(steps: &mut Steps, arguments: &[String]) -> Result<bool, Box<dyn Error>> {
     let count: u32 = value(arguments, "commands", 20)?;
     let budget_s: u32 = value(arguments, "command-budget", 20)?;
@@ -161,7 +163,8 @@ fn runs(file: &Path, commands: [&str; 2], count: u32) -> Result<Vec<Side>, Box<d
         .collect()
 }
 
-/// Its ratio of means with the 95 % interval that its own deviations give (delta method on the logarithm).
+/// Its ratio of means with the 95 % interval that its own deviations give (delta method on the
+/// logarithm).
 fn ratio(sides: &[Side], seconds: f64) -> Value {
     let [a, b] = sides else {
         return Value::Null;

@@ -11,16 +11,19 @@ use super::{Claim, hakaru_bench, pair};
 use crate::options::value;
 use crate::steps::Steps;
 
-/// Turns of the loop, and with the planted difference. What the loop costs beside its turns is a thousandth of them.
+/// Turns of the loop, and with the planted difference. What the loop costs beside its turns is a
+/// thousandth of them.
 const TURNS: u32 = 5_000;
 const TURNS_PLANTED: u32 = 5_100;
-/// Share of benches of equals that may claim a difference, and of planted ones that have to find it.
+/// Share of benches of equals that may claim a difference, and of planted ones that have to find
+/// it.
 const CLAIMED_MAX: f64 = 0.05;
 const FOUND_MIN: f64 = 0.9;
 /// Where Debian's package has the library.
 const IPS: &str = "/usr/lib/ruby/vendor_ruby";
 
-/// A bench of two pieces of code with so many turns, of that many seconds; the value as [`pair`] returns it.
+/// A bench of two pieces of code with so many turns, of that many seconds; the value as [`pair`]
+/// returns it.
 type Bench = Box<dyn Fn(&Path, [u32; 2], u32) -> Result<Value, Box<dyn Error>>>;
 /// A tool's name and what it claims, bench by bench.
 type Claims = (String, Vec<String>);
@@ -51,7 +54,8 @@ pub(super) fn equal(steps: &mut Steps, arguments: &[String]) -> Result<bool, Box
     Ok(is_held)
 }
 
-/// `--planted N`, each of at most `--planted-budget` seconds; whether Hakaru finds the difference often enough.
+/// `--planted N`, each of at most `--planted-budget` seconds; whether Hakaru finds the difference
+/// often enough.
 pub(super) fn planted(steps: &mut Steps, arguments: &[String]) -> Result<bool, Box<dyn Error>> {
     let count: u32 = value(arguments, "planted", 10)?;
     let budget_s: u32 = value(arguments, "planted-budget", 60)?;
@@ -133,7 +137,8 @@ fn by_hakaru(folder: &Path, [a, b]: [u32; 2], budget_s: u32) -> Result<Value, Bo
     pair(&hakaru_bench(&words)?, "b")
 }
 
-/// The claim is the library's own: `compare!` calls a pair the same where the intervals of its mean ± deviation overlap.
+/// The claim is the library's own: `compare!` calls a pair the same where the intervals of its mean
+/// ± deviation overlap.
 fn by_ips(
     lib: &Path,
     folder: &Path,
@@ -170,7 +175,8 @@ fn by_ips(
     })
 }
 
-/// Reads what `compare!` prints: the faster first, and of the other how much slower, or that it is not.
+/// Reads what `compare!` prints: the faster first, and of the other how much slower, or that it is
+/// not.
 fn told_by_ips(printed: &str, budget_s: u32) -> Option<Value> {
     let means = printed
         .lines()

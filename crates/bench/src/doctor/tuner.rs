@@ -81,7 +81,8 @@ const KNOWN: [(&str, Worth); 20] = [
     ),
 ];
 
-/// Runs it on the server at `url`, of which `document` is what doctor found; whether all that it rightly finds is there.
+/// Runs it on the server at `url`, of which `document` is what doctor found; whether all that it
+/// rightly finds is there.
 pub(super) fn beside(url: &str, document: &Value) -> Result<bool, Box<dyn Error>> {
     let (address, _) = url
         .trim_start_matches("mysql2://")

@@ -1,4 +1,5 @@
-//! A tuning contest of 2012, repeated: one page under `ab`, from development mode to a caching proxy in front.
+//! A tuning contest of 2012, repeated: one page under `ab`, from development mode to a caching
+//! proxy in front.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -11,8 +12,8 @@ use super::report;
 use crate::options::value;
 use crate::steps::Steps;
 
-/// The contest's score as published, by step. Of development mode only its ratio to the next is known. The third is what a newer
-/// Ruby gave, before the server was changed.
+/// The contest's score as published, by step. Of development mode only its ratio to the next is
+/// known. The third is what a newer Ruby gave, before the server was changed.
 const PUBLISHED: [Option<f64>; 6] = [
     None,
     Some(5.3),
@@ -70,7 +71,8 @@ fn steps(cores: usize) -> [Step; 6] {
     ]
 }
 
-/// Runs it; whether every step was faster than the one before, but for the change of the server alone.
+/// Runs it; whether every step was faster than the one before, but for the change of the server
+/// alone.
 pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
     let mut kept = Steps::open("experiment-blog", arguments)?;
     let seconds: f64 = value(arguments, "seconds", 8.0)?;

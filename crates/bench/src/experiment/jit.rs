@@ -1,5 +1,5 @@
-//! The same app without and with Ruby's JIT compiler, in interleaved blocks: `hakaru compare` with one variable more. Once
-//! a Rails app, once a small one that is compiled in seconds.
+//! The same app without and with Ruby's JIT compiler, in interleaved blocks: `hakaru compare` with
+//! one variable more. Once a Rails app, once a small one that is compiled in seconds.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -62,7 +62,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
     Ok(true)
 }
 
-/// The compiler that production uses, where this Ruby has it; one that was built without it only warns.
+/// The compiler that production uses, where this Ruby has it; one that was built without it only
+/// warns.
 fn best_flag() -> &'static str {
     let script = "exit RubyVM::YJIT.enabled?";
     let has_yjit = Command::new("ruby").args(["--yjit", "-e", script]).output();

@@ -1,10 +1,12 @@
-//! What an experiment found goes between two marks of its report; the words around it are written by people.
+//! What an experiment found goes between two marks of its report; the words around it are written
+//! by people.
 
 use std::error::Error;
 use std::fs;
 use std::path::Path;
 
-/// Puts the text into `docs/experiments/NAME.md` between the marks of what is measured, and prints it.
+/// Puts the text into `docs/experiments/NAME.md` between the marks of what is measured, and prints
+/// it.
 pub(crate) fn write(name: &str, measured: &str) -> Result<(), Box<dyn Error>> {
     write_between(name, "measured", measured)
 }

@@ -1,8 +1,8 @@
-//! The experiment of the three servers: a handler that waits, one that computes, one that does both, in Ruby and in
-//! Go, under more and more connections.
+//! The experiment of the three servers: a handler that waits, one that computes, one that does
+//! both, in Ruby and in Go, under more and more connections.
 //!
-//! Each kind's figures are kept in a file of their own, so that a kind can be measured anew alone; the page is
-//! written from all files that are there.
+//! Each kind's figures are kept in a file of their own, so that a kind can be measured anew alone;
+//! the page is written from all files that are there.
 
 mod page;
 
@@ -36,8 +36,8 @@ const fn setup(workers: u32, threads: u32) -> Setup {
     Setup { workers, threads }
 }
 
-/// `io` has as many threads as there are clients at most, the others as many as are right. Two workers and their
-/// master are the three processes of the published experiment.
+/// `io` has as many threads as there are clients at most, the others as many as are right. Two
+/// workers and their master are the three processes of the published experiment.
 const KINDS: [Kind; 3] = [
     Kind {
         name: "io",
@@ -82,7 +82,8 @@ struct Options {
     warmup: f64,
 }
 
-/// Measures the kinds that are asked for, and writes the page; whether the published shape was seen.
+/// Measures the kinds that are asked for, and writes the page; whether the published shape was
+/// seen.
 pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
     let kinds: Vec<String> = list(arguments, "kinds", "io,cpu,mixed")?;
     let into = PathBuf::from(value(arguments, "into", default_folder())?);
@@ -195,7 +196,8 @@ fn sweep(
     Ok(json!({ "name": name, "predicted": false, "steps": steps }))
 }
 
-/// The server with the threads that it is shipped with, from which its parts, the advice and all predictions are.
+/// The server with the threads that it is shipped with, from which its parts, the advice and all
+/// predictions are.
 fn shipped(copy: &Copy, config: &str, options: &Options) -> Result<Value, Box<dyn Error>> {
     copy.hakaru(&words(&["run"], config, options), &[])
 }

@@ -1,7 +1,8 @@
-//! A server whose answers leave at moments that are computed, and which tells how near it came to them.
+//! A server whose answers leave at moments that are computed, and which tells how near it came to
+//! them.
 //!
-//! One thread for all connections: with a thread for each, some of hundreds of wake-ups a second come late, and that
-//! would be taken for the generator's error.
+//! One thread for all connections: with a thread for each, some of hundreds of wake-ups a second
+//! come late, and that would be taken for the generator's error.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

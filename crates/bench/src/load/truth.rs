@@ -36,8 +36,8 @@ pub(crate) fn run(seconds: u32, brief: bool) -> Result<bool, Box<dyn Error>> {
         met &= say(&format!("10 ms exactly, {name}"), came, 10.0);
     }
     tell_lateness(&exactly, &figures);
-    // Half of the requests meet a stall and wait for what is left of it, any part being equally likely:
-    // beyond the median, the quantile q is 500 ms less 1,000 ms times what lies beyond q.
+    // Half of the requests meet a stall and wait for what is left of it, any part being equally
+    // likely: beyond the median, the quantile q is 500 ms less 1,000 ms times what lies beyond q.
     let figures = load(stalls.address, 1_000, seconds.max(2))?;
     met &= say("500 ms stalls, p99", figures.p99, 490.0);
     met &= say("500 ms stalls, p99.9", figures.p99_9, 499.0);
@@ -60,7 +60,8 @@ fn say(what: &str, came: Option<f64>, truth: f64) -> bool {
     good
 }
 
-/// How late the server was, and the generator by its own account: what the host did to them is in every figure from due.
+/// How late the server was, and the generator by its own account: what the host did to them is in
+/// every figure from due.
 fn tell_lateness(server: &Server, figures: &Figures) {
     let late = server.lateness();
     if let (Some(answers), Some(requests)) = (late.get(late.len() * 99 / 100), figures.late) {
@@ -104,8 +105,8 @@ fn search(address: SocketAddr, seconds: u32) -> Result<bool, Box<dyn Error>> {
     Ok(good)
 }
 
-/// When an answer leaves the place that is free first. Computed, not slept up to, so that late wake-ups
-/// do not lower the limit.
+/// When an answer leaves the place that is free first. Computed, not slept up to, so that late
+/// wake-ups do not lower the limit.
 fn leave_place(places: &mut [Instant], came: Instant) -> Instant {
     let Some(first) = places.iter_mut().min() else {
         return came;

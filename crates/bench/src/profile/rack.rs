@@ -1,8 +1,9 @@
-//! The hello-world Rack app under Puma: without anything, and under each sampler, in ABBA blocks over fresh boots.
+//! The hello-world Rack app under Puma: without anything, and under each sampler, in ABBA blocks
+//! over fresh boots.
 //!
-//! As in the benchmark of the agent both servers run at once on one core and only one has requests at any moment.
-//! Each sampler is measured against a bare server booted beside it; all of them come in turns within a round, so
-//! that ours and stackprof meet the same host.
+//! As in the benchmark of the agent both servers run at once on one core and only one has requests
+//! at any moment. Each sampler is measured against a bare server booted beside it; all of them come
+//! in turns within a round, so that ours and stackprof meet the same host.
 
 use std::error::Error;
 

@@ -91,7 +91,8 @@ fn growth(product: Product) -> Result<f64, Box<dyn Error>> {
     Ok(slowest)
 }
 
-/// Tables with a key, two indexes, a check and a foreign key to the one before; `added` is one more column.
+/// Tables with a key, two indexes, a check and a foreign key to the one before; `added` is one more
+/// column.
 fn tables(product: Product, count: usize, added: &str) -> String {
     let (key, engine) = match product {
         Product::Postgres => ("bigint NOT NULL", ""),

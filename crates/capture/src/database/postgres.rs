@@ -1,4 +1,5 @@
-//! PostgreSQL: `pg_settings`, `pg_stat_database`, `pg_stat_wal`, and `pg_stat_statements` where it is.
+//! PostgreSQL: `pg_settings`, `pg_stat_database`, `pg_stat_wal`, and `pg_stat_statements` where it
+//! is.
 
 use ::postgres::{Error, Row};
 use recording::StatementFacts;

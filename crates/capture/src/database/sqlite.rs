@@ -1,5 +1,6 @@
-//! SQLite: what a second connection can tell of the file. `synchronous` and `busy_timeout` belong to the
-//! app's own connections; where the app sets them by a statement, the recording has that statement.
+//! SQLite: what a second connection can tell of the file. `synchronous` and `busy_timeout` belong
+//! to the app's own connections; where the app sets them by a statement, the recording has that
+//! statement.
 
 use super::{Readable, Reading, refused};
 pub(super) use crate::explain::sqlite::Sqlite;

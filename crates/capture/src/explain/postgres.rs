@@ -69,8 +69,8 @@ impl Postgres {
         serde_json::from_str(&plan.0).map_err(|_| SkipReason::Unreadable)
     }
 
-    /// Lengths are those that ANALYZE found. They are of the values as stored, so compressed and moved
-    /// out of line; a long one may be longer than said here.
+    /// Lengths are those that ANALYZE found. They are of the values as stored, so compressed and
+    /// moved out of line; a long one may be longer than said here.
     fn read_large_columns(&mut self, name: &TableName) -> Result<Vec<ColumnFacts>, Error> {
         let rows = self.client.query(
             "SELECT a.attname::text, a.atttypid = 'bytea'::regtype, coalesce(s.avg_width, 0)
@@ -98,8 +98,8 @@ impl Postgres {
     }
 
     fn read_table(&mut self, name: &TableName) -> Result<Option<TableFacts>, Error> {
-        // A table has −1 for its rows until it is analysed, a minute or more after it was filled; the statistics know what was
-        // inserted at once.
+        // A table has −1 for its rows until it is analysed, a minute or more after it was filled;
+        // the statistics know what was inserted at once.
         let table = self.client.query_opt(
             "SELECT c.oid,
                     greatest(c.reltuples::float8, pg_catalog.pg_stat_get_live_tuples(c.oid)::float8),
@@ -192,8 +192,9 @@ fn refused(error: Error) -> SkipReason {
     SkipReason::Refused(code.unwrap_or_else(|| "driver".to_owned()))
 }
 
-/// Connects; `None` when that takes longer. The driver's own limit ends with TCP's handshake, so that a server which accepts
-/// and is silent would be waited for without end; the thread that waits for it ends with this process.
+/// Connects; `None` when that takes longer. The driver's own limit ends with TCP's handshake, so
+/// that a server which accepts and is silent would be waited for without end; the thread that waits
+/// for it ends with this process.
 fn in_time(config: Config, longest: Duration) -> Option<Result<Client, Error>> {
     let (done, connected) = channel();
     std::thread::spawn(move || {

@@ -19,7 +19,8 @@ struct Line {
 }
 
 impl Sqlite {
-    /// Opens `path`, `//path` or `///path` (which mean the same file in different frameworks' tongues).
+    /// Opens `path`, `//path` or `///path` (which mean the same file in different frameworks'
+    /// tongues).
     pub(crate) fn open(address: &str, limits: ExplainLimits) -> Result<Sqlite, ExplainError> {
         let (address, _) = super::split_query(address, "");
         let path = match address.strip_prefix("//") {
@@ -85,7 +86,8 @@ impl Server for Sqlite {
 }
 
 impl Sqlite {
-    /// A type says little here, so the values are looked at: `length` of a value reads its header only.
+    /// A type says little here, so the values are looked at: `length` of a value reads its header
+    /// only.
     fn read_large_columns(&self, table: &str) -> rusqlite::Result<Vec<ColumnFacts>> {
         let quoted = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));
         let mut columns = self
@@ -173,8 +175,8 @@ impl Sqlite {
         })
     }
 
-    /// As ANALYZE counted them, otherwise the greatest rowid, which is found at once and is near the
-    /// count where rows are seldom deleted. Counting would read the whole table.
+    /// As ANALYZE counted them, otherwise the greatest rowid, which is found at once and is near
+    /// the count where rows are seldom deleted. Counting would read the whole table.
     fn rows(&self, table: &str) -> u64 {
         let analyzed = "SELECT stat FROM sqlite_stat1 WHERE tbl = ?1 LIMIT 1";
         let counted = self

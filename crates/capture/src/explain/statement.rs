@@ -1,8 +1,9 @@
-//! Just enough of SQL to decide whether a statement may be explained, where its placeholders are, and
-//! which table an alias stands for.
+//! Just enough of SQL to decide whether a statement may be explained, where its placeholders are,
+//! and which table an alias stands for.
 //!
-//! Reads the common ground of the dialects. Where they disagree (backslashes in strings, double quotes)
-//! the cautious reading is taken, and drivers are asked in ways that run one statement only.
+//! Reads the common ground of the dialects. Where they disagree (backslashes in strings, double
+//! quotes) the cautious reading is taken, and drivers are asked in ways that run one statement
+//! only.
 
 use std::collections::HashMap;
 
@@ -72,9 +73,9 @@ const AFTER_TABLE: &[&str] = &[
     "procedure",
 ];
 
-/// Words that no plain SELECT holds: `INTO` writes, `FOR UPDATE` and the like lock (`FOR` also stands in
-/// `substring(a FOR 3)` and index hints, which are lost), `LOCK IN SHARE MODE` too; the rest could stand
-/// in a WITH.
+/// Words that no plain SELECT holds: `INTO` writes, `FOR UPDATE` and the like lock (`FOR` also
+/// stands in `substring(a FOR 3)` and index hints, which are lost), `LOCK IN SHARE MODE` too; the
+/// rest could stand in a WITH.
 const REFUSED: &[&str] = &[
     "into",
     "for",
@@ -295,8 +296,8 @@ fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
         .position(|window| window == wanted)
 }
 
-/// Where a quoted text ends. A doubled quote belongs to it. A backslash before a quote reads differently
-/// in different dialects, so such a text is refused.
+/// Where a quoted text ends. A doubled quote belongs to it. A backslash before a quote reads
+/// differently in different dialects, so such a text is refused.
 fn quoted_end(bytes: &[u8], start: usize, quote: u8) -> Option<usize> {
     let mut at = start + 1;
     loop {

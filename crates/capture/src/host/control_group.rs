@@ -1,7 +1,8 @@
 //! The memory of the app's control group.
 //!
-//! Version 2 has one tree for all resources; where memory is still in a tree of version 1, its files have other names.
-//! Inside a container of version 1 the tree's root is the container's own group, under the path that it has outside.
+//! Version 2 has one tree for all resources; where memory is still in a tree of version 1, its
+//! files have other names. Inside a container of version 1 the tree's root is the container's own
+//! group, under the path that it has outside.
 
 use std::fs;
 use std::path::Path;
@@ -29,8 +30,8 @@ const LEGACY: Names = Names {
 /// Version 1 says so much, less a part of a page, where there is no limit.
 const NO_LIMIT_BYTES: u64 = 1 << 62;
 
-/// Limit and use, bytes, of the group that `groups` (`/proc/<pid>/cgroup`) names, without file pages that the kernel can
-/// take back at once. `None` where there is no limit.
+/// Limit and use, bytes, of the group that `groups` (`/proc/<pid>/cgroup`) names, without file
+/// pages that the kernel can take back at once. `None` where there is no limit.
 pub(super) fn memory(mounted: &Path, groups: &str) -> Option<(u64, u64)> {
     let unified = groups.lines().find_map(|line| line.strip_prefix("0::/"));
     let unified = unified.and_then(|path| limited(&mounted.join(path), &UNIFIED));

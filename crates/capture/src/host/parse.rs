@@ -98,7 +98,8 @@ pub(super) fn children(text: &str) -> impl Iterator<Item = u32> {
         .filter_map(|word| word.parse().ok())
 }
 
-/// Bytes over all interfaces of `/proc/net/dev`; `lo` counts each byte once as received and once as sent.
+/// Bytes over all interfaces of `/proc/net/dev`; `lo` counts each byte once as received and once as
+/// sent.
 pub(super) fn network(text: &str) -> Option<NetworkBytes> {
     let mut bytes: Option<NetworkBytes> = None;
     for line in text.lines() {
@@ -123,8 +124,8 @@ pub(super) fn network(text: &str) -> Option<NetworkBytes> {
     bytes
 }
 
-/// Bytes of the whole disks in `/proc/diskstats`, which counts sectors of 512 bytes. Partitions are part of
-/// their disk; loop devices, mapped ones and memory lie on others or on none.
+/// Bytes of the whole disks in `/proc/diskstats`, which counts sectors of 512 bytes. Partitions are
+/// part of their disk; loop devices, mapped ones and memory lie on others or on none.
 pub(super) fn disk(text: &str) -> Option<DiskBytes> {
     const SECTOR_BYTES: u64 = 512;
     const LAYERS: [&str; 5] = ["loop", "ram", "dm-", "md", "zram"];
@@ -160,8 +161,9 @@ pub(super) fn disk(text: &str) -> Option<DiskBytes> {
     bytes
 }
 
-/// Connections not yet taken from the sockets that listen on `port`, in `/proc/net/tcp` or `tcp6`: there the
-/// receive queue of a listening socket is the length of its accept queue. `None` when nobody listens.
+/// Connections not yet taken from the sockets that listen on `port`, in `/proc/net/tcp` or `tcp6`:
+/// there the receive queue of a listening socket is the length of its accept queue. `None` when
+/// nobody listens.
 pub(super) fn backlog(text: &str, port: u16) -> Option<u32> {
     const LISTENING: &str = "0A";
     let waiting = |line: &str| {
@@ -189,8 +191,8 @@ pub(super) fn kibibytes(text: &str, name: &str) -> Option<u64> {
     kibibytes.checked_mul(1024)
 }
 
-/// The number in the title that Puma gives its workers, `puma: cluster worker 0: 4121 [app]`, or Unicorn,
-/// `unicorn worker[0] config.ru`.
+/// The number in the title that Puma gives its workers, `puma: cluster worker 0: 4121 [app]`, or
+/// Unicorn, `unicorn worker[0] config.ru`.
 pub(super) fn worker(title: &str) -> Option<u32> {
     let (_, rest) =
         (title.split_once("cluster worker ")).or_else(|| title.split_once("unicorn worker["))?;

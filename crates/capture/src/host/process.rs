@@ -7,7 +7,8 @@ use recording::{ProcessRole, ProcessSample};
 
 use super::parse;
 
-/// Shared memory, worker number, open files and limits of the process below `folder`; the rest is left empty.
+/// Shared memory, worker number, open files and limits of the process below `folder`; the rest is
+/// left empty.
 pub(super) fn more(folder: &Path, role: ProcessRole) -> ProcessSample {
     let text = |name: &str| fs::read_to_string(folder.join(name)).ok();
     let is_app = role == ProcessRole::App;

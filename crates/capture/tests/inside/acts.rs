@@ -248,7 +248,8 @@ run ->(_env) do
 end
 "##;
 
-/// Models of both mappers, one of which is loaded by the request that needs it; an association to a class that nobody loaded.
+/// Models of both mappers, one of which is loaded by the request that needs it; an association to a
+/// class that nobody loaded.
 #[test]
 fn loaded_models_are_told_with_their_associations() {
     let mut puma = Puma::start(&["-t", "1:1"], MODELS);

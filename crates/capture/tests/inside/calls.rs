@@ -100,7 +100,8 @@ end
     );
 }
 
-/// What ActiveRecord's adapters do: 7.2 asks a prepared statement for its rows, 8 steps where there are none.
+/// What ActiveRecord's adapters do: 7.2 asks a prepared statement for its rows, 8 steps where there
+/// are none.
 #[test]
 fn prepared_sqlite_statements_are_recorded_once_however_their_rows_are_fetched() {
     let app = r##"

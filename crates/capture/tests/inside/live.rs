@@ -44,7 +44,8 @@ fn check(flags: &[&str]) {
     }
 }
 
-/// With one thread: a connection that had its share is ended when another one waits, though it has requests all the time.
+/// With one thread: a connection that had its share is ended when another one waits, though it has
+/// requests all the time.
 fn makes_room(puma: &Puma) {
     // Far more than the ten that are its share, so that the other one has come meanwhile.
     const REQUESTS_MAX: usize = 2_000;

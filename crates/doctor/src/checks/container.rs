@@ -85,7 +85,8 @@ pub(super) const CHECKS: &[Check] = &[
         look: Look::Whole(|s| {
             let group = s.process.group.as_ref()?;
             let killed = group.events_oom_kill.filter(|killed| *killed > 0)?;
-            // The group of everything is the machine, whose kills may be long ago and somebody else's.
+            // The group of everything is the machine, whose kills may be long ago and somebody
+            // else's.
             let level = if group.memory_max_bytes.is_some() {
                 Level::High
             } else {
@@ -169,7 +170,8 @@ fn quota(s: &Snapshot) -> Option<Found> {
             ));
         }
         let workers = (quota.floor() as u32).max(1);
-        // A process of Ruby uses one core at most; with an app known, its workers are what could run at once.
+        // A process of Ruby uses one core at most; with an app known, its workers are what could
+        // run at once.
         let usable = match &s.app {
             Some(_) => super::app::workers(s).unwrap_or(1).clamp(1, seen),
             None => seen,

@@ -241,9 +241,11 @@ pub(super) const CHECKS: &[Check] = &[
     },
 ];
 
-/// The lowest version with fixes that a server without them should be brought to; `None` while it gets them.
+/// The lowest version with fixes that a server without them should be brought to; `None` while it
+/// gets them.
 ///
-/// Both makers end the versions between two long-term ones when the next one comes. Versions later than those known here pass.
+/// Both makers end the versions between two long-term ones when the next one comes. Versions later
+/// than those known here pass.
 fn maintained(db: &Database) -> Option<(u32, u32)> {
     let long_term: &[(u32, u32)] = match db.kind {
         Mysql => &[(8, 4), (9, 7)],

@@ -87,7 +87,8 @@ fn measured(s: &Snapshot) -> Option<Factor> {
     s.measures.ruby_mitigated.or(s.measures.mitigated)
 }
 
-/// By what the mitigations cost here; a process that has them for good offers nothing to compare with.
+/// By what the mitigations cost here; a process that has them for good offers nothing to compare
+/// with.
 fn graded(s: &Snapshot, evidence: String) -> Found {
     match measured(s).filter(|factor| factor.low > CERTAIN) {
         Some(factor) if factor.median >= 1.1 => {

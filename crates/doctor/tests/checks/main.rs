@@ -1,5 +1,5 @@
-//! Each check fires on a snapshot that has its fault and is silent on one that nearly has it. Snapshots are a healthy one with one thing
-//! changed.
+//! Each check fires on a snapshot that has its fault and is silent on one that nearly has it.
+//! Snapshots are a healthy one with one thing changed.
 
 mod databases;
 mod healthy;
@@ -155,7 +155,8 @@ fn a_document_is_read_back() {
     assert!(refused.contains("version 2"), "{refused}");
 }
 
-/// A letter of Japanese in what is written for a Japanese reader, wherever the English has three words in a row.
+/// A letter of Japanese in what is written for a Japanese reader, wherever the English has three
+/// words in a row.
 #[test]
 fn evidence_and_changes_are_in_the_readers_language() {
     let is_japanese = |text: &str| text.chars().any(|letter| letter >= '\u{3040}');

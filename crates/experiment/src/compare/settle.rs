@@ -4,9 +4,10 @@ use recording::{Timestamp, Window};
 
 use crate::measurement::Measurement;
 
-/// Returns the seconds from the first request until the times of this boot had settled; `None` when they had not, or nothing can be
-/// said. Only what was due while the cores were calm is looked at, and only that time counts: a host that gets faster is no app that
-/// warms up. `is_saturating`: the load is closed, and no user pauses.
+/// Returns the seconds from the first request until the times of this boot had settled; `None` when
+/// they had not, or nothing can be said. Only what was due while the cores were calm is looked at,
+/// and only that time counts: a host that gets faster is no app that warms up. `is_saturating`: the
+/// load is closed, and no user pauses.
 pub(super) fn after(measurement: &Measurement, is_saturating: bool) -> Option<f64> {
     let answered = (measurement.exchanges.iter())
         .filter(|exchange| exchange.outcome.was_answered())

@@ -1,4 +1,5 @@
-//! CPU time for each request, from the moments in which the cores were as fast as they can be (`stats::calm`).
+//! CPU time for each request, from the moments in which the cores were as fast as they can be
+//! (`stats::calm`).
 
 use capture::{CoreWatch, cpu_time_of};
 use recording::{Nanos, Timestamp, Window};
@@ -14,9 +15,11 @@ pub(super) struct CpuWatch {
 /// CPU time for each request, and the speed of the cores meanwhile.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct CpuPerRequest {
-    /// CPU time for each request in the calm slices, milliseconds. `None` when no CPU time or no response is known.
+    /// CPU time for each request in the calm slices, milliseconds. `None` when no CPU time or no
+    /// response is known.
     pub(super) each_ms: Option<f64>,
-    /// Duration of the calibration probe in the calmest slices, nanoseconds; `None` where the cores were too idle to show it.
+    /// Duration of the calibration probe in the calmest slices, nanoseconds; `None` where the cores
+    /// were too idle to show it.
     pub(super) pace: Option<u64>,
     /// Its mean over all slices; `None` as above.
     pub(super) pace_mean: Option<Nanos>,
@@ -102,7 +105,8 @@ mod tests {
         Timestamp::from_monotonic_nanos(1 + ((slice as f64 + part) * SLICE_NS as f64) as u64)
     }
 
-    /// Slices of 200 ms with 40 requests, each with the CPU time of a request in milliseconds and the pace of the cores.
+    /// Slices of 200 ms with 40 requests, each with the CPU time of a request in milliseconds and
+    /// the pace of the cores.
     fn measured(slices: &[(f64, u64)]) -> CpuPerRequest {
         let window = Window {
             start: Timestamp::from_monotonic_nanos(0),

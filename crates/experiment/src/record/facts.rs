@@ -168,8 +168,8 @@ fn remedy_of(sentence: &str) -> &'static str {
     }
 }
 
-/// What the database said of itself over the window. That it cannot be reached is said where it is asked
-/// for its plans.
+/// What the database said of itself over the window. That it cannot be reached is said where it is
+/// asked for its plans.
 pub(crate) fn of_database(
     recording: &mut Recording,
     watched: Option<Result<Watched, ExplainError>>,
@@ -222,7 +222,8 @@ fn costliest(recording: &Recording, rings: &Rings) -> Vec<(recording::TextId, St
         .collect()
 }
 
-/// The config file's word first, then what the app's own driver is connected to, then the environment.
+/// The config file's word first, then what the app's own driver is connected to, then the
+/// environment.
 fn known_database(rings: &Rings, settings: &Settings) -> Option<String> {
     settings
         .database
@@ -231,7 +232,8 @@ fn known_database(rings: &Rings, settings: &Settings) -> Option<String> {
         .or_else(|| settings.database_url())
 }
 
-/// Returns the processes of the database server on this host, as far as its kind is known before the load.
+/// Returns the processes of the database server on this host, as far as its kind is known before
+/// the load.
 pub(crate) fn database_processes(settings: &Settings) -> Vec<u32> {
     let url = settings.database_url();
     let kind = url.as_deref().and_then(Kind::of_address);

@@ -15,7 +15,8 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    /// Looks at the machine, the app's first process and its database. Takes a fraction of a second, before anything is measured.
+    /// Looks at the machine, the app's first process and its database. Takes a fraction of a
+    /// second, before anything is measured.
     pub(crate) fn look(settings: &Settings, pids: &[u32]) -> Machine {
         let pid = pids.iter().min().copied();
         let folder = settings.start.as_ref().map(|spec| spec.directory.clone());
@@ -31,7 +32,8 @@ impl Machine {
         Machine { snapshot, pid }
     }
 
-    /// The facts as JSON, with what the control group's counters grew by since then. The app must still run.
+    /// The facts as JSON, with what the control group's counters grew by since then. The app must
+    /// still run.
     pub(crate) fn end(mut self) -> String {
         let now = self.pid.and_then(control_group);
         if let (Some(group), Some(now)) = (self.snapshot.process.group.as_mut(), now) {

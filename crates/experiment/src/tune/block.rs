@@ -1,5 +1,5 @@
-//! One block of a race: a setting is booted, or a running Puma is brought to its threads; warmed up, loaded. The measuring
-//! itself is `segment`'s.
+//! One block of a race: a setting is booted, or a running Puma is brought to its threads; warmed
+//! up, loaded. The measuring itself is `segment`'s.
 
 use capture::Rings;
 use recording::Nanos;
@@ -46,12 +46,14 @@ pub(crate) struct BlockRequest<'a> {
     pub(crate) cell: Cell,
     /// Variables of the environment, such as `MALLOC_ARENA_MAX=2`.
     pub(crate) runtime: Option<&'a str>,
-    /// Most threads that the app may be brought to while it runs; `None` where it is to be started for each block.
+    /// Most threads that the app may be brought to while it runs; `None` where it is to be started
+    /// for each block.
     pub(crate) live: Option<u32>,
     pub(crate) length: Length,
 }
 
-/// An app that is up, and stays so for the next block where only its threads differ. It is stopped when it is dropped.
+/// An app that is up, and stays so for the next block where only its threads differ. It is stopped
+/// when it is dropped.
 pub(crate) struct App {
     up: RunningApp,
     rings: Rings,
@@ -133,8 +135,8 @@ impl App {
         Ok(segment)
     }
 
-    /// What the server said that it runs when it was started; of Unicorn, whose workers come and go by signals, what
-    /// is there.
+    /// What the server said that it runs when it was started; of Unicorn, whose workers come and go
+    /// by signals, what is there.
     fn runs(&self) -> Option<Cell> {
         let told = self.rings.server()?;
         Some(match self.server {

@@ -26,8 +26,8 @@ impl Server {
     }
 }
 
-/// The spec with that cell: flags where the command names Puma, whose flags win over its config file; and the
-/// variables that Puma, Rails' `config/puma.rb` and its `database.yml` read.
+/// The spec with that cell: flags where the command names Puma, whose flags win over its config
+/// file; and the variables that Puma, Rails' `config/puma.rb` and its `database.yml` read.
 pub(crate) fn with_cell(spec: &Spec, server: Server, cell: Cell) -> Spec {
     let mut spec = spec.clone();
     if server == Server::Puma {
@@ -37,8 +37,9 @@ pub(crate) fn with_cell(spec: &Spec, server: Server, cell: Cell) -> Spec {
     spec
 }
 
-/// As [`with_cell`], of a Puma whose threads will be changed while it runs, up to `threads_max`: the variables allow for
-/// so many connections to the database. `None` where the command takes no flags, so that the variables are all it has.
+/// As [`with_cell`], of a Puma whose threads will be changed while it runs, up to `threads_max`:
+/// the variables allow for so many connections to the database. `None` where the command takes no
+/// flags, so that the variables are all it has.
 pub(crate) fn live(spec: &Spec, cell: Cell, threads_max: u32) -> Option<Spec> {
     let mut spec = with_cell(spec, Server::Puma, cell);
     if !puma::is_named_in(&spec.command) {

@@ -16,10 +16,11 @@ use crate::measurement::{Length, cause};
 use crate::observer::Context;
 use crate::settings::Settings;
 
-/// Most blocks that are measured again, at first and for each one that counts: on a host that is disturbed all the time, the
-/// budget is better spent otherwise.
+/// Most blocks that are measured again, at first and for each one that counts: on a host that is
+/// disturbed all the time, the budget is better spent otherwise.
 const REDONE_MAX: (usize, f64) = (3, 0.3);
-/// How many times as long as the longest before it a block may take, and stopping the app: a host may become slower.
+/// How many times as long as the longest before it a block may take, and stopping the app: a host
+/// may become slower.
 const SLACK: f64 = 1.2;
 
 /// A race at work.
@@ -27,7 +28,8 @@ pub struct Race<'a> {
     settings: &'a Settings,
     server: Server,
     length: Length,
-    /// Most threads that an app is brought to while it runs; `None`: each block has a boot of its own.
+    /// Most threads that an app is brought to while it runs; `None`: each block has a boot of its
+    /// own.
     live: Option<u32>,
     /// The app of the block before, and the round that it was started in.
     kept: Option<App>,
@@ -87,7 +89,8 @@ impl<'a> Race<'a> {
         }
     }
 
-    /// Races cells until it is known which is best. Returns why it ended, with the cells that do not work.
+    /// Races cells until it is known which is best. Returns why it ended, with the cells that do
+    /// not work.
     ///
     /// # Errors
     /// No block can be measured at all.
@@ -159,8 +162,8 @@ impl<'a> Race<'a> {
         Ok((extras, None))
     }
 
-    /// One block; what others disturbed is measured again. An app that can be changed stays up for the rest of its round: the
-    /// next one then meets a process that lies elsewhere in memory.
+    /// One block; what others disturbed is measured again. An app that can be changed stays up for
+    /// the rest of its round: the next one then meets a process that lies elsewhere in memory.
     fn measure(
         &mut self,
         cell: Cell,

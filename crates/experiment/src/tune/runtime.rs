@@ -1,4 +1,5 @@
-//! Settings of the runtime that `--knobs` races on the best cell: variables of the app's environment.
+//! Settings of the runtime that `--knobs` races on the best cell: variables of the app's
+//! environment.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -15,8 +16,8 @@ const JEMALLOC: [&str; 4] = [
     "/usr/lib/libjemalloc.so.2",
 ];
 
-/// Memory from malloc starts no collection before that: for apps whose collections it causes. Four times Ruby's own
-/// limits, and none for old objects, as Shopify's autotuner has it.
+/// Memory from malloc starts no collection before that: for apps whose collections it causes. Four
+/// times Ruby's own limits, and none for old objects, as Shopify's autotuner has it.
 const GC_MALLOC: &str = "RUBY_GC_MALLOC_LIMIT=67108864 RUBY_GC_MALLOC_LIMIT_MAX=134217728 \
     RUBY_GC_OLDMALLOC_LIMIT=1000000000000 RUBY_GC_OLDMALLOC_LIMIT_MAX=1000000000000";
 
@@ -60,8 +61,8 @@ fn value(spec: &Spec, name: &str) -> Option<String> {
         .or_else(|| std::env::var(name).ok())
 }
 
-/// Whether the Ruby that the app's folder would start has it, and it is not on already. A Ruby that was built without it only
-/// warns.
+/// Whether the Ruby that the app's folder would start has it, and it is not on already. A Ruby that
+/// was built without it only warns.
 fn has_yjit(spec: &Spec) -> bool {
     if value(spec, "RUBYOPT").is_some_and(|options| options.contains("jit")) {
         return false;

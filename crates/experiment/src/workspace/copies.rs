@@ -109,7 +109,8 @@ pub(crate) fn folder(settings: &mut Settings, context: &Context) -> Result<Copie
     })
 }
 
-/// Applies a patch in a folder. Its paths may begin at that folder, or at the top of a repository around the original.
+/// Applies a patch in a folder. Its paths may begin at that folder, or at the top of a repository
+/// around the original.
 pub(crate) fn apply(directory: &Path, patch: &Path) -> Result<(), Failure> {
     const LEVELS_MAX: usize = 6;
     if !patch.is_file() {
@@ -190,7 +191,8 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// What git says, or its first complaint. The ceiling keeps a copy from being taken for part of a repository around it.
+/// What git says, or its first complaint. The ceiling keeps a copy from being taken for part of a
+/// repository around it.
 fn git(folder: &Path, arguments: &[&str]) -> Result<String, String> {
     let mut command = Command::new("git");
     command

@@ -11,15 +11,15 @@ use tempfile::TempDir;
 use crate::failure::Failure;
 use crate::settings::Settings;
 
-/// Rings belong into memory; containers give `/dev/shm` 64 MB, of which each thread's ring takes half
-/// a megabyte.
+/// Rings belong into memory; containers give `/dev/shm` 64 MB, of which each thread's ring takes
+/// half a megabyte.
 const SHARED_MEMORY: &str = "/dev/shm";
 
 /// Room for the rings of 32 threads.
 const RINGS_BYTES: u64 = 16 << 20;
 
-/// Samples of each thread per second in a run: enough to see where a route's time goes in a minute, at a cost far below what the run can
-/// measure.
+/// Samples of each thread per second in a run: enough to see where a route's time goes in a minute,
+/// at a cost far below what the run can measure.
 pub const PROFILE_RATE: u64 = 100;
 
 /// Folders of this run, private and removed at its end.
@@ -31,7 +31,8 @@ pub struct RunFolders {
 }
 
 impl RunFolders {
-    /// Makes the folders. Without a place for the agent the run goes on without the view from inside.
+    /// Makes the folders. Without a place for the agent the run goes on without the view from
+    /// inside.
     pub(crate) fn new(
         settings: &Settings,
         troubles: &mut Vec<Trouble>,
@@ -113,7 +114,8 @@ fn has_room(folder: &Path) -> bool {
         .is_ok_and(|found| found.f_bavail.saturating_mul(found.f_frsize) >= RINGS_BYTES)
 }
 
-/// A log that cannot be written (the disk is full or read-only) must not keep the app from being run.
+/// A log that cannot be written (the disk is full or read-only) must not keep the app from being
+/// run.
 fn can_be_written(log: &Path) -> bool {
     std::fs::OpenOptions::new()
         .append(true)

@@ -20,7 +20,8 @@ const LIMIT: Duration = Duration::from_secs(10);
 /// How often the rings are looked at.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Boots the app once with the agent and loads it until it has used its database. `None` when it never did.
+/// Boots the app once with the agent and loads it until it has used its database. `None` when it
+/// never did.
 pub(super) fn address(side: &Side, context: &Context) -> Result<Option<String>, Failure> {
     context.notice(text!(
         "starting the app once to learn where its database is"

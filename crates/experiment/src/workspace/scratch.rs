@@ -240,7 +240,8 @@ impl Place {
         })
     }
 
-    /// A scratch database beside the app's own, where the app takes its address from the environment.
+    /// A scratch database beside the app's own, where the app takes its address from the
+    /// environment.
     fn on_server(sides: &mut Sides, context: &Context) -> Result<Option<Place>, Failure> {
         let Some(original) = variable(sides) else {
             return Ok(None);
@@ -279,13 +280,14 @@ impl Place {
         }))
     }
 
-    /// A copy of the app's folder, when the app's SQLite file lies in it. Otherwise where its database is, as far as
-    /// the app tells.
+    /// A copy of the app's folder, when the app's SQLite file lies in it. Otherwise where its
+    /// database is, as far as the app tells.
     fn in_folder(
         sides: &mut Sides,
         context: &Context,
     ) -> Result<Result<Place, Option<String>>, Failure> {
-        // A side that has a folder of its own has a database of its own too, which only it can be told to use.
+        // A side that has a folder of its own has a database of its own too, which only it can be
+        // told to use.
         if sides.a.copied.is_some() || sides.b.copied.is_some() {
             return Ok(Err(learn::address(&sides.a, context)?));
         }

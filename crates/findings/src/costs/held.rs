@@ -1,4 +1,5 @@
-//! Waits of a request while it holds a transaction or a connection of a pool, by the stacks of its samples.
+//! Waits of a request while it holds a transaction or a connection of a pool, by the stacks of its
+//! samples.
 
 use std::collections::BTreeMap;
 
@@ -7,9 +8,11 @@ use stacks::{Location, Profile, Sample, State};
 
 use super::seen::{method, own};
 
-/// Methods of libraries that run a block in a transaction: ActiveRecord's, Sequel's, the drivers' own.
+/// Methods of libraries that run a block in a transaction: ActiveRecord's, Sequel's, the drivers'
+/// own.
 const TRANSACTION: [&str; 2] = ["transaction", "within_new_transaction"];
-/// Methods of libraries that run a block with a connection of a pool: connection_pool's, ActiveRecord's, Sequel's.
+/// Methods of libraries that run a block with a connection of a pool: connection_pool's,
+/// ActiveRecord's, Sequel's.
 const CONNECTION: [&str; 5] = ["with", "with_connection", "hold", "synchronize", "checkout"];
 /// Part of the names of classes whose methods those are.
 const POOL: &str = "Pool";

@@ -25,8 +25,8 @@ struct Below {
     held: u64,
 }
 
-/// By the line of the app that calls whatever reads and writes: a client of the app's own is a file by itself, whose lines say nothing of
-/// who calls it.
+/// By the line of the app that calls whatever reads and writes: a client of the app's own is a file
+/// by itself, whose lines say nothing of who calls it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Io {
     /// All waits of the route without another name, and those for the GVL.
@@ -39,10 +39,11 @@ pub(super) struct Io {
 pub(crate) struct IoLine<'a> {
     /// Such as `app/models/basket.rb:12`.
     pub(crate) line: &'a str,
-    /// Share of the route's waits that have no other name, 0 to 1. With those for the GVL, which follow: a call that is quickly
-    /// answered is seen in nothing else.
+    /// Share of the route's waits that have no other name, 0 to 1. With those for the GVL, which
+    /// follow: a call that is quickly answered is seen in nothing else.
     pub(crate) waiting: f64,
-    /// Share of its time with the GVL: reading, writing, and what the app's own client does around it.
+    /// Share of its time with the GVL: reading, writing, and what the app's own client does around
+    /// it.
     pub(crate) held: f64,
 }
 
@@ -78,7 +79,8 @@ impl Io {
     }
 }
 
-/// Of the app's lines, innermost first, the one that calls into the innermost one's file; where all are in one file, its caller.
+/// Of the app's lines, innermost first, the one that calls into the innermost one's file; where all
+/// are in one file, its caller.
 fn caller(chain: &[String]) -> Option<&String> {
     let innermost = chain.first()?;
     let outside = chain

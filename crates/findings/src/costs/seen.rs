@@ -12,11 +12,13 @@ const MAKES_ROWS: [&str; 3] = [
     "yield_hash_rows",
     "Sequel::Model::ClassMethods#call",
 ];
-/// Methods that turn objects into JSON, by the ends of their names: the app's own, ActiveSupport's and ActiveModel's.
+/// Methods that turn objects into JSON, by the ends of their names: the app's own, ActiveSupport's
+/// and ActiveModel's.
 const MAKES_JSON: [&str; 3] = ["as_json", "to_json", "serializable_hash"];
 /// Beginnings of the names of libraries that write and read JSON.
 const JSON: [&str; 4] = ["JSON.", "JSON::", "ActiveSupport::JSON", "Oj."];
-/// Files of libraries below which statements are built, issued and read, by parts of their paths; and what is not that in them.
+/// Files of libraries below which statements are built, issued and read, by parts of their paths;
+/// and what is not that in them.
 const QUERIES: [&str; 6] = [
     "/active_record/",
     "/arel/",
@@ -36,7 +38,8 @@ const DRIVERS: [&str; 4] = ["PG::", "Mysql2::", "SQLite3::", "Trilogy"];
 const RENDERS: &str = "render";
 /// Part of the names by which ActionView renders a collection at once.
 const COLLECTION: &str = "collection";
-/// Methods that start another program, by the ends of their names. The thread keeps the GVL until the program runs.
+/// Methods that start another program, by the ends of their names. The thread keeps the GVL until
+/// the program runs.
 const SPAWNS: [&str; 8] = [
     "`", "system", "spawn", "fork", "popen", "popen2", "popen2e", "popen3",
 ];
@@ -44,7 +47,8 @@ const SPAWNS: [&str; 8] = [
 /// All stacks of the samples.
 pub(super) struct Stacks<'a> {
     seen: HashMap<StackId, Seen<'a>>,
-    /// The outermost frames of stacks that have a line of the app: where the server's threads begin.
+    /// The outermost frames of stacks that have a line of the app: where the server's threads
+    /// begin.
     roots: HashSet<FrameId>,
 }
 
@@ -67,7 +71,8 @@ impl<'a> Stacks<'a> {
         stacks
     }
 
-    /// A line that issues a statement may do more. Where a library that is known issues it, the rest is not the statement's.
+    /// A line that issues a statement may do more. Where a library that is known issues it, the
+    /// rest is not the statement's.
     fn tell_queries_apart(&mut self) {
         let querying = self.seen.values().filter(|seen| seen.does == Does::Query);
         let lines: HashSet<String> = querying
@@ -87,8 +92,9 @@ impl<'a> Stacks<'a> {
         &self.seen[&stack]
     }
 
-    /// A Fiber's stack, such as an Enumerator's, ends where the Fiber begins, and who resumed it is on another one. `caller` is
-    /// where the request was last seen in the app, and most likely resumed it. `None` for a stack of the thread itself.
+    /// A Fiber's stack, such as an Enumerator's, ends where the Fiber begins, and who resumed it is
+    /// on another one. `caller` is where the request was last seen in the app, and most likely
+    /// resumed it. `None` for a stack of the thread itself.
     pub(super) fn resumed(&self, stack: StackId, caller: StackId) -> Option<Seen<'a>> {
         let own = self.seen(stack);
         let of_fiber =

@@ -8,7 +8,8 @@ use crate::context::Context;
 use crate::text::percent;
 use crate::types::{Confidence, Finding};
 
-/// Share of records that may be lost before means are doubted: lost ones come in bursts, when it is busiest.
+/// Share of records that may be lost before means are doubted: lost ones come in bursts, when it is
+/// busiest.
 const DROPPED_MAX: f64 = 0.01;
 /// Share of a route's requests that may be missing where others of that route were seen.
 const UNSEEN_MAX: f64 = 0.05;

@@ -77,9 +77,10 @@ struct Keeping {
     confidence: Confidence,
 }
 
-/// A page that was the same for all users of a run may still depend on who asks or on the hour, and a public cache
-/// would then show one user's page to others. Only files by their nature are told to be kept for long; a page needs
-/// users with sessions of their own behind it to be more than a hint.
+/// A page that was the same for all users of a run may still depend on who asks or on the hour, and
+/// a public cache would then show one user's page to others. Only files by their nature are told to
+/// be kept for long; a page needs users with sessions of their own behind it to be more than a
+/// hint.
 fn keeping(answers: &Answers) -> Keeping {
     let cookie = match answers.with_set_cookie {
         0 => Text::default(),

@@ -16,7 +16,8 @@ use crate::types::{Confidence, Finding, Remedy, Safety};
 
 /// Tables below so many rows are counted at once. Chosen by judgement.
 const ROWS_MIN: u64 = 500;
-/// Share of the skipping statement's time that goes with keyset paging where the run has no lookup to compare it with: a guess.
+/// Share of the skipping statement's time that goes with keyset paging where the run has no lookup
+/// to compare it with: a guess.
 const OFFSET_SHARE: f64 = 0.5;
 
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {

@@ -12,10 +12,11 @@ use crate::types::{Confidence, Finding, Remedy, Safety};
 
 /// Share of the cores in use from which more clients only wait longer.
 const BUSY_MIN: f64 = 0.9;
-/// Of what is used, the part of app and database from which it is theirs to answer. The generator's and others'
-/// parts are `host-busy`.
+/// Of what is used, the part of app and database from which it is theirs to answer. The generator's
+/// and others' parts are `host-busy`.
 const OWN_MIN: f64 = 0.75;
-/// Share of the time with the GVL that waits for a core, from which workers are too many or the host too small.
+/// Share of the time with the GVL that waits for a core, from which workers are too many or the
+/// host too small.
 const WAIT_MIN: f64 = 0.3;
 
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
@@ -81,7 +82,8 @@ fn saturated(context: &Context<'_>, shares: &Shares) -> Option<Finding> {
         estimated_gain: text!("unknown until it is known which lines or statements use it"),
         gain_share: 0.0,
         gain: None,
-        // Clients that never pause take whatever there is: then it says where to look, not that something is wrong.
+        // Clients that never pause take whatever there is: then it says where to look, not that
+        // something is wrong.
         confidence: match context.recording.meta.load.mode {
             LoadMode::Open => Confidence::High,
             LoadMode::Closed => Confidence::Low,

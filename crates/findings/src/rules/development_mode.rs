@@ -9,8 +9,8 @@ use crate::context::Context;
 use crate::text::{ms, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
-/// Share of the time on a core that goes with development mode. From a tuning contest's blog, whose score doubled
-/// when classes were no longer loaded again for each request.
+/// Share of the time on a core that goes with development mode. From a tuning contest's blog, whose
+/// score doubled when classes were no longer loaded again for each request.
 const CPU_SHARE: f64 = 0.5;
 
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {

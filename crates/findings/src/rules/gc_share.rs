@@ -15,12 +15,13 @@ use crate::text::{ms, percent, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 use figures::numbers;
 
-/// Share of the time with the GVL from which tuning the collector pays. A Rails app in good order spends 5 to 10 %.
+/// Share of the time with the GVL from which tuning the collector pays. A Rails app in good order
+/// spends 5 to 10 %.
 const WORK_SHARE_MIN: f64 = 0.15;
 /// Share of the handlers' time, so that it is worth a look among other findings.
 const SHARE_MIN: f64 = 0.05;
-/// Share of all time that it must give: where hardly anything is done, a large part of it is still nothing, and no
-/// comparison shows less than that on most hosts.
+/// Share of all time that it must give: where hardly anything is done, a large part of it is still
+/// nothing, and no comparison shows less than that on most hosts.
 const GAIN_MIN: f64 = 0.02;
 /// Of the collector's time, what more room or fewer objects save. Chosen by judgement.
 const SAVED: f64 = 0.5;

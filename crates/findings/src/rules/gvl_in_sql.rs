@@ -1,7 +1,8 @@
-//! Statements that wait for the database with the GVL held: nobody else of the worker runs meanwhile.
+//! Statements that wait for the database with the GVL held: nobody else of the worker runs
+//! meanwhile.
 //!
-//! Seen with mysql2's prepared statements, whose rows are fetched without letting go (`mysql_stmt_store_result`),
-//! and with SQLite while another process has the lock.
+//! Seen with mysql2's prepared statements, whose rows are fetched without letting go
+//! (`mysql_stmt_store_result`), and with SQLite while another process has the lock.
 
 use crate::rule_id::RuleId;
 use breakdown::SqlSummary;
@@ -14,9 +15,11 @@ use crate::context::Context;
 use crate::text::{fit, ms, percent, place, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
-/// Time a request with the GVL in SQL from which it is looked at. Below, the driver's own work is what is seen.
+/// Time a request with the GVL in SQL from which it is looked at. Below, the driver's own work is
+/// what is seen.
 const HELD_MIN_MS: f64 = 5.0;
-/// Share of that time on a core up to which it is waiting, not work: SQLite, for one, does its work there.
+/// Share of that time on a core up to which it is waiting, not work: SQLite, for one, does its work
+/// there.
 const CPU_SHARE_MAX: f64 = 0.3;
 /// Share of the workers' time held so from which it is worth a word. Chosen by judgement.
 const WORKER_SHARE_MIN: f64 = 0.1;
@@ -55,7 +58,8 @@ fn held<'a>(context: &'a Context<'_>, place: usize) -> Option<Held<'a>> {
     if sql_ms < HELD_MIN_MS * handled.len().max(1) as f64 {
         return None;
     }
-    // Either is an upper bound. The few that were sampled may all be ones whose rows had come before they were fetched.
+    // Either is an upper bound. The few that were sampled may all be ones whose rows had come
+    // before they were fetched.
     let bounds = [by_samples(&handled), by_process(context)];
     let (cpu_share, known_by) = bounds
         .into_iter()
@@ -74,7 +78,8 @@ fn sql_ms(handled: &Handled) -> f64 {
     handled.parts.sql_running.as_millis_f64()
 }
 
-/// By the CPU time of its thread in requests where that was read: all of it but that outside of calls.
+/// By the CPU time of its thread in requests where that was read: all of it but that outside of
+/// calls.
 fn by_samples(handled: &[&Handled]) -> Option<(f64, Text)> {
     let sampled = handled.iter().filter_map(|handled| {
         let cpu = handled.cpu?;

@@ -1,6 +1,8 @@
-//! Pages that are none: nearly everything that was asked for was answered by a redirect or a refusal.
+//! Pages that are none: nearly everything that was asked for was answered by a redirect or a
+//! refusal.
 //!
-//! A flow that does not say what must be answered takes every status below 500, so nothing else would tell.
+//! A flow that does not say what must be answered takes every status below 500, so nothing else
+//! would tell.
 
 use crate::rule_id::RuleId;
 use std::collections::HashMap;
@@ -13,7 +15,8 @@ use crate::context::Context;
 use crate::text::percent;
 use crate::types::{Confidence, Finding};
 
-/// Share of the pages from which the run says little of the app. Logins and redirects after a form are far from it.
+/// Share of the pages from which the run says little of the app. Logins and redirects after a form
+/// are far from it.
 const SHARE_MIN: f64 = 0.9;
 /// Answers named as evidence.
 const SHOWN: usize = 3;
@@ -56,8 +59,8 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     vec![doubt.into()]
 }
 
-/// What is to be known of answers with these statuses, as status and count; `None` where most are pages. For loads of which no
-/// recording is made.
+/// What is to be known of answers with these statuses, as status and count; `None` where most are
+/// pages. For loads of which no recording is made.
 pub fn hollow(statuses: impl IntoIterator<Item = (u16, u64)>) -> Option<Text> {
     let (mut all, mut hollow) = (0, 0);
     for (status, count) in statuses {

@@ -22,7 +22,8 @@ const OTHERS_MAX: f64 = 0.1;
 const STEAL_MAX: f64 = 0.02;
 /// Share of the time that slow cores may cost, as for stolen time.
 const LOST_MAX: f64 = 0.02;
-/// Above this share the host has more cores than the run may use, and nothing can be said of the rest.
+/// Above this share the host has more cores than the run may use, and nothing can be said of the
+/// rest.
 const CORES_MISCOUNTED: f64 = 1.05;
 
 /// CPU time as shares of the cores.

@@ -27,7 +27,8 @@ const SHOWN: usize = 3;
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     let hot = context.hot_methods();
     let allocator = context.allocator().map(|site| site.line);
-    // What a page's templates take is `template-share`; a line that mostly sets off the collector is `gc-share`.
+    // What a page's templates take is `template-share`; a line that mostly sets off the collector
+    // is `gc-share`.
     let collects =
         |hot: &Hot| hot.collecting >= COLLECTING_MIN && allocator == Some(hot.line.as_str());
     // So is a line that mostly makes JSON, where that is `json-share`.

@@ -1,5 +1,5 @@
-//! Many short waits for a socket or a file in one request, below one line of the app: a store without a client that the agent
-//! knows, asked for one value at a time.
+//! Many short waits for a socket or a file in one request, below one line of the app: a store
+//! without a client that the agent knows, asked for one value at a time.
 
 use crate::rule_id::RuleId;
 use figures::numbers;
@@ -13,7 +13,8 @@ use crate::types::{Confidence, Finding, Remedy, Safety};
 
 /// Waits of a request from which they are many: a call on a connection takes one or two.
 const WAITS_MIN: f64 = 10.0;
-/// Mean of such waits up to which they are calls, whatever CPU the thread takes: that is the kernel's.
+/// Mean of such waits up to which they are calls, whatever CPU the thread takes: that is the
+/// kernel's.
 const WAIT_MS_MAX: f64 = 1.0;
 /// Share of such waits of a route that must be below one line.
 const BELOW_MIN: f64 = 0.5;
@@ -80,8 +81,8 @@ fn of(context: &Context<'_>, route: usize) -> Option<Finding> {
     })
 }
 
-/// Waits off the GVL without another name in a request of the route, in the mean; more where a request has more than is recorded of
-/// one. `None` where too few requests tell.
+/// Waits off the GVL without another name in a request of the route, in the mean; more where a
+/// request has more than is recorded of one. `None` where too few requests tell.
 fn waits(context: &Context<'_>, route: usize) -> Option<f64> {
     let requests = context.joined.requests.iter();
     let of_route = requests.filter(|request| request.route == route);

@@ -30,8 +30,8 @@ enum Held {
     Thread,
 }
 
-/// Share of a request's time that must be won where no line of the app says whose lock it is: often it is the logger's, and
-/// others wait for it only because its holder waits for the GVL.
+/// Share of a request's time that must be won where no line of the app says whose lock it is: often
+/// it is the logger's, and others wait for it only because its holder waits for the GVL.
 const GAIN_MIN_PLACELESS: f64 = 0.1;
 
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {

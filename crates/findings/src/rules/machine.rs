@@ -1,8 +1,8 @@
-//! What `hakaru doctor` finds where the app ran, as far as it touches this run: what distorts its numbers is a doubt, what its
-//! requests pay for is a finding with a gain.
+//! What `hakaru doctor` finds where the app ran, as far as it touches this run: what distorts its
+//! numbers is a doubt, what its requests pay for is a finding with a gain.
 //!
-//! What other rules say of the same with the run's own figures (other programs, files, memory, the database's settings,
-//! development mode) is left to them.
+//! What other rules say of the same with the run's own figures (other programs, files, memory, the
+//! database's settings, development mode) is left to them.
 
 use crate::rule_id::RuleId;
 use doctor::check::{Cost, Level};
@@ -37,8 +37,9 @@ const SLOWER: [&str; 3] = [
     "cpu.seccomp-mitigates",
     "cpu.store-bypass-mitigated",
 ];
-/// Checks whose remedy makes Ruby's own computing faster, with the share that it saves where others measured it. Shopify's
-/// figures for YJIT on Rails are 15 to 25 % less time (https://railsatscale.com, of Ruby 3.3): the lower end.
+/// Checks whose remedy makes Ruby's own computing faster, with the share that it saves where others
+/// measured it. Shopify's figures for YJIT on Rails are 15 to 25 % less time
+/// (https://railsatscale.com, of Ruby 3.3): the lower end.
 const COMPUTES: [(&str, f64); 2] = [("ruby.yjit-off", 0.13), ("app.log-debug", 0.05)];
 /// Share of the periods from which a throttled group is no accident.
 const THROTTLED_MIN: f64 = 0.01;

@@ -13,7 +13,8 @@ use crate::text::title;
 use crate::types::{Confidence, Finding, Remedy, Safety};
 use figures::numbers;
 
-/// Shorter runs show the heap on its way to its size. A run of the default length, 20 s, is long enough.
+/// Shorter runs show the heap on its way to its size. A run of the default length, 20 s, is long
+/// enough.
 const SECONDS_MIN: f64 = 15.0;
 /// Growth in the second half, below which it may be the allocator's grain.
 const GROWN_BYTES_MIN: f64 = 16.0 * MIB;
@@ -23,12 +24,14 @@ const GROWN_SHARE_MIN: f64 = 0.05;
 const STEADY_MIN: f64 = 0.6;
 /// Runs as long as this say it with more right.
 const SECONDS_SURE: f64 = 120.0;
-/// Growth in the second half, in bytes and relative to what the process had, that no heap on its way to its size shows: so
-/// steep a growth counts after [`SECONDS_STEEP_MIN`], and is likely even in a short run. Chosen by judgement.
+/// Growth in the second half, in bytes and relative to what the process had, that no heap on its
+/// way to its size shows: so steep a growth counts after [`SECONDS_STEEP_MIN`], and is likely even
+/// in a short run. Chosen by judgement.
 const STEEP_BYTES_MIN: f64 = 64.0 * MIB;
 const STEEP_SHARE_MIN: f64 = 0.25;
 const SECONDS_STEEP_MIN: f64 = 8.0;
-/// Time until memory is full, below which the run itself is a warning. Workers are seldom restarted more often.
+/// Time until memory is full, below which the run itself is a warning. Workers are seldom restarted
+/// more often.
 const SECONDS_TO_FULL: f64 = 3_600.0;
 
 const MIB: f64 = 1024.0 * 1024.0;
@@ -45,7 +48,8 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
             .iter()
             .filter(|process| process.role == ProcessRole::App);
         for process in app {
-            // Not what it has of its own (PSS): that is halved for as long as a child lives that it forked.
+            // Not what it has of its own (PSS): that is halved for as long as a child lives that it
+            // forked.
             let bytes = process.rss as f64;
             by_process.entry(process.pid).or_default().push((at, bytes));
         }
@@ -101,7 +105,8 @@ fn growth(points: &[(f64, f64)]) -> Option<Growth> {
     (growth.seconds >= seconds_min && steady && much).then_some(growth)
 }
 
-/// Memory that the app may still take, bytes: of its control group where that has a limit, else of the host.
+/// Memory that the app may still take, bytes: of its control group where that has a limit, else of
+/// the host.
 fn free(sample: &HostSample) -> Option<f64> {
     let of_group = sample.memory_limit.zip(sample.memory_used);
     let of_group = of_group.map(|(limit, used)| limit.saturating_sub(used));

@@ -1,4 +1,5 @@
-//! Memory near a limit: of the app's control group, or of the address space of one of its processes.
+//! Memory near a limit: of the app's control group, or of the address space of one of its
+//! processes.
 
 use crate::exact::Exact;
 use crate::rule_id::RuleId;

@@ -21,13 +21,14 @@ use sayings::{Told, remedy};
 
 /// Tables below so many rows are read as fast without an index: they fit a page or two.
 const ROWS_MIN: u64 = 100;
-/// The same where the plan uses an index, but one that only bounds a range. Ten times as much, since
-/// the range may be narrow.
+/// The same where the plan uses an index, but one that only bounds a range. Ten times as much,
+/// since the range may be narrow.
 const ROWS_MIN_IN_RANGE: u64 = 1_000;
-/// An index does not make a statement free: this share of its time goes at most, where no lookup of the run says more. Found by
-/// weighing.
+/// An index does not make a statement free: this share of its time goes at most, where no lookup of
+/// the run says more. Found by weighing.
 pub(crate) const GAIN_MAX: f64 = 0.9;
-/// Of a statement that walks an index in the order of its result, what goes where no other statement says it: a guess.
+/// Of a statement that walks an index in the order of its result, what goes where no other
+/// statement says it: a guess.
 const SAVED_IN_ORDER: f64 = 0.5;
 
 /// How a plan reads rows that nobody wants, the surest first.
@@ -113,8 +114,8 @@ fn tables<'a>(context: &Context<'a>) -> BTreeMap<String, Vec<Wanted<'a>>> {
     tables
 }
 
-/// The index that step `place` of a plan lacks; `None` when it lacks none, or that is not sure. With the statement comes the time of
-/// the run's quickest lookup.
+/// The index that step `place` of a plan lacks; `None` when it lacks none, or that is not sure.
+/// With the statement comes the time of the run's quickest lookup.
 fn wanted<'a>(
     query: &Query,
     explained: &'a ExplainedStatement,
@@ -183,12 +184,13 @@ fn sorts_all(query: &Query, step: &PlanStep) -> bool {
     whole && query.limited && query.tables.len() == 1
 }
 
-/// How many rows a step reads for want of an index; `None` when too few to matter, or by an index that
-/// may serve well.
+/// How many rows a step reads for want of an index; `None` when too few to matter, or by an index
+/// that may serve well.
 ///
-/// Besides full scans this is a statement on one table that walks an index along a range: `id > ?` picks
-/// no rows of a channel, but SQLite and MySQL both like to take the primary key for it. `ORDER BY id LIMIT ?` picks none
-/// either; PostgreSQL walks the primary key until it has met enough rows.
+/// Besides full scans this is a statement on one table that walks an index along a range: `id > ?`
+/// picks no rows of a channel, but SQLite and MySQL both like to take the primary key for it.
+/// `ORDER BY id LIMIT ?` picks none either; PostgreSQL walks the primary key until it has met
+/// enough rows.
 fn rows_read(
     query: &Query,
     step: &PlanStep,
@@ -296,8 +298,8 @@ impl Wanted<'_> {
             .sum()
     }
 
-    /// The share of a statement's time that goes. How far an index is walked no plan says: what is more than a lookup on the same
-    /// table takes.
+    /// The share of a statement's time that goes. How far an index is walked no plan says: what is
+    /// more than a lookup on the same table takes.
     fn saved_share(&self, context: &Context<'_>, table: &str, sql: &SqlSummary) -> f64 {
         if self.reads == Reads::Order {
             let quickest = lookups::quickest_ms(context, Some(table), None);

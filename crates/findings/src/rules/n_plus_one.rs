@@ -26,8 +26,8 @@ const REPEATS_MIN: f64 = 5.0;
 const REPEATS_SURE: f64 = 10.0;
 /// Requests that must show it: fewer may be a retry or a cache filling up.
 const REQUESTS_MIN: u64 = 3;
-/// Difference of how often two statements are repeated, relative, up to which that is equally often: a request that fails in the
-/// middle of a loop has one less.
+/// Difference of how often two statements are repeated, relative, up to which that is equally
+/// often: a request that fails in the middle of a loop has one less.
 const EQUALLY_OFTEN: f64 = 0.02;
 /// Statements of one loop that evidence shows.
 const SHOWN: usize = 4;
@@ -81,8 +81,9 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     found.collect()
 }
 
-/// Whether statements are repeated by one loop: equally often on one route, below a line that both name. A loop over orders that
-/// asks for each one's customer in a template and for its total in a model is one.
+/// Whether statements are repeated by one loop: equally often on one route, below a line that both
+/// name. A loop over orders that asks for each one's customer in a template and for its total in a
+/// model is one.
 fn are_one_loop(a: &[Repeated<'_>], b: &[Repeated<'_>]) -> bool {
     let alike = |a: &Repeated<'_>, b: &Repeated<'_>| {
         let times = a.repeat.per_request() / b.repeat.per_request();
@@ -98,8 +99,8 @@ fn share_a_line(a: Option<&str>, b: Option<&str>) -> bool {
     })
 }
 
-/// The line of the loop that a line is in: its caller in the same file, which a block has. What several statements of one loop
-/// and its routes cost goes with one change.
+/// The line of the loop that a line is in: its caller in the same file, which a block has. What
+/// several statements of one loop and its routes cost goes with one change.
 fn looping(site: &str) -> &str {
     let line = breakdown::line_of(site);
     let caller = breakdown::lines_of(site).nth(1);
@@ -173,7 +174,8 @@ impl Repeated<'_> {
         Store::of(self.digest)
     }
 
-    /// Whether it begins or ends a transaction: around statements of a loop these are part of what the loop costs.
+    /// Whether it begins or ends a transaction: around statements of a loop these are part of what
+    /// the loop costs.
     fn is_transaction(&self) -> bool {
         const VERBS: [&str; 6] = [
             "BEGIN",
@@ -254,9 +256,10 @@ impl Repeat {
         self.count as f64 / self.requests as f64
     }
 
-    /// What all its executions take in all requests: time in the driver without waiting for the GVL, and where samples say
-    /// it all that runs below the line that issues them, without what makes objects of rows: they are needed however they are
-    /// fetched. Statements that share the line share that by their time.
+    /// What all its executions take in all requests: time in the driver without waiting for the
+    /// GVL, and where samples say it all that runs below the line that issues them, without what
+    /// makes objects of rows: they are needed however they are fetched. Statements that share the
+    /// line share that by their time.
     fn cost(
         &self,
         context: &Context<'_>,
@@ -357,7 +360,8 @@ fn finding(context: &Context<'_>, found: &[Repeated<'_>]) -> Option<Finding> {
     })
 }
 
-/// The line of the app that issues a statement for its callers, where another one is what tells which.
+/// The line of the app that issues a statement for its callers, where another one is what tells
+/// which.
 fn helper<'a>(context: &Context<'a>, repeated: &Repeated<'_>) -> Option<&'a str> {
     let issues = breakdown::line_of(context.text(repeated.repeat.site));
     let told = repeated.site.map(breakdown::line_of);

@@ -10,8 +10,8 @@ use crate::demand::Demand;
 use crate::text::{ms, percent, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
-/// Share of a route's time with the GVL around the templates that others render, from which they are rendered in a loop: around one
-/// template go some tens of microseconds.
+/// Share of a route's time with the GVL around the templates that others render, from which they
+/// are rendered in a loop: around one template go some tens of microseconds.
 const AROUND_MIN: f64 = 0.1;
 /// Lines shown.
 const SHOWN: usize = 3;

@@ -15,9 +15,11 @@ use crate::rules::transaction_open;
 use crate::text::{called_from, fit, ms, percent, place, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
-/// Mean time from which a statement that locks rows is looked at: a write that reaches the disk takes some milliseconds.
+/// Mean time from which a statement that locks rows is looked at: a write that reaches the disk
+/// takes some milliseconds.
 const MEAN_MS_MIN: f64 = 5.0;
-/// So many times its quickest executions a statement takes in the mean when it waits: the same work by the same plan varies less.
+/// So many times its quickest executions a statement takes in the mean when it waits: the same work
+/// by the same plan varies less.
 const QUICKEST_TIMES: f64 = 4.0;
 /// The quickest executions: as a quantile, since the least of many is an accident.
 const QUICKEST: f64 = 0.1;
@@ -84,8 +86,9 @@ impl Times {
     }
 }
 
-/// With what the statement itself takes at its best; where all of its executions wait, what finding the row by the same key takes
-/// without locking it, or writing rows of that table when they are locked already.
+/// With what the statement itself takes at its best; where all of its executions wait, what finding
+/// the row by the same key takes without locking it, or writing rows of that table when they are
+/// locked already.
 fn times(context: &Context<'_>, sql: &SqlSummary) -> Option<Times> {
     let own = own_times(context, sql)?;
     let query = query::read(&sql.digest);

@@ -15,8 +15,8 @@ use figures::numbers;
 
 /// Rows of one execution from which making objects of them costs more than a statement does.
 const ROWS_MIN: f64 = 20.0;
-/// Bytes of the response for each row that was loaded, below which the response does not show the rows: an id in markup or JSON
-/// has more.
+/// Bytes of the response for each row that was loaded, below which the response does not show the
+/// rows: an id in markup or JSON has more.
 const BODY_BYTES_MAX: f64 = 4.0;
 /// What it must give to be worth a change.
 const GAIN_MIN: f64 = 0.05;
@@ -33,7 +33,8 @@ fn route<'a>(context: &Context<'a>, sql: &SqlSummary) -> Option<&'a RouteBalance
     let rows = sql.rows_each();
     let plain = query::read(&sql.digest).filter(|query| !query.grouped)?;
     let repeats = sql.routes.iter().map(|(_, each)| *each);
-    // An existence check or a lookup by key returns few; what is issued again and again is `n-plus-one`.
+    // An existence check or a lookup by key returns few; what is issued again and again is
+    // `n-plus-one`.
     if rows < ROWS_MIN || plain.limited || repeats.fold(0.0, f64::max) >= ROWS_MIN {
         return None;
     }
@@ -105,7 +106,8 @@ fn finding(context: &Context<'_>, sql: &SqlSummary, route: &RouteBalance) -> Opt
     })
 }
 
-/// What runs below the lines that issue the statement, its rows' objects included; the driver's time where no sample says it.
+/// What runs below the lines that issue the statement, its rows' objects included; the driver's
+/// time where no sample says it.
 fn below(context: &Context<'_>, sql: &SqlSummary) -> Demand {
     let driver = context.statement_demand(sql, 1.0);
     let sampled = context

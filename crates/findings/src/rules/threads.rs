@@ -1,7 +1,7 @@
 //! Threads a worker: too few (requests wait for a thread) or too many (threads wait for the GVL).
 //!
-//! The recorded requests are replayed with other numbers of threads, by the model of `hakaru predict` and with the advice of
-//! `hakaru tune --advise`, so that all three say the same.
+//! The recorded requests are replayed with other numbers of threads, by the model of `hakaru
+//! predict` and with the advice of `hakaru tune --advise`, so that all three say the same.
 
 use crate::exact::Exact;
 use crate::rule_id::RuleId;
@@ -17,23 +17,27 @@ use crate::types::{Confidence, Finding, Remedy, Safety};
 
 /// Requests replayed for each line of the evidence: p95 then varies by a few percent between seeds.
 const REPLAYED: u32 = 8_000;
-/// Share of the time in the queue, or waiting for the GVL, from which it hurts. Chosen by judgement.
+/// Share of the time in the queue, or waiting for the GVL, from which it hurts. Chosen by
+/// judgement.
 const WAIT_SHARE_MIN: f64 = 0.2;
-/// Share of time a worker's GVL is held from which further threads only take turns. Chosen by judgement.
+/// Share of time a worker's GVL is held from which further threads only take turns. Chosen by
+/// judgement.
 const GVL_FULL: f64 = 0.8;
 /// Throughput that more threads must give. Below, noise would be taken for an effect.
 const GAIN_MIN: f64 = 0.1;
-/// How much longer p95 may become with fewer threads, as a ratio: nobody saves memory at the price of requests that take half as
-/// long again.
+/// How much longer p95 may become with fewer threads, as a ratio: nobody saves memory at the price
+/// of requests that take half as long again.
 const P95_GROWTH_MAX: f64 = 1.5;
-/// Share of the handlers' time in waits that the replay cannot carry, from which its word on more threads is not worth
-/// anything: a tenth of the time is as much as the gain that more threads must give.
+/// Share of the handlers' time in waits that the replay cannot carry, from which its word on more
+/// threads is not worth anything: a tenth of the time is as much as the gain that more threads must
+/// give.
 const FOREIGN_SHARE_MIN: f64 = 0.1;
 /// How far the replay of the present setting may be from what was measured before it is doubted.
 const MODEL_ERROR_MAX: f64 = 0.25;
 /// And before nothing is said at all.
 const MODEL_ERROR_HOPELESS: f64 = 0.6;
-/// Mean wait for the GVL in ms from which the title tells it. Below, clocks and wake-ups are what is seen.
+/// Mean wait for the GVL in ms from which the title tells it. Below, clocks and wake-ups are what
+/// is seen.
 const WAIT_SHOWN_MIN_MS: f64 = 0.1;
 
 struct Plan {
@@ -55,8 +59,8 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
 fn judge(context: &Context<'_>, plan: &Plan) -> Option<Finding> {
     let overall = &context.breakdown.overall;
     let balance = overall.balance;
-    // All of it, `receive` included: the generator sends each request at once, and Puma reads a request
-    // on a new connection only when a thread takes it.
+    // All of it, `receive` included: the generator sends each request at once, and Puma reads a
+    // request on a new connection only when a thread takes it.
     let queued = balance.queue;
     let inside = overall.seen_mean_ms - balance.queue - balance.respond;
     let recommended = plan.advice.threads;
@@ -67,16 +71,17 @@ fn judge(context: &Context<'_>, plan: &Plan) -> Option<Finding> {
         let is_known = !waits_are_anothers(context, inside);
         return is_known.then(|| too_few(context, plan, queued, gain));
     }
-    // A handler that never lets go of the GVL keeps the next one from starting: that wait is in the queue.
+    // A handler that never lets go of the GVL keeps the next one from starting: that wait is in the
+    // queue.
     let gvl_full = || waits_outside && plan.replay(plan.threads).gvl_busy >= GVL_FULL;
     let harmless = || plan.p95_ratio() <= P95_GROWTH_MAX;
     (recommended < plan.threads && (gvl_waits || gvl_full()) && harmless())
         .then(|| too_many(context, plan, gain))
 }
 
-/// Whether much of the handlers' time is spent in waits that the replay cannot carry to other numbers of threads: it
-/// lets a wait for a lock, but for the one that is waited for most, take as long as it took, and native code that computes in
-/// short stretches need no core.
+/// Whether much of the handlers' time is spent in waits that the replay cannot carry to other
+/// numbers of threads: it lets a wait for a lock, but for the one that is waited for most, take as
+/// long as it took, and native code that computes in short stretches need no core.
 fn waits_are_anothers(context: &Context<'_>, inside: f64) -> bool {
     let overall = &context.breakdown.overall;
     let balance = &overall.balance;
@@ -99,7 +104,8 @@ fn plan(context: &Context<'_>) -> Option<Plan> {
 }
 
 impl Plan {
-    /// Throughput with the recommended threads over that with the present ones, less 1, where clients keep all of them busy.
+    /// Throughput with the recommended threads over that with the present ones, less 1, where
+    /// clients keep all of them busy.
     fn gain(&self) -> f64 {
         let advice = &self.advice;
         advice.rps(&self.model, advice.threads) / advice.rps(&self.model, self.threads) - 1.0

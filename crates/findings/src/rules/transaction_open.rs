@@ -1,4 +1,5 @@
-//! A transaction, or a connection of a pool, that a request holds while it waits for something else.
+//! A transaction, or a connection of a pool, that a request holds while it waits for something
+//! else.
 
 use crate::rule_id::RuleId;
 use std::collections::BTreeSet;
@@ -14,7 +15,8 @@ use crate::rules::row_lock::RowWait;
 use crate::text::{fit, ms, percent, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
-/// Mean wait of a request inside, from which others notice: a statement on a near database takes less.
+/// Mean wait of a request inside, from which others notice: a statement on a near database takes
+/// less.
 const EACH_MS_MIN: f64 = 2.0;
 /// Share of the handlers' time that is such a wait, from which it is worth a change.
 const SHARE_MIN: f64 = 0.05;

@@ -11,7 +11,8 @@ use crate::types::{Confidence, Finding, Remedy, Safety};
 
 /// Answers looked at, below which nothing is said.
 const ANSWERS_MIN: u64 = 50;
-/// Share of answers after which the connection is closed. Puma closes some by itself when others wait.
+/// Share of answers after which the connection is closed. Puma closes some by itself when others
+/// wait.
 const CLOSED_MIN: f64 = 0.9;
 /// Bodies below that fit into one packet anyway.
 const BODY_BYTES_MIN: f64 = 1_400.0;

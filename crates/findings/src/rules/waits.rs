@@ -14,15 +14,16 @@ use figures::numbers;
 
 /// Share of the handlers' time from which it is worth a change. Chosen by judgement.
 const SLEEP_SHARE_MIN: f64 = 0.05;
-/// Share of its own route's time from which a sleep is worth a change although the route is rare or cheap beside others.
-/// Chosen by judgement.
+/// Share of its own route's time from which a sleep is worth a change although the route is rare or
+/// cheap beside others. Chosen by judgement.
 const SLEEP_SHARE_OF_ROUTE_MIN: f64 = 0.25;
 /// Waits of other kinds have more innocent causes, a busy disk among them.
 const OTHER_SHARE_MIN: f64 = 0.1;
-/// Share of a route's time off the GVL in which it computes, or waits for a core to, from which that is what it does.
+/// Share of a route's time off the GVL in which it computes, or waits for a core to, from which
+/// that is what it does.
 const COMPUTES_MIN: f64 = 0.5;
-/// The same where other programs take the cores: most of the rest is then waiting for one. A call that waits for something else
-/// uses next to no CPU.
+/// The same where other programs take the cores: most of the rest is then waiting for one. A call
+/// that waits for something else uses next to no CPU.
 const COMPUTES_MIN_SHARED: f64 = 0.25;
 /// Requests from which a mean says something.
 const REQUESTS_MIN: u64 = 5;
@@ -104,8 +105,8 @@ impl Kind {
         }
     }
 
-    /// What a sleeping thread waits for is beyond doubt, and so is the clock of one that computes; other waits are also a busy
-    /// host's.
+    /// What a sleeping thread waits for is beyond doubt, and so is the clock of one that computes;
+    /// other waits are also a busy host's.
     fn confidence(self, context: &Context<'_>) -> Confidence {
         match self {
             Kind::Sleeps | Kind::Computes(_) => Confidence::High,

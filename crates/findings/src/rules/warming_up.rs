@@ -16,8 +16,9 @@ const CHANGE_MIN: f64 = 1.2;
 const SECONDS_MIN: usize = 4;
 /// Requests that make a second's median worth looking at.
 const REQUESTS_MIN: usize = 10;
-/// Share of the pairs of a second of one half and one of the other that must agree (the U of Mann and Whitney 1947 over
-/// its greatest): of seconds that do not change 3 % come so far with four in each half, fewer with more.
+/// Share of the pairs of a second of one half and one of the other that must agree (the U of Mann
+/// and Whitney 1947 over its greatest): of seconds that do not change 3 % come so far with four in
+/// each half, fewer with more.
 const AGREEMENT_MIN: f64 = 0.9;
 
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {

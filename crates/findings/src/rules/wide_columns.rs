@@ -16,9 +16,11 @@ const FETCHED_BYTES_MIN: f64 = 8.0 * 1024.0;
 const BODIES_MIN: f64 = 2.0;
 /// Columns with shorter values cost little. Chosen by judgement.
 const VALUE_BYTES_MIN: u64 = 100;
-/// What the other columns of a row come to: ids, times and names. A guess, as good as the estimate needs.
+/// What the other columns of a row come to: ids, times and names. A guess, as good as the estimate
+/// needs.
 const NARROW_BYTES: f64 = 100.0;
-/// Of the wide columns' part of a statement's time, what goes with them: finding the row is there in any case.
+/// Of the wide columns' part of a statement's time, what goes with them: finding the row is there
+/// in any case.
 const SAVED: f64 = 0.5;
 
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {

@@ -1,5 +1,6 @@
-//! One process runs all the time while cores are free: more processes are what would help. Its handlers hold the GVL, or
-//! several of them always wait for it, or the process uses a core whole, the server's own work between requests included.
+//! One process runs all the time while cores are free: more processes are what would help. Its
+//! handlers hold the GVL, or several of them always wait for it, or the process uses a core whole,
+//! the server's own work between requests included.
 
 use crate::exact::{Exact, PumaFlags};
 use crate::rule_id::RuleId;
@@ -18,12 +19,13 @@ const GAIN_MIN: f64 = 0.2;
 /// Idle cores below that are a guess: others come and go. Chosen by judgement.
 const IDLE_MIN: f64 = 0.3;
 
-/// Share of a core that a worker uses from which it has none to spare: the rest are moments in which nothing waits for it.
-/// Chosen by judgement.
+/// Share of a core that a worker uses from which it has none to spare: the rest are moments in
+/// which nothing waits for it. Chosen by judgement.
 const CORE_TAKEN: f64 = 0.85;
 
-/// Threads of a worker that wait for its GVL at any moment, in the mean, from which it is never free: with two in the
-/// queue of one server (M/M/1) that is used 73 % of the time, and more evenly spread demands need more use for as many.
+/// Threads of a worker that wait for its GVL at any moment, in the mean, from which it is never
+/// free: with two in the queue of one server (M/M/1) that is used 73 % of the time, and more evenly
+/// spread demands need more use for as many.
 const WAITING: f64 = 2.0;
 
 /// What a worker has no more of.
@@ -56,8 +58,8 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         .collect()
 }
 
-/// Each worker takes what one takes now; that is bound by the cores that are idle. A worker a core at most, as
-/// Puma's guide has it.
+/// Each worker takes what one takes now; that is bound by the cores that are idle. A worker a core
+/// at most, as Puma's guide has it.
 fn room(context: &Context<'_>) -> Option<Room> {
     let target = &context.recording.meta.target;
     let cores = context.recording.meta.cores;
@@ -109,8 +111,8 @@ fn waiting(context: &Context<'_>) -> f64 {
     waited_ms / workers / window_ms.max(f64::MIN_POSITIVE)
 }
 
-/// How many times as much the same clients would be served if no request waited for a thread or for the GVL: whoever
-/// waits for nothing sends no more when there are more workers.
+/// How many times as much the same clients would be served if no request waited for a thread or for
+/// the GVL: whoever waits for nothing sends no more when there are more workers.
 fn without_waiting(context: &Context<'_>) -> f64 {
     let overall = &context.breakdown.overall;
     let waits = overall.balance.queue + overall.balance.gvl_wait;

@@ -124,7 +124,8 @@ impl<'c, 'a> Spent<'c, 'a> {
             .iter()
             .filter(|act| act.kind == ActKind::Work && work.names.contains(&act.what))
             .collect();
-        // Work has the GVL; what of it waits (a session's store, a log's device) is its smaller part.
+        // Work has the GVL; what of it waits (a session's store, a log's device) is its smaller
+        // part.
         let timed = acts
             .iter()
             .map(|act| context.act_demand(act, BurstKind::Running))
@@ -132,7 +133,8 @@ impl<'c, 'a> Spent<'c, 'a> {
         let sampled = sampled(context, work);
         let mut routes = acts.iter().flat_map(|act| &act.routes);
         let (by_samples, by_time) = (sampled.demand.sum(), timed.sum());
-        // Objects may ask the database while they are written: samples tell that apart, times do not.
+        // Objects may ask the database while they are written: samples tell that apart, times do
+        // not.
         let is_sampled = by_samples > 0.0 && routes.all(|(at, ..)| context.is_sampled(*at));
         let demand = if is_sampled || by_samples > by_time {
             sampled.demand
@@ -170,7 +172,8 @@ fn of(context: &Context<'_>, work: &Work) -> Option<Finding> {
     evidence.extend(lines);
     evidence.extend(settings(context, work));
     let exact = variable(context, work);
-    // The replay takes all of it away; how much of it the remedy takes of a hint's work is not known.
+    // The replay takes all of it away; how much of it the remedy takes of a hint's work is not
+    // known.
     let is_bound = work.confidence == Confidence::Low;
     Some(Finding {
         rule: work.rule,
@@ -209,7 +212,8 @@ fn of(context: &Context<'_>, work: &Work) -> Option<Finding> {
     })
 }
 
-/// One act: its name, its time, and the line that asks for it. A middleware's work has no line of the app.
+/// One act: its name, its time, and the line that asks for it. A middleware's work has no line of
+/// the app.
 fn told(act: &ActSum<'_>) -> Text {
     let told = text!(
         "{what} {time}",

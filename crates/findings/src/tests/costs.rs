@@ -50,7 +50,8 @@ fn location(profile: &mut Profile, frame: &str) -> Location {
     Location { frame, line }
 }
 
-/// 1,000 requests that take 4 ms with the GVL and 1 ms in the database, for 40 statements of one line.
+/// 1,000 requests that take 4 ms with the GVL and 1 ms in the database, for 40 statements of one
+/// line.
 fn listing() -> Run {
     let work = Work {
         running: 4.0,
@@ -424,7 +425,8 @@ fn rows_that_no_response_can_show_are_added_up_in_ruby() {
         finding.title,
         "400 rows are loaded per request at app/models/customer.rb:7, and none is shown"
     );
-    // Nearly all of what runs below the line, which is four fifths of 4 ms; the rest is 0.1 ms of the server's.
+    // Nearly all of what runs below the line, which is four fifths of 4 ms; the rest is 0.1 ms of
+    // the server's.
     assert!((finding.gain_share - 0.78).abs() < 0.03, "{finding:#?}");
     let shown = adding_up(40_000);
     let findings = found(&shown, &profile(&shown, samples));

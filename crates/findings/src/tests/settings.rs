@@ -229,7 +229,8 @@ fn nothing_is_promised_twice() {
     );
 }
 
-/// Skipping and counting take what a lookup of the run takes, and a little for each row, where a key leads to the page.
+/// Skipping and counting take what a lookup of the run takes, and a little for each row, where a
+/// key leads to the page.
 #[test]
 fn paging_by_key_leaves_a_lookup() {
     let page = "SELECT * FROM message WHERE channel_id = ? ORDER BY id DESC LIMIT ? OFFSET ?";

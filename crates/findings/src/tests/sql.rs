@@ -393,7 +393,8 @@ fn the_greatest_gain_comes_first() {
     assert!(findings[0].title.to_string().contains("large"));
 }
 
-/// Ten requests that take 800 ms in one statement, with or without the GVL, while the app uses `cpu_ms` of CPU.
+/// Ten requests that take 800 ms in one statement, with or without the GVL, while the app uses
+/// `cpu_ms` of CPU.
 fn slow_statement(running_ms: f64, cpu_ms: f64) -> Run {
     let sample = |at: u64, cpu: f64| HostSample {
         at: Timestamp::from_monotonic_nanos(START + at * MS),
@@ -484,7 +485,8 @@ fn statements_that_take_far_longer_than_their_quickest_wait_for_locked_rows() {
         )
     );
     check("UPDATE events SET n = ? WHERE id = ?", &waits, true);
-    // Slow for everybody may be slow by itself, unless the same row is found at once without a lock.
+    // Slow for everybody may be slow by itself, unless the same row is found at once without a
+    // lock.
     check(LOCK, &[18.0, 20.0, 22.0], false);
     let all_wait = locking(LOCK, &[18.0, 20.0, 22.0]).issuing(
         "SELECT name FROM events WHERE id = ?",

@@ -83,7 +83,8 @@ fn gvl_bound_apps_want_fewer_threads() {
     );
 }
 
-/// A handler that only computes keeps the GVL from start to end: whoever waits for it has not started yet.
+/// A handler that only computes keeps the GVL from start to end: whoever waits for it has not
+/// started yet.
 #[test]
 fn one_thread_is_enough_for_a_handler_that_never_waits() {
     let work = Work {

@@ -1,4 +1,5 @@
-//! The flags of `hakaru bench`, as typed: benchmark_driver's, hyperfine's where commands are measured, and our own.
+//! The flags of `hakaru bench`, as typed: benchmark_driver's, hyperfine's where commands are
+//! measured, and our own.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -20,7 +21,8 @@ Examples:
 Contenders run in fresh processes, interleaved; \"the same\" means within --margin. docs/bench.md says more.
 Exit codes: 0 all decided, 1 a contender failed, 2 wrong usage, 12 undecided, 130 interrupted.")]
 pub(crate) struct BenchArgs {
-    /// benchmark_driver's YAML files, Ruby files (.rb), Ruby code, `workloads` (those that come with the program), or `log` (what was kept)
+    /// benchmark_driver's YAML files, Ruby files (.rb), Ruby code, `workloads` (those that come
+    /// with the program), or `log` (what was kept)
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<String>,
 
@@ -52,7 +54,8 @@ pub(crate) struct BenchArgs {
     #[arg(long, short = 'o', value_name = "FORM")]
     pub(crate) output: Option<String>,
 
-    /// Rubies: `path args`, `name=path args` or `name::path args`, a version; several divided by `;` or `,`
+    /// Rubies: `path args`, `name=path args` or `name::path args`, a version; several divided by
+    /// `;` or `,`
     #[arg(
         long,
         short = 'e',
@@ -93,7 +96,8 @@ pub(crate) struct BenchArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) repeat_count: Option<u32>,
 
-    /// How repeated measurements become one figure of a form [default: the mean that claims are about]
+    /// How repeated measurements become one figure of a form [default: the mean that claims are
+    /// about]
     #[arg(long, value_enum, value_name = "HOW")]
     pub(crate) repeat_result: Option<RepeatArg>,
 

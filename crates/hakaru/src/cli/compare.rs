@@ -88,7 +88,8 @@ pub(crate) struct HowArgs {
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) segment: Option<Duration>,
 
-    /// Load before each measurement, not counted [default: as long as the first boots needed to settle]
+    /// Load before each measurement, not counted [default: as long as the first boots needed to
+    /// settle]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) warmup: Option<Duration>,
 
@@ -132,7 +133,8 @@ pub(crate) struct TryArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) patch: Option<PathBuf>,
 
-    /// Leave an index in place when it proved faster; of settings the line to change is printed anyway
+    /// Leave an index in place when it proved faster; of settings the line to change is printed
+    /// anyway
     #[arg(long)]
     pub(crate) keep: bool,
 

@@ -26,7 +26,8 @@ Examples:
 
 Nothing is changed. Exit codes: 0 whatever was found, 1 a file cannot be read or written, 2 wrong usage.")]
 pub(crate) struct DoctorArgs {
-    /// Only these areas: cpu, container, memory, limits, network, disk, ruby, app, database; may be repeated
+    /// Only these areas: cpu, container, memory, limits, network, disk, ruby, app, database; may be
+    /// repeated
     #[arg(long, value_name = "AREA", value_parser = area)]
     pub(crate) only: Vec<Area>,
 
@@ -48,7 +49,8 @@ pub(crate) struct DoctorArgs {
     #[arg(long, value_name = "FOLDER")]
     pub(crate) folder: Option<PathBuf>,
 
-    /// The address of a database; may be repeated [default: that of hakaru.toml, else of DATABASE_URL]
+    /// The address of a database; may be repeated [default: that of hakaru.toml, else of
+    /// DATABASE_URL]
     #[arg(long = "database", value_name = "URL")]
     pub(crate) databases: Vec<String>,
 

@@ -30,7 +30,8 @@ pub(crate) struct LoadArgs {
     #[arg(long = "flow", value_name = "FILE.hurl[:WEIGHT]")]
     pub(crate) flows: Vec<String>,
 
-    /// Rows of variables for the flows, one row an iteration; columns are {{NAME_column}}, or {{column}}
+    /// Rows of variables for the flows, one row an iteration; columns are {{NAME_column}}, or
+    /// {{column}}
     #[arg(long, value_name = "[NAME=]FILE.csv", requires = "flows")]
     pub(crate) csv: Option<String>,
 
@@ -87,7 +88,8 @@ pub(crate) struct LoadArgs {
     #[arg(long)]
     pub(crate) no_keepalive: bool,
 
-    /// Over HTTP/2: by ALPN where the URL is https, else without asking; several requests share a connection
+    /// Over HTTP/2: by ALPN where the URL is https, else without asking; several requests share a
+    /// connection
     #[arg(long, conflicts_with = "no_keepalive")]
     pub(crate) http2: bool,
 

@@ -15,15 +15,18 @@ Examples:
 
 Exit codes: 0 all good, 1 a file cannot be read, 2 wrong usage or a log of no known kind; `hakaru help logs` says more.")]
 pub(crate) struct LogsArgs {
-    /// Access logs, or slow logs of MySQL, MariaDB or PostgreSQL; packed by gzip or not; - is standard input
+    /// Access logs, or slow logs of MySQL, MariaDB or PostgreSQL; packed by gzip or not; - is
+    /// standard input
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
 
-    /// The access log's lines: ltsv, json, combined, common, or nginx's log_format or Apache's LogFormat [default: by the first line]
+    /// The access log's lines: ltsv, json, combined, common, or nginx's log_format or Apache's
+    /// LogFormat [default: by the first line]
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<String>,
 
-    /// A regular expression whose paths are one group; may be repeated, the first that matches counts
+    /// A regular expression whose paths are one group; may be repeated, the first that matches
+    /// counts
     #[arg(
         short = 'm',
         long = "match",

@@ -49,7 +49,8 @@ pub(crate) struct ProfileArgs {
     #[arg(long, requires = "command")]
     pub(crate) standby: bool,
 
-    /// Print JSON on standard output, and nothing after it; the command's own output goes to standard error
+    /// Print JSON on standard output, and nothing after it; the command's own output goes to
+    /// standard error
     #[arg(long)]
     pub(crate) json: bool,
 

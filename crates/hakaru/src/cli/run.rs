@@ -22,7 +22,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
 
-    /// Connections of a closed load, each sending its next request when the last is answered [default: 10]
+    /// Connections of a closed load, each sending its next request when the last is answered
+    /// [default: 10]
     #[arg(long, short = 'c', value_name = "N", allow_negative_numbers = true)]
     pub(crate) connections: Option<u32>,
 

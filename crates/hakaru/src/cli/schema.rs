@@ -36,9 +36,11 @@ pub(crate) enum SchemaCommand {
     Check(CompareArgs),
     /// Print a schema as SQL
     Export(ExportArgs),
-    /// Find what is likely to hurt about a schema: missing keys, foreign keys without an index, needless indexes …
+    /// Find what is likely to hurt about a schema: missing keys, foreign keys without an index,
+    /// needless indexes …
     Lint(LintArgs),
-    /// Say whether a database is still what its file says, for jobs: exit code 0, or 2 when it is not
+    /// Say whether a database is still what its file says, for jobs: exit code 0, or 2 when it is
+    /// not
     Drift(DriftArgs),
 }
 
@@ -85,7 +87,8 @@ Examples:
 Exit codes: 0 as wanted, 3 as wanted but for what was held back, 7 another run is at work or a lock was not given,
 9 the server, 10 applied and yet not as wanted, 13 some objects are not compared, 1 anything else; `hakaru help exit-codes` says more.")]
 pub(crate) struct ApplyArgs {
-    /// The server to change, or a plan that was kept (a name that ends in .json); without it `place` in hakaru.toml
+    /// The server to change, or a plan that was kept (a name that ends in .json); without it
+    /// `place` in hakaru.toml
     #[arg(value_name = "PLACE|PLAN.json")]
     pub(crate) place: Option<String>,
 
@@ -104,7 +107,8 @@ pub(crate) struct ApplyArgs {
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_duration)]
     pub(crate) lock_timeout: Duration,
 
-    /// With --online, how long a statement waits for a lock that others queue behind (MySQL: whole seconds)
+    /// With --online, how long a statement waits for a lock that others queue behind (MySQL: whole
+    /// seconds)
     #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = parse_duration)]
     pub(crate) online_wait: Duration,
 
@@ -131,7 +135,8 @@ pub(crate) struct ExportArgs {
     #[arg(long, default_value = "sql", conflicts_with = "split")]
     pub(crate) format: Format,
 
-    /// Write one file for each table (with its indexes and triggers), view and so on into this folder
+    /// Write one file for each table (with its indexes and triggers), view and so on into this
+    /// folder
     #[arg(long, value_name = "FOLDER")]
     pub(crate) split: Option<PathBuf>,
 
@@ -139,7 +144,8 @@ pub(crate) struct ExportArgs {
     #[arg(long)]
     pub(crate) dialect: Option<Dialect>,
 
-    /// End with 0 although there are objects that are neither compared nor written, such as owners; they are named in any case
+    /// End with 0 although there are objects that are neither compared nor written, such as owners;
+    /// they are named in any case
     #[arg(long)]
     pub(crate) allow_unseen: bool,
 
@@ -168,7 +174,8 @@ pub(crate) struct Filter {
     #[arg(long, value_name = "[KIND:]GLOB")]
     pub(crate) include: Vec<String>,
 
-    /// Leave these out, such as schema_migrations, 'partman.*' or 'table:events_p[0-9]*'; may be repeated
+    /// Leave these out, such as schema_migrations, 'partman.*' or 'table:events_p[0-9]*'; may be
+    /// repeated
     #[arg(long, value_name = "[KIND:]GLOB")]
     pub(crate) exclude: Vec<String>,
 
@@ -187,7 +194,8 @@ Examples:
 
 Exit codes: 0 nothing, or only notes; 2 warnings; docs/schema.md lists the rules.")]
 pub(crate) struct LintArgs {
-    /// Where the schema is; without it `place` in hakaru.toml. A server also says sizes, and which indexes are used
+    /// Where the schema is; without it `place` in hakaru.toml. A server also says sizes, and which
+    /// indexes are used
     #[arg(value_name = "PLACE")]
     pub(crate) place: Option<String>,
 
@@ -261,7 +269,8 @@ pub(crate) struct How {
     #[arg(long)]
     pub(crate) enable_drop: bool,
 
-    /// Apply this although it destroys something, such as drop-column:users.nick or drop-index; may be repeated
+    /// Apply this although it destroys something, such as drop-column:users.nick or drop-index; may
+    /// be repeated
     #[arg(long, value_name = "KIND[:OBJECT]")]
     pub(crate) allow: Vec<String>,
 
@@ -273,12 +282,14 @@ pub(crate) struct How {
     #[arg(long)]
     pub(crate) concurrently: bool,
 
-    /// Change tables that are in use: in steps for which nobody waits long; what has no such way is held back
+    /// Change tables that are in use: in steps for which nobody waits long; what has no such way is
+    /// held back
     #[arg(long)]
     pub(crate) online: bool,
 
-    /// With --online, the program that takes an ALTER TABLE which MySQL or MariaDB would only do by copying; words in braces are
-    /// replaced: {host} {port} {user} {database} {table} {alter}. The password is in MYSQL_PWD
+    /// With --online, the program that takes an ALTER TABLE which MySQL or MariaDB would only do by
+    /// copying; words in braces are replaced: {host} {port} {user} {database} {table} {alter}. The
+    /// password is in MYSQL_PWD
     #[arg(long, value_name = "COMMAND", requires = "online")]
     pub(crate) online_command: Option<String>,
 
@@ -290,7 +301,8 @@ pub(crate) struct How {
     #[arg(long, value_name = "ROLE")]
     pub(crate) managed_role: Vec<String>,
 
-    /// End with 0 although there are objects that are neither compared nor written, such as owners; they are named in any case
+    /// End with 0 although there are objects that are neither compared nor written, such as owners;
+    /// they are named in any case
     #[arg(long)]
     pub(crate) allow_unseen: bool,
 

@@ -23,7 +23,8 @@ pub(crate) struct PredictArgs {
     #[arg(long, short = 't', value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(crate) threads: Option<u32>,
 
-    /// Cores for all that ran on the machine: the app, and a load generator and database that ran beside it
+    /// Cores for all that ran on the machine: the app, and a load generator and database that ran
+    /// beside it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(crate) cores: Option<u32>,
 
@@ -43,12 +44,13 @@ pub(crate) struct PredictArgs {
     #[arg(long, default_value = "LAST", value_name = "RUN")]
     pub(crate) run: String,
 
-    /// A second run, under another load: how much slower the database gets with more to do is learned from both
+    /// A second run, under another load: how much slower the database gets with more to do is
+    /// learned from both
     #[arg(long, value_name = "RUN")]
     pub(crate) second_run: Option<String>,
 
-    /// Find the fewest workers that hold this at the rate, such as 'p95 < 100ms'; with as many cores as they need,
-    /// unless --cores limits them
+    /// Find the fewest workers that hold this at the rate, such as 'p95 < 100ms'; with as many
+    /// cores as they need, unless --cores limits them
     #[arg(
         long,
         value_name = "GOAL",
@@ -90,7 +92,8 @@ pub(crate) struct TuneArgs {
     #[arg(long, conflicts_with_all = ["goal", "rate", "budget", "command"])]
     pub(crate) advise: bool,
 
-    /// Open load: send this many requests per second; the setting with the least memory is then looked for
+    /// Open load: send this many requests per second; the setting with the least memory is then
+    /// looked for
     #[arg(long, value_name = "PER_SECOND", allow_negative_numbers = true)]
     pub(crate) rate: Option<f64>,
 
@@ -118,7 +121,8 @@ pub(crate) struct TuneArgs {
     #[arg(long, default_value_t = 16, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     pub(crate) threads_max: u32,
 
-    /// Then also race settings of the runtime on the best number of workers and threads: malloc, garbage collection, JIT
+    /// Then also race settings of the runtime on the best number of workers and threads: malloc,
+    /// garbage collection, JIT
     #[arg(long, conflicts_with = "advise")]
     pub(crate) knobs: bool,
 

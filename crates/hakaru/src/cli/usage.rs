@@ -25,7 +25,8 @@ const NUMBERS: [(&str, &str); 3] = [
     ),
 ];
 
-/// The arguments as typed. `hakaru version` and `hakaru -v` are how other programs are asked for their version.
+/// The arguments as typed. `hakaru version` and `hakaru -v` are how other programs are asked for
+/// their version.
 pub(crate) fn typed() -> Vec<OsString> {
     let mut arguments: Vec<OsString> = std::env::args_os().collect();
     if let [_, only] = arguments.as_mut_slice()
@@ -36,8 +37,8 @@ pub(crate) fn typed() -> Vec<OsString> {
     arguments
 }
 
-/// Says what is wrong with the command line, or what somebody asked to know of it. For `hakaru schema`, whose `check` ends
-/// with 2 when two schemas differ, a wrong command line is 1.
+/// Says what is wrong with the command line, or what somebody asked to know of it. For `hakaru
+/// schema`, whose `check` ends with 2 when two schemas differ, a wrong command line is 1.
 pub(crate) fn explain(mut error: clap::Error) -> ExitCode {
     let command = std::env::args().nth(1).unwrap_or_default();
     mend_tips(&mut error, &command);
@@ -68,7 +69,8 @@ fn with_numbers(text: String) -> String {
     NUMBERS.iter().fold(text, replace)
 }
 
-/// `-- --time` would make `--time` the app's command: that tip goes. A word alone is often the app's command without its `--`.
+/// `-- --time` would make `--time` the app's command: that tip goes. A word alone is often the
+/// app's command without its `--`.
 fn mend_tips(error: &mut clap::Error, command: &str) {
     if error.kind() != ErrorKind::UnknownArgument {
         return;

@@ -35,7 +35,8 @@ pub(crate) use drop_in::{NAME as DROP_IN, is_called, typed};
 
 /// Without a budget, for each contender and job.
 const BUDGET: Duration = Duration::from_secs(10);
-/// The first look's equal batches, unless the plan is short: enough for YJIT to settle on small code.
+/// The first look's equal batches, unless the plan is short: enough for YJIT to settle on small
+/// code.
 const CURVE: Duration = Duration::from_secs(1);
 /// Without a timeout: scripts of Ruby's own benchmark folder take up to a minute.
 const LIMIT: Duration = Duration::from_secs(300);

@@ -1,7 +1,8 @@
 //! `hakaru compare`: two variants of an app in interleaved blocks, and what may be claimed of them.
 //!
-//! Order of events: (1) resolve both sides, (2) claim the folder and take back what a killed Hakaru has left,
-//! (3) make worktrees, copies and scratch databases, (4) measure (`experiment::compare`), (5) take everything back, (6) show the result.
+//! Order of events: (1) resolve both sides, (2) claim the folder and take back what a killed Hakaru
+//! has left, (3) make worktrees, copies and scratch databases, (4) measure (`experiment::compare`),
+//! (5) take everything back, (6) show the result.
 
 pub(crate) mod sides;
 

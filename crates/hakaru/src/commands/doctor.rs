@@ -1,4 +1,5 @@
-//! `hakaru doctor`: flags and output. Checks and pages are the doctor crate's, facts the probe crate's.
+//! `hakaru doctor`: flags and output. Checks and pages are the doctor crate's, facts the probe
+//! crate's.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;

@@ -1,8 +1,10 @@
-//! `hakaru init`: looks at an app's files, writes `hakaru.toml` and a first flow, and says what it found.
+//! `hakaru init`: looks at an app's files, writes `hakaru.toml` and a first flow, and says what it
+//! found.
 //!
-//! It starts nothing of the app; what it cannot know it says in a comment of the file. Files that are there are
-//! never overwritten. Where production's database is not on this machine it writes the files all the same, with a local
-//! database as the alternative, and ends as `hakaru run` would.
+//! It starts nothing of the app; what it cannot know it says in a comment of the file. Files that
+//! are there are never overwritten. Where production's database is not on this machine it writes
+//! the files all the same, with a local database as the alternative, and ends as `hakaru run`
+//! would.
 
 mod look;
 pub(crate) mod prove;

@@ -1,4 +1,5 @@
-//! `hakaru links`: the names by which the program is a drop-in for sqldef's commands and benchmark_driver's.
+//! `hakaru links`: the names by which the program is a drop-in for sqldef's commands and
+//! benchmark_driver's.
 
 use std::fs;
 use std::io;

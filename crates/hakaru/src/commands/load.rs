@@ -114,7 +114,8 @@ fn ask(args: &LoadArgs, loaded: &Loaded, settings: &Settings) -> Result<(), Fail
     }
 }
 
-/// Runs the load with the live page on a terminal, or a line of progress where there is no room for it.
+/// Runs the load with the live page on a terminal, or a line of progress where there is no room for
+/// it.
 fn measure(
     settings: &Settings,
     hdr: Option<&Path>,
@@ -175,7 +176,8 @@ fn line_of(row: &Row) -> Text {
     )
 }
 
-/// Ctrl-C first; then what was expected; then failed requests, unless what was expected speaks of them.
+/// Ctrl-C first; then what was expected; then failed requests, unless what was expected speaks of
+/// them.
 fn exit(settings: &Settings, measured: &Measured, goals: &[GoalResult]) -> Exit {
     if measured.stopped {
         return Exit::Interrupted;

@@ -19,7 +19,8 @@ use crate::output;
 /// Reads the files as one log, and prints its figures.
 ///
 /// # Errors
-/// [`Exit::Failed`] when a file cannot be read, [`Exit::Usage`] when it is no log, or another kind of log than the first.
+/// [`Exit::Failed`] when a file cannot be read, [`Exit::Usage`] when it is no log, or another kind
+/// of log than the first.
 pub(crate) fn logs(args: &LogsArgs) -> Result<Exit, Failure> {
     let format = args.format.as_deref().map(Format::parse).transpose();
     let format = format.map_err(|why| Failure::usage(format!("--format {why}")))?;

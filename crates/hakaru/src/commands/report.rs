@@ -61,7 +61,8 @@ pub(crate) struct Outputs<'a> {
     pub(crate) html: Option<&'a Path>,
 }
 
-/// Explains a run and puts it where it is wanted. It is printed even when the file cannot be written.
+/// Explains a run and puts it where it is wanted. It is printed even when the file cannot be
+/// written.
 pub(crate) fn show(
     recording: &Recording,
     number: Option<i64>,

@@ -1,9 +1,10 @@
 //! `hakaru run`: start the app, load it, watch it, explain.
 //!
-//! Order of events: (1) check that nobody else's servers are meant, (2) `experiment::record`: claim the folder, read the flows, reset
-//! the data, start the app, (3) try a flow that nobody tried yet, (4) load the app while facts are kept every second, ask the database
-//! for its plans, stop the app, (5) explain. Ctrl-C in any phase leads on to the next that still makes sense: before (4) to the end,
-//! afterwards to the plans.
+//! Order of events: (1) check that nobody else's servers are meant, (2) `experiment::record`: claim
+//! the folder, read the flows, reset the data, start the app, (3) try a flow that nobody tried yet,
+//! (4) load the app while facts are kept every second, ask the database for its plans, stop the
+//! app, (5) explain. Ctrl-C in any phase leads on to the next that still makes sense: before (4) to
+//! the end, afterwards to the plans.
 
 use experiment::record::{Measured, Prepared};
 use experiment::{Context, Settings};
@@ -41,7 +42,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         html: args.page.html.as_deref(),
     };
     report::show(&recording, number, outputs)?;
-    // Also a Ctrl-C that came too late to cut anything off: who repeats runs in a loop wants it to end.
+    // Also a Ctrl-C that came too late to cut anything off: who repeats runs in a loop wants it to
+    // end.
     Ok(match exit {
         Exit::TargetDied => exit,
         _ if context.is_stopped() => Exit::Interrupted,

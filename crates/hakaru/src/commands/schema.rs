@@ -1,7 +1,7 @@
 //! `hakaru schema`: compares two schemas and brings a server to the wanted one.
 //!
-//! Flow: a [`place`] is where a schema is; [`sides`] reads two of them; `schema_db::runner` plans; [`page`] and
-//! [`document`] show the plan to people and programs; [`apply`] carries it out.
+//! Flow: a [`place`] is where a schema is; [`sides`] reads two of them; `schema_db::runner` plans;
+//! [`page`] and [`document`] show the plan to people and programs; [`apply`] carries it out.
 
 mod apply;
 mod document;
@@ -98,7 +98,8 @@ fn check(args: &CompareArgs) -> Result<ExitCode, Failure> {
     }))
 }
 
-/// The last that is done with a comparison. The program ends then, and its memory goes at once instead of object by object.
+/// The last that is done with a comparison. The program ends then, and its memory goes at once
+/// instead of object by object.
 fn ended<T>(compared: sides::Compared, last: impl Fn(&sides::Compared) -> T) -> T {
     let ended = last(&compared);
     std::mem::forget(compared);

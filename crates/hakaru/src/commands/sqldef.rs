@@ -1,8 +1,9 @@
-//! The drop-in names: `mysqldef`, `psqldef` and `sqlite3def` with sqldef's flags, texts and exit codes.
+//! The drop-in names: `mysqldef`, `psqldef` and `sqlite3def` with sqldef's flags, texts and exit
+//! codes.
 //!
-//! The program looks at the name it was called by ([`Tool::of`]). Flow: [`flags`] reads the command line, [`config`] the
-//! YAML; [`scope`] says what is left out; [`server`] connects; [`run`] plans and applies; [`page`] is what is printed.
-//! `docs/sqldef.md` lists where we differ.
+//! The program looks at the name it was called by ([`Tool::of`]). Flow: [`flags`] reads the command
+//! line, [`config`] the YAML; [`scope`] says what is left out; [`server`] connects; [`run`] plans
+//! and applies; [`page`] is what is printed. `docs/sqldef.md` lists where we differ.
 
 mod config;
 mod flags;

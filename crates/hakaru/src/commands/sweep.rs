@@ -1,7 +1,8 @@
-//! `hakaru sweep`: one run after the other with more and more connections, until throughput no longer grows.
+//! `hakaru sweep`: one run after the other with more and more connections, until throughput no
+//! longer grows.
 //!
-//! Every step is a run like any other, with a fresh start of the app and the data reset before it, and is kept as
-//! one. What was measured before a Ctrl-C or a failure is shown all the same.
+//! Every step is a run like any other, with a fresh start of the app and the data reset before it,
+//! and is kept as one. What was measured before a Ctrl-C or a failure is shown all the same.
 
 use experiment::Settings;
 use figures::counted;

@@ -1,8 +1,8 @@
 //! `hakaru tune`: the best workers and threads, predicted from one recorded run and then raced.
 //!
-//! Order of events: (1) record the app as it is, or take a run that was kept, (2) predict the grid, (3) measure what
-//! [`whatif::search`] asks for in blocks, until it knows, the budget is out, or Ctrl-C, (4) say what
-//! to change. Nothing of the user's is changed.
+//! Order of events: (1) record the app as it is, or take a run that was kept, (2) predict the grid,
+//! (3) measure what [`whatif::search`] asks for in blocks, until it knows, the budget is out, or
+//! Ctrl-C, (4) say what to change. Nothing of the user's is changed.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -154,7 +154,8 @@ fn only_puma(model: &Model) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What is to be measured: what is typed now, over what was typed for the kept run, over the config file.
+/// What is to be measured: what is typed now, over what was typed for the kept run, over the config
+/// file.
 fn settings(args: &TuneArgs, kept: Option<&StoredRun>) -> Result<Settings, Failure> {
     let folder = context::current_folder()?;
     let (config, url) = (args.config.as_deref(), args.url.as_ref());

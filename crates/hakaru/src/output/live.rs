@@ -36,7 +36,8 @@ impl Live {
         }
     }
 
-    /// Adds requests that have ended since the last call; `passed` counts from the begin of the load.
+    /// Adds requests that have ended since the last call; `passed` counts from the begin of the
+    /// load.
     pub(super) fn add(&mut self, exchanges: &[Exchange], passed: Nanos) {
         for exchange in exchanges {
             self.requests += 1;

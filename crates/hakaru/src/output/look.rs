@@ -8,7 +8,8 @@ use std::sync::OnceLock;
 use clap::ValueEnum;
 use rustix::termios::tcgetwinsize;
 
-/// Narrower and wider terminals get a page of this width: less has no room for a table, more is hard to read.
+/// Narrower and wider terminals get a page of this width: less has no room for a table, more is
+/// hard to read.
 const COLUMNS: std::ops::RangeInclusive<usize> = 60..=120;
 
 /// When to use colour.
@@ -42,7 +43,8 @@ pub(crate) fn page_rows() -> Option<usize> {
     size.map(|size| size.ws_row.into()).filter(|rows| *rows > 0)
 }
 
-/// Columns of what is said on standard error; `None` where lines may be as long as they are, as in a log file.
+/// Columns of what is said on standard error; `None` where lines may be as long as they are, as in
+/// a log file.
 pub(crate) fn notice_columns() -> Option<usize> {
     columns(&io::stderr())
 }
@@ -74,8 +76,8 @@ pub(crate) fn is_dumb() -> bool {
     env::var_os("TERM").is_some_and(|name| name == "dumb")
 }
 
-/// Whether the locale has no other signs than ASCII. Where no locale is set, as in many containers, terminals take UTF-8; who asks
-/// for Japanese has its signs.
+/// Whether the locale has no other signs than ASCII. Where no locale is set, as in many containers,
+/// terminals take UTF-8; who asks for Japanese has its signs.
 pub(crate) fn is_ascii() -> bool {
     if crate::language::chosen() != words::Language::English {
         return false;

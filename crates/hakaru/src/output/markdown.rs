@@ -5,7 +5,8 @@ use report::text::wrap;
 /// Lines of a paragraph or of a list's item that are never left out.
 const NO_LIMIT: usize = usize::MAX;
 
-/// Returns a page with lines of at most `columns`. Code stays as it is; a table becomes a list, since its lines would be longer.
+/// Returns a page with lines of at most `columns`. Code stays as it is; a table becomes a list,
+/// since its lines would be longer.
 pub(crate) fn page(markdown: &str, columns: usize) -> String {
     let mut page = Page {
         columns,

@@ -12,7 +12,8 @@ use words::{Text, text};
 use super::look;
 use crate::language;
 
-/// How many lines stand on the screen. A message of another thread wipes them out before it is printed.
+/// How many lines stand on the screen. A message of another thread wipes them out before it is
+/// printed.
 static SHOWN: Mutex<usize> = Mutex::new(0);
 
 /// How often the time that has passed is written anew.
@@ -96,8 +97,9 @@ fn shown() -> MutexGuard<'static, usize> {
     SHOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Shows what is done, and for how many seconds, until it is dropped; silent elsewhere than on a terminal. The work stays on the calling
-/// thread: what it starts may be bound to the life of the thread.
+/// Shows what is done, and for how many seconds, until it is dropped; silent elsewhere than on a
+/// terminal. The work stays on the calling thread: what it starts may be bound to the life of the
+/// thread.
 pub(crate) struct Ticker {
     running: Option<(Sender<()>, JoinHandle<()>)>,
 }

@@ -6,8 +6,8 @@ use crate::support::{Run, check_only, to_fix};
 
 /// How far a part may be from what is configured.
 const TOLERANCE: f64 = 0.05;
-/// A request that shares its core with another program takes longer than it is told to: such a measurement is
-/// taken again. On a host with a core to spare the first one holds.
+/// A request that shares its core with another program takes longer than it is told to: such a
+/// measurement is taken again. On a host with a core to spare the first one holds.
 const ATTEMPTS: usize = 3;
 /// One client, so that nothing waits for anything else.
 const ALONE: [&str; 6] = [
@@ -62,9 +62,9 @@ fn is_busy(json: &Value) -> bool {
     findings.iter().any(|finding| finding["id"] == "host-busy")
 }
 
-/// What Hakaru sees inside, at one client: milliseconds of CPU, and of waiting by the name that waiting has. The handler's
-/// parts are set `instead` of those it ships with where these are so short that a slow host's timer and wake-up are not
-/// small beside them.
+/// What Hakaru sees inside, at one client: milliseconds of CPU, and of waiting by the name that
+/// waiting has. The handler's parts are set `instead` of those it ships with where these are so
+/// short that a slow host's timer and wake-up are not small beside them.
 fn check_inside(
     config: &str,
     instead: &[(&str, &str)],
@@ -79,7 +79,8 @@ fn check_inside(
         .ok();
         let balance = &json["routes"][0]["balance_ms"];
         let part = |name: &str| balance[name].as_f64().expect("a term");
-        // CPU is read in one request of sixteen: where others have the cores, these may not be like the rest.
+        // CPU is read in one request of sixteen: where others have the cores, these may not be like
+        // the rest.
         let shared = || is_busy(&json) && part("cpu") + part("cpu_wait") > cpu;
         if cpu > 0.0 && !shared() {
             near("cpu", part("cpu"), cpu)?;
@@ -111,8 +112,8 @@ fn a_wait_in_a_database_is_sql_of_that_length() {
     }
 }
 
-/// What the server says of itself in its answers. Each is checked, and more than half must be near: then their
-/// median is.
+/// What the server says of itself in its answers. Each is checked, and more than half must be near:
+/// then their median is.
 fn check_itself(config: &str, url: Option<&str>, (part, configured): (&str, f64)) {
     let (low, high) = (
         configured * (1.0 - TOLERANCE),
@@ -175,8 +176,9 @@ fn under_load(config: &str, database: Option<&str>, planted: &[&str]) -> u32 {
     recommended(&json)
 }
 
-// What a handler waits for is a timer, told by `sleep`; what it computes is all that one GVL can take while another
-// core is idle, told by `workers`. Each is planted in those handlers only that have it.
+// What a handler waits for is a timer, told by `sleep`; what it computes is all that one GVL can
+// take while another core is idle, told by `workers`. Each is planted in those handlers only that
+// have it.
 
 #[test]
 fn a_server_that_only_waits_wants_many_threads() {

@@ -131,7 +131,8 @@ fn an_interrupted_one_reports_what_it_has_and_leaves_nothing() {
 fn what_a_killed_one_left_is_taken_back_at_the_next_start() {
     let project = repository();
     let going = long(&project);
-    // The trial of A alone would take a minute: the signal comes while A is loaded, with B's worktree made.
+    // The trial of A alone would take a minute: the signal comes while A is loaded, with B's
+    // worktree made.
     crate::support::wait_until("the worktree", || worktrees(&project) == 2);
     crate::support::wait_until("the app", || crate::support::answers(project.port));
     going.signal(Signal::KILL);

@@ -65,7 +65,8 @@ fn a_disk_that_fills_up_during_the_run() {
 fn a_database_that_is_damaged_in_its_middle_is_noticed_before_the_load() {
     let project = Project::new(HELLO);
     project.run().check(0, &["HAKARU RUN 1"]);
-    // Opening the store folds the log of the last commits into the file when the last reader closes it.
+    // Opening the store folds the log of the last commits into the file when the last reader closes
+    // it.
     project.end(&["log"]).check(0, &[]);
     let path = project.path.join(".hakaru/hakaru.db");
     let mut bytes = std::fs::read(&path).expect("the database");

@@ -145,7 +145,8 @@ fn while_the_database_is_asked_for_its_plans() {
     project.configure(&target, "");
     let going = project.start(&["run", "--full"]);
     let mut connections = Vec::new();
-    // Under load one is for watching the server and one for the look at its settings; the third is for the plans after it.
+    // Under load one is for watching the server and one for the look at its settings; the third is
+    // for the plans after it.
     wait_until("a third connection", || {
         connections.extend(silent.accept().ok());
         connections.len() == 3

@@ -1,4 +1,5 @@
-//! Bad days: what the real program says, how it ends, and what it leaves behind when things go wrong.
+//! Bad days: what the real program says, how it ends, and what it leaves behind when things go
+//! wrong.
 
 mod agent;
 mod compare;

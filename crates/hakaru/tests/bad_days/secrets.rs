@@ -8,7 +8,8 @@ use crate::support::Project;
 /// What every secret below holds.
 const CANARY: &str = "k4n4r13nv0g3l";
 
-/// Fails every request after having used its secrets: in statements, in its answer's headers and in its body.
+/// Fails every request after having used its secrets: in statements, in its answer's headers and in
+/// its body.
 const APP: &str = "require 'sqlite3'\n\
     DB = SQLite3::Database.new(':memory:')\n\
     DB.execute('CREATE TABLE users (name TEXT, password TEXT)')\n\

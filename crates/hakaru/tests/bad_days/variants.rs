@@ -1,4 +1,5 @@
-//! `hakaru compare` where nothing goes wrong: each kind of variant is the one that is measured, and leaves nothing behind.
+//! `hakaru compare` where nothing goes wrong: each kind of variant is the one that is measured, and
+//! leaves nothing behind.
 
 use serde_json::Value;
 
@@ -26,7 +27,8 @@ fn p50_ratio(json: &Value) -> f64 {
     row.expect("a p50")["ratio"].as_f64().expect("a ratio")
 }
 
-/// Compares briefly, and answers the JSON. Too few blocks for a claim end with the code of "undecided".
+/// Compares briefly, and answers the JSON. Too few blocks for a claim end with the code of
+/// "undecided".
 fn compare(project: &Project, arguments: &[&str]) -> Value {
     let ended = project.end(&[&["compare"], arguments, &BRIEF[..]].concat());
     ended.check(12, &[]);

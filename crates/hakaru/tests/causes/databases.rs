@@ -36,7 +36,8 @@ def connect
 end
 "#;
 
-/// Writes that commit, reads of many pages in any order, and tables that are put together on the disk.
+/// Writes that commit, reads of many pages in any order, and tables that are put together on the
+/// disk.
 const SETTINGS: &str = r#"
 DB = connect
 DB.query("CREATE TABLE written (id INT PRIMARY KEY AUTO_INCREMENT, text VARCHAR(200) NOT NULL)")
@@ -73,8 +74,8 @@ run ->(_env) do
 end
 "#;
 
-/// 20 rows, each of which comes 5 ms after the one before and is larger than what the server holds back. The driver fetches
-/// rows of a prepared statement with the GVL held.
+/// 20 rows, each of which comes 5 ms after the one before and is larger than what the server holds
+/// back. The driver fetches rows of a prepared statement with the GVL held.
 const SLOW_ROWS: &str = r#"
 ROWS = "SELECT SLEEP(0.005) AS pause, REPEAT('x', 20000) AS text FROM seq_1_to_20"
 
@@ -89,7 +90,8 @@ run ->(_env) do
 end
 "#;
 
-/// A journal that is rolled back, and on one route a database whose lock another connection never gives back.
+/// A journal that is rolled back, and on one route a database whose lock another connection never
+/// gives back.
 const ROLLED_BACK: &str = r#"
 require "sqlite3"
 
@@ -131,7 +133,8 @@ run ->(_env) do
 end
 "#;
 
-/// A database of its own on a test server, and settings that are planted there; both are taken back.
+/// A database of its own on a test server, and settings that are planted there; both are taken
+/// back.
 struct Planted {
     server: Box<dyn Database>,
     name: &'static str,
@@ -196,7 +199,8 @@ impl Planted {
 
 impl Drop for Planted {
     fn drop(&mut self) {
-        // What fails here has no other consequence than more to be seen on a server that goes with the tests.
+        // What fails here has no other consequence than more to be seen on a server that goes with
+        // the tests.
         for statement in &self.undo {
             let _ = self.server.execute(statement);
         }

@@ -101,7 +101,8 @@ end
 
 #[test]
 fn work_that_is_known_by_name_is_found_with_its_line() {
-    // Several at once would hand the GVL to each other with each line of the log, and wait for it most of the time.
+    // Several at once would hand the GVL to each other with each line of the log, and wait for it
+    // most of the time.
     let json = Small::alone(WORK, &["/json", "/marshal", "/log"]).json();
     check(&json, "json-share", "config.ru:12");
     check(&json, "marshal-share", "config.ru:13");
@@ -180,7 +181,8 @@ fn address_space_near_its_limit() {
 #[test]
 fn more_workers_than_cores_wait_for_one() {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    // So many that other programs get little of the cores, for so long that the host is sampled several times.
+    // So many that other programs get little of the cores, for so long that the host is sampled
+    // several times.
     let workers = 4 * cores;
     let puma = format!("puma -q -w {workers} -t 1:1");
     let load = format!("connections = {workers}\nduration = \"6s\"");

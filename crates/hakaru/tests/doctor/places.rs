@@ -1,5 +1,6 @@
-//! Where nothing was planted there is no alarm, and what cannot be looked at is no error: namespaces, ordinary users, large and dead
-//! servers, an unreadable `/proc`. `cargo xtask doctor-roots` does the same in other roots.
+//! Where nothing was planted there is no alarm, and what cannot be looked at is no error:
+//! namespaces, ordinary users, large and dead servers, an unreadable `/proc`. `cargo xtask
+//! doctor-roots` does the same in other roots.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -9,7 +10,8 @@ use serde_json::Value;
 
 use crate::support::{cleared, doctor, document, found, program};
 
-/// What other tests do to this machine meanwhile, and have done to the servers that all share, is no false alarm.
+/// What other tests do to this machine meanwhile, and have done to the servers that all share, is
+/// no false alarm.
 fn assert_no_alarm(document: &Value) {
     const OTHERS: [&str; 4] = [
         "cpu.pressure",
@@ -77,7 +79,8 @@ fn an_empty_proc_is_listed_and_is_no_error() {
     }
 }
 
-/// Of process 1, which is root's, an ordinary user may see neither files nor environment. Root sees both.
+/// Of process 1, which is root's, an ordinary user may see neither files nor environment. Root sees
+/// both.
 #[test]
 fn what_needs_root_is_listed_for_an_ordinary_user() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -160,7 +163,8 @@ fn ctrl_c_ends_it_while_it_measures() {
     /// What is still measured when the signal comes, in CPU, of a debug build.
     const ENDING: u64 = 100;
     let folder = tempfile::tempdir().expect("a folder");
-    // A shell starts what runs in its background with the signal ignored, and so is all that is started from there.
+    // A shell starts what runs in its background with the signal ignored, and so is all that is
+    // started from there.
     let mut child = cleared(Command::new("env"))
         .args(["--default-signal=INT", env!("CARGO_BIN_EXE_hakaru")])
         .args(["doctor", "--only", "cpu"])
@@ -221,7 +225,8 @@ fn tables(url: &str, script: &str) {
 
 #[test]
 fn a_server_with_a_thousand_tables_raises_no_alarm() {
-    /// A second is asked of an idle machine; here five servers are asked at once, beside other tests.
+    /// A second is asked of an idle machine; here five servers are asked at once, beside other
+    /// tests.
     const SECONDS_MAX: f64 = 5.0;
     let check = |variable: &str| {
         let url = std::env::var(variable)

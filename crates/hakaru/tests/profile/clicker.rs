@@ -1,5 +1,5 @@
-//! `apps/clicker`: after a game over WebSockets the profile names the digits of big numbers and the table of
-//! powers; with the solution a message hardly costs either.
+//! `apps/clicker`: after a game over WebSockets the profile names the digits of big numbers and the
+//! table of powers; with the solution a message hardly costs either.
 
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
@@ -109,7 +109,8 @@ fn check_messages(place: &Place, json: &Value, answered: u64) {
     let whole = shown(place, &[]);
     let kinds = KINDS.map(|kind| shown(place, &["--route", kind]));
     let [add, buy, status] = &kinds;
-    // Buying is quick, so that few samples fall on it, or none; those that do are of that kind alone.
+    // Buying is quick, so that few samples fall on it, or none; those that do are of that kind
+    // alone.
     let bought = |json: &Value| ms(json, "inclusive", "Clicker::Room#buy");
     assert!((bought(&whole) - bought(buy)).abs() < ROUNDED_MS);
     assert!(bought(add) + bought(status) < ROUNDED_MS);

@@ -1,5 +1,5 @@
-//! Programs whose answer is known. They measure themselves, so a busy host changes the answer and the
-//! truth alike.
+//! Programs whose answer is known. They measure themselves, so a busy host changes the answer and
+//! the truth alike.
 
 use crate::support::Place;
 
@@ -149,7 +149,8 @@ down(600)
 "#,
     );
     let seen = place.profile(&["--mode", "wall", "--rate", "10000"]);
-    // The sampler's account is CPU time, and what it slows itself down by: a busy host changes neither.
+    // The sampler's account is CPU time, and what it slows itself down by: a busy host changes
+    // neither.
     let share = seen.json["cost"]["cpu_share"].as_f64().expect("a share");
     assert!(
         (0.0005..=0.0105).contains(&share),

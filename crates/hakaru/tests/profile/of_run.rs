@@ -1,5 +1,5 @@
-//! The profile of a run: its samples know their requests, so routes, slow requests and states can be asked for. What
-//! the app itself calls a request is among them.
+//! The profile of a run: its samples know their requests, so routes, slow requests and states can
+//! be asked for. What the app itself calls a request is among them.
 
 use std::net::TcpListener;
 
@@ -95,7 +95,8 @@ fn samples_know_their_route_and_slow_requests() {
     );
     assert!(!names(&rest).contains(".compute\""), "{}", names(&rest));
 
-    // A twentieth of the requests, of which a tenth sleeps ten times as long: far more than their share in number.
+    // A twentieth of the requests, of which a tenth sleeps ten times as long: far more than their
+    // share in number.
     let slow = shown(&place, &["--route", "GET /rest", "--slow"]);
     let share = state(&slow, "sleep") / state(&rest, "sleep");
     assert!(

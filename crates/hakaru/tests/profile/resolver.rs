@@ -1,4 +1,5 @@
-//! `apps/resolver`: the profile leads to the constructor, counting says why, the difference shows it gone.
+//! `apps/resolver`: the profile leads to the constructor, counting says why, the difference shows
+//! it gone.
 
 use std::process::Command;
 

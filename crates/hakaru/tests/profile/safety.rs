@@ -1,4 +1,5 @@
-//! Programs that do what profilers fear. Each checks its own answers and ends with an error otherwise.
+//! Programs that do what profilers fear. Each checks its own answers and ends with an error
+//! otherwise.
 
 use crate::support::Place;
 
@@ -188,7 +189,8 @@ exec("ruby", "-e", "2_000_000.times { |i| i.to_s }; exit 0")
     );
     let seen = place.profile(&["--mode", "wall"]);
     assert!(
-        // It spins for ten times 10 ms; a look of 1 ms may fall to either side of the first and the last.
+        // It spins for ten times 10 ms; a look of 1 ms may fall to either side of the first and the
+        // last.
         seen.inclusive("Object#spin") > 97.0,
         "{}",
         seen.json["inclusive"]

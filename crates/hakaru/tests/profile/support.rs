@@ -1,4 +1,5 @@
-//! Runs a Ruby program under `hakaru profile` and reads its JSON, and what the program measured of itself.
+//! Runs a Ruby program under `hakaru profile` and reads its JSON, and what the program measured of
+//! itself.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -10,8 +11,8 @@ use tempfile::TempDir;
 /// One at a time: shares of time are measured, and there may be but two cores.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// What every program may use: `timed(name) { … }` adds up the time of the block under a name, and all sums
-/// are written when the program ends.
+/// What every program may use: `timed(name) { … }` adds up the time of the block under a name, and
+/// all sums are written when the program ends.
 const PRELUDE: &str = r#"
 require "json"
 TRUTH = Hash.new(0.0)
@@ -160,7 +161,8 @@ impl Seen {
         self.json["states"][name]["ms"].as_f64().unwrap_or_default()
     }
 
-    /// The methods' shares of their sum are those that the program measured, within two points at the full rate.
+    /// The methods' shares of their sum are those that the program measured, within two points at
+    /// the full rate.
     #[track_caller]
     pub(crate) fn check_shares(&self, methods: &[&str]) {
         let seen: Vec<f64> = methods
@@ -171,7 +173,8 @@ impl Seen {
         let (seen_sum, true_sum): (f64, f64) = (seen.iter().sum(), true_ones.iter().sum());
         let number = |key: &str| self.json[key].as_f64().unwrap_or_default();
         let wanted = number("duration_s") * 1e6 / number("interval_us").max(1.0);
-        // Where the host held back a tenth of the ticks, each that came late stands for much time at once.
+        // Where the host held back a tenth of the ticks, each that came late stands for much time
+        // at once.
         let bound = if number("samples") > 0.9 * wanted {
             0.02
         } else {

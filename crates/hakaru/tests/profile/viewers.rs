@@ -106,7 +106,8 @@ fn speedscopes_schema_accepts_what_we_wrote() {
     );
 }
 
-/// Columns of a table of Firefox Profiler are as long as the table says, and indexes stay inside their table.
+/// Columns of a table of Firefox Profiler are as long as the table says, and indexes stay inside
+/// their table.
 fn check_table(thread: &Value, name: &str, indexes: &[(&str, &str)]) {
     let table = &thread[name];
     let length = table["length"].as_u64().expect("a length") as usize;

@@ -1,4 +1,5 @@
-//! Runs that are cut off: killed after each statement, or left by the server. The next run ends at the wanted schema.
+//! Runs that are cut off: killed after each statement, or left by the server. The next run ends at
+//! the wanted schema.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
@@ -66,7 +67,8 @@ fn planned(folder: &Folder, place: &str) -> Vec<String> {
         .collect()
 }
 
-/// Kills the program when the server has executed a statement, for each statement; a run after that must finish the work.
+/// Kills the program when the server has executed a statement, for each statement; a run after that
+/// must finish the work.
 fn killed_after_each_statement(variable: &str, more: &[&str]) {
     let folder = Folder::new();
     folder.write("schema.sql", wanted());

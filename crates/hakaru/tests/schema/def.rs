@@ -193,7 +193,8 @@ fn the_names_replace_nothing_unasked() {
     assert!(std::fs::read_link(&path).is_ok());
 }
 
-/// A drop-in on a server: applied, then nothing to do, then exported to what gives nothing to do again.
+/// A drop-in on a server: applied, then nothing to do, then exported to what gives nothing to do
+/// again.
 fn on_server(tool: &str, variable: &str, quote: &str) {
     let folder = folder();
     let scratch = Scratch::on(variable);

@@ -50,7 +50,8 @@ fn assert_same(folder: &Folder, from: &str, to: &str) {
     );
 }
 
-/// The databases: what ActiveRecord loads the file into, what we apply it to, and one for our own dump of the first.
+/// The databases: what ActiveRecord loads the file into, what we apply it to, and one for our own
+/// dump of the first.
 struct Places {
     urls: [String; 3],
     /// As ActiveRecord names the third and first.

@@ -103,8 +103,8 @@ pub fn connect(url: &str) -> Box<dyn Database> {
     }
 }
 
-/// A TCP door to a server. When the client sends a certain text the door lets it through, waits until the server has
-/// answered, keeps the answer, and says so.
+/// A TCP door to a server. When the client sends a certain text the door lets it through, waits
+/// until the server has answered, keeps the answer, and says so.
 pub struct Door {
     /// Host and port.
     pub address: String,

@@ -37,7 +37,8 @@ impl Connection {
         }
     }
 
-    /// A message of so many bytes is about to be sent, or only waited for; whether one that waits already can be looked at.
+    /// A message of so many bytes is about to be sent, or only waited for; whether one that waits
+    /// already can be looked at.
     pub(crate) fn begin_message(&mut self, bytes: usize) -> bool {
         let closes = self.request.over == Over::Closing;
         let Some(web_socket) = &mut self.web_socket else {
@@ -53,8 +54,8 @@ impl Connection {
         self.out.len() - self.written
     }
 
-    /// Reads until something is complete. What comes while nothing is waited for is kept for a later step; pings are
-    /// answered.
+    /// Reads until something is complete. What comes while nothing is waited for is kept for a
+    /// later step; pings are answered.
     pub(crate) fn hear(&mut self, buffer: &mut [u8], source: &mut Source) -> Reading {
         let over = self.request.over;
         let waits = self.phase == Phase::InFlight && over == Over::WebSocket;

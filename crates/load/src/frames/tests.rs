@@ -193,7 +193,8 @@ proptest! {
         prop_assert_eq!(came, payloads);
     }
 
-    /// Whatever comes, the reader ends with events or an error, the same for all pieces, within its limit.
+    /// Whatever comes, the reader ends with events or an error, the same for all pieces, within its
+    /// limit.
     #[test]
     fn any_bytes_are_read_or_refused(
         bytes in proptest::collection::vec(any::<u8>(), 1..300),

@@ -10,7 +10,8 @@ pub(super) const PAYLOAD_BYTES_MAX: usize = 16_384;
 pub(super) const WINDOW_DEFAULT: i64 = 65_535;
 /// Largest window.
 pub(super) const WINDOW_MAX: i64 = (1 << 31) - 1;
-/// What a server may send us on one stream, and on all of them, before we say that there is room again.
+/// What a server may send us on one stream, and on all of them, before we say that there is room
+/// again.
 pub(super) const STREAM_WINDOW: i64 = 4 << 20;
 pub(super) const CONNECTION_WINDOW: i64 = 16 << 20;
 
@@ -112,7 +113,8 @@ pub(super) fn push_preface(head_bytes_max: usize, out: &mut Vec<u8>) {
     push_number(WINDOW_UPDATE, 0, more, out);
 }
 
-/// Adds a block of fields in as many frames as it takes. `is_first` says that it is the first of its connection.
+/// Adds a block of fields in as many frames as it takes. `is_first` says that it is the first of
+/// its connection.
 pub(super) fn push_block(
     stream: u32,
     block: &[u8],

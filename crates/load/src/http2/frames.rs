@@ -125,7 +125,8 @@ impl Session {
     fn take_data(&mut self, frame: Frame<'_>, readers: &mut dyn Readers) -> Result<(), Broken> {
         let place = self.place(frame.stream)?;
         let bytes = frame.payload.len() as i64;
-        // What comes is taken at once, so that a server never runs out of room and cannot send too much either.
+        // What comes is taken at once, so that a server never runs out of room and cannot send too
+        // much either.
         self.receive_window -= bytes;
         if self.receive_window < frame::CONNECTION_WINDOW / 2 {
             let more = frame::CONNECTION_WINDOW - self.receive_window;

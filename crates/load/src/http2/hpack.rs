@@ -1,7 +1,8 @@
 //! HPACK (RFC 7541) without a dynamic table.
 //!
-//! We tell the server that our table holds nothing, and put nothing into its own. A block then means the same whenever it
-//! comes, so that a block that is the last one byte for byte need not be read again, and none is encoded twice.
+//! We tell the server that our table holds nothing, and put nothing into its own. A block then
+//! means the same whenever it comes, so that a block that is the last one byte for byte need not be
+//! read again, and none is encoded twice.
 
 use super::huffman;
 
@@ -70,7 +71,8 @@ const STATIC: [(&str, &str); 61] = [
     ("www-authenticate", ""),
 ];
 
-/// Sets the size of the server's table for us to nothing; to stand before the first block of a connection.
+/// Sets the size of the server's table for us to nothing; to stand before the first block of a
+/// connection.
 pub(super) const NO_TABLE: u8 = 0x20;
 /// A literal that is not to be indexed, and one that nobody may index.
 const PLAIN: u8 = 0x00;

@@ -1,4 +1,5 @@
-//! The Huffman code of HPACK (RFC 7541, appendix B). It is canonical: the lengths of its codes say all.
+//! The Huffman code of HPACK (RFC 7541, appendix B). It is canonical: the lengths of its codes say
+//! all.
 
 use std::sync::LazyLock;
 
@@ -66,7 +67,8 @@ static CODE: LazyLock<Code> = LazyLock::new(|| {
     Code { lengths, symbols }
 });
 
-/// Adds what `bytes` mean to `text`. `None`: they are no such code, or not padded with ones to an octet.
+/// Adds what `bytes` mean to `text`. `None`: they are no such code, or not padded with ones to an
+/// octet.
 pub(super) fn decode(bytes: &[u8], text: &mut Vec<u8>) -> Option<()> {
     let code = &*CODE;
     let (mut held, mut bits) = (0_u64, 0_u32);

@@ -93,7 +93,8 @@ impl Pass<'_> {
     }
 }
 
-/// Passes over what the other side has said unasked: what came before a message is sent cannot be the answer to it.
+/// Passes over what the other side has said unasked: what came before a message is sent cannot be
+/// the answer to it.
 fn catch_up(stream: &mut Blocking, web_socket: &mut WebSocket) -> Result<(), Ended> {
     web_socket.begin(true);
     let end = Instant::now() + CATCH_UP;

@@ -1,4 +1,5 @@
-//! The memory into which a ring receives: buffers of one size, handed to the kernel in a ring of their own.
+//! The memory into which a ring receives: buffers of one size, handed to the kernel in a ring of
+//! their own.
 
 #![expect(unsafe_code, reason = "the kernel writes into this memory")]
 
@@ -64,7 +65,8 @@ impl Buffers {
     pub(super) fn bytes(&self, buffer: u16, begin: u32, length: usize) -> &[u8] {
         let begin = begin as usize;
         assert!(buffer < COUNT && begin + length <= BYTES);
-        // SAFETY: within the block by the line above; it was zeroed at first and is not the kernel's now.
+        // SAFETY: within the block by the line above; it was zeroed at first and is not the
+        // kernel's now.
         unsafe {
             let first = self
                 .memory
@@ -79,10 +81,10 @@ impl Buffers {
         assert!(buffer < COUNT);
         let place = usize::from(self.tail % COUNT);
         self.tail = self.tail.wrapping_add(1);
-        // SAFETY: both addresses lie within their blocks. The entry behind the tail is not the kernel's: it
-        // has at most COUNT. The tail is stored with release, which the kernel's acquire pairs with, so that
-        // it sees the entry whole. Its place is the last field of the first entry, which the setters below
-        // do not touch.
+        // SAFETY: both addresses lie within their blocks. The entry behind the tail is not the
+        // kernel's: it has at most COUNT. The tail is stored with release, which the kernel's
+        // acquire pairs with, so that it sees the entry whole. Its place is the last field of the
+        // first entry, which the setters below do not touch.
         unsafe {
             let entry = &mut *self.entries.as_ptr().add(place);
             let first = self.memory.as_ptr().add(usize::from(buffer) * BYTES);

@@ -9,7 +9,8 @@ use super::{MEAN_PART, Worker};
 use crate::clock;
 use crate::connection::{Phase, Request};
 
-/// Back-off of a closed load after an immediate failure, so that a refused connection does not become a busy loop.
+/// Back-off of a closed load after an immediate failure, so that a refused connection does not
+/// become a busy loop.
 const FAILURE_BACKOFF: Nanos = Nanos(100_000_000);
 /// Bytes of a body that are kept where no check needs it: enough for an example of a failure.
 const EXAMPLE_BODY_BYTES: usize = 2048;

@@ -1,7 +1,8 @@
 //! Requests over HTTP/2: users share connections, and each request has a stream.
 //!
-//! The users of one group wait in a queue for its connection, and there for a free stream. A connection that the server
-//! says goodbye on carries the answers that it still owes, while a new one is made for the requests that it has not taken.
+//! The users of one group wait in a queue for its connection, and there for a free stream. A
+//! connection that the server says goodbye on carries the answers that it still owes, while a new
+//! one is made for the requests that it has not taken.
 
 use std::collections::VecDeque;
 use std::io;
@@ -119,7 +120,8 @@ impl Worker<'_> {
         self.serve(group);
     }
 
-    /// Sends what waits in a group, as far as its connection has room; makes one when there is none.
+    /// Sends what waits in a group, as far as its connection has room; makes one when there is
+    /// none.
     fn serve(&mut self, group: usize) {
         while let Some(user) = self.carriers.groups[group].waiting.front().copied() {
             let Some(index) = self.carriers.groups[group].current else {

@@ -11,8 +11,8 @@ use crate::common::{
 use load::{Engine, Pace, Plan};
 use recording::{Exchange, Outcome};
 
-/// Runs a load on each engine against a server that handles each connection with `handle`; all exchanges
-/// that ended otherwise than unanswered must have this outcome and reason.
+/// Runs a load on each engine against a server that handles each connection with `handle`; all
+/// exchanges that ended otherwise than unanswered must have this outcome and reason.
 fn check(
     change: impl Fn(&mut Plan),
     handle: impl Fn(TcpStream) + Send + Sync + 'static,
@@ -364,7 +364,8 @@ fn half_closed_connections() {
     };
     let reason = "closed before the answer was complete";
     check(|_| {}, handle, Outcome::Disconnected, reason);
-    // A whole answer and the end of its side at once: the answer counts, and a new connection is made.
+    // A whole answer and the end of its side at once: the answer counts, and a new connection is
+    // made.
     let handle = |mut stream: TcpStream| {
         if read_request(&mut stream).is_some() {
             let _ = stream.write_all(&ok("bye"));

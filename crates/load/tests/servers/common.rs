@@ -10,8 +10,8 @@ use load::{Batch, Engine, LoadResult, Numbered, Plan, run};
 use recording::{Exchange, Nanos, Texts};
 use scenario::{FlowSpec, Scenario, ScoreSpec, Spec};
 
-/// Listens on a free port of the loopback and gives each connection a thread of its own. The threads end
-/// with their connections, the listening one with the test process.
+/// Listens on a free port of the loopback and gives each connection a thread of its own. The
+/// threads end with their connections, the listening one with the test process.
 pub fn serve(handle: impl Fn(TcpStream) + Send + Sync + 'static) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = listener.local_addr().expect("the port");
@@ -93,7 +93,8 @@ pub fn single(address: SocketAddr) -> Scenario {
     Scenario::single(&format!("http://{address}/path?q=1")).expect("a URL")
 }
 
-/// A short load. Its limits are such that a busy machine reaches none; tests of limits set their own.
+/// A short load. Its limits are such that a busy machine reaches none; tests of limits set their
+/// own.
 pub fn plan(connections: u32) -> Plan {
     Plan {
         connections,

@@ -16,8 +16,8 @@ const PLACES: usize = 4;
 /// Four at a time, each 10 ms.
 const LIMIT: f64 = 400.0;
 
-/// A server with few places. When an answer leaves is computed, not slept up to step by step, so that
-/// late wake-ups do not lower its limit.
+/// A server with few places. When an answer leaves is computed, not slept up to step by step, so
+/// that late wake-ups do not lower its limit.
 fn few_at_a_time() -> SocketAddr {
     let places = Mutex::new(vec![Instant::now(); PLACES]);
     serve(move |mut stream| {

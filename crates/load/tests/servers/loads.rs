@@ -281,7 +281,8 @@ fn an_open_load_is_due_by_the_clock() {
 
 #[test]
 fn a_stall_shows_in_the_latency_from_due() {
-    // The fifth request takes 100 ms; those due meanwhile must wait for the only connection, and say so.
+    // The fifth request takes 100 ms; those due meanwhile must wait for the only connection, and
+    // say so.
     let count = AtomicU64::new(0);
     let address = serve_answers(move |_| {
         if count.fetch_add(1, Ordering::Relaxed) == 4 {

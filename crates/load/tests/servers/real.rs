@@ -1,4 +1,5 @@
-//! Loads against servers that people run: Puma, Go's net/http, nginx. Every outcome has its right name.
+//! Loads against servers that people run: Puma, Go's net/http, nginx. Every outcome has its right
+//! name.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -195,8 +196,8 @@ fn go() -> Server {
     }
 }
 
-/// A short load of one path: every request ends with this outcome and status, with a body of that length
-/// where one is given.
+/// A short load of one path: every request ends with this outcome and status, with a body of that
+/// length where one is given.
 fn check(server: &Server, method: &str, path: &str, expected: (Outcome, u16, Option<u64>)) {
     let single = Single {
         method: method.to_owned(),
@@ -253,7 +254,8 @@ fn check_common(server: &Server) {
     });
 }
 
-/// An answer that comes too late. To be checked last: what was given up still holds the server's threads.
+/// An answer that comes too late. To be checked last: what was given up still holds the server's
+/// threads.
 fn check_slow(server: &Server) {
     check(server, "GET", "/slow", (Outcome::TimedOut, 0, Some(0)));
 }

@@ -74,7 +74,8 @@ fn an_open_load_sends_what_is_due_and_counts_silence_as_at_least() {
     for plan in on_each_engine(&plan) {
         let (measured, _) = measured(&plan, &single(address));
         let figures = &measured.figures;
-        // 150 ms at a mean of 200 a second are 30 requests; 20 users wait for an answer, 10 are never sent.
+        // 150 ms at a mean of 200 a second are 30 requests; 20 users wait for an answer, 10 are
+        // never sent.
         assert_eq!(figures.outcomes.of(Outcome::Unanswered), 20);
         assert_eq!(measured.generator.unsent, 10);
         assert_eq!(figures.in_time, 0);

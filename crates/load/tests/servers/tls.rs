@@ -1,4 +1,5 @@
-//! Loads over TLS. The certificates in `tls/` are for these tests alone and hold for a hundred years.
+//! Loads over TLS. The certificates in `tls/` are for these tests alone and hold for a hundred
+//! years.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -35,7 +36,8 @@ struct SeenByServer {
     resumed: AtomicU64,
 }
 
-/// A server that speaks these protocols, and gives each connection, with TLS on it, a thread of its own.
+/// A server that speaks these protocols, and gives each connection, with TLS on it, a thread of its
+/// own.
 pub fn serve_over_tls(
     protocols: &[&[u8]],
     handle: impl Fn(StreamOwned<ServerConnection, TcpStream>) + Send + Sync + 'static,
@@ -62,7 +64,8 @@ pub fn serve_over_tls(
     })
 }
 
-/// A server that answers `per_connection` requests on each connection and then closes it without a word.
+/// A server that answers `per_connection` requests on each connection and then closes it without a
+/// word.
 fn serve_tls(per_connection: usize, body: &'static str) -> (SocketAddr, Arc<SeenByServer>) {
     let seen = Arc::new(SeenByServer::default());
     let told = Arc::clone(&seen);

@@ -144,7 +144,8 @@ fn at(address: SocketAddr) -> String {
     format!("http://{address}")
 }
 
-/// Runs a load on each engine; all that was answered must be well. Calls `look` with the lines, by exchange.
+/// Runs a load on each engine; all that was answered must be well. Calls `look` with the lines, by
+/// exchange.
 fn well(plan: &Plan, scenario: &Scenario, look: impl Fn(&[(String, u16)])) {
     for plan in on_each_engine(plan) {
         let (exchanges, texts, result) = load(&plan, scenario);

@@ -37,7 +37,8 @@ pub(super) struct Entry {
 }
 
 impl Field {
-    /// The field of a label in LTSV or JSON: those of alp, of nginx's variables, and those that are usual beside them.
+    /// The field of a label in LTSV or JSON: those of alp, of nginx's variables, and those that are
+    /// usual beside them.
     pub(super) fn of_label(label: &[u8]) -> Field {
         match label {
             b"req" | b"request" => Field::Request,

@@ -4,8 +4,9 @@ use super::entry::{Entry, Field};
 use super::json;
 pub use super::pattern::Pattern;
 
-/// The formats that are tried where none is given, the most telling first. A number behind `combined` is the time that the
-/// request took, as teams add it: with a point in seconds (nginx), without one in microseconds (Apache's `%D`).
+/// The formats that are tried where none is given, the most telling first. A number behind
+/// `combined` is the time that the request took, as teams add it: with a point in seconds (nginx),
+/// without one in microseconds (Apache's `%D`).
 const USUAL: [&str; 2] = [
     "$remote_addr $ident $remote_user [$time_local] \"$request\" $status $body_bytes_sent \"$http_referer\" \"$http_user_agent\"",
     "$remote_addr $ident $remote_user [$time_local] \"$request\" $status $body_bytes_sent",
@@ -24,7 +25,8 @@ pub enum Format {
 }
 
 impl Format {
-    /// Reads what `--format` says: `ltsv`, `json`, `combined`, `common`, or a format of nginx or Apache.
+    /// Reads what `--format` says: `ltsv`, `json`, `combined`, `common`, or a format of nginx or
+    /// Apache.
     ///
     /// # Errors
     /// When the format names no request, or two fields without a text between them.

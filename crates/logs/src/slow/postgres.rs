@@ -1,9 +1,11 @@
-//! Durations in PostgreSQL's log: `… LOG:  duration: 12.345 ms  statement: SELECT …`, whatever stands before.
+//! Durations in PostgreSQL's log: `… LOG:  duration: 12.345 ms  statement: SELECT …`, whatever
+//! stands before.
 
 use super::{Execution, Slow, micros};
 
 const DURATION: &str = "duration: ";
-/// What was timed. Parsing and binding a prepared statement are lines of their own; what runs is `execute`.
+/// What was timed. Parsing and binding a prepared statement are lines of their own; what runs is
+/// `execute`.
 const RUNS: [&str; 2] = ["statement: ", "execute "];
 
 #[derive(Debug, Default)]

@@ -83,7 +83,8 @@ fn line(
     out.push('\n');
 }
 
-/// Who is slower than the best: contenders by job if there are several, else jobs. Empty for a single figure.
+/// Who is slower than the best: contenders by job if there are several, else jobs. Empty for a
+/// single figure.
 pub(super) fn comparison(table: &Table, name_width: usize) -> String {
     let mut out = String::new();
     if table.contenders.len() > 1 {

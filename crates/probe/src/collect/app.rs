@@ -60,7 +60,8 @@ fn argument<'a>(source: &'a str, word: &str) -> Option<&'a str> {
     })
 }
 
-/// The number of `5`, of `ENV.fetch("X", 5)` and of `ENV.fetch("X") { 5 }`: the last one of the text.
+/// The number of `5`, of `ENV.fetch("X", 5)` and of `ENV.fetch("X") { 5 }`: the last one of the
+/// text.
 fn number(text: &str) -> Option<u32> {
     let digits = |text: &str| text.chars().all(|letter| letter.is_ascii_digit());
     text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_')

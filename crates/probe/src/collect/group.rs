@@ -47,7 +47,8 @@ impl Place {
     }
 }
 
-/// The place of a controller of version 1 by name, or of the hierarchy of version 2 for an empty name.
+/// The place of a controller of version 1 by name, or of the hierarchy of version 2 for an empty
+/// name.
 fn place(own: &str, mounts: &str, controller: &str) -> Option<Place> {
     let line = own.lines().find_map(|line| {
         let mut parts = line.splitn(3, ':');

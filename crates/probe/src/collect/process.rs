@@ -1,4 +1,5 @@
-//! A process: how the kernel treats it, its limits, its allocator and what of its environment matters.
+//! A process: how the kernel treats it, its limits, its allocator and what of its environment
+//! matters.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -104,7 +104,8 @@ fn round_trips(mut trip: impl FnMut() -> io::Result<()>) -> io::Result<f64> {
     Ok(stats::median(&times).unwrap_or_default())
 }
 
-/// `fdatasync` of 4 KB that are written over, in a file without a name in the folder: the usual time and the longest.
+/// `fdatasync` of 4 KB that are written over, in a file without a name in the folder: the usual
+/// time and the longest.
 pub(super) fn sync(folder: &Path) -> io::Result<(f64, f64)> {
     const TIMES: usize = 40;
     const PAGE: usize = 4096;

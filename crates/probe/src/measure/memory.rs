@@ -21,9 +21,11 @@ pub(super) fn bandwidth() -> Option<f64> {
 pub(super) fn latency() -> Option<f64> {
     const READS: usize = 200_000;
     let count = BYTES / 64;
-    // Each line names the next one: a cycle through all lines in an order that no prefetcher follows.
+    // Each line names the next one: a cycle through all lines in an order that no prefetcher
+    // follows.
     let mut lines = vec![[0u32; 16]; count];
-    // A full period needs an odd increment and a multiplier of the form 4n + 1; `count` is a power of two.
+    // A full period needs an odd increment and a multiplier of the form 4n + 1; `count` is a power
+    // of two.
     let mut at = 0usize;
     for _ in 0..count {
         let next = (at.wrapping_mul(1_664_525).wrapping_add(1_013_904_223)) % count;

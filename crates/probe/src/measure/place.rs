@@ -19,7 +19,8 @@ pub(super) struct Known {
     pub(super) unseen: Option<String>,
 }
 
-/// Compares the disk of a database with that of the app's folder, and measures it where it is another.
+/// Compares the disk of a database with that of the app's folder, and measures it where it is
+/// another.
 pub(super) fn disk(database: &Database, folder: &Path) -> Known {
     let same = |unseen| Known {
         costs: None,

@@ -1,4 +1,5 @@
-//! Reading pages at random from a file without a name: from the kernel's cache, and past it from the disk itself.
+//! Reading pages at random from a file without a name: from the kernel's cache, and past it from
+//! the disk itself.
 
 use std::fs;
 use std::io;

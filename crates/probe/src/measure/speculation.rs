@@ -1,7 +1,8 @@
-//! What mitigations of speculation and a seccomp filter cost, by the same loop with and without them.
+//! What mitigations of speculation and a seccomp filter cost, by the same loop with and without
+//! them.
 //!
-//! Both are properties of a thread that its children inherit, and both may stay for good. So each pair of measurements runs
-//! in two fresh threads; nothing outlives them.
+//! Both are properties of a thread that its children inherit, and both may stay for good. So each
+//! pair of measurements runs in two fresh threads; nothing outlives them.
 
 #![expect(
     unsafe_code,
@@ -16,7 +17,8 @@ use super::{interpreter, push};
 use crate::collect::command_output;
 use doctor::snapshot::{Factor, Measures, Unseen};
 
-/// For all pairs of one measurement: on a machine that others load, fewer pairs and a wider interval, not a longer wait.
+/// For all pairs of one measurement: on a machine that others load, fewer pairs and a wider
+/// interval, not a longer wait.
 const DEADLINE: Duration = Duration::from_millis(1200);
 /// Pairs of which the median is taken: the interval is the one between the 3rd and the 10th.
 const PAIRS: usize = 12;
@@ -45,7 +47,8 @@ fn mitigate() -> io::Result<()> {
     if worked { Ok(()) } else { last }
 }
 
-/// Rules in front of the one that matches, as many as in the filter that container engines install by default.
+/// Rules in front of the one that matches, as many as in the filter that container engines install
+/// by default.
 const RULES: usize = 60;
 
 /// Puts this thread under a filter that allows everything, installed without `SPEC_ALLOW`.
@@ -61,7 +64,8 @@ fn filter() -> io::Result<()> {
         k,
     };
     let mut rules = vec![statement(LOAD_NUMBER, 0)];
-    // Numbers that no system call has, so that every call passes all rules; both ways lead to the next rule.
+    // Numbers that no system call has, so that every call passes all rules; both ways lead to the
+    // next rule.
     rules.extend((0..RULES).map(|rule| statement(JUMP_IF_EQUAL, 0x4000_0000 + rule as u32)));
     rules.push(statement(RETURN, ALLOW));
     let program = libc::sock_fprog {

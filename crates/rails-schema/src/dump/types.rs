@@ -14,7 +14,8 @@ pub(super) enum Word {
     Sql(String),
 }
 
-/// PostgreSQL's types that ActiveRecord calls as the server does, in its newest and in its oldest words.
+/// PostgreSQL's types that ActiveRecord calls as the server does, in its newest and in its oldest
+/// words.
 const SAME: [&str; 33] = [
     "text",
     "integer",

@@ -1,4 +1,5 @@
-//! Literals: strings, symbols, numbers, lists, hashes, here-documents, and lambdas that return a string.
+//! Literals: strings, symbols, numbers, lists, hashes, here-documents, and lambdas that return a
+//! string.
 
 use schema::SyntaxError;
 

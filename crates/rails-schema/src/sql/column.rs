@@ -217,8 +217,8 @@ impl<'a> Table<'a> {
     }
 }
 
-/// Digits of a second in a default such as `CURRENT_TIMESTAMP(6)`, which a column of other precision refuses: ActiveRecord's dumper
-/// leaves out the 6 of a `timestamp`.
+/// Digits of a second in a default such as `CURRENT_TIMESTAMP(6)`, which a column of other
+/// precision refuses: ActiveRecord's dumper leaves out the 6 of a `timestamp`.
 fn clock_digits(default: Option<&Value>) -> Option<u64> {
     let Some(Kind::Lambda(sql)) = default.map(|value| &value.kind) else {
         return None;

@@ -1,4 +1,5 @@
-//! SQL on the very lines on which its Ruby stands, so that what is said about it names the right line.
+//! SQL on the very lines on which its Ruby stands, so that what is said about it names the right
+//! line.
 
 /// A text that grows by statements.
 #[derive(Debug)]

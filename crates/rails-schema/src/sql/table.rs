@@ -82,7 +82,8 @@ pub(super) fn create<'a>(
 const OUTSIDE: &str = "only what the block's own table does can be read here";
 
 impl<'a> Table<'a> {
-    /// Takes the options of the table, makes its primary key, and returns what stands behind the parentheses.
+    /// Takes the options of the table, makes its primary key, and returns what stands behind the
+    /// parentheses.
     fn head(
         &mut self,
         call: &'a Call,

@@ -370,7 +370,8 @@ fn get_acts(
     Ok(())
 }
 
-/// Damaged lengths may add up to anything; reading that many rows then fails at the end of the piece.
+/// Damaged lengths may add up to anything; reading that many rows then fails at the end of the
+/// piece.
 fn total(lengths: impl Iterator<Item = usize>) -> usize {
     lengths.fold(0, usize::saturating_add)
 }

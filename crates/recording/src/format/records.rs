@@ -1,7 +1,8 @@
 //! How the facts of a summary, and the rarer ones of a chunk, are written: field after field.
 //!
 //! The order of the fields here is the format. To change it, raise `VERSION`, keep a fixture of the
-//! old one, and teach the reader both: new fields go to the end, behind the version that brought them.
+//! old one, and teach the reader both: new fields go to the end, behind the version that brought
+//! them.
 
 use super::wire::{Reader, Wire, Writer};
 use super::{FormatError, Summary};
@@ -13,8 +14,8 @@ use crate::{
     Trouble, Typed, Window,
 };
 
-/// Writes and reads a struct field by field in the order given. Fields behind `since` are in pieces of
-/// that version and later; in older ones they have their default.
+/// Writes and reads a struct field by field in the order given. Fields behind `since` are in pieces
+/// of that version and later; in older ones they have their default.
 macro_rules! wire_record {
     ($type:ident { $($field:ident),* $(,)? } $(since $version:literal { $($new:ident),* $(,)? })*) => {
         impl Wire for $type {

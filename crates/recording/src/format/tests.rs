@@ -672,8 +672,8 @@ fn kept(piece: &str, version: u16) -> Vec<u8> {
     std::fs::read(format!("{folder}/{piece}-v{version}.hkrc")).unwrap()
 }
 
-/// With `HAKARU_BLESS=1` the fixtures of the newest version are written anew, which only a new version
-/// may do.
+/// With `HAKARU_BLESS=1` the fixtures of the newest version are written anew, which only a new
+/// version may do.
 #[test]
 fn every_version_is_read_for_ever() {
     if std::env::var_os("HAKARU_BLESS").is_some() {

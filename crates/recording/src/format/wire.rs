@@ -98,8 +98,8 @@ impl<'a> Reader<'a> {
         Ok((folded >> 1) as i64 ^ -((folded & 1) as i64))
     }
 
-    /// A count of things that take at least one byte each, so that damage cannot ask for more memory
-    /// than the piece itself has.
+    /// A count of things that take at least one byte each, so that damage cannot ask for more
+    /// memory than the piece itself has.
     pub(super) fn count(&mut self) -> Result<usize, FormatError> {
         let count = self.number()?;
         match usize::try_from(count) {

@@ -1,4 +1,5 @@
-//! The three threads of a session: one writes, one reads, one keeps what is said on standard error. They end with `ssh`.
+//! The three threads of a session: one writes, one reads, one keeps what is said on standard error.
+//! They end with `ssh`.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout};
@@ -113,7 +114,8 @@ fn read(mut stdout: ChildStdout, shared: &Shared) {
                     return;
                 }
             };
-            // Nobody takes frames any more once the queue is closed; reading on lets the far side end.
+            // Nobody takes frames any more once the queue is closed; reading on lets the far side
+            // end.
             let _ = shared.from.push(event, FOR_EVER);
         }
     }

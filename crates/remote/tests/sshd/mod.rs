@@ -1,5 +1,5 @@
-//! A real OpenSSH server for tests: hosts in a folder of their own, with their own keys, which `ssh` starts for each connection.
-//! No port is taken and no server stays.
+//! A real OpenSSH server for tests: hosts in a folder of their own, with their own keys, which
+//! `ssh` starts for each connection. No port is taken and no server stays.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -34,8 +34,8 @@ impl Hosts {
         hosts
     }
 
-    /// Adds a host with variables such as `A=b` for its programs and lines for its server's config. Its programs have
-    /// `tmp/NAME` as their `TMPDIR`.
+    /// Adds a host with variables such as `A=b` for its programs and lines for its server's config.
+    /// Its programs have `tmp/NAME` as their `TMPDIR`.
     pub fn add(&mut self, name: &str, env: &str, lines: &str) {
         let tmp = self.tmp(name);
         fs::create_dir_all(&tmp).expect("a folder");
@@ -110,7 +110,8 @@ impl Hosts {
         self.folder.path().join(name)
     }
 
-    /// Writes a program in place of one of a host's system, and returns the variable that puts it first.
+    /// Writes a program in place of one of a host's system, and returns the variable that puts it
+    /// first.
     pub fn shim(&self, host: &str, name: &str, script: &str) -> String {
         use std::os::unix::fs::PermissionsExt;
         let folder = self.path("shims").join(host);

@@ -1,4 +1,5 @@
-//! The HTML page of a bench: ranked bars with their intervals, every process as a dot, and the warm-up curves.
+//! The HTML page of a bench: ranked bars with their intervals, every process as a dot, and the
+//! warm-up curves.
 
 use std::fmt::Write;
 

@@ -1,5 +1,5 @@
-//! A headless Chromium that loads a page and answers questions about it, over its debugging protocol:
-//! JSON messages ended by a NUL byte, on two pipes.
+//! A headless Chromium that loads a page and answers questions about it, over its debugging
+//! protocol: JSON messages ended by a NUL byte, on two pipes.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
@@ -112,13 +112,15 @@ impl Browser {
         answer["result"]["value"].clone()
     }
 
-    /// Moves, presses or releases the left button of the mouse, as `Input.dispatchMouseEvent` names it.
+    /// Moves, presses or releases the left button of the mouse, as `Input.dispatchMouseEvent` names
+    /// it.
     pub(super) fn pointer(&mut self, kind: &str, x: f64, y: f64) {
         let event = json!({ "type": kind, "x": x, "y": y, "button": "left", "clickCount": 1 });
         self.call("Input.dispatchMouseEvent", event);
     }
 
-    /// Errors that the page has put on the console, or that its policy has refused, since it was opened.
+    /// Errors that the page has put on the console, or that its policy has refused, since it was
+    /// opened.
     pub(super) fn complaints(&self) -> &[String] {
         &self.complaints
     }

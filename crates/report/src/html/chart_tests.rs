@@ -37,7 +37,8 @@ fn neighbour_says(browser: &mut Browser, attribute: &str) -> String {
         .to_owned()
 }
 
-/// Left edge, width, and a height within the first chart of the window, which is brought onto the screen.
+/// Left edge, width, and a height within the first chart of the window, which is brought onto the
+/// screen.
 fn place(browser: &mut Browser) -> [f64; 3] {
     let question = "(() => { const one = document.querySelector('#seconds .u-over');
         one.scrollIntoView({ block: 'center' });
@@ -130,7 +131,8 @@ fn paper_loses_nothing() {
     );
 }
 
-/// What stands on the page, but for what is of use on a screen alone: each text that is seen, with all that is folded.
+/// What stands on the page, but for what is of use on a screen alone: each text that is seen, with
+/// all that is folded.
 const SEEN: &str = "(() => {
     document.querySelectorAll('details').forEach((details) => { details.open = true });
     const texts = new Set();

@@ -10,8 +10,8 @@ use super::tests::{journal, settle, sweep, written};
 use crate::profile::{difference_to_html, of_run};
 use comparison::{Comparison, Tried};
 
-/// Texts and names of elements with three English words in a row. Code is in no language; what recordings and the journal keep,
-/// such as the reason of a failure, is English and says so.
+/// Texts and names of elements with three English words in a row. Code is in no language; what
+/// recordings and the journal keep, such as the reason of a failure, is English and says so.
 const ENGLISH: &str = "(() => {
     const english = /(?:[A-Za-z][A-Za-z'’-]+[,;:]? ){2}[A-Za-z][A-Za-z'’-]+/;
     const shown = (element) => !element.closest('code, pre, .code, script, style, noscript, [lang=en]:not(html)');

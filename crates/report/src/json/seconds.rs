@@ -1,4 +1,5 @@
-//! The rows of `processes` and `seconds`: what clients saw, and what was watched in the same second.
+//! The rows of `processes` and `seconds`: what clients saw, and what was watched in the same
+//! second.
 
 use breakdown::{ProcessSecond, Second, Seconds};
 use recording::Recording;

@@ -11,8 +11,8 @@ const SHARE_MIN: f64 = 0.02;
 const LINES_MAX: usize = 30;
 const BAR_COLUMNS: usize = 20;
 
-/// Lines of the widest nodes, callers above what they call; a chain of nodes that each hold nearly all of the
-/// one above is one line.
+/// Lines of the widest nodes, callers above what they call; a chain of nodes that each hold nearly
+/// all of the one above is one line.
 pub(super) fn lines(profile: &Profile, columns: usize, language: Language) -> Vec<String> {
     let tree = Tree::of(profile);
     let total = tree.nodes[0].weight.max(1) as f64;

@@ -1,4 +1,5 @@
-//! Requests that the app told of itself, such as messages of WebSockets: by route, with what was sampled in them.
+//! Requests that the app told of itself, such as messages of WebSockets: by route, with what was
+//! sampled in them.
 
 use std::collections::HashMap;
 use std::fmt::Write;

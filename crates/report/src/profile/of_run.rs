@@ -1,5 +1,5 @@
-//! What a run's page holds of its profile: each route's flame graph, and the slowest requests with what
-//! happened in them.
+//! What a run's page holds of its profile: each route's flame graph, and the slowest requests with
+//! what happened in them.
 
 use std::collections::HashMap;
 
@@ -148,7 +148,8 @@ impl Exemplar<'_> {
         told.collect()
     }
 
-    /// State, start, length and stack (outermost first) of each look. A look stands for the time before it.
+    /// State, start, length and stack (outermost first) of each look. A look stands for the time
+    /// before it.
     fn samples(&self, samples: &[&Sample], graphs: &mut Graphs) -> Vec<Value> {
         let due = self.request.exchange.due.monotonic_nanos();
         let begun = self.profile.begun;

@@ -229,7 +229,8 @@ pub fn difference(
     fold(&out, columns)
 }
 
-/// Callers and callees of every method whose name contains `text`, the heaviest methods first, in so many columns.
+/// Callers and callees of every method whose name contains `text`, the heaviest methods first, in
+/// so many columns.
 ///
 /// # Errors
 /// A sentence, when there is none.

@@ -17,7 +17,8 @@ const ROUTES_MAX: usize = 6;
 const CELL: usize = 10;
 /// Left of a bar, and as much right of it.
 const BAR_INDENT: usize = 4;
-/// The figures of a route, and how wide a page must be for each: a route's name tells more than a percentile.
+/// The figures of a route, and how wide a page must be for each: a route's name tells more than a
+/// percentile.
 const HEADS: [(Phrase, usize); 5] = [
     (phrase!("requests"), 0),
     (phrase!("threads"), 0),
@@ -25,10 +26,12 @@ const HEADS: [(Phrase, usize); 5] = [
     (phrase!("p95"), 75),
     (phrase!("mean"), 0),
 ];
-/// Shares of the queue between which *receive* says something. Less is nothing; and Puma reads a request
-/// on a new connection only when a thread takes it, so that all of the queue is the queue itself.
+/// Shares of the queue between which *receive* says something. Less is nothing; and Puma reads a
+/// request on a new connection only when a thread takes it, so that all of the queue is the queue
+/// itself.
 const RECEIVE_SHARE_TELLING: std::ops::RangeInclusive<f64> = 0.05..=0.8;
-/// Terms below this share of the mean are added up as `rest`, so that what is shown sums to the mean.
+/// Terms below this share of the mean are added up as `rest`, so that what is shown sums to the
+/// mean.
 const TERM_SHARE_MIN: f64 = 0.01;
 
 pub(super) fn write(page: &mut Page, view: &View<'_>) {
@@ -130,7 +133,8 @@ fn body(page: &mut Page, route: &RouteBalance, same_host: bool) {
     }
 }
 
-/// The terms as stretches of their letters, in proportion. Negative ones (unaccounted may be) have none.
+/// The terms as stretches of their letters, in proportion. Negative ones (unaccounted may be) have
+/// none.
 fn bar(page: &mut Page, route: &RouteBalance) {
     let values = TERMS
         .each_ref()

@@ -11,8 +11,8 @@ use crate::text::{one_line, right, wrap};
 use crate::{View, facts};
 
 const FINDINGS_MAX: usize = 10;
-/// Findings shown whole; of the others what, how to fix it and the gain. One is fixed at a time, and the
-/// next run orders the rest anew.
+/// Findings shown whole; of the others what, how to fix it and the gain. One is fixed at a time,
+/// and the next run orders the rest anew.
 const WHOLE_MAX: usize = 5;
 const INDENT: usize = 5;
 /// Lines of evidence, those of long items included; rules give the most telling first.

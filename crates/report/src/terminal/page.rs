@@ -119,8 +119,8 @@ impl Page {
         self.written.push('\n');
     }
 
-    /// A paragraph behind a first word such as `Fix:`, its further lines under the first one's text. `lines_max` is meant for
-    /// the usual width; a narrow page has more.
+    /// A paragraph behind a first word such as `Fix:`, its further lines under the first one's
+    /// text. `lines_max` is meant for the usual width; a narrow page has more.
     pub(super) fn paragraph(
         &mut self,
         indent: usize,

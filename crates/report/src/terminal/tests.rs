@@ -470,8 +470,8 @@ fn what_can_be_tried_is_what_comes_next() {
     );
 }
 
-/// A page in Japanese has no run of English words but in what others wrote: commands, statements, source lines, and why a check
-/// failed, as it was recorded.
+/// A page in Japanese has no run of English words but in what others wrote: commands, statements,
+/// source lines, and why a check failed, as it was recorded.
 #[test]
 fn a_japanese_page_has_no_english_sentence() {
     let mut samples = vec![Sample::chat(), Sample::chat(), Sample::chat()];
@@ -515,7 +515,8 @@ fn check_japanese(page: &str, columns: usize, quoted: &[&str]) {
     }
 }
 
-/// Two or more English words in a row. A statement's are in capitals, a command begins with a program's name.
+/// Two or more English words in a row. A statement's are in capitals, a command begins with a
+/// program's name.
 fn english_runs(line: &str) -> impl Iterator<Item = String> {
     const COMMANDS: [&str; 2] = ["hakaru", "puma"];
     let is_english = |word: &&str| {

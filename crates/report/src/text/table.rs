@@ -1,4 +1,5 @@
-//! Tables that fit: gaps shrink first, then the least telling columns are left out, then the widest is cut.
+//! Tables that fit: gaps shrink first, then the least telling columns are left out, then the widest
+//! is cut.
 
 use super::{left, right, width};
 

@@ -203,7 +203,8 @@ pub(super) fn print(
     f.write_str(FENCE)
 }
 
-/// The opening line and the text: as it is, or with escapes where it would be read as something else.
+/// The opening line and the text: as it is, or with escapes where it would be read as something
+/// else.
 fn print_content(language: &str, template: &Template, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let last = template.pieces.len().saturating_sub(1);
     let plain = template.pieces.iter().enumerate().all(|(at, piece)| {

@@ -1,6 +1,7 @@
 //! Where an XML document ends: a body of a flow goes to the end of its outermost element.
 //!
-//! Only as much of XML is read as that takes. Whether names and entities are right is for the server.
+//! Only as much of XML is read as that takes. Whether names and entities are right is for the
+//! server.
 
 use crate::cursor::Cursor;
 use crate::error::Fault;

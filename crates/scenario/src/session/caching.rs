@@ -19,8 +19,8 @@ impl Session<'_> {
         self.flow(user).cache && asks && !own()
     }
 
-    /// Keeps the answer to the user's last request, if it may be kept; for "not modified" gives the answer
-    /// that it stands for.
+    /// Keeps the answer to the user's last request, if it may be kept; for "not modified" gives the
+    /// answer that it stands for.
     pub(super) fn take_into_cache(
         &self,
         user: &mut User,
@@ -33,9 +33,9 @@ impl Session<'_> {
         user.cache.take(&user.target, answer, now_ns)
     }
 
-    /// Whether the entry at `position` is answered by what the user has kept, so that no request is made.
-    /// Its captures are taken then. The first request of an iteration is always made, as of a page that is
-    /// loaded anew, so that every iteration has one.
+    /// Whether the entry at `position` is answered by what the user has kept, so that no request is
+    /// made. Its captures are taken then. The first request of an iteration is always made, as of a
+    /// page that is loaded anew, so that every iteration has one.
     pub(super) fn is_fresh(&self, user: &mut User, position: Position) -> bool {
         let flow = &self.scenario.flows[position.flow];
         let step = &flow.steps[position.entry];

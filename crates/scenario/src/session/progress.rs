@@ -38,8 +38,8 @@ impl<'s> Session<'s> {
         }
     }
 
-    /// Follows the answer when it is a redirect and the entry says so; whether there is one more request
-    /// to make for the entry.
+    /// Follows the answer when it is a redirect and the entry says so; whether there is one more
+    /// request to make for the entry.
     pub(super) fn follow(
         &self,
         step: &Step,
@@ -69,7 +69,8 @@ impl<'s> Session<'s> {
         if let Some(feed) = chosen.feed {
             row = self.free_rows[feed].take();
             let feed = &self.scenario.feeds[feed];
-            // More users than rows: refused before a load starts. Were it not, a row would be shared.
+            // More users than rows: refused before a load starts. Were it not, a row would be
+            // shared.
             let used = row.unwrap_or((iteration % feed.rows.len() as u64) as u32);
             for (name, value) in feed.names.iter().zip(&feed.rows[used as usize]) {
                 user.variables.set(name, value.clone());
@@ -118,8 +119,8 @@ impl<'s> Session<'s> {
         }
     }
 
-    /// The first entry from `position` on that is not skipped, with its variables set; the last one as an
-    /// error when there is none.
+    /// The first entry from `position` on that is not skipped, with its variables set; the last one
+    /// as an error when there is none.
     fn settle(&self, user: &mut User, mut position: Position) -> Result<Position, Position> {
         let steps = &self.scenario.flows[position.flow].steps;
         while let Some(step) = steps.get(position.entry) {

@@ -2,8 +2,8 @@
 //! `docs/hurl.md` and with the cases.
 //!
 //! A case is a line `=== kind word: note`, a flow, and a line `--- passes`, `--- fails: part of the
-//! message` or `--- refused line:column: begin of the message`. Kinds are those of the words, or anything
-//! else for a case that stands for no word.
+//! message` or `--- refused line:column: begin of the message`. Kinds are those of the words, or
+//! anything else for a case that stands for no word.
 
 mod server;
 
@@ -206,7 +206,8 @@ fn the_documentation_lists_the_words_of_the_parser() {
     assert_eq!(written, known());
 }
 
-/// Each word has a case that runs it, or is refused because of it; each predicate also one that fails.
+/// Each word has a case that runs it, or is refused because of it; each predicate also one that
+/// fails.
 #[test]
 fn every_word_has_its_cases() {
     let mut passes = BTreeSet::new();
@@ -231,8 +232,8 @@ fn every_word_has_its_cases() {
     assert!(missing.is_empty(), "without a case: {missing:?}");
 }
 
-/// Flows that are damaged at random, for a bounded time: reading them never panics, and what is read is
-/// printed as itself.
+/// Flows that are damaged at random, for a bounded time: reading them never panics, and what is
+/// read is printed as itself.
 #[test]
 fn damaged_flows_are_read_or_refused() {
     const TIME: Duration = Duration::from_secs(3);

@@ -1,7 +1,8 @@
 //! A server that answers what it is asked to answer.
 //!
-//! `/answer?status=…&type=…&header=Name: value&body=…&hex=…&coding=gzip` answers just that; any other path
-//! answers with JSON that says how it was asked: `method`, `target`, `headers` by name, `body`.
+//! `/answer?status=…&type=…&header=Name: value&body=…&hex=…&coding=gzip` answers just that; any
+//! other path answers with JSON that says how it was asked: `method`, `target`, `headers` by name,
+//! `body`.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Read, Write};

@@ -10,7 +10,8 @@ use super::{MysqlAddress, OLDEST_MARIADB, OLDEST_MYSQL, error};
 use crate::tls::TlsMode;
 use crate::{DbError, DbErrorKind};
 
-/// Without it a server whose default is lenient turns a `NULL` into 0 for `NOT NULL`, and cuts what is too long, without an error.
+/// Without it a server whose default is lenient turns a `NULL` into 0 for `NOT NULL`, and cuts what
+/// is too long, without an error.
 const STRICT: &str =
     "SET SESSION sql_mode = CONCAT_WS(',', NULLIF(@@SESSION.sql_mode, ''), 'STRICT_ALL_TABLES')";
 /// Longest name that `GET_LOCK` takes.
@@ -51,7 +52,8 @@ pub(super) fn open_first(address: &mut MysqlAddress) -> Result<Conn, DbError> {
     Ok(connection)
 }
 
-/// With TLS where it is asked for; where it is only preferred, without it when the server or the handshake fails.
+/// With TLS where it is asked for; where it is only preferred, without it when the server or the
+/// handshake fails.
 fn connected(address: &MysqlAddress) -> Result<Conn, ::mysql::Error> {
     let settings = address.tls.mysql().filter(|_| address.socket.is_none());
     let Some(settings) = settings else {

@@ -24,7 +24,8 @@ pub(super) fn connecting(error: Error, address: &MysqlAddress) -> DbError {
     }
 }
 
-/// Whether the connection may have failed for TLS: not where nobody answered, or where the server said what it minds.
+/// Whether the connection may have failed for TLS: not where nobody answered, or where the server
+/// said what it minds.
 pub(super) fn may_be_tls(error: &Error) -> bool {
     match error {
         Error::DriverError(DriverError::CouldNotConnect(_)) | Error::MySqlError(_) => false,

@@ -1,7 +1,9 @@
-//! The catalogue as SQL: names from `information_schema`, definitions from `SHOW CREATE` over several connections.
+//! The catalogue as SQL: names from `information_schema`, definitions from `SHOW CREATE` over
+//! several connections.
 //!
-//! MySQL gives no snapshot of its catalogue. So a fingerprint of it is taken before and after, and everything is
-//! read again when they differ; after [`ATTEMPTS`] times that is an error, since somebody changes it all the time.
+//! MySQL gives no snapshot of its catalogue. So a fingerprint of it is taken before and after, and
+//! everything is read again when they differ; after [`ATTEMPTS`] times that is an error, since
+//! somebody changes it all the time.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -13,7 +15,8 @@ use schema::{Product, Server};
 use super::{MysqlAddress, connection, error};
 use crate::{DbError, DbErrorKind};
 
-/// Connections that read at the same time: servers take many more, and more than this gave nothing on two cores.
+/// Connections that read at the same time: servers take many more, and more than this gave nothing
+/// on two cores.
 pub(super) const READERS: usize = 4;
 
 /// How often the catalogue may change under the reader.
@@ -163,8 +166,9 @@ fn rows(connection: &mut Conn, sql: &str) -> Result<Vec<Row>, DbError> {
         .map_err(|error| error::in_statement(error, sql))
 }
 
-/// Changes whenever a definition does. MySQL keeps its catalogue in tables, so that all columns and indexes are
-/// cheap to add up there; MariaDB would open every table for that, and has the file's time of change instead.
+/// Changes whenever a definition does. MySQL keeps its catalogue in tables, so that all columns and
+/// indexes are cheap to add up there; MariaDB would open every table for that, and has the file's
+/// time of change instead.
 fn fingerprint(connection: &mut Conn, server: &Server) -> Result<String, DbError> {
     let tables = match server.product {
         Product::MariaDb => {
@@ -269,7 +273,8 @@ fn definitions(
     Ok(Some(texts))
 }
 
-/// Reads one object after the other until all are taken. The counter alone is shared, so no order is needed of it.
+/// Reads one object after the other until all are taken. The counter alone is shared, so no order
+/// is needed of it.
 fn take(
     connection: &mut Conn,
     objects: &[Object],

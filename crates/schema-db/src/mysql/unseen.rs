@@ -1,5 +1,5 @@
-//! What the catalogue holds and [`super::export`] does not read. What belongs to the server's users is seen as far as this user
-//! may see it; its own rights are left out.
+//! What the catalogue holds and [`super::export`] does not read. What belongs to the server's users
+//! is seen as far as this user may see it; its own rights are left out.
 
 use schema::Product;
 

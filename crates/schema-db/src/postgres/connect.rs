@@ -19,8 +19,8 @@ const OLDEST: Version = Version(14, 0, 0);
 /// How long a server may take to answer the first time.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Where a PostgreSQL database is. Parts that are `None` are taken from `url`, then from what everybody assumes
-/// (`127.0.0.1`, 5432, `postgres`).
+/// Where a PostgreSQL database is. Parts that are `None` are taken from `url`, then from what
+/// everybody assumes (`127.0.0.1`, 5432, `postgres`).
 #[derive(Clone, Default)]
 pub struct PostgresAddress {
     /// `postgres://user:password@host:port/dbname?sslmode=…`, or the `key=value` form of libpq.
@@ -42,8 +42,8 @@ pub struct PostgresAddress {
 /// Connects to a database.
 ///
 /// # Errors
-/// When the address cannot be read, nobody answers, the user is refused, the database is missing, or the server is
-/// older than 14.
+/// When the address cannot be read, nobody answers, the user is refused, the database is missing,
+/// or the server is older than 14.
 pub fn connect(address: &PostgresAddress) -> Result<Postgres, DbError> {
     let mut client = client(address)?;
     let row = client
@@ -124,7 +124,8 @@ fn is_tls(error: &Error) -> bool {
     error.to_string().contains("TLS")
 }
 
-/// The address without libpq's settings of TLS, of which the driver knows only some, and those settings.
+/// The address without libpq's settings of TLS, of which the driver knows only some, and those
+/// settings.
 fn without_tls(url: &str) -> Result<(String, Tls), String> {
     let mut tls = Tls::default();
     let mut kept = Vec::new();
@@ -183,8 +184,8 @@ fn config(address: &PostgresAddress, url: &str) -> Result<Config, DbError> {
     Ok(config)
 }
 
-/// A host that is given beside a URL replaces the URL's, which the client's own type cannot do by itself: it
-/// would try both.
+/// A host that is given beside a URL replaces the URL's, which the client's own type cannot do by
+/// itself: it would try both.
 fn set_host(config: &mut Config, address: &PostgresAddress) {
     if address.host.is_none() && address.port.is_none() && !config.get_hosts().is_empty() {
         return;

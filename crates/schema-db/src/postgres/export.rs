@@ -1,8 +1,9 @@
 //! The catalogue as SQL, in a fixed number of queries within one snapshot.
 //!
-//! The server writes the statements itself (`pg_get_…def`), with an empty search path so that every name carries its
-//! schema. What belongs to an extension is left out, and so is what comes with something else: the parts of a partitioned
-//! table's keys and indexes, the sequence of an identity column.
+//! The server writes the statements itself (`pg_get_…def`), with an empty search path so that every
+//! name carries its schema. What belongs to an extension is left out, and so is what comes with
+//! something else: the parts of a partitioned table's keys and indexes, the sequence of an identity
+//! column.
 
 mod kept;
 
@@ -11,8 +12,9 @@ use ::postgres::{Client, Statement};
 use super::connect;
 use crate::DbError;
 
-/// One snapshot, names with their schemas, and no plans that suit other catalogues: the server knows nothing of the size of
-/// a `WITH`, so that it would compare each row of one with each of another, or compile what is executed once.
+/// One snapshot, names with their schemas, and no plans that suit other catalogues: the server
+/// knows nothing of the size of a `WITH`, so that it would compare each row of one with each of
+/// another, or compile what is executed once.
 pub(super) const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL search_path = ''; \
     SET LOCAL jit = off; SET LOCAL enable_nestloop = off";
 
@@ -276,8 +278,8 @@ const PRIVILEGES: &str = "
     GROUP BY kind, name, grantee, is_grantable
     ORDER BY kind, name, pg_get_userbyid(grantee)";
 
-/// Reads everything in one snapshot. The queries are prepared once for each connection, since planning them takes longer
-/// than answering them where there is little to read.
+/// Reads everything in one snapshot. The queries are prepared once for each connection, since
+/// planning them takes longer than answering them where there is little to read.
 pub(super) fn export(
     client: &mut Client,
     prepared: &mut Vec<Statement>,

@@ -5,13 +5,15 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::{Postgres, PostgresAddress, connect};
 use crate::{Database, DbError};
 
-/// Databases of runs that were killed: older than any run waits for a schema to be stored, and nobody is in them.
+/// Databases of runs that were killed: older than any run waits for a schema to be stored, and
+/// nobody is in them.
 const LEFT: &str = "
     SELECT datname FROM pg_database d
     WHERE datname ~ '^hakaru_readback_[0-9]+_' AND split_part(datname, '_', 3)::numeric < extract(epoch FROM now()) - 600
         AND NOT EXISTS (SELECT FROM pg_stat_activity a WHERE a.datid = d.oid)";
 
-/// Makes the database, executes, reads, drops; and drops what runs have left that were killed meanwhile.
+/// Makes the database, executes, reads, drops; and drops what runs have left that were killed
+/// meanwhile.
 pub(super) fn read_back(postgres: &mut Postgres, statements: &[String]) -> Result<String, DbError> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     // Relaxed: only the uniqueness of the number matters.

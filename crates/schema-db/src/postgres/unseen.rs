@@ -5,7 +5,8 @@ use ::postgres::Client;
 use super::{connect, export};
 use crate::{DbError, Unseen};
 
-/// Kind and name of each. What belongs to an extension comes with it, and what the server brought has a number below 16384.
+/// Kind and name of each. What belongs to an extension comes with it, and what the server brought
+/// has a number below 16384.
 const QUERY: &str = "
     , ours_only AS (SELECT classid, objid FROM pg_depend WHERE deptype IN ('e', 'i'))
     , routine AS (SELECT p.*, format('%I.%I(%s)', nspname, proname, pg_get_function_identity_arguments(p.oid)) AS full_name

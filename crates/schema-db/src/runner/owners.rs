@@ -1,12 +1,12 @@
-//! What is made again belongs to whoever makes it, and anybody may reach what the server opens by itself: so it is given back
-//! to its owner, with the privileges that it had.
+//! What is made again belongs to whoever makes it, and anybody may reach what the server opens by
+//! itself: so it is given back to its owner, with the privileges that it had.
 
 use schema::{Dialect, Hazard, Object, Plan, Statement, Verb};
 
 use crate::{Database, DbError};
 
-/// Views that are not this user's, or that everybody may reach: the name as plans show it, the kind and the name as SQL, and what
-/// gives back what the view had.
+/// Views that are not this user's, or that everybody may reach: the name as plans show it, the kind
+/// and the name as SQL, and what gives back what the view had.
 const VIEWS: &str = "
     SELECT CASE WHEN nspname = current_schema() THEN relname ELSE nspname || '.' || relname END, action
     FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace, LATERAL (
@@ -18,7 +18,8 @@ const VIEWS: &str = "
         WHERE pg_get_userbyid(relowner) <> current_user
     ) AS actions WHERE relkind IN ('v', 'm') ORDER BY 1, step, action";
 
-/// The same of one function; `{old}` is the function as it is, `{new}` what it is called afterwards.
+/// The same of one function; `{old}` is the function as it is, `{new}` what it is called
+/// afterwards.
 const FUNCTION: &str = "
     SELECT action FROM pg_proc p, LATERAL (
         SELECT 1 AS step, 'REVOKE ALL ON ROUTINE {new} FROM PUBLIC' AS action WHERE proacl IS NOT NULL

@@ -75,7 +75,8 @@ impl Index {
     }
 }
 
-/// A text in SQL. Backslashes never occur in names that a finding makes, and are doubled for servers that read them.
+/// A text in SQL. Backslashes never occur in names that a finding makes, and are doubled for
+/// servers that read them.
 fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }

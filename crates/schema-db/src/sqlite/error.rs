@@ -45,7 +45,8 @@ fn kind(error: &rusqlite::Error) -> Option<DbErrorKind> {
         | ErrorCode::AuthorizationForStatementDenied
         | ErrorCode::ReadOnly => DbErrorKind::NotPermitted,
         ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => DbErrorKind::Locked,
-        // A write fails on a limit of the file's size, and on a full network disk, without saying so.
+        // A write fails on a limit of the file's size, and on a full network disk, without saying
+        // so.
         ErrorCode::SystemIoFailure if is_failed_write(error) => DbErrorKind::DiskFull,
         ErrorCode::SystemIoFailure => DbErrorKind::Gone,
         ErrorCode::DiskFull => DbErrorKind::DiskFull,

@@ -1,7 +1,7 @@
 //! The stream that PostgreSQL's driver speaks through, secured.
 //!
-//! Channel binding (`SCRAM-SHA-256-PLUS`) is not offered: servers ask for it nowhere, and who wants to be sure of the server
-//! has its certificate checked.
+//! Channel binding (`SCRAM-SHA-256-PLUS`) is not offered: servers ask for it nowhere, and who wants
+//! to be sure of the server has its certificate checked.
 
 use std::future::Future;
 use std::io;

@@ -95,8 +95,8 @@ fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, String> {
         .map_err(|error| format!("cannot read the key in {}: {error}", path.display()))
 }
 
-/// What a server's certificate has to stand up to. Signatures are always checked: whoever answers holds the key of the
-/// certificate that was shown.
+/// What a server's certificate has to stand up to. Signatures are always checked: whoever answers
+/// holds the key of the certificate that was shown.
 #[derive(Debug)]
 struct Check {
     authorities: Option<Arc<WebPkiServerVerifier>>,

@@ -21,7 +21,8 @@ pub trait Scratch {
         false
     }
 
-    /// The catalogue in words that do not come from the schema engine, in an order that is the same for equal ones.
+    /// The catalogue in words that do not come from the schema engine, in an order that is the same
+    /// for equal ones.
     fn catalogue(&mut self) -> Vec<String>;
 }
 
@@ -96,8 +97,8 @@ fn plan_with(
     Ok(plan)
 }
 
-/// Applies what destroys nothing of the way to a text, which must succeed; then nothing but what is held back may be left. The
-/// plan.
+/// Applies what destroys nothing of the way to a text, which must succeed; then nothing but what is
+/// held back may be left. The plan.
 pub fn approach(scratch: &mut dyn Scratch, text: &str) -> Result<String, String> {
     approach_with(scratch, text, &[])
 }
@@ -203,8 +204,8 @@ pub fn spelled(plan: &Plan) -> String {
     statements.collect()
 }
 
-/// What the server's own program for dumps prints; `variable` names the server. Lines that differ from one call to the next are
-/// left out.
+/// What the server's own program for dumps prints; `variable` names the server. Lines that differ
+/// from one call to the next are left out.
 pub fn dumped(variable: &str, words: &[String]) -> String {
     let name = variable.replace("_URL", "_DUMP");
     let command = std::env::var(&name)

@@ -121,7 +121,8 @@ pub fn there_and_back(bench: &dyn Bench, current: &str, desired: &str) -> Result
     Ok(())
 }
 
-/// On a server: sqldef's order and spelling, there and back, are what the server takes, and nothing is left to do after it.
+/// On a server: sqldef's order and spelling, there and back, are what the server takes, and nothing
+/// is left to do after it.
 pub fn on_server_as_sqldef(
     file: &str,
     bench: &dyn Bench,

@@ -1,7 +1,8 @@
 //! The schema engine on real databases: the corpus of cases and files, and random pairs.
 //!
-//! A dialect brings a [`bench::Bench`] (an empty database, its catalogue) and a list of exceptions with reasons.
-//! The corpus is our own (`crates/schema/fixtures/corpus`), or the folder that `HAKARU_SCHEMA_CORPUS` names (`cargo xtask corpus`).
+//! A dialect brings a [`bench::Bench`] (an empty database, its catalogue) and a list of exceptions
+//! with reasons. The corpus is our own (`crates/schema/fixtures/corpus`), or the folder that
+//! `HAKARU_SCHEMA_CORPUS` names (`cargo xtask corpus`).
 #![expect(clippy::print_stdout, reason = "says how much it read")]
 #![expect(
     clippy::unwrap_used,

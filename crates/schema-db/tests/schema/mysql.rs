@@ -32,7 +32,8 @@ impl OnServer {
             panic!("{variable} is not set; `cargo xtask with-servers` sets it")
         });
         let address = MysqlAddress::from_url(&url).unwrap();
-        // Nobody needs these databases after a power cut, and waiting for the disk is most of the time.
+        // Nobody needs these databases after a power cut, and waiting for the disk is most of the
+        // time.
         let mut first = mysql::connect(&address).unwrap();
         for setting in ["innodb_flush_log_at_trx_commit = 0", "sync_binlog = 0"] {
             first.execute(&format!("SET GLOBAL {setting}")).unwrap();
@@ -388,7 +389,8 @@ fn features_on_mysql() {
     features_on("HAKARU_TEST_MYSQL_URL", Product::Mysql);
 }
 
-/// As the server is set where old applications need it: a `NULL` becomes 0, and what is too long is cut, with a warning.
+/// As the server is set where old applications need it: a `NULL` becomes 0, and what is too long is
+/// cut, with a warning.
 #[test]
 fn a_lenient_server_loses_no_value() {
     for variable in ["HAKARU_TEST_MARIADB_URL", "HAKARU_TEST_MYSQL_URL"] {

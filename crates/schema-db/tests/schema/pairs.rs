@@ -1,4 +1,5 @@
-//! Random pairs of schemas: from the first to the second, which must be reached with the rows that both have room for.
+//! Random pairs of schemas: from the first to the second, which must be reached with the rows that
+//! both have room for.
 
 use std::ops::Range;
 
@@ -6,7 +7,8 @@ use schema_db::Database;
 
 use crate::bench::{Bench, Scratch, approach, reach};
 
-/// Pairs of a dialect that every test run tries; `HAKARU_SCHEMA_PAIRS` sets others for a long run ([`seeds`]).
+/// Pairs of a dialect that every test run tries; `HAKARU_SCHEMA_PAIRS` sets others for a long run
+/// ([`seeds`]).
 const PAIRS: u64 = 40;
 
 /// Rows in each table before the change.
@@ -39,7 +41,8 @@ pub struct Filled {
 }
 
 impl Filled {
-    /// Of a table's name and its columns', each with whether it is computed; `quoted` is the dialect's way to write a name.
+    /// Of a table's name and its columns', each with whether it is computed; `quoted` is the
+    /// dialect's way to write a name.
     pub fn new<'a>(
         quoted: fn(&str) -> String,
         name: &str,
@@ -55,8 +58,9 @@ impl Filled {
 }
 
 impl Pair {
-    /// Rows that all tables of the first schema get, and queries for what both schemas have room for. `value` is a row's number
-    /// as a value that every type takes; `shown` is a column as it says the same before and after a change of its type.
+    /// Rows that all tables of the first schema get, and queries for what both schemas have room
+    /// for. `value` is a row's number as a value that every type takes; `shown` is a column as it
+    /// says the same before and after a change of its type.
     pub fn new(
         (from, to): (String, String),
         (before, after): (&[Filled], &[Filled]),
@@ -119,8 +123,8 @@ fn seeds() -> Range<u64> {
     first.parse().unwrap()..end.parse().unwrap()
 }
 
-/// Tries as many pairs as asked for; those that fail are told with their seeds. The servers of a dialect share the seeds: this one
-/// is number `share.0` of `share.1`.
+/// Tries as many pairs as asked for; those that fail are told with their seeds. The servers of a
+/// dialect share the seeds: this one is number `share.0` of `share.1`.
 pub fn run(bench: &dyn Bench, share: (u64, u64), generate: &dyn Fn(u64) -> Pair) {
     let seeds = seeds();
     let mut failed = Vec::new();

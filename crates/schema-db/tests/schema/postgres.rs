@@ -37,7 +37,8 @@ struct Databases {
     url: String,
     /// The schema that names without one mean; `None` for `public`.
     default_schema: Option<&'static str>,
-    /// Databases that are free again, emptied when they are taken: making one, and connecting, takes longer than that.
+    /// Databases that are free again, emptied when they are taken: making one, and connecting,
+    /// takes longer than that.
     free: RefCell<Vec<(String, Postgres)>>,
 }
 

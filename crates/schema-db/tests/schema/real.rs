@@ -1,4 +1,5 @@
-//! The corpus' schemas of real projects: read whole, no difference with themselves, and the same on a server.
+//! The corpus' schemas of real projects: read whole, no difference with themselves, and the same on
+//! a server.
 
 use schema::{NoteKind, PlanOptions, Server, Source};
 
@@ -28,8 +29,8 @@ pub fn files(prefix: &str, server: &Server, bench: &dyn Bench) {
     assert!(read > 0, "no file begins with {prefix}");
 }
 
-/// Read nearly whole, and no different from itself. Statements that begin with one of `by_design` are of kinds that are
-/// kept as they are.
+/// Read nearly whole, and no different from itself. Statements that begin with one of `by_design`
+/// are of kinds that are kept as they are.
 pub fn offline(name: &str, text: &str, server: &Server, by_design: &[&str]) {
     let source = Source {
         name: name.to_owned(),

@@ -97,7 +97,8 @@ fn refused<T>(connected: Result<T, DbError>, words: &str) {
     assert!(error.message.contains(words), "{error:?}");
 }
 
-/// MySQL reads the files that it is told; they are written by itself, since it may see other folders than we do.
+/// MySQL reads the files that it is told; they are written by itself, since it may see other
+/// folders than we do.
 fn certify_mysql(admin: &mut Mysql, signed: &Signed, host: &str) {
     let folder = ask(admin, "SELECT @@datadir");
     for (name, text) in [("cert", &signed.certificate), ("key", &signed.key)] {

@@ -4,10 +4,12 @@ use super::cursor::Cursor;
 use super::expr::lexed;
 use super::parse;
 
-/// Words of which the first behind the schedule says where an event's status stands, or would stand.
+/// Words of which the first behind the schedule says where an event's status stands, or would
+/// stand.
 const BEHIND_SCHEDULE: [&str; 4] = ["ENABLE", "DISABLE", "COMMENT", "DO"];
 
-/// An event disabled, since one that is due runs as soon as it is made; any other statement as it is.
+/// An event disabled, since one that is due runs as soon as it is made; any other statement as it
+/// is.
 pub fn dormant(sql: &str) -> String {
     let tokens = lexed(sql);
     let mut cursor = Cursor::new(&tokens, sql.len());

@@ -1,4 +1,5 @@
-//! Plans as sqldef spells and orders them: one change a statement, in the order of the wanted texts, drops at the end.
+//! Plans as sqldef spells and orders them: one change a statement, in the order of the wanted
+//! texts, drops at the end.
 
 mod indexes;
 mod partitions;
@@ -21,7 +22,8 @@ struct Writer<'a> {
     to: &'a Schema,
     printer: Printer,
     statements: Vec<Statement>,
-    /// Foreign keys that were dropped for another table's primary key already, with their table's name.
+    /// Foreign keys that were dropped for another table's primary key already, with their table's
+    /// name.
     dropped_keys: HashSet<(String, String)>,
     /// The same of indexes, dropped before one of their columns.
     dropped_indexes: HashSet<(String, String)>,
@@ -148,7 +150,8 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Statements in a row that alter one table become one, those that destroy apart from those that do not.
+/// Statements in a row that alter one table become one, those that destroy apart from those that do
+/// not.
 fn in_bulk(statements: Vec<Statement>) -> Vec<Statement> {
     let mut merged: Vec<Statement> = Vec::new();
     // Places of statements in the merged list.

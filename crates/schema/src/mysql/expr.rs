@@ -1,8 +1,9 @@
 //! Expressions, queries and bodies: kept as written, compared in a canonical form.
 //!
-//! Servers store an expression as a tree and print it anew: MySQL with all parentheses, MariaDB with the needed ones.
-//! So [`tree`] reads one by operator precedence and prints it with all of them, and [`query`] does so for a view's query.
-//! What they do not know (subqueries, bodies) is compared token by token.
+//! Servers store an expression as a tree and print it anew: MySQL with all parentheses, MariaDB
+//! with the needed ones. So [`tree`] reads one by operator precedence and prints it with all of
+//! them, and [`query`] does so for a view's query. What they do not know (subqueries, bodies) is
+//! compared token by token.
 
 mod keywords;
 mod query;
@@ -59,7 +60,8 @@ impl Expr {
         }
     }
 
-    /// A body, a schedule or another stretch of which only the tokens are compared; names of this database lose it.
+    /// A body, a schedule or another stretch of which only the tokens are compared; names of this
+    /// database lose it.
     pub(super) fn statement(tokens: &[Token<'_>], database: Option<&str>) -> Expr {
         Expr {
             text: text(tokens),

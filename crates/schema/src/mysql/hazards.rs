@@ -156,8 +156,8 @@ pub(super) fn of_check(table: &Table, check: &Check) -> Vec<Hazard> {
     }]
 }
 
-/// Engines that keep every row of any other: of what else there is, nothing is known, or that it keeps none (`BLACKHOLE`), or
-/// none across a restart (`MEMORY`).
+/// Engines that keep every row of any other: of what else there is, nothing is known, or that it
+/// keeps none (`BLACKHOLE`), or none across a restart (`MEMORY`).
 const KEEPING: [&str; 3] = ["aria", "innodb", "myisam"];
 
 /// Of another engine.
@@ -224,7 +224,8 @@ fn homeless(table: &str, from: &[&Partition], to: &[&Partition]) -> Option<Hazar
     (!lost.is_empty()).then_some(Hazard::DataLoss(rows))
 }
 
-/// The condition of rows that no partition takes; `None` where each is taken, and where that cannot be told.
+/// The condition of rows that no partition takes; `None` where each is taken, and where that cannot
+/// be told.
 fn outside(partitioning: &Partitioning) -> Option<String> {
     let (key, last) = (&partitioning.key, partitioning.partitions.last()?);
     if partitioning.is_range {

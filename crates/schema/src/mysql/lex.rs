@@ -1,5 +1,5 @@
-//! Tokens of MySQL's SQL, borrowed from the source. Comments are no tokens, but what a server would execute of them
-//! (`/*!50100 … */`) is, and rename comments are collected on the way.
+//! Tokens of MySQL's SQL, borrowed from the source. Comments are no tokens, but what a server would
+//! execute of them (`/*!50100 … */`) is, and rename comments are collected on the way.
 
 mod quote;
 

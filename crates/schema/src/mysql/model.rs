@@ -1,5 +1,5 @@
-//! What a MySQL schema is made of. Beside what was written stands its normal form, filled in by [`super::normal`]:
-//! comparing looks at that, printing at what was written.
+//! What a MySQL schema is made of. Beside what was written stands its normal form, filled in by
+//! [`super::normal`]: comparing looks at that, printing at what was written.
 
 mod programs;
 

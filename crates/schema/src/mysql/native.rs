@@ -1,8 +1,8 @@
-//! Plans in our order: foreign keys that are in the way go first and come last, each table is altered once, and what
-//! destroys something stands apart so that it can be held back alone.
+//! Plans in our order: foreign keys that are in the way go first and come last, each table is
+//! altered once, and what destroys something stands apart so that it can be held back alone.
 //!
-//! Order: triggers that go; new names; foreign keys that go; tables that go; tables that change; new tables; foreign
-//! keys that come; routines; views; triggers; events; what else goes.
+//! Order: triggers that go; new names; foreign keys that go; tables that go; tables that change;
+//! new tables; foreign keys that come; routines; views; triggers; events; what else goes.
 
 mod alter;
 mod links;
@@ -230,7 +230,8 @@ impl<'a> Builder<'a> {
     fn create(&mut self, sql: String, table: &Table, at: usize) {
         let verb = if at == 0 { Verb::Create } else { Verb::Alter };
         let created = self.push(sql, verb, "table", table.name.text.clone());
-        // Nothing is held back where nothing was there: 10,000 tables are not looked through for each.
+        // Nothing is held back where nothing was there: 10,000 tables are not looked through for
+        // each.
         if self.from.tables.is_empty() && self.from.views.is_empty() {
             return;
         }
@@ -344,7 +345,8 @@ fn moves(diff: &TableDiff<'_>, columns: &[Name]) -> bool {
             .any(covers)
 }
 
-/// Foreign keys by which tables that go refer to each other in a circle, or to one that is dropped before them.
+/// Foreign keys by which tables that go refer to each other in a circle, or to one that is dropped
+/// before them.
 fn circle<'a>(gone: &[&'a Table]) -> Vec<(&'a Table, &'a ForeignKey)> {
     let ordered = order::tables(gone);
     let place = |name: &str| ordered.iter().position(|table| table.name.text == name);

@@ -1,4 +1,5 @@
-//! Statements that may be held back, and without which another one would fail: it is held back with them.
+//! Statements that may be held back, and without which another one would fail: it is held back with
+//! them.
 
 use super::model::{ForeignKey, Name, Table};
 use crate::{Statement, Verb};

@@ -1,4 +1,5 @@
-//! What a server would store of a table: names it gives, indexes it adds, one spelling for what is stored alike.
+//! What a server would store of a table: names it gives, indexes it adds, one spelling for what is
+//! stored alike.
 
 mod charset;
 mod keys;

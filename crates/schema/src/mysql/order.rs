@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use super::model::{Table, View};
 
-/// Sorts so that each comes behind those that it needs; what needs each other in a circle stays as it was.
+/// Sorts so that each comes behind those that it needs; what needs each other in a circle stays as
+/// it was.
 ///
 /// `needs` gives indices into the same list.
 pub(super) fn sorted(count: usize, needs: &dyn Fn(usize) -> Vec<usize>) -> Vec<usize> {

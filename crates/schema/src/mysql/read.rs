@@ -144,7 +144,8 @@ impl<'s> Reader<'_, 's> {
         Ok(Outcome::Done)
     }
 
-    /// As it was written, without the names of this database and without comments that servers take apart.
+    /// As it was written, without the names of this database and without comments that servers take
+    /// apart.
     fn written(&self) -> String {
         written(self.text, &self.statement.tokens, self.database)
     }
@@ -362,7 +363,8 @@ fn opaque_kind(cursor: &mut Cursor<'_, '_>) -> Option<&'static str> {
     found.map(|(_, kind)| *kind)
 }
 
-/// What is compared of a routine: what it does, since servers write its head anew. Sequences are only there or not.
+/// What is compared of a routine: what it does, since servers write its head anew. Sequences are
+/// only there or not.
 fn body_norm(kind: &str, tokens: &[Token<'_>]) -> String {
     if kind == "sequence" {
         return String::new();

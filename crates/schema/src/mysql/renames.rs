@@ -1,4 +1,5 @@
-//! Old names that comments tell, applied to the schema that a plan starts from: what follows compares equal names.
+//! Old names that comments tell, applied to the schema that a plan starts from: what follows
+//! compares equal names.
 
 use super::Schema;
 use super::model::{Name, Table};

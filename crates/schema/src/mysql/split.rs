@@ -1,4 +1,5 @@
-//! Statements of a text: they end at the delimiter, which `DELIMITER` changes, never inside strings, comments or bodies.
+//! Statements of a text: they end at the delimiter, which `DELIMITER` changes, never inside
+//! strings, comments or bodies.
 
 use super::lex::{Executes, Fault, Kind, Lexer, Token};
 use crate::rename::Renamed;
@@ -103,7 +104,8 @@ fn delimiter(line: &str) -> &str {
     }
 }
 
-/// How deep a statement is inside the blocks of a stored program. It matters where the delimiter is `;` alone.
+/// How deep a statement is inside the blocks of a stored program. It matters where the delimiter is
+/// `;` alone.
 #[derive(Default)]
 struct Body {
     is_program: bool,
@@ -112,7 +114,8 @@ struct Body {
     is_end: bool,
 }
 
-/// A program's kind stands at most so many tokens behind CREATE (OR REPLACE DEFINER = user @ host …).
+/// A program's kind stands at most so many tokens behind CREATE (OR REPLACE DEFINER = user @ host
+/// …).
 const HEAD_TOKENS: usize = 10;
 
 impl Body {

@@ -170,7 +170,8 @@ fn what_needs_a_statement_that_is_held_back_is_held_back_too() {
         .iter()
         .map(|step| (step.object.kind, step.held_back.is_some()))
         .collect();
-    // The column may lose values, the foreign key does not fit without that, and the new table needs neither.
+    // The column may lose values, the foreign key does not fit without that, and the new table
+    // needs neither.
     assert_eq!(
         held,
         [("column", true), ("table", false), ("constraint", true)]

@@ -1,8 +1,10 @@
-//! In which order a table's triggers for the same event run: as they were made, unless one says `FOLLOWS` or `PRECEDES`.
+//! In which order a table's triggers for the same event run: as they were made, unless one says
+//! `FOLLOWS` or `PRECEDES`.
 
 use super::model::Trigger;
 
-/// Names of triggers that are there and have to be made again, so that all run in the order that is wanted.
+/// Names of triggers that are there and have to be made again, so that all run in the order that is
+/// wanted.
 pub(crate) fn misplaced<'a>(from: &[Trigger], to: &'a [Trigger]) -> Vec<&'a str> {
     let mut misplaced = Vec::new();
     for (at, first) in to.iter().enumerate() {
@@ -19,7 +21,8 @@ fn runs_with(one: &Trigger, other: &Trigger) -> bool {
     one.event == other.event && one.table.is(&other.table)
 }
 
-/// What is made comes last, so that all may stay that come, in their old order, before the first that is made.
+/// What is made comes last, so that all may stay that come, in their old order, before the first
+/// that is made.
 fn misplaced_in<'a>(from: &[Trigger], wanted: &[&'a Trigger]) -> Vec<&'a str> {
     let order = ordered(wanted);
     let before: Vec<&Trigger> = from

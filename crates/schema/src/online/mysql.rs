@@ -1,4 +1,5 @@
-//! MySQL and MariaDB: each `ALTER TABLE` says how little it may cost, so that the server refuses what it would copy.
+//! MySQL and MariaDB: each `ALTER TABLE` says how little it may cost, so that the server refuses
+//! what it would copy.
 
 use std::collections::HashSet;
 
@@ -8,7 +9,8 @@ use crate::{Hazard, PlanOptions, Statement};
 
 const COPIED: &str = "the server copies the table and lets nobody write meanwhile; an outside program can do it (--online-command)";
 
-/// The statement with the cheapest way asked for; what only copying does is held back, unless allowed.
+/// The statement with the cheapest way asked for; what only copying does is held back, unless
+/// allowed.
 pub(super) fn steps(
     statement: &Statement,
     made: &HashSet<String>,

@@ -1,4 +1,5 @@
-//! PostgreSQL: constraints that are believed first and proved later, and indexes that are built beside writers.
+//! PostgreSQL: constraints that are believed first and proved later, and indexes that are built
+//! beside writers.
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};

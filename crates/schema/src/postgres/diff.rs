@@ -1,9 +1,10 @@
 //! From two schemas to statements in an order that PostgreSQL takes.
 //!
-//! Order: what is made around everything (schemas, extensions); new names; views that are in the way of a column's change
-//! go; types, sequences, functions and tables, each after what it mentions; views; indexes; exclusion and foreign keys;
-//! policies and triggers; comments; privileges; then what goes, users before the used.
-//! sqldef's order is the same where it can be executed, so both styles share it and differ in spelling only.
+//! Order: what is made around everything (schemas, extensions); new names; views that are in the
+//! way of a column's change go; types, sequences, functions and tables, each after what it
+//! mentions; views; indexes; exclusion and foreign keys; policies and triggers; comments;
+//! privileges; then what goes, users before the used. sqldef's order is the same where it can be
+//! executed, so both styles share it and differ in spelling only.
 
 mod columns;
 mod comments;
@@ -51,15 +52,18 @@ pub(super) struct Builder<'a> {
     pub(super) gone: HashSet<Part>,
     /// Tables made by this plan so far.
     pub(super) created: HashSet<Name>,
-    /// Tables that are dropped while others, or views, take their names, and the statement that drops each.
+    /// Tables that are dropped while others, or views, take their names, and the statement that
+    /// drops each.
     pub(super) remade: Vec<(Name, usize)>,
     /// Constraints that their column or table brought.
     pub(super) made: HashSet<Part>,
-    /// What has just been made in the place of something of that name, whose comment and privileges are gone.
+    /// What has just been made in the place of something of that name, whose comment and privileges
+    /// are gone.
     pub(super) fresh: HashSet<Part>,
     /// Foreign keys that went since their key changes; sqldef writes these with other spaces.
     pub(super) spaced: Vec<(Name, String)>,
-    /// Whether a function has to be dropped and made again, so that every table may hold a user of it.
+    /// Whether a function has to be dropped and made again, so that every table may hold a user of
+    /// it.
     pub(super) remakes_functions: bool,
     /// Columns that got a new name; views that show them are made again.
     pub(super) renamed_columns: Vec<(Name, String)>,

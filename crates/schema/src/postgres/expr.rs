@@ -1,7 +1,9 @@
-//! The normal form of expressions and queries: what the server would print alike becomes the same text.
+//! The normal form of expressions and queries: what the server would print alike becomes the same
+//! text.
 //!
-//! Parentheses become structure, operators and types get the server's names, casts that the server adds to literals
-//! are left out, and `IN`, `BETWEEN`, `LIKE` become what they stand for. It is a text for comparing, not for executing.
+//! Parentheses become structure, operators and types get the server's names, casts that the server
+//! adds to literals are left out, and `IN`, `BETWEEN`, `LIKE` become what they stand for. It is a
+//! text for comparing, not for executing.
 
 mod normal;
 

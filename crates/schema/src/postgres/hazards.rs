@@ -1,4 +1,5 @@
-//! What a statement can lock, rewrite, lose or fail on, as PostgreSQL's documentation tells it for `ALTER TABLE`.
+//! What a statement can lock, rewrite, lose or fail on, as PostgreSQL's documentation tells it for
+//! `ALTER TABLE`.
 
 use super::model::{Column, Constraint, ConstraintKind, Function, Sql, Type};
 use super::name::{Name, quote};
@@ -36,8 +37,8 @@ pub(crate) enum Cast {
     Explicit,
 }
 
-/// Whether every number of one type is one of the other, which is further back in [`NUMBERS`]: `real` has 24 binary digits,
-/// `double precision` 53.
+/// Whether every number of one type is one of the other, which is further back in [`NUMBERS`]:
+/// `real` has 24 binary digits, `double precision` 53.
 fn is_exact(from: &str, to: &str) -> bool {
     match to {
         "real" => from == "smallint",
@@ -77,8 +78,8 @@ pub(crate) fn cast(from: &Type, to: &Type) -> Cast {
     let times =
         |data_type: &Type| data_type.name.starts_with("timestamp") || data_type.name == "date";
     if is_builtin && times(from) && times(to) {
-        // What a value without a zone means, and which it becomes, depends on the session's TimeZone: in the hour that a change of
-        // clocks repeats, two instants become one.
+        // What a value without a zone means, and which it becomes, depends on the session's
+        // TimeZone: in the hour that a change of clocks repeats, two instants become one.
         let is_zoned = |data_type: &Type| data_type.name.contains("with time zone");
         return if to.name == "date" || is_zoned(from) != is_zoned(to) {
             Cast::Lossy
@@ -178,8 +179,8 @@ pub(crate) fn of_type(table: &Name, column: &Column, to: &Type) -> Vec<Hazard> {
     hazards
 }
 
-/// Functions of the server and of its usual extensions that `pg_proc` calls volatile: as a default they give each row that is there
-/// a value of its own.
+/// Functions of the server and of its usual extensions that `pg_proc` calls volatile: as a default
+/// they give each row that is there a value of its own.
 const VOLATILE: [&str; 12] = [
     "clock_timestamp",
     "currval",
@@ -209,7 +210,8 @@ pub(crate) fn is_volatile<'f>(
         || volatile.any(|function| names.contains(&function.name.name))
 }
 
-/// A column that has no value for the rows that are there; `is_volatile` where its default is another one for each row.
+/// A column that has no value for the rows that are there; `is_volatile` where its default is
+/// another one for each row.
 pub(crate) fn of_added(table: &Name, column: &Column, is_volatile: bool) -> Vec<Hazard> {
     let mut hazards = vec![ACCESS_EXCLUSIVE];
     let has_value = column.default.is_some()

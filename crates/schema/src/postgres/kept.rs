@@ -1,4 +1,5 @@
-//! Objects that are compared by their words: which kinds there are, what tells two of a kind apart, and when each is made.
+//! Objects that are compared by their words: which kinds there are, what tells two of a kind apart,
+//! and when each is made.
 
 use super::listed::Listed;
 use super::model::{Kept, Meta, Type};
@@ -84,7 +85,8 @@ pub(crate) fn is_kept(kind: &str) -> bool {
 /// Kind and identity.
 pub(crate) type Key = (&'static str, String);
 
-/// An object as statements name it, which do not always say its kind: composite types and ranges are both types.
+/// An object as statements name it, which do not always say its kind: composite types and ranges
+/// are both types.
 pub(crate) struct Named(&'static str, String);
 
 impl Named {

@@ -1,7 +1,7 @@
 //! What a PostgreSQL schema is made of.
 //!
-//! Expressions, queries and bodies are kept as they are written and brought into normal form only when two that
-//! are not the same letter for letter have to be compared.
+//! Expressions, queries and bodies are kept as they are written and brought into normal form only
+//! when two that are not the same letter for letter have to be compared.
 
 mod table;
 
@@ -91,8 +91,8 @@ pub(crate) struct Extension {
 /// A type as a column has it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Type {
-    /// Given by the source, or found by its name in the default schema; `None` for built-in types and those of
-    /// extensions.
+    /// Given by the source, or found by its name in the default schema; `None` for built-in types
+    /// and those of extensions.
     pub(crate) schema: Option<String>,
     /// The server's spelling, such as `character varying`.
     pub(crate) name: String,

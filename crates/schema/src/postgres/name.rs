@@ -33,7 +33,8 @@ impl Name {
     }
 }
 
-/// The name that a word of the source means: lower case unless quoted, and not longer than names can be.
+/// The name that a word of the source means: lower case unless quoted, and not longer than names
+/// can be.
 pub(crate) fn fold(word: &str) -> String {
     let mut name = match word.strip_prefix('"') {
         Some(quoted) => quoted
@@ -79,8 +80,8 @@ pub(crate) fn literal(text: &str) -> String {
     }
 }
 
-/// What the server calls an object that nobody named: `first_second_label`, the longer part cut until it fits.
-/// `is_taken` answers for names that exist; then a number follows the label.
+/// What the server calls an object that nobody named: `first_second_label`, the longer part cut
+/// until it fits. `is_taken` answers for names that exist; then a number follows the label.
 pub(crate) fn made(
     first: &str,
     second: Option<&str>,
@@ -147,7 +148,8 @@ pub(crate) fn is_reserved(word: &str) -> bool {
     RESERVED.binary_search(&word).is_ok()
 }
 
-/// Those of [`KEYWORDS`] that `pg_get_keywords` calls reserved, and that may not stand for functions or types either.
+/// Those of [`KEYWORDS`] that `pg_get_keywords` calls reserved, and that may not stand for
+/// functions or types either.
 #[rustfmt::skip]
 const RESERVED: &[&str] = &[
     "all", "analyse", "analyze", "and", "any", "array", "as", "asc", "asymmetric", "both", "case", "cast", "check",

@@ -39,7 +39,8 @@ use crate::{Note, NoteKind, Server, Source, SyntaxError};
 /// Fewer statements are parsed before a thread has started.
 const WORTH_THREADS: usize = 100;
 
-/// Statements that are parsed before they are read: enough for threads, and not so many that their trees fill the memory.
+/// Statements that are parsed before they are read: enough for threads, and not so many that their
+/// trees fill the memory.
 const PIECES_AT_ONCE: usize = 512;
 
 /// Reads all sources into one model; large ones are parsed on so many cores.
@@ -98,7 +99,8 @@ pub(crate) struct Reader<'a> {
     grants: usize,
     /// Which relation an index is on.
     index_tables: HashMap<Name, Name>,
-    /// Indexes that are part of a partitioned table's, and of no kind that is known yet: those of constraints.
+    /// Indexes that are part of a partitioned table's, and of no kind that is known yet: those of
+    /// constraints.
     attached: HashSet<Name>,
     source: Option<&'a Source>,
     /// Line of `note_offset`, so that lines are counted once.
@@ -290,8 +292,8 @@ impl<'a> Reader<'a> {
         });
     }
 
-    /// `SET search_path = app, public`, and pg_dump's `set_config('search_path', '', false)`. An empty path means
-    /// that all names are qualified, so nothing changes.
+    /// `SET search_path = app, public`, and pg_dump's `set_config('search_path', '', false)`. An
+    /// empty path means that all names are qualified, so nothing changes.
     fn take_search_path(&mut self, text: &str) {
         let lower = text.to_lowercase();
         let Some((_, after)) = lower.split_once("search_path") else {
@@ -334,8 +336,8 @@ enum Parsed<'t> {
     Nothing,
 }
 
-/// All pieces as far as they can be read without those before them. That is most of the work of reading, so that large
-/// texts are parsed on several cores.
+/// All pieces as far as they can be read without those before them. That is most of the work of
+/// reading, so that large texts are parsed on several cores.
 fn parsed<'t>(
     text: &'t str,
     pieces: &[Piece],

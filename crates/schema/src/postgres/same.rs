@@ -1,7 +1,7 @@
 //! Whether the server would store two objects alike.
 //!
-//! Names are compared by whoever pairs the objects; here it is what they say. Functions take the schema's context, since
-//! an unqualified name means something only there.
+//! Names are compared by whoever pairs the objects; here it is what they say. Functions take the
+//! schema's context, since an unqualified name means something only there.
 
 use super::expr::{Context, same};
 use super::model::{

@@ -1,7 +1,8 @@
 //! How a plan writes what it is made of: names, types, expressions, columns.
 //!
-//! Our own style writes SQL as the source has it, with quotes where a name needs them. The other one follows sqldef:
-//! every name in quotes unless the user wants the source's, short names of types, words of expressions in lower case.
+//! Our own style writes SQL as the source has it, with quotes where a name needs them. The other
+//! one follows sqldef: every name in quotes unless the user wants the source's, short names of
+//! types, words of expressions in lower case.
 
 mod constraint;
 pub(super) mod expression;
@@ -102,7 +103,8 @@ impl<'a> Speller<'a> {
         }
     }
 
-    /// An expression after `DEFAULT`. The grammar takes no operators of lower rank there without parentheses.
+    /// An expression after `DEFAULT`. The grammar takes no operators of lower rank there without
+    /// parentheses.
     pub(crate) fn default(&self, sql: &Sql) -> String {
         if self.is_sqldef() {
             let text = expression::as_sqldef(&sql.0);

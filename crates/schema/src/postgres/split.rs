@@ -1,7 +1,8 @@
 //! Cuts a text into statements without understanding them.
 //!
-//! Knows what may hide a semicolon: strings, dollar quotes, quoted names, comments (which nest), parentheses, bodies
-//! between `BEGIN ATOMIC` and `END`, data after `COPY … FROM stdin`, and lines that are for psql.
+//! Knows what may hide a semicolon: strings, dollar quotes, quoted names, comments (which nest),
+//! parentheses, bodies between `BEGIN ATOMIC` and `END`, data after `COPY … FROM stdin`, and lines
+//! that are for psql.
 
 mod names;
 
@@ -18,8 +19,8 @@ pub(crate) enum PieceKind {
     Client,
 }
 
-/// A piece of a text, by byte offsets; white space and comments around it are left out, but comments at
-/// the end of its last line are kept in `tail`, since a rename may stand there.
+/// A piece of a text, by byte offsets; white space and comments around it are left out, but
+/// comments at the end of its last line are kept in `tail`, since a rename may stand there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
     pub(crate) kind: PieceKind,

@@ -1,24 +1,27 @@
 //! A statement's syntax tree, laid out flat in the order of the text.
 //!
-//! The grammar is squawk's; its events are kept in two vectors instead of its own tree, which costs more to build
-//! than the parsing itself. Spaces and comments are left out of the tree; comments are listed beside it.
+//! The grammar is squawk's; its events are kept in two vectors instead of its own tree, which costs
+//! more to build than the parsing itself. Spaces and comments are left out of the tree; comments
+//! are listed beside it.
 
 use std::thread;
 
 use squawk_parser::{EntryPoint, LexedStr, StrStep, SyntaxKind};
 
-/// Deepest nesting that is parsed. The grammar calls itself at each level, and a stack ends; PostgreSQL itself refuses some
-/// thousands (`max_stack_depth`), and what people and dumps write stays below a hundred.
+/// Deepest nesting that is parsed. The grammar calls itself at each level, and a stack ends;
+/// PostgreSQL itself refuses some thousands (`max_stack_depth`), and what people and dumps write
+/// stays below a hundred.
 const NESTING_MAX: usize = 400;
 
 /// Most operators in one row, each of which may be a level as well.
 const OPERATORS_MAX: usize = 4_000;
 
-/// Room for both, by experiment with many times as much to spare. Only what is touched becomes memory.
+/// Room for both, by experiment with many times as much to spare. Only what is touched becomes
+/// memory.
 const STACK_BYTES: usize = 256 << 20;
 
-/// Levels that any thread's stack has room for; nearly every statement has fewer, and starting a thread takes longer than
-/// parsing it.
+/// Levels that any thread's stack has room for; nearly every statement has fewer, and starting a
+/// thread takes longer than parsing it.
 const LEVELS_ANYWHERE: usize = 24;
 
 /// A parsed text.
@@ -128,7 +131,8 @@ impl<'t> Tree<'t> {
     }
 }
 
-/// Calls where the stack has room; where there is none for another thread, the stack that is there has to do.
+/// Calls where the stack has room; where there is none for another thread, the stack that is there
+/// has to do.
 fn with_room<T: Send>(work: impl Fn() -> T + Sync) -> T {
     thread::scope(|scope| {
         let thread = thread::Builder::new().stack_size(STACK_BYTES);
@@ -143,8 +147,8 @@ fn with_room<T: Send>(work: impl Fn() -> T + Sync) -> T {
     })
 }
 
-/// How deep the parser would go at most: inside brackets and CASE, in rows of operators, and in joins whose conditions come
-/// later. `Err` is the place where that is deeper than it may.
+/// How deep the parser would go at most: inside brackets and CASE, in rows of operators, and in
+/// joins whose conditions come later. `Err` is the place where that is deeper than it may.
 fn levels(text: &str, lexed: &LexedStr<'_>) -> Result<usize, usize> {
     let (mut depth, mut operators, mut joins) = (0_usize, 0_usize, 0_usize);
     let (mut depth_most, mut operators_most, mut others) = (0, 0, 0);
@@ -198,7 +202,8 @@ enum Word {
     Not,
     /// Also `OR`.
     And,
-    /// What another statement or query may follow in the same one: `UNION`, `WITH`, `EXPLAIN` and the like.
+    /// What another statement or query may follow in the same one: `UNION`, `WITH`, `EXPLAIN` and
+    /// the like.
     Again,
 }
 

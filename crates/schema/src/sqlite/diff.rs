@@ -1,9 +1,9 @@
 //! From two schemas to statements in an order that SQLite takes.
 //!
-//! Order: what is in the way of `ALTER TABLE`; new names; tables; indexes; views; triggers; what goes (`drops`);
-//! the check of references.
-//! `RENAME` and `DROP COLUMN` read every view and trigger and fail on one that does not fit any more, so before
-//! them those that change are dropped; else each is dropped just before it is made again.
+//! Order: what is in the way of `ALTER TABLE`; new names; tables; indexes; views; triggers; what
+//! goes (`drops`); the check of references. `RENAME` and `DROP COLUMN` read every view and trigger
+//! and fail on one that does not fit any more, so before them those that change are dropped; else
+//! each is dropped just before it is made again.
 
 use std::collections::{HashMap, HashSet};
 

@@ -200,7 +200,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The drops of indexes, views and triggers that name a column: SQLite refuses to drop it while they are there.
+    /// The drops of indexes, views and triggers that name a column: SQLite refuses to drop it while
+    /// they are there.
     fn naming(&self, table: &Name, column: &Name) -> Vec<usize> {
         let (table_piece, piece) = (piece_of_name(&table.text), piece_of_name(&column.text));
         let mut found = Vec::new();

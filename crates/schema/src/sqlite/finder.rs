@@ -1,4 +1,5 @@
-//! Where objects are, by their names: looking through all of them for each would take quadratic time.
+//! Where objects are, by their names: looking through all of them for each would take quadratic
+//! time.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;

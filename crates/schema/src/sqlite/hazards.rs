@@ -182,7 +182,8 @@ fn orphans(table: &Table, foreign: &ForeignKey) -> Hazard {
     }
 }
 
-/// How SQLite keeps values of a declared type: <https://sqlite.org/datatype3.html#determination_of_column_affinity>.
+/// How SQLite keeps values of a declared type:
+/// <https://sqlite.org/datatype3.html#determination_of_column_affinity>.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Affinity {
     Integer,
@@ -209,8 +210,8 @@ fn affinity(data_type: &Pieces) -> Affinity {
 }
 
 impl Affinity {
-    /// Whether a value that was kept with another affinity may not be the same afterwards: `'007'` becomes 7, and a large whole
-    /// number loses its last digits as a real one.
+    /// Whether a value that was kept with another affinity may not be the same afterwards: `'007'`
+    /// becomes 7, and a large whole number loses its last digits as a real one.
     fn changes(self, old: Affinity) -> bool {
         match self {
             Affinity::Integer | Affinity::Numeric => {

@@ -1,6 +1,7 @@
 //! Tokens of SQLite's SQL, and where its statements end.
 //!
-//! Nothing is copied: a token is a range of the text. Comments are kept aside, since old names stand in them.
+//! Nothing is copied: a token is a range of the text. Comments are kept aside, since old names
+//! stand in them.
 
 use std::ops::Range;
 

@@ -76,7 +76,8 @@ pub(super) struct Key {
     pub(super) columns: Vec<Pieces>,
     pub(super) conflict: String,
     pub(super) is_autoincrement: bool,
-    /// `INTEGER PRIMARY KEY DESC` at a column is, unlike everything else, no other name of the rowid.
+    /// `INTEGER PRIMARY KEY DESC` at a column is, unlike everything else, no other name of the
+    /// rowid.
     pub(super) is_descending_at_column: bool,
 }
 
@@ -97,7 +98,8 @@ pub(super) struct ForeignKey {
     pub(super) parent: String,
     /// Empty: the parent's primary key.
     pub(super) parent_columns: Vec<String>,
-    /// `on delete cascade`, `match full`, `deferrable initially deferred`, without what is the default; sorted.
+    /// `on delete cascade`, `match full`, `deferrable initially deferred`, without what is the
+    /// default; sorted.
     pub(super) clauses: Vec<String>,
 }
 

@@ -231,7 +231,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Every `@renamed` comment belongs to what was named last before it: in its statement, or on its line.
+    /// Every `@renamed` comment belongs to what was named last before it: in its statement, or on
+    /// its line.
     fn old_names(&mut self, lexed: &Lexed, statements: &[std::ops::Range<usize>]) {
         let source = self.source;
         for comment in &lexed.comments {

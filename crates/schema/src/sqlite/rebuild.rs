@@ -1,9 +1,10 @@
 //! What `ALTER TABLE` cannot do: the steps of <https://sqlite.org/lang_altertable.html#otheralter>.
 //!
-//! New table, rows over, old table away, new name. Foreign keys are off, since `DROP TABLE` deletes the rows first and
-//! would act on what refers to them; the old ways of `ALTER TABLE` are on, since the new ones read every view and trigger
-//! while the table is away, and change what refers to it. Indexes and triggers go with the old table and are made again.
-//! Columns that are to go stay until the end, so that a drop that nobody allowed holds back nothing else.
+//! New table, rows over, old table away, new name. Foreign keys are off, since `DROP TABLE` deletes
+//! the rows first and would act on what refers to them; the old ways of `ALTER TABLE` are on, since
+//! the new ones read every view and trigger while the table is away, and change what refers to it.
+//! Indexes and triggers go with the old table and are made again. Columns that are to go stay until
+//! the end, so that a drop that nobody allowed holds back nothing else.
 
 use super::change::Change;
 use super::diff::Builder;
@@ -47,7 +48,8 @@ impl Builder<'_> {
         }
     }
 
-    /// To be the last statement of a plan with a rebuild; one for each that may be held back, so that none goes unchecked.
+    /// To be the last statement of a plan with a rebuild; one for each that may be held back, so
+    /// that none goes unchecked.
     pub(super) fn check_foreign_keys(&mut self) {
         let mut rebuilt = self.rebuilt.iter();
         let sure = rebuilt.find(|name| self.lossy_rebuild(&name.to_ascii_lowercase()).is_none());
@@ -73,7 +75,8 @@ impl Builder<'_> {
     }
 }
 
-/// `AUTOINCREMENT` never gives a number twice, not even one whose row is gone. Before the copy, which goes on from here.
+/// `AUTOINCREMENT` never gives a number twice, not even one whose row is gone. Before the copy,
+/// which goes on from here.
 fn counter(change: &Change<'_>, new: &str) -> Option<String> {
     let counts = |table: &Table| {
         let key = table.primary_key.as_ref();
@@ -123,7 +126,8 @@ fn copy(change: &Change<'_>, new: &str) -> String {
     )
 }
 
-/// Rows keep their numbers, which full-text indexes and programs may know, unless a column is that number.
+/// Rows keep their numbers, which full-text indexes and programs may know, unless a column is that
+/// number.
 fn rowid(change: &Change<'_>) -> Option<String> {
     let Change { from, to, .. } = change;
     let has_rowid = !from.is_without_rowid && !to.is_without_rowid;

@@ -16,7 +16,8 @@ pub(super) struct Rename {
 
 /// The renames that lead from one schema towards the other; the first schema has them afterwards.
 ///
-/// A comment stays in the file after its rename was done: where the new name is there already, it means nothing.
+/// A comment stays in the file after its rename was done: where the new name is there already, it
+/// means nothing.
 pub(super) fn apply(from: &mut Schema, to: &Schema) -> Result<Vec<Rename>, PlanError> {
     let mut renames = Vec::new();
     for table in &to.tables {

@@ -143,7 +143,8 @@ impl Reader<'_> {
         (count <= self.rest.len()).then_some(count)
     }
 
-    /// One byte for small numbers, otherwise how many bytes follow, negative numbers by their complement.
+    /// One byte for small numbers, otherwise how many bytes follow, negative numbers by their
+    /// complement.
     fn fixnum(&mut self) -> Option<i64> {
         let first = self.byte()? as i8;
         Some(match first {
@@ -195,7 +196,8 @@ mod tests {
 
     #[test]
     fn what_ruby_writes_is_read() {
-        // Marshal.dump({version: 1.2, mode: :wall, n: [0, 1, -1, 300, -300, 2**40, nil, true], "a" => "é"})
+        // Marshal.dump({version: 1.2, mode: :wall, n: [0, 1, -1, 300, -300, 2**40, nil, true], "a"
+        // => "é"})
         let dump = b"\x04\x08{\t:\x0cversionf\x081.2:\tmode:\twall:\x06n[\ri\x00i\x06i\xFAi\x02,\x01i\xFE\xD4\xFE\
             l+\x08\x00\x00\x00\x00\x00\x010TI\"\x06a\x06:\x06ETI\"\x07\xC3\xA9\x06;\tT";
         assert_eq!(

@@ -85,7 +85,8 @@ impl Reading {
         }
     }
 
-    /// `raw` is `depth, outermost…innermost, count`, again and again; `raw_lines` has lines in the same places.
+    /// `raw` is `depth, outermost…innermost, count`, again and again; `raw_lines` has lines in the
+    /// same places.
     fn stacks(
         &mut self,
         raw: &[Value],

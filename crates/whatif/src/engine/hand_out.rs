@@ -2,9 +2,9 @@
 //!
 //! Puma: a worker's accepting thread takes a connection from the kernel when a thread is free
 //! (`wait_until_not_full`), in a cluster a moment later when others may be less busy
-//! (`wait_for_less_busy_worker`), and puts it into the worker's queue. A thread that finds no request
-//! on it gives it to the reactor, which puts it into the queue again when there is one. What happens after
-//! an answer is the difference between Puma 6 and 7, see [`HandOut`].
+//! (`wait_for_less_busy_worker`), and puts it into the worker's queue. A thread that finds no
+//! request on it gives it to the reactor, which puts it into the queue again when there is one.
+//! What happens after an answer is the difference between Puma 6 and 7, see [`HandOut`].
 
 use super::clients::Place;
 use super::{Engine, Event};
@@ -121,7 +121,8 @@ impl Engine<'_> {
             self.clients[client].place = Place::Todo;
             match self.workers[worker].idle.pop_front() {
                 Some(thread) => {
-                    // Woken, it asks the kernel without the GVL (`Client#eagerly_finish`), and has to wait for it anew.
+                    // Woken, it asks the kernel without the GVL (`Client#eagerly_finish`), and has
+                    // to wait for it anew.
                     self.threads[thread].client = client;
                     self.run_errand(thread, Errand::Look);
                 }
@@ -182,8 +183,9 @@ impl Engine<'_> {
         }
     }
 
-    /// Whether the thread asks the kernel about waiting connections before it answers, which it does without the GVL and then has
-    /// to wait for it anew (`wait_readable(0)` in Puma's `prepare_response`): that connection had its share, and no thread is free.
+    /// Whether the thread asks the kernel about waiting connections before it answers, which it
+    /// does without the GVL and then has to wait for it anew (`wait_readable(0)` in Puma's
+    /// `prepare_response`): that connection had its share, and no thread is free.
     pub(super) fn asks_before_answer(&self, thread: usize) -> bool {
         let worker = self.actors[thread].worker;
         self.setup.hand_out == HandOut::PumaInline
@@ -206,7 +208,8 @@ impl Engine<'_> {
                 self.take_next(thread);
             }
             HandOut::PumaInline if self.threads[thread].ended => {
-                // Ruby closes a socket without the GVL (`maygvl_close` in its io.c), and then has to wait for it anew.
+                // Ruby closes a socket without the GVL (`maygvl_close` in its io.c), and then has
+                // to wait for it anew.
                 self.run_errand(thread, Errand::Close);
             }
             HandOut::PumaInline => {

@@ -1,7 +1,7 @@
 //! One lock a worker: so many threads hold it at once, the others wait, first come, first served.
 //!
-//! A Mutex has one place; a pool of connections has one for each connection. Whoever lets go of it wakes the one that waits
-//! longest and passes the place on.
+//! A Mutex has one place; a pool of connections has one for each connection. Whoever lets go of it
+//! wakes the one that waits longest and passes the place on.
 
 use std::collections::VecDeque;
 
@@ -28,7 +28,8 @@ impl Engine<'_> {
         }
     }
 
-    /// The thread lets go of the lock; whoever waits longest has it now, and goes on when it is awake.
+    /// The thread lets go of the lock; whoever waits longest has it now, and goes on when it is
+    /// awake.
     pub(super) fn release(&mut self, thread: usize) {
         let lock = &mut self.workers[self.actors[thread].worker].lock;
         match lock.queue.pop_front() {

@@ -14,17 +14,19 @@ const SQL_ROUNDS: u32 = 4;
 const HALVINGS: u32 = 10;
 /// A station that is busy for less is not what limits the throughput.
 const LIMITING: f64 = 0.9;
-/// Most that is believed of a cost, as a share of a request's own time: the rest is an error of the model, and is
-/// said as one.
+/// Most that is believed of a cost, as a share of a request's own time: the rest is an error of the
+/// model, and is said as one.
 const COST_SHARE_MAX: f64 = 0.5;
 
 /// Near what it takes on Linux in a virtual machine, and the most that is believed.
 const SWITCH_TRIED: Nanos = Nanos(10_000);
 const SWITCH_MAX: f64 = 200_000.0;
-/// A database whose waits cannot be scaled to what was recorded has CPU in them that was not recorded there.
+/// A database whose waits cannot be scaled to what was recorded has CPU in them that was not
+/// recorded there.
 const SQL_SCALE: (f64, f64) = (0.01, 100.0);
 
-/// Most growth that is believed: each other statement takes as long again, as if all waited for one lock.
+/// Most growth that is believed: each other statement takes as long again, as if all waited for one
+/// lock.
 const STRETCH_MAX: f64 = 1.0;
 /// A second run that is farther off was slowed down by something else.
 const STRETCH_ERROR: f64 = 0.1;
@@ -46,7 +48,8 @@ enum Unknown {
 pub(super) struct Sums {
     /// Share of running time that was on a core.
     pub(super) on_core: f64,
-    /// How many cores other programs were on, and how many the app, its database and the generator were on.
+    /// How many cores other programs were on, and how many the app, its database and the generator
+    /// were on.
     pub(super) others: f64,
     pub(super) ours: f64,
     /// CPU that a request took off the GVL, nanoseconds; `None` where no request's CPU was read.
@@ -78,8 +81,8 @@ pub(super) fn fit(model: &mut Model, sums: &Sums) {
     fit_sql(model, sql_mean);
 }
 
-/// Finds what a switch takes, such that those of a request and its statements take what it took off the GVL. They are in
-/// proportion, so two replays tell it.
+/// Finds what a switch takes, such that those of a request and its statements take what it took off
+/// the GVL. They are in proportion, so two replays tell it.
 fn fit_switch(model: &mut Model, off_gvl: f64) {
     let mut with = |switch| {
         model.recorded.costs.switch = switch;
@@ -114,8 +117,9 @@ fn fit_sql(model: &mut Model, recorded: Nanos) {
     });
 }
 
-/// Finds for how much of the time in which native code wanted a core it had one: between all of the rest of its stretches being
-/// such a wait, and none, such that the replay is as fast as the run was. An open load's throughput does not say it.
+/// Finds for how much of the time in which native code wanted a core it had one: between all of the
+/// rest of its stretches being such a wait, and none, such that the replay is as fast as the run
+/// was. An open load's throughput does not say it.
 fn fit_computing(model: &mut Model) {
     let computes = model
         .computing
@@ -144,7 +148,8 @@ fn fit_computing(model: &mut Model) {
     is_fast(waits);
 }
 
-/// Finds how long the lock is held after a wait for it, such that requests wait as long for it as they did.
+/// Finds how long the lock is held after a wait for it, such that requests wait as long for it as
+/// they did.
 fn fit_lock(model: &mut Model) {
     let Some(recorded) = model.lock.as_ref().map(|lock| lock.wait_mean) else {
         return;
@@ -156,7 +161,8 @@ fn fit_lock(model: &mut Model) {
     model.set_held(held);
 }
 
-/// Halves the interval from 0 to `most` again and again: its ends, of which `holds` holds at the lower and not at the upper.
+/// Halves the interval from 0 to `most` again and again: its ends, of which `holds` holds at the
+/// lower and not at the upper.
 fn halved(most: f64, mut holds: impl FnMut(f64) -> bool) -> (f64, f64) {
     let (mut low, mut high) = (0.0, most);
     for _ in 0..HALVINGS {
@@ -170,8 +176,9 @@ fn halved(most: f64, mut holds: impl FnMut(f64) -> bool) -> (f64, f64) {
     (low, high)
 }
 
-/// Finds how much of the cores was stolen: what ran had one for that share of its time only, and neither our own
-/// jobs, which are in the replay, nor other programs explain it. Time in which the app, its database and the generator were on a core was not stolen.
+/// Finds how much of the cores was stolen: what ran had one for that share of its time only, and
+/// neither our own jobs, which are in the replay, nor other programs explain it. Time in which the
+/// app, its database and the generator were on a core was not stolen.
 fn fit_stolen(model: &mut Model, on_core: f64, ours: f64) {
     if replay(model).on_core <= on_core + ON_CORE_ERROR {
         return;
@@ -185,7 +192,8 @@ fn fit_stolen(model: &mut Model, on_core: f64, ours: f64) {
     model.recorded.costs.stolen = stolen;
 }
 
-/// Finds by how much stretches in SQL grow with each other, such that the first run's model gives the second's mean too.
+/// Finds by how much stretches in SQL grow with each other, such that the first run's model gives
+/// the second's mean too.
 pub(super) fn fit_stretch(model: &mut Model, second: &Model) -> bool {
     let (first, wanted) = (model.measured.sql_mean, second.measured.sql_mean);
     if first == Nanos::ZERO || wanted == Nanos::ZERO {

@@ -5,7 +5,8 @@ use recording::{HostSample, Nanos, ProcessRole, ProcessSample, Recording};
 
 use super::{Costs, Demands, Memory};
 
-/// CPU beside the handler where the samples do not tell: what Puma 6 takes for a small request, roughly.
+/// CPU beside the handler where the samples do not tell: what Puma 6 takes for a small request,
+/// roughly.
 const SERVER_DEFAULT: f64 = 150_000.0;
 /// Shorter stretches between samples tell nothing.
 const SAMPLED_MIN: Nanos = Nanos(1_000_000_000);
@@ -91,13 +92,14 @@ const OURS: [ProcessRole; 3] = [
     ProcessRole::Generator,
 ];
 
-/// Cores that programs other than the app, its database and the generator were on, mean over the run; 0 where the
-/// samples do not tell.
+/// Cores that programs other than the app, its database and the generator were on, mean over the
+/// run; 0 where the samples do not tell.
 pub(super) fn others(recording: &Recording) -> f64 {
     Ends::of(recording).map_or(0.0, |ends| (ends.busy() - ends.ours()).max(0.0))
 }
 
-/// Cores that the app, its database and the generator were on, mean over the run; 0 where the samples do not tell.
+/// Cores that the app, its database and the generator were on, mean over the run; 0 where the
+/// samples do not tell.
 pub(super) fn ours(recording: &Recording) -> f64 {
     Ends::of(recording).map_or(0.0, |ends| ends.ours())
 }
@@ -126,7 +128,8 @@ pub(super) fn demands(recording: &Recording, breakdown: &Breakdown) -> Demands {
     }
 }
 
-/// CPU that the handlers took off the GVL, a request, nanoseconds; `None` where no request's CPU was read.
+/// CPU that the handlers took off the GVL, a request, nanoseconds; `None` where no request's CPU
+/// was read.
 pub(super) fn off_gvl(breakdown: &Breakdown) -> Option<f64> {
     let overall = &breakdown.overall;
     let with_gvl = overall.balance.cpu + overall.balance.gc;
@@ -157,7 +160,8 @@ pub(super) fn sql_mean(breakdown: &Breakdown, recording: &Recording) -> Nanos {
     Nanos(sum.0 / told.max(1))
 }
 
-/// From the last sample of the window. Without processes that are known as workers it is one, with all memory.
+/// From the last sample of the window. Without processes that are known as workers it is one, with
+/// all memory.
 pub(super) fn memory(recording: &Recording) -> Memory {
     let inside = |sample: &&HostSample| recording.window.contains(sample.at);
     let Some(sample) = recording.host.iter().rev().find(inside) else {

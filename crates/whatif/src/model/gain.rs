@@ -1,8 +1,9 @@
-//! What a remedy gives: the same requests replayed under the run's own load, as they are and with what it removes gone.
+//! What a remedy gives: the same requests replayed under the run's own load, as they are and with
+//! what it removes gone.
 //!
-//! Both replays of a pair draw the same requests with the same seed, so what is random in them is alike and goes out of
-//! their ratio. Several pairs, each of requests drawn anew with replacement (the bootstrap: Efron 1979), say how much the
-//! ratio depends on which requests were recorded.
+//! Both replays of a pair draw the same requests with the same seed, so what is random in them is
+//! alike and goes out of their ratio. Several pairs, each of requests drawn anew with replacement
+//! (the bootstrap: Efron 1979), say how much the ratio depends on which requests were recorded.
 
 use std::collections::BTreeMap;
 
@@ -18,14 +19,16 @@ use crate::{Prediction, Setup, Workload};
 const PAIRS: u64 = 6;
 /// Requests of one replay.
 const REPLAYED: u32 = 2_000;
-/// Median error of the model's predictions of throughput (benchmarks/whatif). It counts in proportion to what a remedy changes,
-/// and wholly from a factor of two on: two replays of one recording that hardly differ err alike.
+/// Median error of the model's predictions of throughput (benchmarks/whatif). It counts in
+/// proportion to what a remedy changes, and wholly from a factor of two on: two replays of one
+/// recording that hardly differ err alike.
 const MODEL_ERROR: f64 = 0.10;
 /// Standard deviations to either side of an interval that holds in 95 of 100 cases.
 const DEVIATIONS: f64 = 2.0;
 /// Share of a route's waits for locks from which their removal is that of the lock.
 const UNLOCKS_MIN: f64 = 0.5;
-/// Of a stretch that is gone wholly, what is left: a request that takes no time at all cannot be replayed.
+/// Of a stretch that is gone wholly, what is left: a request that takes no time at all cannot be
+/// replayed.
 const LEFT_MIN: f64 = 1e-3;
 
 /// The parts of requests that a remedy removes, by route and kind of stretch.
@@ -39,7 +42,8 @@ pub struct Removal {
 struct Gone {
     /// Of their time.
     time: [f64; BurstKind::ALL.len()],
-    /// Of their number: stretches that go as a whole, each with what it takes to let go of the GVL and to get it back.
+    /// Of their number: stretches that go as a whole, each with what it takes to let go of the GVL
+    /// and to get it back.
     number: [f64; BurstKind::ALL.len()],
 }
 
@@ -66,15 +70,16 @@ pub struct Ratio {
 }
 
 impl Removal {
-    /// Removes this share, 0 to 1, of the time of the route's stretches of a kind; several removals of one route and kind add up.
-    /// Each stretch becomes shorter.
+    /// Removes this share, 0 to 1, of the time of the route's stretches of a kind; several removals
+    /// of one route and kind add up. Each stretch becomes shorter.
     pub fn remove(&mut self, route: usize, kind: BurstKind, share: f64) {
         let gone = &mut self.routes.entry(route).or_default().time[kind as usize];
         *gone = (*gone + share.max(0.0)).min(1.0);
     }
 
-    /// Of the time that [`Removal::remove`] removes, stretches that go as a whole: their share, 0 to 1, of the number of all of that
-    /// kind. Calls that are not made any more let go of the GVL no more often.
+    /// Of the time that [`Removal::remove`] removes, stretches that go as a whole: their share, 0
+    /// to 1, of the number of all of that kind. Calls that are not made any more let go of the GVL
+    /// no more often.
     pub fn remove_whole(&mut self, route: usize, kind: BurstKind, share: f64) {
         let gone = &mut self.routes.entry(route).or_default().number[kind as usize];
         *gone = (*gone + share.max(0.0)).min(1.0);
@@ -86,7 +91,8 @@ impl Removal {
         times.all(|share| share <= 0.0)
     }
 
-    /// Whether most of a route's waits for locks are removed: then the lock that is waited for is what goes.
+    /// Whether most of a route's waits for locks are removed: then the lock that is waited for is
+    /// what goes.
     fn unlocks(&self, route: usize) -> bool {
         let gone = self.routes.get(&route);
         gone.is_some_and(|gone| gone.time[BurstKind::Lock as usize] >= UNLOCKS_MIN)
@@ -109,8 +115,9 @@ impl Removal {
     }
 }
 
-/// Takes a share of their time away, by a share of their number where that is given: those go whose length is nearest to what is gone
-/// of each, and the others become shorter as far as that is not all.
+/// Takes a share of their time away, by a share of their number where that is given: those go whose
+/// length is nearest to what is gone of each, and the others become shorter as far as that is not
+/// all.
 fn shorten(mut stretches: Vec<&mut Burst>, time: f64, number: f64) {
     let all: u64 = stretches.iter().map(|burst| burst.length.0).sum();
     let whole = (number * stretches.len() as f64).round() as usize;

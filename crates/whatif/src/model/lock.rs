@@ -1,8 +1,9 @@
 //! The lock that requests wait for most: which, and how long they hold it.
 //!
-//! A recorded wait for a lock is as long as it is because others held the lock meanwhile. With other threads, or with less to do
-//! while the lock is held, it is another wait. So the lock is replayed and its waits follow. What a request does after it has
-//! waited tells what it may hold the lock for; the share of that time in which it does is found by replay.
+//! A recorded wait for a lock is as long as it is because others held the lock meanwhile. With
+//! other threads, or with less to do while the lock is held, it is another wait. So the lock is
+//! replayed and its waits follow. What a request does after it has waited tells what it may hold
+//! the lock for; the share of that time in which it does is found by replay.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +27,8 @@ pub(super) struct Lock {
 }
 
 impl Lock {
-    /// The lock with the longest waits; `None` where no lock matters, or none whose places are known.
+    /// The lock with the longest waits; `None` where no lock matters, or none whose places are
+    /// known.
     pub(super) fn of(recording: &Recording, joined: &Joined<'_>) -> Option<Lock> {
         let mut waits: BTreeMap<(TextId, TextId), Nanos> = BTreeMap::new();
         let (mut requests, mut all) = (0_u64, Nanos::ZERO);
@@ -60,8 +62,8 @@ impl Lock {
     }
 }
 
-/// How many may hold what has that name at once; `None` where the name does not say. A queue or a condition is waited for until
-/// somebody signals it, and a thread until it ends: nothing is held.
+/// How many may hold what has that name at once; `None` where the name does not say. A queue or a
+/// condition is waited for until somebody signals it, and a thread until it ends: nothing is held.
 fn places(name: &str, pool: Option<u32>) -> Option<u32> {
     match name {
         "Mutex" | "Monitor" => Some(1),

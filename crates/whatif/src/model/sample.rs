@@ -31,8 +31,8 @@ pub(super) struct Sample {
     pub(super) release: Nanos,
 }
 
-/// The first requests of each thread are always recorded, so the recorded ones alone would count rare routes
-/// wrongly: each route is given its share of the sample.
+/// The first requests of each thread are always recorded, so the recorded ones alone would count
+/// rare routes wrongly: each route is given its share of the sample.
 pub(super) fn requests(
     joined: &Joined<'_>,
     breakdown: &Breakdown,
@@ -87,10 +87,11 @@ pub(super) fn requests(
     })
 }
 
-/// Requests of a route whose CPU was read, fewer than which tell nothing of what it computes without the GVL.
+/// Requests of a route whose CPU was read, fewer than which tell nothing of what it computes
+/// without the GVL.
 const CPU_READ_MIN: usize = 5;
-/// Mean time off the GVL without another name below which a route computes nothing there, and share of it from which it does:
-/// less is the kernel's work for its calls. Chosen by judgement.
+/// Mean time off the GVL without another name below which a route computes nothing there, and share
+/// of it from which it does: less is the kernel's work for its calls. Chosen by judgement.
 const COMPUTING_MEAN_MIN: Nanos = Nanos(1_000_000);
 const COMPUTING_SHARE_MIN: f64 = 0.2;
 
@@ -100,8 +101,8 @@ struct OfRoute<'a> {
     seen: u64,
     /// With whether each waited for the lock.
     recorded: Vec<(&'a [Burst], bool)>,
-    /// Requests whose CPU was read, and of these, nanoseconds: off the GVL without another name, the thread's CPU but what ran in the
-    /// handler's own code, and with the GVL besides that.
+    /// Requests whose CPU was read, and of these, nanoseconds: off the GVL without another name,
+    /// the thread's CPU but what ran in the handler's own code, and with the GVL besides that.
     cpu_read: usize,
     off: f64,
     cpu: f64,
@@ -123,7 +124,8 @@ impl<'a> OfRoute<'a> {
         }
     }
 
-    /// How much of the time off the GVL without another name is CPU: the thread's own, less what ran with the GVL.
+    /// How much of the time off the GVL without another name is CPU: the thread's own, less what
+    /// ran with the GVL.
     fn computing(&self, on_core: f64) -> Computing {
         let share = (self.cpu - self.held * on_core) / self.off.max(1.0);
         if self.cpu_read < CPU_READ_MIN
@@ -144,8 +146,9 @@ const RELEASE_MAX: Nanos = Nanos(50_000);
 /// Fewer short stretches tell nothing.
 const RELEASES_MIN: usize = 100;
 
-/// What letting go of the GVL took. A stretch off the GVL begins before the thread that waits for it is woken, so calls
-/// that wait for nothing, such as those that fetch one row of a result, tell that alone: the median of the short ones.
+/// What letting go of the GVL took. A stretch off the GVL begins before the thread that waits for
+/// it is woken, so calls that wait for nothing, such as those that fetch one row of a result, tell
+/// that alone: the median of the short ones.
 fn release<'a>(requests: impl Iterator<Item = &'a [Burst]>) -> Nanos {
     let is_short = |burst: &&Burst| burst.kind == BurstKind::OtherIo && burst.length < RELEASE_MAX;
     let short = requests.flatten().filter(is_short);
@@ -174,8 +177,8 @@ fn share(of: &RouteBalance) -> Option<f64> {
     (of.cpu_sampled > 0 && running > 0.0).then(|| of.balance.cpu / running)
 }
 
-/// What the request would need alone: its running time that was on a core, its waits without the waking of others and
-/// without waiting for a core.
+/// What the request would need alone: its running time that was on a core, its waits without the
+/// waking of others and without waiting for a core.
 fn alone(bursts: &[Burst], on_core: f64, release: Nanos) -> Vec<Burst> {
     let quick = quick(bursts);
     let length = |burst: &Burst| {
@@ -196,12 +199,13 @@ fn alone(bursts: &[Burst], on_core: f64, release: Nanos) -> Vec<Burst> {
     unfolded(bursts).into_iter().map(alone).collect()
 }
 
-/// So many stretches of one request off the GVL that have no other name are one call again and again, such as one that
-/// fetches a row.
+/// So many stretches of one request off the GVL that have no other name are one call again and
+/// again, such as one that fetches a row.
 const SAME_CALL_MIN: usize = 20;
 
-/// What one of so many takes when nothing is in its way. The quickest quarter tells it: on few cores a thread that wakes
-/// another one often loses its core to it, and is back after a millisecond or more.
+/// What one of so many takes when nothing is in its way. The quickest quarter tells it: on few
+/// cores a thread that wakes another one often loses its core to it, and is back after a
+/// millisecond or more.
 fn quick(bursts: &[Burst]) -> Option<f64> {
     let same = bursts
         .iter()

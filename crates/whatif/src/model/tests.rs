@@ -12,8 +12,8 @@ use crate::simulate;
 const MS: u64 = 1_000_000;
 const SECOND: u64 = 1_000 * MS;
 const LENGTH_S: u64 = 10;
-/// A request: 3 ms of CPU and 7 ms off the GVL in SQL, of which the database computes 2 ms; the server takes 0.4 ms
-/// more, the generator 0.1 ms.
+/// A request: 3 ms of CPU and 7 ms off the GVL in SQL, of which the database computes 2 ms; the
+/// server takes 0.4 ms more, the generator 0.1 ms.
 const RUN: u64 = 3 * MS;
 const SQL: u64 = 7 * MS;
 const DATABASE_SHARE: f64 = 2.0 / 7.0;
@@ -291,7 +291,8 @@ fn the_databases_stretch_is_found_from_two_loads() {
     near("stretch", first.recorded.costs.sql_stretch, STRETCH, 0.25);
 }
 
-/// 40 calls that wait for nothing, each 12 µs long because another thread had to be woken first: alone there is no other.
+/// 40 calls that wait for nothing, each 12 µs long because another thread had to be woken first:
+/// alone there is no other.
 #[test]
 fn waking_others_is_no_wait() {
     const CALLS: u64 = 40;
@@ -352,7 +353,8 @@ fn half_on_core() -> Recording {
     recording
 }
 
-/// All four cores were busy, hardly with us: a second worker has to share them with the other programs as well.
+/// All four cores were busy, hardly with us: a second worker has to share them with the other
+/// programs as well.
 #[test]
 fn other_programs_are_seen() {
     let mut recording = half_on_core();
@@ -366,7 +368,8 @@ fn other_programs_are_seen() {
     near("running", model.predict(&model.recorded).on_core, 0.5, 0.05);
 }
 
-/// Nobody else was on the cores: the hypervisor took half of each, and a second worker has as much as the first.
+/// Nobody else was on the cores: the hypervisor took half of each, and a second worker has as much
+/// as the first.
 #[test]
 fn what_the_hypervisor_takes_slows_all_cores_alike() {
     let model = model(&half_on_core()).unwrap();
@@ -440,7 +443,8 @@ fn native_code_is_told_from_waits_by_the_threads_clock() {
     near("waits", means.wait, SQL as f64, 0.01);
 }
 
-/// What ran with the GVL missed its core for half of its time, because native code of other threads was on all cores.
+/// What ran with the GVL missed its core for half of its time, because native code of other threads
+/// was on all cores.
 #[test]
 fn cores_that_run_native_code_are_not_stolen() {
     let mut recording = half_on_core();
@@ -475,8 +479,8 @@ fn native_code_may_wait_for_something_too() {
     assert!(slow.computing_share(0) < 1.0, "the rest is a wait");
 }
 
-/// Five threads; a request computes 1 ms and asks another service for 20 ms, in which it holds a Mutex. So each waits for the four
-/// before it.
+/// Five threads; a request computes 1 ms and asks another service for 20 ms, in which it holds a
+/// Mutex. So each waits for the four before it.
 fn taking_turns() -> Recording {
     const CALL: u64 = 20 * MS;
     const WAIT: u64 = 79 * MS;

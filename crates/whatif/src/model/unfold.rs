@@ -1,9 +1,10 @@
-//! Long requests: their list of stretches is full, and the last of each kind stands for all later ones too.
+//! Long requests: their list of stretches is full, and the last of each kind stands for all later
+//! ones too.
 
 use recording::{BURSTS_MAX, Burst, BurstKind, Nanos};
 
-/// Most stretches that one is believed to stand for. A guess, so that no list grows without end: so many rows are a lot for one
-/// request.
+/// Most stretches that one is believed to stand for. A guess, so that no list grows without end: so
+/// many rows are a lot for one request.
 const TURNS_MAX: usize = 1_000;
 
 /// The kinds off the GVL.
@@ -15,8 +16,9 @@ const OFF: [BurstKind; 5] = [
     BurstKind::OtherIo,
 ];
 
-/// The stretches with those that stand for others taken apart again, each as long as the others of its kind were. In one piece
-/// they would keep the GVL to the end, where in truth it was let go of again and again.
+/// The stretches with those that stand for others taken apart again, each as long as the others of
+/// its kind were. In one piece they would keep the GVL to the end, where in truth it was let go of
+/// again and again.
 pub(super) fn unfolded(bursts: &[Burst]) -> Vec<Burst> {
     let last = |kind| bursts.iter().rposition(|burst| burst.kind == kind);
     let run = last(BurstKind::Running).filter(|_| bursts.len() >= BURSTS_MAX);
@@ -45,7 +47,8 @@ pub(super) fn unfolded(bursts: &[Burst]) -> Vec<Burst> {
     unfolded
 }
 
-/// How many stretches that one stands for, when they were as long as the others of its kind; 1 when there are no others.
+/// How many stretches that one stands for, when they were as long as the others of its kind; 1 when
+/// there are no others.
 fn stands_for(bursts: &[Burst], at: usize) -> usize {
     let all: Vec<u64> = bursts
         .iter()

@@ -1,13 +1,16 @@
-//! Settings beside workers and threads, each on the same cell: malloc, garbage collection, compiler.
+//! Settings beside workers and threads, each on the same cell: malloc, garbage collection,
+//! compiler.
 //!
-//! Nothing predicts them, so each is measured beside the cell without any, in rounds that go forwards and backwards in turn.
-//! They are judged one by one: each with its own 95 % interval, and never two of them together.
+//! Nothing predicts them, so each is measured beside the cell without any, in rounds that go
+//! forwards and backwards in turn. They are judged one by one: each with its own 95 % interval, and
+//! never two of them together.
 
 use super::noise::{Advantage, Noise};
 use super::{Candidate, Cell, Effect, MARGIN};
 use crate::goal::Figures;
 
-/// Rounds: fewer leave Student's t no ground, more cost more than settings of this kind usually give.
+/// Rounds: fewer leave Student's t no ground, more cost more than settings of this kind usually
+/// give.
 const ROUNDS: usize = 4;
 
 /// The settings of one race.
@@ -59,7 +62,8 @@ impl Extras {
         }
     }
 
-    /// What to measure next: `None` is the end, `Some(None)` the cell as it is, else the setting of that index.
+    /// What to measure next: `None` is the end, `Some(None)` the cell as it is, else the setting of
+    /// that index.
     pub fn step(&mut self) -> Option<Option<usize>> {
         if self.round.is_empty() && self.rounds < ROUNDS && !self.names.is_empty() {
             self.rounds += 1;

@@ -3,11 +3,13 @@
 use super::{Candidate, Spread};
 use crate::goal::{Figures, Metric};
 
-/// Two-sided 95 % quantiles of Student's t by degrees of freedom, from 1; beyond the last it is nearly constant.
+/// Two-sided 95 % quantiles of Student's t by degrees of freedom, from 1; beyond the last it is
+/// nearly constant.
 const T95: [f64; 12] = [
     12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23, 2.20, 2.18,
 ];
-/// Blocks of one host never agree better than that, as a logarithm: two alike by chance must not end a race.
+/// Blocks of one host never agree better than that, as a logarithm: two alike by chance must not
+/// end a race.
 const NOISE_MIN: f64 = 0.005;
 
 /// The noise of one figure of a block, as a logarithm, over all cells.

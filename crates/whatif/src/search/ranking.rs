@@ -4,7 +4,8 @@ use super::noise::{self, Noise};
 use super::{Better, Cell, MARGIN, Search, distance};
 use crate::goal::Figures;
 
-/// A p95 that is longer by this factor is longer in earnest. Found by weighing: that of a short block differs by half from one to the next.
+/// A p95 that is longer by this factor is longer in earnest. Found by weighing: that of a short
+/// block differs by half from one to the next.
 const TAIL_ALIKE: f64 = 1.5;
 /// Share of the requests a second that memory and threads are saved for.
 const THRIFT: f64 = 0.005;
@@ -19,8 +20,8 @@ impl Search {
         })
     }
 
-    /// What predictions near that cell are to be multiplied with: weighted by nearness in the logarithm of threads
-    /// and workers, with one cell's weight for no correction at all.
+    /// What predictions near that cell are to be multiplied with: weighted by nearness in the
+    /// logarithm of threads and workers, with one cell's weight for no correction at all.
     fn correction(&self, cell: Cell) -> Figures {
         let (mut sum, mut weights) = (Figures::default(), 0.2);
         for known in &self.candidates {
@@ -42,7 +43,8 @@ impl Search {
         goal.is_none_or(|goal| goal.held_by(&self.figures(index)))
     }
 
-    /// Working cells, the best first. Those that hold the goal go first, the others by how nearly they do.
+    /// Working cells, the best first. Those that hold the goal go first, the others by how nearly
+    /// they do.
     pub(super) fn ranked(&self) -> Vec<usize> {
         let key = |index: usize| {
             let candidate = &self.candidates[index];
@@ -70,8 +72,9 @@ impl Search {
         self.best_of_equals_first(ranked)
     }
 
-    /// Where as many requests are answered, the tail is what users feel: of cells that answer about as many as the best, those
-    /// whose p95 is near the shortest go first. Of these, whatever answers as many goes by what it needs.
+    /// Where as many requests are answered, the tail is what users feel: of cells that answer about
+    /// as many as the best, those whose p95 is near the shortest go first. Of these, whatever
+    /// answers as many goes by what it needs.
     fn best_of_equals_first(&self, ranked: Vec<usize>) -> Vec<usize> {
         let best = ranked.first().copied().filter(|best| self.holds(*best));
         let (Better::Throughput, Some(best)) = (self.aim.by, best) else {
@@ -100,8 +103,8 @@ impl Search {
         ranked
     }
 
-    /// Whether a cell answers as many requests as the best, but for that share: as far as is known, or so it is predicted and what
-    /// was measured does not tell them apart.
+    /// Whether a cell answers as many requests as the best, but for that share: as far as is known,
+    /// or so it is predicted and what was measured does not tell them apart.
     fn is_equal(&self, index: usize, best: usize, share: f64, noise: &Noise) -> bool {
         let (one, other) = (&self.candidates[index], &self.candidates[best]);
         let alike = |one: &Figures, other: &Figures| one.rps >= other.rps * (1.0 - share);

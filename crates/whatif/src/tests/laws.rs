@@ -50,8 +50,9 @@ fn any_setup() -> impl Strategy<Value = Setup> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Same seed, same answer; and what holds for any queueing network: no station is more than busy, work is
-    /// conserved, requests in the system are rate times latency (Little), no bound is passed.
+    /// Same seed, same answer; and what holds for any queueing network: no station is more than
+    /// busy, work is conserved, requests in the system are rate times latency (Little), no bound is
+    /// passed.
     #[test]
     fn laws_hold(
         lengths in prop::collection::vec((0.1f64..120.0, 0.0f64..50.0), 1..6),
@@ -66,7 +67,8 @@ proptest! {
         prop_assert!(seen.threads_busy <= 1.0 + 1e-9);
         prop_assert!(seen.latency_p50 <= seen.latency_p95 && seen.latency_p95 <= seen.latency_p99);
         prop_assert!(seen.rps > 0.0 && seen.rps.is_finite());
-        // By chance 3,000 random arrivals come faster than their rate: five standard deviations are 9 %.
+        // By chance 3,000 random arrivals come faster than their rate: five standard deviations are
+        // 9 %.
         prop_assert!(seen.rps <= 1.1 * bound::rps_max(&workload, &setup), "{seen:?}");
         let means = workload.means();
         let generator = setup.costs.generator.0 as f64;

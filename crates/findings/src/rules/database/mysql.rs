@@ -13,7 +13,8 @@ use crate::types::Confidence;
 const TMP_DISK_RATE_MIN: f64 = 1.0;
 /// Share of the temporary tables that go to disk.
 const TMP_DISK_SHARE_MIN: f64 = 0.25;
-/// Share of SELECTs that the query cache answers, below which its one lock costs more than it gives.
+/// Share of SELECTs that the query cache answers, below which its one lock costs more than it
+/// gives.
 const CACHE_HITS_MIN: f64 = 0.2;
 /// A log of statements slower than that writes nearly all of them, seconds.
 const LOG_ALL_S: f64 = 0.01;

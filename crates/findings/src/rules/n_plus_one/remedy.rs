@@ -40,7 +40,8 @@ pub(super) fn remedy(digest: &str, reads: bool, in_transactions: bool) -> Remedy
         }
         None => text!("query once for all of them, with a JOIN or IN (…)"),
     };
-    // A LIMIT counts the rows of one value only, and a GROUP BY of its own has another meaning with many.
+    // A LIMIT counts the rows of one value only, and a GROUP BY of its own has another meaning with
+    // many.
     let plain = query
         .as_ref()
         .is_some_and(|query| !query.limited && !query.grouped);
@@ -54,8 +55,8 @@ pub(super) fn remedy(digest: &str, reads: bool, in_transactions: bool) -> Remedy
     }
 }
 
-/// The statement for all values at once; `None` when it is not plain how. The rows tell which value they
-/// belong to, or nobody could hand them out.
+/// The statement for all values at once; `None` when it is not plain how. The rows tell which value
+/// they belong to, or nobody could hand them out.
 fn for_all(digest: &str, column: &str) -> Option<String> {
     if digest.matches(" = ?").count() != 1 {
         return None;
@@ -92,7 +93,8 @@ fn aggregates(digest: &str) -> bool {
         .any(|function| upper.contains(function))
 }
 
-/// What the app's object mapper has for it, where all that the loop reads most follows associations that the app named.
+/// What the app's object mapper has for it, where all that the loop reads most follows associations
+/// that the app named.
 pub(super) fn loading(context: &Context<'_>, found: &[Repeated<'_>]) -> Option<Remedy> {
     let most = found.first().filter(|most| most.reads())?;
     let on_route = found.iter().filter(|each| each.route == most.route);

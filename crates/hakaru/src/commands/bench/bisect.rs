@@ -156,7 +156,8 @@ impl<'a> Worktrees<'a> {
         })
     }
 
-    /// The commits from one to the other, both of which belong to them, along first parents, the oldest first.
+    /// The commits from one to the other, both of which belong to them, along first parents, the
+    /// oldest first.
     fn line(&self, from: &str, to: &str) -> Result<Vec<String>, Failure> {
         let git = |arguments: &[&str]| git(&self.repository, arguments);
         let first = git(&["rev-parse", "--verify", &format!("{from}^{{commit}}")])?;
@@ -181,7 +182,8 @@ impl<'a> Worktrees<'a> {
             .unwrap_or_else(|_| commit.to_owned())
     }
 
-    /// The contender in a worktree of the commit, which is made and built when it is first asked for.
+    /// The contender in a worktree of the commit, which is made and built when it is first asked
+    /// for.
     fn contender(&mut self, contender: &Contender, commit: &str) -> Result<Contender, Failure> {
         let path = match self.made.get(commit) {
             Some(path) => path.clone(),

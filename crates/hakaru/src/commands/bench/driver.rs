@@ -1,4 +1,5 @@
-//! Ruby scripts with benchmark_driver's interface (`Benchmark.driver do |x|`): read by Ruby, with a stand-in for the gem.
+//! Ruby scripts with benchmark_driver's interface (`Benchmark.driver do |x|`): read by Ruby, with a
+//! stand-in for the gem.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -9,8 +10,8 @@ use super::resolve::{rubies, usage};
 use crate::cli::BenchArgs;
 use crate::exit::{Exit, Failure};
 
-/// The command line as it would be typed for what the scripts declare: their YAML in place of each, their choices where none was typed.
-/// `None` when no file has that interface.
+/// The command line as it would be typed for what the scripts declare: their YAML in place of each,
+/// their choices where none was typed. `None` when no file has that interface.
 pub(super) fn declared(args: &BenchArgs, folder: &Path) -> Result<Option<BenchArgs>, Failure> {
     let has_interface = |file: &String| {
         let text = std::fs::read_to_string(file).unwrap_or_default();

@@ -1,4 +1,5 @@
-//! The name `benchmark-driver`: `hakaru bench` with benchmark_driver's command line, whose form is `compare` unless another is asked for.
+//! The name `benchmark-driver`: `hakaru bench` with benchmark_driver's command line, whose form is
+//! `compare` unless another is asked for.
 //!
 //! `docs/bench.md` lists where we differ.
 

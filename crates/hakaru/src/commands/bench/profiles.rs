@@ -1,7 +1,8 @@
 //! `--profile`: a profile of the two fastest contenders of each job, and what differs between them.
 //!
-//! Both are taken by `hakaru profile` itself, in processes of their own that run the generated script's loop; so they are kept
-//! like any other profile, and `hakaru profile diff` shows them again.
+//! Both are taken by `hakaru profile` itself, in processes of their own that run the generated
+//! script's loop; so they are kept like any other profile, and `hakaru profile diff` shows them
+//! again.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -169,7 +169,8 @@ fn suite_of(jobs: Vec<Job>) -> Suite {
     }
 }
 
-/// The whole file is one turn. It is evaluated under its own name, so that `__FILE__ == $0` holds and relative requires work.
+/// The whole file is one turn. It is evaluated under its own name, so that `__FILE__ == $0` holds
+/// and relative requires work.
 fn of_ruby_file(name: &str, path: &Path) -> Suite {
     let quoted = path
         .display()

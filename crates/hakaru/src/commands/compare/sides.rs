@@ -107,8 +107,8 @@ fn check(args: &CompareArgs) -> Result<(), Failure> {
     }
 }
 
-/// The settings of a side: the config file, with what was typed over it. Never with the agent: it is the app as it is that
-/// is compared.
+/// The settings of a side: the config file, with what was typed over it. Never with the agent: it
+/// is the app as it is that is compared.
 fn settings(how: &HowArgs, folder: &Path, typed: Typed<'_>) -> Result<Settings, Failure> {
     let run = RunArgs {
         config: how.config.clone(),

@@ -131,8 +131,9 @@ fn is_set(source: &str, line: &str) -> bool {
     source.lines().any(|known| known.trim().starts_with(line))
 }
 
-/// `/` and the literal GET routes: Sinatra's `get "/x"` and Rails' `get "x"`, the index of `resources :x`, and where other apps are
-/// put: Rack's `map "/x"` and Rails' `mount X => "/x"`. The first run takes out what answers with no page.
+/// `/` and the literal GET routes: Sinatra's `get "/x"` and Rails' `get "x"`, the index of
+/// `resources :x`, and where other apps are put: Rack's `map "/x"` and Rails' `mount X => "/x"`.
+/// The first run takes out what answers with no page.
 fn paths(source: &str, rails: bool) -> Vec<String> {
     let mut paths = vec!["/".to_owned()];
     for line in source.lines().map(str::trim) {
@@ -172,7 +173,8 @@ fn index_of(text: &str) -> Option<String> {
     (!limited && !left_out && !name.is_empty()).then_some(name)
 }
 
-/// No parameters, nothing that by its name changes something, and nothing that machines ask for instead of people.
+/// No parameters, nothing that by its name changes something, and nothing that machines ask for
+/// instead of people.
 fn is_plain(path: &str) -> bool {
     const CHANGING: [&str; 4] = ["logout", "initialize", "reset", "delete"];
     const FOR_MACHINES: [&str; 17] = [

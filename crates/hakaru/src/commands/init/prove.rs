@@ -1,5 +1,6 @@
-//! The first `hakaru run` tries the flow that `hakaru init` wrote: files do not say which of an app's routes answer a stranger
-//! with a page. What is answered with a redirect or a refusal is taken out of the flow, and what the rest answers is stated in it.
+//! The first `hakaru run` tries the flow that `hakaru init` wrote: files do not say which of an
+//! app's routes answer a stranger with a page. What is answered with a redirect or a refusal is
+//! taken out of the flow, and what the rest answers is stated in it.
 //!
 //! Only a flow that still has init's own entries and says that it was not tried is touched.
 
@@ -19,7 +20,8 @@ pub(crate) const UNTRIED: &str = "# Not tried yet: the first `hakaru run` takes 
 /// And of one that was.
 const TRIED: &str = "# Tried: what the app answered with a redirect or a refusal is not here; each entry states what it answered.";
 
-/// Tries the settings' flows that init wrote and nobody tried, against the app that runs. Whether one was rewritten.
+/// Tries the settings' flows that init wrote and nobody tried, against the app that runs. Whether
+/// one was rewritten.
 pub(crate) fn flows(settings: &Settings) -> Result<bool, Failure> {
     let mut rewritten = false;
     for flow in &settings.scenario.flows {

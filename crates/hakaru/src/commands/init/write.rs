@@ -60,7 +60,8 @@ pub(crate) fn config(app: &App, flow: &str, remote: &[Store]) -> String {
     )
 }
 
-/// The environment with a database of this machine, as a comment, and the key that means the other one.
+/// The environment with a database of this machine, as a comment, and the key that means the other
+/// one.
 fn local_database(store: &Store, env: &str) -> String {
     let url = store.local_alternative().unwrap_or("…");
     format!(

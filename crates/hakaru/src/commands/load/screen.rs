@@ -1,5 +1,6 @@
-//! The live page's terminal: standard error, drawn with the few control sequences that every terminal
-//! knows (ECMA-48), on a screen of its own, so that the summary stands where the load was started.
+//! The live page's terminal: standard error, drawn with the few control sequences that every
+//! terminal knows (ECMA-48), on a screen of its own, so that the summary stands where the load was
+//! started.
 //!
 //! The terminal stays in its usual mode: Ctrl-C is a signal as ever.
 
@@ -23,7 +24,8 @@ const LEAVE: &str = "\x1b[?1049l\x1b[?25h";
 const HIDE_CURSOR: &str = "\x1b[?25l";
 const SHOW_CURSOR: &str = "\x1b[?25h";
 const CLEAR: &str = "\x1b[2J";
-/// A smaller terminal has no room for curves; one that is dumb, or has ASCII only, cannot show them.
+/// A smaller terminal has no room for curves; one that is dumb, or has ASCII only, cannot show
+/// them.
 const ROWS_MIN: u16 = 14;
 const COLUMNS_MIN: u16 = 60;
 
@@ -143,7 +145,8 @@ impl Backend for Ansi {
     }
 
     fn get_cursor_position(&mut self) -> io::Result<Position> {
-        // Nobody asks where the whole screen is drawn; a terminal could not be asked without raw mode.
+        // Nobody asks where the whole screen is drawn; a terminal could not be asked without raw
+        // mode.
         Ok(Position::ORIGIN)
     }
 

@@ -13,8 +13,8 @@ use crate::settings::config::{Config, Loaded};
 use crate::settings::{level_up, nanos, scenario_spec, typed_flow};
 
 const CONNECTIONS_DEFAULT: u32 = 50;
-/// In an open load connections are opened as they are needed; this many that are needed at once mean
-/// that the server does not keep up.
+/// In an open load connections are opened as they are needed; this many that are needed at once
+/// mean that the server does not keep up.
 const CONNECTIONS_OPEN_DEFAULT: u32 = 1_000;
 /// A search needs some fifteen trials, of which each should hold a few seconds.
 const SEARCH_DEFAULT: Duration = Duration::from_secs(60);

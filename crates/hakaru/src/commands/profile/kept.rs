@@ -76,8 +76,8 @@ fn from_file(path: &Path) -> Result<Profile, Failure> {
     Ok(profile)
 }
 
-/// Keeps a profile in the project's store, of that run if it is of one; answers its number, or says why it is
-/// not kept.
+/// Keeps a profile in the project's store, of that run if it is of one; answers its number, or says
+/// why it is not kept.
 pub(super) fn keep(folder: &Path, profile: &Profile, run: Option<i64>) -> Option<i64> {
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)

@@ -1,4 +1,5 @@
-//! `hakaru schema apply`: becomes the only runner, plans (or takes a plan that was kept), executes, reads back.
+//! `hakaru schema apply`: becomes the only runner, plans (or takes a plan that was kept), executes,
+//! reads back.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! A plan as JSON: what programs read, and what `apply` carries out later. Format `hakaru-schema-plan`, version 1.
+//! A plan as JSON: what programs read, and what `apply` carries out later. Format
+//! `hakaru-schema-plan`, version 1.
 
 use std::fs::OpenOptions;
 use std::io::Write;

@@ -1,4 +1,5 @@
-//! `hakaru schema drift`: whether a database is still what its file says, for a job that runs every day.
+//! `hakaru schema drift`: whether a database is still what its file says, for a job that runs every
+//! day.
 
 use std::process::ExitCode;
 

@@ -69,8 +69,9 @@ fn script(statements: &[String], server: &Server) -> String {
         .collect()
 }
 
-/// One file for each table with what belongs to it, and for each object that belongs to none. Names begin with a number by
-/// kind, so that reading the folder in order is an order in which an empty server takes it, foreign keys apart.
+/// One file for each table with what belongs to it, and for each object that belongs to none. Names
+/// begin with a number by kind, so that reading the folder in order is an order in which an empty
+/// server takes it, foreign keys apart.
 fn split(folder: &Path, schema: &Schema, server: &Server) -> Result<(), Failure> {
     let unwritable = |error: std::io::Error| {
         let message = format!("cannot write into {}: {error}", folder.display());
@@ -99,7 +100,8 @@ fn split(folder: &Path, schema: &Schema, server: &Server) -> Result<(), Failure>
     Ok(())
 }
 
-/// Texts by file name. What a statement is about is found by leaving everything else out of the schema.
+/// Texts by file name. What a statement is about is found by leaving everything else out of the
+/// schema.
 fn files(schema: &Schema, server: &Server) -> BTreeMap<String, String> {
     let mut objects: Vec<Object> = Vec::new();
     let (seen, known) = (RefCell::new(&mut objects), RefCell::new(HashSet::new()));

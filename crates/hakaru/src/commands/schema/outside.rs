@@ -1,4 +1,5 @@
-//! `--online-command`: hands one table's `ALTER TABLE` to a program such as gh-ost or pt-online-schema-change.
+//! `--online-command`: hands one table's `ALTER TABLE` to a program such as gh-ost or
+//! pt-online-schema-change.
 
 use std::process::{Command, Stdio};
 

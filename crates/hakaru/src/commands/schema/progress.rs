@@ -1,4 +1,5 @@
-//! How far a plan is: a line for each statement that is done, and on a terminal the one that is under way.
+//! How far a plan is: a line for each statement that is done, and on a terminal the one that is
+//! under way.
 
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};

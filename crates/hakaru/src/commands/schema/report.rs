@@ -111,7 +111,8 @@ impl Report {
     }
 }
 
-/// Finds where texts define a part of an object: the line of its owner, or the one of the part behind it.
+/// Finds where texts define a part of an object: the line of its owner, or the one of the part
+/// behind it.
 pub(super) fn spot(texts: &[Source], owner: &str, part: &str) -> Option<Spot> {
     let bare = |name: &str| name.rsplit('.').next().unwrap_or(name).to_owned();
     let (owner, part) = (bare(owner), bare(part));

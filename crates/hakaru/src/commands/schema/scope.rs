@@ -1,4 +1,5 @@
-//! Which objects are looked at: what flags and `hakaru.toml` include and exclude, and what a file of Rails cannot speak of.
+//! Which objects are looked at: what flags and `hakaru.toml` include and exclude, and what a file
+//! of Rails cannot speak of.
 
 use rails_schema::Said;
 use regex::Regex;
@@ -67,7 +68,8 @@ impl Scope {
         *self == Scope::default()
     }
 
-    /// Leaves out what a file of Rails says nothing about, and the tables that ActiveRecord keeps for itself.
+    /// Leaves out what a file of Rails says nothing about, and the tables that ActiveRecord keeps
+    /// for itself.
     pub(super) fn narrow(&mut self, said: &Said) {
         let mut kinds: Vec<&str> = RAILS.to_vec();
         if said.views {
@@ -149,7 +151,8 @@ impl Pattern {
         self.glob.is_match(name)
     }
 
-    /// A name without its schema is in the default one; a pattern without a schema is for all of them.
+    /// A name without its schema is in the default one; a pattern without a schema is for all of
+    /// them.
     fn fits(&self, name: &str, default_schema: &str) -> bool {
         match (self.has_schema, name.split_once('.')) {
             (true, None) => {
@@ -167,7 +170,8 @@ impl Ready {
         self.keeps_named(object.kind, &object.name)
     }
 
-    /// Whether somebody would want to know of an object that cannot be compared: it is not excluded, and may be included.
+    /// Whether somebody would want to know of an object that cannot be compared: it is not
+    /// excluded, and may be included.
     pub(super) fn asks_for(&self, kind: &str, name: &str) -> bool {
         let fits = |pattern: &Pattern| {
             pattern.is_of(&kind.replace('-', " ")) && pattern.fits(name, &self.default_schema)

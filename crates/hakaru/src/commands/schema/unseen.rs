@@ -11,7 +11,8 @@ use super::trouble::of_server;
 use crate::exit::{Exit, Failure};
 use crate::output;
 
-/// How statements begin that make or change something; others, such as `SET` and `DROP … IF EXISTS`, leave nothing behind.
+/// How statements begin that make or change something; others, such as `SET` and `DROP … IF
+/// EXISTS`, leave nothing behind.
 const MAKERS: [&str; 5] = ["create", "alter", "grant", "revoke", "security label"];
 
 /// Letters of a statement that are shown to find it again.

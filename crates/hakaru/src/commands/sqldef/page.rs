@@ -14,7 +14,8 @@ pub(super) const DRY_RUN: &str = "-- dry run --\n";
 /// The head of a plan that is carried out.
 pub(super) const APPLY: &str = "-- Apply --\n";
 
-/// What was not understood is told as by `hakaru schema`; of an old spelling sqldef says so, without the place.
+/// What was not understood is told as by `hakaru schema`; of an old spelling sqldef says so,
+/// without the place.
 pub(super) fn say_notes(notes: Vec<Note>) {
     let (deprecated, others): (Vec<Note>, Vec<Note>) = notes
         .into_iter()

@@ -91,8 +91,8 @@ fn postgres(flags: &Flags) -> Result<Box<dyn Database>, DbError> {
     Ok(Box::new(database))
 }
 
-/// As sqldef means its modes: REQUIRED trusts whom everybody trusts, CUSTOM the file's authorities, and both look at the
-/// host's name.
+/// As sqldef means its modes: REQUIRED trusts whom everybody trusts, CUSTOM the file's authorities,
+/// and both look at the host's name.
 fn mysql_tls(flags: &Flags) -> Tls {
     let mode = flags
         .ssl_mode

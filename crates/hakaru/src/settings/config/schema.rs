@@ -36,7 +36,8 @@ pub(crate) struct Environment {
 }
 
 impl Schema {
-    /// What holds in an environment; the names of those that there are, when there is none of this name.
+    /// What holds in an environment; the names of those that there are, when there is none of this
+    /// name.
     pub(crate) fn of(mut self, environment: Option<&str>) -> Result<Schema, Vec<String>> {
         let Some(name) = environment else {
             return Ok(self);

@@ -1,4 +1,5 @@
-//! Values of `hakaru.toml` that people write in more than one way, and what is said of those that cannot be used.
+//! Values of `hakaru.toml` that people write in more than one way, and what is said of those that
+//! cannot be used.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -29,7 +29,8 @@ impl Ended {
         }
     }
 
-    /// Asserts the exit code, and that each part is said on either stream, wherever lines are broken.
+    /// Asserts the exit code, and that each part is said on either stream, wherever lines are
+    /// broken.
     pub(crate) fn check(&self, code: i32, parts: &[&str]) {
         assert_eq!(self.code, Some(code), "the exit code of{self}");
         let said = on_one_line(&format!("{}\n{}", self.stdout, self.stderr));

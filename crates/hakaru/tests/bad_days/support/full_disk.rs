@@ -1,8 +1,8 @@
 //! A disk that is too small.
 //!
-//! Best is a tiny file system in a mount namespace of the command's own, which root may make, and others
-//! where the system lets them have user namespaces. Containers often allow neither: there a limit on the
-//! size of files makes writes fail likewise, only with another error.
+//! Best is a tiny file system in a mount namespace of the command's own, which root may make, and
+//! others where the system lets them have user namespaces. Containers often allow neither: there a
+//! limit on the size of files makes writes fail likewise, only with another error.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -20,7 +20,8 @@ pub(crate) struct FullDisk<'a> {
 }
 
 impl FullDisk<'_> {
-    /// Starts a shell script in the project, where `$HAKARU` is the program and that disk is too small.
+    /// Starts a shell script in the project, where `$HAKARU` is the program and that disk is too
+    /// small.
     pub(crate) fn start(&self, project: &Project, script: &str) -> Going {
         let kib = self.kib;
         let namespace = NAMESPACES.iter().find(|words| can_mount(words));

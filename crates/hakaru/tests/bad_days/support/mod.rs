@@ -1,7 +1,7 @@
 //! Runs the real program in a project folder of its own.
 //!
-//! Every process of a test carries [`MARK`] in its environment, so that a survivor is found however far
-//! it has gone from its parents.
+//! Every process of a test carries [`MARK`] in its environment, so that a survivor is found however
+//! far it has gone from its parents.
 
 mod ended;
 mod full_disk;
@@ -26,7 +26,8 @@ pub(crate) const LONG: Duration = Duration::from_secs(60);
 /// An app that answers at once.
 pub(crate) const HELLO: &str = "run ->(env) { [200, {}, [\"hello\"]] }\n";
 
-/// Before an app's own lines: `served(50)` leaves a file of that name when 50 requests have been handled.
+/// Before an app's own lines: `served(50)` leaves a file of that name when 50 requests have been
+/// handled.
 pub(crate) const COUNTING: &str = r#"
 $mutex, $served = Mutex.new, 0
 def served(wanted)
@@ -93,8 +94,8 @@ impl Project {
         )
     }
 
-    /// Writes `hakaru.toml`: lines under `[target]`, then anything after the `[load]` section, which
-    /// `load` replaces when it holds one.
+    /// Writes `hakaru.toml`: lines under `[target]`, then anything after the `[load]` section,
+    /// which `load` replaces when it holds one.
     pub(crate) fn configure(&self, target: &str, rest: &str) {
         let load = if rest.contains("[load]") {
             ""
@@ -231,7 +232,8 @@ impl Going {
         self.child.stdout = None;
     }
 
-    /// Waits for its end, after which none of its processes may live, nor any of its temporary files.
+    /// Waits for its end, after which none of its processes may live, nor any of its temporary
+    /// files.
     pub(crate) fn end(self) -> Ended {
         let mark = self.mark.clone();
         let tmp = self.path.with_file_name("tmp");

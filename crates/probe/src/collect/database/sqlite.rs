@@ -1,4 +1,5 @@
-//! What a SQLite file is asked. `synchronous` and `busy_timeout` belong to the app's own connections and cannot be asked here.
+//! What a SQLite file is asked. `synchronous` and `busy_timeout` belong to the app's own
+//! connections and cannot be asked here.
 
 use super::{Question, Rows};
 

@@ -1,6 +1,8 @@
-//! Objects that are compared by their words, each as one statement in a form of its own for every kind.
+//! Objects that are compared by their words, each as one statement in a form of its own for every
+//! kind.
 
-/// Collations, foreign data wrappers and servers. What the catalogue calls a locale depends on the version.
+/// Collations, foreign data wrappers and servers. What the catalogue calls a locale depends on the
+/// version.
 pub(super) const EARLY: &str = "
     SELECT format('CREATE COLLATION %I.%I (%s)', nspname, collname, concat_ws(', ',
             'provider = ' || CASE collprovider WHEN 'i' THEN 'icu' WHEN 'b' THEN 'builtin' ELSE 'libc' END,

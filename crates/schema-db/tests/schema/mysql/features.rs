@@ -75,7 +75,8 @@ pub(super) const OF_SQLDEFS_ORDER: [(&str, &str); 6] = [
          CREATE TABLE c (id int PRIMARY KEY, b int, CONSTRAINT c_b FOREIGN KEY (b) REFERENCES b (id))",
         "CREATE TABLE a (id int NOT NULL, code int NOT NULL, PRIMARY KEY (id, code))",
     ),
-    // A numbered column of a renamed table, under another name, of another type, with its key and without one.
+    // A numbered column of a renamed table, under another name, of another type, with its key and
+    // without one.
     (
         "CREATE TABLE old_users (id int NOT NULL AUTO_INCREMENT PRIMARY KEY, user_name varchar(50))",
         "CREATE TABLE users ( -- @renamed from=old_users\n user_id bigint NOT NULL AUTO_INCREMENT, -- @renamed from=id\n \
@@ -267,7 +268,8 @@ pub(super) const FEATURES: &[Feature] = &[
         "CREATE TABLE t (x int) PAGE_COMPRESSED=1 PAGE_COMPRESSION_LEVEL=5",
         "CREATE TABLE t (x int)",
     ),
-    // Values that move between partitions, with a new name for one and one that goes between two others.
+    // Values that move between partitions, with a new name for one and one that goes between two
+    // others.
     both(
         "CREATE TABLE t (a int) PARTITION BY LIST (a) (PARTITION p VALUES IN (1, 2), PARTITION q VALUES IN (3), PARTITION r VALUES IN (4, NULL))",
         "CREATE TABLE t (a int) PARTITION BY LIST (a) (PARTITION p VALUES IN (1), PARTITION s VALUES IN (3, 2), PARTITION r VALUES IN (4, NULL))",

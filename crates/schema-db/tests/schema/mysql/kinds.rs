@@ -1,4 +1,5 @@
-//! Each kind of object: made on the server as one would write it, exported, loaded into an empty database, exported again.
+//! Each kind of object: made on the server as one would write it, exported, loaded into an empty
+//! database, exported again.
 
 use super::OnServer;
 use crate::bench::{self, Bench, Scratch};

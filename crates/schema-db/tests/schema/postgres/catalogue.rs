@@ -1,4 +1,5 @@
-//! PostgreSQL's catalogue in lines that tell equal databases from others; where a column stands in its table is left out.
+//! PostgreSQL's catalogue in lines that tell equal databases from others; where a column stands in
+//! its table is left out.
 
 use schema_db::Database;
 use schema_db::postgres::Postgres;

@@ -62,7 +62,8 @@ pub(super) const FEATURES: [(&str, &str); 16] = [
         "CREATE TABLE t (a int); ALTER TABLE t ENABLE ROW LEVEL SECURITY; ALTER TABLE t FORCE ROW LEVEL SECURITY; \
          CREATE POLICY p ON t AS RESTRICTIVE FOR UPDATE USING (a > 0) WITH CHECK (a > 1);",
     ),
-    // What compares a column with values keeps the words of the column's former type unless it is made again.
+    // What compares a column with values keeps the words of the column's former type unless it is
+    // made again.
     (
         "CREATE TABLE t (a text, b int, CONSTRAINT c CHECK (a IN ('1', '2')), CHECK (b IN (1, 2)), \
          CONSTRAINT e EXCLUDE (b WITH =) WHERE (a IN ('1', '2'))); CREATE INDEX i ON t (b) WHERE a IN ('1', '2'); \

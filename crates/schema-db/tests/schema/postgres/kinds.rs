@@ -1,4 +1,5 @@
-//! Each kind of object: made on the server, exported, loaded into an empty database, exported again.
+//! Each kind of object: made on the server, exported, loaded into an empty database, exported
+//! again.
 
 use schema::Server;
 use schema_db::Database;

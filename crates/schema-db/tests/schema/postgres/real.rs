@@ -1,4 +1,5 @@
-//! The corpus' files: read whole, no difference with themselves, and the same on a server that has what they need.
+//! The corpus' files: read whole, no difference with themselves, and the same on a server that has
+//! what they need.
 
 use schema::Server;
 

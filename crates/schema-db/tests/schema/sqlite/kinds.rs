@@ -1,4 +1,5 @@
-//! Each kind of object of SQLite: made as one would write it, exported, loaded into an empty file, exported again.
+//! Each kind of object of SQLite: made as one would write it, exported, loaded into an empty file,
+//! exported again.
 
 use super::{Files, server};
 use crate::bench::{self, Bench};
@@ -78,7 +79,8 @@ fn every_kind_goes_there_and_comes_back() {
 }
 
 fn round_trip(made: &[&str]) -> Result<(), String> {
-    // `sqlite3`'s `.schema` prints the same texts, and tables that belong to virtual ones as comments.
+    // `sqlite3`'s `.schema` prints the same texts, and tables that belong to virtual ones as
+    // comments.
     const STORED: &str = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name";
     let (mut one, mut other) = (Files.empty(), Files.empty());
     let message = |error: schema_db::DbError| error.message;

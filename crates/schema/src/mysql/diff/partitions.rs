@@ -24,7 +24,8 @@ impl<'a> TableDiff<'a> {
         }
     }
 
-    /// Those that are alike at the start stay; at the end too. What lies between becomes what is to be there.
+    /// Those that are alike at the start stay; at the end too. What lies between becomes what is to
+    /// be there.
     fn ranges(&mut self, before: &'a Partitioning, after: &'a Partitioning) {
         let Between { gone, come, above } = Between::of(&before.all(), &after.all());
         let step = match (gone.is_empty(), come.is_empty(), above) {
@@ -40,7 +41,8 @@ impl<'a> TableDiff<'a> {
         self.partitions.push(step);
     }
 
-    /// A reorganisation keeps all rows, so the last bound may not come down; where it does, rows above it go first.
+    /// A reorganisation keeps all rows, so the last bound may not come down; where it does, rows
+    /// above it go first.
     fn exchange(&mut self, gone: Vec<&'a Partition>, come: Vec<&'a Partition>) {
         let has_same_end = match (gone.last(), come.last()) {
             (Some(gone), Some(come)) => gone.norm == come.norm,
@@ -60,8 +62,8 @@ impl<'a> TableDiff<'a> {
         }
     }
 
-    /// A partition goes with its rows when nobody takes one of its values. Where values move, neighbours are reorganised: a row
-    /// without a place makes that fail, it does not vanish.
+    /// A partition goes with its rows when nobody takes one of its values. Where values move,
+    /// neighbours are reorganised: a row without a place makes that fail, it does not vanish.
     fn lists(&mut self, before: &'a Partitioning, after: &'a Partitioning) {
         let (old, new) = (before.all(), after.all());
         let stays = |old: &Partition| new.iter().any(|new| old.is_same(new));
@@ -133,7 +135,8 @@ impl Partitioning {
         self.partitions.iter().collect()
     }
 
-    /// Servers name partitions of which only the number was given, so such a list says no more than its length.
+    /// Servers name partitions of which only the number was given, so such a list says no more than
+    /// its length.
     fn is_same_list(&self, other: &Partitioning) -> bool {
         if !self.has_bounds && (self.partitions.is_empty() || other.partitions.is_empty()) {
             return true;

@@ -96,9 +96,9 @@ impl Writer<'_> {
     }
 }
 
-/// Whether a server may have made an index for a foreign key, so that it takes the index away by itself as soon as another one
-/// serves the key. No catalogue tells who made it: dropped later it may be gone, dropped before it is still needed, so that one
-/// statement has to do both.
+/// Whether a server may have made an index for a foreign key, so that it takes the index away by
+/// itself as soon as another one serves the key. No catalogue tells who made it: dropped later it
+/// may be gone, dropped before it is still needed, so that one statement has to do both.
 fn gives_way(diff: &TableDiff<'_>, before: &Index, after: &Index) -> bool {
     diff.from.foreign_keys.iter().any(|key| {
         let has_its_name = key.name.as_ref().is_some_and(|name| name.is(&before.name));
@@ -113,7 +113,8 @@ fn gives_way(diff: &TableDiff<'_>, before: &Index, after: &Index) -> bool {
     })
 }
 
-/// A unique index that was written with a column which is added, or one that the server makes for a foreign key which is added.
+/// A unique index that was written with a column which is added, or one that the server makes for a
+/// foreign key which is added.
 fn comes_by_itself(diff: &TableDiff<'_>, index: &Index) -> bool {
     let serves = |key: &&ForeignKey| index.covers(&key.columns);
     if index.is_implied && diff.added_keys.iter().any(serves) {

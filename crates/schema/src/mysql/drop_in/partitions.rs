@@ -84,7 +84,8 @@ impl Writer<'_> {
     }
 }
 
-/// Whether partitions that go are in the way of others that are reorganised: those have to be neighbours.
+/// Whether partitions that go are in the way of others that are reorganised: those have to be
+/// neighbours.
 fn makes_room(diff: &TableDiff<'_>) -> bool {
     let mut steps = diff.partitions.iter();
     steps.any(|step| matches!(step, PartitionStep::Reorganize(..)))

@@ -1,4 +1,5 @@
-//! Views, triggers and events, in sqldef's words. Triggers are created and changed, but never dropped.
+//! Views, triggers and events, in sqldef's words. Triggers are created and changed, but never
+//! dropped.
 
 use super::Writer;
 use crate::mysql::lex::{backticked, literal};

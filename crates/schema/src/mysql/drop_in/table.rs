@@ -174,7 +174,8 @@ impl Writer<'_> {
             let at = self.push(sql, Verb::Alter, name.clone());
             self.statements[at].needs.extend(freed);
             dropped = Some(at);
-            // Only without the key can they be NULL; what is written without NOT NULL is said again.
+            // Only without the key can they be NULL; what is written without NOT NULL is said
+            // again.
             for column in before
                 .parts
                 .iter()
@@ -196,7 +197,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Foreign keys to this table that go, with their indexes, be it with their tables: they are in the way of its primary key.
+    /// Foreign keys to this table that go, with their indexes, be it with their tables: they are in
+    /// the way of its primary key.
     ///
     /// Places of the statements for those that go with their tables.
     fn free_from_keys(

@@ -1,9 +1,11 @@
-//! A view's query in one spelling, so that what was written equals what `SHOW CREATE VIEW` prints of it.
+//! A view's query in one spelling, so that what was written equals what `SHOW CREATE VIEW` prints
+//! of it.
 //!
-//! Servers print each column with its table and its name (`t`.`a` AS `a`), joins in parentheses and aliases of tables without
-//! `AS`. Understood is one SELECT from tables and joins of them. A column without its table is understood where the query
-//! reads a single one: which of several has it, and what `*` stands for, only the tables say. A query with such a column, with
-//! a subquery or with anything else that is not known is left to a comparison by tokens.
+//! Servers print each column with its table and its name (`t`.`a` AS `a`), joins in parentheses and
+//! aliases of tables without `AS`. Understood is one SELECT from tables and joins of them. A column
+//! without its table is understood where the query reads a single one: which of several has it, and
+//! what `*` stands for, only the tables say. A query with such a column, with a subquery or with
+//! anything else that is not known is left to a comparison by tokens.
 
 mod sources;
 
@@ -34,8 +36,8 @@ const OTHERS: [&str; 8] = [
 /// Longer ones are compared token by token: each join writes all that stands left of it anew.
 const TOKENS_MAX: usize = 5_000;
 
-/// The canonical text; `None` when it is not a query that this knows. `columns` are the names that the view gives to its columns,
-/// if it has some of its own.
+/// The canonical text; `None` when it is not a query that this knows. `columns` are the names that
+/// the view gives to its columns, if it has some of its own.
 pub(super) fn canonical(
     tokens: &[Token<'_>],
     columns: &[Name],
@@ -175,7 +177,8 @@ fn checked(tokens: &[Token<'_>]) -> Option<&'static str> {
 struct Query {
     /// The only table, as its columns call it.
     table: Option<String>,
-    /// Names that without a table mean an item of the query which is no column of this name; in lower case.
+    /// Names that without a table mean an item of the query which is no column of this name; in
+    /// lower case.
     aliases: Vec<String>,
 }
 

@@ -1,4 +1,5 @@
-//! Stretches of SQL token by token: written again, in canonical form, and as sqldef would print them.
+//! Stretches of SQL token by token: written again, in canonical form, and as sqldef would print
+//! them.
 
 use super::keywords::is_keyword;
 use crate::mysql::lex::{Kind, Token, backticked, literal, unquoted};
@@ -76,7 +77,8 @@ pub(super) fn is_database(tokens: &[Token<'_>], database: Option<&str>) -> bool 
         }
 }
 
-/// Tokens with one spelling: keywords in lower case, names without quotes, strings in one form, no space but one.
+/// Tokens with one spelling: keywords in lower case, names without quotes, strings in one form, no
+/// space but one.
 pub(super) fn canonical(tokens: &[Token<'_>], database: Option<&str>) -> String {
     let mut canonical = String::new();
     let mut index = 0;
@@ -106,8 +108,8 @@ fn push_canonical(canonical: &mut String, token: &Token<'_>, is_called: bool) {
     }
 }
 
-/// As sqldef prints expressions: keywords in lower case, names without quotes where they need none, one space
-/// around operators, none inside parentheses.
+/// As sqldef prints expressions: keywords in lower case, names without quotes where they need none,
+/// one space around operators, none inside parentheses.
 pub(crate) fn drop_in(tokens: &[Token<'_>]) -> String {
     let mut text = String::new();
     for (index, token) in tokens.iter().enumerate() {

@@ -35,7 +35,8 @@ impl Builder<'_> {
         let mut before: Vec<(Name, usize)> = Vec::new();
         for (column, clauses) in parts.lossy {
             let object = ("column", format!("{name}.{}", column.text));
-            // An index may be on several of them: it is taken away with the first and made with the last.
+            // An index may be on several of them: it is taken away with the first and made with the
+            // last.
             let linked = before
                 .iter()
                 .filter(|(other, _)| shares_index(diff, other, &column));
@@ -82,7 +83,8 @@ impl Builder<'_> {
         Some(at)
     }
 
-    /// MySQL takes no notice of another parser for the same words within one statement. Places of the statements.
+    /// MySQL takes no notice of another parser for the same words within one statement. Places of
+    /// the statements.
     fn drop_parsed(&mut self, diff: &TableDiff<'_>, table: &str) -> Vec<usize> {
         let mut places = Vec::new();
         let replaced = diff.replaced_indexes.iter();
@@ -126,7 +128,8 @@ impl Builder<'_> {
             parts.before(&both).push(text, dropped);
         }
         if let Some((Some(before), after)) = diff.primary {
-            // Both at once, where the new one is on a column that changes: a table without a key may not be allowed.
+            // Both at once, where the new one is on a column that changes: a table without a key
+            // may not be allowed.
             let both: Vec<&Index> = std::iter::once(before).chain(after).collect();
             let clauses = parts.behind(&both);
             clauses.push("DROP PRIMARY KEY".to_owned(), Vec::new());

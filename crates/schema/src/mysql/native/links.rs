@@ -51,7 +51,8 @@ impl<'a> Builder<'a> {
         ties::tie(&mut self.statements, &stakes);
     }
 
-    /// A key only goes when it comes again, which it can when what it makes room for is done as a whole.
+    /// A key only goes when it comes again, which it can when what it makes room for is done as a
+    /// whole.
     fn link_key(&mut self, gone: KeyStep<'a>, comes: KeyStep<'a>) {
         self.statements[gone.at].needs.push(comes.at);
         self.statements[comes.at].needs.push(gone.at);
@@ -137,7 +138,8 @@ impl<'a> Builder<'a> {
         stake
     }
 
-    /// Foreign keys that stand where they are as long as the statement is held back, or that are in its way.
+    /// Foreign keys that stand where they are as long as the statement is held back, or that are in
+    /// its way.
     fn stake_of_keys(&self, stake: &mut Stake, statement: &Statement, referring: &Referring<'_>) {
         let (name, _) = self.parted(&statement.object.name);
         let Some(table) = self.from.table(name) else {

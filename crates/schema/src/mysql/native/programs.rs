@@ -18,7 +18,8 @@ impl Builder<'_> {
         self.push_with(sql, verb, (kind, name.to_owned()), lost)
     }
 
-    /// A trigger that goes must not see what becomes of its table; with the table it goes by itself.
+    /// A trigger that goes must not see what becomes of its table; with the table it goes by
+    /// itself.
     pub(super) fn drop_triggers(&mut self) {
         for trigger in &self.from.triggers {
             let is_gone = self.to.trigger(&trigger.name.text).is_none();

@@ -1,4 +1,5 @@
-//! Character sets and collations, which columns inherit from their table and tables from their database.
+//! Character sets and collations, which columns inherit from their table and tables from their
+//! database.
 
 use super::Rules;
 use crate::Server;
@@ -97,7 +98,8 @@ fn collation_name(name: &str, charset: Option<&str>) -> String {
     }
 }
 
-/// The collation that a character set has unless another is named; it changed over time for Unicode.
+/// The collation that a character set has unless another is named; it changed over time for
+/// Unicode.
 fn default_collation(charset: &str, rules: &Rules) -> Option<String> {
     let is_unicode = matches!(charset, "utf8mb4" | "utf8mb3" | "ucs2" | "utf16" | "utf32");
     let rest = match charset {

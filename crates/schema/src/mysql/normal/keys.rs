@@ -37,7 +37,8 @@ fn free_name(indexes: &[Index], base: &str) -> String {
     free.next().unwrap_or_default()
 }
 
-/// Adds the indexes that servers make for foreign keys, and takes away those that are needed no more.
+/// Adds the indexes that servers make for foreign keys, and takes away those that are needed no
+/// more.
 pub(super) fn imply(table: &mut Table) {
     table.indexes.retain(|index| !index.is_implied);
     let mut implied: Vec<Index> = Vec::new();

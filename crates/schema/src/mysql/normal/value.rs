@@ -1,4 +1,5 @@
-//! Default values as servers store them: `0` of an integer and `'0'` are one, and a date has its time.
+//! Default values as servers store them: `0` of an integer and `'0'` are one, and a date has its
+//! time.
 
 use super::Rules;
 use crate::mysql::lex::{literal, unquoted};
@@ -27,7 +28,8 @@ pub(super) fn default(value: &Value, data_type: &DataType, rules: &Rules) -> Opt
     Some(constant(norm, data_type))
 }
 
-/// The string of `DATE '2000-01-01'`: a constant on MariaDB, on MySQL one that has to be an expression.
+/// The string of `DATE '2000-01-01'`: a constant on MariaDB, on MySQL one that has to be an
+/// expression.
 pub(super) fn typed(norm: &str) -> Option<&str> {
     let words = ["date '", "time '", "timestamp '"];
     let word = words.iter().find(|word| norm.starts_with(**word))?;

@@ -41,8 +41,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// How a column goes that is made anew as `column`: what it computes is nobody's, but what it held before was. sqldef makes such
-    /// columns anew without asking, and so do its commands.
+    /// How a column goes that is made anew as `column`: what it computes is nobody's, but what it
+    /// held before was. sqldef makes such columns anew without asking, and so do its commands.
     fn leaving(&self, before: &Column, column: &Column) -> Verb {
         let is_asked = column.generated.is_none() || !self.speller.is_sqldef();
         match before.generated.is_none() && is_asked {
@@ -137,7 +137,8 @@ impl<'a> Builder<'a> {
             same_default = column.default.is_none();
         }
         if self.is_retyped(before, column) {
-            // The server would cast the old default, which may fail, and gives another expression than the new one is.
+            // The server would cast the old default, which may fail, and gives another expression
+            // than the new one is.
             let cast = hazards::cast(&before.data_type, &column.data_type);
             let goes = cast == Cast::Explicit
                 || self.is_enum(&before.data_type)
@@ -282,8 +283,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Columns of the old primary key that may be `NULL` now. sqldef does so too for columns that are `NOT NULL` only by
-    /// the new key.
+    /// Columns of the old primary key that may be `NULL` now. sqldef does so too for columns that
+    /// are `NOT NULL` only by the new key.
     pub(super) fn free_key_columns(&mut self, from: &'a Table, to: &'a Table, changes_key: bool) {
         for column in to.columns.values() {
             let Some(before) = from.columns.get(&column.name) else {

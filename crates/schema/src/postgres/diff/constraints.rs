@@ -114,7 +114,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Foreign keys that stand on a key which goes; those that are wanted come again with the others.
+    /// Foreign keys that stand on a key which goes; those that are wanted come again with the
+    /// others.
     fn drop_references(&mut self, table: &Name, key: &Constraint) {
         let Some(keys) = key.keys() else { return };
         let from = self.from;
@@ -172,7 +173,8 @@ impl<'a> Builder<'a> {
         found.not_valid && !wanted.not_valid && self.is_same_constraint(&checked, wanted, table)
     }
 
-    /// A name that the server made for another table or column becomes the one that it would make now.
+    /// A name that the server made for another table or column becomes the one that it would make
+    /// now.
     fn rename_made(&mut self, table: &Name, found: &Constraint, wanted: &Constraint) {
         if found.name == wanted.name || self.speller.is_sqldef() {
             return;

@@ -271,7 +271,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Functions whose arguments or results are rows of what is dropped go before it; the others after the tables.
+    /// Functions whose arguments or results are rows of what is dropped go before it; the others
+    /// after the tables.
     fn dropped_functions(&mut self, that_use_relations: bool) {
         let (from, to) = (self.from, self.to);
         let going: HashSet<&str> = from

@@ -6,7 +6,8 @@ use crate::postgres::name::literal;
 use crate::{Hazard, Verb};
 
 impl Builder<'_> {
-    /// Values are added where they belong. One that goes, or an order that differs, needs a new type in the old one's place.
+    /// Values are added where they belong. One that goes, or an order that differs, needs a new
+    /// type in the old one's place.
     pub(super) fn change_enum(&mut self, found: &UserType, from: &[EnumValue], to: &[EnumValue]) {
         let name = &found.name;
         let (old, new) = (labels(from), labels(to));
@@ -62,7 +63,8 @@ impl Builder<'_> {
         });
     }
 
-    /// A new value cannot be used in the transaction that adds it, so where another statement does, the adding stands alone.
+    /// A new value cannot be used in the transaction that adds it, so where another statement does,
+    /// the adding stands alone.
     pub(super) fn mark_new_values(&mut self) {
         let added: Vec<(usize, String)> = self
             .statements

@@ -134,7 +134,8 @@ impl<'a> Builder<'a> {
         shown.collect::<Vec<_>>().join(", ")
     }
 
-    /// Statement by statement as the source has them; roles that lack the same are granted together.
+    /// Statement by statement as the source has them; roles that lack the same are granted
+    /// together.
     fn grant(&mut self, target: &Target, roles: &BTreeSet<&String>) {
         let to = self.to;
         let mut statements = BTreeMap::new();

@@ -92,7 +92,8 @@ impl Builder<'_> {
         self.statements[at].needs.push(default);
     }
 
-    /// Whether the sequence of an identity column goes on where this one is. sqldef begins at 1 again.
+    /// Whether the sequence of an identity column goes on where this one is. sqldef begins at 1
+    /// again.
     fn hands_over(&self, sequence: &Name) -> bool {
         !self.speller.is_sqldef() && !self.to.sequences.contains(sequence)
     }

@@ -25,8 +25,8 @@ struct Waiting {
 }
 
 impl<'a> Builder<'a> {
-    /// Everything that differs, the used before its users; otherwise types, sequences, functions, tables, each as the
-    /// source has them.
+    /// Everything that differs, the used before its users; otherwise types, sequences, functions,
+    /// tables, each as the source has them.
     pub(super) fn units(&self) -> Vec<Unit> {
         let mut waiting = Vec::new();
         for (name, found) in self.to.types.iter() {
@@ -122,7 +122,8 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// Names in what the server looks at when the function is made: not in the bodies of other languages.
+/// Names in what the server looks at when the function is made: not in the bodies of other
+/// languages.
 pub(super) fn function_mentions(function: &Function) -> Vec<String> {
     let mut mentions = Vec::new();
     for argument in &function.arguments {

@@ -1,4 +1,5 @@
-//! Tables that leave their parents, or get others: what such a table has from a parent is its own then.
+//! Tables that leave their parents, or get others: what such a table has from a parent is its own
+//! then.
 
 use crate::postgres::model::{Constraint, ConstraintKind, Index, Meta, Schema, Table};
 use crate::postgres::name::{self, Name};
@@ -18,8 +19,9 @@ fn parents(table: &Table) -> Vec<&Name> {
     table.inherits.iter().chain(partition).collect()
 }
 
-/// The schema with these tables as if nothing of them came from their parents. `before` is what they were, for those that
-/// shall become partitions: indexes that they have then become parts of the parent's, and others are made with these.
+/// The schema with these tables as if nothing of them came from their parents. `before` is what
+/// they were, for those that shall become partitions: indexes that they have then become parts of
+/// the parent's, and others are made with these.
 pub(super) fn filled(schema: &Schema, names: &[Name], before: Option<&Schema>) -> Schema {
     let mut filled = schema.clone();
     for name in names {

@@ -1,4 +1,5 @@
-//! What hangs on tables: row level security, policies, triggers, and which rows replication tells apart.
+//! What hangs on tables: row level security, policies, triggers, and which rows replication tells
+//! apart.
 
 use super::{Builder, Part};
 use crate::postgres::hazards;

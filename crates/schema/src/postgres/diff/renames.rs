@@ -1,4 +1,5 @@
-//! New names that comments tell, applied to a copy of the schema that is there, so that the rest compares alike.
+//! New names that comments tell, applied to a copy of the schema that is there, so that the rest
+//! compares alike.
 
 mod inside;
 

@@ -9,8 +9,8 @@ use crate::postgres::split;
 use crate::{Hazard, Verb};
 
 impl<'a> Builder<'a> {
-    /// Gives the old type another name, makes the new one, and gives its columns the new one. `word` is what the old one is.
-    /// The statement that begins it is what can be held back.
+    /// Gives the old type another name, makes the new one, and gives its columns the new one.
+    /// `word` is what the old one is. The statement that begins it is what can be held back.
     pub(super) fn replace_type(&mut self, to: &UserType, word: &str) -> usize {
         let shown = self.shown(&to.name);
         let old = Name::new(to.name.schema.clone(), format!("{}__old", to.name.name));
@@ -90,7 +90,8 @@ impl<'a> Builder<'a> {
         last
     }
 
-    /// Whether a default is not another one afterwards, which is set with its column and may be of the new type only.
+    /// Whether a default is not another one afterwards, which is set with its column and may be of
+    /// the new type only.
     fn keeps_default(&self, table: &Table, column: &Column) -> bool {
         let wanted = self.to.tables.get(&table.name);
         let wanted = wanted.and_then(|wanted| wanted.columns.get(&column.name));
@@ -113,7 +114,8 @@ impl<'a> Builder<'a> {
         found
     }
 
-    /// Asks for the values of a type that meet a condition on their column; `None` where no column has the type.
+    /// Asks for the values of a type that meet a condition on their column; `None` where no column
+    /// has the type.
     pub(super) fn values_of_type(
         &self,
         name: &Name,

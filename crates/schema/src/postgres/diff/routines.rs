@@ -18,7 +18,8 @@ impl<'a> Builder<'a> {
             && !stored.is_some_and(|stored| self.same.function(from, stored))
     }
 
-    /// The function of that name that goes, when both sides have exactly one that the other has not.
+    /// The function of that name that goes, when both sides have exactly one that the other has
+    /// not.
     fn predecessor(&self, key: &Key) -> Option<&'a Function> {
         let (from, to) = (self.from, self.to);
         if let Some(before) = from.functions.get(key) {

@@ -7,7 +7,8 @@ use crate::postgres::spell::option_list;
 use crate::{Hazard, Verb};
 
 impl<'a> Builder<'a> {
-    /// Whether a table has to be looked at; a cheap test, since most of a large schema stays as it is.
+    /// Whether a table has to be looked at; a cheap test, since most of a large schema stays as it
+    /// is.
     pub(super) fn table_differs(&self, to: &Table) -> bool {
         let Some(from) = self.from.tables.get(&to.name) else {
             return true;
@@ -123,7 +124,8 @@ impl<'a> Builder<'a> {
         if foreign.table == table.name {
             return true;
         }
-        // An exported table says the same whether the other one is exported with it or not, so that it is not told twice.
+        // An exported table says the same whether the other one is exported with it or not, so that
+        // it is not told twice.
         let is_new = self.speller.is_sqldef() && self.created.contains(&foreign.table);
         let is_there = is_new || self.from.tables.contains(&foreign.table);
         let has_key = self.to.tables.get(&foreign.table).is_some_and(|parent| {

@@ -1,4 +1,5 @@
-//! Views: replaced where their columns allow it, otherwise dropped and made again with all that stand on them.
+//! Views: replaced where their columns allow it, otherwise dropped and made again with all that
+//! stand on them.
 
 use std::collections::HashSet;
 
@@ -65,8 +66,8 @@ impl<'a> Builder<'a> {
         self.clear_views(hit);
     }
 
-    /// Tables that become views, and views that become tables: they share their names, so that the one goes before the other
-    /// comes, with what stands on it.
+    /// Tables that become views, and views that become tables: they share their names, so that the
+    /// one goes before the other comes, with what stands on it.
     pub(super) fn clear_other_kinds(&mut self) {
         let (from, to) = (self.from, self.to);
         let tables = from.tables.values();

@@ -20,8 +20,8 @@ impl<'a> Builder<'a> {
         columns.map(|column| column.name.as_str()).collect()
     }
 
-    /// A computed column whose values come from another expression, or from a column that changes its type. A plain column
-    /// cannot become computed in place either.
+    /// A computed column whose values come from another expression, or from a column that changes
+    /// its type. A plain column cannot become computed in place either.
     pub(super) fn is_recomputed(
         &self,
         from: &'a Table,
@@ -51,7 +51,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Drops what refers to columns that change their type and would not let them, or is made again with them.
+    /// Drops what refers to columns that change their type and would not let them, or is made again
+    /// with them.
     pub(super) fn clear_the_way(&mut self, from: &'a Table, to: &'a Table) {
         let retyped = self.retyped(from, to);
         let dropped: Vec<&str> = to
@@ -118,7 +119,8 @@ impl<'a> Builder<'a> {
         self.clear_foreign(&from.name, &is_hard);
     }
 
-    /// Checks, and conditions and expressions of indexes, that compare a column with values of its type.
+    /// Checks, and conditions and expressions of indexes, that compare a column with values of its
+    /// type.
     pub(super) fn clear_expressions(&mut self, from: &'a Table, mentions: &dyn Fn(&str) -> bool) {
         for index in from.indexes.values() {
             let part = Part::Index(from.name.clone(), index.name.clone());
@@ -217,9 +219,9 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Whether the server would find other words for an expression if it were told now. It carries over what it has with
-    /// the values' types as they were, so that only what is made again says the same as on a server that never knew
-    /// another type. It reads all rows in either case.
+    /// Whether the server would find other words for an expression if it were told now. It carries
+    /// over what it has with the values' types as they were, so that only what is made again says
+    /// the same as on a server that never knew another type. It reads all rows in either case.
     fn is_reworded(&self, from: &Table, to: &Table, expression: &Sql) -> bool {
         if self.speller.is_sqldef() {
             return false;
@@ -247,7 +249,8 @@ impl<'a> Builder<'a> {
                 .generated(before, column, &Name::new("", from.name.name.clone()))
     }
 
-    /// Foreign keys of other tables to columns that change their type so that the two no longer compare.
+    /// Foreign keys of other tables to columns that change their type so that the two no longer
+    /// compare.
     pub(super) fn clear_foreign(&mut self, table: &Name, is_hard: &dyn Fn(&str) -> bool) {
         let from = self.from;
         for other in from.tables.values().filter(|other| other.name != *table) {

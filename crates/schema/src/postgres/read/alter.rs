@@ -229,7 +229,8 @@ fn alter_column(table: &mut Table, action: Node<'_>) -> Read {
         .map(word)
         .ok_or(Trouble::Opaque)?;
     let Some(column) = table.columns.get_mut(&name) else {
-        // A column of a partition that says nothing of its own, or of a table whose columns come from elsewhere.
+        // A column of a partition that says nothing of its own, or of a table whose columns come
+        // from elsewhere.
         return if table.partition_of.is_some()
             || !table.likes.is_empty()
             || !table.inherits.is_empty()

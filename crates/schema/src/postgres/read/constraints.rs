@@ -82,8 +82,8 @@ impl Reader<'_> {
         })
     }
 
-    /// Names what has no name, as the server does when the statement is executed: checks first, then keys,
-    /// foreign keys last.
+    /// Names what has no name, as the server does when the statement is executed: checks first,
+    /// then keys, foreign keys last.
     pub(super) fn name_constraints(&self, table: &mut Table) {
         let rank = |constraint: &Constraint| match constraint.kind {
             ConstraintKind::Check(_) => 0,

@@ -1,5 +1,5 @@
-//! What can be known only when all has been read: whose types are meant, keys that foreign keys point to,
-//! sequences that are a `serial` column's.
+//! What can be known only when all has been read: whose types are meant, keys that foreign keys
+//! point to, sequences that are a `serial` column's.
 
 use std::collections::HashSet;
 
@@ -116,7 +116,8 @@ fn find_keys(schema: &mut Schema) {
     }
 }
 
-/// An integer column whose default is the next value of a sequence that belongs to it is what `serial` makes.
+/// An integer column whose default is the next value of a sequence that belongs to it is what
+/// `serial` makes.
 fn fold_serials(schema: &mut Schema) {
     let mut gone = Vec::new();
     let default_schema = schema.default_schema.clone();

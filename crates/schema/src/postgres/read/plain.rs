@@ -1,9 +1,11 @@
-//! The short way from plain `CREATE TABLE` and `CREATE INDEX` statements to the model, without a syntax tree.
+//! The short way from plain `CREATE TABLE` and `CREATE INDEX` statements to the model, without a
+//! syntax tree.
 //!
-//! Nearly all of a large schema is written in few forms, and the grammar of everything that SQL can say is most of what
-//! reading costs. Whatever is not surely one of these forms gives `None` here and goes the long way: comments, keywords in
-//! places where names can be, unusual operators, everything that may be wrong. What is understood is what the long way
-//! makes of the same text; the tests compare the two over the corpus and over broken variants of it.
+//! Nearly all of a large schema is written in few forms, and the grammar of everything that SQL can
+//! say is most of what reading costs. Whatever is not surely one of these forms gives `None` here
+//! and goes the long way: comments, keywords in places where names can be, unusual operators,
+//! everything that may be wrong. What is understood is what the long way makes of the same text;
+//! the tests compare the two over the corpus and over broken variants of it.
 
 mod tokens;
 mod values;
@@ -21,8 +23,8 @@ use crate::postgres::model::{
 use crate::postgres::name::fold;
 use tokens::{Kind, Tokens};
 
-/// What a plain statement makes. Parts of names are as they are written: what a name without a schema means is told by the
-/// statements before.
+/// What a plain statement makes. Parts of names are as they are written: what a name without a
+/// schema means is told by the statements before.
 pub(super) enum Plain {
     Table(Vec<String>, Box<Table>),
     /// With the name of its table.

@@ -5,7 +5,8 @@ use crate::postgres::model::{Constraint, ConstraintKind, Foreign, Index, IndexIt
 use crate::postgres::name::Name;
 
 impl Speller<'_> {
-    /// `CONSTRAINT name PRIMARY KEY (…)`, as in `CREATE TABLE`; without the name when it is `unnamed`.
+    /// `CONSTRAINT name PRIMARY KEY (…)`, as in `CREATE TABLE`; without the name when it is
+    /// `unnamed`.
     pub(crate) fn constraint(&self, constraint: &Constraint, unnamed: bool) -> String {
         let name = if unnamed {
             String::new()

@@ -1,4 +1,5 @@
-//! Expressions and queries in sqldef's spelling: words in lower case, `IN` as `= ANY`, literals without casts.
+//! Expressions and queries in sqldef's spelling: words in lower case, `IN` as `= ANY`, literals
+//! without casts.
 
 use squawk_parser::SyntaxKind as K;
 

@@ -138,7 +138,8 @@ impl Speller<'_> {
         )
     }
 
-    /// `CREATE TRIGGER …`; `is_known` tells whether the function is part of the schema, so that its own schema is known.
+    /// `CREATE TRIGGER …`; `is_known` tells whether the function is part of the schema, so that its
+    /// own schema is known.
     pub(crate) fn trigger(&self, trigger: &Trigger, on: &Name, is_known: bool) -> String {
         let lower = |word: &str| {
             if self.is_sqldef() {

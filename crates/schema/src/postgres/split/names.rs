@@ -5,8 +5,8 @@ use super::{
     is_word_start, line_end, skip_comment, skip_dollar, skip_quoted, skip_string, word_end,
 };
 
-/// The names in a piece of SQL: words, quoted or not, as the server would know them; what stands in strings,
-/// dollar quotes and comments is left out.
+/// The names in a piece of SQL: words, quoted or not, as the server would know them; what stands in
+/// strings, dollar quotes and comments is left out.
 pub(crate) fn names(text: &str) -> Vec<String> {
     let spans = name_spans(text).into_iter();
     spans.map(|(_, _, name)| name).collect()

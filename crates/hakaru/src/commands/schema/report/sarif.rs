@@ -47,7 +47,8 @@ fn result(report: &Report, finding: &Finding) -> Value {
         .wanted
         .as_ref()
         .filter(|wanted| !wanted.contains(':'));
-    // Hosts drop results without a line; what is in no file is said of the first line of the wanted one.
+    // Hosts drop results without a line; what is in no file is said of the first line of the wanted
+    // one.
     let first = file.map(|file| Spot {
         file: file.clone(),
         line: 1,

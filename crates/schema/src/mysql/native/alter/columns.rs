@@ -9,8 +9,8 @@ use crate::mysql::native::Builder;
 
 impl Builder<'_> {
     pub(super) fn column_clauses(&self, diff: &TableDiff<'_>, parts: &mut Parts) {
-        // Where columns belong beside those that may stay where they are is known when nothing was held back: the last
-        // statement puts them there.
+        // Where columns belong beside those that may stay where they are is known when nothing was
+        // held back: the last statement puts them there.
         let is_late = !parts.lossy.is_empty();
         for step in &diff.columns {
             match step {
@@ -95,7 +95,8 @@ impl Builder<'_> {
         clauses
     }
 
-    /// A column that keeps its type for now gets its name and place with the others: their order is one.
+    /// A column that keeps its type for now gets its name and place with the others: their order is
+    /// one.
     fn moved(
         &self,
         diff: &TableDiff<'_>,

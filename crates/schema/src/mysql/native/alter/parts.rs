@@ -1,4 +1,5 @@
-//! Which clauses of a table's change stand in one statement: to allow what one of them loses must allow nothing else.
+//! Which clauses of a table's change stand in one statement: to allow what one of them loses must
+//! allow nothing else.
 
 use crate::Hazard;
 use crate::mysql::diff::{ColumnStep, Place, TableDiff};
@@ -19,14 +20,15 @@ impl Clauses {
     }
 }
 
-/// The clauses of a table's change: what keeps all values stands in one statement, and what loses those of a column in one by
-/// the column's name, together with what makes no sense without it.
+/// The clauses of a table's change: what keeps all values stands in one statement, and what loses
+/// those of a column in one by the column's name, together with what makes no sense without it.
 #[derive(Default)]
 pub(super) struct Parts {
     pub(super) kept: Clauses,
     /// Columns in the order of the change.
     pub(super) lossy: Vec<(Name, Clauses)>,
-    /// Columns that change without a loss, but are in an index that waits for one of the above, by place.
+    /// Columns that change without a loss, but are in an index that waits for one of the above, by
+    /// place.
     tied: Vec<(Name, usize)>,
 }
 
@@ -138,8 +140,8 @@ fn is_on(indexes: &[&Index], column: &Name) -> bool {
     indexes.any(|index| index.parts.iter().any(|part| part.is_of(column)))
 }
 
-/// Columns that stand elsewhere than they should when all clauses are executed, each with the one before it: what is dropped
-/// and added later than the others moves has others beside it then.
+/// Columns that stand elsewhere than they should when all clauses are executed, each with the one
+/// before it: what is dropped and added later than the others moves has others beside it then.
 pub(super) fn misplaced<'a>(diff: &TableDiff<'a>, parts: &Parts) -> Vec<(&'a Column, Place<'a>)> {
     if parts.lossy.is_empty() {
         return Vec::new();
@@ -194,7 +196,8 @@ fn put<'a>(order: &mut Vec<&'a Name>, name: &'a Name, place: Place<'_>) {
     order.insert(at, name);
 }
 
-/// Whether a column's change is a statement of its own: values may be lost, and no new index waits for it.
+/// Whether a column's change is a statement of its own: values may be lost, and no new index waits
+/// for it.
 pub(super) fn is_apart(diff: &TableDiff<'_>, from: &Column, to: &Column) -> bool {
     let replaced = diff.replaced_indexes.iter().map(|(_, after)| *after);
     let primary = diff.primary.and_then(|(_, after)| after);

@@ -1,4 +1,5 @@
-//! The short way makes what the long way makes, of the corpus, of keywords in every place, and of broken statements.
+//! The short way makes what the long way makes, of the corpus, of keywords in every place, and of
+//! broken statements.
 
 use std::path::PathBuf;
 

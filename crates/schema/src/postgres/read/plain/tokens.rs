@@ -12,7 +12,8 @@ pub(super) enum Kind {
     String,
     Sign,
     End,
-    /// Whatever plain statements have not: comments, other letters outside of quotes, other strings and operators.
+    /// Whatever plain statements have not: comments, other letters outside of quotes, other strings
+    /// and operators.
     Unknown,
 }
 

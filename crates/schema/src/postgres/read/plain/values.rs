@@ -137,7 +137,8 @@ impl Tokens<'_> {
 
     fn column_or_call(&mut self, depth: usize) -> Option<()> {
         if self.path().is_none() {
-            // Many a column's name is a keyword; that of a function or a table means something else then.
+            // Many a column's name is a keyword; that of a function or a table means something else
+            // then.
             self.column_name()?;
             return (!self.is_sign("(") && !self.is_sign(".")).then_some(());
         }

@@ -5,7 +5,8 @@ pub(super) fn is_unreserved(word: &str) -> bool {
     UNRESERVED.binary_search(&word).is_ok()
 }
 
-/// What the grammar tells apart from plain names beside the reserved words, those of PL/pgSQL included; sorted.
+/// What the grammar tells apart from plain names beside the reserved words, those of PL/pgSQL
+/// included; sorted.
 #[rustfmt::skip]
 pub(super) const UNRESERVED: &[&str] = &[
     "abort", "absent", "absolute", "access", "action", "add", "admin", "after", "aggregate", "alias", "also",
