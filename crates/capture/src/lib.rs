@@ -21,6 +21,6 @@ pub use database::{DatabaseWatch, WatchTimes, Watched};
 pub use explain::{ExplainError, ExplainLimits, Explained, SkipReason, explain};
 pub use host::{HostError, HostSampler};
 pub use live::LiveProcess;
-pub use processes::processes_named;
+pub use processes::{ProcessUse, all_processes, connections_opened, processes_named};
 pub use profile::{Counted, ProfileCollector, Site};
 pub use rings::{Polled, Rings, ServerFacts, step_back};

@@ -2,6 +2,7 @@
 
 mod bench;
 mod check;
+mod collect;
 mod compare;
 mod doctor;
 mod help;
@@ -25,6 +26,7 @@ use clap::{Parser, Subcommand};
 use crate::output::look::Colour;
 pub(crate) use bench::{BenchArgs, ClockArg, CommandArgs, RepeatArg};
 pub(crate) use check::CheckArgs;
+pub(crate) use collect::CollectArgs;
 pub(crate) use compare::{CompareArgs, HowArgs, TryArgs};
 pub(crate) use doctor::{DoctorArgs, Measure};
 pub(crate) use help::{CompletionsArgs, HelpArgs, ManArgs};
@@ -110,6 +112,12 @@ pub(crate) enum Command {
     Doctor(DoctorArgs),
     /// Where did the time go, by an access log or a database's slow log? By route, by statement
     Logs(LogsArgs),
+    /// What did several hosts do in the same seconds? CPU, disks, access logs and slow logs over
+    /// SSH
+    Collect(CollectArgs),
+    /// The far side of `collect`
+    #[command(hide = true)]
+    Collector,
     /// Make the names mysqldef, psqldef, sqlite3def and benchmark-driver for this program in a
     /// folder
     Links(LinksArgs),

@@ -49,6 +49,8 @@ fn main() -> ExitCode {
         Command::Compare(args) => commands::compare::compare(&args),
         Command::Try(args) => commands::try_finding::try_finding(&args),
         Command::Logs(args) => commands::logs::logs(&args),
+        Command::Collect(args) => commands::collect::collect(&args),
+        Command::Collector => commands::collect::collector(),
         Command::Log(args) => commands::log::log(&args),
         Command::Prune(args) => commands::prune::prune(&args),
         Command::Note(args) => commands::note::note(&args),

@@ -5,9 +5,10 @@
 //! all. Over that one channel go, in this order:
 //!
 //! 1. a shell's line that names the host's system and architecture (`script.rs`),
-//! 2. the program's own file, which the shell writes into a file that has lost its name before its first byte is written, and
-//!    whose hash it compares,
-//! 3. the program's greeting with the version of the frames, then frames in both directions (`frame.rs`).
+//! 2. the program's own file, which the shell writes into a file that has lost its name before its
+//!    first byte is written, and whose hash it compares,
+//! 3. the program's greeting with the version of the frames, then frames in both directions
+//!    (`frame.rs`).
 //!
 //! There is no control socket beside it, so no file is left on either side however a process ends.
 //! The far side ends when its input does, and when nothing was heard for [`SILENCE_MAX`]; the near

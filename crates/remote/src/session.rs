@@ -228,6 +228,11 @@ impl Session {
         self.shared.clocks.all()
     }
 
+    /// Returns the error of a host that said nothing for so long.
+    pub fn silent(&self, waited: Duration) -> RemoteError {
+        self.error(Why::Silent(waited))
+    }
+
     /// Ends the far program by ending its input, and waits so long for its end.
     pub fn close(mut self, wait: Duration) {
         self.end(wait);

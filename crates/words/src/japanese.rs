@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// All areas: the name of a file, and what is in it.
-const AREAS: [(&str, &str); 13] = [
+const AREAS: [(&str, &str); 14] = [
     ("findings", include_str!("japanese/findings.txt")),
     ("run", include_str!("japanese/run.txt")),
     ("bench", include_str!("japanese/bench.txt")),
@@ -18,6 +18,7 @@ const AREAS: [(&str, &str); 13] = [
     ("tune", include_str!("japanese/tune.txt")),
     ("profile", include_str!("japanese/profile.txt")),
     ("logs", include_str!("japanese/logs.txt")),
+    ("collect", include_str!("japanese/collect.txt")),
     ("talk", include_str!("japanese/talk.txt")),
     ("names", include_str!("japanese/names.txt")),
 ];

@@ -13,6 +13,7 @@ const ARROWS: &[(&str, &str)] = &[
     ),
     ("breakdown", "recording routes"),
     ("capture", "database recording ring sql-digest stacks"),
+    ("collect", "capture remote"),
     ("comparison", "recording stats words"),
     ("database", ""),
     ("doctor", "figures words"),

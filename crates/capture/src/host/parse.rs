@@ -13,13 +13,13 @@ pub(crate) struct CpuTicks {
 
 /// What `/proc/<pid>/stat` says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct ProcessStat {
-    pub(super) name: String,
+pub(crate) struct ProcessStat {
+    pub(crate) name: String,
     /// Whether it is a zombie: ended, and not waited for.
-    pub(super) ended: bool,
-    pub(super) cpu_ticks: u64,
-    pub(super) threads: u32,
-    pub(super) started_ticks: u64,
+    pub(crate) ended: bool,
+    pub(crate) cpu_ticks: u64,
+    pub(crate) threads: u32,
+    pub(crate) started_ticks: u64,
 }
 
 /// The line `cpu user nice system idle iowait irq softirq steal guest guest_nice` of `/proc/stat`.
@@ -71,7 +71,7 @@ pub(super) fn memory_available(text: &str) -> Option<u64> {
 }
 
 /// `/proc/<pid>/stat`. The name stands in parentheses and may hold anything, parentheses included.
-pub(super) fn process(text: &str) -> Option<ProcessStat> {
+pub(crate) fn process(text: &str) -> Option<ProcessStat> {
     let (_pid, rest) = text.split_once('(')?;
     let (name, rest) = rest.rsplit_once(')')?;
     let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
@@ -88,7 +88,7 @@ pub(super) fn process(text: &str) -> Option<ProcessStat> {
 }
 
 /// Second number of `/proc/<pid>/statm`.
-pub(super) fn resident_pages(text: &str) -> Option<u64> {
+pub(crate) fn resident_pages(text: &str) -> Option<u64> {
     text.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
@@ -159,6 +159,14 @@ pub(super) fn disk(text: &str) -> Option<DiskBytes> {
             .saturating_add(written.saturating_mul(SECTOR_BYTES));
     }
     bytes
+}
+
+/// `ActiveOpens` of the `Tcp:` lines of `/proc/net/snmp`: names in the first, values in the second.
+pub(crate) fn active_opens(text: &str) -> Option<u64> {
+    let mut lines = text.lines().filter(|line| line.starts_with("Tcp:"));
+    let (names, values) = (lines.next()?, lines.next()?);
+    let index = (names.split_ascii_whitespace()).position(|name| name == "ActiveOpens")?;
+    values.split_ascii_whitespace().nth(index)?.parse().ok()
 }
 
 /// Connections not yet taken from the sockets that listen on `port`, in `/proc/net/tcp` or `tcp6`:

@@ -244,3 +244,10 @@ fn without_proc_the_error_names_the_file() {
         "{said}"
     );
 }
+
+#[test]
+fn connections_that_were_opened_are_counted_by_name() {
+    let text = "Ip: Forwarding\nIp: 1\nTcp: RtoAlgorithm MaxConn ActiveOpens PassiveOpens\nTcp: 1 -1 42 7\n";
+    assert_eq!(parse::active_opens(text), Some(42));
+    assert_eq!(parse::active_opens("Tcp: RtoAlgorithm\n"), None);
+}

@@ -18,7 +18,7 @@ macro_rules! topics {
     };
 }
 
-const TOPICS: [Topic; 20] = topics![
+const TOPICS: [Topic; 21] = topics![
     "agent",
     "bench",
     "compare",
@@ -28,6 +28,7 @@ const TOPICS: [Topic; 20] = topics![
     "exit-codes",
     "findings",
     "flows",
+    "hosts",
     "hurl",
     "json",
     "load",

@@ -1,7 +1,7 @@
 //! `hakaru logs`: where the time went, by the logs of web servers and databases.
 
-mod json;
-mod page;
+pub(super) mod json;
+pub(super) mod page;
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
@@ -24,7 +24,7 @@ use crate::output;
 pub(crate) fn logs(args: &LogsArgs) -> Result<Exit, Failure> {
     let format = args.format.as_deref().map(Format::parse).transpose();
     let format = format.map_err(|why| Failure::usage(format!("--format {why}")))?;
-    let grouping = grouping(args)?;
+    let grouping = grouping(&args.matching, args.paths)?;
     let mut all: Option<Digest> = None;
     for path in &args.files {
         let digest = read(path, format.as_ref(), &grouping)?;
@@ -59,18 +59,18 @@ fn names(args: &LogsArgs) -> String {
     names.join(" ")
 }
 
-fn grouping(args: &LogsArgs) -> Result<Grouping, Failure> {
-    if args.paths {
+/// Reads the expressions of `-m`.
+///
+/// # Errors
+/// [`Exit::Usage`] for one that is none.
+pub(super) fn grouping(matching: &[String], paths: bool) -> Result<Grouping, Failure> {
+    if paths {
         return Ok(Grouping::Paths);
     }
     let compile = |text: &String| {
         Regex::new(text).map_err(|error| Failure::usage(format!("--match `{text}`: {error}")))
     };
-    let matching: Vec<Regex> = args
-        .matching
-        .iter()
-        .map(compile)
-        .collect::<Result<_, _>>()?;
+    let matching: Vec<Regex> = matching.iter().map(compile).collect::<Result<_, _>>()?;
     Ok(match matching.is_empty() {
         true => Grouping::Routes,
         false => Grouping::Matching(matching),

@@ -1,5 +1,6 @@
 //! `hakaru.toml` as typed. Every key is documented in `docs/config.md`.
 
+pub(crate) mod host;
 pub(crate) mod schema;
 pub(crate) mod step;
 mod typed;
@@ -28,6 +29,8 @@ pub(crate) struct Config {
     pub(crate) variables: BTreeMap<String, String>,
     pub(crate) score: Score,
     pub(crate) schema: schema::Schema,
+    #[serde(rename = "host", deserialize_with = "hosts")]
+    pub(crate) hosts: Vec<host::Host>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -131,6 +134,19 @@ pub(crate) struct Rule {
     pub(crate) points: f64,
     #[serde(default = "one_u64")]
     pub(crate) per: u64,
+}
+
+fn hosts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<host::Host>, D::Error> {
+    let hosts: Vec<host::Host> = typed::tables(deserializer, "host")?;
+    let mut names: Vec<&str> = hosts.iter().map(|host| host.name.as_str()).collect();
+    names.sort_unstable();
+    match names.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => Err(de::Error::custom(format!(
+            "two hosts are named {}",
+            pair[0]
+        ))),
+        None => Ok(hosts),
+    }
 }
 
 /// Each has something to do.

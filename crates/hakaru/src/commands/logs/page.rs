@@ -18,7 +18,7 @@ const STATEMENT_LINES: usize = 3;
 const EXAMINED_MANY: f64 = 100.0;
 
 /// Returns the page; at most `limit` rows, or all where it is 0.
-pub(super) fn of(digest: &Digest, names: &str, limit: usize) -> String {
+pub(in crate::commands) fn of(digest: &Digest, names: &str, limit: usize) -> String {
     let mut page = Page::default();
     match digest {
         Digest::Access(access) => page.add_access(access, names, limit),

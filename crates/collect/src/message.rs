@@ -1,0 +1,92 @@
+//! What the near side and the collector say to each other, in the frames of [`remote`].
+
+use serde::{Deserialize, Serialize};
+
+use remote::frame::KIND_MIN;
+
+/// Near to far: [`Begin`].
+pub const BEGIN: u8 = KIND_MIN;
+/// Near to far: the stretch is over. Nothing in it.
+pub const END: u8 = KIND_MIN + 1;
+/// Far to near: [`Begun`].
+pub const BEGUN: u8 = KIND_MIN + 2;
+/// Far to near: [`Sample`], each second, and one when the stretch is over.
+pub const SAMPLE: u8 = KIND_MIN + 3;
+/// Far to near: bytes of a log, behind its index in [`Begin::logs`] as two bytes, the lower first.
+pub const LINES: u8 = KIND_MIN + 4;
+/// Far to near: [`Ended`], the last of all.
+pub const ENDED: u8 = KIND_MIN + 5;
+
+/// What to collect from now on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Begin {
+    /// Paths on the far host.
+    pub logs: Vec<String>,
+}
+
+/// The stretch has begun.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Begun {
+    /// For each log, why it cannot be read.
+    pub errors: Vec<Option<String>>,
+    /// Cores of the host.
+    pub cores: u32,
+}
+
+/// Counters of a host at an instant.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sample {
+    /// When, nanoseconds on the host's monotonic clock.
+    pub at_ns: u64,
+    /// CPU time of all cores, nanoseconds.
+    pub cpu_busy_ns: u64,
+    /// CPU time that the hypervisor gave to others, nanoseconds.
+    pub cpu_steal_ns: u64,
+    /// Memory that is free or can be freed at once, bytes.
+    pub memory_available: u64,
+    /// Bytes from other hosts, since boot.
+    pub received: u64,
+    /// Bytes to other hosts, since boot.
+    pub sent: u64,
+    /// Bytes read from disks, since boot.
+    pub disk_read: u64,
+    /// Bytes written to disks, since boot.
+    pub disk_written: u64,
+    /// Connections that programs of this host opened, since boot.
+    pub opened: Option<u64>,
+    /// Processes that used the CPU since the sample before, or are new.
+    pub processes: Vec<Process>,
+}
+
+/// A process at that instant.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Process {
+    /// Its id.
+    pub pid: u32,
+    /// When it started, in a unit of the host's own.
+    pub started: u64,
+    /// Its command name.
+    pub name: String,
+    /// CPU time since it started, nanoseconds.
+    pub cpu_ns: u64,
+    /// Resident memory, bytes.
+    pub rss: u64,
+}
+
+/// All was sent.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ended {
+    /// For each log.
+    pub logs: Vec<LogEnd>,
+}
+
+/// How the window of a log ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogEnd {
+    /// Why it could not be read, or not to the end.
+    pub error: Option<String>,
+    /// How often a file of it was truncated.
+    pub truncations: u64,
+    /// Lines that were left out since they had no end, or were longer than a megabyte.
+    pub incomplete: u64,
+}

@@ -1,0 +1,373 @@
+//! The lines that were added to a log between two instants, through whatever is done to its file
+//! meanwhile.
+//!
+//! A log is not a file but all files that bear its name: `access.log`, `access.log.1`,
+//! `access.log.2.gz`. At the beginning each of them is opened and its length noted. From then on
+//! every [`LogWindow::look`] takes what is new, in three steps:
+//!
+//! 1. Files that are open are read on. So a file may be renamed, written to a while longer, packed
+//!    and removed: its lines are read from the file that is open. A file whose last bytes are not
+//!    those that were read was truncated: what it held is kept in mind, and it begins anew.
+//! 2. A file that is new under the log's own name was made within the window: it is opened and read
+//!    from its first byte.
+//! 3. A file that is new under another name is a copy of one that is known (packed, or made before
+//!    a truncation), or a log that came and went since the last look. Its content tells which
+//!    (`print.rs`); of a copy only what goes beyond is taken.
+//!
+//! Lines that were begun before the window or have not ended with it are not of it. What is lost:
+//! lines that were written and destroyed by a truncation between two looks without a copy.
+
+mod content;
+mod lines;
+mod print;
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use content::{Packed, Plain, is_packed};
+use lines::Lines;
+use print::{Content, Likeness, Print};
+
+/// Files of one log that are looked at.
+const FILES_MAX: usize = 200;
+/// Bytes that are read at once.
+const PIECE_BYTES: usize = 256 * 1024;
+
+/// Takes whole lines, many at once.
+pub type Sink<'a> = dyn FnMut(&[u8]) -> io::Result<()> + 'a;
+
+/// A log that is looked at from an instant on.
+#[derive(Debug)]
+pub struct LogWindow {
+    path: PathBuf,
+    known: Vec<Known>,
+    /// Open for as long as they are remembered, so that their numbers are given to no other file.
+    others: Vec<Other>,
+    /// Files that are not known to be copies yet.
+    pending: Vec<Other>,
+    truncations: u64,
+}
+
+/// What a window was like.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// Files that held lines of the window or might have.
+    pub files: u64,
+    /// How often a file was truncated.
+    pub truncations: u64,
+    /// Lines that had begun and not ended, or were longer than a megabyte.
+    pub incomplete: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Id {
+    device: u64,
+    inode: u64,
+}
+
+/// Content that was read to some place.
+#[derive(Debug)]
+struct Known {
+    /// `None` of content that a truncation took from its file.
+    file: Option<(Id, File)>,
+    print: Print,
+    lines: Lines,
+}
+
+/// A file whose content is known from another, or that was there before the window and packed.
+#[derive(Debug)]
+struct Other {
+    id: Id,
+    file: File,
+    /// Its length when it was judged; at another one it is judged anew.
+    bytes: u64,
+}
+
+impl LogWindow {
+    /// Begins: what is in the log's files now is not of the window. A log that is not there yet may
+    /// come.
+    ///
+    /// # Errors
+    /// A file or the folder cannot be read.
+    pub fn begin(path: &Path) -> io::Result<LogWindow> {
+        let mut window = LogWindow {
+            path: path.to_owned(),
+            known: Vec::new(),
+            others: Vec::new(),
+            pending: Vec::new(),
+            truncations: 0,
+        };
+        for path in window.files()? {
+            let Some((id, file)) = open(&path)? else {
+                continue;
+            };
+            let bytes = file.metadata()?.len();
+            match is_packed(&file)? {
+                true => window.others.push(Other { id, file, bytes }),
+                false => window.known.push(Known::from(id, file, bytes)?),
+            }
+        }
+        Ok(window)
+    }
+
+    /// Takes the lines that were added since the last look.
+    ///
+    /// # Errors
+    /// What a file or `sink` says.
+    pub fn look(&mut self, sink: &mut Sink) -> io::Result<()> {
+        self.look_at_all(sink, false)
+    }
+
+    fn look_at_all(&mut self, sink: &mut Sink, is_last: bool) -> io::Result<()> {
+        self.read_on(sink)?;
+        let was_pending = std::mem::take(&mut self.pending);
+        let mut strangers = Vec::new();
+        for path in self.files()? {
+            // Who removes or renames files meanwhile has them looked at under their other names the
+            // next time.
+            let Some((id, file)) = open(&path)? else {
+                continue;
+            };
+            let is_open = |known: &Known| known.file.as_ref().is_some_and(|(open, _)| *open == id);
+            let is_pending = was_pending.iter().any(|other| other.id == id);
+            if is_pending || self.known.iter().any(is_open) {
+                continue;
+            }
+            let bytes = file.metadata()?.len();
+            let other = self.others.iter().position(|other| other.id == id);
+            if other.is_some_and(|index| self.others[index].bytes == bytes) {
+                continue;
+            }
+            if let Some(index) = other {
+                self.others.swap_remove(index);
+            }
+            match path == self.path {
+                true => self.known.push(Known::from(id, file, 0)?),
+                false => strangers.push(Other { id, file, bytes }),
+            }
+        }
+        // Now all that is known was read further than any copy of it goes that was whole before.
+        self.read_on(sink)?;
+        for stranger in was_pending {
+            self.judge(stranger, true, sink)?;
+        }
+        for stranger in strangers {
+            self.judge(stranger, is_last, sink)?;
+        }
+        Ok(())
+    }
+
+    /// Takes the last lines, and says what the window was like.
+    ///
+    /// # Errors
+    /// As [`LogWindow::look`].
+    pub fn end(mut self, sink: &mut Sink) -> io::Result<Seen> {
+        self.look(sink)?;
+        self.look_at_all(sink, true)?;
+        let lines = || self.known.iter().map(|known| &known.lines);
+        let begun = lines().filter(|lines| lines.is_inside()).count() as u64;
+        Ok(Seen {
+            files: self
+                .known
+                .iter()
+                .filter(|known| known.file.is_some())
+                .count() as u64,
+            truncations: self.truncations,
+            incomplete: begun + lines().map(|lines| lines.too_long).sum::<u64>(),
+        })
+    }
+
+    fn read_on(&mut self, sink: &mut Sink) -> io::Result<()> {
+        let mut truncated = Vec::new();
+        for known in &mut self.known {
+            if let Some(before) = known.read_on(sink)? {
+                self.truncations += 1;
+                truncated.push(before);
+            }
+        }
+        self.known.append(&mut truncated);
+        Ok(())
+    }
+
+    /// Finds out whether a file with another name than the log's is a copy, and takes what is new
+    /// in it. One that seems to be none is taken when it `is_sure`, which is at the next look: a
+    /// copy may just be in the making.
+    fn judge(&mut self, stranger: Other, is_sure: bool, sink: &mut Sink) -> io::Result<()> {
+        match self.compare(&stranger, sink) {
+            Ok(Likeness::Read) => self.others.push(stranger),
+            Ok(Likeness::Other) if is_sure && is_packed(&stranger.file)? => {
+                self.take_packed(stranger, sink)?;
+            }
+            Ok(Likeness::Other) if is_sure => {
+                let mut known = Known::from(stranger.id, stranger.file, 0)?;
+                known.read_on(sink)?;
+                self.known.push(known);
+            }
+            Ok(Likeness::Other | Likeness::Longer) => self.pending.push(stranger),
+            Err(error) if is_unfinished(&error) => self.pending.push(stranger),
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    /// Compares a file with all that is known, and takes what goes beyond something that a
+    /// truncation destroyed. [`Likeness::Longer`] is left where the original is about to be found
+    /// truncated.
+    fn compare(&mut self, stranger: &Other, sink: &mut Sink) -> io::Result<Likeness> {
+        let mut content: Box<dyn Content> = match is_packed(&stranger.file)? {
+            true => Box::new(Packed::new(&stranger.file)?),
+            false => Box::new(Plain::new(&stranger.file)?),
+        };
+        for known in self
+            .known
+            .iter_mut()
+            .filter(|known| !known.print.is_blank())
+        {
+            let mut ahead = Vec::new();
+            match known.print.compare(&mut *content, &mut ahead)? {
+                Likeness::Other => {}
+                Likeness::Longer if known.file.is_none() => {
+                    known.take(&ahead, &mut *content, sink)?;
+                    return Ok(Likeness::Read);
+                }
+                likeness => return Ok(likeness),
+            }
+        }
+        Ok(Likeness::Other)
+    }
+
+    /// Takes all of a packed log that came and went since the last look.
+    fn take_packed(&mut self, stranger: Other, sink: &mut Sink) -> io::Result<()> {
+        // Once to its end first: what cannot be unpacked yet must not be taken in part.
+        match io::copy(&mut Packed::new(&stranger.file)?, &mut io::sink()) {
+            Ok(_) => {}
+            Err(error) if is_unfinished(&error) => {
+                self.pending.push(stranger);
+                return Ok(());
+            }
+            Err(error) => return Err(error),
+        }
+        let mut known = Known {
+            file: None,
+            print: Print::new(0, Vec::new(), Vec::new()),
+            lines: Lines::default(),
+        };
+        known.take(&[], &mut Packed::new(&stranger.file)?, sink)?;
+        self.known.push(known);
+        self.others.push(stranger);
+        Ok(())
+    }
+
+    /// The files of the log, whatever was done to them: `access.log`, `access.log.1`,
+    /// `access.log-20261125.gz`.
+    fn files(&self) -> io::Result<Vec<PathBuf>> {
+        let folder = match self.path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        let name = self.path.file_name().unwrap_or_default();
+        let mut files = Vec::new();
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            let found = entry.file_name();
+            let rest = found
+                .as_encoded_bytes()
+                .strip_prefix(name.as_encoded_bytes());
+            if rest.is_some_and(|rest| rest.is_empty() || b".-_".contains(&rest[0])) {
+                files.push(folder.join(found));
+            }
+        }
+        files.sort();
+        files.truncate(FILES_MAX);
+        Ok(files)
+    }
+}
+
+impl Known {
+    /// A file whose first `start` bytes are not of the window.
+    fn from(id: Id, file: File, start: u64) -> io::Result<Known> {
+        let mut first = vec![0; Print::wanted(start)];
+        let mut before = first.clone();
+        file.read_exact_at(&mut first, 0)?;
+        let offset = start - before.len() as u64;
+        file.read_exact_at(&mut before, offset)?;
+        let lines = match before.last() {
+            None | Some(b'\n') => Lines::default(),
+            Some(_) => Lines::in_the_middle(),
+        };
+        Ok(Known {
+            file: Some((id, file)),
+            print: Print::new(start, first, before),
+            lines,
+        })
+    }
+
+    /// Takes what was added to the file; returns what it held before when it was truncated.
+    fn read_on(&mut self, sink: &mut Sink) -> io::Result<Option<Known>> {
+        let Some((_, file)) = &self.file else {
+            return Ok(None);
+        };
+        let mut before = None;
+        let bytes = file.metadata()?.len();
+        let mut tail = vec![0; self.print.tail().len()];
+        let tail_at = self.print.at - tail.len() as u64;
+        let is_same = bytes >= self.print.at
+            && file.read_exact_at(&mut tail, tail_at).is_ok()
+            && tail == self.print.tail();
+        if !is_same {
+            before = Some(Known {
+                file: None,
+                print: std::mem::replace(&mut self.print, Print::new(0, Vec::new(), Vec::new())),
+                lines: std::mem::take(&mut self.lines),
+            });
+        }
+        let mut piece = vec![0; PIECE_BYTES.min((bytes - self.print.at.min(bytes)) as usize)];
+        while self.print.at < bytes {
+            let wanted = piece.len().min((bytes - self.print.at) as usize);
+            let count = file.read_at(&mut piece[..wanted], self.print.at)?;
+            if count == 0 {
+                break;
+            }
+            self.print.add(&piece[..count]);
+            self.lines.add(&piece[..count], sink)?;
+        }
+        Ok(before)
+    }
+
+    /// Takes the rest of a copy.
+    fn take(&mut self, ahead: &[u8], content: &mut dyn Content, sink: &mut Sink) -> io::Result<()> {
+        self.print.add(ahead);
+        self.lines.add(ahead, sink)?;
+        let mut piece = vec![0; PIECE_BYTES];
+        loop {
+            let count = print::fill(content, &mut piece)?;
+            if count == 0 {
+                return Ok(());
+            }
+            self.print.add(&piece[..count]);
+            self.lines.add(&piece[..count], sink)?;
+        }
+    }
+}
+
+/// Opens a file; `None` when it has gone, or is none.
+fn open(path: &Path) -> io::Result<Option<(Id, File)>> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let metadata = file.metadata()?;
+    let id = Id {
+        device: metadata.dev(),
+        inode: metadata.ino(),
+    };
+    Ok(metadata.is_file().then_some((id, file)))
+}
+
+/// Whether a packed file is still being written.
+fn is_unfinished(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::UnexpectedEof)
+}

@@ -1,0 +1,105 @@
+//! What was collected as JSON; docs/json.md names each key.
+
+use collect::notes::Note;
+use collect::usage::{Processes, Usage};
+use logs::Digest;
+use remote::clock::Offset;
+use serde_json::{Value, json};
+
+use super::Collected;
+use super::follow::Log;
+use super::page::View;
+use crate::commands::logs::json as log_json;
+
+/// Format and version of the document.
+const FORMAT: &str = "hakaru-collect";
+const VERSION: u32 = 1;
+
+/// Returns the document.
+pub(super) fn of(view: &View) -> String {
+    let routes: Vec<Value> = match &view.access {
+        Some(Digest::Access(access)) => access.rows().iter().map(log_json::route).collect(),
+        _ => Vec::new(),
+    };
+    let statements: Vec<Value> = match &view.slow {
+        Some(Digest::Slow(slow)) => slow.statements().iter().map(log_json::statement).collect(),
+        _ => Vec::new(),
+    };
+    let unread: Vec<Value> = (view.access.iter().chain(&view.slow))
+        .map(|digest| log_json::lines(digest.unread()))
+        .collect();
+    let document = json!({
+        "format": FORMAT, "version": VERSION, "seconds": view.seconds(),
+        "notes": view.notes.iter().map(note).collect::<Vec<_>>(),
+        "hosts": view.hosts.iter().map(host).collect::<Vec<_>>(),
+        "routes": routes, "statements": statements, "unread": unread,
+    });
+    format!("{document:#}\n")
+}
+
+fn host(one: &Collected) -> Value {
+    let (name, roles) = (&one.host.name, &one.host.roles);
+    match &one.followed {
+        Err(error) => json!({ "name": name, "roles": roles, "error": error }),
+        Ok(followed) => json!({
+            "name": name, "roles": roles, "error": followed.lost, "cores": followed.cores,
+            "usage": followed.usage.as_ref().map(usage), "clock": followed.clock.map(clock),
+            "logs": followed.logs.iter().map(log).collect::<Vec<_>>(),
+        }),
+    }
+}
+
+fn usage(usage: &Usage) -> Value {
+    json!({
+        "seconds": usage.seconds, "cpu_cores": usage.cpu_cores, "cpu_cores_max": usage.cpu_cores_max,
+        "steal_cores": usage.steal_cores, "memory_available_min_bytes": usage.memory_available_min,
+        "received_bytes": usage.received, "sent_bytes": usage.sent, "disk_read_bytes": usage.disk_read,
+        "disk_written_bytes": usage.disk_written, "connections_opened": usage.opened,
+        "processes": usage.processes.iter().map(processes).collect::<Vec<_>>(),
+    })
+}
+
+fn processes(all: &Processes) -> Value {
+    json!({ "name": all.name, "count": all.count, "cpu_cores": all.cpu_cores, "rss_max_bytes": all.rss_max })
+}
+
+fn clock(offset: Offset) -> Value {
+    json!({
+        "offset_s": offset.nanos as f64 / 1e9, "bound_s": offset.bound_ns as f64 / 1e9, "steady": offset.is_steady,
+    })
+}
+
+fn log(log: &Log) -> Value {
+    json!({
+        "path": log.path, "bytes": log.bytes, "truncations": log.truncations, "incomplete_lines": log.incomplete,
+        "error": log.error,
+    })
+}
+
+fn note(note: &Note) -> Value {
+    match note {
+        Note::Saturated { host, used, cores } => {
+            json!({ "kind": "saturated", "host": host, "cpu_cores": used, "cores": cores })
+        }
+        Note::Uneven {
+            role,
+            busy,
+            busy_share,
+            idle,
+            idle_share,
+        } => json!({
+            "kind": "uneven", "role": role, "host": busy, "cpu_share": busy_share, "other": idle,
+            "other_cpu_share": idle_share,
+        }),
+        Note::NotKept {
+            host,
+            opened,
+            requests,
+        } => {
+            json!({ "kind": "not_kept", "host": host, "connections_opened": opened, "requests": requests })
+        }
+        Note::ClockOff { host, offset } => {
+            json!({ "kind": "clock_off", "host": host, "clock": clock(*offset) })
+        }
+    }
+}

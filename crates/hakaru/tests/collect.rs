@@ -1,0 +1,214 @@
+//! `hakaru collect` over a real `ssh` and `sshd`.
+
+#[path = "../../remote/tests/sshd/mod.rs"]
+#[expect(dead_code, reason = "the tests of the transport use more of it")]
+mod sshd;
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use sshd::Hosts;
+
+/// Two logs of two hosts, and a command that writes and rotates them.
+struct Project {
+    hosts: Hosts,
+}
+
+fn ltsv(path: &str, seconds: &str, upstream: &str) -> String {
+    format!("method:GET\turi:{path}\tstatus:200\tsize:10\treqtime:{seconds}\tapptime:{upstream}\n")
+}
+
+fn slow(table: &str) -> String {
+    format!(
+        "# Time: 2026-11-25T01:02:03.456789Z\n# User@Host: a[a] @ localhost []  Id:     8\n\
+         # Query_time: 0.250000  Lock_time: 0.000002 Rows_sent: 1  Rows_examined: 900\nSELECT * FROM {table};\n"
+    )
+}
+
+impl Project {
+    fn new() -> Project {
+        let mut hosts = Hosts::new();
+        hosts.add("app1", "", "");
+        hosts.add("db1", "HAKARU_CLOCK_SHIFT_MS=-300", "");
+        let project = Project { hosts };
+        project.write("access.log", &ltsv("/before", "9.0", "9.0"));
+        project.write("slow.log", &slow("before"));
+        project.write(
+            "new.log",
+            &(ltsv("/items/1", "0.300", "0.100") + &ltsv("/items/2", "0.100", "-")),
+        );
+        project.write("new-slow.log", &slow("within"));
+        let script = "cat new.log >>access.log\nmv access.log access.log.1\ncat new.log >>access.log.1\n\
+                      gzip access.log.1\ncat new.log >>access.log\ncat new-slow.log >>slow.log\n";
+        project.write("bench.sh", script);
+        project.configure("");
+        project
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.hosts.path(name), text).expect("written");
+    }
+
+    fn configure(&self, more: &str) {
+        let folder = self.hosts.path("");
+        let folder = folder.display();
+        self.write(
+            "hakaru.toml",
+            &format!(
+                "[[host]]\nname = \"app1\"\nroles = [\"proxy\", \"app\"]\nlogs = \"{folder}access.log\"\n\
+                 ssh_config = \"config\"\n\
+                 [[host]]\nname = \"db1\"\nroles = \"database\"\nlogs = [\"{folder}slow.log\"]\nssh_config = \"config\"\n{more}"
+            ),
+        );
+    }
+
+    fn collect(&self, arguments: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_hakaru"))
+            .arg("collect")
+            .args(arguments)
+            .args(["--", "sh", "bench.sh"])
+            .current_dir(self.hosts.path(""))
+            .env("LC_ALL", "C.UTF-8")
+            .output()
+            .expect("hakaru runs")
+    }
+}
+
+fn json(output: &Output, code: i32) -> Value {
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{said}");
+    serde_json::from_slice(&output.stdout).expect("JSON")
+}
+
+fn assert_empty(folder: &Path) {
+    let left: Vec<_> = fs::read_dir(folder).expect("a folder").collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn two_hosts_give_the_lines_of_the_window_and_what_was_used_and_keep_nothing() {
+    let project = Project::new();
+    let document = json(&project.collect(&["--json"]), 0);
+    assert_eq!(
+        (&document["format"], &document["version"]),
+        (&"hakaru-collect".into(), &1.into())
+    );
+    let routes = document["routes"].as_array().expect("routes");
+    assert_eq!(routes.len(), 1, "{routes:?}");
+    assert_eq!(
+        (&routes[0]["route"], &routes[0]["requests"]),
+        (&"GET /items/:id".into(), &6.into())
+    );
+    assert_eq!(
+        (&routes[0]["time"]["sum_s"], &routes[0]["upstream"]["count"]),
+        (&1.2.into(), &3.into())
+    );
+    let statements = document["statements"].as_array().expect("statements");
+    assert_eq!(statements.len(), 1);
+    assert!(
+        statements[0]["digest"]
+            .as_str()
+            .expect("a text")
+            .contains("within"),
+        "{statements:?}"
+    );
+    for (host, offset) in document["hosts"]
+        .as_array()
+        .expect("hosts")
+        .iter()
+        .zip([0.0, -0.3])
+    {
+        assert_eq!(host["error"], Value::Null);
+        assert!(
+            host["usage"]["processes"]
+                .as_array()
+                .is_some_and(|all| !all.is_empty()),
+            "{host}"
+        );
+        let clock = |key: &str| host["clock"][key].as_f64().expect("seconds");
+        assert!(
+            (clock("offset_s") - offset).abs() <= clock("bound_s") + 1e-9,
+            "{host}"
+        );
+    }
+    assert_empty(&project.hosts.tmp("app1"));
+    assert_empty(&project.hosts.tmp("db1"));
+}
+
+#[test]
+fn the_page_fits_the_terminal_and_names_what_hurts() {
+    let project = Project::new();
+    let output = project.collect(&[]);
+    let page = String::from_utf8_lossy(&output.stdout).into_owned();
+    for part in [
+        "HAKARU COLLECT",
+        "app1 (proxy, app)",
+        "GET /items/:id",
+        "SELECT * FROM within",
+        "db1 is off by",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    let longest = page
+        .lines()
+        .map(|line| line.chars().count())
+        .max()
+        .unwrap_or(0);
+    assert!(longest <= 100, "{longest}: {page}");
+}
+
+#[test]
+fn a_host_that_is_lost_and_a_log_that_is_missing_are_named_and_the_rest_is_there() {
+    let mut project = Project::new();
+    project.hosts.add("refused", "", "PubkeyAuthentication no");
+    project.configure(
+        "[[host]]\nname = \"refused\"\nssh_config = \"config\"\n\
+         [[host]]\nname = \"again\"\nssh = \"app1\"\nlogs = \"/nowhere/access.log\"\nssh_config = \"config\"\n",
+    );
+    let output = project.collect(&["--json"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let document = json(&output, 1);
+    assert!(said.contains("host refused: refuses the login"), "{said}");
+    assert!(
+        said.contains("host again: /nowhere/access.log: No such file"),
+        "{said}"
+    );
+    assert_eq!(document["routes"][0]["requests"], 6);
+    assert!(
+        document["hosts"][2]["error"]
+            .as_str()
+            .expect("an error")
+            .contains("refuses the login")
+    );
+}
+
+#[test]
+fn wrong_usage_is_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let check = |toml: &str, part: &str| {
+        fs::write(folder.path().join("hakaru.toml"), toml).expect("written");
+        let mut hakaru = Command::new(env!("CARGO_BIN_EXE_hakaru"));
+        hakaru
+            .args(["collect", "--for", "1s"])
+            .current_dir(folder.path());
+        let output = hakaru.output().expect("hakaru runs");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(part), "{part:?}: {said}");
+    };
+    check("", "there are no hosts");
+    check(
+        "[[host]]\nname = \"a\"\n[[host]]\nname = \"a\"\n",
+        "two hosts are named a",
+    );
+    check(
+        "[[host]]\nname = \"a\"\nlog_format = \"$status\"\n",
+        "host a: log_format",
+    );
+    check(
+        "[[host]]\nname = \"a\"\nprogram = \"hakaru.toml\"\n",
+        "is no program for Linux",
+    );
+}
