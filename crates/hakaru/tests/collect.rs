@@ -5,8 +5,9 @@
 mod sshd;
 
 use std::fs;
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::Value;
 use sshd::Hosts;
@@ -210,5 +211,91 @@ fn wrong_usage_is_named() {
     check(
         "[[host]]\nname = \"a\"\nprogram = \"hakaru.toml\"\n",
         "is no program for Linux",
+    );
+}
+
+struct Nginx(Child);
+
+impl Drop for Nginx {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    listener.local_addr().expect("its address").port()
+}
+
+/// An nginx that passes everything on to a second server of its own, over a new connection each
+/// time.
+fn proxy(folder: &Path, port: u16) -> Nginx {
+    let app = free_port();
+    let configuration = format!(
+        "daemon off; master_process off; pid {0}/pid; error_log {0}/error.log;\n\
+         events {{ worker_connections 256; }}\n\
+         http {{\n  \
+           log_format ltsv \"method:$request_method\\turi:$request_uri\\tstatus:$status\"\n    \
+             \"\\tsize:$body_bytes_sent\\treqtime:$request_time\\tapptime:$upstream_response_time\";\n  \
+           client_body_temp_path {0}/t1; proxy_temp_path {0}/t2; fastcgi_temp_path {0}/t3; uwsgi_temp_path {0}/t4; scgi_temp_path {0}/t5;\n  \
+           server {{ listen 127.0.0.1:{port}; access_log {0}/access.log ltsv;\n    \
+             location / {{ proxy_pass http://127.0.0.1:{app}; }} }}\n  \
+           server {{ listen 127.0.0.1:{app}; access_log off; location / {{ return 200 \"hello\"; }} }}\n\
+         }}\n",
+        folder.display()
+    );
+    fs::write(folder.join("nginx.conf"), configuration).expect("a configuration");
+    let child = Command::new("nginx")
+        .arg("-p")
+        .arg(folder)
+        .arg("-c")
+        .arg(folder.join("nginx.conf"))
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("nginx; run bin/test");
+    while TcpStream::connect(("127.0.0.1", port)).is_err() {
+        std::thread::yield_now();
+    }
+    Nginx(child)
+}
+
+#[test]
+fn an_nginx_that_opens_a_connection_for_each_request_is_named() {
+    let mut hosts = Hosts::new();
+    hosts.add("web", "", "");
+    let folder = hosts.path("nginx");
+    fs::create_dir(&folder).expect("a folder");
+    let port = free_port();
+    let server = proxy(&folder, port);
+    let toml = format!(
+        "[[host]]\nname = \"web\"\nroles = \"proxy\"\nlogs = \"{}/access.log\"\nssh_config = \"config\"\n",
+        folder.display()
+    );
+    fs::write(hosts.path("hakaru.toml"), toml).expect("written");
+    let hakaru = env!("CARGO_BIN_EXE_hakaru");
+    let url = format!("http://127.0.0.1:{port}/items/1");
+    let output = Command::new(hakaru)
+        .args([
+            "collect", "--json", "--", hakaru, "load", &url, "--rate", "100", "-d", "2s",
+        ])
+        .current_dir(hosts.path(""))
+        .output()
+        .expect("hakaru runs");
+    drop(server);
+    let document = json(&output, 0);
+    let route = &document["routes"][0];
+    let requests = route["requests"].as_u64().expect("a count");
+    assert_eq!(route["upstream"]["count"].as_u64(), Some(requests));
+    let notes = document["notes"].as_array().expect("notes");
+    let note = notes.iter().find(|note| note["kind"] == "not_kept");
+    let note = note.unwrap_or_else(|| panic!("{document:#}"));
+    assert_eq!(
+        (&note["host"], note["requests"].as_u64()),
+        (&"web".into(), Some(requests))
+    );
+    assert!(
+        note["connections_opened"].as_u64() >= Some(requests),
+        "{note}"
     );
 }
