@@ -5,10 +5,12 @@
 mod sshd;
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use sshd::Hosts;
 
@@ -298,4 +300,26 @@ fn an_nginx_that_opens_a_connection_for_each_request_is_named() {
         note["connections_opened"].as_u64() >= Some(requests),
         "{note}"
     );
+}
+
+#[test]
+fn an_interrupted_collection_gives_what_there_is_and_keeps_nothing() {
+    let project = Project::new();
+    let mut hakaru = Command::new(env!("CARGO_BIN_EXE_hakaru"))
+        .args(["collect", "--json", "--for", "1h"])
+        .current_dir(project.hosts.path(""))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("hakaru runs");
+    let mut said = BufReader::new(hakaru.stderr.take().expect("a pipe"));
+    let mut line = String::new();
+    said.read_line(&mut line).expect("a line");
+    assert!(line.contains("collecting on 2 hosts"), "{line}");
+    let pid = Pid::from_child(&hakaru);
+    kill_process(pid, Signal::INT).expect("interrupted");
+    let output = hakaru.wait_with_output().expect("ended");
+    let document = json(&output, 130);
+    assert!(document["hosts"][1]["usage"].is_object());
+    assert_empty(&project.hosts.tmp("app1"));
 }
