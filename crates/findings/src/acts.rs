@@ -9,13 +9,13 @@ use recording::{ActKind, Recording, TextId};
 #[derive(Clone, Debug)]
 pub(crate) struct ActSum<'a> {
     pub(crate) kind: ActKind,
-    /// Its name; empty when it has none.
+    /// Name of the act; empty when unnamed.
     pub(crate) what: &'a str,
     /// Source lines, innermost first; empty when not told.
     pub(crate) site: &'a str,
     pub(crate) count: u64,
     pub(crate) time_ms: f64,
-    /// Route, requests of it that did this, and time; the one with most time first.
+    /// Routes with the requests and milliseconds of the act; the longest time first.
     pub(crate) routes: Vec<(usize, u64, f64)>,
 }
 
@@ -61,7 +61,7 @@ pub(crate) fn sum<'a>(recording: &'a Recording, joined: &Joined<'a>) -> Vec<ActS
 }
 
 impl<'a> ActSum<'a> {
-    /// All of them as one, at the place of the longest. `None` without one.
+    /// Sums all acts into one, at the place of the longest. `None` without an act.
     pub(crate) fn together(acts: &[&ActSum<'a>]) -> Option<ActSum<'a>> {
         let (first, others) = acts.split_first()?;
         let mut sum = ActSum::clone(first);
@@ -81,12 +81,12 @@ impl<'a> ActSum<'a> {
 }
 
 impl ActSum<'_> {
-    /// Requests that did it.
+    /// Requests with the act.
     pub(crate) fn requests(&self) -> u64 {
         self.routes.iter().map(|(_, requests, _)| requests).sum()
     }
 
-    /// Its time in one request that did it.
+    /// Mean time of the act in a request with such an act, milliseconds.
     pub(crate) fn each_ms(&self) -> f64 {
         self.time_ms / self.requests().max(1) as f64
     }

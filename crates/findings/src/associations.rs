@@ -18,11 +18,11 @@ pub(crate) struct Association {
     pub(crate) name: String,
     /// The model's table.
     pub(crate) from: String,
-    /// The table whose rows it names.
+    /// The table whose rows the association names.
     to: String,
-    /// The column that is compared: of that table, or of the one between.
+    /// The column compared: of the associated table, or of the one between.
     column: String,
-    /// The table that joins the two, where there is one.
+    /// The table joining the two, where there is one.
     through: Option<String>,
 }
 
@@ -33,7 +33,7 @@ enum Mapper {
 }
 
 impl Mapper {
-    /// The method that loads associations with their owners.
+    /// The method of the library for loading associations with the owners.
     fn method(self) -> &'static str {
         match self {
             Mapper::ActiveRecord => "includes",
@@ -42,7 +42,7 @@ impl Mapper {
     }
 }
 
-/// All that the app's processes named.
+/// All associations named by the app's processes.
 pub(crate) fn of(recording: &Recording) -> Vec<Association> {
     let settings = recording.agents.iter().flat_map(|agent| &agent.settings);
     let named = settings.filter_map(|setting| read(&setting.name, &setting.value));
@@ -96,8 +96,8 @@ pub(crate) fn followed<'a>(
     read.next().is_none().then_some(first)
 }
 
-/// What loads these associations with their owners at once, such as `Order.includes(:customer,
-/// line_items: :product)`. `None` without one.
+/// Returns the call for loading associations with the owners at once, such as
+/// `Order.includes(:customer, line_items: :product)`. `None` without an association.
 pub(crate) fn together(followed: &[&Association]) -> Option<String> {
     let mut by_owner: BTreeMap<&str, BTreeSet<&Association>> = BTreeMap::new();
     for one in followed {
@@ -122,8 +122,7 @@ pub(crate) fn together(followed: &[&Association]) -> Option<String> {
     (!loads.is_empty()).then(|| loads.join(", "))
 }
 
-/// The associations of a table as the arguments of `includes`: those that lead on come last, as a
-/// hash.
+/// The associations of a table as the arguments of `includes`: nested ones come last, as a hash.
 fn listed<'a>(
     by_owner: &BTreeMap<&'a str, BTreeSet<&'a Association>>,
     owner: &'a str,

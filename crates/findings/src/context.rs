@@ -17,7 +17,7 @@ use crate::lookups;
 use crate::query;
 use crate::rules::host_busy;
 
-/// The facts, and requests joined with their routes.
+/// The facts of a run, and requests joined with routes.
 pub(crate) struct Context<'a> {
     pub(crate) recording: &'a Recording,
     pub(crate) breakdown: &'a Breakdown,
@@ -25,7 +25,7 @@ pub(crate) struct Context<'a> {
     /// Sent → answered time of all answered requests.
     pub(crate) service: Nanos,
     demands: Demands,
-    /// The run, ready to be replayed; `None` where it cannot be.
+    /// The run, ready to be replayed; `None` where a replay is impossible.
     pub(crate) model: Option<Replay>,
     /// What the samples of the run's profile say of source lines; `None` without a profile.
     costs: Option<Costs>,
@@ -37,7 +37,7 @@ pub(crate) struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    /// Returns the kind of the app's database; `None` where it is not known.
+    /// Returns the kind of the app's database; `None` where unknown.
     pub(crate) fn database_kind(&self) -> Option<Kind> {
         Kind::of_description(&self.recording.meta.target.database)
     }
@@ -96,8 +96,8 @@ impl<'a> Context<'a> {
             .sum()
     }
 
-    /// What it gives to do without `saved`: by replay where this run can be replayed, else by the
-    /// share of the time.
+    /// Returns the gain without `saved`: by replay where the run has one, else by the share of the
+    /// time.
     pub(crate) fn gain(&self, saved: &Demand) -> Gain {
         let replay = self.model.as_ref();
         match replay.and_then(|replay| replay.gain(&self.demands.removal(saved))) {
@@ -126,7 +126,7 @@ impl<'a> Context<'a> {
         replay.map_or(0.0, |replay| replay.model.computing_share(route))
     }
 
-    /// CPU of native code off the GVL that the replay carries, a request.
+    /// CPU milliseconds per request of native code off the GVL, as carried by the replay.
     pub(crate) fn computing_ms(&self) -> f64 {
         let replay = self.model.as_ref();
         replay.map_or(0.0, |replay| {
@@ -134,18 +134,18 @@ impl<'a> Context<'a> {
         })
     }
 
-    /// Wait of a request for the lock that the replay carries.
+    /// Milliseconds per request of waiting for the lock carried by the replay.
     pub(crate) fn lock_wait_ms(&self) -> f64 {
         let replay = self.model.as_ref();
         replay.map_or(0.0, |replay| replay.model.lock_wait_mean().as_millis_f64())
     }
 
-    /// So much time of one kind, on the routes where that kind of time is.
+    /// Returns a demand of `ms` of one kind, on the routes with time of the same kind.
     pub(crate) fn everywhere(&self, kind: BurstKind, ms: f64) -> Demand {
         self.demands.everywhere(kind, ms)
     }
 
-    /// What an act took, as that kind of time.
+    /// Returns an act's time as a demand of the given kind.
     pub(crate) fn act_demand(&self, act: &ActSum<'_>, kind: BurstKind) -> Demand {
         let parts = act
             .routes
@@ -175,12 +175,12 @@ impl<'a> Context<'a> {
         self.costs.as_ref()?.allocator()
     }
 
-    /// Waits of requests that hold a transaction or a pooled connection meanwhile, by samples.
+    /// Waits of requests with a transaction or a pooled connection in hand, by samples.
     pub(crate) fn held_waits(&self) -> &[HeldWait] {
         &self.held_waits
     }
 
-    /// Mean time of the run's quickest statement that finds a row by a key, milliseconds, see
+    /// Mean time of the run's quickest statement for finding a row by a key, milliseconds, see
     /// [`lookups`].
     pub(crate) fn lookup_ms(&self) -> Option<f64> {
         let quickest = || lookups::quickest_ms(self, None, None);
@@ -197,27 +197,27 @@ impl<'a> Context<'a> {
         self.demands.time_of(route, kind)
     }
 
-    /// The lines of templates that render others, with the share of each route's time with the GVL
-    /// that goes on around those.
+    /// Lines of templates with others rendered below; for each route, the share of time with the
+    /// GVL spent around the others.
     pub(crate) fn renders(&self) -> BTreeMap<&str, BTreeMap<usize, f64>> {
         let costs = self.costs.as_ref();
         costs.map_or_else(BTreeMap::new, Costs::renders)
     }
 
-    /// Time of a route with the GVL, and its requests.
+    /// Returns the time of a route with the GVL, and the number of the route's requests.
     pub(crate) fn held_of(&self, route: usize) -> (f64, f64) {
         (self.demands.held_ms(route), self.demands.requests(route))
     }
 
-    /// What runs with the GVL below the line that issues a statement. `None` where no sample says
-    /// it.
+    /// Returns the shares of what runs with the GVL below the line issuing a statement. `None`
+    /// without a sample of the line.
     pub(crate) fn shares_below(&self, route: usize, site: TextId) -> Option<Shares> {
         let telling = self.joined.site(site)?;
         let costs = self.costs.as_ref()?;
         costs.share_below(route, self.text(site), telling)
     }
 
-    /// The routes that issue a statement, and the lines from which each does, as recorded.
+    /// The routes issuing a statement, each with the issuing lines, as recorded.
     pub(crate) fn sites_of(&self, sql: &SqlSummary) -> BTreeSet<(usize, TextId)> {
         let mut sites = BTreeSet::new();
         for request in &self.joined.requests {
@@ -234,13 +234,13 @@ impl<'a> Context<'a> {
         costs.is_some_and(|costs| costs.is_sampled(route))
     }
 
-    /// Share of a route's time with the GVL in which objects are turned into JSON, and the line of
-    /// the app that asks for most of it.
+    /// Share of a route's time with the GVL spent turning objects into JSON, and the app's line
+    /// asking for the greatest part.
     pub(crate) fn json_share(&self, route: usize) -> Option<(&str, f64)> {
         self.costs.as_ref()?.json(route)
     }
 
-    /// Share of the time in which a worker's GVL is held, where that is what all wait for.
+    /// Share of the time in which a worker's GVL is held, where the GVL is the scarce resource.
     pub(crate) fn gvl_is_scarce(&self) -> Option<f64> {
         self.demands.gvl_is_scarce()
     }
@@ -255,19 +255,19 @@ impl<'a> Context<'a> {
         self.demands.of_sql(&self.joined, route, ms)
     }
 
-    /// What `ms` in calls of another service demand of a route: split as all its outgoing calls
-    /// are.
+    /// Returns the demand on a route of `ms` in calls of another service: split as all outgoing
+    /// calls of the route are.
     pub(crate) fn service_demand(&self, route: usize, ms: f64) -> Demand {
         self.demands.of_service(route, ms)
     }
 
-    /// What a share of a statement's executions demands, on all its routes.
+    /// Returns the demand of a share of a statement's executions, on all routes of the statement.
     pub(crate) fn statement_demand(&self, sql: &SqlSummary, share: f64) -> Demand {
         let on = |route: &str, ms: f64| self.sql_demand(route, ms * share);
         self.by_route(sql, on)
     }
 
-    /// What the other end of outgoing calls took, on all their routes.
+    /// Returns the demand of the other end of outgoing calls, on all routes with such calls.
     pub(crate) fn call_demand(&self, call: &SqlSummary) -> Demand {
         self.by_route(call, |name, ms| {
             let route = self.joined.route_named(name);
@@ -277,8 +277,8 @@ impl<'a> Context<'a> {
         })
     }
 
-    /// The time in calls without their waits for the GVL, on each route in proportion to how often
-    /// it makes them.
+    /// Returns the demand of the time in calls without waits for the GVL, on each route in
+    /// proportion to the number of calls.
     fn by_route(&self, calls: &SqlSummary, demand: impl Fn(&str, f64) -> Demand) -> Demand {
         let ms = (calls.time_ms - calls.gvl_wait_ms).max(0.0);
         let made = |(name, each): &(String, f64)| {
@@ -290,12 +290,12 @@ impl<'a> Context<'a> {
         parts.sum()
     }
 
-    /// How the app's models are related, as far as it said.
+    /// How the app's models are related, as far as the app reported.
     pub(crate) fn associations(&self) -> &[Association] {
         &self.associations
     }
 
-    /// The tables that a route's statements read.
+    /// The tables read by a route's statements.
     pub(crate) fn tables_of(&self, route: &str) -> BTreeSet<String> {
         let on_route = |sql: &&SqlSummary| sql.routes.iter().any(|(name, _)| name == route);
         let statements = self.breakdown.sql.iter().filter(on_route);
@@ -312,7 +312,7 @@ impl<'a> Context<'a> {
             .find(|route| route.route == name)
     }
 
-    /// The text of that name, empty when it was lost.
+    /// Returns the text with the given id, empty when lost.
     pub(crate) fn text(&self, id: TextId) -> &'a str {
         self.recording.texts.get(id).unwrap_or("")
     }
@@ -326,13 +326,12 @@ impl<'a> Context<'a> {
         route.map_or("", String::as_str)
     }
 
-    /// What a process that served requests said of one of its settings.
+    /// Returns the value of a setting, as reported by a process with requests.
     pub(crate) fn setting(&self, name: &str) -> Option<&'a str> {
         setting(self.recording, name)
     }
 
-    /// Whether processes outside of this run, or the hypervisor, used so much CPU that waits may be
-    /// theirs.
+    /// Whether processes outside of the run, or the hypervisor, used enough CPU to explain waits.
     pub(crate) fn host_is_shared(&self) -> bool {
         host_busy::shares(self).is_some_and(|shares| shares.is_shared())
     }
@@ -354,7 +353,8 @@ fn setting<'a>(recording: &'a Recording, name: &str) -> Option<&'a str> {
 /// A run's model.
 pub(crate) struct Replay {
     pub(crate) model: Model,
-    /// How far the replay of the recorded setting is from what was measured, relative to it.
+    /// Deviation of the replay of the recorded setting from the measurement, relative to the
+    /// latter.
     pub(crate) error: f64,
     /// To which gains are compared; `None` where the replay is too far off.
     baseline: Option<Baseline>,
@@ -366,8 +366,7 @@ impl Replay {
     }
 }
 
-/// Error of a replay from which it says nothing of gains: the model lacks something that this app
-/// has.
+/// Error of a replay above which no gain is derived: the model lacks something of the app.
 const REPLAY_ERROR_MAX: f64 = 0.25;
 
 fn model(facts: Facts<'_>, joined: &Joined<'_>) -> Option<Replay> {

@@ -22,10 +22,10 @@ pub(crate) use io::IoLine;
 pub(crate) use seen::is_template;
 use seen::{Seen, Stacks, spawns};
 
-/// Fewer samples of a route tell nothing of its lines.
+/// Samples of a route below which nothing is said of the route's lines.
 const SAMPLES_MIN: u32 = 30;
 
-/// The samples that ran with the GVL, by route.
+/// The samples with the GVL held, by route.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Costs {
     routes: BTreeMap<usize, OfRoute>,
@@ -33,7 +33,7 @@ pub(crate) struct Costs {
     waiting: Waiting,
 }
 
-/// Where the garbage collector was set off: who allocates most sets it off most often.
+/// Where the garbage collector was started: the greatest allocator starts most collections.
 #[derive(Clone, Debug, Default)]
 struct Collecting {
     weight: u64,
@@ -69,9 +69,9 @@ struct OfRoute {
     /// `app/models/order.rb:12`.
     chains: HashMap<Vec<String>, Below>,
     methods: HashMap<(String, String), Hot>,
-    /// What made JSON, by the line of the app that asked for it.
+    /// Samples making JSON, by the line of the app asking for the JSON.
     json: HashMap<String, u64>,
-    /// What went on around other templates that a template renders, by its line.
+    /// Samples around other templates rendered by a template, by the template's line.
     renders: HashMap<String, u64>,
     io: Io,
 }
@@ -80,35 +80,35 @@ struct OfRoute {
 #[derive(Clone, Copy, Debug, Default)]
 struct Below {
     weight: u64,
-    /// Of it, what made objects of rows.
+    /// The part of the weight spent making objects of rows.
     rows: u64,
 }
 
 /// Shares of a route's time with the GVL, 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Shares {
-    /// Building a statement, issuing it, reading its result.
+    /// Building a statement, issuing it, reading the result.
     pub(crate) issuing: f64,
-    /// Making objects of its rows.
+    /// Making objects of the statement's rows.
     pub(crate) rows: f64,
 }
 
-/// A method of the app, and what ran in it or in libraries below it.
+/// A method of the app, and what ran in the method or in libraries below.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Hot {
     /// Index of the route.
     pub(crate) route: usize,
     /// Such as `Roster#find_all`.
     pub(crate) method: String,
-    /// Its busiest line, such as `lib/roster.rb:12`.
+    /// The busiest line of the method, such as `lib/roster.rb:12`.
     pub(crate) line: String,
     /// Share of the route's time with the GVL, 0 to 1.
     pub(crate) share: f64,
-    /// The method that ran innermost most often, with its share of this one.
+    /// The most frequent innermost method, with a share of the samples of the outer one.
     pub(crate) innermost: (String, f64),
-    /// Share of the route's time with the GVL in which it starts other programs.
+    /// Share of the route's time with the GVL spent starting other programs.
     pub(crate) spawning: f64,
-    /// Share of this method's samples that collect garbage.
+    /// Share of the method's samples collecting garbage.
     pub(crate) collecting: f64,
     weight: u64,
     collected: u64,
@@ -117,7 +117,7 @@ pub(crate) struct Hot {
 }
 
 impl Costs {
-    /// `told` is the app's folder, where the app told it.
+    /// `told` is the app's folder, where reported by the app.
     pub(crate) fn of(
         profile: &Profile,
         recording: &Recording,
@@ -162,8 +162,9 @@ impl Costs {
         costs
     }
 
-    /// What runs below the line that issues a statement, with the GVL. `site` is the line as it was
-    /// recorded, of which `telling` leaves out helpers. `None` where nothing says it.
+    /// Returns the shares of what runs with the GVL below the line issuing a statement. `site` is
+    /// the line as it was recorded, of which `telling` leaves out helpers. `None` where nothing
+    /// says it.
     pub(crate) fn share_below(&self, route: usize, site: &str, telling: &str) -> Option<Shares> {
         let of = self.routes.get(&route)?;
         let (mut all, told) = (lines(site), lines(telling));
@@ -191,8 +192,8 @@ impl Costs {
         of.is_some_and(|of| of.samples >= SAMPLES_MIN)
     }
 
-    /// Share of a route's time with the GVL in which objects are turned into JSON, and the line of
-    /// the app that asks for most of it.
+    /// Share of a route's time with the GVL spent turning objects into JSON, and the app's line
+    /// asking for the greatest part.
     pub(crate) fn json(&self, route: usize) -> Option<(&str, f64)> {
         let of = self.routes.get(&route)?;
         let (line, _) = most(&of.json)?;
@@ -200,8 +201,8 @@ impl Costs {
         (of.samples >= SAMPLES_MIN).then(|| (line.as_str(), all as f64 / of.weight as f64))
     }
 
-    /// The lines of templates that render others, each with the share of a route's time with the
-    /// GVL that goes on around those: by line and route.
+    /// Lines of templates with others rendered below, by line and route; each with the share of the
+    /// route's time with the GVL spent around the others.
     pub(crate) fn renders(&self) -> BTreeMap<&str, BTreeMap<usize, f64>> {
         let mut lines: BTreeMap<&str, BTreeMap<usize, f64>> = BTreeMap::new();
         for (route, of) in &self.routes {
@@ -214,7 +215,7 @@ impl Costs {
         lines
     }
 
-    /// Waits of requests that hold a transaction or a pooled connection meanwhile.
+    /// Waits of requests with a transaction or a pooled connection in hand.
     pub(crate) fn held_waits(&self) -> Vec<HeldWait> {
         self.waiting.held()
     }
@@ -235,7 +236,7 @@ impl Costs {
         })
     }
 
-    /// The methods of the app in which routes run, the one with most of its route first.
+    /// The methods of the app in which routes run, sorted by share of the route, greatest first.
     pub(crate) fn hot_methods(&self) -> Vec<&Hot> {
         let routes = self.routes.values().filter(|of| of.samples >= SAMPLES_MIN);
         let mut hot: Vec<&Hot> = routes.flat_map(|of| of.methods.values()).collect();
@@ -302,22 +303,22 @@ fn most(weights: &HashMap<String, u64>) -> Option<(&String, &u64)> {
         .max_by_key(|(name, weight)| (**weight, *name))
 }
 
-/// The samples as they were taken.
+/// The samples in the order of sampling.
 fn in_order(profile: &Profile) -> Vec<&Sample> {
     let mut samples: Vec<&Sample> = profile.samples.iter().collect();
     samples.sort_by_key(|sample| sample.at);
     samples
 }
 
-/// The source lines of a chain, neighbours that are the same once: a block and its method may stand
-/// on one line.
+/// The source lines of a chain, equal neighbours once: a block and a method may stand on one
+/// line.
 fn lines(site: &str) -> Vec<&str> {
     let mut lines: Vec<&str> = breakdown::lines_of(site).collect();
     lines.dedup();
     lines
 }
 
-/// The source lines that the requests' statements and acts named.
+/// The source lines named by the requests' statements and acts.
 fn sites<'a>(recording: &'a Recording, joined: &Joined<'a>) -> Vec<&'a str> {
     let acts = |handled: &'a Handled| handled.acts.iter().map(|act| act.site);
     let mut sites = texts(recording, joined, acts);
@@ -325,7 +326,7 @@ fn sites<'a>(recording: &'a Recording, joined: &Joined<'a>) -> Vec<&'a str> {
     sites
 }
 
-/// The innermost lines that issue statements.
+/// The innermost lines issuing statements.
 fn issuing<'a>(recording: &'a Recording, joined: &Joined<'a>) -> HashSet<&'a str> {
     let sites = texts(recording, joined, statements).into_iter();
     sites.map(breakdown::line_of).collect()
@@ -335,7 +336,7 @@ fn statements(handled: &Handled) -> impl Iterator<Item = TextId> {
     handled.sql.iter().map(|used| used.site)
 }
 
-/// The texts that all requests name in this way, each once.
+/// The texts named by all requests in the given way, each once.
 fn texts<'a, Named: Iterator<Item = TextId>>(
     recording: &'a Recording,
     joined: &Joined<'a>,
@@ -349,7 +350,7 @@ fn texts<'a, Named: Iterator<Item = TextId>>(
     texts.filter(|text| !text.is_empty()).collect()
 }
 
-/// The app's folder: where the profile's files are that the source lines name from there.
+/// The app's folder: the root of the relative source lines, as found in the profile's files.
 fn root(profile: &Profile, sites: &[&str]) -> Option<String> {
     let mut votes: BTreeMap<String, usize> = BTreeMap::new();
     let named = sites.iter().flat_map(|site| lines(site));

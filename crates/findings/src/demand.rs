@@ -1,4 +1,4 @@
-//! What requests demand of the resource that everything waits for.
+//! Demands of requests on the scarce resource.
 //!
 //! Where a resource is taken all the time, throughput is one over its demand a request, whatever
 //! else is slow (the bottleneck law of operational analysis: Denning and Buzen 1978). So what a
@@ -36,20 +36,20 @@ type ByKind = [f64; BurstKind::ALL.len()];
 /// What a remedy should give.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Gain {
-    /// Share of a request's time that goes, 0 to 1.
+    /// Share of a request's time saved, 0 to 1.
     pub(crate) share: f64,
     /// Such as `2.1 times the requests/s (1.9 to 2.4), p95 −52%`.
     pub(crate) text: Text,
-    /// The replay that says so; `None` where this run cannot be replayed.
+    /// The gain by replay; `None` where this run cannot be replayed.
     pub(crate) replayed: Option<whatif::Gain>,
 }
 
 /// What everything waits for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Scarce {
-    /// The GVL, held this share of the time.
+    /// The GVL, held the given share of the time.
     Gvl(f64),
-    /// The threads, with a request this share of the time.
+    /// The threads, busy with a request the given share of the time.
     Threads(f64),
     Nothing,
 }
@@ -98,7 +98,7 @@ impl Demand {
             .sum()
     }
 
-    /// This many times as much.
+    /// Returns the demand multiplied by a factor.
     pub(crate) fn times(mut self, factor: f64) -> Demand {
         let parts = self.routes.values_mut().chain(self.calls.values_mut());
         parts.flatten().for_each(|part| *part *= factor);
@@ -123,7 +123,7 @@ impl Demand {
         self
     }
 
-    /// With at least so much of the GVL on that route.
+    /// Returns the demand with at least `ms` of the GVL on a route.
     pub(crate) fn at_least_held(mut self, route: usize, ms: f64) -> Demand {
         let held = &mut self.routes.entry(route).or_default()[BurstKind::Running as usize];
         *held = held.max(ms);
@@ -168,7 +168,7 @@ impl Demands {
         demands
     }
 
-    /// So many milliseconds of a kind, spread over the routes as all of that kind is.
+    /// Returns a demand of `ms` of a kind, spread over the routes as all time of the same kind is.
     pub(crate) fn everywhere(&self, kind: BurstKind, ms: f64) -> Demand {
         let of = |route: &OfRoute| route.handler[kind as usize];
         let all: f64 = self.routes.iter().map(of).sum();
@@ -182,12 +182,12 @@ impl Demands {
         self.time_of(route, BurstKind::Running)
     }
 
-    /// All time of a route of that kind.
+    /// Returns all time of a route of one kind, milliseconds.
     pub(crate) fn time_of(&self, route: usize, kind: BurstKind) -> f64 {
         self.routes[route].handler[kind as usize]
     }
 
-    /// Requests of a route that the app saw.
+    /// Requests of a route, as observed in the app.
     pub(crate) fn requests(&self, route: usize) -> f64 {
         self.routes[route].requests
     }
@@ -212,7 +212,7 @@ impl Demands {
         removal
     }
 
-    /// Share of the time in which a worker's GVL is held, where that is what all wait for.
+    /// Share of the time in which a worker's GVL is held, where the GVL is the scarce resource.
     pub(crate) fn gvl_is_scarce(&self) -> Option<f64> {
         match self.scarce {
             Scarce::Gvl(held) => Some(held),
@@ -220,7 +220,7 @@ impl Demands {
         }
     }
 
-    /// What one request of a route demands of its thread, in the mean.
+    /// Mean demand of one request of a route on a thread.
     pub(crate) fn of_request(&self, joined: &Joined<'_>, route: &str) -> Demand {
         joined.route_named(route).map_or(Demand::default(), |at| {
             let route = self.routes[at];
@@ -228,8 +228,8 @@ impl Demands {
         })
     }
 
-    /// What SQL calls of a route that took `ms` without their waits for the GVL demanded: split as
-    /// all its calls are.
+    /// Demand of SQL calls of a route that took `ms` without waits for the GVL: split as all SQL
+    /// calls of the route are.
     pub(crate) fn of_sql(&self, joined: &Joined<'_>, route: &str, ms: f64) -> Demand {
         joined.route_named(route).map_or(Demand::default(), |at| {
             calls((at, self.routes[at].sql), BurstKind::Sql, ms)
@@ -241,8 +241,7 @@ impl Demands {
         calls((route, self.routes[route].service), BurstKind::Http, ms)
     }
 
-    /// What it gives to do without `saved`; `service_ms` is the sent → answered time of all
-    /// requests.
+    /// Returns the gain without `saved`; `service_ms` is the sent → answered time of all requests.
     pub(crate) fn gain(&self, saved: &Demand, service_ms: f64) -> Gain {
         let share = |part: f64, whole: f64| {
             if whole > 0.0 {
@@ -280,7 +279,8 @@ impl Demands {
 }
 
 impl Gain {
-    /// With `up to` where only a share of the time says it: a replay says it in full.
+    /// Returns `up to` where only a share of the time gives the gain: a replay gives the gain in
+    /// full.
     pub(crate) fn at_most(&self) -> Text {
         match self.replayed {
             Some(_) => self.text.clone(),
@@ -323,7 +323,7 @@ impl Gain {
     }
 }
 
-/// Ratios of throughput from which they are said as multiples.
+/// Ratio of throughput from which a gain is written as a multiple.
 const MULTIPLE_MIN: f64 = 1.5;
 
 /// Such as `12% more requests/s (9 to 15%)`.

@@ -5,7 +5,7 @@ use std::fmt;
 /// The statement, command or setting of a remedy. Its text is made here alone, and never read back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Exact {
-    /// A statement that creates an index.
+    /// A statement creating an index.
     Index(String),
     /// Flags of Puma.
     Puma(PumaFlags),
@@ -13,19 +13,18 @@ pub enum Exact {
     Variables(Vec<(String, String)>),
     /// Arguments of the shell's `ulimit`, before the app starts.
     Ulimit(String),
-    /// A setting of PostgreSQL that a session may have for itself, so that it can be tried while
-    /// the server stays as it is.
+    /// A setting of PostgreSQL with a scope of one session: tried while the server stays unchanged.
     PostgresSetting {
-        /// Its name.
+        /// Name of the setting.
         name: &'static str,
-        /// Its value, without blanks and quotation marks.
+        /// Value of the setting, without blanks and quotation marks.
         value: &'static str,
     },
     /// Anything else, for people: a statement, a line of code or of a configuration.
     Text(String),
 }
 
-/// Flags of Puma, each where it is to be given.
+/// Flags of Puma, grouped by where each is given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PumaFlags {
     /// Worker processes.
@@ -37,7 +36,7 @@ pub struct PumaFlags {
 }
 
 impl PumaFlags {
-    /// Returns the flags, each with its value.
+    /// Returns the flags, each with a value.
     pub fn words(&self) -> Vec<Vec<String>> {
         let flag = |name: &str, value: String| vec![name.to_owned(), value];
         let workers = self.workers.map(|workers| flag("-w", workers.to_string()));
@@ -70,7 +69,7 @@ impl Exact {
         })
     }
 
-    /// Whether `hakaru try` makes this change by itself.
+    /// Whether `hakaru try` makes the change by itself.
     pub fn can_be_tried(&self) -> bool {
         !matches!(self, Exact::Text(_))
     }

@@ -1,4 +1,4 @@
-//! Reads a digest as far as advice on indexes needs it: tables, and the columns that pick or order
+//! Reads a digest as far as advice on indexes needs: tables, and the columns picking or ordering
 //! rows.
 //!
 //! Not a parser of SQL. It knows plain SELECTs with joins and conditions bound by AND; of anything
@@ -10,7 +10,7 @@ mod tokens;
 use conditions::Conditions;
 use tokens::{Token, cut};
 
-/// A column as the statement names it.
+/// A column as named by the statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Column {
     /// Table or alias before the dot.
@@ -18,7 +18,7 @@ pub(crate) struct Column {
     pub(crate) name: String,
 }
 
-/// A table and what the statement calls it.
+/// A table with the statement's alias.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Table {
     pub(crate) name: String,
@@ -31,15 +31,15 @@ pub(crate) struct Query {
     pub(crate) tables: Vec<Table>,
     /// Compared for equality with a value.
     pub(crate) equal: Vec<Column>,
-    /// Compared with a value in another way that an index can serve.
+    /// Columns compared with a value in another way, servable by an index.
     pub(crate) range: Vec<Column>,
     /// Compared for equality with each other.
     pub(crate) joined: Vec<(Column, Column)>,
-    /// In the order of ORDER BY; empty when it has more than columns.
+    /// Columns of ORDER BY; empty when anything but columns stands there.
     pub(crate) order: Vec<Column>,
-    /// Whether it has a WHERE.
+    /// Whether the statement has a WHERE.
     pub(crate) filtered: bool,
-    /// Whether a LIMIT ends it.
+    /// Whether the statement has a LIMIT.
     pub(crate) limited: bool,
     /// Whether rows are grouped.
     pub(crate) grouped: bool,
@@ -70,7 +70,7 @@ pub(crate) fn verb(digest: &str) -> String {
     word.to_ascii_uppercase()
 }
 
-/// Whether a statement locks rows until its transaction ends.
+/// Whether a statement locks rows until the end of the transaction.
 pub(crate) fn locks(digest: &str) -> bool {
     const CLAUSES: [&str; 4] = [
         " FOR UPDATE",
@@ -85,7 +85,7 @@ pub(crate) fn locks(digest: &str) -> bool {
     }
 }
 
-/// Reads a SELECT; `None` when it is anything else or this reader is not sure of it.
+/// Reads a SELECT; `None` for anything else and when the reader is not sure.
 pub(crate) fn read(digest: &str) -> Option<Query> {
     let tokens = cut(digest);
     let selects = tokens.iter().filter(|token| token.is("SELECT")).count();
@@ -121,7 +121,7 @@ pub(crate) fn read(digest: &str) -> Option<Query> {
     (!query.tables.is_empty()).then_some(query)
 }
 
-/// The clauses outside of all brackets with what follows their keyword.
+/// The clauses outside of all brackets, each with the tokens after the keyword.
 fn clauses<'t, 'a>(tokens: &'t [Token<'a>]) -> Vec<(&'static str, &'t [Token<'a>])> {
     const KEYWORDS: [&str; 10] = [
         "SELECT", "FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "OFFSET", "FETCH", "FOR",
@@ -184,7 +184,7 @@ fn starts_join(token: &Token<'_>) -> bool {
         .any(|word| token.is(word))
 }
 
-/// A table with its alias; returns what follows.
+/// Reads a table and an alias; returns the tokens behind.
 fn read_table<'t, 'a>(mut rest: &'t [Token<'a>], query: &mut Query) -> Option<&'t [Token<'a>]> {
     let mut name = rest.first()?.name()?;
     rest = &rest[1..];
@@ -211,7 +211,7 @@ fn read_table<'t, 'a>(mut rest: &'t [Token<'a>], query: &mut Query) -> Option<&'
     Some(rest)
 }
 
-/// `BY a, b DESC`: columns that all go one way, else nothing.
+/// Reads `BY a, b DESC`: columns all in one direction, else nothing.
 fn read_order(body: &[Token<'_>]) -> Vec<Column> {
     let mut columns = Vec::new();
     let mut descending = Vec::new();

@@ -1,4 +1,4 @@
-//! The rules by their names.
+//! The rules by name.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ macro_rules! rules {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum RuleId {
             $(#[doc = concat!("`", $name, "`; docs/findings.md describes it.")] $rule,)*
-            /// A check of `hakaru doctor`, by its name.
+            /// A check of `hakaru doctor`, by name.
             Check(&'static str),
         }
 
@@ -16,7 +16,7 @@ macro_rules! rules {
             /// All but the checks of `hakaru doctor`.
             pub const ALL: &[RuleId] = &[$(RuleId::$rule),*];
 
-            /// Returns its name in JSON and documentation.
+            /// Returns the rule's name in JSON and documentation.
             pub fn name(self) -> &'static str {
                 match self {
                     $(RuleId::$rule => $name,)*

@@ -1,4 +1,4 @@
-//! Numbers and texts as findings show them.
+//! Numbers and texts as shown in findings.
 
 use figures::numbers;
 use words::{Text, text};
@@ -6,7 +6,7 @@ use words::{Text, text};
 /// Titles are at most so long, in columns.
 pub(crate) const TITLE_CHARS_MAX: usize = 160;
 
-/// Frames of a source line that evidence shows: more is a backtrace, and not read.
+/// Frames of a source line shown as evidence: more would be a backtrace, and not read.
 const FRAMES_SHOWN: usize = 2;
 
 /// `text` cut to `chars_max` characters, with an ellipsis where something was cut.
@@ -20,7 +20,7 @@ pub(crate) fn fit(text: &str, chars_max: usize) -> String {
     cut
 }
 
-/// A title within its bound.
+/// Returns a title cut to the maximum length.
 pub(crate) fn title(text: Text) -> Text {
     text.fitted(TITLE_CHARS_MAX)
 }
@@ -44,7 +44,7 @@ pub(crate) fn percent(share: f64) -> String {
     numbers::share(share)
 }
 
-/// A source line for a title: file and line of its innermost frame.
+/// A source line for a title: file and line of the innermost frame.
 pub(crate) fn place(site: Option<&str>) -> Text {
     match site {
         None | Some("") => text!("an unknown source line"),
@@ -52,7 +52,7 @@ pub(crate) fn place(site: Option<&str>) -> Text {
     }
 }
 
-/// Evidence of where a statement is issued: the innermost frame and its caller.
+/// Evidence of where a statement is issued: the innermost frame and the caller.
 pub(crate) fn called_from(site: &str) -> Text {
     text!(
         "called from {site}",

@@ -12,9 +12,9 @@ use words::Text;
 pub struct Facts<'a> {
     /// What was seen.
     pub recording: &'a Recording,
-    /// The balance made from it.
+    /// The balance computed from the recording.
     pub breakdown: &'a Breakdown,
-    /// The samples of its profile, where one was taken.
+    /// The samples of the run's profile, where one was taken.
     pub profile: Option<&'a Profile>,
 }
 
@@ -23,32 +23,31 @@ pub struct Facts<'a> {
 pub struct Finding {
     /// The rule, such as `n-plus-one`; stable, for scripts.
     pub rule: RuleId,
-    /// The route it is about; empty when it is about the whole run.
+    /// The route of the finding; empty for a finding about the whole run.
     pub route: String,
     /// What, in one sentence of at most 160 characters.
     pub title: Text,
-    /// Why it hurts, one or two sentences.
+    /// Why the finding hurts, in one or two sentences.
     pub why: Text,
     /// The evidence, one line each: numbers, statement, source line.
     pub evidence: Vec<Text>,
     /// What to do.
     pub remedy: Remedy,
-    /// What that should give, such as `4% of all time: −257 ms of 1.39 s per request on GET
+    /// Expected effect of the remedy, such as `4% of all time: −257 ms of 1.39 s per request on GET
     /// /fetch`.
     pub estimated_gain: Text,
-    /// Estimated share of all sent → answered time in the run that would go, 0 to 1 (`errors`:
-    /// share of the requests that would no longer fail); findings are sorted by it. 0 is also
-    /// "unknown".
+    /// Estimated share of the run's sent → answered time saved, 0 to 1 (`errors`: share of requests
+    /// saved from failing). Findings are sorted by it; 0 is also "unknown".
     pub gain_share: f64,
-    /// What a replay of the run without what the remedy removes says; `None` where it cannot say.
+    /// Gain of a replay of the run without the time removed by the remedy; `None` where no replay
+    /// is possible.
     pub gain: Option<whatif::Gain>,
     /// How sure the rule is.
     pub confidence: Confidence,
 }
 
 impl Finding {
-    /// Whether it is something to know before the numbers are trusted, rather than something to
-    /// fix.
+    /// Whether the finding is a doubt about the numbers, rather than something to fix.
     pub fn is_about_trust(&self) -> bool {
         self.remedy.safety == Safety::None
     }
@@ -61,12 +60,12 @@ pub struct Remedy {
     pub text: Text,
     /// The exact statement, command or setting, where there is one.
     pub exact: Option<Exact>,
-    /// Whether it is safe.
+    /// Whether the remedy is safe.
     pub safety: Safety,
 }
 
 impl Remedy {
-    /// Whether `hakaru try` makes this change by itself: an index, flags of Puma, a limit of the
+    /// Whether `hakaru try` makes the change by itself: an index, flags of Puma, a limit of the
     /// shell, variables.
     pub fn can_be_tried(&self) -> bool {
         self.exact.as_ref().is_some_and(Exact::can_be_tried)

@@ -1,5 +1,4 @@
-//! Waits of a request while it holds a transaction or a connection of a pool, by the stacks of its
-//! samples.
+//! Waits of a request with a transaction or a pooled connection in hand, by the stacks of samples.
 
 use std::collections::BTreeMap;
 
@@ -8,31 +7,31 @@ use stacks::{Location, Profile, Sample, State};
 
 use super::seen::{method, own};
 
-/// Methods of libraries that run a block in a transaction: ActiveRecord's, Sequel's, the drivers'
-/// own.
+/// Library methods running a block in a transaction: ActiveRecord's, Sequel's, the drivers' own.
 const TRANSACTION: [&str; 2] = ["transaction", "within_new_transaction"];
-/// Methods of libraries that run a block with a connection of a pool: connection_pool's,
-/// ActiveRecord's, Sequel's.
+/// Library methods running a block with a pooled connection: connection_pool's, ActiveRecord's,
+/// Sequel's.
 const CONNECTION: [&str; 5] = ["with", "with_connection", "hold", "synchronize", "checkout"];
-/// Part of the names of classes whose methods those are.
+/// Part of the names of the classes with [`CONNECTION`] methods.
 const POOL: &str = "Pool";
 const SEQUEL: &str = "Sequel::Database";
 
-/// What a request holds while it waits for something else.
+/// What a waiting request holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Holds {
-    /// An open transaction, with the rows that it has locked.
+    /// An open transaction, with the locked rows.
     Transaction,
     /// A connection of a pool.
     Connection,
 }
 
-/// Where a request holds something while it waits.
+/// Where a waiting request holds a transaction or a connection.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Held {
     /// What.
     pub(crate) holds: Holds,
-    /// The line of the app that holds it, such as `app/models/order.rb:12`.
+    /// The line of the app opening the transaction or taking the connection, such as
+    /// `app/models/order.rb:12`.
     pub(crate) line: String,
     /// The innermost line of the app, which waits.
     pub(crate) waits_at: String,
@@ -40,7 +39,7 @@ pub(crate) struct Held {
     pub(crate) route: usize,
 }
 
-/// Weights of samples that wait.
+/// Weights of waiting samples.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Waiting {
     /// By route and kind.
@@ -48,7 +47,8 @@ pub(super) struct Waiting {
     held: BTreeMap<(Held, u8), u64>,
 }
 
-/// Such waits: where, of which kind, and which share of the route's waits of that kind.
+/// Waits with something held: where, of which kind, and the share of the route's waits of the same
+/// kind.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct HeldWait {
     /// Where.
@@ -86,7 +86,7 @@ impl Waiting {
     }
 }
 
-/// What a stack holds, innermost first: a transaction before the connection that it is on.
+/// What a stack holds, innermost first: a transaction before the transaction's connection.
 fn held(profile: &Profile, locations: &[Location], root: &str, route: usize) -> Option<Held> {
     let line = |location: &Location| {
         let file = own(root, &profile.frame(location.frame).file)?;

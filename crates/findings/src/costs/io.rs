@@ -1,4 +1,5 @@
-//! Calls below lines of the app that read and write on sockets and files, by the stacks of samples.
+//! Calls below lines of the app for reading and writing on sockets and files, by the stacks of
+//! samples.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +8,7 @@ use stacks::{Sample, State};
 use super::seen::Seen;
 use crate::text::file_of;
 
-/// Beginnings of the names of Ruby's own methods that read, write, or wait until that can be done.
+/// Beginnings of the names of Ruby's own methods for reading, writing, or waiting for either.
 const READS_OR_WRITES: [&str; 7] = [
     "IO#",
     "IO.",

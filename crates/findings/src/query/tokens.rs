@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Token<'a> {
     Word(&'a str),
-    /// A quoted name, without its quotes.
+    /// A quoted name, without the quotes.
     Quoted(&'a str),
     Value,
     Dot,
@@ -16,12 +16,12 @@ pub(super) enum Token<'a> {
 }
 
 impl<'a> Token<'a> {
-    /// Whether it is that keyword.
+    /// Whether the token is the given keyword.
     pub(super) fn is(&self, keyword: &str) -> bool {
         matches!(self, Token::Word(word) if word.eq_ignore_ascii_case(keyword))
     }
 
-    /// What it names, if it may be a name.
+    /// The name in the token, where a name is possible.
     pub(super) fn name(&self) -> Option<&'a str> {
         match self {
             Token::Word(name) | Token::Quoted(name) => Some(name),
@@ -30,7 +30,7 @@ impl<'a> Token<'a> {
     }
 }
 
-/// Cuts all of it.
+/// Cuts the whole digest into tokens.
 pub(super) fn cut(digest: &str) -> Vec<Token<'_>> {
     let mut tokens = Vec::new();
     let mut rest = digest.trim_start();
@@ -65,7 +65,8 @@ fn one(rest: &str, first: char) -> (Token<'_>, usize) {
     }
 }
 
-/// Doubled quotes inside are rare; they end the name, and then nothing matches a real column.
+/// Cuts a quoted name. Doubled quotes inside are rare; they end the name, and then nothing matches
+/// a real column.
 fn quoted(rest: &str, quote: char) -> (Token<'_>, usize) {
     match rest[1..].find(quote) {
         Some(end) => (Token::Quoted(&rest[1..=end]), end + 2),

@@ -1,4 +1,4 @@
-//! Settings of the database, with what they cost in this run.
+//! Settings of the database, with the cost of each in the run.
 
 mod mysql;
 mod postgres;
@@ -16,9 +16,9 @@ use crate::query;
 use crate::text::{ms, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
-/// Share of the handlers' time that writes must take before a safer setting is put in question.
+/// Share of the handlers' time taken by writes from which a safer setting is put in question.
 const WRITES_SHARE_MIN: f64 = 0.03;
-/// Pages read from disk of those wanted, from which memory is too small.
+/// Share of the wanted pages read from disk from which memory is too small.
 const MISSES_MIN: f64 = 0.01;
 
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
@@ -68,7 +68,7 @@ impl From<Advice> for Finding {
     }
 }
 
-/// What statements that write took, as the app waited for them.
+/// Time of writing statements, as the app waited for them.
 struct Writes {
     count: u64,
     time_ms: f64,
@@ -111,7 +111,8 @@ impl Writes {
         )
     }
 
-    /// At most all of it: what the flush takes is not told apart from the rest.
+    /// Text of the gain, at most the whole time: the flush's part is not recorded apart from the
+    /// rest.
     fn gain_text(&self) -> Text {
         text!(
             "up to {gain}: the flushes within {time} of writing",
@@ -121,7 +122,7 @@ impl Writes {
     }
 }
 
-/// Whether a server's switch is on, however it spells that.
+/// Whether a server's switch is on, in any spelling.
 fn is_on(database: &DatabaseFacts, name: &str) -> bool {
     let value = database.setting(name).unwrap_or_default();
     ["1", "on", "yes", "true"]

@@ -1,4 +1,4 @@
-//! A process that may soon open no more files and sockets.
+//! A process close to its limit of open files and sockets.
 
 use crate::exact::Exact;
 use crate::rule_id::RuleId;
@@ -10,7 +10,7 @@ use crate::context::Context;
 use crate::text::{percent, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
-/// Share of the limit from which a burst of connections reaches it.
+/// Share of the limit from which a burst of connections reaches the limit.
 const SHARE_MIN: f64 = 0.8;
 
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {

@@ -1,4 +1,4 @@
-//! Too few requests for the percentiles that are shown.
+//! Too few requests for the percentiles shown.
 
 use crate::rule_id::RuleId;
 use words::text;

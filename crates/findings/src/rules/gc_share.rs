@@ -1,4 +1,4 @@
-//! Garbage collection that takes a large part of the work.
+//! Garbage collection with a large part of the work.
 
 use crate::exact::Exact;
 use crate::rule_id::RuleId;
@@ -18,14 +18,14 @@ use figures::numbers;
 /// Share of the time with the GVL from which tuning the collector pays. A Rails app in good order
 /// spends 5 to 10 %.
 const WORK_SHARE_MIN: f64 = 0.15;
-/// Share of the handlers' time, so that it is worth a look among other findings.
+/// Share of the handlers' time from which collecting is reported among other findings.
 const SHARE_MIN: f64 = 0.05;
 /// Share of all time that it must give: where hardly anything is done, a large part of it is still
 /// nothing, and no comparison shows less than that on most hosts.
 const GAIN_MIN: f64 = 0.02;
 /// Of the collector's time, what more room or fewer objects save. Chosen by judgement.
 const SAVED: f64 = 0.5;
-/// Share of all collecting below one line of the app from which that line is where to begin.
+/// Share of all collecting below one line of the app from which the line is where to begin.
 pub(crate) const SITE_MIN: f64 = 0.4;
 
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
@@ -111,7 +111,7 @@ fn evidence(
     evidence
 }
 
-/// The route that makes most objects in all.
+/// The route with the most objects allocated in all.
 fn allocator<'a>(context: &Context<'a>) -> Option<&'a RouteBalance> {
     let made = |route: &RouteBalance| route.allocations * route.answered as f64;
     let routes = context.breakdown.routes.iter();
@@ -120,7 +120,7 @@ fn allocator<'a>(context: &Context<'a>) -> Option<&'a RouteBalance> {
         .max_by(|a, b| made(a).total_cmp(&made(b)))
 }
 
-/// The commonest reason for a collection, without what made it a major one.
+/// The most frequent reason for a collection, without the reason for a major one.
 fn cause(samples: &[RuntimeSample]) -> Option<String> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for sample in samples {
@@ -133,7 +133,7 @@ fn cause(samples: &[RuntimeSample]) -> Option<String> {
     Some(most.to_owned())
 }
 
-/// How often all processes collected between their first and last sample.
+/// Collections of all processes between the first and the last sample of each.
 fn collections(context: &Context<'_>) -> Option<Text> {
     let mut by_process: BTreeMap<u32, (&RuntimeSample, &RuntimeSample)> = BTreeMap::new();
     for sample in &context.recording.runtime {

@@ -1,4 +1,4 @@
-//! The load generator could not keep up, so its numbers are about itself.
+//! The load generator could not keep up, so the numbers are about the generator.
 
 use crate::rule_id::RuleId;
 use recording::{LoadMode, Nanos};
@@ -12,7 +12,7 @@ use crate::types::{Confidence, Finding};
 /// Share of its threads' time from which the generator delays answers it should stamp at once: with
 /// a single queue, waiting is four services at 80 %.
 const CPU_SHARE_MAX: f64 = 0.8;
-/// Lateness that matters: above a millisecond's grain of timers and schedulers …
+/// Lateness from which a report is due: above a millisecond's grain of timers and schedulers …
 const LATE_P99_MIN: Nanos = Nanos(2_000_000);
 /// … and a tenth of what is measured.
 const LATE_SHARE_MIN: f64 = 0.1;

@@ -1,4 +1,4 @@
-//! The host had no core to spare, or others used it.
+//! The host had no core to spare, or others used the cores.
 
 use crate::rule_id::RuleId;
 use std::collections::HashMap;
@@ -16,13 +16,13 @@ use crate::types::{Confidence, Finding};
 const BUSY_MAX: f64 = 0.95;
 /// Share of the cores the generator must use to be called a competitor of the app.
 const GENERATOR_MIN: f64 = 0.1;
-/// Share of the cores that processes outside of this run may use.
+/// Share of the cores allowed to processes outside of this run.
 const OTHERS_MAX: f64 = 0.1;
-/// Share of the cores that the hypervisor may take. Half of what would show in a p95.
+/// Share of the cores allowed to the hypervisor. Half of what would show in a p95.
 const STEAL_MAX: f64 = 0.02;
-/// Share of the time that slow cores may cost, as for stolen time.
+/// Share of the time allowed to slow cores, as for stolen time.
 const LOST_MAX: f64 = 0.02;
-/// Above this share the host has more cores than the run may use, and nothing can be said of the
+/// Share above which the host has more cores than the run may use, and nothing is known of the
 /// rest.
 const CORES_MISCOUNTED: f64 = 1.05;
 
@@ -38,7 +38,7 @@ pub(crate) struct Shares {
 }
 
 impl Shares {
-    /// Whether others than this run used so much that its numbers show it.
+    /// Whether others than this run used enough to show in the run's numbers.
     pub(crate) fn is_shared(&self) -> bool {
         self.steal > STEAL_MAX || self.others > OTHERS_MAX
     }

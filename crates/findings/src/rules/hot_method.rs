@@ -9,17 +9,17 @@ use crate::rules::works;
 use crate::text::{ms, percent, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
-/// Share of its route's time with the GVL from which a method is the first place to look at.
+/// Share of the route's time with the GVL from which a method is the first place to look at.
 const SHARE_MIN: f64 = 0.25;
 /// From here on the method is most of what the route does.
 const SHARE_SURE: f64 = 0.5;
-/// What it must give if all of it went: less is not worth a search for it.
+/// Gain without the whole method from which a search is worth the effort.
 const GAIN_MIN: f64 = 0.1;
 /// Of the method's samples, from which the innermost method is named.
 const INNERMOST_MIN: f64 = 0.4;
-/// Share of a method's samples that collect garbage, from which that is what it does.
+/// Share of a method's samples collecting garbage from which collecting is the method's main work.
 const COLLECTING_MIN: f64 = 0.5;
-/// Share of the method's samples that make JSON, from which that is what it does.
+/// Share of a method's samples making JSON from which JSON is the method's main work.
 const JSON_MIN: f64 = 0.5;
 /// Methods shown: what follows costs less than noise lets tell.
 const SHOWN: usize = 3;

@@ -12,7 +12,7 @@ use crate::text::{called_from, ms, place, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 use figures::numbers;
 
-/// Share of the handlers' time from which it is worth a change. Chosen by judgement.
+/// Share of the handlers' time from which a change is worth the effort. Chosen by judgement.
 const SHARE_MIN: f64 = 0.05;
 /// Requests from which a mean says something.
 const REQUESTS_MIN: u64 = 10;
@@ -20,9 +20,9 @@ const REQUESTS_MIN: u64 = 10;
 /// What the threads wait for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Held {
-    /// A connection of a pool that is known as one.
+    /// A connection of a known pool.
     Connection,
-    /// Something that other threads give back into a queue: mostly a pool too.
+    /// An object other threads put back into a queue: mostly a pool too.
     Taken,
     /// A lock.
     Lock,
@@ -130,7 +130,7 @@ fn finding(context: &Context<'_>, act: &ActSum<'_>) -> Finding {
     }
 }
 
-/// How many threads share how many connections, where that is known.
+/// The numbers of threads and of connections shared by them, where known.
 fn sizes(context: &Context<'_>, held: Held) -> Option<Text> {
     let target = &context.recording.meta.target;
     let threads = target.threads;

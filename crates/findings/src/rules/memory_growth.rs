@@ -1,4 +1,4 @@
-//! Memory of the app that grows to the end of the run.
+//! Memory of the app growing to the end of the run.
 
 use crate::exact::Exact;
 use crate::rule_id::RuleId;
@@ -16,13 +16,13 @@ use figures::numbers;
 /// Shorter runs show the heap on its way to its size. A run of the default length, 20 s, is long
 /// enough.
 const SECONDS_MIN: f64 = 15.0;
-/// Growth in the second half, below which it may be the allocator's grain.
+/// Growth in the second half below which the allocator's grain explains the growth.
 const GROWN_BYTES_MIN: f64 = 16.0 * MIB;
 /// … and relative to what the process had.
 const GROWN_SHARE_MIN: f64 = 0.05;
-/// Growth in the second half relative to the first, below which it is settling.
+/// Growth in the second half relative to the first below which memory is settling.
 const STEADY_MIN: f64 = 0.6;
-/// Runs as long as this say it with more right.
+/// Length of run from which growth is certain, seconds.
 const SECONDS_SURE: f64 = 120.0;
 /// Growth in the second half, in bytes and relative to what the process had, that no heap on its
 /// way to its size shows: so steep a growth counts after [`SECONDS_STEEP_MIN`], and is likely even
@@ -83,7 +83,7 @@ impl Growth {
     }
 }
 
-/// The growth of a process that grows steadily; `None` of any other.
+/// The growth of a steadily growing process; `None` for any other.
 fn growth(points: &[(f64, f64)]) -> Option<Growth> {
     let (first, last) = (points.first()?, points.last()?);
     let middle = (first.0 + last.0) / 2.0;
@@ -105,7 +105,7 @@ fn growth(points: &[(f64, f64)]) -> Option<Growth> {
     (growth.seconds >= seconds_min && steady && much).then_some(growth)
 }
 
-/// Memory that the app may still take, bytes: of its control group where that has a limit, else of
+/// Memory still available to the app, bytes: of the control group where one has a limit, else of
 /// the host.
 fn free(sample: &HostSample) -> Option<f64> {
     let of_group = sample.memory_limit.zip(sample.memory_used);
@@ -121,9 +121,9 @@ fn free(sample: &HostSample) -> Option<f64> {
 /// What the processes that grew say together.
 struct Grown {
     processes: usize,
-    /// The one that grew most.
+    /// The process with the most growth.
     most: Growth,
-    /// Bytes a second, of all of them.
+    /// Bytes per second, of all growing processes.
     rate: f64,
     /// Until memory is full, seconds.
     to_full: Option<f64>,

@@ -1,5 +1,4 @@
-//! Memory near a limit: of the app's control group, or of the address space of one of its
-//! processes.
+//! Memory near a limit: of the app's control group, or of the address space of one process.
 
 use crate::exact::Exact;
 use crate::rule_id::RuleId;
@@ -14,9 +13,10 @@ use crate::types::{Confidence, Finding, Remedy, Safety};
 /// Share of the limit from which one large answer or one more worker is too much.
 const SHARE_MIN: f64 = 0.9;
 
-/// What a limit is of, and how much of it was used at most.
+/// A limit, and how much of the limit was used at most.
 struct Limited<'a> {
-    /// The process whose address space is limited; `None` where it is the memory of all of them.
+    /// The process with the limited address space; `None` for a limit on the memory of all
+    /// processes.
     process: Option<&'a ProcessSample>,
     used: u64,
     limit: u64,

@@ -1,4 +1,4 @@
-//! One row that is updated by several statements of one request.
+//! One row updated by several statements of one request.
 
 use crate::rule_id::RuleId;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,7 +12,7 @@ use crate::query;
 use crate::text::{fit, ms, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
-/// Requests that must show it.
+/// Requests with several updates from which the rule reports.
 const REQUESTS_MIN: u64 = 2;
 
 #[derive(Default)]

@@ -1,4 +1,4 @@
-//! Requests that wait for another service.
+//! Requests waiting for another service.
 
 use crate::rule_id::RuleId;
 use breakdown::SqlSummary;
@@ -9,8 +9,8 @@ use crate::context::Context;
 use crate::text::{called_from, fit, ms, percent, place, times, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
-/// Share of all time from which it is worth a change of code. Below, a finding would stand in the
-/// way of others.
+/// Share of all time from which a change of code is worth the effort. Below, a finding would stand
+/// in the way of others.
 const SHARE_MIN: f64 = 0.1;
 /// Calls from which a mean says something.
 const CALLS_MIN: u64 = 20;

@@ -1,4 +1,4 @@
-//! Files that need no app, served by the app.
+//! Files served by the app without need of the app.
 
 use crate::rule_id::RuleId;
 use breakdown::RouteBalance;
@@ -10,15 +10,15 @@ use crate::demand::Demand;
 use crate::text::{ms, percent, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
-/// Endings of files that are the same for everyone by their nature.
+/// Endings of files with the same content for everyone.
 const ENDINGS: [&str; 16] = [
     ".css", ".js", ".mjs", ".map", ".svg", ".ico", ".woff", ".woff2", ".ttf", ".otf", ".eot",
     ".png", ".jpg", ".jpeg", ".gif", ".webp",
 ];
-/// Below this share of the requests it does not matter who serves them.
+/// Share of the requests below which serving such files does not matter.
 const REQUESTS_SHARE_MIN: f64 = 0.02;
 
-/// Whether a route is a GET of one file by its name.
+/// Whether a route is a GET of one file by name.
 pub(crate) fn is_static(route: &str) -> bool {
     let path = route
         .strip_prefix("GET ")

@@ -1,4 +1,4 @@
-//! Requests that start another program and wait for it.
+//! Requests starting another program and waiting for the end.
 
 use crate::rule_id::RuleId;
 use std::collections::BTreeMap;
@@ -13,20 +13,21 @@ use crate::text::{ms, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 use figures::numbers;
 
-/// What the agent calls a wait for a program that was started.
+/// Name of a wait for a started program, as the agent records it.
 pub(crate) const SUBPROCESS: &str = "a subprocess";
-/// Share of the handlers' time from which it is worth a change, as for other waits.
+/// Share of the handlers' time from which a change is worth the effort, as for other waits.
 const SHARE_MIN: f64 = 0.1;
 
 /// What a route's programs take, in all requests.
 #[derive(Default)]
 struct OfRoute<'a> {
     line: &'a str,
-    /// Waits, as the agent counted them.
+    /// Number of waits recorded by the agent.
     count: u64,
     requests: u64,
     waits_ms: f64,
-    /// Starting them: the thread keeps the GVL until the program runs. By samples.
+    /// Milliseconds of starting programs: the thread keeps the GVL until the program runs. By
+    /// samples.
     starts_ms: f64,
 }
 

@@ -1,4 +1,4 @@
-//! Requests that sleep, or wait for something that is neither SQL, HTTP, nor a lock.
+//! Requests sleeping, or waiting for something other than SQL, HTTP, or a lock.
 
 use crate::rule_id::RuleId;
 use figures::counted;
@@ -12,7 +12,7 @@ use crate::text::{called_from, ms, percent, place, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 use figures::numbers;
 
-/// Share of the handlers' time from which it is worth a change. Chosen by judgement.
+/// Share of the handlers' time from which a sleep is worth a change. Chosen by judgement.
 const SLEEP_SHARE_MIN: f64 = 0.05;
 /// Share of its own route's time from which a sleep is worth a change although the route is rare or
 /// cheap beside others. Chosen by judgement.
@@ -44,11 +44,11 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     acts.map(|act| finding(context, act)).collect()
 }
 
-/// What a thread does off the GVL that is no call.
+/// Activity of a thread off the GVL outside of calls.
 #[derive(Clone, Copy)]
 enum Kind {
     Sleeps,
-    /// In this share of its time off the GVL, or waits for a core to.
+    /// Computes, or waits for a core, in the given share of the time off the GVL.
     Computes(f64),
     Waits,
 }

@@ -1,4 +1,4 @@
-//! `SELECT *` that fetches more than the answer can hold.
+//! `SELECT *` with more bytes fetched than the response can hold.
 
 use crate::rule_id::RuleId;
 use breakdown::{RouteBalance, SqlSummary};
@@ -82,7 +82,7 @@ struct Wide<'a> {
     rows: f64,
     /// Bytes a request.
     fetched: f64,
-    /// Share of a row's bytes in these columns.
+    /// Share of a row's bytes in the wide columns.
     share: f64,
 }
 

@@ -14,9 +14,9 @@ use crate::demand::Gain;
 use crate::text::{percent, times, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
-/// Throughput that more workers must give. Below, their memory is not worth it.
+/// Throughput gained by more workers below which the memory is not worth spending.
 const GAIN_MIN: f64 = 0.2;
-/// Idle cores below that are a guess: others come and go. Chosen by judgement.
+/// Idle cores below which the number is a guess: others come and go. Chosen by judgement.
 const IDLE_MIN: f64 = 0.3;
 
 /// Share of a core that a worker uses from which it has none to spare: the rest are moments in
@@ -30,23 +30,23 @@ const WAITING: f64 = 2.0;
 
 /// What a worker has no more of.
 enum Taken {
-    /// Its handlers hold the GVL this share of the time.
+    /// The GVL, held by handlers the given share of the time.
     Gvl(f64),
-    /// So many of its handlers wait for the GVL at any moment.
+    /// Handlers waiting for the GVL at any moment, in the mean.
     Queue(f64),
-    /// It uses this share of a core.
+    /// A core, used the given share by the worker.
     Core(f64),
 }
 
 /// What more workers could give.
 struct Room {
     taken: Taken,
-    /// Cores that nobody used.
+    /// Cores used by nobody.
     idle: f64,
     workers: u32,
-    /// Throughput, times that of now.
+    /// Throughput as a multiple of the present one.
     factor: f64,
-    /// By replay, where this run can be replayed.
+    /// Gain by replay, where this run can be replayed.
     gain: Option<Gain>,
 }
 
@@ -92,7 +92,7 @@ fn room(context: &Context<'_>) -> Option<Room> {
     })
 }
 
-/// What a worker has no more of, if it uses so much of a core.
+/// Returns the exhausted resource of a worker using the given share of a core, if any.
 fn taken(context: &Context<'_>, of_core: f64) -> Option<Taken> {
     let waiting = waiting(context);
     match context.gvl_is_scarce() {
@@ -102,7 +102,7 @@ fn taken(context: &Context<'_>, of_core: f64) -> Option<Taken> {
     }
 }
 
-/// Handlers of a worker that wait for the GVL at any moment, in the mean (Little 1961).
+/// Mean number of handlers of a worker waiting for the GVL at any moment (Little 1961).
 fn waiting(context: &Context<'_>) -> f64 {
     let overall = &context.breakdown.overall;
     let waited_ms = overall.balance.gvl_wait * (overall.answered - overall.unseen) as f64;

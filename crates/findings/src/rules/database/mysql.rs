@@ -9,14 +9,14 @@ use crate::context::Context;
 use crate::text::{fit, percent};
 use crate::types::Confidence;
 
-/// Temporary tables on disk a second, below which they are rare.
+/// Temporary tables on disk per second below which they are rare.
 const TMP_DISK_RATE_MIN: f64 = 1.0;
-/// Share of the temporary tables that go to disk.
+/// Share of the temporary tables written to disk from which memory for them is too small.
 const TMP_DISK_SHARE_MIN: f64 = 0.25;
-/// Share of SELECTs that the query cache answers, below which its one lock costs more than it
-/// gives.
+/// Share of SELECTs served by the query cache below which the cache's one lock costs more than the
+/// cache saves.
 const CACHE_HITS_MIN: f64 = 0.2;
-/// A log of statements slower than that writes nearly all of them, seconds.
+/// Threshold of the slow log, seconds, below which nearly all statements are logged.
 const LOG_ALL_S: f64 = 0.01;
 
 pub(super) fn advice(context: &Context<'_>, database: &DatabaseFacts) -> Vec<Advice> {

@@ -10,9 +10,9 @@ use crate::exact::Exact;
 use crate::text::percent;
 use crate::types::Confidence;
 
-/// Temporary bytes a second, below which they do not matter.
+/// Temporary bytes per second below which they do not matter.
 const TEMP_RATE_MIN: f64 = 1024.0 * 1024.0;
-/// Made for disks that turn; with flash a random page costs little more than the next one.
+/// Default meant for rotating disks; with flash a random page costs little more than the next one.
 const RANDOM_PAGE_COST_DEFAULT: f64 = 4.0;
 
 pub(super) fn advice(context: &Context<'_>, database: &DatabaseFacts) -> Vec<Advice> {
