@@ -7,15 +7,15 @@ use std::path::{Path, PathBuf};
 
 static LIBRARY: &[u8] = include_bytes!(env!("HAKARU_AGENT_LIBRARY"));
 
-/// The file must have this name: Ruby calls `Init_` and the name without its ending.
+/// The required name of the file: Ruby calls `Init_` and the name without the ending.
 const LIBRARY_NAME: &str = "hakaru_agent.so";
 
-/// Loads the library if it can be loaded, and otherwise says so.
+/// Loads the library where possible, and otherwise reports the reason.
 static BOOT: &str = include_str!("../../../ruby/boot.rb");
 const BOOT_NAME: &str = "hakaru_boot.rb";
 
-/// Writes the agent into `folder` (made if missing, mode 0700) and answers the path that `RUBYOPT`
-/// is to name.
+/// Writes the agent into `folder` (created if missing, mode 0700) and returns the path for
+/// `RUBYOPT`.
 ///
 /// # Errors
 /// When the folder cannot be made or is not ours, or its path holds a space: `RUBYOPT`, which will

@@ -1,5 +1,5 @@
-//! Reads of a server's settings, counters and catalogue as rows of text, on a connection of its own
-//! that is set to read only. The statements are the caller's own constants, never a user's.
+//! Reads of a server's settings, counters and catalogue as rows of text, on a separate read-only
+//! connection. The statements are the caller's own constants, never a user's.
 
 use ::mysql::prelude::Queryable;
 use ::mysql::{Row, Value};
@@ -11,7 +11,7 @@ use crate::explain::postgres::Postgres;
 use crate::explain::sqlite::Sqlite;
 use crate::explain::{ExplainError, ExplainLimits, kind_of};
 
-/// A database that is open for reading.
+/// A database open for reading.
 pub struct Catalogue(Open);
 
 enum Open {

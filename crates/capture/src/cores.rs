@@ -1,4 +1,4 @@
-//! How fast the busy cores are, whatever runs on them.
+//! Speed of the busy cores, whatever runs there.
 //!
 //! A neighbour that uses the other thread of the same physical core slows whatever runs there by a
 //! third, for tenths of a second to half a minute at a time. Neither stolen time nor pressure tells
@@ -18,22 +18,22 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::host::parse::{self, CpuTicks};
 
-/// Between two tries of a core: ten of them fall into 0.2 s.
+/// Time between two probes of a core: ten of them fall into 0.2 s.
 const EVERY: Duration = Duration::from_millis(20);
 /// Steps of a try. They take 25 µs on a core of 3 GHz: long beside reading a clock (0.5 µs), short
 /// beside [`EVERY`].
 const STEPS: u32 = 20_000;
-/// Steps before them that are not timed: the first ones after a core was idle, or did something
-/// else, take up to twice as long.
+/// Steps before the timed ones: the first ones after a core was idle, or did something else, take
+/// up to twice as long.
 const STEPS_BEFORE: u32 = 40_000;
-/// Cores beyond these are not watched.
+/// Greatest number of watched cores.
 const CORES_MAX: usize = 64;
-/// Words that the work reads: 16 KiB, which fit into any core's first cache.
+/// Words read by the work: 16 KiB, which fit into any core's first cache.
 const WORDS: usize = 2_048;
-/// Tries of a core that are kept until they are taken: a minute's.
+/// Probes of a core stored until read: a minute's.
 const TRIES_MAX: usize = 3_000;
 
-/// Tries each core that this process may use, fifty times a second, until it is dropped.
+/// Probes each core available to this process, fifty times a second, until dropped.
 #[derive(Debug)]
 pub struct CoreWatch {
     over: Arc<AtomicBool>,
@@ -79,9 +79,8 @@ impl CoreWatch {
         }
     }
 
-    /// What a try took on average since the pace was last taken, the cores weighted by how busy
-    /// they were. `None` when none was. It says something beside the pace of another time on the
-    /// same host.
+    /// Returns the mean time of a probe since the last call, the cores weighted by their use.
+    /// `None` without a probe. Comparable only with the pace of another time on the same host.
     pub fn pace(&mut self) -> Option<Nanos> {
         let now = ticks(&self.stat);
         let before = std::mem::replace(&mut self.ticks, now);
@@ -94,8 +93,8 @@ impl CoreWatch {
     }
 }
 
-/// Share of the time between two readings of a core's counters that it was busy; `None` when they
-/// did not move.
+/// Share of the time between two readings of a core's counters in which the core was busy; `None`
+/// when the counters did not move.
 fn busy(before: &CpuTicks, now: &CpuTicks) -> Option<f64> {
     let passed = |of: fn(&CpuTicks) -> u64| of(now).saturating_sub(of(before)) as f64;
     let busy = passed(|ticks| ticks.busy_ticks);
@@ -103,7 +102,7 @@ fn busy(before: &CpuTicks, now: &CpuTicks) -> Option<f64> {
     (all > 0.0).then(|| busy / all)
 }
 
-/// The mean of the cores' values, each weighted by the share of its time that it was busy.
+/// Mean of the cores' values, each weighted by the busy share of the core.
 fn weighted(cores: impl Iterator<Item = (f64, Nanos)>) -> Option<Nanos> {
     let (mut sum, mut weights) = (0.0, 0.0);
     for (busy, tried) in cores {

@@ -7,8 +7,8 @@
 
 use recording::Nanos;
 
-/// CPU time that all threads of the process have used since it started; `None` when there is no
-/// such process.
+/// CPU time used by all threads of a process since the start; `None` for a process unknown to the
+/// kernel.
 pub fn cpu_time_of(pid: u32) -> Option<Nanos> {
     let pid = libc::pid_t::try_from(pid).ok()?;
     let mut clock: libc::clockid_t = 0;

@@ -1,5 +1,5 @@
-//! What the database server says of itself: its settings, and how its counters grew over a stretch
-//! of time, read on a connection of its own by a thread of its own.
+//! Settings of the database server, and growth of the server's counters over a time, read on a
+//! separate connection by a separate thread.
 //!
 //! What is sent: reads of settings, counters and the catalogue, in a session set to read only.
 //! Whatever the server refuses (a missing privilege, an extension that is not there) is a note
@@ -43,9 +43,9 @@ pub struct WatchTimes {
 /// What the server said.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Watched {
-    /// The facts; the names of statements are those of their texts here.
+    /// The facts; statements are named by their texts here.
     pub facts: DatabaseFacts,
-    /// The statements as the server spells them, literals taken out.
+    /// The statements in the server's spelling, without literals.
     pub texts: Vec<(TextId, String)>,
 }
 
@@ -58,7 +58,7 @@ struct Reading {
     notes: Vec<String>,
 }
 
-/// A statement's cumulative counters, under the server's own name of it.
+/// A statement's cumulative counters, under the server's own name of the statement.
 #[derive(Clone, Debug, Default)]
 struct StatementRow {
     key: String,
@@ -66,7 +66,7 @@ struct StatementRow {
     facts: StatementFacts,
 }
 
-/// A kind of database that can be read.
+/// A kind of readable database.
 trait Readable {
     fn read(&mut self) -> Reading;
 }
@@ -82,7 +82,7 @@ impl DatabaseWatch {
         Ok(DatabaseWatch { stop, thread })
     }
 
-    /// Reads the counters for the last time, if that has not been done, and answers what there is.
+    /// Reads the counters for the last time, if not done before, and returns the facts.
     pub fn end(self) -> Result<Watched, ExplainError> {
         drop(self.stop);
         self.thread
@@ -92,8 +92,8 @@ impl DatabaseWatch {
 }
 
 impl Watched {
-    /// Gives statements the names under which the app knows them. Servers spell them in their own
-    /// way: other spaces, other quotes, keywords in capitals.
+    /// Names statements as the app does. Servers have their own spelling: other spaces, other
+    /// quotes, keywords in capitals.
     pub fn name_as<'a>(&mut self, digests: impl Iterator<Item = (TextId, &'a str)>) {
         let known: HashMap<String, TextId> =
             digests.map(|(id, digest)| (bare(digest), id)).collect();

@@ -1,4 +1,4 @@
-//! Asks the database how it runs the costliest SELECTs, on a connection of its own.
+//! Plans of the costliest SELECTs, by EXPLAIN on a separate connection.
 //!
 //! What is sent, and what not:
 //! - only a single SELECT that locks nothing and writes nowhere ([`statement::Statement`] decides),
@@ -30,7 +30,7 @@ pub struct ExplainLimits {
     pub connect: Duration,
     /// For one statement.
     pub statement: Duration,
-    /// For all of it; what is left by then is skipped.
+    /// Limit on the time of all statements; the rest is skipped.
     pub total: Duration,
     /// Most statements.
     pub statements_max: usize,
@@ -51,33 +51,33 @@ impl Default for ExplainLimits {
 /// What the database said.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Explained {
-    /// Kind and version, such as `mariadb 10.11.14`; the kind alone when it does not tell.
+    /// Kind and version, such as `mariadb 10.11.14`; the kind alone when the version is unknown.
     pub server: String,
     /// In the order of the candidates.
     pub statements: Vec<ExplainedStatement>,
-    /// Large columns of the tables in these plans.
+    /// Large columns of the tables in the plans.
     pub columns: Vec<ColumnFacts>,
-    /// Those not explained, and why.
+    /// Statements without a plan, and the reason.
     pub skipped: Vec<(TextId, SkipReason)>,
 }
 
 /// Why a statement was not explained. Never holds the server's words, which may repeat literals.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SkipReason {
-    /// It is no single SELECT that locks and writes nothing.
+    /// Not a single SELECT without locks and writes.
     NotAPlainSelect,
-    /// The database refused it, with this code of its own.
+    /// The database refused the statement, with the server's own code.
     Refused(String),
     /// The plan was not understood.
     Unreadable,
-    /// A limit on time or number was reached before its turn.
+    /// A limit on time or number was reached before the statement's turn.
     Limit,
 }
 
 /// Why nothing could be explained.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExplainError {
-    /// The address is of no kind that is understood. It is not repeated, since it may hold a
+    /// The address is of an unknown kind. The error does not repeat it, since an address may hold a
     /// password.
     UnknownAddress,
     /// The database cannot be reached.
@@ -129,12 +129,12 @@ pub fn explain(
     }
 }
 
-/// The kind that an address is of, and the rest of the address.
+/// Returns the kind of an address, and the rest of the address.
 pub(crate) fn kind_of(database_url: &str) -> Result<(Kind, &str), ExplainError> {
     Kind::of_address(database_url).ok_or(ExplainError::UnknownAddress)
 }
 
-/// A table as a plan names it.
+/// A table as named by a plan.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct TableName {
     schema: Option<String>,
@@ -158,20 +158,20 @@ struct TableFacts {
     rows: u64,
     columns: Vec<String>,
     indexes: Vec<IndexColumns>,
-    /// Name of the index that is the primary key, where a plan may name it so.
+    /// Name of the primary key's index, where a plan may name one.
     primary: Option<String>,
 }
 
 /// A kind of database.
 trait Server {
-    /// Its kind and version, such as `sqlite 3.50.1`.
+    /// Returns the kind and version, such as `sqlite 3.50.1`.
     fn describe(&mut self) -> String;
     fn plan(&mut self, statement: &Statement<'_>) -> Result<Vec<Step>, SkipReason>;
     /// `None` when the name is of no table, such as a view's or a table function's.
     fn table(&mut self, name: &TableName) -> Result<Option<TableFacts>, SkipReason>;
-    /// Columns of text or bytes that may be long, with the mean length of their values: by the
+    /// Returns columns of text or bytes with possibly long values, and the mean length: by the
     /// server's statistics, or of the first [`SAMPLED_ROWS`] rows. Of the values only their lengths
-    /// are asked for.
+    /// are read.
     fn large_columns(&mut self, name: &TableName) -> Result<Vec<ColumnFacts>, SkipReason>;
 }
 
@@ -263,8 +263,8 @@ fn joined(step: Step, facts: &TableFacts) -> PlanStep {
     }
 }
 
-/// The address without its query, and what the query says of `key`. Frameworks put settings of
-/// their own there (`pool=5`), which drivers refuse.
+/// Splits an address into the address without the query, and the query's value of `key`. Frameworks
+/// put settings of their own there (`pool=5`), which drivers refuse.
 fn split_query<'a>(address: &'a str, key: &str) -> (&'a str, Option<String>) {
     let Some((address, query)) = address.split_once('?') else {
         return (address, None);

@@ -14,19 +14,19 @@ use std::path::{Path, PathBuf};
 
 use recording::{HostSample, Nanos, ProcessRole, ProcessSample, Timestamp};
 
-/// More processes than this are not followed: a run-away fork must not make sampling costly.
+/// Most processes followed: a run-away fork must not make sampling costly.
 const PROCESSES_MAX: usize = 256;
 
-/// Takes samples of the host and of given processes with all their descendants.
+/// Takes samples of the host and of given processes with all descendants.
 #[derive(Debug)]
 pub struct HostSampler {
     proc: PathBuf,
     units: Units,
     /// Where the control groups are.
     cgroup: PathBuf,
-    /// Where the app answers, if that is known.
+    /// Port of the app, if known.
     port: Option<u16>,
-    /// By process id, those told and those found. A descendant stays here when its parent is gone.
+    /// Given and found processes by id. A descendant stays here when the parent is gone.
     known: BTreeMap<u32, Known>,
 }
 
@@ -48,7 +48,7 @@ struct Units {
 #[derive(Clone, Copy, Debug)]
 struct Known {
     role: ProcessRole,
-    /// When it started, so that a later process with the same number is not taken for it.
+    /// Start of the process, in ticks: a later process with the same id has another.
     started_ticks: Option<u64>,
 }
 
@@ -72,7 +72,7 @@ impl fmt::Display for HostError {
 impl std::error::Error for HostError {}
 
 impl HostSampler {
-    /// Follows these processes and, with the same role, whatever they start.
+    /// Follows the given processes and, with the same role, all descendants.
     pub fn new(roles: &[(u32, ProcessRole)]) -> HostSampler {
         let ticks_per_second = rustix::param::clock_ticks_per_second().max(1);
         let units = Units {
@@ -96,7 +96,7 @@ impl HostSampler {
         sampler
     }
 
-    /// Follows one more process; one that is followed already keeps its role.
+    /// Follows one more process; a process already followed keeps the old role.
     pub fn follow(&mut self, pid: u32, role: ProcessRole) {
         self.known.entry(pid).or_insert(Known {
             role,
@@ -104,7 +104,7 @@ impl HostSampler {
         });
     }
 
-    /// Tells where the app answers, so that connections no thread has taken can be counted.
+    /// Sets the port of the app, for counting connections not yet taken by a thread.
     pub fn answers_at(&mut self, port: u16) {
         self.port = Some(port);
     }
@@ -144,7 +144,7 @@ impl HostSampler {
         parse::pressure(&text)
     }
 
-    /// Empty where it cannot be read: not every kernel and container shows it.
+    /// Returns a file's text, empty where unreadable: not every kernel and container shows it.
     fn text(&self, name: &str) -> String {
         fs::read_to_string(self.proc.join(name)).unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! Orders to the agents of a running Puma: how many threads it is to have. The other half is
+//! Orders to the agents of a running Puma: the number of threads to have. The other half is
 //! `ruby/live.rb`, which an app has inside when it is started with `HAKARU_LIVE` set.
 
 use std::fs::{self, OpenOptions};
@@ -8,15 +8,15 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
-/// A serving process that takes orders: it does so from its first request on.
+/// A serving process ready for orders, from the first request on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LiveProcess {
     orders: PathBuf,
 }
 
 impl LiveProcess {
-    /// The process of that number whose agent makes its rings in `folder`; `None` when it takes no
-    /// orders.
+    /// Returns the process with an id and an agent with rings in `folder`; `None` when the process
+    /// takes no orders.
     pub fn of(folder: &Path, pid: u32) -> Option<LiveProcess> {
         let orders = folder.join(format!("{pid}.live"));
         orders.exists().then_some(LiveProcess { orders })
@@ -35,7 +35,7 @@ impl LiveProcess {
         writeln!(orders, "{threads}")
     }
 
-    /// The threads that it had after the last order it followed; `None` before.
+    /// Number of threads after the last order followed; `None` before.
     pub fn threads(&self) -> Option<u32> {
         let told = fs::read_to_string(self.orders.with_extension("threads"));
         told.ok()?.parse().ok()

@@ -1,4 +1,4 @@
-//! Processes of this host: all of them, or by their name.
+//! Processes of this host: all of them, or by name.
 
 use std::fs;
 
@@ -9,20 +9,20 @@ use crate::host::parse;
 /// What one process used until now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProcessUse {
-    /// Its id.
+    /// Process id.
     pub pid: u32,
-    /// When it started, in clock ticks since boot: an id that is used again has another.
+    /// Start of the process, in clock ticks since boot: a reused id has another.
     pub started_ticks: u64,
-    /// Its command name.
+    /// Command name of the process.
     pub name: String,
-    /// CPU time since it started.
+    /// CPU time since the start of the process.
     pub cpu: Nanos,
     /// Resident memory, bytes.
     pub rss: u64,
 }
 
-/// Returns all processes of this host that have not ended. One file a process is read, and one more
-/// of those with memory.
+/// Returns all running processes of this host. One file a process is read, and one more of those
+/// with memory.
 pub fn all_processes() -> Vec<ProcessUse> {
     let tick = 1_000_000_000 / rustix::param::clock_ticks_per_second().max(1);
     let page_bytes = rustix::param::page_size() as u64;
@@ -47,8 +47,8 @@ pub fn all_processes() -> Vec<ProcessUse> {
     pids.filter_map(use_of).collect()
 }
 
-/// Returns the connections that this host has opened since boot (`ActiveOpens` of
-/// `/proc/net/snmp`); `None` where the kernel does not tell.
+/// Returns the number of connections opened by this host since boot (`ActiveOpens` of
+/// `/proc/net/snmp`); `None` where the kernel has no counter.
 pub fn connections_opened() -> Option<u64> {
     parse::active_opens(&fs::read_to_string("/proc/net/snmp").ok()?)
 }

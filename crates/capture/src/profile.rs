@@ -13,7 +13,7 @@ pub struct ProfileCollector {
     samples: Vec<(u32, SampleRecord)>,
     totals: BTreeMap<u32, Vec<ProfileTotals>>,
     counted: Counted,
-    /// By name and process: what a process tells later replaces what it told before.
+    /// Facts by name and process: a later fact of a process replaces the earlier.
     facts: BTreeMap<String, BTreeMap<u32, f64>>,
     requests: Vec<ToldRequest>,
 }
@@ -21,20 +21,20 @@ pub struct ProfileCollector {
 /// Calls of a counted method.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counted {
-    /// By the line that calls, the most calls first.
+    /// Calling lines, the most calls first.
     pub sites: Vec<Site>,
-    /// Calls that could not be counted (in trap handlers).
+    /// Calls missed by the counter (in trap handlers).
     pub missed: u64,
 }
 
-/// A line that calls the counted method.
+/// A line calling the counted method.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Site {
     /// Such as `app.rb:12 in resolve`.
     pub caller: String,
     /// Calls from there.
     pub calls: u64,
-    /// Of these, with arguments of an earlier call.
+    /// Calls with arguments of an earlier call.
     pub repeats: u64,
 }
 
@@ -66,7 +66,7 @@ impl ProfileCollector {
         self.samples.is_empty() && self.totals.is_empty()
     }
 
-    /// The longest time that any process has told of, nanoseconds.
+    /// The longest watched time reported by any process, nanoseconds.
     pub fn watched(&self) -> u64 {
         let lengths = self.totals.values().flatten();
         lengths
@@ -131,8 +131,8 @@ impl ProfileCollector {
         sums.collect()
     }
 
-    /// The profile of all processes together, in that mode and at that interval (nanoseconds), and
-    /// the counted calls.
+    /// Returns the profile of all processes together, in the given mode and interval (nanoseconds),
+    /// and the counted calls.
     pub fn end(mut self, mode: &str, interval: u64) -> (Profile, Counted) {
         let mut profile = Profile {
             unit: if mode == "alloc" {

@@ -32,7 +32,7 @@ struct OpenRing {
     counted: Counted,
 }
 
-/// Totals of one ring, as last read from its header.
+/// Totals of one ring, as last read from the header.
 #[derive(Clone, Copy, Default)]
 struct Counted {
     requests: u64,
@@ -66,15 +66,15 @@ pub fn step_back() {
 pub struct Polled {
     /// Requests handled since the last poll.
     pub handled: Vec<Handled>,
-    /// Texts that they name.
+    /// Texts named by the records.
     pub texts: Vec<(TextId, String)>,
     /// Ruby's counters.
     pub runtime: Vec<RuntimeSample>,
-    /// What the samplers told, each with its process.
+    /// Records of the samplers, each with the process id.
     pub profile: Vec<(u32, ProfileRecord)>,
 }
 
-/// What a process said of its server.
+/// Facts about the server, as reported by a process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServerFacts {
     /// `ruby_description`.
@@ -90,7 +90,7 @@ pub struct ServerFacts {
 }
 
 impl Rings {
-    /// Watches `folder`, which is this run's own.
+    /// Watches `folder`, a folder of this run alone.
     pub fn new(folder: &Path) -> Rings {
         Rings {
             folder: folder.to_owned(),
@@ -152,7 +152,7 @@ impl Rings {
         &self.samples
     }
 
-    /// The app's database with its password, as its driver knows it. Not to be stored.
+    /// The app's database with the password, in the form of the app's driver. Not to be stored.
     pub fn database_url(&self) -> Option<&str> {
         self.database_url.as_deref()
     }

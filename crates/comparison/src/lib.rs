@@ -1,5 +1,5 @@
-//! The result of a comparison of two variants: what was measured, what may be claimed of each row,
-//! how it ended, and the decision.
+//! The result of a comparison of two variants: measurements, claims for each row, ending, and
+//! decision.
 //!
 //! The experiment fills a [`Comparison`], the report draws it. Claims come from
 //! `stats::comparison`; here they get their direction: a lower time and a higher rate are *faster*.
@@ -9,7 +9,7 @@ use recording::Nanos;
 use stats::comparison::Verdict;
 use words::Text;
 
-/// All that is shown of a comparison.
+/// Content of a comparison for people.
 #[derive(Clone, Debug, Default)]
 pub struct Comparison {
     /// What B is compared with.
@@ -20,17 +20,17 @@ pub struct Comparison {
     pub is_noise: bool,
     /// Throughput, then percentiles, then CPU time.
     pub rows: Vec<Row>,
-    /// Blocks that count.
+    /// Number of blocks in the result.
     pub blocks: usize,
-    /// Measurements that were made again because the host was disturbed or nothing was answered.
+    /// Measurements repeated because of a disturbed host or a lack of responses.
     pub redone: usize,
-    /// Measurements that count although the host was disturbed.
+    /// Measurements in the result in spite of a disturbed host.
     pub disturbed: usize,
-    /// The least difference that could be told from chance, as a share; `None` with too few blocks.
+    /// The least difference distinguishable from chance, as a share; `None` with too few blocks.
     pub noise_floor: Option<f64>,
     /// Whether a variant differed from itself by more than chance allows.
     pub noise_claims: bool,
-    /// Why it ended.
+    /// Why the comparison ended.
     pub ending: Ending,
     /// How long everything took, in seconds.
     pub measuring_s: f64,
@@ -71,36 +71,36 @@ impl Comparison {
 /// A finding whose remedy was tried.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tried {
-    /// The run that it is of.
+    /// Number of the run with the finding.
     pub run: i64,
-    /// Its number on that run's page.
+    /// Number of the finding on the run's page.
     pub number: u32,
-    /// Its title.
+    /// Title of the finding.
     pub title: Text,
     /// What was changed.
     pub remedy: Text,
     /// Whether the change was left in place.
     pub is_kept: bool,
-    /// What became of it, in a sentence.
+    /// What became of the finding, in a sentence.
     pub afterwards: Text,
 }
 
 /// One side.
 #[derive(Clone, Debug, Default)]
 pub struct Variant {
-    /// What tells it from the other.
+    /// Name of the variant, different from the other's.
     pub name: String,
-    /// Median time from its start until it was ready, seconds; `None` when somebody else started
-    /// it.
+    /// Median time from start to readiness, seconds; `None` when the app was started by somebody
+    /// else.
     pub start_s: Option<f64>,
-    /// How long after the first request its times had settled, seconds; `None` when they had not,
-    /// or it is unknown.
+    /// Time from the first request until times had settled, seconds; `None` when they had not, or
+    /// unknown.
     pub warmup_s: Option<f64>,
     /// Requests measured.
     pub requests: u64,
-    /// Of these, those that failed.
+    /// Failed requests among the measured.
     pub failed: u64,
-    /// Greatest resident memory of all its processes, the median over its boots, bytes.
+    /// Greatest resident memory of all processes of the variant, the median over the boots, bytes.
     pub memory_bytes: Option<u64>,
 }
 
@@ -128,20 +128,20 @@ pub enum Ending {
     Full,
     /// Time was up.
     Budget,
-    /// What was left could not decide it.
+    /// The remaining measurements could not decide the comparison.
     Hopeless,
     /// Ctrl-C.
     Interrupted,
-    /// A variant could not be measured; why, in a sentence that names it.
+    /// A variant could not be measured; the reason, in a sentence with the variant's name.
     Failed(String),
 }
 
 /// A point of both percentile curves.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CurvePoint {
-    /// Share of the requests that took at most so long; 1 for the greatest.
+    /// Share of the requests at or below the times of the point; 1 for the greatest.
     pub share: f64,
-    /// Of A, milliseconds; `None` where too few requests carry it.
+    /// Time of A, milliseconds; `None` with too few requests for the quantile.
     pub a_ms: Option<f64>,
     /// Of B.
     pub b_ms: Option<f64>,
@@ -150,7 +150,7 @@ pub struct CurvePoint {
 /// The raw figures of a block, in the order of the rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MeasuredBlock {
-    /// The order in which it was measured, such as `ABBA`.
+    /// The order of the block's measurements, such as `ABBA`.
     pub order: &'static str,
     /// A's two measurements of each row.
     pub a: Vec<[f64; 2]>,
@@ -167,7 +167,7 @@ impl Row {
         self.metric == "rps"
     }
 
-    /// CPU time is less or more: what that does to users stands in the other rows.
+    /// Whether the row is CPU time: what a change means to users stands in the other rows.
     pub fn is_cpu(&self) -> bool {
         self.metric == "cpu"
     }
@@ -202,7 +202,7 @@ pub enum Decision {
     Cheaper,
     /// More CPU for a request, and no claim on times or throughput.
     Costlier,
-    /// No difference worth mentioning in all rows that were waited for.
+    /// No difference worth mentioning in any of the awaited rows.
     Same,
     /// Nothing can be claimed.
     Unclear,

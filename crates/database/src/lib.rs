@@ -1,5 +1,5 @@
-//! Kinds of databases: by the scheme of an address, by what a server calls itself, and by the names
-//! of its processes.
+//! Kinds of databases: by the scheme of an address, the description of a server, and the names of
+//! server processes.
 //!
 //! The one place that knows which words mean which database; whoever connects to one keeps its own
 //! connection. Pure.
@@ -16,7 +16,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Kind; 3] = [Kind::Mysql, Kind::Postgres, Kind::Sqlite];
 
     /// Returns the kind of a scheme, such as `mysql2`; `None` for any other.
@@ -33,7 +33,7 @@ impl Kind {
         Some((Kind::of_scheme(scheme)?, rest))
     }
 
-    /// Returns the kind of a server by its own description, such as `PostgreSQL 15.1` or
+    /// Returns the kind of a server by the server's description, such as `PostgreSQL 15.1` or
     /// `10.11.6-MariaDB`, or by [`Kind::name`].
     pub fn of_description(description: &str) -> Option<Kind> {
         let description = description.to_ascii_lowercase();
@@ -48,7 +48,7 @@ impl Kind {
             .find(|kind| words(kind).iter().any(is_in))
     }
 
-    /// Returns the schemes of its addresses; those of client libraries are among them.
+    /// Returns the schemes of the kind's addresses, with those of client libraries.
     pub fn schemes(self) -> &'static [&'static str] {
         match self {
             Kind::Mysql => &["mysql", "mysql2", "mariadb", "trilogy"],
@@ -57,7 +57,7 @@ impl Kind {
         }
     }
 
-    /// Returns its name in recordings and JSON.
+    /// Returns the kind's name in recordings and JSON.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Mysql => "mysql",
@@ -66,7 +66,7 @@ impl Kind {
         }
     }
 
-    /// Returns the names of its server's processes.
+    /// Returns the names of the server's processes.
     pub fn processes(self) -> &'static [&'static str] {
         match self {
             Kind::Mysql => &["mariadbd", "mysqld"],

@@ -1,5 +1,5 @@
-//! How numbers and short texts of others look to people, so that the same value looks the same on
-//! every page, and how durations are typed ([`duration`]).
+//! Numbers, durations and short texts of others as written for people, the same on every page, and
+//! durations as typed ([`duration`]).
 //!
 //! Invariant: pure; knows no page and no terminal.
 

@@ -1,4 +1,4 @@
-//! Texts that others wrote, such as routes, SQL and files of the kernel, as one line for a
+//! Texts written by others, such as routes, SQL and files of the kernel, as one line for a
 //! terminal.
 
 /// Columns a text takes in a terminal. Marks that combine are counted as one column, which errs on
@@ -7,8 +7,8 @@ pub fn width(text: &str) -> usize {
     text.chars().map(char_width).sum()
 }
 
-/// Columns a character takes in a terminal: two for the blocks that Unicode's East Asian Width
-/// calls wide and for emoji, else one.
+/// Columns of a character in a terminal: two for wide blocks of Unicode's East Asian Width and for
+/// emoji, else one.
 pub fn char_width(character: char) -> usize {
     match u32::from(character) {
         0x1100..=0x115F
@@ -24,7 +24,7 @@ pub fn char_width(character: char) -> usize {
     }
 }
 
-/// One line without control characters, so that what an app or a client sent cannot steer the
+/// Returns one line without control characters: texts of an app or a client cannot steer the
 /// terminal. White space of any length becomes one blank.
 pub fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());

@@ -12,7 +12,7 @@ pub fn count(value: u64) -> String {
     scaled(value as f64, 1000.0, &[" k", " M", " G", " T", " P", " E"])
 }
 
-/// A count with its noun as a text: `counted!(errors, "error")`.
+/// A count with a noun as a text: `counted!(errors, "error")`.
 #[macro_export]
 macro_rules! counted {
     ($count:expr, $noun:literal) => {{
@@ -21,7 +21,7 @@ macro_rules! counted {
     }};
 }
 
-/// A count with its noun: `1 error`, `2,400 errors`.
+/// A count with a noun: `1 error`, `2,400 errors`.
 pub fn counted(value: u64, noun: &str) -> String {
     let plural = if value == 1 { "" } else { "s" };
     format!("{} {noun}{plural}", count(value))
@@ -62,7 +62,7 @@ pub fn duration_ns(ns: f64) -> String {
     }
 }
 
-/// A length of time, or that it is unknown.
+/// A length of time, or a word for an unknown one.
 pub fn duration_ms_or_unknown(ms: Option<f64>) -> String {
     ms.map_or_else(|| UNKNOWN.to_owned(), duration_ms)
 }

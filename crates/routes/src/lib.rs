@@ -1,23 +1,24 @@
-//! Names for routes where no framework gives them: lines of requests such as `GET /channel/12` are
-//! clustered by the segments of their paths. Pure.
+//! Names for routes where no framework gives any: request lines such as `GET /channel/12` are
+//! clustered by path segments. Pure.
 
 use std::collections::{HashMap, HashSet};
 
-/// Distinct values of a segment under one prefix from which they are taken for names rather than
-/// endpoints. Found by weighing: few apps have so many endpoints under one prefix in one scenario.
+/// Distinct values of a segment under one prefix from which the values are names rather than
+/// endpoints. Chosen by judgement: few apps have so many endpoints under one prefix in one
+/// scenario.
 const NAMES_MIN: usize = 20;
 /// The same at the root, where endpoints live.
 const NAMES_MIN_AT_ROOT: usize = 100;
 /// The same for file names, where merging hides little.
 const FILES_MIN: usize = 8;
-/// The same for values that differ in their digits only (`user17`, `user18`); `v1` and `v2` stay.
+/// The limit for values with different digits only (`user17`, `user18`); `v1` and `v2` stay.
 const NUMBERED_MIN: usize = 5;
 /// A segment so long is a token, not an endpoint.
 const LONG_BYTES: usize = 40;
-/// Fewest hexadecimal digits that are taken for a hash; shorter ones are often words.
+/// Fewest hexadecimal digits of a hash; shorter ones are often words.
 const HASH_DIGITS_MIN: usize = 8;
 
-/// The pattern that `line` fits, the one with the fewest placeholders if there are several.
+/// Returns the pattern of `line`, the one with the fewest placeholders if several fit.
 pub fn matching<'a>(patterns: &HashSet<&'a str>, line: &str) -> Option<&'a str> {
     let fits = |pattern: &&&str| {
         let (mut left, mut right) = (pattern.split('/'), line.split('/'));
@@ -42,9 +43,9 @@ fn is_placeholder(segment: &str) -> bool {
     segment.starts_with(':')
 }
 
-/// Returns the route of each line, in their order: replaces the varying segments of lines such as
-/// `GET /channel/12`, position by position, so that what varies under `/channel/:id` is judged for
-/// all channels together.
+/// Returns the route of each line, in order of the lines: replaces the varying segments of lines
+/// such as `GET /channel/12`, position by position, so the values under `/channel/:id` are judged
+/// for all channels together.
 pub fn cluster(lines: &[&str]) -> Vec<String> {
     let mut split: Vec<(&str, Vec<String>)> = lines
         .iter()
@@ -95,8 +96,8 @@ pub fn cluster(lines: &[&str]) -> Vec<String> {
         .collect()
 }
 
-/// A line up to the end of its path, and what stands behind: of a message over a WebSocket its
-/// name, after a space.
+/// Cuts a line at the end of the path: behind it stands the name of a WebSocket message, after a
+/// space.
 fn apart_from_message(line: &str) -> (&str, &str) {
     let path = line.find(' ').map_or(0, |space| space + 1);
     let end = line[path..]
@@ -105,7 +106,7 @@ fn apart_from_message(line: &str) -> (&str, &str) {
     line.split_at(end)
 }
 
-/// Which of the values that one segment takes under one prefix are parameters.
+/// Returns the parameters among the values of one segment under one prefix.
 fn merge(values: &HashSet<String>, position: usize) -> HashMap<String, &'static str> {
     let mut files = Vec::new();
     let mut names = Vec::new();
@@ -142,8 +143,8 @@ fn merge(values: &HashSet<String>, position: usize) -> HashMap<String, &'static 
     merged
 }
 
-/// Returns the placeholder that a segment is by its own looks, such as `:id` for digits; `None` for
-/// a word.
+/// Returns the placeholder of a segment by looks alone, such as `:id` for digits; `None` for a
+/// word.
 pub fn shape(segment: &str) -> Option<&'static str> {
     let bytes = segment.as_bytes();
     if bytes.is_empty() || is_placeholder(segment) {
@@ -174,7 +175,8 @@ fn is_uuid(bytes: &[u8]) -> bool {
         })
 }
 
-/// Hexadecimal digits, with a decimal one among them: `facade` and `deadbeef` are words.
+/// Whether bytes are hexadecimal digits, a decimal one among them: `facade` and `deadbeef` are
+/// words.
 fn is_hash(bytes: &[u8]) -> bool {
     bytes.len() >= HASH_DIGITS_MIN
         && bytes.iter().all(u8::is_ascii_hexdigit)

@@ -9,7 +9,7 @@ pub(crate) enum Kind {
     Quoted,
     /// A text in double quotes: a name or a string, depending on dialect.
     DoubleQuoted {
-        /// Whether its content is made like a name.
+        /// Whether the content is made like a name.
         name_like: bool,
         /// Whether a dot follows.
         dotted: bool,
@@ -34,12 +34,12 @@ pub(crate) enum Kind {
     Semicolon,
 }
 
-/// A token and where it lies.
+/// A token with the position in the text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Token<'a> {
     pub(crate) kind: Kind,
     pub(crate) bytes: &'a [u8],
-    /// Whether white space or a comment stands before it.
+    /// Whether white space or a comment stands before the token.
     pub(crate) spaced: bool,
 }
 
@@ -174,7 +174,7 @@ impl<'a> Lexer<'a> {
         self.one(kind)
     }
 
-    /// A quoted stretch from the opening quote on; returns whether it was closed.
+    /// Reads a quoted text from the opening quote on; returns whether the closing quote was found.
     fn quoted(&mut self, backslash_escapes: bool) -> bool {
         let quote = self.peek(0);
         self.at += 1;

@@ -1,4 +1,4 @@
-//! SQL text in, digest out: the statement with its literals taken out.
+//! SQL text in, digest out: the statement without literals.
 //!
 //! The same statement with other values has the same digest, so executions can be counted, and no
 //! value of a user's row gets into a recording. One pass over the bytes: `lex` cuts tokens,
@@ -45,7 +45,7 @@ pub fn digest_id(sql: &[u8]) -> u64 {
     sink.finish().max(1)
 }
 
-/// The statement with its literals taken out; see the crate's documentation for the rules.
+/// Returns the statement without literals; see the crate's documentation for the rules.
 pub fn digest(sql: &[u8]) -> String {
     let mut sink = Text(Vec::new());
     normal::run(sql, &mut sink);

@@ -1,4 +1,4 @@
-//! Decides what is said of each token, and puts it into a sink.
+//! Decides how each token is written, and puts the result into a sink.
 //!
 //! Commas, semicolons and signs are held back until the next token shows whether they are said: a
 //! comma before a literal that is swallowed, a last semicolon, the sign of a number.
@@ -19,18 +19,18 @@ pub(crate) fn run(sql: &[u8], sink: &mut impl Sink) {
     normal.finish();
 }
 
-/// What was said last, as far as spacing and meaning depend on it.
+/// The last written token, as far as spacing and meaning depend on the kind.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Last {
     Start,
     Word,
-    /// `WHERE`, `THEN`: a sign after it belongs to a number.
+    /// `WHERE`, `THEN`: a following sign belongs to a number.
     SignWord,
-    /// `LIKE`, `LIMIT`: likewise, and a double-quoted text or `NULL` after it is a value.
+    /// `LIKE`, `LIMIT`: likewise, and a following double-quoted text or `NULL` is a value.
     ValueWord,
-    /// `IN`, `ARRAY`: the bracket after it holds a list.
+    /// `IN`, `ARRAY`: the following bracket holds a list.
     ListWord,
-    /// `VALUES`: the bracket after it holds a row.
+    /// `VALUES`: the following bracket holds a row.
     RowsWord,
     Quoted,
     Literal,
@@ -74,7 +74,7 @@ enum Item {
 #[derive(Clone, Copy)]
 struct Frame {
     holds: Holds,
-    /// Whether the bracket is a row: the like of it after a comma are dropped.
+    /// Whether the bracket is a row: further rows after a comma are dropped.
     row: bool,
     item: Item,
     /// The item before the comma.
@@ -106,7 +106,7 @@ struct Normal<'s, S> {
     muted_at: Option<usize>,
     semicolon: bool,
     comma: bool,
-    /// A sign held back, and whether it is a minus.
+    /// A sign held back, `true` for a minus.
     sign: Option<bool>,
 }
 
@@ -364,7 +364,7 @@ impl<'s, S: Sink> Normal<'s, S> {
         true
     }
 
-    /// Puts what is held back, for nothing that follows.
+    /// Puts what is held back, with nothing following.
     fn say_nothing(&mut self) {
         self.say_held(0, Last::Comma, false);
     }
@@ -376,7 +376,7 @@ impl<'s, S: Sink> Normal<'s, S> {
     }
 }
 
-/// What separates two tokens, so that cutting the digest again gives the same tokens.
+/// Returns the separator of two tokens: cutting the digest again gives the same tokens.
 fn space(before: Last, next: Last, spaced: bool) -> &'static [u8] {
     let name_or_close = matches!(
         before,

@@ -1,6 +1,6 @@
 //! The few keywords a digest depends on.
 
-/// What a keyword says about the token after it.
+/// Meaning of a keyword for the following token.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Says {
     /// A bracket here holds a list.
@@ -13,7 +13,7 @@ pub(crate) enum Says {
     Sign,
 }
 
-/// The keywords that say something about the token after them, of at most 8 letters.
+/// Keywords with a meaning for the following token, of at most 8 letters.
 const LIST_WORDS: [u64; 2] = [packed(b"IN"), packed(b"ARRAY")];
 const ROWS_WORDS: [u64; 2] = [packed(b"VALUES"), packed(b"VALUE")];
 const VALUE_WORDS: [u64; 7] = [
@@ -53,7 +53,7 @@ const fn packed(word: &[u8]) -> u64 {
     number
 }
 
-/// What `word` says; `None` for names and for keywords that say nothing.
+/// Returns the meaning of `word`; `None` for names and for keywords without one.
 pub(crate) fn says(word: &[u8]) -> Option<Says> {
     if word.len() > 8 || word.len() < 2 {
         return None;
@@ -72,7 +72,7 @@ pub(crate) fn says(word: &[u8]) -> Option<Says> {
     }
 }
 
-/// Whether the word is a value of its own.
+/// Whether the word is itself a value.
 pub(crate) fn is_constant(word: &[u8]) -> bool {
     ["NULL", "TRUE", "FALSE", "DEFAULT"]
         .iter()

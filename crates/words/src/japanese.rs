@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// All areas: the name of a file, and what is in it.
+/// All areas: the name of a file, and the file's text.
 const AREAS: [(&str, &str); 14] = [
     ("findings", include_str!("japanese/findings.txt")),
     ("run", include_str!("japanese/run.txt")),
@@ -26,11 +26,11 @@ const AREAS: [(&str, &str); 14] = [
 /// A sentence in both languages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sentence {
-    /// The file in which it stands, without its ending.
+    /// Name of the sentence's file, without the ending.
     pub area: &'static str,
     /// As in the sources.
     pub english: &'static str,
-    /// Its Japanese; empty where the file lacks the line.
+    /// The Japanese sentence; empty where the file lacks the line.
     pub japanese: &'static str,
 }
 
@@ -53,7 +53,7 @@ static NAME_TEMPLATES: LazyLock<Vec<(&str, &str)>> = LazyLock::new(|| {
     pairs.filter(|(english, _)| english.contains('{')).collect()
 });
 
-/// Names with braces, and their Japanese, in the order of the file.
+/// Names with braces, and the Japanese of each, in the order of the file.
 pub(crate) fn name_templates() -> impl Iterator<Item = (&'static str, &'static str)> {
     NAME_TEMPLATES.iter().copied()
 }

@@ -3,7 +3,7 @@
 /// In which a page is written. Errors, `--help` and JSON are always English.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Language {
-    /// The one that texts are written in, and what stands where a translation is missing.
+    /// The language of the templates, and the fallback for a missing translation.
     #[default]
     English,
     /// Japanese.
@@ -11,7 +11,7 @@ pub enum Language {
 }
 
 impl Language {
-    /// The one that `code` names, such as `ja`.
+    /// Returns the language with a code, such as `ja`.
     pub fn named(code: &str) -> Option<Language> {
         match code {
             "en" => Some(Language::English),

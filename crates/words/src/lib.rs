@@ -1,5 +1,5 @@
-//! A text for people: a sentence in English with its arguments, written out in the language of
-//! whoever reads it.
+//! A text for people: a sentence in English with arguments, written out in the language of the
+//! reader.
 //!
 //! Rules and pages make a [`Text`] with [`text!`] and keep it as it is. Only the edge that prints
 //! it chooses a [`Language`], so nothing has to be parsed back, and JSON stays English. The
@@ -31,7 +31,7 @@ macro_rules! text {
     }};
 }
 
-/// One argument of [`text!`]: a name that is its own value, or a name with a value.
+/// One argument of [`text!`]: a name used as the value, or a name with a value.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! text_argument {
@@ -43,7 +43,7 @@ macro_rules! text_argument {
     };
 }
 
-/// Makes a [`Phrase`]: a text without arguments that a table can hold.
+/// Makes a [`Phrase`]: a text without arguments, fit for a table.
 #[macro_export]
 macro_rules! phrase {
     ($english:literal) => {
@@ -51,8 +51,8 @@ macro_rules! phrase {
     };
 }
 
-/// Makes a [`Text`] of a count, written already, and its noun: `1 error`, `2,400 errors`. The
-/// plural takes an `s`.
+/// Makes a [`Text`] of a written count and a noun: `1 error`, `2,400 errors`. The plural takes an
+/// `s`.
 #[macro_export]
 macro_rules! counted {
     ($count:expr, $written:expr, $noun:literal) => {{

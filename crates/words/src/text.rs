@@ -1,4 +1,4 @@
-//! Texts, and how they are written out.
+//! Texts, and writing texts out in a language.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -15,14 +15,14 @@ enum Kind {
     Verbatim(Cow<'static, str>),
     /// A name from a recording.
     Name(String),
-    /// A sentence, by its English template.
+    /// A sentence, by English template.
     Sentence {
         template: &'static str,
         arguments: Vec<(&'static str, Text)>,
     },
-    /// Several, with the second between them.
+    /// Several texts, with the second field between each two.
     List(Vec<Text>, Box<Text>),
-    /// At most so many columns, half of them in characters that are two wide.
+    /// A text cut to a number of columns; wide characters take two.
     Fitted(Box<Text>, usize),
 }
 
@@ -31,12 +31,12 @@ enum Kind {
 pub struct Phrase(&'static str);
 
 impl Phrase {
-    /// By its English.
+    /// Makes a phrase of an English text.
     pub const fn new(english: &'static str) -> Phrase {
         Phrase(english)
     }
 
-    /// Its English.
+    /// Returns the English of the phrase.
     pub fn english(self) -> &'static str {
         self.0
     }
@@ -48,7 +48,7 @@ impl Phrase {
 }
 
 impl Text {
-    /// A template with its arguments; [`crate::text!`] checks that they fit.
+    /// A template with arguments; [`crate::text!`] checks their match.
     pub fn of(template: &'static str, arguments: Vec<(&'static str, Text)>) -> Text {
         Text(Kind::Sentence {
             template,
@@ -63,12 +63,12 @@ impl Text {
         Text(Kind::Name(english.to_owned()))
     }
 
-    /// Several, with `between` between them.
+    /// Joins several texts, with `between` between each two.
     pub fn list(texts: impl IntoIterator<Item = Text>, between: Text) -> Text {
         Text(Kind::List(texts.into_iter().collect(), Box::new(between)))
     }
 
-    /// Cut, with an ellipsis, where it is longer than `columns`.
+    /// Returns the text, cut with an ellipsis when longer than `columns`.
     pub fn fitted(self, columns: usize) -> Text {
         Text(Kind::Fitted(Box::new(self), columns))
     }
@@ -140,7 +140,8 @@ fn named(english: &str, language: Language) -> Cow<'_, str> {
     fitting.map_or(Cow::Borrowed(english), Cow::Owned)
 }
 
-/// What stands in the places of a template's arguments, where it fits all of `text`.
+/// Returns the arguments found in `text` by the pieces of a template; `None` unless all of `text`
+/// fits.
 fn matched<'a, 'b>(pieces: &[Piece<'a>], text: &'b str) -> Option<Vec<(&'a str, &'b str)>> {
     let (first, rest) = pieces.split_first()?;
     let (name, words) = match (first, rest.first()) {

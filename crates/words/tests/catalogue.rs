@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Templates by the file that has them.
+/// Templates with the file of each.
 type Templates = BTreeMap<String, PathBuf>;
 
-/// Names that recordings hold stand in no source as a template.
+/// Area of names in recordings: no source has them as templates.
 const NAMES: &str = "names";
 
 #[test]
@@ -201,7 +201,7 @@ fn web_sources() -> Vec<(PathBuf, String)> {
     sources.map(read).collect()
 }
 
-/// All Rust sources but those of this crate, with strings over several lines in one.
+/// All Rust sources except the crate's own, with strings over several lines in one.
 fn joined_sources() -> String {
     fn read(folder: &Path, to: &mut String) {
         for path in entries(folder) {
@@ -248,7 +248,7 @@ fn collect(folder: &Path, templates: &mut Templates) {
     }
 }
 
-/// The templates of one file, without those of its tests.
+/// The templates of one file, tests excluded.
 fn of_source(source: &str) -> impl Iterator<Item = String> {
     let source = source
         .split("#[cfg(test)]\n")

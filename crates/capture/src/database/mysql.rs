@@ -1,5 +1,5 @@
 //! MySQL and MariaDB: `SHOW GLOBAL VARIABLES`, `SHOW GLOBAL STATUS`, the catalogue's sizes, and
-//! performance_schema's summary by digest, where it is on.
+//! performance_schema's summary by digest, where enabled.
 
 use ::mysql::prelude::{FromRow, Queryable};
 use ::mysql::{Error, Row};
@@ -23,7 +23,7 @@ const COUNTERS: &str =
     'Qcache_lowmem_prunes','Qcache_not_cached','Slow_queries','Bytes_sent','Rows_read','Rows_sent',
     'Sort_rows','Binlog_commits','Binlog_group_commits'";
 
-/// Sizes of what the buffer pool has to hold, as far as this user may see it.
+/// Sizes of the data for the buffer pool, as far as visible to the user.
 const DATA_BYTES: &str = "SELECT CAST(COALESCE(SUM(DATA_LENGTH + INDEX_LENGTH), 0) AS UNSIGNED)
     FROM information_schema.TABLES WHERE ENGINE = 'InnoDB' AND TABLE_SCHEMA = DATABASE()";
 

@@ -1,5 +1,5 @@
-//! PostgreSQL: `pg_settings`, `pg_stat_database`, `pg_stat_wal`, and `pg_stat_statements` where it
-//! is.
+//! PostgreSQL: `pg_settings`, `pg_stat_database`, `pg_stat_wal`, and `pg_stat_statements` where
+//! installed.
 
 use ::postgres::{Error, Row};
 use recording::StatementFacts;
@@ -34,7 +34,7 @@ const DATABASE_NAMES: [&str; 8] = [
     "sessions",
 ];
 
-/// Version 18 moved the count of flushes elsewhere; the others have it here.
+/// Counters of the WAL before version 18, which moved the count of flushes elsewhere.
 const WAL: &str = "SELECT wal_records, wal_bytes::bigint, wal_sync FROM pg_catalog.pg_stat_wal";
 const WAL_NAMES: [&str; 3] = ["wal_records", "wal_bytes", "wal_sync"];
 

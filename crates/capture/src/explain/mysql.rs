@@ -11,7 +11,7 @@ pub(crate) struct Mysql {
     pub(crate) connection: Conn,
 }
 
-/// What a row of EXPLAIN says, as far as it is used.
+/// The used columns of a row of EXPLAIN.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Line {
     table: Option<String>,

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::statement::Statement;
 use super::{ExplainError, ExplainLimits, Server, SkipReason, Step, TableFacts, TableName};
 
-/// The first version that plans with open placeholders.
+/// The first version with plans for open placeholders.
 const GENERIC_PLAN_SINCE: i32 = 160_000;
 /// Deeper plans are not followed.
 const DEPTH_MAX: usize = 100;

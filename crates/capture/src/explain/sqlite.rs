@@ -175,8 +175,8 @@ impl Sqlite {
         })
     }
 
-    /// As ANALYZE counted them, otherwise the greatest rowid, which is found at once and is near
-    /// the count where rows are seldom deleted. Counting would read the whole table.
+    /// Row count of ANALYZE, otherwise the greatest rowid, which is found at once and is near the
+    /// count where rows are seldom deleted. Counting would read the whole table.
     fn rows(&self, table: &str) -> u64 {
         let analyzed = "SELECT stat FROM sqlite_stat1 WHERE tbl = ?1 LIMIT 1";
         let counted = self
@@ -196,7 +196,7 @@ impl Sqlite {
     }
 }
 
-/// The key of a table whose primary key is the rowid itself and so has no index of its own.
+/// The key of a table with the rowid as primary key, and so without an index for the key.
 fn rowid_key(columns: Vec<(String, i64)>) -> Option<IndexColumns> {
     let mut keys: Vec<(i64, String)> = columns
         .into_iter()
@@ -215,7 +215,7 @@ fn refused(error: rusqlite::Error) -> SkipReason {
     SkipReason::Refused(code.map_or("unknown".to_owned(), |code| format!("SQLite {code}")))
 }
 
-/// The steps that read a table. A sort is noted at the first step beside it, the outermost loop.
+/// The steps reading a table. A sort is recorded at the first step beside it, the outermost loop.
 fn steps(lines: &[Line], table_of: impl Fn(&str) -> TableName) -> Vec<Step> {
     let mut steps: Vec<(i64, Step)> = Vec::new();
     for line in lines {

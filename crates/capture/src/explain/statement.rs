@@ -1,5 +1,5 @@
-//! Just enough of SQL to decide whether a statement may be explained, where its placeholders are,
-//! and which table an alias stands for.
+//! A reader of just enough SQL to decide whether a statement may be explained, where the
+//! placeholders are, and which table an alias stands for.
 //!
 //! Reads the common ground of the dialects. Where they disagree (backslashes in strings, double
 //! quotes) the cautious reading is taken, and drivers are asked in ways that run one statement
@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use super::TableName;
 
-/// A single SELECT that locks and writes nothing.
+/// A single SELECT without locks and writes.
 #[derive(Debug)]
 pub(super) struct Statement<'a> {
     sql: &'a str,
@@ -35,7 +35,7 @@ struct Token<'a> {
     start: usize,
 }
 
-/// Words that end a table's place in FROM, so that they are not taken for its alias.
+/// Words after a table in FROM, never taken for an alias.
 const AFTER_TABLE: &[&str] = &[
     "where",
     "group",
@@ -88,7 +88,7 @@ const REFUSED: &[&str] = &[
 ];
 
 impl<'a> Statement<'a> {
-    /// `None` when it is anything else.
+    /// Returns the statement; `None` for anything but a plain SELECT.
     pub(super) fn plain_select(sql: &'a str) -> Option<Statement<'a>> {
         let mut tokens = tokens(sql)?;
         while tokens.last().is_some_and(|token| token.text == ";") {
@@ -103,7 +103,7 @@ impl<'a> Statement<'a> {
         plain.then_some(Statement { sql, tokens })
     }
 
-    /// As it was written.
+    /// Returns the text as written.
     pub(super) fn sql(&self) -> &'a str {
         let end = self
             .tokens
@@ -139,7 +139,7 @@ impl<'a> Statement<'a> {
         text
     }
 
-    /// Tables by the names that a plan may use for them: alias, else table; in lower case.
+    /// Tables by the names used in a plan: alias, else table; in lower case.
     pub(super) fn tables(&self) -> HashMap<String, TableName> {
         let mut tables = HashMap::new();
         let mut at = 0;
@@ -159,7 +159,7 @@ impl<'a> Statement<'a> {
         tables
     }
 
-    /// Reads `schema.table AS alias` and returns where it ends.
+    /// Reads `schema.table AS alias` and returns the position after the alias.
     fn table_at(&self, mut at: usize, tables: &mut HashMap<String, TableName>) -> usize {
         let name_at = |at: usize| {
             let token = self.tokens.get(at)?;
@@ -204,7 +204,7 @@ impl Token<'_> {
         words.iter().any(|word| self.is_word(word))
     }
 
-    /// The name it is, without quotes.
+    /// Returns the name in the token, without quotes.
     fn name(&self) -> Option<String> {
         match self.kind {
             Kind::Word => Some(self.text.to_owned()),

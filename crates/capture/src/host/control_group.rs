@@ -9,7 +9,7 @@ use std::path::Path;
 
 use super::parse;
 
-/// Files of a group, and in its statistics what the kernel can take back at once.
+/// File names of a group, and the statistic of memory the kernel can take back at once.
 struct Names {
     limit: &'static str,
     used: &'static str,
@@ -30,8 +30,8 @@ const LEGACY: Names = Names {
 /// Version 1 says so much, less a part of a page, where there is no limit.
 const NO_LIMIT_BYTES: u64 = 1 << 62;
 
-/// Limit and use, bytes, of the group that `groups` (`/proc/<pid>/cgroup`) names, without file
-/// pages that the kernel can take back at once. `None` where there is no limit.
+/// Limit and use, bytes, of the group named by `groups` (`/proc/<pid>/cgroup`), without file pages
+/// that the kernel can take back at once. `None` where there is no limit.
 pub(super) fn memory(mounted: &Path, groups: &str) -> Option<(u64, u64)> {
     let unified = groups.lines().find_map(|line| line.strip_prefix("0::/"));
     let unified = unified.and_then(|path| limited(&mounted.join(path), &UNIFIED));
@@ -43,7 +43,7 @@ pub(super) fn memory(mounted: &Path, groups: &str) -> Option<(u64, u64)> {
     unified.or_else(legacy)
 }
 
-/// The path in a line such as `4:cpuset,memory:/app`, without its first slash.
+/// The path in a line such as `4:cpuset,memory:/app`, without the first slash.
 fn path_of_memory(line: &str) -> Option<&str> {
     let (_number, rest) = line.split_once(':')?;
     let (controllers, path) = rest.split_once(":/")?;

@@ -1,4 +1,4 @@
-//! The texts under `/proc`, as proc(5) describes them.
+//! Parsers of the texts under `/proc`, after proc(5).
 
 use recording::{DiskBytes, NetworkBytes};
 
@@ -15,7 +15,7 @@ pub(crate) struct CpuTicks {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ProcessStat {
     pub(crate) name: String,
-    /// Whether it is a zombie: ended, and not waited for.
+    /// Whether the process is a zombie: ended, and not waited for.
     pub(crate) ended: bool,
     pub(crate) cpu_ticks: u64,
     pub(crate) threads: u32,
@@ -169,7 +169,7 @@ pub(crate) fn active_opens(text: &str) -> Option<u64> {
     values.split_ascii_whitespace().nth(index)?.parse().ok()
 }
 
-/// Connections not yet taken from the sockets that listen on `port`, in `/proc/net/tcp` or `tcp6`:
+/// Connections not yet taken from the sockets listening on `port`, in `/proc/net/tcp` or `tcp6`:
 /// there the receive queue of a listening socket is the length of its accept queue. `None` when
 /// nobody listens.
 pub(super) fn backlog(text: &str, port: u16) -> Option<u32> {
@@ -199,8 +199,8 @@ pub(super) fn kibibytes(text: &str, name: &str) -> Option<u64> {
     kibibytes.checked_mul(1024)
 }
 
-/// The number in the title that Puma gives its workers, `puma: cluster worker 0: 4121 [app]`, or
-/// Unicorn, `unicorn worker[0] config.ru`.
+/// The worker's number in a title of Puma, `puma: cluster worker 0: 4121 [app]`, or Unicorn,
+/// `unicorn worker[0] config.ru`.
 pub(super) fn worker(title: &str) -> Option<u32> {
     let (_, rest) =
         (title.split_once("cluster worker ")).or_else(|| title.split_once("unicorn worker["))?;
@@ -208,7 +208,7 @@ pub(super) fn worker(title: &str) -> Option<u32> {
     digits.parse().ok()
 }
 
-/// A soft limit of `/proc/<pid>/limits`, such as `Max open files`; `None` when it is unlimited.
+/// A soft limit of `/proc/<pid>/limits`, such as `Max open files`; `None` when unlimited.
 pub(super) fn soft_limit(text: &str, name: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     line.split_ascii_whitespace().next()?.parse().ok()
