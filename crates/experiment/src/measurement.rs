@@ -26,9 +26,9 @@ const FAILED_SHARE_MAX: f64 = findings::FAILED_SHARE_LOUD;
 /// How long and with which random choices to load.
 #[derive(Clone, Copy, Debug)]
 pub struct Length {
-    /// Load that does not count.
+    /// Duration of the load before the measured one.
     pub warmup: Duration,
-    /// Load that counts.
+    /// Duration of the measured load.
     pub measured: Duration,
     /// Seed of all random choices.
     pub seed: u64,
@@ -36,33 +36,33 @@ pub struct Length {
 
 /// Figures of one measurement.
 pub(crate) struct Measurement {
-    /// From the start until it was ready, seconds; `None` when it was up already.
+    /// Time from start to readiness, seconds; `None` when the app was up already.
     pub(crate) start_s: Option<f64>,
     /// Answered in the window, per second.
     pub(crate) rps: f64,
-    /// Due → answered, ascending; of requests that were never answered, how long they had waited at
-    /// the end. Empty when nothing was answered in time, on a host that had no time for it, or by
-    /// an app that takes longer.
+    /// Due → answered times, ascending; of requests without a response, the wait until the end.
+    /// Empty when nothing was answered in time, on a host that had no time for it, or by an app
+    /// that takes longer.
     pub(crate) latency: Vec<Nanos>,
-    /// Requests due in the window that failed.
+    /// Failed requests due in the window.
     pub(crate) failed: u64,
-    /// Everything that was sent, warm-up included.
+    /// All exchanges, warm-up included.
     pub(crate) exchanges: Vec<Exchange>,
-    /// CPU time of the app's processes for each answered request in the calm moments, milliseconds;
-    /// `None` where it is not known.
+    /// CPU time of the app's processes per answered request in the calm moments, milliseconds;
+    /// `None` where unknown.
     pub(crate) cpu_ms: Option<f64>,
     /// Resident memory of the app when the window began and when it ended, bytes.
     pub(crate) memory: Option<[u64; 2]>,
     pub(crate) disturbance: Disturbance,
     /// Mean duration of the calibration probe on a core; `None` where the cores cannot be watched.
     pub(crate) pace: Option<Nanos>,
-    /// When the cores were as fast as they can be, ascending.
+    /// Windows with the cores at full speed, ascending.
     pub(crate) calm: Vec<Window>,
-    /// Share of its thread that the load generator used.
+    /// Share of a thread used by the load generator.
     pub(crate) generator: f64,
 }
 
-/// Loads an app that is up. `rings` are emptied meanwhile.
+/// Loads a running app. `rings` are emptied meanwhile.
 pub(crate) fn measure(
     subject: &Subject<'_>,
     app: &mut RunningApp,
@@ -105,7 +105,7 @@ pub(crate) fn measure(
     watched.measurement(subject, app.start_s, result)
 }
 
-/// A measurement while it goes on.
+/// A measurement in progress.
 struct Watched<'a> {
     rings: Option<&'a mut Rings>,
     begin: Instant,
@@ -199,7 +199,7 @@ impl<'a> Watched<'a> {
     }
 }
 
-/// Responses to the requests that were due in the window.
+/// Responses to the requests due in the window.
 #[derive(Debug, PartialEq, Eq)]
 struct Responses {
     due: usize,

@@ -1,12 +1,12 @@
-//! Who calls a method, and what it calls.
+//! Callers and callees of a method.
 
 use std::collections::HashMap;
 
 use crate::profile::{Frame, Location, Profile};
 use crate::table::by_stack;
 
-/// Weight that reached `frame` by each of its callers, the heaviest first; the empty frame stands
-/// for "nobody: it is the outermost". Of a method that calls itself, the outermost call counts.
+/// Returns the weight that reached `frame` by each caller, the heaviest first; the empty frame
+/// stands for no caller, the outermost frame. Of recursive calls, the outermost counts.
 pub fn callers(profile: &Profile, frame: &Frame) -> Vec<(Frame, u64)> {
     let neighbour = |stack: &[Location], outermost: usize| stack.get(outermost + 1).copied();
     around(profile, frame, neighbour, false)

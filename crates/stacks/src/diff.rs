@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::profile::{Frame, Profile, Sample};
 
-/// Blocks that a profile is cut into: enough for bounds at 95 %, each still long beside one sample.
+/// Blocks of a profile: enough for bounds at 95 %, each still long beside one sample.
 const BLOCKS: usize = 50;
 /// Drawings; the bounds move by less than a tenth of their width from then on (found by
 /// experiment).
@@ -21,18 +21,18 @@ const SEED: u64 = 0x4841_4b41_5255;
 pub struct Changed {
     /// The method. Where its definition moved to another line, that of the later profile.
     pub frame: Frame,
-    /// Weight with all it calls: before, after.
+    /// Weight including callees: before, after.
     pub weight: [u64; 2],
-    /// Share with all it calls, 0 to 1: before, after.
+    /// Share including callees, 0 to 1: before, after.
     pub share: [f64; 2],
-    /// Share of its own code, 0 to 1: before, after.
+    /// Share of the frame's own code, 0 to 1: before, after.
     pub own_share: [f64; 2],
     /// Bounds of the change of `share`, at 95 %.
     pub bounds: [f64; 2],
 }
 
 impl Changed {
-    /// The change of the share with all it calls.
+    /// The change of the share including callees.
     pub fn change(&self) -> f64 {
         self.share[1] - self.share[0]
     }
@@ -118,7 +118,7 @@ impl Numbers {
     }
 }
 
-/// One profile, cut into blocks: weight by frame, with what it calls and of its own.
+/// One profile, cut into blocks: weight by frame, including callees and of the frame alone.
 struct Side {
     blocks: Vec<Block>,
     total: u64,
@@ -238,7 +238,7 @@ mod tests {
             .expect("it is there")
     }
 
-    /// Lines repeated, so that each stretch of time holds all of them.
+    /// Lines repeated: each part of the time holds all lines.
     fn mixed(lines: &str, times: usize) -> Profile {
         profile(&vec![lines; times].join("\n"))
     }

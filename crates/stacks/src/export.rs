@@ -11,7 +11,7 @@ use crate::profile::Profile;
 /// A format to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// Lines `outer;inner weight`, as flamegraph.pl reads them; microseconds.
+    /// Lines `outer;inner weight`, as read by flamegraph.pl; microseconds.
     Collapsed,
     /// JSON for speedscope.app.
     Speedscope,
@@ -22,7 +22,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// All, with the names that people type.
+    /// All formats, with the names on the command line.
     pub const ALL: [(&'static str, Format); 4] = [
         ("collapsed", Format::Collapsed),
         ("speedscope", Format::Speedscope),
@@ -42,7 +42,7 @@ impl Format {
     }
 }
 
-/// The unit's name in pprof and speedscope, and what one weight is in it.
+/// The unit's name in pprof and speedscope, and the value of one weight in the unit.
 fn unit_names(profile: &Profile) -> (&'static str, &'static str) {
     match profile.unit {
         crate::Unit::Nanos => ("nanoseconds", "time"),

@@ -2,10 +2,10 @@
 
 use crate::profile::{Frame, Location, Profile, Sample};
 
-/// The name of the frame that stands for hidden ones.
+/// Name of the frame in place of hidden ones.
 pub const GEMS: &str = "(gems)";
 
-/// Runs of library frames become one frame `(gems)`, so that the app's own code shows.
+/// Replaces runs of library frames by one frame `(gems)`, leaving the app's own code.
 pub fn hide_gems(profile: &Profile) -> Profile {
     let is_gem: Vec<bool> = profile.frames().iter().map(is_library).collect();
     map_stacks(profile, |filtered, stack| {
@@ -28,8 +28,8 @@ pub fn hide_gems(profile: &Profile) -> Profile {
     })
 }
 
-/// A method that calls itself, directly or over others, keeps its outermost call only: what lies
-/// between is cut out of the stack.
+/// Folds recursion, direct or over others, to the outermost call: the frames between are cut out of
+/// the stack.
 pub fn fold_recursion(profile: &Profile) -> Profile {
     map_stacks(profile, |filtered, stack| {
         let mut out: Vec<Location> = Vec::with_capacity(stack.len());
@@ -48,7 +48,7 @@ pub fn fold_recursion(profile: &Profile) -> Profile {
     })
 }
 
-/// Only stacks that hold a frame whose name or file contains `text`, from that frame inwards.
+/// Returns the stacks with a frame whose name or file contains `text`, from the frame inwards.
 pub fn focus(profile: &Profile, text: &str) -> Profile {
     let matches: Vec<bool> = profile
         .frames()
@@ -68,14 +68,14 @@ pub fn focus(profile: &Profile, text: &str) -> Profile {
     })
 }
 
-/// Only the samples that `wanted` answers `true` for.
+/// Returns the profile with the samples selected by `wanted` alone.
 pub fn only(profile: &Profile, wanted: impl Fn(&Sample) -> bool) -> Profile {
     let mut filtered = profile.clone();
     filtered.samples.retain(wanted);
     filtered
 }
 
-/// The state as the innermost frame, such as `[sleep]`, for formats that know no states. Running
+/// Adds the state as the innermost frame, such as `[sleep]`, for formats without states. Running
 /// code gets none.
 pub fn states_as_frames(profile: &Profile) -> Profile {
     let mut filtered = profile.empty_like();

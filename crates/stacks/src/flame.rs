@@ -1,4 +1,4 @@
-//! Folded stacks in the order in which a viewer draws them.
+//! Folded stacks in the order of drawing.
 //!
 //! A viewer must be able to turn the graph round, leave out states and look at one method's
 //! neighbours without the profile. So each node keeps its *own* weight by state, from which
@@ -10,14 +10,14 @@ use std::collections::HashMap;
 
 use crate::profile::{Frame, FrameId, Location, Profile, Sample, State};
 
-/// The name of the frame that stands for branches too narrow to be seen.
+/// Name of the frame in place of branches too narrow to be visible.
 pub const NARROW: &str = "(narrow branches)";
 
 /// A graph; nodes are in depth-first order, heavier siblings first. Node 0 is the root and has no
 /// frame.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Flame {
-    /// The frames that nodes name.
+    /// The frames named by nodes.
     pub frames: Vec<Frame>,
     /// Depth below the root, by node.
     pub depth: Vec<u32>,
@@ -27,7 +27,7 @@ pub struct Flame {
     pub own: Vec<Own>,
 }
 
-/// What a node holds itself, without those below it.
+/// Weight of a node alone, without the nodes below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Own {
     /// Which one.
@@ -48,7 +48,7 @@ impl Flame {
         Flame::of_samples(profile, nodes_max, |_| true)
     }
 
-    /// Folds those samples that `wanted` answers `true` for.
+    /// Folds the samples selected by `wanted`.
     pub fn of_samples(
         profile: &Profile,
         nodes_max: usize,
@@ -71,7 +71,7 @@ impl Flame {
     }
 }
 
-/// A tree that grows.
+/// A tree under construction.
 struct Folding {
     by_name: bool,
     frames: Vec<Frame>,
@@ -175,7 +175,7 @@ impl Folding {
         self.draw(&target, &kept_weights)
     }
 
-    /// Weight of each node and all below it, of both profiles together.
+    /// Weight of each node and all below, of both profiles together.
     fn weights(&self) -> Vec<u64> {
         let mut weights = vec![0u64; self.parents.len()];
         for ((node, _, _), (weight, _)) in &self.own {
@@ -187,7 +187,7 @@ impl Folding {
         weights
     }
 
-    /// The nodes that are their own target, in depth-first order.
+    /// The nodes with themselves as target, in depth-first order.
     fn draw(self, target: &[usize], weights: &[u64]) -> Flame {
         let mut children: Vec<Vec<usize>> = vec![Vec::new(); target.len()];
         for node in 1..target.len() {
@@ -236,7 +236,7 @@ impl Folding {
     }
 }
 
-/// The weight that a node needs so that no more than `nodes_max` have it.
+/// The least weight of a node for at most `nodes_max` nodes.
 fn narrowest(weights: &[u64], nodes_max: usize) -> u64 {
     if weights.len() <= nodes_max {
         return 0;
@@ -253,7 +253,7 @@ mod tests {
     use super::*;
     use crate::profile::tests::profile;
 
-    /// `name own` of each node, indented by its depth.
+    /// `name own` of each node, indented by depth.
     fn drawn(flame: &Flame) -> Vec<String> {
         let lines = flame.depth.iter().zip(&flame.frame).enumerate();
         let line = |(node, (depth, frame)): (usize, (&u32, &u32))| {

@@ -14,22 +14,22 @@ use crate::profile::{
     ThreadOf, Unit,
 };
 
-/// The version that [`Profile::encode`] writes.
+/// The version written by [`Profile::encode`].
 pub const VERSION: u32 = 3;
 
 const MAGIC: &[u8; 8] = b"HAKARUPF";
 
-/// Larger than any profile that is made; a damaged length must not fill the memory.
+/// A limit above the size of any real profile; a damaged length must not fill the memory.
 const BYTES_MAX: u64 = 1 << 30;
 
 /// Why bytes are no profile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FormatError {
-    /// They begin otherwise.
+    /// The bytes begin otherwise.
     NotAProfile,
     /// Written by a later program.
     Version(u32),
-    /// They end early or say impossible things.
+    /// The bytes end early or hold impossible values.
     Damaged(&'static str),
 }
 
@@ -231,7 +231,7 @@ fn read_head(bytes: &mut Bytes<'_>, version: u32) -> Option<Profile> {
     Some(profile)
 }
 
-/// Seven bits a byte, the lowest first; the high bit says that more follow.
+/// Writes seven bits a byte, the lowest first; the high bit is set when more follow.
 pub(crate) fn put(out: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         out.push(number as u8 | 0x80);
@@ -294,7 +294,7 @@ mod tests {
     use super::*;
     use crate::profile::tests::profile;
 
-    /// Each written by its version, and never again.
+    /// Profiles of each version, each written once and never again.
     const FIXTURES: [&[u8]; 3] = [
         include_bytes!("../fixtures/v1.profile"),
         include_bytes!("../fixtures/v2.profile"),

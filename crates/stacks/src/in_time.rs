@@ -1,4 +1,4 @@
-//! One thread's stacks in the order of time: what a graph that is folded by weight cannot show.
+//! One thread's stacks in the order of time, invisible in a graph folded by weight.
 
 use std::collections::HashMap;
 
@@ -8,17 +8,17 @@ use crate::profile::{FrameId, Profile, Sample, State, ThreadId, ThreadOf, Unit};
 /// The stacks of a thread, the earliest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InTime {
-    /// Whose they are.
+    /// Owner of the stacks.
     pub thread: ThreadOf,
-    /// From the first sample to the last one that had room, nanoseconds.
+    /// Time from the first sample to the last one with room, nanoseconds.
     pub duration: u64,
-    /// Nodes in depth-first order, those that began earlier first; a call that is made again later
-    /// is another node.
+    /// Nodes in depth-first order, earlier ones first; a later call of the same method is another
+    /// node.
     pub flame: Flame,
 }
 
-/// Of the thread that ran most, as many samples as there is room for in about so many nodes. `None`
-/// where a profile does not tell when its samples were taken.
+/// Folds the stacks of the busiest thread, as many samples as fit into about `nodes_max` nodes.
+/// `None` for a profile without times of samples.
 pub fn in_time(profile: &Profile, nodes_max: usize) -> Option<InTime> {
     if profile.unit == Unit::Objects {
         return None;
@@ -69,7 +69,7 @@ pub fn in_time(profile: &Profile, nodes_max: usize) -> Option<InTime> {
     })
 }
 
-/// The thread that ran most; where none ran, the one of which most was seen.
+/// The thread with the most running time; where none ran, the one with the most samples.
 fn busiest(profile: &Profile) -> Option<ThreadId> {
     let mut seen: HashMap<ThreadId, (u64, u64)> = HashMap::new();
     for sample in &profile.samples {

@@ -1,4 +1,4 @@
-//! Folds samples of call stacks into tables, trees, differences and the files that viewers open.
+//! Folds samples of call stacks into tables, trees, differences and the files of viewers.
 //!
 //! A [`Profile`] holds what was seen: frames, stacks made of them, and samples, each a stack with a
 //! state and a weight. Everything else is computed from it: [`table`] (inclusive and self),

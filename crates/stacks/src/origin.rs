@@ -2,16 +2,16 @@
 
 use crate::profile::Frame;
 
-/// Whose code it is.
+/// Owner of a frame's code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Origin<'a> {
     /// The app's.
     App,
-    /// A method in C, or a frame that stands for others.
+    /// A method in C, or a frame in place of others.
     Native,
     /// Ruby's own library.
     Ruby,
-    /// The gem of that name.
+    /// The gem with the given name.
     Gem(&'a str),
 }
 
@@ -35,7 +35,7 @@ impl<'a> Origin<'a> {
         Origin::App
     }
 
-    /// The name that people read.
+    /// Name of the origin for people.
     pub fn name(self) -> &'a str {
         match self {
             Origin::App => "app",

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-/// A method, as its definition tells it.
+/// A method, as defined.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Frame {
     /// Such as `Resolver::Spec#initialize` or `block in <main>`.
@@ -63,7 +63,7 @@ pub enum State {
 }
 
 impl State {
-    /// All, in the order of their numbers.
+    /// All states, by number.
     pub const ALL: [State; 9] = [
         State::Running,
         State::GvlWait,
@@ -84,7 +84,7 @@ impl State {
         NAMES[self as usize]
     }
 
-    /// The state of that number.
+    /// Returns the state with a number.
     pub fn from_number(number: u8) -> Option<State> {
         State::ALL.get(usize::from(number)).copied()
     }
@@ -98,7 +98,7 @@ pub enum Unit {
     Nanos,
     /// Objects allocated; `Sample::bytes` says how much memory.
     Objects,
-    /// Samples of a tool that tells no time.
+    /// Samples of a tool without times.
     Samples,
 }
 
@@ -111,7 +111,7 @@ pub struct ThreadOf {
     pub tid: u32,
 }
 
-/// One observation, or several that saw the same.
+/// One observation, or several of the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
     /// Where.
@@ -120,15 +120,15 @@ pub struct Sample {
     pub state: State,
     /// By which thread.
     pub thread: ThreadId,
-    /// How much it stands for, in the profile's unit.
+    /// Weight of the sample, in the profile's unit.
     pub weight: u64,
-    /// Memory it stands for, in profiles of objects.
+    /// Bytes of memory of the sample, in profiles of objects.
     pub bytes: u64,
-    /// Observations in it.
+    /// Number of observations in the sample.
     pub count: u32,
     /// Nanoseconds since the profile's start.
     pub at: u64,
-    /// The request that was handled, 0 outside of any.
+    /// The request in progress, 0 outside of any.
     pub request: u64,
 }
 

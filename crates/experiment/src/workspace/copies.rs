@@ -1,4 +1,4 @@
-//! Worktrees and copies of the app's folder, which go when the comparison ends, however it ends.
+//! Worktrees and copies of the app's folder, removed at the end of the comparison, however it ends.
 
 use std::fs;
 use std::io;
@@ -16,20 +16,21 @@ use crate::observer::Context;
 use crate::settings::Settings;
 use crate::undo::{PREFIX, Undo, Undoing};
 
-/// A build may compile much; one that hangs must not hang us for ever.
+/// Limit on a build: a large one compiles much, a hanging one must not hang the experiment for
+/// ever.
 const BUILD_TIMEOUT: Duration = Duration::from_secs(1800);
 
 /// What a copy leaves out: the history, and Hakaru's own runs.
 const LEFT_OUT: [&str; 2] = [".git", ".hakaru"];
 
-/// A copy that goes when this is dropped.
+/// A copy of a folder, removed when dropped.
 pub struct Copied {
     // In this order: git forgets the worktree before its folder goes.
     _worktree: Option<Undoing>,
     _folder: Undoing,
 }
 
-/// A worktree of the repository that the app's folder is in, and the app moved there.
+/// A worktree of the repository around the app's folder, and the app moved there.
 pub(crate) fn worktree(
     settings: &mut Settings,
     reference: &str,
@@ -137,7 +138,7 @@ pub(crate) fn apply(directory: &Path, patch: &Path) -> Result<(), Failure> {
     )))
 }
 
-/// A private folder of a name of its own, written down before it is made.
+/// A private folder of a new name, recorded before creation.
 fn temporary(project: &Path, context: &Context) -> Result<(PathBuf, Undoing), Failure> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     // Relaxed: only the uniqueness of the number matters.
@@ -191,8 +192,8 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// What git says, or its first complaint. The ceiling keeps a copy from being taken for part of a
-/// repository around it.
+/// Returns the output of git, or the first line of an error. The ceiling keeps a copy from being
+/// taken for part of a repository around it.
 fn git(folder: &Path, arguments: &[&str]) -> Result<String, String> {
     let mut command = Command::new("git");
     command

@@ -1,10 +1,10 @@
-//! Changes of a database: a schema that it is brought to, an index that is dropped.
+//! Changes of a database: reaching a schema, dropping an index.
 
 use schema::{Allowed, PlanOptions, Source};
 use schema_db::scratch::{self, Index};
 use schema_db::{Database, apply, runner};
 
-/// Drops an index, where it is there.
+/// Drops an index, if present.
 pub(crate) fn drop_index_of(database: &mut dyn Database, index: &Index) -> Result<(), String> {
     if !index.is_there(database).map_err(|error| error.message)? {
         return Ok(());
@@ -13,7 +13,7 @@ pub(crate) fn drop_index_of(database: &mut dyn Database, index: &Index) -> Resul
     database.execute(&sql).map_err(|error| error.message)
 }
 
-/// Returns settings that allow everything.
+/// Returns settings with everything allowed.
 pub(crate) fn settings() -> runner::Settings<'static> {
     runner::Settings {
         options: PlanOptions::default(),
@@ -26,7 +26,7 @@ pub(crate) fn settings() -> runner::Settings<'static> {
     }
 }
 
-/// Brings a database to the schema of these texts, whatever that drops.
+/// Brings a database to the schema of the given texts, whatever is dropped on the way.
 pub(crate) fn reach(database: &mut dyn Database, texts: &[Source]) -> Result<(), String> {
     let settings = settings();
     let server = database.server().clone();
@@ -43,7 +43,7 @@ pub(crate) fn reach(database: &mut dyn Database, texts: &[Source]) -> Result<(),
         .map_err(|error| error.message)
 }
 
-/// Drops an index of the database at `address`, where it is there.
+/// Drops an index of the database at `address`, if present.
 pub(crate) fn drop_index(address: &str, index: &Index) -> Result<(), String> {
     let mut database = scratch::open(address).map_err(|error| error.message)?;
     drop_index_of(database.as_mut(), index)

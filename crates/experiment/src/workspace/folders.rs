@@ -1,4 +1,4 @@
-//! Where the agent, its rings and the app's output go for the length of a run.
+//! Folders for the agent, the rings and the app's output during a run.
 
 use std::ffi::OsString;
 use std::os::unix::fs::OpenOptionsExt;
@@ -22,7 +22,7 @@ const RINGS_BYTES: u64 = 16 << 20;
 /// at a cost far below what the run can measure.
 pub const PROFILE_RATE: u64 = 100;
 
-/// Folders of this run, private and removed at its end.
+/// Folders of a run, private and removed at the end.
 pub struct RunFolders {
     rings: TempDir,
     library_folder: Option<TempDir>,
@@ -61,7 +61,7 @@ impl RunFolders {
         })
     }
 
-    /// Returns the folders that must not outlive a killed program: rings hold memory.
+    /// Returns the folders to be removed even after a killed program: rings hold memory.
     pub(crate) fn private(&self) -> Vec<PathBuf> {
         [Some(&self.rings), self.library_folder.as_ref()]
             .into_iter()
@@ -70,7 +70,7 @@ impl RunFolders {
             .collect()
     }
 
-    /// Where the agents make their rings.
+    /// Folder of the agents' rings.
     pub(crate) fn rings(&self) -> &Path {
         self.rings.path()
     }
@@ -86,7 +86,8 @@ impl RunFolders {
     }
 }
 
-/// The first place with room; where none has any, the agent says so when it makes its first ring.
+/// Returns the first folder with room; where none has any, the agent reports the lack with the
+/// first ring.
 fn ring_folder(project: &Path) -> std::io::Result<TempDir> {
     let parents = [
         PathBuf::from(SHARED_MEMORY),
@@ -114,8 +115,7 @@ fn has_room(folder: &Path) -> bool {
         .is_ok_and(|found| found.f_bavail.saturating_mul(found.f_frsize) >= RINGS_BYTES)
 }
 
-/// A log that cannot be written (the disk is full or read-only) must not keep the app from being
-/// run.
+/// Whether the log is writable: a full or read-only disk must not keep the app from running.
 fn can_be_written(log: &Path) -> bool {
     std::fs::OpenOptions::new()
         .append(true)
@@ -147,12 +147,12 @@ impl Inside {
         })
     }
 
-    /// Where the agents make their rings.
+    /// Folder of the agents' rings.
     pub fn rings(&self) -> &Path {
         self.rings.path()
     }
 
-    /// The variables to add, `RUBYOPT` among them: the agent comes before what that holds.
+    /// The variables to add, with the agent at the head of `RUBYOPT`.
     pub fn environment(&self) -> Vec<(String, OsString)> {
         let mut rubyopt = OsString::from("-r");
         rubyopt.push(&self.agent.library);

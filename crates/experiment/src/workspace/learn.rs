@@ -1,4 +1,4 @@
-//! Where the app's database is, from the app itself: its driver knows.
+//! The address of the app's database, learned from the driver inside the app.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -14,14 +14,14 @@ use crate::lifecycle::{self, Load, Subject, reset};
 use crate::observer::Context;
 use crate::settings::nanos;
 
-/// Time for the first request that asks the database.
+/// Time limit for the first request with a query.
 const LIMIT: Duration = Duration::from_secs(10);
 
 /// How often the rings are looked at.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Boots the app once with the agent and loads it until it has used its database. `None` when it
-/// never did.
+/// Boots the app once with the agent and loads the app until the first use of a database. `None`
+/// when none was used.
 pub(super) fn address(side: &Side, context: &Context) -> Result<Option<String>, Failure> {
     context.notice(text!(
         "starting the app once to learn where its database is"

@@ -1,4 +1,4 @@
-//! A database to experiment on, and the schema that each side is to find in it.
+//! A database to experiment on, and the schema of each side.
 //!
 //! In this order, the first that can be done:
 //! 1. The app takes its database from `DATABASE_URL`, and that is a server: both sides get a scratch copy of the
@@ -24,7 +24,7 @@ use crate::observer::Context;
 use crate::settings::set_variable;
 use crate::undo::{Undo, Undoing};
 
-/// Where the app's database is told by this.
+/// The variable with the address of the app's database.
 const VARIABLE: &str = "DATABASE_URL";
 
 /// What each side finds in the database; without a difference there, nothing is done.
@@ -39,7 +39,7 @@ struct Changing {
     /// The app's own database.
     original: String,
     is_in_place: bool,
-    /// Taken back when this goes, before the copy of the folder.
+    /// Undone on drop, before the copy of the folder is removed.
     undo: Option<Undoing>,
     _copied: Option<Copied>,
 }
@@ -49,7 +49,7 @@ enum What {
     Schema { a: Vec<Source>, b: Vec<Source> },
 }
 
-/// A database that may be changed.
+/// A database open to changes.
 struct Place {
     address: String,
     original: String,
@@ -137,7 +137,7 @@ impl Schemas {
         })
     }
 
-    /// Brings the database to where this side is to find it. The app does not run.
+    /// Brings the database to the schema of one side. The app does not run.
     pub(crate) fn prepare(&mut self, label: Label) -> Result<(), String> {
         let Some(changing) = &self.changing else {
             return Ok(());
@@ -240,7 +240,7 @@ impl Place {
         })
     }
 
-    /// A scratch database beside the app's own, where the app takes its address from the
+    /// Creates a scratch database beside the app's own, where the app reads the address from the
     /// environment.
     fn on_server(sides: &mut Sides, context: &Context) -> Result<Option<Place>, Failure> {
         let Some(original) = variable(sides) else {
@@ -280,8 +280,8 @@ impl Place {
         }))
     }
 
-    /// A copy of the app's folder, when the app's SQLite file lies in it. Otherwise where its
-    /// database is, as far as the app tells.
+    /// A copy of the app's folder, when the app's SQLite file lies inside. Otherwise where its
+    /// database is, as far as the app reports.
     fn in_folder(
         sides: &mut Sides,
         context: &Context,
@@ -338,7 +338,7 @@ fn move_to(side: &mut Side, directory: &Path) {
     }
 }
 
-/// `DATABASE_URL` as the app will see it.
+/// `DATABASE_URL` as visible to the app.
 fn variable(sides: &Sides) -> Option<String> {
     let start = sides.a.settings.start.as_ref()?;
     let own = start.env.iter().find(|(name, _)| name == VARIABLE);

@@ -1,4 +1,4 @@
-//! JSON for profiler.firefox.com, in its processed form: tables as columns, one set a thread.
+//! JSON for profiler.firefox.com, in the processed form: tables as columns, one set per thread.
 //!
 //! Version 47 of that form is written: the viewer upgrades older ones, never reads newer ones.
 
@@ -109,7 +109,7 @@ fn millis(nanos: u64) -> f64 {
     nanos as f64 / 1e6
 }
 
-/// The columns of one thread, filled while its stacks are walked.
+/// The columns of one thread, filled while the stacks are walked.
 #[derive(Default)]
 struct Tables {
     strings: Vec<String>,
@@ -119,7 +119,7 @@ struct Tables {
     /// Method and line.
     frames: Vec<(usize, u32, usize)>,
     frame_ids: HashMap<Location, usize>,
-    /// Frame and the stack below it.
+    /// Frame and the calling stack.
     stacks: Vec<(usize, Option<usize>)>,
     stack_ids: HashMap<(usize, Option<usize>), usize>,
 }

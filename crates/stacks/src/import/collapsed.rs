@@ -3,7 +3,7 @@
 use crate::import::{ImportError, Imported};
 use crate::profile::{Frame, Location, Profile, Sample, State, ThreadOf, Unit};
 
-/// Reads them. Weights are samples: the format does not say what they are.
+/// Reads collapsed lines. Weights are samples: the format does not say what they are.
 ///
 /// # Errors
 /// When no line can be read.

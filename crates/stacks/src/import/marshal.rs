@@ -1,4 +1,4 @@
-//! Ruby's `Marshal`, as far as stackprof's dumps use it: nil, booleans, integers, floats, strings,
+//! Ruby's `Marshal`, as far as used in stackprof's dumps: nil, booleans, integers, floats, strings,
 //! symbols, arrays and hashes.
 
 use serde_json::{Map, Number, Value};
@@ -9,8 +9,8 @@ pub(super) const MAGIC: [u8; 2] = [4, 8];
 /// Deeper nesting is no profile.
 const DEPTH_MAX: usize = 32;
 
-/// Reads a dump as the JSON value that stackprof would write for it: keys of hashes become texts.
-/// `None` when it ends early or holds another kind of object.
+/// Reads a dump as the JSON value stackprof would write: keys of hashes become texts. `None` when
+/// it ends early or holds another kind of object.
 pub(super) fn read(bytes: &[u8]) -> Option<Value> {
     let mut reader = Reader {
         rest: bytes.strip_prefix(&MAGIC)?,
@@ -23,7 +23,7 @@ pub(super) fn read(bytes: &[u8]) -> Option<Value> {
 struct Reader<'a> {
     rest: &'a [u8],
     symbols: Vec<String>,
-    /// Objects that a link may name, in the order of their beginnings.
+    /// Objects open to links, in the order of beginning.
     objects: Vec<Value>,
 }
 
@@ -99,7 +99,7 @@ impl Reader<'_> {
         self.fill(place, Value::Object(all))
     }
 
-    /// A string with its encoding.
+    /// A string with an encoding.
     fn with_variables(&mut self, depth: usize) -> Option<Value> {
         let value = self.value(depth + 1)?;
         for _ in 0..self.count()? {

@@ -1,4 +1,4 @@
-//! stackprof's results: the dump it writes, or the JSON it makes of one.
+//! stackprof's results: the dump, or the JSON made of one.
 
 use serde_json::{Map, Value};
 
@@ -16,7 +16,7 @@ pub fn read_dump(bytes: &[u8]) -> Result<Imported, ImportError> {
     read(&value)
 }
 
-/// Reads its JSON (`stackprof --json`).
+/// Reads the JSON of `stackprof --json`.
 ///
 /// # Errors
 /// When it is none.
