@@ -5,6 +5,7 @@ mod check;
 mod collect;
 mod compare;
 mod doctor;
+mod flows;
 mod help;
 mod init;
 mod links;
@@ -29,6 +30,7 @@ pub(crate) use check::CheckArgs;
 pub(crate) use collect::CollectArgs;
 pub(crate) use compare::{CompareArgs, HowArgs, TryArgs};
 pub(crate) use doctor::{DoctorArgs, Measure};
+pub(crate) use flows::{FlowsAction, FlowsArgs, FlowsFromArgs};
 pub(crate) use help::{CompletionsArgs, HelpArgs, ManArgs};
 pub(crate) use init::InitArgs;
 pub(crate) use links::LinksArgs;
@@ -118,6 +120,9 @@ pub(crate) enum Command {
     /// The far side of `collect`
     #[command(hide = true)]
     Collector,
+    /// Write flows and a load from a record of traffic: an access log, a browser's .har, copied
+    /// cURL lines
+    Flows(FlowsArgs),
     /// Make the names mysqldef, psqldef, sqlite3def and benchmark-driver for this program in a
     /// folder
     Links(LinksArgs),

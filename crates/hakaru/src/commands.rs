@@ -5,6 +5,7 @@ pub(crate) mod check;
 pub(crate) mod collect;
 pub(crate) mod compare;
 pub(crate) mod doctor;
+pub(crate) mod flows;
 pub(crate) mod help;
 pub(crate) mod init;
 pub(crate) mod links;

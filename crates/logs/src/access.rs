@@ -3,6 +3,7 @@
 mod entry;
 mod format;
 mod json;
+mod moment;
 mod pattern;
 
 use std::collections::HashMap;
@@ -170,6 +171,51 @@ impl Access {
         }
         self.unread.merge(other.unread);
     }
+}
+
+/// One request of an access log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// Number of its line, from 1.
+    pub line: u64,
+    /// Empty where the line has none.
+    pub method: String,
+    /// Path and query.
+    pub uri: String,
+    /// 0 where the line has none.
+    pub status: u16,
+    /// When it came, in microseconds since 1970: the line's time less how long it took, where the
+    /// line was written at its end.
+    pub began_micros: Option<i64>,
+    /// How long it took, in microseconds.
+    pub took_micros: Option<u32>,
+    /// Of the response's body.
+    pub bytes: Option<u64>,
+    /// Who sent it, an address as a rule; empty where the line has none.
+    pub client: String,
+}
+
+/// Reads a line; `None` where it has not this format or holds no request.
+pub(crate) fn request(format: &Format, number: u64, line: &[u8]) -> Option<Request> {
+    let mut entry = Entry::default();
+    if !format.read(line, &mut entry) || entry.uri.is_empty() {
+        return None;
+    }
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let took = match entry.moment_is_begin {
+        true => 0,
+        false => i64::from(entry.micros.unwrap_or(0)),
+    };
+    Some(Request {
+        line: number,
+        method: text(&entry.method),
+        uri: text(&entry.uri),
+        status: entry.status,
+        began_micros: moment::micros_since_1970(&entry.moment).map(|moment| moment - took),
+        took_micros: entry.micros,
+        bytes: entry.bytes,
+        client: text(&entry.client),
+    })
 }
 
 impl Row {

@@ -134,6 +134,48 @@ fn read_plain(
     }
 }
 
+/// Reads an access log, packed by gzip or not, and hands over its requests one by one.
+///
+/// # Errors
+/// What the source says; a packed file that is damaged; what is no access log of a known kind, when
+/// `format` is not given.
+pub fn requests(
+    source: impl Read,
+    format: Option<&Format>,
+    mut with: impl FnMut(access::Request),
+) -> io::Result<Unread> {
+    let mut source = BufReader::with_capacity(BUFFER_BYTES, source);
+    let mut source: Box<dyn BufRead> = match source.fill_buf()?.starts_with(&GZIP) {
+        true => Box::new(BufReader::with_capacity(
+            BUFFER_BYTES,
+            MultiGzDecoder::new(source),
+        )),
+        false => Box::new(source),
+    };
+    let format = match format {
+        Some(format) => format.clone(),
+        None => {
+            let head = source.fill_buf()?;
+            match kind_of(&head[..head.len().min(HEAD_BYTES)]) {
+                Some(Kind::Access(format)) => format,
+                _ => {
+                    let why = "no access log that is known by its looks";
+                    return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+                }
+            }
+        }
+    };
+    let mut unread = Unread::default();
+    each_line(source, |number, line| {
+        match access::request(&format, number, line) {
+            Some(request) => with(request),
+            None if line.is_empty() => {}
+            None => unread.add(number, line),
+        }
+    })?;
+    Ok(unread)
+}
+
 /// Returns the kind of a log by its first lines; `None` where it is not known.
 pub fn kind_of(head: &[u8]) -> Option<Kind> {
     let text = String::from_utf8_lossy(head);

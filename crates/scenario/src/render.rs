@@ -62,7 +62,12 @@ pub(crate) fn render(
 fn url(step: &Step, base: &BaseUrl, variables: &mut Variables) -> Result<Vec<u8>, String> {
     let mut url = Vec::with_capacity(64);
     match &step.url {
-        StepUrl::Path(template) => push_url_template(template, variables, &mut url)?,
+        StepUrl::Path(template) => {
+            push_url_template(template, variables, &mut url)?;
+            if !url.starts_with(b"/") {
+                url.insert(0, b'/');
+            }
+        }
         StepUrl::Whole(template) => {
             let text = template.render(variables)?;
             // What the server gave holds the base URL's prefix already.

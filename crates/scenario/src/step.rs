@@ -113,6 +113,8 @@ impl StepUrl {
         }
         match path.pieces.first() {
             Some(Piece::Text(text)) if text.starts_with('/') => {}
+            // The variable's value decides when the request is made.
+            Some(Piece::Expr(_)) => {}
             // `{{base_url}}?a=b` and the bare host mean the root.
             _ => path.pieces.insert(0, Piece::Text("/".to_owned())),
         }

@@ -63,6 +63,7 @@ fn check(flow: &str, expected: &str) {
 #[test]
 fn requests_are_rendered() {
     check("GET /x\n", "GET /app/x HTTP/1.1\n#\n\n");
+    check("GET {{base_url}}{{id}}\n", "GET /app7 HTTP/1.1\n#\n\n");
     check("GET {{base_url}}?a=b\n", "GET /app?a=b HTTP/1.1\n#\n\n");
     check("GET http://localhost:5000/y\n", "GET /y HTTP/1.1\n#\n\n");
     check(
@@ -374,4 +375,32 @@ fn a_user_with_a_cache_asks_as_a_browser_does() {
     // Another user has kept nothing.
     let mut other = session.user(1);
     asked(&exchange(&session, &mut other, logo), "/page", None);
+}
+
+/// A captured path behind the base URL is the path itself, and one without a slash gets it.
+#[test]
+fn a_path_in_a_variable_follows_the_base_url_as_it_is() {
+    let sent = |place: &str| {
+        let spec = Spec {
+            base_url: "http://localhost:5000".to_owned(),
+            flows: vec![FlowSpec {
+                file: Some("flow.hurl".into()),
+                weight: 1,
+                ..FlowSpec::default()
+            }],
+            variables: vec![("place".to_owned(), place.to_owned())],
+            ..Spec::default()
+        };
+        let mut read = |_: &Path| Ok(b"GET {{base_url}}{{place}}\n".to_vec());
+        let scenario = Scenario::build(&spec, &mut read).expect("a scenario");
+        let session = scenario.session(0);
+        let (mut user, mut out) = (session.user(0), Vec::new());
+        session
+            .render(&mut user, None, &mut out)
+            .expect("a request");
+        let text = String::from_utf8_lossy(&out).into_owned();
+        text.lines().next().unwrap_or_default().to_owned()
+    };
+    assert_eq!(sent("/posts/41"), "GET /posts/41 HTTP/1.1");
+    assert_eq!(sent("posts"), "GET /posts HTTP/1.1");
 }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// All areas: the name of a file, and the file's text.
-const AREAS: [(&str, &str); 14] = [
+const AREAS: [(&str, &str); 15] = [
     ("findings", include_str!("japanese/findings.txt")),
     ("run", include_str!("japanese/run.txt")),
     ("bench", include_str!("japanese/bench.txt")),
@@ -19,6 +19,7 @@ const AREAS: [(&str, &str); 14] = [
     ("profile", include_str!("japanese/profile.txt")),
     ("logs", include_str!("japanese/logs.txt")),
     ("collect", include_str!("japanese/collect.txt")),
+    ("flows", include_str!("japanese/flows.txt")),
     ("talk", include_str!("japanese/talk.txt")),
     ("names", include_str!("japanese/names.txt")),
 ];

@@ -27,6 +27,7 @@ const ARROWS: &[(&str, &str)] = &[
         "findings",
         "breakdown database doctor figures recording stacks stats whatif words",
     ),
+    ("flows", "logs routes"),
     ("guard", "app-process words"),
     ("load", "figures recording scenario"),
     (

@@ -13,6 +13,12 @@ pub(super) enum Field {
     Time(Unit),
     /// How long the app took, in seconds: one for each server that was asked.
     Upstream,
+    /// When the line was written, at the request's end.
+    Ended,
+    /// When the request came.
+    Began,
+    /// Who sent it.
+    Client,
     Ignored,
 }
 
@@ -34,6 +40,12 @@ pub(super) struct Entry {
     pub(super) bytes: Option<u64>,
     pub(super) micros: Option<u32>,
     pub(super) upstream_micros: Option<u32>,
+    /// As the line has it; empty where it has none.
+    pub(super) moment: Vec<u8>,
+    /// Whether that is when the request came, and not when it ended.
+    pub(super) moment_is_begin: bool,
+    /// An address, as a rule; empty where the line has none.
+    pub(super) client: Vec<u8>,
 }
 
 impl Field {
@@ -52,6 +64,10 @@ impl Field {
             b"reqtime_microsec" | b"duration_us" => Field::Time(Unit::Micros),
             b"duration_ms" => Field::Time(Unit::Millis),
             b"apptime" | b"upstream_response_time" | b"upstream_time" => Field::Upstream,
+            b"time" | b"time_local" | b"time_iso8601" | b"msec" | b"timestamp" | b"@timestamp" => {
+                Field::Ended
+            }
+            b"remote_addr" | b"host" | b"client" | b"client_ip" | b"remote_ip" => Field::Client,
             _ => Field::Ignored,
         }
     }
@@ -65,6 +81,9 @@ impl Entry {
         self.bytes = None;
         self.micros = None;
         self.upstream_micros = None;
+        self.moment.clear();
+        self.moment_is_begin = false;
+        self.client.clear();
     }
 
     /// Sets a field. What is no value of its kind leaves it as it is, as `-` does.
@@ -78,6 +97,11 @@ impl Entry {
             Field::Bytes => self.bytes = whole(value),
             Field::Time(unit) => self.micros = micros(value, unit),
             Field::Upstream => self.upstream_micros = upstream(value),
+            Field::Ended | Field::Began => {
+                replace(&mut self.moment, value);
+                self.moment_is_begin = field == Field::Began;
+            }
+            Field::Client => replace(&mut self.client, value),
             Field::Ignored => {}
         }
     }

@@ -138,7 +138,7 @@ fn apache(format: &str) -> Vec<Part<'_>> {
             // Its brackets are part of it, and it holds a blank.
             name @ "%t" => {
                 push_text(&mut parts, "[");
-                parts.push(Part::Field(name, Field::Ignored));
+                parts.push(Part::Field(name, Field::Began));
                 push_text(&mut parts, "]");
             }
             name => parts.push(Part::Field(name, field_of(name))),
@@ -163,6 +163,7 @@ fn field_of(directive: &str) -> Field {
     let bare = directive.trim_start_matches(|c: char| c.is_ascii_digit() || "%!,<>".contains(c));
     match bare {
         "r" => Field::Request,
+        "h" | "a" => Field::Client,
         "m" => Field::Method,
         "U" => Field::Uri,
         "s" => Field::Status,

@@ -1,0 +1,103 @@
+//! What browsers send by themselves, and what of it a flow needs.
+
+/// Headers that a flow leaves out: the connection's, the load generator's own, and those that only
+/// tell of the browser.
+const LEFT_OUT: [&str; 18] = [
+    "host",
+    "user-agent",
+    "accept-encoding",
+    "accept-language",
+    "connection",
+    "content-length",
+    "cookie",
+    "cache-control",
+    "pragma",
+    "upgrade-insecure-requests",
+    "dnt",
+    "origin",
+    "referer",
+    "if-none-match",
+    "if-modified-since",
+    "priority",
+    "te",
+    "transfer-encoding",
+];
+
+/// Whether a flow sends that header as well.
+pub(crate) fn is_kept(header: &str) -> bool {
+    let name = header.to_ascii_lowercase();
+    let is_left_out = LEFT_OUT.contains(&name.as_str());
+    !name.is_empty() && !is_left_out && !name.starts_with("sec-") && !name.starts_with(':')
+}
+
+/// Whether what was answered is a file that is the same for everybody.
+pub(crate) fn is_static(path: &str, content_type: &str) -> bool {
+    const TYPES: [&str; 7] = [
+        "image/",
+        "font/",
+        "audio/",
+        "video/",
+        "text/css",
+        "javascript",
+        "application/font",
+    ];
+    const EXTENSIONS: [&str; 14] = [
+        "css", "js", "mjs", "map", "png", "jpg", "jpeg", "gif", "svg", "webp", "ico", "woff",
+        "woff2", "ttf",
+    ];
+    let path = path.split(['?', '#']).next().unwrap_or_default();
+    let extension = path
+        .rsplit('/')
+        .next()
+        .and_then(|name| name.rsplit_once('.'));
+    let by_name = extension.is_some_and(|(_, extension)| EXTENSIONS.contains(&extension));
+    by_name || TYPES.iter().any(|kind| content_type.contains(kind))
+}
+
+/// Splits an address into scheme with host, and path with query; a fragment is left out. `None` for
+/// other schemes than HTTP's.
+pub(crate) fn split_url(url: &str) -> Option<(&str, String)> {
+    let scheme = ["http://", "https://"]
+        .into_iter()
+        .find(|scheme| url.starts_with(scheme))?;
+    let rest = &url[scheme.len()..];
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    if end == 0 {
+        return None;
+    }
+    let path = rest[end..].split('#').next().unwrap_or_default();
+    let slash = if path.starts_with('/') { "" } else { "/" };
+    Some((&url[..scheme.len() + end], format!("{slash}{path}")))
+}
+
+/// Names and values of a body or query of a form.
+pub(crate) fn form_pairs(text: &str) -> Vec<(String, String)> {
+    text.split('&')
+        .filter(|pair| !pair.is_empty())
+        .map(|pair| {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            (
+                decoded(&name.replace('+', " ")),
+                decoded(&value.replace('+', " ")),
+            )
+        })
+        .collect()
+}
+
+/// A text with `%20` and their like replaced; what is no such sign stays.
+pub(crate) fn decoded(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let digits = bytes
+            .get(at + 1..at + 3)
+            .and_then(|two| std::str::from_utf8(two).ok());
+        let byte = digits
+            .filter(|two| bytes[at] == b'%' && two.bytes().all(|digit| digit.is_ascii_hexdigit()))
+            .and_then(|two| u8::from_str_radix(two, 16).ok());
+        out.push(byte.unwrap_or(bytes[at]));
+        at += if byte.is_some() { 3 } else { 1 };
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}

@@ -1,0 +1,213 @@
+//! One request of a flow, and its text.
+
+use std::fmt::Write;
+
+/// A text with variables in it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Template(pub(crate) Vec<Piece>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Piece {
+    Text(String),
+    /// The name of a variable.
+    Variable(String),
+}
+
+/// Where a text stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Style {
+    Url,
+    Key,
+    Value,
+    /// Between backticks.
+    Line,
+    /// Between quotes.
+    Quoted,
+}
+
+/// What a request carries.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Body {
+    #[default]
+    None,
+    Form(Vec<(String, Template)>),
+    Text(Template),
+}
+
+/// One request.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Call {
+    /// Lines of a comment above it.
+    pub(crate) comments: Vec<String>,
+    pub(crate) method: String,
+    /// Path and query.
+    pub(crate) url: Template,
+    pub(crate) headers: Vec<(String, Template)>,
+    pub(crate) cookies: Vec<(String, Template)>,
+    pub(crate) user: Option<(Template, Template)>,
+    pub(crate) body: Body,
+    /// It stands in the flow and is passed over.
+    pub(crate) is_off: bool,
+    /// Status that is demanded.
+    pub(crate) status: Option<u16>,
+    /// Names of captures, and what stands behind their colon.
+    pub(crate) captures: Vec<(String, String)>,
+}
+
+impl Template {
+    pub(crate) fn text(text: &str) -> Template {
+        Template(vec![Piece::Text(text.to_owned())])
+    }
+
+    pub(crate) fn variable(name: &str) -> Template {
+        Template(vec![Piece::Variable(name.to_owned())])
+    }
+
+    /// Puts a variable in the place of a text, wherever that stands.
+    pub(crate) fn replace(&mut self, value: &str, name: &str) {
+        let pieces = std::mem::take(&mut self.0);
+        for piece in pieces {
+            let Piece::Text(text) = &piece else {
+                self.0.push(piece);
+                continue;
+            };
+            for (position, part) in text.split(value).enumerate() {
+                if position > 0 {
+                    self.0.push(Piece::Variable(name.to_owned()));
+                }
+                if !part.is_empty() {
+                    self.0.push(Piece::Text(part.to_owned()));
+                }
+            }
+        }
+    }
+
+    pub(crate) fn print(&self, style: Style) -> String {
+        let mut out = String::new();
+        for piece in &self.0 {
+            match piece {
+                Piece::Variable(name) => {
+                    let _ = write!(out, "{{{{{name}}}}}");
+                }
+                Piece::Text(text) => print_text(text, style, &mut out),
+            }
+        }
+        out
+    }
+}
+
+fn print_text(text: &str, style: Style, out: &mut String) {
+    let last = text.chars().count().saturating_sub(1);
+    for (position, letter) in text.chars().enumerate() {
+        let is_edge = position == 0 || position == last;
+        match (style, letter) {
+            (Style::Url, _) if is_of_url(letter) => out.push(letter),
+            (Style::Url, _) => percent(letter, out),
+            (_, '\n') => out.push_str("\\n"),
+            (_, '\r') => out.push_str("\\r"),
+            (_, '\t') => out.push_str("\\t"),
+            (_, '\\') => out.push_str("\\\\"),
+            (Style::Line, '`') => out.push_str("\\`"),
+            (Style::Quoted, '"') => out.push_str("\\\""),
+            (Style::Key | Style::Value, '#') => out.push_str("\\#"),
+            (Style::Key, ':') => out.push_str("\\:"),
+            (Style::Key, ',' | '"' | '`' | '<' | '[') => unicode(letter, out),
+            (Style::Key | Style::Value, ' ') if is_edge => unicode(letter, out),
+            (_, '{' | '}') => unicode(letter, out),
+            (_, letter) if letter.is_control() => unicode(letter, out),
+            (_, letter) => out.push(letter),
+        }
+    }
+}
+
+fn unicode(letter: char, out: &mut String) {
+    let _ = write!(out, "\\u{{{:x}}}", u32::from(letter));
+}
+
+fn is_of_url(letter: char) -> bool {
+    letter.is_ascii_alphanumeric() || "/-._~!$&'()*+,;=:@%?[]|".contains(letter)
+}
+
+fn percent(letter: char, out: &mut String) {
+    let mut bytes = [0; 4];
+    for byte in letter.encode_utf8(&mut bytes).bytes() {
+        let _ = write!(out, "%{byte:02X}");
+    }
+}
+
+/// A text as a part of a comment: one line without what a terminal would obey.
+pub(crate) fn comment(text: &str) -> String {
+    text.chars()
+        .map(|letter| if letter.is_control() { ' ' } else { letter })
+        .collect()
+}
+
+impl Call {
+    /// Its text in Hurl's format.
+    pub(crate) fn print(&self) -> String {
+        let mut out = String::new();
+        for line in &self.comments {
+            let _ = writeln!(out, "# {}", comment(line));
+        }
+        let url = self.url.print(Style::Url);
+        let _ = writeln!(out, "{} {{{{base_url}}}}{url}", self.method);
+        pairs(&mut out, &self.headers);
+        if self.is_off {
+            out.push_str("[Options]\nskip: true\n");
+        }
+        if let Some((name, password)) = &self.user {
+            let (name, password) = (name.print(Style::Key), password.print(Style::Value));
+            let _ = writeln!(out, "[BasicAuth]\n{name}: {password}");
+        }
+        if !self.cookies.is_empty() {
+            out.push_str("[Cookies]\n");
+            pairs(&mut out, &self.cookies);
+        }
+        match &self.body {
+            Body::None => {}
+            Body::Form(form) => {
+                out.push_str("[Form]\n");
+                pairs(&mut out, form);
+            }
+            Body::Text(text) => {
+                let _ = writeln!(out, "`{}`", text.print(Style::Line));
+            }
+        }
+        if let Some(status) = self.status {
+            let _ = writeln!(out, "HTTP {status}");
+        } else if !self.captures.is_empty() {
+            out.push_str("HTTP *\n");
+        }
+        if !self.captures.is_empty() {
+            out.push_str("[Captures]\n");
+            for (name, query) in &self.captures {
+                let _ = writeln!(out, "{name}: {query}");
+            }
+        }
+        out
+    }
+}
+
+fn pairs(out: &mut String, pairs: &[(String, Template)]) {
+    for (name, value) in pairs {
+        let mut key = String::new();
+        print_text(name, Style::Key, &mut key);
+        let line = format!("{key}: {}", value.print(Style::Value));
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+}
+
+/// A text as a name that files and variables may have: lower-case letters, digits and `separator`.
+pub(crate) fn name_of(text: &str, separator: char) -> String {
+    let mut name = String::new();
+    for letter in text.chars() {
+        match letter.is_ascii_alphanumeric() {
+            true => name.push(letter.to_ascii_lowercase()),
+            false if !name.is_empty() && !name.ends_with(separator) => name.push(separator),
+            false => {}
+        }
+    }
+    let name = name.trim_end_matches(separator);
+    name.chars().take(60).collect()
+}

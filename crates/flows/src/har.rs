@@ -1,0 +1,316 @@
+//! From a `.har` file, in which a browser records the walk of one user.
+
+use serde_json::Value;
+
+use crate::browser::{form_pairs, is_kept, is_static, split_url};
+use crate::call::{Body, Call, Style, Template, name_of};
+use crate::correlate::{Responses, located};
+use crate::plan::Plan;
+use crate::secret::{Secrets, is_secret, unique, variable_name};
+use crate::{Flow, LeftOut, Taken, is_safe};
+
+/// One request of the record with its response.
+struct Step<'a> {
+    /// Its place in the record, from 1.
+    number: usize,
+    request: &'a Value,
+    response: &'a Value,
+    /// Path and query.
+    path: String,
+}
+
+/// Returns one flow: the walk of the user. Values of a response that a later request sends are
+/// captured, secrets that no response held become columns of the feed, and requests that change
+/// data are passed over without `writes`.
+///
+/// # Errors
+/// Where the text is no JSON (with line and column), has no `log.entries`, or holds no request of
+/// HTTP.
+pub fn of_har(text: &str, writes: bool) -> Result<Taken, String> {
+    let document: Value =
+        serde_json::from_str(text).map_err(|error| format!("this is no JSON: {error}"))?;
+    let entries = document["log"]["entries"]
+        .as_array()
+        .ok_or("this JSON has no `log.entries`, as a .har file has")?;
+    let mut taken = Taken::default();
+    let steps = steps(entries, &mut taken);
+    if steps.is_empty() {
+        return Err("no request of it is one for a page of the app".to_owned());
+    }
+    let mut walk = Walk::default();
+    for step in &steps {
+        let mut call = walk.call(step);
+        call.is_off = !writes && !is_safe(&call.method);
+        if call.is_off {
+            let why = format!(
+                "{} changes data and is off; take `skip` away, or use --writes",
+                call.method
+            );
+            taken
+                .left_out
+                .push(LeftOut::new(format!("entry {}", step.number), why));
+        }
+        walk.calls.push(call);
+        walk.responses.add(step.response);
+    }
+    taken.plan = Plan {
+        connections: 1,
+        ..Plan::default()
+    };
+    let texts: Vec<String> = walk.calls.iter().map(Call::print).collect();
+    taken.flows.push(Flow {
+        name: "walk".to_owned(),
+        text: texts.join("\n"),
+        has_secrets: walk.secrets.feed().is_some(),
+        feed: walk.secrets.feed(),
+        weight: 1,
+        is_on: true,
+    });
+    Ok(taken)
+}
+
+/// The requests that belong to the walk; what does not is counted by its reason.
+fn steps<'a>(entries: &'a [Value], taken: &mut Taken) -> Vec<Step<'a>> {
+    let mut steps = Vec::new();
+    let mut left: Vec<(String, usize, usize)> = Vec::new();
+    for (index, entry) in entries.iter().enumerate() {
+        match step(index + 1, entry, taken) {
+            Ok(step) => steps.push(step),
+            Err(why) => match left.iter_mut().find(|(known, ..)| *known == why) {
+                Some((.., count)) => *count += 1,
+                None => left.push((why, index + 1, 1)),
+            },
+        }
+    }
+    for (why, first, count) in left {
+        let why = match count {
+            1 => why,
+            count => format!("{why} (and {} more)", count - 1),
+        };
+        taken
+            .left_out
+            .push(LeftOut::new(format!("entry {first}"), why));
+    }
+    steps
+}
+
+fn step<'a>(number: usize, entry: &'a Value, taken: &mut Taken) -> Result<Step<'a>, String> {
+    let (request, response) = (&entry["request"], &entry["response"]);
+    let url = request["url"].as_str().unwrap_or_default();
+    let (origin, path) = split_url(url).ok_or("not an address of HTTP")?;
+    let kind = response["content"]["mimeType"].as_str().unwrap_or_default();
+    let method = request["method"].as_str().unwrap_or_default();
+    if entry["_resourceType"] == "websocket" {
+        return Err("a WebSocket (`hakaru help flows` has the form of one)".to_owned());
+    }
+    if response["status"].as_i64().unwrap_or(0) <= 0 {
+        return Err("no response".to_owned());
+    }
+    if is_static(&path, kind) && is_safe(method) {
+        return Err("a static file".to_owned());
+    }
+    if method == "OPTIONS" {
+        return Err("a question of the browser by itself (CORS)".to_owned());
+    }
+    let first = taken.origin.get_or_insert_with(|| origin.to_owned());
+    if first != origin {
+        return Err(format!(
+            "{origin} is another host than {first}, and a flow has one"
+        ));
+    }
+    Ok(Step {
+        number,
+        request,
+        response,
+        path,
+    })
+}
+
+/// The walk so far.
+#[derive(Default)]
+struct Walk {
+    calls: Vec<Call>,
+    responses: Responses,
+    /// Captured values and the names of their variables.
+    captured: Vec<(String, String)>,
+    /// Paths that redirects led to, and the names of their variables.
+    located: Vec<(String, String)>,
+    secrets: Secrets,
+}
+
+impl Walk {
+    fn call(&mut self, step: &Step<'_>) -> Call {
+        let request = step.request;
+        let method = request["method"]
+            .as_str()
+            .unwrap_or("GET")
+            .to_ascii_uppercase();
+        let mut call = Call {
+            method,
+            url: self.url(&step.path),
+            status: status(step.response),
+            ..Call::default()
+        };
+        let kind = request["postData"]["mimeType"].as_str().unwrap_or_default();
+        let is_form = kind.starts_with("application/x-www-form-urlencoded");
+        for header in request["headers"].as_array().into_iter().flatten() {
+            let [name, value] =
+                ["name", "value"].map(|key| header[key].as_str().unwrap_or_default());
+            let is_of_form = is_form && name.eq_ignore_ascii_case("content-type");
+            if is_kept(name) && !is_of_form {
+                let value = self.value(name, value);
+                call.headers.push((name.to_owned(), value));
+            }
+        }
+        call.body = self.body(&request["postData"], is_form);
+        call
+    }
+
+    /// Path and query, with the place that a redirect led to and with captured values in the query.
+    fn url(&mut self, path: &str) -> Template {
+        if let Some((place, name)) = located(path, &self.responses) {
+            let known = self.located.iter().find(|(known, _)| *known == place);
+            if known.is_none() {
+                let name = self.capture(
+                    name,
+                    "place",
+                    "header \"Location\" regex \"^(?:https?://[^/]+)?(/[^?#]*)\"",
+                );
+                self.located.push((place, name));
+            }
+        }
+        let begins = |place: &str| {
+            let rest = path.strip_prefix(place)?;
+            (rest.is_empty() || rest.starts_with(['/', '?'])).then_some(rest)
+        };
+        let longest = self
+            .located
+            .iter()
+            .filter_map(|(place, name)| Some((begins(place)?, name)))
+            .min_by_key(|(rest, _)| rest.len());
+        let mut url = match longest {
+            Some((rest, name)) => {
+                let mut url = Template::variable(name);
+                url.0.extend(Template::text(rest).0);
+                url
+            }
+            None => Template::text(path),
+        };
+        let query = path.split_once('?').map_or("", |(_, query)| query);
+        for (name, value) in form_pairs(query) {
+            if let Some(variable) = self.variable_of(&name, &value) {
+                url.replace(&value, &format!("{variable} urlEncode"));
+            }
+        }
+        url
+    }
+
+    /// A value as a capture, a secret or the text itself.
+    fn value(&mut self, field: &str, value: &str) -> Template {
+        match self.variable_of(field, value) {
+            Some(name) => Template::variable(&name),
+            None if is_secret(field) => self.secrets.hide(field, value),
+            None => Template::text(value),
+        }
+    }
+
+    fn body(&mut self, data: &Value, is_form: bool) -> Body {
+        let text = data["text"].as_str().unwrap_or_default();
+        if is_form {
+            let params = data["params"]
+                .as_array()
+                .map(Vec::as_slice)
+                .unwrap_or_default();
+            let pairs: Vec<(String, String)> = match text.is_empty() {
+                false => form_pairs(text),
+                true => params.iter().map(pair).collect(),
+            };
+            let fields = pairs.into_iter();
+            return Body::Form(
+                fields
+                    .map(|(name, value)| {
+                        let value = self.value(&name, &value);
+                        (name, value)
+                    })
+                    .collect(),
+            );
+        }
+        if text.is_empty() {
+            return Body::None;
+        }
+        let mut body = Template::text(text);
+        if let Ok(json) = serde_json::from_str::<Value>(text) {
+            self.inside(&json, "", &mut body);
+        }
+        Body::Text(body)
+    }
+
+    /// Replaces the texts of a JSON body that were captured or are secrets.
+    fn inside(&mut self, json: &Value, field: &str, body: &mut Template) {
+        match json {
+            Value::Object(fields) => {
+                fields
+                    .iter()
+                    .for_each(|(name, value)| self.inside(value, name, body));
+            }
+            Value::Array(items) => items.iter().for_each(|item| self.inside(item, field, body)),
+            Value::String(text) if !text.is_empty() => {
+                if let Template(pieces) = self.value(field, text)
+                    && let [crate::call::Piece::Variable(name)] = pieces.as_slice()
+                {
+                    body.replace(text, name);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The variable that holds a value of an earlier response; captures it when none does yet.
+    fn variable_of(&mut self, field: &str, value: &str) -> Option<String> {
+        let (response, query) = self.responses.source_of(field, value)?;
+        // A page that is asked again may hold another token: the latest response counts.
+        let key = format!("{response} {value}");
+        if let Some((_, name)) = self.captured.iter().find(|(known, _)| *known == key) {
+            return Some(name.clone());
+        }
+        let name = self.capture(response, &variable_name(field), &query);
+        self.captured.push((key, name.clone()));
+        Some(name)
+    }
+
+    /// Adds a capture to the call of a response and returns its name.
+    fn capture(&mut self, response: usize, base: &str, query: &str) -> String {
+        let used: Vec<String> = self
+            .calls
+            .iter()
+            .flat_map(|call| call.captures.iter().map(|(name, _)| name.clone()))
+            .chain(self.secrets.names().map(str::to_owned))
+            .collect();
+        let name = unique(&name_of(base, '_'), |name| {
+            used.iter().any(|used| used == name)
+        });
+        self.calls[response]
+            .captures
+            .push((name.clone(), query.to_owned()));
+        name
+    }
+}
+
+fn pair(param: &Value) -> (String, String) {
+    let [name, value] = ["name", "value"].map(|key| param[key].as_str().unwrap_or_default());
+    (name.to_owned(), value.to_owned())
+}
+
+/// The status that a flow demands: a browser that has a page already is told 304, and a flow, which
+/// has none, 200.
+fn status(response: &Value) -> Option<u16> {
+    let status = response["status"]
+        .as_u64()
+        .and_then(|status| u16::try_from(status).ok())?;
+    Some(if status == 304 { 200 } else { status })
+}
+
+/// A text between the quotation marks of Hurl's format.
+pub(crate) fn quoted(text: &str) -> String {
+    format!("\"{}\"", Template::text(text).print(Style::Quoted))
+}

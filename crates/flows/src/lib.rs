@@ -1,0 +1,101 @@
+//! Records of traffic in (access logs, `.har` files of browsers, copied `curl` lines), flows with
+//! weights and a plan of load out.
+//!
+//! What is written is for people to read and mend. Secrets never stand in a flow, and what cannot
+//! be taken over is listed with its place ([`LeftOut`]). No file is opened here.
+//!
+//! Start reading at [`Taken`], then [`of_log`], [`of_har`], [`of_curl`].
+
+mod browser;
+mod call;
+mod correlate;
+mod curl;
+mod har;
+mod log;
+mod plan;
+mod secret;
+
+pub use curl::of_curl;
+pub use har::of_har;
+pub use log::of_log;
+pub use plan::{Plan, config};
+
+/// Reads a text as flows, with those that change data on or off.
+///
+/// # Errors
+/// What is wrong with the text, and where.
+pub type Read = fn(&str, bool) -> Result<Taken, String>;
+
+/// Returns how a record is read, by its first bytes: as a `.har` file or copied `curl` lines.
+/// `None` for anything else, an access log among it.
+pub fn kind_of(head: &str) -> Option<Read> {
+    let head = head.trim_start_matches('\u{feff}').trim_start();
+    let is_har =
+        head.starts_with('{') && head.contains("\"log\"") && !head.lines().next()?.ends_with('}');
+    let is_short_har = head.starts_with("{\"log\":{");
+    if is_har || is_short_har {
+        return Some(of_har);
+    }
+    head.lines()
+        .any(|line| line.trim_start().starts_with("curl "))
+        .then_some(of_curl as Read)
+}
+
+/// Returns a text as the name of a file: lower-case letters, digits and `-`; empty where it has
+/// neither.
+pub fn name_of(text: &str) -> String {
+    call::name_of(text, '-')
+}
+
+/// What was made of a record of traffic.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Taken {
+    /// In the order of the record, or with most requests first.
+    pub flows: Vec<Flow>,
+    /// How hard to load, as the record was.
+    pub plan: Plan,
+    /// Scheme, host and port that the requests went to, where the record has them.
+    pub origin: Option<String>,
+    /// What could not be taken over.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// One file of requests.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Flow {
+    /// Name of its file, without folder and extension.
+    pub name: String,
+    /// In Hurl's format.
+    pub text: String,
+    /// Rows of variables as CSV, for a file of the same name.
+    pub feed: Option<String>,
+    /// How often it is run, in proportion to the others.
+    pub weight: u64,
+    /// Whether the feed holds secrets, so that it is nobody else's business.
+    pub has_secrets: bool,
+    /// Whether the plan runs it; `false` for what changes data, until it is asked for.
+    pub is_on: bool,
+}
+
+/// Something that could not be taken over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Where it stands in the record, such as `line 17` or `entry 3`.
+    pub place: String,
+    /// What it is and why.
+    pub why: String,
+}
+
+impl LeftOut {
+    fn new(place: impl Into<String>, why: impl Into<String>) -> LeftOut {
+        LeftOut {
+            place: place.into(),
+            why: why.into(),
+        }
+    }
+}
+
+/// Whether a request of that method changes nothing.
+fn is_safe(method: &str) -> bool {
+    matches!(method, "GET" | "HEAD" | "OPTIONS")
+}

@@ -1,0 +1,90 @@
+//! Which values are secrets, and where they go: into rows of a feed, so that a flow can be shown to
+//! anybody.
+
+use crate::call::{Template, name_of};
+
+/// Words in the names of fields and headers whose values are secrets.
+const WORDS: [&str; 12] = [
+    "pass",
+    "secret",
+    "token",
+    "csrf",
+    "auth",
+    "credential",
+    "api-key",
+    "apikey",
+    "api_key",
+    "otp",
+    "pin",
+    "card",
+];
+
+/// Whether a field or header of that name holds a secret.
+pub(crate) fn is_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    WORDS.iter().any(|word| match *word {
+        // Short words are parts of others, such as `shipping`.
+        "otp" | "pin" | "card" => name.split(['_', '-', '[', ']']).any(|part| part == *word),
+        word => name.contains(word),
+    })
+}
+
+/// Names and values of secrets, in the order of the record.
+#[derive(Debug, Default)]
+pub(crate) struct Secrets(Vec<(String, String)>);
+
+impl Secrets {
+    /// Returns the variable that stands for a secret.
+    pub(crate) fn hide(&mut self, field: &str, value: &str) -> Template {
+        let known = self.0.iter().find(|(_, known)| known == value);
+        let name = match known {
+            Some((name, _)) => name.clone(),
+            None => {
+                let base = variable_name(field);
+                let taken = |name: &str| self.0.iter().any(|(known, _)| known == name);
+                let name = unique(&base, taken);
+                self.0.push((name.clone(), value.to_owned()));
+                name
+            }
+        };
+        Template::variable(&name)
+    }
+
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// One row with all of them.
+    pub(crate) fn feed(&self) -> Option<String> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let names: Vec<&str> = self.names().collect();
+        let values: Vec<String> = (self.0.iter())
+            .map(|(_, value)| format!("\"{}\"", value.replace('"', "\"\"")))
+            .collect();
+        Some(format!("{}\n{}\n", names.join(","), values.join(",")))
+    }
+}
+
+/// A field's name as a variable's. Names that every flow has are not taken.
+pub(crate) fn variable_name(field: &str) -> String {
+    let name = name_of(field, '_');
+    match name.as_str() {
+        "" | "user" | "run" | "iteration" | "base_url" | "newuuid" | "newdate" | "getenv" => {
+            format!("the_{}", if name.is_empty() { "value" } else { &name })
+        }
+        name if name.starts_with(|c: char| c.is_ascii_digit()) => format!("v_{name}"),
+        name => name.to_owned(),
+    }
+}
+
+/// The name, with a number where it is taken.
+pub(crate) fn unique(base: &str, is_taken: impl Fn(&str) -> bool) -> String {
+    if !is_taken(base) {
+        return base.to_owned();
+    }
+    let numbered = (2..).map(|number| format!("{base}_{number}"));
+    let mut free = numbered.filter(|name| !is_taken(name));
+    free.next().unwrap_or_else(|| base.to_owned())
+}

@@ -1,0 +1,50 @@
+//! The flags of `hakaru flows`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+#[derive(Debug, Args)]
+pub(crate) struct FlowsArgs {
+    #[command(subcommand)]
+    pub(crate) action: FlowsAction,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum FlowsAction {
+    /// Write flows, weights and a load from a record of traffic
+    From(FlowsFromArgs),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  hakaru flows from /var/log/nginx/access.log    a flow for each route, by its share, at the log's rate
+  hakaru flows from walk.har --writes            a browser's walk, with its forms
+  hakaru flows from copied.txt                   lines that a browser copied as cURL
+  hakaru run -c hakaru-access.toml               the load that was written
+
+Exit codes: 0 all good, 1 a file cannot be read or written, 2 wrong usage or a record of no known kind; `hakaru help flows` says more.")]
+pub(crate) struct FlowsFromArgs {
+    /// An access log (several are one log; packed by gzip or not), a .har file, or lines copied as
+    /// cURL; - is standard input
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// The access log's lines: ltsv, json, combined, common, or nginx's log_format or Apache's
+    /// LogFormat [default: by the first line]
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) format: Option<String>,
+
+    /// Run requests that change data too: POST, PUT, PATCH, DELETE
+    #[arg(long)]
+    pub(crate) writes: bool,
+
+    /// The name of the folder in flows/ and of the config file [default: the first file's name]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+
+    /// Where the app responds, when there is no hakaru.toml that says so
+    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:9292")]
+    pub(crate) url: String,
+}

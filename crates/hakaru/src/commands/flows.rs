@@ -1,0 +1,213 @@
+//! `hakaru flows from`: flows, weights and a load, written from a record of traffic.
+
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use flows::Taken;
+use logs::Unread;
+use logs::access::{Format, Request};
+use words::text;
+
+use crate::cli::{FlowsAction, FlowsArgs, FlowsFromArgs};
+use crate::exit::{Exit, Failure};
+use crate::output;
+
+/// The configuration whose app the flows are for.
+const CONFIG: &str = "hakaru.toml";
+/// Things left out that are listed one by one.
+const LISTED_MAX: usize = 20;
+/// The bytes by which a kind of record is told.
+const HEAD_BYTES: usize = 4_096;
+
+/// Runs the action.
+///
+/// # Errors
+/// [`Exit::Failed`] when a file cannot be read or written, [`Exit::Usage`] when a record is of no
+/// known kind or its files are there already.
+pub(crate) fn flows(args: &FlowsArgs) -> Result<Exit, Failure> {
+    let FlowsAction::From(args) = &args.action;
+    let name = name(args)?;
+    let folder = PathBuf::from("flows").join(&name);
+    let existing = read_config()?;
+    let config = match existing {
+        Some(_) => PathBuf::from(format!("hakaru-{name}.toml")),
+        None => PathBuf::from(CONFIG),
+    };
+    for path in [&folder, &config] {
+        if path.exists() {
+            let path = path.display();
+            let why = "is there already, and what people wrote is not replaced; --name NAME writes beside it";
+            return Err(Failure::usage(format!("{path} {why}")));
+        }
+    }
+    let taken = taken(args)?;
+    if taken.flows.is_empty() {
+        let why = "holds no request that a flow could make";
+        return Err(Failure::usage(format!("{} {why}", args.files[0].display())));
+    }
+    write_flows(&folder, &taken)?;
+    let source = args.files[0].display().to_string();
+    let text = flows::config(
+        &taken,
+        &source,
+        &folder.display().to_string(),
+        existing.as_deref(),
+        &args.url,
+    );
+    write(&config, &text)?;
+    report(&taken, &folder, &config);
+    Ok(Exit::Ok)
+}
+
+fn name(args: &FlowsFromArgs) -> Result<String, Failure> {
+    let stem = || {
+        let name = args.files[0].file_name()?.to_str()?;
+        name.split('.').find(|part| !part.is_empty())
+    };
+    let wanted = args.name.as_deref().or_else(stem).unwrap_or("record");
+    let name = flows::name_of(wanted);
+    match name.is_empty() {
+        true if wanted == "-" => Ok("record".to_owned()),
+        true => Err(Failure::usage(format!(
+            "--name {wanted}: a name needs a letter or a digit"
+        ))),
+        false => Ok(name),
+    }
+}
+
+fn read_config() -> Result<Option<String>, Failure> {
+    match std::fs::read_to_string(CONFIG) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Failure::new(
+            Exit::Failed,
+            format!("{CONFIG} cannot be read: {error}"),
+        )),
+    }
+}
+
+/// Reads the record, whose kind the first bytes of the first file tell.
+fn taken(args: &FlowsFromArgs) -> Result<Taken, Failure> {
+    let path = &args.files[0];
+    let (head, mut rest) = open(path)?;
+    let text = String::from_utf8_lossy(&head).into_owned();
+    let read = match flows::kind_of(&text) {
+        Some(read) => read,
+        None => return of_logs(args),
+    };
+    if args.files.len() > 1 {
+        let why = "only access logs may be several; name one file";
+        return Err(Failure::usage(format!("{}: {why}", path.display())));
+    }
+    let mut bytes = head;
+    rest.read_to_end(&mut bytes)
+        .map_err(|error| unreadable(path, &error))?;
+    let text = String::from_utf8_lossy(&bytes);
+    read(&text, args.writes).map_err(|why| Failure::usage(format!("{}: {why}", path.display())))
+}
+
+/// The first bytes of a file, and the rest of it.
+fn open(path: &Path) -> Result<(Vec<u8>, Box<dyn Read>), Failure> {
+    let mut source: Box<dyn Read> = match path.to_str() {
+        Some("-") => Box::new(io::stdin()),
+        _ => Box::new(File::open(path).map_err(|error| unreadable(path, &error))?),
+    };
+    let mut head = Vec::new();
+    (&mut source)
+        .take(HEAD_BYTES as u64)
+        .read_to_end(&mut head)
+        .map_err(|error| unreadable(path, &error))?;
+    Ok((head, source))
+}
+
+fn of_logs(args: &FlowsFromArgs) -> Result<Taken, Failure> {
+    let format = args.format.as_deref().map(Format::parse).transpose();
+    let format = format.map_err(|why| Failure::usage(format!("--format {why}")))?;
+    let mut requests: Vec<Request> = Vec::new();
+    for path in &args.files {
+        let (head, rest) = open(path)?;
+        let source = io::Cursor::new(head).chain(rest);
+        let unread = logs::requests(source, format.as_ref(), |request| requests.push(request))
+            .map_err(|error| unreadable(path, &error))?;
+        warn(path, &unread);
+    }
+    Ok(flows::of_log(&requests, args.writes))
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> Failure {
+    let name = path.display();
+    match error.kind() {
+        ErrorKind::InvalidData => Failure::usage(format!(
+            "{name}: {error}, no .har file and no line copied as cURL; name an access log's format with --format \
+             (`hakaru help flows`)"
+        )),
+        _ => Failure::new(Exit::Failed, format!("{name} cannot be read: {error}")),
+    }
+}
+
+/// Says that lines are in no flow.
+fn warn(path: &Path, unread: &Unread) {
+    if let Some((number, line)) = &unread.first {
+        output::notice(text!(
+            "hakaru: {file}: {lines} could not be read and are in no flow; the first, line {number}: {line}",
+            file = path.display().to_string(),
+            lines = figures::counted!(unread.lines, "line"),
+            number = number.to_string(),
+            line = figures::line::one_line(line)
+        ));
+    }
+}
+
+/// Writes the flows and their feeds. Feeds may hold secrets, so that git does not take them.
+fn write_flows(folder: &Path, taken: &Taken) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
+    if taken.flows.iter().any(|flow| flow.has_secrets) {
+        write(&folder.join(".gitignore"), "*.csv\n")?;
+    }
+    for flow in &taken.flows {
+        write(&folder.join(format!("{}.hurl", flow.name)), &flow.text)?;
+        if let Some(feed) = &flow.feed {
+            write(&folder.join(format!("{}.csv", flow.name)), feed)?;
+        }
+    }
+    Ok(())
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    std::fs::write(path, text).map_err(|error| unwritable(path, &error))
+}
+
+fn unwritable(path: &Path, error: &io::Error) -> Failure {
+    let name = path.display();
+    Failure::new(Exit::Failed, format!("{name} cannot be written: {error}"))
+}
+
+fn report(taken: &Taken, folder: &Path, config: &Path) {
+    let on = taken.flows.iter().filter(|flow| flow.is_on).count();
+    let off = taken.flows.len() - on;
+    output::notice(text!(
+        "{flows} written into {folder}, the load into {config}",
+        flows = figures::counted!(on as u64, "flow"),
+        folder = folder.display().to_string(),
+        config = config.display().to_string()
+    ));
+    if off > 0 {
+        output::notice(text!(
+            "{flows} that change data are written and off; --writes runs them",
+            flows = figures::counted!(off as u64, "flow")
+        ));
+    }
+    for left in taken.left_out.iter().take(LISTED_MAX) {
+        let (place, why) = (left.place.clone(), left.why.clone());
+        output::notice(text!("left out: {place}: {why}", place, why));
+    }
+    if taken.left_out.len() > LISTED_MAX {
+        let more = (taken.left_out.len() - LISTED_MAX).to_string();
+        output::notice(text!("left out: {more} more of these", more));
+    }
+    output::notice(text!(
+        "next: read them, then `hakaru run -c {config}`",
+        config = config.display().to_string()
+    ));
+}

@@ -1,0 +1,237 @@
+//! `hakaru flows from`: what is written from a record runs without a hand on it.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn hakaru(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_hakaru"))
+        .args(arguments)
+        .current_dir(folder)
+        .env("LC_ALL", "C")
+        .output()
+        .expect("hakaru runs")
+}
+
+fn check(folder: &Path, arguments: &[&str], code: i32) -> String {
+    let output = hakaru(folder, arguments);
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned()
+        + &String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {printed}");
+    printed
+}
+
+fn read(folder: &Path, name: &str) -> String {
+    std::fs::read_to_string(folder.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// Lines of an access log: two thirds of them a list, one third a message, in 20 seconds.
+fn access_log() -> String {
+    let line = |index: usize| {
+        let path = match index % 3 {
+            0 => format!("/message/{}", 100 + index),
+            _ => "/messages?page=2".to_owned(),
+        };
+        format!(
+            "10.0.0.{} - - [25/Nov/2026:10:00:{:02} +0000] \"GET {path} HTTP/1.1\" 200 512 \"-\" \"x\"\n",
+            index % 7,
+            index / 30,
+        )
+    };
+    let mut log: String = (0..600).map(line).collect();
+    log +=
+        "10.0.0.1 - - [25/Nov/2026:10:00:19 +0000] \"POST /message HTTP/1.1\" 204 0 \"-\" \"x\"\n";
+    log + "not a line of it\n"
+}
+
+#[test]
+fn an_access_log_gives_its_routes_their_shares_and_its_rate() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    std::fs::write(folder.join("access.log"), access_log()).expect("it is written");
+    let printed = check(folder, &["flows", "from", "access.log"], 0);
+    for part in [
+        "1 line could not be read and are in no flow",
+        "2 flows written into flows/access, the load into hakaru.toml",
+        "1 flow that change data are written and off",
+    ] {
+        assert!(printed.contains(part), "no {part:?} in {printed}");
+    }
+    let config = read(folder, "hakaru.toml");
+    for part in [
+        "rate = 30.000",
+        "duration = \"20000ms\"",
+        "file = \"flows/access/get-messages.hurl\"\nweight = 400",
+        "weight = 200\nfeed = \"flows/access/get-message-id.csv\"",
+        "# [[flow]]\n# file = \"flows/access/post-message.hurl\"",
+    ] {
+        assert!(config.contains(part), "no {part:?} in {config}");
+    }
+    let feed = read(folder, "flows/access/get-message-id.csv");
+    assert_eq!(feed.lines().count(), 201, "{feed}");
+    assert!(
+        read(folder, "flows/access/get-messages.hurl")
+            .contains("GET {{base_url}}/messages?page=2\n")
+    );
+
+    // What is there is not replaced.
+    let printed = check(folder, &["flows", "from", "access.log"], 2);
+    assert!(printed.contains("is there already"), "{printed}");
+    check(
+        folder,
+        &["flows", "from", "access.log", "--name", "again", "--writes"],
+        0,
+    );
+    let beside = read(folder, "hakaru-again.toml");
+    assert!(
+        beside.contains("\n[[flow]]\nfile = \"flows/again/post-message.hurl\""),
+        "{beside}"
+    );
+    assert_eq!(read(folder, "hakaru.toml"), config);
+}
+
+/// An app that asks for a token of its own making: a form, what it is sent to, and where that
+/// leads.
+fn serve(listener: TcpListener) {
+    let mut tokens = 0;
+    for stream in listener.incoming() {
+        let Ok(mut stream) = stream else { return };
+        // Connections are closed after each response, so that one thread serves all.
+        if let Some((line, body)) = request(&mut stream) {
+            let (status, headers, page) = match line.as_str() {
+                "GET /posts/new" => {
+                    tokens += 1;
+                    let form = format!(
+                        "<form><input name=\"title\" value=\"\">\n<input type=\"hidden\" name=\"authenticity_token\" value=\"tok+{tokens:06}==\"></form>"
+                    );
+                    ("200 OK", String::new(), form)
+                }
+                "POST /posts"
+                    if body
+                        == format!(
+                            "authenticity_token=tok%2B{tokens:06}%3D%3D&title=A%20day&password=hush"
+                        ) =>
+                {
+                    (
+                        "303 See Other",
+                        format!("Location: /posts/{}\r\n", 40 + tokens),
+                        String::new(),
+                    )
+                }
+                line if line == format!("GET /posts/{}", 40 + tokens) => {
+                    ("200 OK", String::new(), "A day".to_owned())
+                }
+                _ => (
+                    "422 Unprocessable Content",
+                    String::new(),
+                    format!("{line} {body}"),
+                ),
+            };
+            let response = format!(
+                "HTTP/1.1 {status}\r\nContent-Type: text/html\r\n{headers}Content-Length: {}\r\nConnection: close\r\n\r\n{page}",
+                page.len()
+            );
+            let _ = stream.write_all(response.as_bytes());
+        }
+    }
+}
+
+fn request(stream: &mut TcpStream) -> Option<(String, String)> {
+    let mut reader = BufReader::new(stream);
+    let mut line = String::new();
+    reader
+        .read_line(&mut line)
+        .ok()
+        .filter(|bytes| *bytes > 0)?;
+    let mut length = 0;
+    loop {
+        let mut header = String::new();
+        reader.read_line(&mut header).ok()?;
+        let header = header.trim().to_ascii_lowercase();
+        if let Some(value) = header.strip_prefix("content-length:") {
+            length = value.trim().parse().ok()?;
+        }
+        if header.is_empty() {
+            break;
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    let line = line.rsplit_once(' ')?.0.to_owned();
+    Some((line, String::from_utf8_lossy(&body).into_owned()))
+}
+
+/// What a browser recorded on another day: another token, another post.
+const WALK: &str = r#"{"log": {
+  "version": "1.2",
+  "entries": [
+    {"request": {"method": "GET", "url": "http://app.test/posts/new", "headers": [{"name": "Accept", "value": "text/html"}, {"name": "Cookie", "value": "sid=s3cr3t"}]},
+     "response": {"status": 200, "headers": [], "content": {"mimeType": "text/html", "text": "<form><input name=\"title\" value=\"\">\n<input type=\"hidden\" name=\"authenticity_token\" value=\"tok+777777==\"></form>"}}},
+    {"request": {"method": "GET", "url": "http://app.test/app.css", "headers": []},
+     "response": {"status": 200, "headers": [], "content": {"mimeType": "text/css"}}},
+    {"request": {"method": "POST", "url": "http://app.test/posts", "headers": [{"name": "Content-Type", "value": "application/x-www-form-urlencoded"}],
+                 "postData": {"mimeType": "application/x-www-form-urlencoded", "text": "authenticity_token=tok%2B777777%3D%3D&title=A+day&password=hush"}},
+     "response": {"status": 303, "headers": [{"name": "Location", "value": "http://app.test/posts/17"}], "content": {"mimeType": "text/html", "text": ""}}},
+    {"request": {"method": "GET", "url": "http://app.test/posts/17", "headers": []},
+     "response": {"status": 200, "headers": [], "content": {"mimeType": "text/html", "text": "A day"}}},
+    {"request": {"method": "GET", "url": "http://other.test/track", "headers": []},
+     "response": {"status": 200, "headers": [], "content": {"mimeType": "text/plain", "text": ""}}}
+  ]}}"#;
+
+#[test]
+fn a_browsers_walk_runs_again_with_the_tokens_of_the_day() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    std::fs::write(folder.join("walk.har"), WALK).expect("it is written");
+    let printed = check(folder, &["flows", "from", "walk.har", "--writes"], 0);
+    assert!(
+        printed.contains("left out: entry 2: a static file"),
+        "{printed}"
+    );
+    assert!(
+        printed.contains("entry 5: http://other.test is another host"),
+        "{printed}"
+    );
+    let flow = read(folder, "flows/walk/walk.hurl");
+    for secret in ["hush", "s3cr3t", "777777"] {
+        assert!(!flow.contains(secret), "{secret} in {flow}");
+    }
+    assert!(read(folder, "flows/walk/walk.csv").contains("hush"));
+    assert_eq!(read(folder, "flows/walk/.gitignore"), "*.csv\n");
+
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://{}", listener.local_addr().expect("an address"));
+    std::thread::spawn(move || serve(listener));
+    let words = [
+        "check",
+        "flows/walk/walk.hurl",
+        "--url",
+        &url,
+        "--csv",
+        "flows/walk/walk.csv",
+    ];
+    check(folder, &words, 0);
+    check(folder, &words, 0);
+}
+
+#[test]
+fn what_is_no_record_is_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    let refused = |name: &str, text: &str, why: &str| {
+        std::fs::write(folder.join(name), text).expect("it is written");
+        let printed = check(folder, &["flows", "from", name], 2);
+        assert!(printed.contains(why), "{name}: {printed}");
+        assert!(!folder.join("flows").exists());
+    };
+    refused("a.har", "{\"log\": {\n\"entries\": [", "this is no JSON");
+    refused("b.har", "{\"log\":{}}", "has no `log.entries`");
+    refused(
+        "c.txt",
+        "curl 'http://a.test",
+        "line 1: this ' is not closed",
+    );
+    refused("d.txt", "hello\nworld\n", "no .har file");
+    check(folder, &["flows", "from", "missing.log"], 1);
+}
