@@ -1,4 +1,4 @@
-//! What the answers of a run had in common, told from their heads.
+//! Common properties of the responses of a run, by response head.
 
 use crate::TextId;
 
@@ -10,13 +10,13 @@ pub struct AnswerFacts {
     pub line: TextId,
     /// HTTP status.
     pub status: u16,
-    /// Answers looked at; all counts below are of these.
+    /// Number of responses examined. All counts below are of these.
     pub seen: u64,
-    /// `Content-Type` of the first; `NONE` when it had none.
+    /// `Content-Type` of the first response; `NONE` without one.
     pub content_type: TextId,
     /// `Content-Encoding` of the first.
     pub content_encoding: TextId,
-    /// `Cache-Control` of the first that had one.
+    /// `Cache-Control` of the first response with one.
     pub cache_control: TextId,
     /// Answers with a `Cache-Control` or an `Expires`.
     pub with_cache_control: u64,
@@ -26,16 +26,15 @@ pub struct AnswerFacts {
     pub with_last_modified: u64,
     /// Answers with a `Set-Cookie`.
     pub with_set_cookie: u64,
-    /// Answers after which the connection could not be used again though the request did not ask
-    /// for that.
+    /// Responses after which the connection was closed without a request to do so.
     pub closed: u64,
-    /// Requests that offered to take a compressed body.
+    /// Requests with an offer to take a compressed body.
     pub offered_compression: u64,
     /// Requests with a `Cookie` or an `Authorization`.
     pub with_credentials: u64,
-    /// Answers to a GET of a URL (query included) that another user had asked for before: on
-    /// another connection, and with other cookies or authorization unless neither had any.
+    /// Responses to a GET of a URL (query included) already requested by another user: on another
+    /// connection, and with other cookies or authorization unless neither had any.
     pub repeated: u64,
-    /// Of these, with the same body as that one's: its length and first 256 KiB.
+    /// Repeated responses with an equal body: by length and first 256 KiB.
     pub repeated_equal: u64,
 }

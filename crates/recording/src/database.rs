@@ -7,7 +7,7 @@ use crate::{TextId, Timestamp};
 pub struct DatabaseFacts {
     /// When the counters were read first.
     pub start: Timestamp,
-    /// When they were read last; equal to `start` when that failed.
+    /// Time of the last reading; equal to `start` when the reading failed.
     pub end: Timestamp,
     /// Settings as the server spells them, such as `innodb_buffer_pool_size`, as they were at the
     /// end. Facts of the same nature that it calculates stand beside them, with names in brackets:
@@ -17,7 +17,7 @@ pub struct DatabaseFacts {
     pub counters: Vec<Counter>,
     /// What each statement cost the server between both instants, the one with most time first.
     pub statements: Vec<StatementFacts>,
-    /// Large columns of the tables that the costliest statements read.
+    /// Large columns of the tables read by the costliest statements.
     pub columns: Vec<ColumnFacts>,
     /// What could not be read, and why, a sentence each without a full stop.
     pub notes: Vec<String>,
@@ -26,16 +26,16 @@ pub struct DatabaseFacts {
 /// One setting.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Setting {
-    /// As the database server or the process spells it.
+    /// Name in the spelling of the database server or the process.
     pub name: String,
-    /// As it writes it.
+    /// Value in the spelling of the database server or the process.
     pub value: String,
 }
 
 /// One cumulative counter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counter {
-    /// As the database server or the process spells it.
+    /// Name in the spelling of the database server or the process.
     pub name: String,
     /// At [`DatabaseFacts::start`].
     pub before: u64,
@@ -43,25 +43,25 @@ pub struct Counter {
     pub after: u64,
 }
 
-/// What one statement cost the server, whoever sent it. A number that this server does not count is 0.
+/// Cost of one statement to the server, whoever sent it. A number that this server does not count
+/// is 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StatementFacts {
-    /// The statement with its literals taken out by `sql-digest`, so that it is the app's digest
-    /// too.
+    /// The statement without literals, by `sql-digest`: equal to the app's digest.
     pub digest: TextId,
     /// Executions.
     pub count: u64,
     /// Time in the server, nanoseconds.
     pub time_ns: u64,
-    /// Rows read to find those that were sent.
+    /// Rows read to find those sent.
     pub rows_examined: u64,
     /// Rows sent to the client.
     pub rows_sent: u64,
-    /// Rows that were sorted.
+    /// Rows sorted.
     pub rows_sorted: u64,
     /// Temporary tables made.
     pub tmp_tables: u64,
-    /// Of these, on disk.
+    /// Temporary tables on disk.
     pub tmp_tables_on_disk: u64,
     /// Pages or blocks read, from memory or from disk.
     pub pages: u64,
@@ -70,11 +70,11 @@ pub struct StatementFacts {
 /// A column whose values may be large: text, binary data, documents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ColumnFacts {
-    /// Its table.
+    /// Table of the column.
     pub table: String,
-    /// Its name.
+    /// Name of the column.
     pub column: String,
-    /// Whether it holds bytes rather than text.
+    /// Whether the column holds bytes rather than text.
     pub binary: bool,
     /// Mean length of a value, bytes, from a sample or the server's statistics.
     pub bytes_mean: u64,
@@ -87,13 +87,12 @@ impl DatabaseFacts {
         found.map(|setting| setting.value.as_str())
     }
 
-    /// A setting that is a number.
+    /// Returns the value of a numeric setting.
     pub fn number(&self, name: &str) -> Option<u64> {
         self.setting(name)?.parse().ok()
     }
 
-    /// By how much a counter grew; `None` when it is unknown, was reset in between, or was read
-    /// once only.
+    /// Growth of a counter; `None` when unknown, reset in between, or read once only.
     pub fn growth(&self, name: &str) -> Option<u64> {
         let counter = self.counters.iter().find(|counter| counter.name == name)?;
         counter

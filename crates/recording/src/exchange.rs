@@ -1,17 +1,17 @@
-//! Requests as the load generator saw them.
+//! Requests as observed by the load generator.
 
 use crate::{RequestId, TextId, Timestamp};
 
 /// One HTTP exchange. Latency counts from `due`; sent-to-answered time is kept beside it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exchange {
-    /// Joins it with the app's view.
+    /// Id shared with the app's view of the request.
     pub id: RequestId,
-    /// When it should have been sent.
+    /// Time when the request was due.
     pub due: Timestamp,
-    /// When its first byte was handed to the kernel. Equal to `due` if it never was.
+    /// Time when the first byte was handed to the kernel. Equal to `due` if none was.
     pub sent: Timestamp,
-    /// When its last byte had arrived, or when it was given up.
+    /// Time of the last byte of the response, or of giving up.
     pub answered: Timestamp,
     /// Method and path without the query, such as `GET /channel/12`.
     pub line: TextId,
@@ -21,7 +21,7 @@ pub struct Exchange {
     pub connection: u32,
     /// HTTP status, 0 when there was no answer.
     pub status: u16,
-    /// How it ended.
+    /// Outcome of the exchange.
     pub outcome: Outcome,
     /// Bytes of the answer's body.
     pub body_bytes: u64,
@@ -35,7 +35,7 @@ pub enum Outcome {
     Ok = 0,
     /// Answered, but a check of the flow failed.
     CheckFailed = 1,
-    /// Answered with a status of 500 or more that the flow did not ask for.
+    /// Status of 500 or more, not expected by the flow.
     ServerError = 2,
     /// No connection could be made.
     ConnectFailed = 3,
@@ -89,7 +89,7 @@ impl Outcome {
 /// One example of a failed request, with how often the like happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// How it ended.
+    /// Outcome of the exchanges.
     pub outcome: Outcome,
     /// Method and path without the query.
     pub line: TextId,
@@ -101,7 +101,7 @@ pub struct Failure {
     pub request: String,
     /// Head and first bytes of the answer; empty when there was none.
     pub response: String,
-    /// How many exchanges failed in this way.
+    /// Number of exchanges with the failure.
     pub count: u64,
 }
 
@@ -110,7 +110,7 @@ pub struct Failure {
 pub struct Score {
     /// The sum; `None` when the run has no score because checks failed.
     pub points: Option<f64>,
-    /// How it came about.
+    /// Lines of the score.
     pub lines: Vec<ScoreLine>,
 }
 
@@ -119,8 +119,8 @@ pub struct Score {
 pub struct ScoreLine {
     /// The rule, such as `POST *`.
     pub rule: String,
-    /// How often it applied.
+    /// Number of times the line applied.
     pub count: u64,
-    /// What it gave in all.
+    /// Points of the line in all.
     pub points: f64,
 }

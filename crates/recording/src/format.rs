@@ -1,4 +1,4 @@
-//! Recordings as bytes: chunks written while a run goes on, and a summary written at its end.
+//! Recordings as bytes: chunks written while a run goes on, and a summary written at the end.
 //!
 //! Every piece stands alone: magic `HKRC`, version (u16, little endian), kind (one byte), then a
 //! zlib stream, whose checksum tells damage from data. Inside, long lists are columns of
@@ -24,23 +24,23 @@ use wire::{Reader, Wire, Writer};
 
 /// First bytes of every piece.
 pub const MAGIC: [u8; 4] = *b"HKRC";
-/// The version this program writes, and the newest it reads.
+/// The version written by this program, and the newest readable.
 pub const VERSION: u16 = 8;
-/// The oldest version it reads.
+/// The oldest readable version.
 const VERSION_MIN: u16 = 1;
 
 const HEADER_BYTES: usize = 7;
 /// Deflate cannot do better than 1 : 1032 (zlib's technical notes), so a piece that claims more is
 /// not one of ours.
 const INFLATE_RATIO_MAX: usize = 1032;
-/// A second of the heaviest load seen is some 10 MB; this only bounds what hostile bytes can ask
-/// for.
+/// Most bytes of an inflated piece: a second of the heaviest recorded load is some 10 MB, so only
+/// hostile bytes reach the limit.
 const INFLATED_BYTES_MAX: usize = 1 << 30;
 
-/// Facts that came in since the last chunk.
+/// Facts recorded since the last chunk.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Chunk {
-    /// Requests as the load generator saw them.
+    /// Requests as observed by the load generator.
     pub exchanges: Vec<Exchange>,
     /// Requests as the app saw them.
     pub handled: Vec<Handled>,
@@ -82,13 +82,13 @@ pub struct Summary {
 /// Why bytes are no piece of a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FormatError {
-    /// They do not begin with the magic.
+    /// The bytes do not begin with the magic.
     NotARecording,
-    /// They are of a version this program does not know.
+    /// The bytes are of an unknown version.
     Version(u16),
-    /// They are another kind of piece than asked for.
+    /// The bytes are another kind of piece than requested.
     Kind(u8),
-    /// They are cut off or damaged; the text says where it was noticed.
+    /// The bytes are cut off or damaged; the text names the place.
     Damaged(&'static str),
 }
 
@@ -120,7 +120,7 @@ enum Kind {
 }
 
 impl Chunk {
-    /// Whether there is nothing in it.
+    /// Whether the chunk has no facts.
     pub fn is_empty(&self) -> bool {
         self.exchanges.is_empty()
             && self.handled.is_empty()
@@ -164,7 +164,7 @@ impl Summary {
         }
     }
 
-    /// The texts that only a summary names: they come too late for the chunks of the run.
+    /// Texts named by the summary alone: too late for the chunks of the run.
     pub fn own_texts(&self) -> Vec<TextId> {
         let of_answers = self.answers.iter().flat_map(|facts| {
             [
@@ -239,7 +239,7 @@ fn seal(kind: Kind, payload: &[u8]) -> Vec<u8> {
         .expect("writing to memory does not fail")
 }
 
-/// The version of a piece, and what is in it.
+/// Returns the version and the content of a piece.
 fn open(wanted: Kind, bytes: &[u8]) -> Result<(u16, Vec<u8>), FormatError> {
     use std::io::Read as _;
     let rest = bytes

@@ -1,15 +1,15 @@
-//! Requests as the app saw them.
+//! Requests as observed by the app.
 
 use crate::{Nanos, RequestId, TextId, Timestamp};
 
 /// One request inside the app. `parts` add up to `end − start` but for what the events missed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Handled {
-    /// Joins it with the client's view; zero for a foreign client.
+    /// Id shared with the client's view; zero for a foreign client.
     pub id: RequestId,
-    /// Process that handled it.
+    /// Process id of the handler.
     pub pid: u32,
-    /// Native thread that handled it.
+    /// Native thread id of the handler.
     pub tid: u32,
     /// When Puma had the whole request, where Puma tells.
     pub ready: Option<Timestamp>,
@@ -17,7 +17,7 @@ pub struct Handled {
     pub start: Timestamp,
     /// When the handler ended.
     pub end: Timestamp,
-    /// The framework's own pattern, such as `GET /channel/:id`; `NONE` when it does not tell.
+    /// The framework's own pattern, such as `GET /channel/:id`; `NONE` when unknown.
     pub route: TextId,
     /// HTTP status the handler returned, 0 when it raised.
     pub status: u16,
@@ -29,7 +29,7 @@ pub struct Handled {
     pub allocations: Option<u64>,
     /// SQL and outgoing HTTP by statement and caller. At most 32; the rest is in `parts` only.
     pub sql: Vec<SqlUse>,
-    /// SQL statements executed, those not in `sql` included.
+    /// SQL statements executed, including any not in `sql`.
     pub statements: u32,
     /// Alternating stretches with and without the GVL, on the first requests of a thread and then
     /// on a uniform sample; empty otherwise.
@@ -78,16 +78,16 @@ pub struct CpuSample {
 /// What one statement at one source line cost one request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SqlUse {
-    /// The statement with its literals taken out; for outgoing HTTP `HTTP GET host`.
+    /// The statement without literals; for outgoing HTTP `HTTP GET host`.
     pub digest: TextId,
-    /// Source lines of the app that issued it, innermost first: `db.rb:12 in query < app.rb:120 in
-    /// get_channel`.
+    /// Source lines of the app issuing the statement, innermost first: `db.rb:12 in query <
+    /// app.rb:120 in get_channel`.
     pub site: TextId,
-    /// How often in this request.
+    /// Number of calls in the request.
     pub count: u32,
     /// Rows returned, where the driver tells.
     pub rows: u64,
-    /// Time inside the calls, with the GVL, off it, and waiting for it.
+    /// Time inside the calls: with the GVL, off the GVL, and waiting for the GVL.
     pub time: Nanos,
     /// Of `time`, waiting for the GVL.
     pub gvl_wait: Nanos,
@@ -99,12 +99,12 @@ pub struct SqlUse {
 pub struct Act {
     /// What kind.
     pub kind: ActKind,
-    /// Its name, such as `JSON.generate` or `Mysql2::Client`; for waits what was waited for, such
-    /// as `Mutex`, where that is known.
+    /// Name of the act, such as `JSON.generate` or `Mysql2::Client`; for waits the object waited
+    /// for, such as `Mutex`, where known.
     pub what: TextId,
     /// Source lines of the app, innermost first, as in [`SqlUse::site`].
     pub site: TextId,
-    /// How often in this request.
+    /// Number of acts in the request.
     pub count: u32,
     /// Time inside; for waits the time off the GVL.
     pub time: Nanos,
@@ -118,9 +118,9 @@ pub enum ActKind {
     Lock = 0,
     /// Slept.
     Sleep = 1,
-    /// Waited for anything else that is no call.
+    /// A wait for anything else, outside of calls.
     OtherIo = 2,
-    /// Did a kind of work that is known by name: JSON, Marshal, templates.
+    /// A named kind of work: JSON, Marshal, templates.
     Work = 3,
     /// Opened a connection to a database.
     Connect = 4,
@@ -131,7 +131,7 @@ pub enum ActKind {
 }
 
 impl ActKind {
-    /// All kinds, in the order of their numbers.
+    /// All kinds, by number.
     pub const ALL: [ActKind; 7] = [
         ActKind::Lock,
         ActKind::Sleep,
@@ -150,7 +150,7 @@ pub const BURSTS_MAX: usize = 96;
 /// A stretch of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Burst {
-    /// What it was.
+    /// Kind of the burst.
     pub kind: BurstKind,
     /// How long.
     pub length: Nanos,
@@ -175,7 +175,7 @@ pub enum BurstKind {
 }
 
 impl BurstKind {
-    /// All kinds, in the order of their numbers.
+    /// All kinds, by number.
     pub const ALL: [BurstKind; 6] = [
         BurstKind::Running,
         BurstKind::Sql,
@@ -215,7 +215,7 @@ impl Parts {
         }
     }
 
-    /// Their sum.
+    /// Sum of all parts.
     pub fn total(&self) -> Nanos {
         self.gvl_wait
             + self.gc

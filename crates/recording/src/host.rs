@@ -23,15 +23,15 @@ pub struct HostSample {
     pub processes: Vec<ProcessSample>,
     /// Time in which some task waited for memory.
     pub memory_pressure: Option<Nanos>,
-    /// Memory that the app's control group may use, bytes; `None` without a limit.
+    /// Limit on the memory of the app's control group, bytes; `None` without a limit.
     pub memory_limit: Option<u64>,
-    /// Memory that it uses, bytes, without what the kernel can take back at once.
+    /// Memory used by the control group, bytes, without what the kernel can take back at once.
     pub memory_used: Option<u64>,
     /// Bytes over all network interfaces; `None` where the kernel does not tell.
     pub network: Option<NetworkBytes>,
     /// Bytes of all disks; `None` where the kernel does not tell.
     pub disk: Option<DiskBytes>,
-    /// Connections that the kernel has accepted on the app's port and no thread has taken.
+    /// Connections accepted by the kernel on the app's port, not yet taken by a thread.
     pub backlog: Option<u32>,
     /// What the same small piece of work took on average on the busy cores since the sample before.
     pub core_pace: Option<Nanos>,
@@ -44,7 +44,7 @@ pub struct NetworkBytes {
     pub received: u64,
     /// To other hosts.
     pub sent: u64,
-    /// Between processes of this host, counted once.
+    /// Bytes between processes of this host, counted once.
     pub loopback: u64,
 }
 
@@ -62,28 +62,28 @@ pub struct DiskBytes {
 pub struct ProcessSample {
     /// Process id.
     pub pid: u32,
-    /// What it does in this run.
+    /// Role of the process in the run.
     pub role: ProcessRole,
-    /// Its command name.
+    /// Command name of the process.
     pub name: String,
-    /// CPU time since it started, user and system.
+    /// CPU time since the start of the process, user and system.
     pub cpu: Nanos,
     /// Resident memory, bytes.
     pub rss: u64,
     /// The same with each shared page divided by the number of processes that have it. Of the app
     /// only.
     pub pss: Option<u64>,
-    /// Its number among the workers of a cluster, from 0; `None` for other processes.
+    /// Number of the process among the workers of a cluster, from 0; `None` for other processes.
     pub worker: Option<u32>,
     /// Threads.
     pub threads: u32,
     /// Open files and sockets; `None` where we may not look.
     pub fds: Option<u32>,
-    /// How many it may open; `None` also without a limit.
+    /// Limit on open files; `None` also without a limit.
     pub fds_limit: Option<u64>,
-    /// Address space in use, bytes; `None` where it has no limit.
+    /// Address space in use, bytes; `None` without a limit.
     pub address_space: Option<u64>,
-    /// How much it may have, bytes (`ulimit -v`).
+    /// Limit on the address space, bytes (`ulimit -v`).
     pub address_space_limit: Option<u64>,
 }
 
@@ -94,9 +94,9 @@ pub enum ProcessRole {
     /// The app or one of its workers.
     #[default]
     App = 0,
-    /// The database server, when it is on this host.
+    /// The database server, when on this host.
     Database = 1,
-    /// Hakaru with its load generator.
+    /// Hakaru with the load generator.
     Generator = 2,
 }
 
@@ -112,13 +112,13 @@ pub struct AgentProcess {
     pub server: String,
     /// Whether GVL events are seen (Ruby 3.2 and later).
     pub gvl: bool,
-    /// Requests it recorded.
+    /// Number of requests recorded by the agent.
     pub requests: u64,
     /// Records lost because a ring was full.
     pub dropped: u64,
     /// CPU time spent in the agent, estimated by itself.
     pub cost: Nanos,
-    /// What it could not do, one sentence each.
+    /// Errors of the agent, one sentence each.
     pub troubles: Vec<String>,
     /// What it said of the process: name and value, such as `RACK_ENV` and `development`. The names
     /// are listed in `docs/agent.md`.
@@ -126,7 +126,7 @@ pub struct AgentProcess {
 }
 
 impl AgentProcess {
-    /// What the process said under that name.
+    /// Returns the process's value of a setting.
     pub fn setting(&self, name: &str) -> Option<&str> {
         let found = self.settings.iter().find(|known| known.name == name);
         found.map(|known| known.value.as_str())

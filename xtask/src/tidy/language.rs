@@ -9,7 +9,7 @@ const COLUMNS_MAX: usize = 100;
 /// Lines of comments above [`COLUMNS_MAX`]. The aim is none.
 const LONG_MAX: usize = 110;
 /// Percent of doc comments whose first sentence has a pronoun of [`PRONOUNS`]. The aim is 15.
-const LEANING_PERCENT_MAX: usize = 46;
+const LEANING_PERCENT_MAX: usize = 44;
 /// Words for a thing that stands somewhere else.
 const PRONOUNS: [&str; 9] = [
     "it", "its", "they", "them", "their", "that", "this", "these", "those",

@@ -9,7 +9,7 @@ use crate::{
     SqlUse, TextId, Timestamp,
 };
 
-/// The names that occur in a chunk, so that rows hold small numbers instead of hashes.
+/// The names in a chunk: rows hold small numbers instead of hashes.
 #[derive(Default)]
 struct Names {
     list: Vec<TextId>,

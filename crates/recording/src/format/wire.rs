@@ -9,19 +9,19 @@ pub(super) struct Writer {
 }
 
 pub(super) struct Reader<'a> {
-    /// Of the piece that is read.
+    /// Version of the piece being read.
     pub(super) version: u16,
     rest: &'a [u8],
 }
 
-/// A value that can be written as a row and read back.
+/// A value with a form as a row.
 pub(super) trait Wire: Sized {
     fn put(&self, writer: &mut Writer);
     fn get(reader: &mut Reader<'_>) -> Result<Self, FormatError>;
 }
 
 impl Writer {
-    /// Seven bits a byte, lowest first, the high bit saying that more follow.
+    /// Writes seven bits a byte, lowest first; the high bit is set when more follow.
     pub(super) fn number(&mut self, mut value: u64) {
         while value >= 0x80 {
             self.bytes.push(value as u8 | 0x80);
@@ -45,7 +45,7 @@ impl Writer {
         values.for_each(|value| self.number(value));
     }
 
-    /// One number a row, as its distance from the row before, for values that grow slowly.
+    /// Writes one number a row, as the distance from the row before, for values that grow slowly.
     pub(super) fn deltas(&mut self, values: impl Iterator<Item = u64>) {
         let mut before = 0_u64;
         for value in values {
@@ -54,7 +54,7 @@ impl Writer {
         }
     }
 
-    /// One number a row, as its distance from a base of that row.
+    /// Writes one number a row, as the distance from a base of the row.
     pub(super) fn offsets(&mut self, values: impl Iterator<Item = (u64, u64)>) {
         values.for_each(|(base, value)| self.signed(value.wrapping_sub(base) as i64));
     }
