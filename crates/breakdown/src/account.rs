@@ -145,8 +145,7 @@ impl Account {
         }
     }
 
-    /// Share of running time that was on a core, from the sample; `None` when it saw no running
-    /// time.
+    /// Share of running time on a core, from the sample; `None` without running time in the sample.
     pub(crate) fn cpu_ratio(&self) -> Option<f64> {
         (self.sample_wall > Nanos::ZERO)
             .then(|| (self.sample_cpu.0 as f64 / self.sample_wall.0 as f64).clamp(0.0, 1.0))
@@ -178,14 +177,14 @@ impl Account {
         self.sums.running_cpu += running as f64 * ratio.unwrap_or(1.0);
     }
 
-    /// The balance, with running time split by `ratio`; all of it is CPU without one.
+    /// Returns the balance, with running time split by `ratio`; without a ratio all is CPU.
     pub(crate) fn finish(mut self, ratio: Option<f64>) -> RouteBalance {
         self.split_running(self.sums.running, ratio);
         self.routes = std::mem::take(&mut self.sampled);
         self.finish_split()
     }
 
-    /// The balance of all routes that were added.
+    /// Returns the balance of all added routes.
     pub(crate) fn finish_split(mut self) -> RouteBalance {
         let mut out = std::mem::take(&mut self.out);
         let seen = out.told;
@@ -202,7 +201,7 @@ impl Account {
         out
     }
 
-    /// Of the answered requests those that the app never saw, by those with a number.
+    /// Estimates the answered requests without a record of the app, by those with a number.
     fn unseen(&self, answered: u64, seen: u64) -> u64 {
         let missing = self.numbered.saturating_sub(seen);
         match self.numbered {

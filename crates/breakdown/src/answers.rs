@@ -7,7 +7,7 @@ use recording::{AnswerFacts, Recording, TextId};
 use crate::join::Joined;
 use crate::types::{Answers, RouteBalance};
 
-/// Statuses of answers that carry what was asked for.
+/// Statuses of successful responses.
 const SUCCESS: std::ops::Range<u16> = 200..300;
 
 /// Fills in the answers of each route.
@@ -48,7 +48,7 @@ fn sum(recording: &Recording, facts: &[&AnswerFacts]) -> Answers {
     }
 }
 
-/// The value with most answers behind it; `None` when most had none.
+/// Returns the most frequent value among the responses; `None` when most had none.
 fn commonest(
     recording: &Recording,
     facts: &[&AnswerFacts],

@@ -11,18 +11,18 @@ const SECONDS_MIN: usize = 4;
 /// How the speed of the cores changed within the window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CoreSpeed {
-    /// Share of the seconds in which they were slow.
+    /// Share of the seconds with slow cores.
     pub slow_share: f64,
-    /// How many times as long the same work took then as in the fastest quarter of the seconds; 1
-    /// when they never were.
+    /// Time of the same work in slow seconds, as a multiple of the fastest quarter's; 1 without
+    /// slow seconds.
     pub slower: f64,
-    /// What that work took on average: tells a slow run from a fast one of the same program on the
+    /// Mean time of the work: distinguishes a slow run from a fast one of the same program on the
     /// same host.
     pub pace: Nanos,
 }
 
 impl CoreSpeed {
-    /// Share of the time that the slowness cost.
+    /// Share of the time lost to slow cores.
     pub fn lost(&self) -> f64 {
         self.slow_share * (self.slower - 1.0)
     }

@@ -1,4 +1,4 @@
-//! The client's and the app's view of each measured request, with its route.
+//! The client's and the app's view of each measured request, with the route.
 
 use std::collections::HashMap;
 
@@ -10,9 +10,9 @@ use crate::sites::Sites;
 /// One measured request.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
-    /// As the load generator saw it.
+    /// The request as observed by the load generator.
     pub exchange: &'a Exchange,
-    /// As the app saw it; `None` when it never did, its record was lost, or it carried no number.
+    /// The request as observed by the app; `None` without a record or a number.
     pub handled: Option<&'a Handled>,
     /// Index into [`Joined::routes`].
     pub route: usize,
@@ -33,18 +33,18 @@ pub struct Joined<'a> {
 }
 
 impl Joined<'_> {
-    /// The route of a request line, where a measured exchange had that line.
+    /// Returns the route of a request line; `None` for a line without a measured exchange.
     pub fn route_of_line(&self, line: TextId) -> Option<&str> {
         let route = *self.by_line.get(&line)?;
         self.routes.get(route).map(String::as_str)
     }
 
-    /// The index of the route of that name.
+    /// Returns the index of the named route.
     pub fn route_named(&self, name: &str) -> Option<usize> {
         self.routes.iter().position(|route| route == name)
     }
 
-    /// How many there are in all requests for `counted` in those that the app told of.
+    /// Scales a count from the app's records to all requests.
     pub fn in_all(&self, counted: u64) -> u64 {
         weighted(counted, self.weight)
     }
@@ -61,7 +61,7 @@ pub(crate) fn weighted(counted: u64, weight: f64) -> u64 {
     (counted as f64 * weight).round() as u64
 }
 
-/// Joins exchanges due in the window with what the app saw of them, and names their routes.
+/// Joins exchanges due in the window with the app's records, and names the routes.
 ///
 /// The framework's own pattern names a route where it told one for any request with the same line;
 /// other lines are matched against these patterns, and what is left is clustered by its segments.

@@ -12,39 +12,40 @@ use recording::{
 };
 
 const SECOND: Nanos = Nanos(1_000_000_000);
-/// A day: longer windows are cut here, so that a damaged recording cannot ask for all memory.
+/// Most seconds of a window, a day: longer ones are cut, so a damaged recording cannot ask for all
+/// memory.
 const SECONDS_MAX: u64 = 86_400;
 
 /// The run second by second. Empty where the host could not be watched.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Seconds {
-    /// The processes of the run, in the order of their numbers.
+    /// The processes of the run, by process id.
     pub processes: Vec<Process>,
-    /// Whole seconds of the measured window, in order; those that were not watched are missing.
+    /// Whole seconds of the measured window, in order; unwatched ones are missing.
     pub seconds: Vec<Second>,
 }
 
 /// A process of the run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Process {
-    /// Its number.
+    /// Process id.
     pub pid: u32,
-    /// What it does.
+    /// Role of the process.
     pub role: ProcessRole,
-    /// Its command name.
+    /// Command name of the process.
     pub name: String,
-    /// Its number among the workers of a cluster.
+    /// Number of the process among the workers of a cluster.
     pub worker: Option<u32>,
-    /// Files it may open.
+    /// Limit on open files.
     pub fds_limit: Option<u64>,
 }
 
 /// What happened in one second.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Second {
-    /// From the start of the window to its start, in seconds.
+    /// Seconds from the start of the window to the start of the second.
     pub at_s: u32,
-    /// Cores busy, whoever used them.
+    /// Number of busy cores, whoever the user.
     pub busy_cores: f64,
     /// Cores taken by the hypervisor.
     pub steal_cores: f64,
@@ -54,7 +55,7 @@ pub struct Second {
     pub io_pressure: Option<f64>,
     /// See `cpu_pressure`.
     pub memory_pressure: Option<f64>,
-    /// Memory available on the host at its end, bytes.
+    /// Memory available on the host at the end of the second, bytes.
     pub memory_available: u64,
     /// Memory used of the limit, and the limit, bytes.
     pub memory_used: Option<u64>,
@@ -64,16 +65,16 @@ pub struct Second {
     pub network_received: Option<u64>,
     /// Bytes to other hosts.
     pub network_sent: Option<u64>,
-    /// Bytes between processes of this host.
+    /// Bytes between processes of the host.
     pub loopback: Option<u64>,
     /// Bytes read from disks.
     pub disk_read: Option<u64>,
     /// Bytes written to disks.
     pub disk_written: Option<u64>,
-    /// Threads that had a request, on average; `None` where the app was not seen inside.
+    /// Mean number of threads with a request; `None` without the app's records.
     pub threads_busy: Option<f64>,
-    /// Connections that waited for a thread at its end: in the kernel's queue and, where the server
-    /// tells, in its own.
+    /// Connections waiting for a thread at the end of the second: in the kernel's queue and, where
+    /// known, in the server's own.
     pub backlog: Option<u32>,
     /// What the processes did.
     pub processes: Vec<ProcessSecond>,
@@ -82,19 +83,19 @@ pub struct Second {
 /// What one process did in a second.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ProcessSecond {
-    /// Its number.
+    /// Process id.
     pub pid: u32,
-    /// What it does.
+    /// Role of the process.
     pub role: ProcessRole,
     /// Cores used.
     pub cpu_cores: f64,
-    /// Resident memory at its end, bytes.
+    /// Resident memory at the end of the second, bytes.
     pub rss: u64,
     /// The same with shared pages divided.
     pub pss: Option<u64>,
-    /// Threads at its end.
+    /// Threads at the end of the second.
     pub threads: u32,
-    /// Open files at its end.
+    /// Open files at the end of the second.
     pub fds: Option<u32>,
     /// Ruby's garbage collector and compiler; `None` without the agent.
     pub ruby: Option<RubySecond>,
@@ -105,7 +106,7 @@ pub struct ProcessSecond {
 pub struct RubySecond {
     /// Collections.
     pub gc_count: u64,
-    /// Of these, major.
+    /// Number of major collections.
     pub gc_major: u64,
     /// Time in the collector as a share of the second.
     pub gc_share: f64,
@@ -145,7 +146,7 @@ pub fn seconds(recording: &Recording) -> Seconds {
     }
 }
 
-/// What a sample at that moment would have said; `None` before the first and after the last.
+/// Interpolates a sample at a moment; `None` before the first and after the last.
 fn drawn_at(samples: &[HostSample], at: Timestamp) -> Option<HostSample> {
     let next = samples.partition_point(|sample| sample.at < at);
     let to = samples.get(next)?;
@@ -200,7 +201,7 @@ fn processes(samples: &[HostSample]) -> Vec<Process> {
     found.into_values().collect()
 }
 
-/// The second between two samples that are one second apart.
+/// Returns the second between two samples one second apart.
 fn between(recording: &Recording, from: &HostSample, to: &HostSample) -> Second {
     let share = |from: Option<Nanos>, to: Option<Nanos>| Some((to? - from?).as_secs_f64().min(1.0));
     let network = from.network.zip(to.network);
@@ -281,8 +282,8 @@ fn ruby(recording: &Recording, pid: u32, from: Timestamp, to: Timestamp) -> Opti
     })
 }
 
-/// Time that threads were held in each second: a request holds one from the start of its handler to
-/// the end. Empty where the app was not seen inside.
+/// Time of held threads in each second. A request holds one from the start of its handler to the
+/// end. Empty where the app was not observed inside.
 fn held(handled: &[Handled], begin: Timestamp, whole: u64) -> Vec<Nanos> {
     if handled.is_empty() {
         return Vec::new();

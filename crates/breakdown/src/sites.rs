@@ -1,4 +1,4 @@
-//! Source lines that say something: frames through which many statements go are left out.
+//! Informative source lines: frames shared by many statements are left out.
 //!
 //! The agent tells up to four frames of the app, innermost first, joined by ` < `. Where an app
 //! keeps its statements behind helpers (`db.rows`, `db.first`), the innermost frame is the same for
@@ -20,7 +20,7 @@ const DIGESTS_MIN: usize = 3;
 /// Between the frames of a source line.
 const BETWEEN: &str = " < ";
 
-/// The telling part of each source line that the measured requests named.
+/// The informative part of each source line named by the measured requests.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sites {
     telling: HashMap<TextId, String>,
@@ -65,7 +65,7 @@ struct Chain<'a> {
     digest: TextId,
     /// Innermost first, at least one.
     frames: Vec<&'a str>,
-    /// Leading frames that are funnels.
+    /// Number of leading funnels.
     skipped: usize,
 }
 

@@ -1,4 +1,4 @@
-//! What each thread of the pool did while it had requests.
+//! Activity of each thread of the pool while handling requests.
 
 use std::collections::BTreeMap;
 
@@ -11,8 +11,8 @@ use crate::join::weighted;
 pub struct ThreadUse {
     /// The process.
     pub pid: u32,
-    /// Its number among the process' threads that had requests, from 1, in the order of their
-    /// native ids. A server that starts its threads at once numbers them alike.
+    /// Number of the thread among the process's threads with requests, from 1, by native id. A
+    /// server that starts its threads at once numbers them alike.
     pub number: usize,
     /// Requests in the window.
     pub requests: u64,
@@ -27,21 +27,21 @@ pub struct ThreadUse {
 }
 
 impl ThreadUse {
-    /// Shares of `cpu`, `io` and `gc` in their sum: what the work is made of, however long it
-    /// waited for the GVL.
+    /// Shares of `cpu`, `io` and `gc` in the sum of the three: the make-up of the work without
+    /// waits for the GVL.
     pub fn shares(&self) -> [f64; 3] {
         let sum = (self.cpu + self.io + self.gc).0.max(1) as f64;
         [self.cpu, self.io, self.gc].map(|part| part.0 as f64 / sum)
     }
 
-    /// Share of its time in handlers in which it waited for the GVL.
+    /// Share of the time in handlers spent waiting for the GVL.
     pub fn gvl_wait_share(&self) -> f64 {
         let whole = self.cpu + self.io + self.gc + self.gvl_wait;
         self.gvl_wait.0 as f64 / whole.0.max(1) as f64
     }
 }
 
-/// The threads that had requests in the measured window, by process and number.
+/// Returns the threads with requests in the measured window, by process and number.
 pub fn threads(recording: &Recording) -> Vec<ThreadUse> {
     let mut by_thread: BTreeMap<(u32, u32), (u64, Parts)> = BTreeMap::new();
     for handled in &recording.handled {

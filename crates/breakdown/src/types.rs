@@ -5,7 +5,7 @@ use recording::{Nanos, TextId};
 /// The balance of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Breakdown {
-    /// All measured requests together; its `route` is `all`.
+    /// All measured requests together, with the route `all`.
     pub overall: RouteBalance,
     /// By route, the one with most time in total first.
     pub routes: Vec<RouteBalance>,
@@ -20,34 +20,34 @@ pub struct RouteBalance {
     pub route: String,
     /// Exchanges due in the window.
     pub requests: u64,
-    /// Of these, answered completely (only these have a balance).
+    /// Completely answered requests, the only ones with a balance.
     pub answered: u64,
-    /// Of these, errors: everything but `Ok`, `CheckFailed` and `Unanswered`.
+    /// Failed requests: everything but `Ok`, `CheckFailed` and `Unanswered`.
     pub errors: u64,
-    /// Of these, not answered yet when the run ended: no errors, but their latency is "at least".
+    /// Requests not answered by the end of the run: no errors, but with a latency of "at least".
     pub unanswered: u64,
-    /// Of these, failed checks.
+    /// Requests with failed checks.
     pub checks_failed: u64,
     /// Answered, but never seen inside the app (a proxy answered, or the agent lost the record). In
     /// a dense load the share of these among the answered requests with a number, of all that were
     /// answered.
     pub unseen: u64,
-    /// Answered requests that the app told of: what the balance is the mean of.
+    /// Answered requests with a record of the app: the base of the balance's means.
     pub told: u64,
-    /// Due → answered, sorted ascending, one entry a request (unanswered ones at their lower
+    /// Due → answered times, sorted ascending, one entry per request (unanswered ones at the lower
     /// bound).
     pub latency: Vec<Nanos>,
     /// Sent → answered, sorted ascending, one entry an answered request.
     pub service: Vec<Nanos>,
     /// Due → sent, sorted ascending.
     pub late: Vec<Nanos>,
-    /// Mean sent → answered of the requests that the app saw.
+    /// Mean sent → answered time of the requests with a record of the app.
     pub seen_mean_ms: f64,
-    /// Means in milliseconds per request that the app saw.
+    /// Means in milliseconds per request with a record of the app.
     pub balance: Balance,
     /// Mean thread CPU a request in milliseconds, from the sample; `None` without a sample.
     pub cpu_total_ms: Option<f64>,
-    /// Requests in that sample.
+    /// Number of requests in the CPU sample.
     pub cpu_sampled: u64,
     /// Mean SQL statements a request.
     pub statements: f64,
@@ -57,17 +57,16 @@ pub struct RouteBalance {
     pub body_bytes: f64,
     /// Bytes of the largest body.
     pub body_bytes_max: u64,
-    /// What the heads of its successful answers (status 2xx) said; `None` when none was looked at.
+    /// Facts from the heads of successful responses (status 2xx); `None` when none was examined.
     pub answers: Option<Answers>,
 }
 
-/// What the heads of a route's successful answers said, from a sample of them. Counts are of
-/// answers.
+/// Facts from a sample of the heads of a route's successful responses. Counts are of responses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Answers {
     /// Answers looked at.
     pub seen: u64,
-    /// Distinct request lines among them.
+    /// Distinct request lines of the responses.
     pub lines: u64,
     /// The commonest `Content-Type`; `None` when most had none.
     pub content_type: Option<String>,
@@ -85,13 +84,13 @@ pub struct Answers {
     pub with_set_cookie: u64,
     /// After which the server closed the connection unasked.
     pub closed: u64,
-    /// To requests that offered to take a compressed body.
+    /// Responses to requests with an offer to take a compressed body.
     pub offered_compression: u64,
     /// To requests with a `Cookie` or an `Authorization`.
     pub with_credentials: u64,
-    /// To a GET of a URL that another user had asked for before.
+    /// Responses to a GET of a URL already requested by another user.
     pub repeated: u64,
-    /// Of these, with the same body as that one's.
+    /// Repeated responses with an equal body.
     pub repeated_equal: u64,
 }
 
@@ -101,7 +100,7 @@ pub struct Answers {
 pub struct Balance {
     /// Sent → handler starts.
     pub queue: f64,
-    /// Of `queue`: until the server had the whole request, where it tells.
+    /// The part of `queue` until the server had the whole request, where known.
     pub receive: f64,
     /// Ready to run, waiting for the GVL.
     pub gvl_wait: f64,
@@ -130,19 +129,19 @@ pub struct Balance {
 /// What one statement cost the run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SqlSummary {
-    /// The statement with its literals taken out.
+    /// The statement without literals.
     pub digest: String,
-    /// Its name in the recording.
+    /// Id of the statement in the recording.
     pub id: TextId,
     /// Executions in the measured window.
     pub count: u64,
     /// Time inside the calls.
     pub time_ms: f64,
-    /// Of it, waiting for the GVL.
+    /// Time of waiting for the GVL within the statement.
     pub gvl_wait_ms: f64,
     /// Rows returned, where the driver tells.
     pub rows: u64,
-    /// Routes that issue it, with executions per request of that route, most first.
+    /// Routes of the statement, with executions per request of the route, most first.
     pub routes: Vec<(String, f64)>,
     /// Source lines that issue it, most executions first. Each is up to four frames of the app,
     /// innermost first, such as `app.rb:143 < app.rb:136`; helpers through which many statements go
