@@ -1,15 +1,15 @@
-//! Benches that were kept: by name to be compared with later, and all of them as a history.
+//! Stored benches: by name for later comparisons, and all of them as a history.
 
 use rusqlite::params;
 
 use crate::{Store, StoreError};
 
-/// A bench, with what of the project and the machine it was made with.
+/// A bench, with the state of the project and the machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StoredBench {
-    /// Wall-clock time of its start, milliseconds since 1970.
+    /// Wall-clock time of the start, milliseconds since 1970.
     pub started_at_unix_ms: i64,
-    /// The name it was kept under; empty for none.
+    /// Name of the stored bench; empty for none.
     pub name: String,
     /// The commit; empty outside of git.
     pub commit: String,
@@ -22,7 +22,7 @@ pub struct StoredBench {
 }
 
 impl Store {
-    /// Keeps a bench and returns its number.
+    /// Stores a bench and returns the number.
     pub fn put_bench(&self, bench: &StoredBench) -> Result<i64, StoreError> {
         let put = self.database.execute(
             "INSERT INTO bench (started_at_unix_ms, name, commit_id, dirty, machine, document)

@@ -17,12 +17,12 @@ use crate::{RunWriter, Store, StoreError};
 #[derive(Debug)]
 pub struct RunClaim {
     _lock: File,
-    /// The command whose part the run is; empty for a run of its own.
+    /// The command with the run as a part; empty for an independent run.
     pub(crate) part_of: &'static str,
 }
 
 impl RunClaim {
-    /// The same for a run that is a part of that command, such as one step of `sweep`.
+    /// Returns the claim for a run within another command, such as one step of `sweep`.
     #[must_use]
     pub fn part_of(self, command: &'static str) -> RunClaim {
         RunClaim {
@@ -90,7 +90,8 @@ fn write_holder(file: &mut File) -> std::io::Result<()> {
     file.write_all(format!("{} {since}\n", std::process::id()).as_bytes())
 }
 
-/// The process that holds or held the lock, 0 when unknown, and since when, milliseconds since 1970.
+/// Returns the present or last process with the lock, 0 when unknown, and the time of locking,
+/// milliseconds since 1970.
 fn holder(file: &mut File) -> (u32, i64) {
     let mut text = String::new();
     // Bounded, since the file could be anything; what cannot be read stays unknown.

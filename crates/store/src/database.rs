@@ -1,4 +1,4 @@
-//! The database file: where it is, who may read it, its tables and their versions.
+//! The database file: path, permissions, tables and table versions.
 
 use std::fs::{DirBuilder, OpenOptions, Permissions};
 use std::io::ErrorKind;
@@ -102,17 +102,17 @@ const MIGRATIONS: [&str; 7] = [
 /// The newest version of the tables.
 pub(crate) const SCHEMA_VERSION: i64 = MIGRATIONS.len() as i64;
 
-/// `HKRC` as SQLite's application id, so that a foreign database is told from ours.
+/// `HKRC` as SQLite's application id: a foreign database has another.
 const APPLICATION_ID: i64 = i32::from_be_bytes(*b"HKRC") as i64;
 
 /// Long enough for another process to commit its second's chunk on a slow disk.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A run waits no longer for the look at its database.
+/// Limit on the time of the check before a run.
 const CHECK_MAX: Duration = Duration::from_secs(3);
 
 impl Store {
-    /// Opens the project's store, and makes it where there is none.
+    /// Opens the project's store, creating a missing one.
     pub fn open(project: &Path) -> Result<Store, StoreError> {
         let folder = project.join(FOLDER);
         make_folder(&folder)?;

@@ -1,4 +1,4 @@
-//! What can go wrong with the store, each with what to do about it.
+//! Errors of the store, each with a remedy.
 
 use std::fmt;
 use std::io::ErrorKind;
@@ -13,17 +13,17 @@ use crate::RunRef;
 pub enum StoreError {
     /// Another `hakaru run` is at work in this project.
     Busy {
-        /// Its process; 0 when it has not said yet.
+        /// Id of the other process; 0 when not yet reported.
         pid: u32,
-        /// Its start, milliseconds since 1970; 0 when it has not said yet.
+        /// Start of the other process, milliseconds since 1970; 0 when not yet reported.
         since_unix_ms: i64,
     },
     /// No room on the disk, or over quota. What was to be written is not kept; it may be tried
     /// again.
     Full {
-        /// The file that could not grow.
+        /// The file without room to grow.
         path: PathBuf,
-        /// Bytes that were to be written.
+        /// Number of bytes to be written.
         needed_bytes: u64,
     },
     /// The file is not a Hakaru database, or is damaged.
@@ -37,7 +37,7 @@ pub enum StoreError {
     Newer {
         /// The file.
         path: PathBuf,
-        /// Its schema version.
+        /// Schema version of the file.
         found: i64,
     },
     /// There is no such run.
@@ -47,7 +47,7 @@ pub enum StoreError {
         /// The database.
         path: PathBuf,
     },
-    /// The folder or a file in it cannot be made, opened or locked.
+    /// The folder or a file in the folder cannot be created, opened or locked.
     Io {
         /// What was attempted.
         action: &'static str,
@@ -56,7 +56,7 @@ pub enum StoreError {
         /// What the system said.
         error: std::io::Error,
     },
-    /// Anything else that SQLite reports.
+    /// Any other error of SQLite.
     Database {
         /// The file.
         path: PathBuf,

@@ -14,7 +14,7 @@ pub struct JournalEntry {
     /// What differed from the commit, such as `2 files changed, 5 insertions(+)`; empty when
     /// nothing did.
     pub dirty: String,
-    /// A hash of that difference, so that two dirty trees are told apart; empty when there is none.
+    /// Hash of the uncommitted difference, distinct for two dirty trees; empty when there is none.
     pub dirty_hash: String,
     /// Lines `name = value`, one a setting, sorted.
     pub settings: String,
@@ -24,9 +24,9 @@ pub struct JournalEntry {
     pub rps: Option<f64>,
     /// Latency, milliseconds: p50, p95, p99.
     pub latency_ms: [Option<f64>; 3],
-    /// Requests that ended with an error.
+    /// Requests with an error.
     pub errors: u64,
-    /// Requests answered with something that the flow refuses.
+    /// Requests with a response refused by the flow.
     pub checks_failed: u64,
 }
 
@@ -55,7 +55,7 @@ impl Store {
             .map_err(|error| StoreError::sqlite(&self.path(), 0, error))
     }
 
-    /// A run's line; `None` for a run that an older program has kept, or that was cut off.
+    /// Returns a run's line; `None` for a run of an older program, or one cut off.
     pub fn journal(&self, run: i64) -> Result<Option<JournalEntry>, StoreError> {
         let row = self
             .database

@@ -51,33 +51,33 @@ pub struct Store {
 pub enum RunRef {
     /// The newest that is no part of another command and measured something; else the newest.
     Last,
-    /// By its number, counted from 1.
+    /// The run with the given number, from 1.
     Number(i64),
 }
 
 /// What the list of runs says about one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunEntry {
-    /// Its number.
+    /// Number of the run.
     pub number: i64,
-    /// Wall-clock time of its start, milliseconds since 1970.
+    /// Wall-clock time of the start, milliseconds since 1970.
     pub started_at_unix_ms: i64,
-    /// Whether it was finished; otherwise it was cut off, or is still going on.
+    /// Whether the run was finished; otherwise cut off, or still in progress.
     pub complete: bool,
-    /// The app's command line, or where it answers when it was already running.
+    /// The app's command line, or the address of an app already running.
     pub target: String,
     /// Requests recorded, warm-up included.
     pub requests: u64,
-    /// The command whose part it is, such as `sweep`; empty for a run of its own.
+    /// The command with the run as a part, such as `sweep`; empty for an independent run.
     pub part_of: String,
 }
 
 /// A run as read back.
 #[derive(Clone, Debug)]
 pub struct StoredRun {
-    /// What the list says about it.
+    /// The run's entry in the list.
     pub entry: RunEntry,
-    /// Its facts. What is missing in them is named in `troubles`.
+    /// Facts of the run. What is missing in them is named in `troubles`.
     pub recording: Recording,
 }
 
@@ -113,7 +113,7 @@ impl Store {
         project.join(FOLDER).join("hakaru.db")
     }
 
-    /// Where this database is.
+    /// Returns the path of the database.
     pub fn path(&self) -> PathBuf {
         self.folder.join("hakaru.db")
     }

@@ -1,4 +1,4 @@
-//! Profiles, kept beside the runs under numbers of their own. Their bytes are the caller's format.
+//! Profiles, stored beside the runs under separate numbers. Their bytes are the caller's format.
 
 use rusqlite::{OptionalExtension, params};
 
@@ -7,20 +7,20 @@ use crate::{RunRef, Store, StoreError};
 /// A profile as read back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredProfile {
-    /// Its number, counted from 1.
+    /// Number of the profile, from 1.
     pub number: i64,
-    /// The run that it was taken in, if any.
+    /// The run during which the profile was taken, if any.
     pub run: Option<i64>,
-    /// Wall-clock time of its start, milliseconds since 1970.
+    /// Wall-clock time of the start, milliseconds since 1970.
     pub started_at_unix_ms: i64,
     /// What was profiled.
     pub command: String,
-    /// As it was given.
+    /// Bytes of the profile, unchanged.
     pub data: Vec<u8>,
 }
 
 impl Store {
-    /// Keeps a profile, of that run if it is of one, and answers its number.
+    /// Stores a profile, with the number of the run if any, and returns the number of the profile.
     ///
     /// # Errors
     /// When the disk is full or the database is damaged.
@@ -41,7 +41,7 @@ impl Store {
             .map_err(|error| StoreError::sqlite(&self.path(), data.len() as u64, error))
     }
 
-    /// A profile; `None` when there is none of that number, or none at all.
+    /// Returns a profile; `None` when the number is unknown, or no profile is stored.
     ///
     /// # Errors
     /// When the database is damaged.
@@ -56,7 +56,7 @@ impl Store {
         )
     }
 
-    /// The last profile that was taken in that run, if any.
+    /// Returns the last profile taken during a run, if any.
     ///
     /// # Errors
     /// When the database is damaged.

@@ -1,4 +1,4 @@
-//! Removing runs that are named.
+//! Removal of named runs.
 
 use rusqlite::params;
 
@@ -7,9 +7,9 @@ use crate::{RunClaim, Store, StoreError};
 /// What was removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Removed {
-    /// Runs, with their lines in the journal and their remarks.
+    /// Runs, with the journal lines and remarks of each.
     pub runs: usize,
-    /// Profiles taken during those runs.
+    /// Profiles taken during the runs.
     pub profiles: usize,
 }
 

@@ -1,17 +1,17 @@
-//! Comparisons that were made, with the finding that gave rise to them.
+//! Stored comparisons, each with the finding as the reason.
 
 use rusqlite::params;
 
 use crate::{Store, StoreError};
 
-/// A comparison: what was tried, and what it gave.
+/// A comparison: the change tried, and the result.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trial {
-    /// Wall-clock time of its start, milliseconds since 1970.
+    /// Wall-clock time of the start, milliseconds since 1970.
     pub started_at_unix_ms: i64,
-    /// The run whose finding was tried; `None` when it answers no finding.
+    /// The run with the finding tried; `None` for a comparison without a finding.
     pub run: Option<i64>,
-    /// Number and title of that finding; empty without one.
+    /// Number and title of the finding; empty without one.
     pub finding: String,
     /// What was changed.
     pub remedy: String,
@@ -26,7 +26,7 @@ pub struct Trial {
 }
 
 impl Store {
-    /// Keeps a comparison and answers its number.
+    /// Stores a comparison and returns the number.
     pub fn put_trial(&self, trial: &Trial) -> Result<i64, StoreError> {
         let put = self.database.execute(
             "INSERT INTO trial (started_at_unix_ms, run, finding, remedy, decision, verdict, kept, document)
@@ -47,7 +47,7 @@ impl Store {
         Ok(self.database.last_insert_rowid())
     }
 
-    /// All comparisons, the oldest first, without their documents, each with its number.
+    /// Returns all comparisons with the number of each, the oldest first, without the documents.
     pub fn trials(&self) -> Result<Vec<(i64, Trial)>, StoreError> {
         let read = || {
             let mut statement = self.database.prepare(

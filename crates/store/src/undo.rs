@@ -1,14 +1,13 @@
-//! What must be taken back, written down before it is done, so that it is taken back even after a
-//! kill.
+//! Records of changes to be undone, written before the change, for undoing even after a kill.
 
 use rusqlite::params;
 
 use crate::{Store, StoreError};
 
-/// A change outside of the store that is not meant to stay.
+/// A temporary change outside of the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Undo {
-    /// Its number.
+    /// Number of the change.
     pub id: i64,
     /// What kind of change; the program knows how to take back each.
     pub kind: String,
@@ -17,7 +16,7 @@ pub struct Undo {
 }
 
 impl Store {
-    /// Writes down a change that is about to be made. It is on disk when this returns.
+    /// Records a change about to be made. The record is on disk on return.
     pub fn put_undo(&self, kind: &str, what: &str) -> Result<Undo, StoreError> {
         let put = || {
             // The store's own setting may lose the last commits in a power cut; these must not be
@@ -48,7 +47,7 @@ impl Store {
             .map_err(|error| StoreError::sqlite(&self.path(), 0, error))
     }
 
-    /// What has not been taken back yet, the newest first: the order in which to do it.
+    /// Returns the changes not yet undone, the newest first: the order of undoing.
     pub fn undos(&self) -> Result<Vec<Undo>, StoreError> {
         let read = || {
             let mut statement = self
