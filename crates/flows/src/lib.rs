@@ -1,10 +1,10 @@
-//! Records of traffic in (access logs, `.har` files of browsers, copied `curl` lines), flows with
-//! weights and a plan of load out.
+//! Records of traffic in (access logs, `.har` files of browsers, copied `curl` lines) and OpenAPI
+//! descriptions, flows with weights and a plan of load out.
 //!
 //! What is written is for people to read and mend. Secrets never stand in a flow, and what cannot
 //! be taken over is listed with its place ([`LeftOut`]). No file is opened here.
 //!
-//! Start reading at [`Taken`], then [`of_log`], [`of_har`], [`of_curl`].
+//! Start reading at [`Taken`], then [`of_log`], [`of_har`], [`of_curl`], [`of_openapi`].
 
 mod browser;
 mod call;
@@ -12,12 +12,14 @@ mod correlate;
 mod curl;
 mod har;
 mod log;
+mod openapi;
 mod plan;
 mod secret;
 
 pub use curl::of_curl;
 pub use har::of_har;
 pub use log::of_log;
+pub use openapi::of_openapi;
 pub use plan::{Plan, config};
 
 /// Reads a text as flows, with those that change data on or off.
@@ -26,8 +28,8 @@ pub use plan::{Plan, config};
 /// What is wrong with the text, and where.
 pub type Read = fn(&str, bool) -> Result<Taken, String>;
 
-/// Returns how a record is read, by its first bytes: as a `.har` file or copied `curl` lines.
-/// `None` for anything else, an access log among it.
+/// Returns how a record is read, by its first bytes: as a `.har` file, copied `curl` lines or an
+/// OpenAPI description. `None` for anything else, an access log among it.
 pub fn kind_of(head: &str) -> Option<Read> {
     let head = head.trim_start_matches('\u{feff}').trim_start();
     let is_har =
@@ -35,6 +37,15 @@ pub fn kind_of(head: &str) -> Option<Read> {
     let is_short_har = head.starts_with("{\"log\":{");
     if is_har || is_short_har {
         return Some(of_har);
+    }
+    let is_openapi = |line: &str| {
+        let line = line.trim_start_matches(['{', ' ', '\t', '"', '\'']);
+        line.starts_with("openapi\"")
+            || line.starts_with("openapi:")
+            || line.starts_with("openapi'")
+    };
+    if head.lines().any(is_openapi) || head.contains("\"openapi\":") {
+        return Some(of_openapi);
     }
     head.lines()
         .any(|line| line.trim_start().starts_with("curl "))

@@ -22,12 +22,13 @@ Examples:
   hakaru flows from /var/log/nginx/access.log    a flow for each route, by its share, at the log's rate
   hakaru flows from walk.har --writes            a browser's walk, with its forms
   hakaru flows from copied.txt                   lines that a browser copied as cURL
+  hakaru flows from openapi.yaml                 a flow for each operation, with its examples
   hakaru run -c hakaru-access.toml               the load that was written
 
 Exit codes: 0 all good, 1 a file cannot be read or written, 2 wrong usage or a record of no known kind; `hakaru help flows` says more.")]
 pub(crate) struct FlowsFromArgs {
-    /// An access log (several are one log; packed by gzip or not), a .har file, or lines copied as
-    /// cURL; - is standard input
+    /// An access log (several are one log; packed by gzip or not), a .har file, lines copied as
+    /// cURL, or an OpenAPI 3 description; - is standard input
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
 

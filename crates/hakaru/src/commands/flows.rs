@@ -139,7 +139,7 @@ fn unreadable(path: &Path, error: &io::Error) -> Failure {
     let name = path.display();
     match error.kind() {
         ErrorKind::InvalidData => Failure::usage(format!(
-            "{name}: {error}, no .har file and no line copied as cURL; name an access log's format with --format \
+            "{name}: {error}, no .har file, no line copied as cURL and no OpenAPI; name an access log's format with --format \
              (`hakaru help flows`)"
         )),
         _ => Failure::new(Exit::Failed, format!("{name} cannot be read: {error}")),
