@@ -4,12 +4,15 @@
 #[expect(dead_code, reason = "the tests of the transport use more of it")]
 mod sshd;
 
+#[path = "support/nginx.rs"]
+mod nginx;
+
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::net::{TcpListener, TcpStream};
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 
+use nginx::{Nginx, free_port};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use sshd::Hosts;
@@ -216,50 +219,19 @@ fn wrong_usage_is_named() {
     );
 }
 
-struct Nginx(Child);
-
-impl Drop for Nginx {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    listener.local_addr().expect("its address").port()
-}
-
 /// An nginx that passes everything on to a second server of its own, over a new connection each
 /// time.
 fn proxy(folder: &Path, port: u16) -> Nginx {
     let app = free_port();
-    let configuration = format!(
-        "daemon off; master_process off; pid {0}/pid; error_log {0}/error.log;\n\
-         events {{ worker_connections 256; }}\n\
-         http {{\n  \
-           log_format ltsv \"method:$request_method\\turi:$request_uri\\tstatus:$status\"\n    \
-             \"\\tsize:$body_bytes_sent\\treqtime:$request_time\\tapptime:$upstream_response_time\";\n  \
-           client_body_temp_path {0}/t1; proxy_temp_path {0}/t2; fastcgi_temp_path {0}/t3; uwsgi_temp_path {0}/t4; scgi_temp_path {0}/t5;\n  \
-           server {{ listen 127.0.0.1:{port}; access_log {0}/access.log ltsv;\n    \
-             location / {{ proxy_pass http://127.0.0.1:{app}; }} }}\n  \
-           server {{ listen 127.0.0.1:{app}; access_log off; location / {{ return 200 \"hello\"; }} }}\n\
-         }}\n",
+    let http = format!(
+        "log_format ltsv \"method:$request_method\\turi:$request_uri\\tstatus:$status\"\n    \
+           \"\\tsize:$body_bytes_sent\\treqtime:$request_time\\tapptime:$upstream_response_time\";\n  \
+         server {{ listen 127.0.0.1:{port}; access_log {}/access.log ltsv;\n    \
+           location / {{ proxy_pass http://127.0.0.1:{app}; }} }}\n  \
+         server {{ listen 127.0.0.1:{app}; access_log off; location / {{ return 200 \"hello\"; }} }}",
         folder.display()
     );
-    fs::write(folder.join("nginx.conf"), configuration).expect("a configuration");
-    let child = Command::new("nginx")
-        .arg("-p")
-        .arg(folder)
-        .arg("-c")
-        .arg(folder.join("nginx.conf"))
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("nginx; run bin/test");
-    while TcpStream::connect(("127.0.0.1", port)).is_err() {
-        std::thread::yield_now();
-    }
-    Nginx(child)
+    Nginx::start(folder, port, &http)
 }
 
 #[test]

@@ -2,10 +2,14 @@
 
 use std::fs;
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output};
 
+#[path = "support/nginx.rs"]
+mod nginx;
+
+use nginx::{Nginx, free_port};
 use serde_json::Value;
 
 fn logs(folder: &Path, arguments: &[&str]) -> Output {
@@ -24,53 +28,20 @@ fn json(folder: &Path, arguments: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).expect("JSON")
 }
 
-fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    listener.local_addr().expect("its address").port()
-}
-
-struct Nginx(Child);
-
-impl Drop for Nginx {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 /// An nginx that writes each request in three formats, and answers by itself.
 fn nginx(folder: &Path, port: u16) -> Nginx {
-    let configuration = format!(
-        "daemon off; master_process off; pid {0}/pid; error_log {0}/error.log;\n\
-         events {{ worker_connections 64; }}\n\
-         http {{\n  \
-           log_format ltsv \"time:$time_iso8601\\tmethod:$request_method\\turi:$request_uri\\tstatus:$status\"\n    \
-             \"\\tsize:$body_bytes_sent\\treqtime:$request_time\\tapptime:$upstream_response_time\";\n  \
-           log_format own '$msec $connection \"$request\" $status $body_bytes_sent $request_time';\n  \
-           log_format json escape=json '{{\"uri\":\"$request_uri\",\"method\":\"$request_method\",\"status\":$status,\
-             \"body_bytes\":$body_bytes_sent,\"response_time\":$request_time,\"agent\":\"$http_user_agent\"}}';\n  \
-           access_log {0}/ltsv.log ltsv; access_log {0}/own.log own; access_log {0}/json.log json;\n  \
-           access_log {0}/combined.log combined;\n  \
-           client_body_temp_path {0}/t1; proxy_temp_path {0}/t2; fastcgi_temp_path {0}/t3; uwsgi_temp_path {0}/t4; scgi_temp_path {0}/t5;\n  \
-           server {{ listen 127.0.0.1:{port}; location / {{ return 200 \"hello\"; }} location /gone {{ return 404; }} }}\n\
-         }}\n",
+    let http = format!(
+        "log_format ltsv \"time:$time_iso8601\\tmethod:$request_method\\turi:$request_uri\\tstatus:$status\"\n    \
+           \"\\tsize:$body_bytes_sent\\treqtime:$request_time\\tapptime:$upstream_response_time\";\n  \
+         log_format own '$msec $connection \"$request\" $status $body_bytes_sent $request_time';\n  \
+         log_format json escape=json '{{\"uri\":\"$request_uri\",\"method\":\"$request_method\",\"status\":$status,\
+           \"body_bytes\":$body_bytes_sent,\"response_time\":$request_time,\"agent\":\"$http_user_agent\"}}';\n  \
+         access_log {0}/ltsv.log ltsv; access_log {0}/own.log own; access_log {0}/json.log json;\n  \
+         access_log {0}/combined.log combined;\n  \
+         server {{ listen 127.0.0.1:{port}; location / {{ return 200 \"hello\"; }} location /gone {{ return 404; }} }}",
         folder.display()
     );
-    fs::write(folder.join("nginx.conf"), configuration).expect("a configuration");
-    let child = Command::new("nginx")
-        .args([
-            "-p".as_ref(),
-            folder.as_os_str(),
-            "-c".as_ref(),
-            folder.join("nginx.conf").as_os_str(),
-        ])
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("nginx; run bin/test");
-    while TcpStream::connect(("127.0.0.1", port)).is_err() {
-        std::thread::yield_now();
-    }
-    Nginx(child)
+    Nginx::start(folder, port, &http)
 }
 
 fn get(port: u16, path: &str) {
