@@ -9,8 +9,6 @@ mod commands;
 mod scripts;
 
 use std::error::Error;
-use std::ffi::OsString;
-use std::process::Command;
 
 use serde_json::{Value, json};
 
@@ -57,20 +55,6 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
         is_held &= commands::run(&mut steps, arguments)?;
     }
     Ok(is_held)
-}
-
-/// Runs `hakaru bench --json` with these words and returns its document.
-pub(super) fn hakaru_bench(words: &[&str]) -> Result<Value, Box<dyn Error>> {
-    let program: OsString = std::env::var_os("HAKARU_BENCH_PROGRAM")
-        .ok_or("HAKARU_BENCH_PROGRAM is not set; run it as `cargo xtask bench code`")?;
-    let output = Command::new(program)
-        .args(["bench", "--json"])
-        .args(words)
-        .output()?;
-    serde_json::from_slice(&output.stdout).map_err(|error| {
-        let printed = String::from_utf8_lossy(&output.stderr);
-        format!("hakaru bench printed no JSON ({error}): {}", printed.trim()).into()
-    })
 }
 
 /// The only pair of a bench of two, as B over A: `ratio`, `low`, `high` and what is claimed.

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::experiment::report;
 use crate::options::value;
+use crate::program::hakaru_bench;
 
 /// Contenders and the flags of Ruby that make them.
 const KINDS: [(&str, &str); 3] = [("none", ""), ("yjit", "--yjit"), ("zjit", "--zjit")];
@@ -19,21 +20,15 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool, Box<dyn Error>> {
     let ruby: String = value(arguments, "ruby", "ruby".to_owned())?;
     let budget: String = value(arguments, "budget", "600s".to_owned())?;
     let filter: String = value(arguments, "filter", String::new())?;
-    let program = std::env::var_os("HAKARU_BENCH_PROGRAM")
-        .ok_or("HAKARU_BENCH_PROGRAM is not set; run it as `cargo xtask bench jit`")?;
-    let mut bench = Command::new(program);
-    bench.args(["bench", "workloads", "--json", "--budget", &budget]);
+    let contenders: Vec<String> = (KINDS.iter().filter(|(_, flag)| has(&ruby, flag)))
+        .map(|(name, flag)| format!("{name}={ruby} {flag}"))
+        .collect();
+    let mut words = vec!["workloads", "--budget", &budget];
     if !filter.is_empty() {
-        bench.args(["--filter", &filter]);
+        words.extend(["--filter", &filter]);
     }
-    for (name, flag) in KINDS.iter().filter(|(_, flag)| has(&ruby, flag)) {
-        bench.arg("-e").arg(format!("{name}={ruby} {flag}"));
-    }
-    let output = bench.output()?;
-    let told: Value = serde_json::from_slice(&output.stdout).map_err(|error| {
-        let said = String::from_utf8_lossy(&output.stderr);
-        format!("hakaru bench told no JSON ({error}): {}", said.trim())
-    })?;
+    words.extend(contenders.iter().flat_map(|one| ["-e", one]));
+    let told = hakaru_bench(&words)?;
     report::write_between("jit", "workloads", &table(&told))?;
     Ok(true)
 }

@@ -16,6 +16,20 @@ const TRIES: usize = 3;
 /// How much slower than in the fastest quarter of the runs they may be.
 const SLOW: f64 = 1.04;
 
+/// Runs `hakaru bench --json` with these words and returns its document.
+pub(crate) fn hakaru_bench(words: &[&str]) -> Result<Value, Box<dyn Error>> {
+    let program = std::env::var_os("HAKARU_BENCH_PROGRAM")
+        .ok_or("HAKARU_BENCH_PROGRAM is not set; run it as `cargo xtask bench`")?;
+    let output = Command::new(program)
+        .args(["bench", "--json"])
+        .args(words)
+        .output()?;
+    serde_json::from_slice(&output.stdout).map_err(|error| {
+        let printed = String::from_utf8_lossy(&output.stderr);
+        format!("hakaru bench printed no JSON ({error}): {}", printed.trim()).into()
+    })
+}
+
 /// A copy of an example app in a folder of its own.
 pub(crate) struct Project {
     program: PathBuf,

@@ -7,8 +7,9 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::{hakaru_bench, pair};
+use super::pair;
 use crate::options::value;
+use crate::program::hakaru_bench;
 use crate::steps::Steps;
 
 /// Turns of a loop in A, about 60 ms with the start of Ruby. Every second B has the same, the
@@ -75,13 +76,13 @@ fn summary(pairs: &[(u32, [Interval; 2])]) -> bool {
         pairs.len()
     );
     let width = |(low, high): Interval| (high / low).ln();
-    let mut widths: Vec<f64> = pairs
+    let widths: Vec<f64> = pairs
         .iter()
         .map(|(_, [a, b])| width(*a) / width(*b))
         .collect();
     println!(
         "width of hakaru's interval over hyperfine's, median: {:.2}",
-        median(&mut widths)
+        stats::median(&widths).unwrap_or(f64::NAN)
     );
     claimed[0] as f64 <= (CLAIMED_MAX * equal.len() as f64).ceil()
 }
@@ -92,11 +93,6 @@ fn is_equal(number: u32) -> bool {
 
 fn overlap(a: Interval, b: Interval) -> bool {
     a.0 <= b.1 && b.0 <= a.1
-}
-
-fn median(values: &mut [f64]) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
 /// The pair of that number; of those that differ the last differs most.

@@ -7,8 +7,9 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::{Claim, hakaru_bench, pair};
+use super::{Claim, pair};
 use crate::options::value;
+use crate::program::hakaru_bench;
 use crate::steps::Steps;
 
 /// Turns of the loop, and with the planted difference. What the loop costs beside its turns is a
