@@ -1,5 +1,6 @@
 //! Everything the program prints: data on standard output, diagnostics on standard error.
 
+pub(crate) mod columns;
 pub(crate) mod html;
 mod live;
 pub(crate) mod look;

@@ -158,6 +158,11 @@ impl Access {
         rows
     }
 
+    /// Requests that the server passed on to the app, as far as the log has their times.
+    pub fn passed_on(&self) -> u64 {
+        self.groups.iter().map(|row| row.upstream.count()).sum()
+    }
+
     /// Adds what another log says that was read in the same way.
     pub fn merge(&mut self, other: Access) {
         for row in other.groups {

@@ -96,34 +96,9 @@ impl Unread {
 /// What the source says; a packed file that is damaged; a log of no known kind, when `format` is
 /// not given.
 pub fn read(source: impl Read, format: Option<&Format>, grouping: &Grouping) -> io::Result<Digest> {
-    let mut source = BufReader::with_capacity(BUFFER_BYTES, source);
-    if source.fill_buf()?.starts_with(&GZIP) {
-        let unpacked = MultiGzDecoder::new(source);
-        return read_plain(
-            BufReader::with_capacity(BUFFER_BYTES, unpacked),
-            format,
-            grouping,
-        );
-    }
-    read_plain(source, format, grouping)
-}
-
-fn read_plain(
-    mut source: impl BufRead,
-    format: Option<&Format>,
-    grouping: &Grouping,
-) -> io::Result<Digest> {
-    let kind = match format {
-        Some(format) => Kind::Access(format.clone()),
-        None => {
-            let head = source.fill_buf()?;
-            kind_of(&head[..head.len().min(HEAD_BYTES)]).ok_or_else(|| {
-                let why = "neither an access log nor a slow log that is known by its looks";
-                io::Error::new(io::ErrorKind::InvalidData, why)
-            })?
-        }
-    };
-    match kind {
+    let mut source = unpacked(source)?;
+    let why = "neither an access log nor a slow log that is known by its looks";
+    match kind(&mut source, format, why)? {
         Kind::Access(format) => {
             let mut access = Access::new(format, grouping.clone());
             each_line(source, |number, line| access.add(number, line))?;
@@ -144,26 +119,10 @@ pub fn requests(
     format: Option<&Format>,
     mut with: impl FnMut(access::Request),
 ) -> io::Result<Unread> {
-    let mut source = BufReader::with_capacity(BUFFER_BYTES, source);
-    let mut source: Box<dyn BufRead> = match source.fill_buf()?.starts_with(&GZIP) {
-        true => Box::new(BufReader::with_capacity(
-            BUFFER_BYTES,
-            MultiGzDecoder::new(source),
-        )),
-        false => Box::new(source),
-    };
-    let format = match format {
-        Some(format) => format.clone(),
-        None => {
-            let head = source.fill_buf()?;
-            match kind_of(&head[..head.len().min(HEAD_BYTES)]) {
-                Some(Kind::Access(format)) => format,
-                _ => {
-                    let why = "no access log that is known by its looks";
-                    return Err(io::Error::new(io::ErrorKind::InvalidData, why));
-                }
-            }
-        }
+    let mut source = unpacked(source)?;
+    let why = "no access log that is known by its looks";
+    let Kind::Access(format) = kind(&mut source, format, why)? else {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, why));
     };
     let mut unread = Unread::default();
     each_line(source, |number, line| {
@@ -174,6 +133,29 @@ pub fn requests(
         }
     })?;
     Ok(unread)
+}
+
+/// Returns the lines of a log, packed by gzip or not.
+fn unpacked<'a>(source: impl Read + 'a) -> io::Result<Box<dyn BufRead + 'a>> {
+    let mut source = BufReader::with_capacity(BUFFER_BYTES, source);
+    Ok(match source.fill_buf()?.starts_with(&GZIP) {
+        true => Box::new(BufReader::with_capacity(
+            BUFFER_BYTES,
+            MultiGzDecoder::new(source),
+        )),
+        false => Box::new(source),
+    })
+}
+
+/// Returns the kind that was named, else the one that the first bytes show; an error with `why` where
+/// they show none.
+fn kind(source: &mut impl BufRead, format: Option<&Format>, why: &str) -> io::Result<Kind> {
+    if let Some(format) = format {
+        return Ok(Kind::Access(format.clone()));
+    }
+    let head = source.fill_buf()?;
+    kind_of(&head[..head.len().min(HEAD_BYTES)])
+        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, why))
 }
 
 /// Returns the kind of a log by its first lines; `None` where it is not known.

@@ -7,17 +7,15 @@ use collect::usage::Usage;
 use figures::{counted, numbers};
 use logs::Digest;
 use remote::clock::Offset;
-use report::text::wrap;
 use words::{Text, text};
 
 use super::Collected;
 use super::follow::{Followed, Log};
 use crate::commands::logs::page as log_page;
-use crate::language;
-use crate::output::look;
+use crate::output::columns::Columns;
 
-/// Columns of figures; the longest is `1,234 MB`.
-const COLUMN: usize = 10;
+/// Lines of a paragraph.
+const LINES_MAX: usize = 4;
 /// Names of processes that are shown of a host.
 const PROCESSES: usize = 6;
 /// A clock that is nearer is as good as ours.
@@ -47,11 +45,7 @@ impl View {
             for digest in logs.filter_map(|log| log.digest.take()) {
                 let all = match &digest {
                     Digest::Access(found) => {
-                        count += found
-                            .rows()
-                            .iter()
-                            .map(|row| row.upstream.count())
-                            .sum::<u64>();
+                        count += found.passed_on();
                         &mut access
                     }
                     Digest::Slow(_) => &mut slow,
@@ -107,25 +101,22 @@ pub(super) fn of(view: &View, limit: usize) -> String {
             hosts = counted!(view.hosts.len() as u64, "host")
         ),
     );
-    page.text.push('\n');
+    page.columns.add_gap();
     for note in &view.notes {
         page.add(2, &said(note));
     }
     if !view.notes.is_empty() {
-        page.text.push('\n');
+        page.columns.add_gap();
     }
-    page.add_figures(
-        &[
-            text!("CPU"),
-            text!("peak"),
-            text!("free"),
-            text!("received"),
-            text!("sent"),
-            text!("read"),
-            text!("written"),
-        ]
-        .map(|title| title.written_in(language::chosen())),
-    );
+    page.columns.add_titles(&[
+        text!("CPU"),
+        text!("peak"),
+        text!("free"),
+        text!("received"),
+        text!("sent"),
+        text!("read"),
+        text!("written"),
+    ]);
     for one in &view.hosts {
         page.add_host(one);
     }
@@ -135,11 +126,11 @@ pub(super) fn of(view: &View, limit: usize) -> String {
             .iter()
             .flat_map(|one| log_names(one, digest))
             .collect();
-        page.text.push('\n');
-        page.text
-            .push_str(&log_page::of(digest, &names.join(" "), limit));
+        page.columns.add_gap();
+        page.columns
+            .add_text(&log_page::of(digest, &names.join(" "), limit));
     }
-    page.text
+    page.columns.into_text()
 }
 
 /// Names of hosts whose logs may be in the digest.
@@ -156,7 +147,7 @@ fn log_names(one: &Collected, digest: &Digest) -> Option<String> {
 
 #[derive(Default)]
 struct Page {
-    text: String,
+    columns: Columns,
 }
 
 impl Page {
@@ -179,7 +170,7 @@ impl Page {
 
     fn add_usage(&mut self, usage: &Usage, cores: u32) {
         let share = |used: f64| numbers::share(used / f64::from(cores.max(1)));
-        self.add_figures(&[
+        self.columns.add_figures(&[
             share(usage.cpu_cores),
             share(usage.cpu_cores_max),
             numbers::bytes(usage.memory_available_min),
@@ -252,26 +243,12 @@ impl Page {
         }
     }
 
-    fn add_figures(&mut self, figures: &[String]) {
-        let cells = figures.iter().map(|cell| {
-            let blanks = COLUMN.saturating_sub(figures::line::width(cell));
-            format!("{}{cell}", " ".repeat(blanks))
-        });
-        self.text
-            .push_str(&format!("{}\n", cells.collect::<String>().trim_end()));
-    }
-
     fn add(&mut self, indent: usize, line: &Text) {
-        self.add_paragraph(indent, &line.written_in(language::chosen()));
+        self.columns.add_line(indent, line, LINES_MAX);
     }
 
     fn add_paragraph(&mut self, indent: usize, text: &str) {
-        const LINES_MAX: usize = 4;
-        let columns = look::page_columns().saturating_sub(indent);
-        for line in wrap(text, columns, LINES_MAX) {
-            self.text
-                .push_str(&format!("{}{line}\n", " ".repeat(indent)));
-        }
+        self.columns.add_paragraph(indent, text, LINES_MAX);
     }
 }
 

@@ -4,14 +4,10 @@ use figures::numbers;
 use logs::access::{Access, Row};
 use logs::slow::{Slow, Statement};
 use logs::{Digest, Times};
-use report::text::wrap;
 use words::{Text, text};
 
-use crate::language;
-use crate::output::look;
+use crate::output::columns::Columns;
 
-/// Columns of figures; the longest is `1,234,567`.
-const COLUMN: usize = 10;
 /// Lines of a statement.
 const STATEMENT_LINES: usize = 3;
 /// Rows read for each row returned from which a statement reads too much.
@@ -24,12 +20,12 @@ pub(in crate::commands) fn of(digest: &Digest, names: &str, limit: usize) -> Str
         Digest::Access(access) => page.add_access(access, names, limit),
         Digest::Slow(slow) => page.add_slow(slow, names, limit),
     }
-    page.text
+    page.columns.into_text()
 }
 
 #[derive(Default)]
 struct Page {
-    text: String,
+    columns: Columns,
 }
 
 impl Page {
@@ -49,7 +45,7 @@ impl Page {
                 "the log holds no times: add $request_time to nginx's log_format, %D to Apache's"
             ));
         }
-        self.add_titles(&[
+        self.columns.add_titles(&[
             text!("requests"),
             text!("time"),
             text!("mean"),
@@ -65,11 +61,11 @@ impl Page {
     }
 
     fn add_route(&mut self, row: &Row, seconds: f64) {
-        self.add_paragraph(2, &row.route, 2);
+        self.columns.add_paragraph(2, &row.route, 2);
         let mut figures = vec![numbers::count(row.requests), share(&row.times, seconds)];
         figures.extend(times(&row.times, &[50, 95]));
         figures.push(ms(row.upstream.mean()));
-        self.add_figures(&figures);
+        self.columns.add_figures(&figures);
         let statuses = (1..=5).filter(|class| *class != 2 && row.statuses[*class] > 0);
         let mut facts: Vec<String> = statuses
             .map(|class| format!("{class}xx {}", numbers::count(row.statuses[class])))
@@ -77,7 +73,7 @@ impl Page {
         if let Some(bytes) = row.sizes.mean() {
             facts.push(numbers::bytes(bytes.round() as u64));
         }
-        self.add_paragraph(6, &facts.join(" · "), 1);
+        self.columns.add_paragraph(6, &facts.join(" · "), 1);
     }
 
     fn add_slow(&mut self, slow: &Slow, names: &str, limit: usize) {
@@ -91,7 +87,7 @@ impl Page {
             time = numbers::duration_ms(seconds * 1e3)
         );
         self.add_head(names, head);
-        self.add_titles(&[
+        self.columns.add_titles(&[
             text!("calls"),
             text!("time"),
             text!("mean"),
@@ -107,12 +103,13 @@ impl Page {
     }
 
     fn add_statement(&mut self, statement: &Statement, seconds: f64) {
-        self.add_paragraph(2, &statement.digest, STATEMENT_LINES);
+        self.columns
+            .add_paragraph(2, &statement.digest, STATEMENT_LINES);
         let calls = statement.times.count();
         let mut figures = vec![numbers::count(calls), share(&statement.times, seconds)];
         figures.extend(times(&statement.times, &[50, 95]));
         figures.push(numbers::count(statement.rows_examined));
-        self.add_figures(&figures);
+        self.columns.add_figures(&figures);
         let each = statement.rows_examined as f64 / statement.rows_sent.max(1) as f64;
         if each >= EXAMINED_MANY {
             self.add_line(text!(
@@ -123,37 +120,14 @@ impl Page {
     }
 
     fn add_head(&mut self, names: &str, head: Text) {
-        self.add_paragraph(0, &format!("HAKARU LOGS  {names}"), 2);
-        self.add_paragraph(2, &head.written_in(language::chosen()), 2);
-        self.text.push('\n');
-    }
-
-    fn add_titles(&mut self, titles: &[Text]) {
-        let titles = titles
-            .iter()
-            .map(|title| title.written_in(language::chosen()));
-        self.add_figures(&titles.collect::<Vec<_>>());
-    }
-
-    fn add_figures(&mut self, figures: &[String]) {
-        let cells = figures.iter().map(|cell| {
-            let blanks = COLUMN.saturating_sub(figures::line::width(cell));
-            format!("{}{cell}", " ".repeat(blanks))
-        });
-        self.text
-            .push_str(&format!("{}\n", cells.collect::<String>().trim_end()));
+        self.columns
+            .add_paragraph(0, &format!("HAKARU LOGS  {names}"), 2);
+        self.columns.add_line(2, &head, 2);
+        self.columns.add_gap();
     }
 
     fn add_line(&mut self, line: Text) {
-        self.add_paragraph(6, &line.written_in(language::chosen()), 2);
-    }
-
-    fn add_paragraph(&mut self, indent: usize, text: &str, lines_max: usize) {
-        let columns = look::page_columns().saturating_sub(indent);
-        for line in wrap(text, columns, lines_max) {
-            self.text
-                .push_str(&format!("{}{line}\n", " ".repeat(indent)));
-        }
+        self.columns.add_line(6, &line, 2);
     }
 
     fn add_rest(&mut self, all: usize, limit: usize) {
