@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 fn hakaru(folder: &Path, arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_hakaru"))
@@ -74,6 +74,20 @@ fn an_access_log_gives_its_routes_their_shares_and_its_rate() {
         read(folder, "flows/access/get-messages.hurl")
             .contains("GET {{base_url}}/messages?page=2\n")
     );
+
+    // Standard input gives the same, its first bytes included.
+    let mut child = Command::new(env!("CARGO_BIN_EXE_hakaru"))
+        .args(["flows", "from", "-", "--name", "piped"])
+        .current_dir(folder)
+        .stdin(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("hakaru runs");
+    let mut pipe = child.stdin.take().expect("a pipe");
+    pipe.write_all(access_log().as_bytes()).expect("it is read");
+    drop(pipe);
+    assert_eq!(child.wait().expect("its end").code(), Some(0));
+    assert_eq!(read(folder, "flows/piped/get-message-id.csv"), feed);
 
     // What is there is not replaced.
     let printed = check(folder, &["flows", "from", "access.log"], 2);

@@ -93,8 +93,8 @@ pub(crate) fn collector() -> Result<Exit, Failure> {
 }
 
 fn format(host: &Host) -> Result<Option<Format>, Failure> {
-    let format = host.log_format.as_deref().map(Format::parse).transpose();
-    format.map_err(|why| Failure::usage(format!("host {}: log_format {why}", host.name)))
+    let key = format!("host {}: log_format", host.name);
+    super::logs::format(host.log_format.as_deref(), &key)
 }
 
 fn open(hosts: &[Host], folder: &Path) -> Result<Vec<Result<Session, String>>, Failure> {

@@ -1,14 +1,14 @@
 //! `hakaru flows from`: flows, weights and a load, written from a record of traffic.
 
-use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
+use ::logs::Unread;
+use ::logs::access::Request;
 use flows::Taken;
-use logs::Unread;
-use logs::access::{Format, Request};
 use words::text;
 
+use super::logs;
 use crate::cli::{FlowsAction, FlowsArgs, FlowsFromArgs};
 use crate::exit::{Exit, Failure};
 use crate::output;
@@ -87,14 +87,12 @@ fn read_config() -> Result<Option<String>, Failure> {
     }
 }
 
-/// Reads the record, whose kind the first bytes of the first file tell.
+/// Reads the record, whose kind the first bytes of the first file show.
 fn taken(args: &FlowsFromArgs) -> Result<Taken, Failure> {
     let path = &args.files[0];
     let (head, mut rest) = open(path)?;
-    let text = String::from_utf8_lossy(&head).into_owned();
-    let read = match flows::kind_of(&text) {
-        Some(read) => read,
-        None => return of_logs(args),
+    let Some(read) = flows::kind_of(&String::from_utf8_lossy(&head)) else {
+        return of_logs(args, io::Cursor::new(head).chain(rest));
     };
     if args.files.len() > 1 {
         let why = "only access logs may be several; name one file";
@@ -109,28 +107,35 @@ fn taken(args: &FlowsFromArgs) -> Result<Taken, Failure> {
 
 /// The first bytes of a file, and the rest of it.
 fn open(path: &Path) -> Result<(Vec<u8>, Box<dyn Read>), Failure> {
-    let mut source: Box<dyn Read> = match path.to_str() {
-        Some("-") => Box::new(io::stdin()),
-        _ => Box::new(File::open(path).map_err(|error| unreadable(path, &error))?),
-    };
     let mut head = Vec::new();
-    (&mut source)
-        .take(HEAD_BYTES as u64)
-        .read_to_end(&mut head)
-        .map_err(|error| unreadable(path, &error))?;
-    Ok((head, source))
+    let opened = logs::open(path).and_then(|mut source| {
+        (&mut source)
+            .take(HEAD_BYTES as u64)
+            .read_to_end(&mut head)?;
+        Ok(source)
+    });
+    match opened {
+        Ok(source) => Ok((head, source)),
+        Err(error) => Err(unreadable(path, &error)),
+    }
 }
 
-fn of_logs(args: &FlowsFromArgs) -> Result<Taken, Failure> {
-    let format = args.format.as_deref().map(Format::parse).transpose();
-    let format = format.map_err(|why| Failure::usage(format!("--format {why}")))?;
+/// Reads access logs, of which the first is open already: standard input can be read but once.
+fn of_logs(args: &FlowsFromArgs, first: impl Read) -> Result<Taken, Failure> {
+    let format = logs::format(args.format.as_deref(), "--format")?;
     let mut requests: Vec<Request> = Vec::new();
-    for path in &args.files {
-        let (head, rest) = open(path)?;
-        let source = io::Cursor::new(head).chain(rest);
-        let unread = logs::requests(source, format.as_ref(), |request| requests.push(request))
+    let mut add = |path: &Path, source: &mut dyn Read| {
+        let with = |request| requests.push(request);
+        let unread = ::logs::requests(source, format.as_ref(), with)
             .map_err(|error| unreadable(path, &error))?;
         warn(path, &unread);
+        Ok::<(), Failure>(())
+    };
+    let mut first = first;
+    add(&args.files[0], &mut first)?;
+    for path in &args.files[1..] {
+        let mut source = logs::open(path).map_err(|error| unreadable(path, &error))?;
+        add(path, &mut source)?;
     }
     Ok(flows::of_log(&requests, args.writes))
 }

@@ -22,8 +22,7 @@ use crate::output;
 /// [`Exit::Failed`] when a file cannot be read, [`Exit::Usage`] when it is no log, or another kind
 /// of log than the first.
 pub(crate) fn logs(args: &LogsArgs) -> Result<Exit, Failure> {
-    let format = args.format.as_deref().map(Format::parse).transpose();
-    let format = format.map_err(|why| Failure::usage(format!("--format {why}")))?;
+    let format = format(args.format.as_deref(), "--format")?;
     let grouping = grouping(&args.matching, args.paths)?;
     let mut all: Option<Digest> = None;
     for path in &args.files {
@@ -78,11 +77,28 @@ pub(super) fn grouping(matching: &[String], paths: bool) -> Result<Grouping, Fai
 }
 
 fn read(path: &Path, format: Option<&Format>, grouping: &Grouping) -> Result<Digest, Failure> {
-    let source: Box<dyn Read> = match path.to_str() {
-        Some("-") => Box::new(io::stdin().lock()),
-        _ => Box::new(File::open(path).map_err(|error| failure(path, &error))?),
-    };
+    let source = open(path).map_err(|error| failure(path, &error))?;
     logs::read(source, format, grouping).map_err(|error| failure(path, &error))
+}
+
+/// Opens a file; `-` is standard input.
+///
+/// # Errors
+/// What the system says.
+pub(super) fn open(path: &Path) -> io::Result<Box<dyn Read>> {
+    Ok(match path.to_str() {
+        Some("-") => Box::new(io::stdin().lock()),
+        _ => Box::new(File::open(path)?),
+    })
+}
+
+/// Reads the format of an access log, where one was named by the flag or key.
+///
+/// # Errors
+/// [`Exit::Usage`] for what is no format.
+pub(super) fn format(text: Option<&str>, key: &str) -> Result<Option<Format>, Failure> {
+    let format = text.map(Format::parse).transpose();
+    format.map_err(|why| Failure::usage(format!("{key} {why}")))
 }
 
 fn failure(path: &Path, error: &io::Error) -> Failure {
