@@ -124,8 +124,20 @@ fn unicode(letter: char, out: &mut String) {
     let _ = write!(out, "\\u{{{:x}}}", u32::from(letter));
 }
 
-fn is_of_url(letter: char) -> bool {
+pub(crate) fn is_of_url(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || "/-._~!$&'()*+,;=:@%?[]|".contains(letter)
+}
+
+/// A text for a query, with all letters but those that `is_kept` as `%20` and their like.
+pub(crate) fn percent_encoded(text: &str, is_kept: impl Fn(char) -> bool) -> String {
+    let mut out = String::new();
+    for letter in text.chars() {
+        match is_kept(letter) {
+            true => out.push(letter),
+            false => percent(letter, &mut out),
+        }
+    }
+    out
 }
 
 fn percent(letter: char, out: &mut String) {

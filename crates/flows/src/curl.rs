@@ -1,10 +1,9 @@
 //! From lines that browsers copy "as cURL".
 
 use crate::browser::{form_pairs, is_kept, split_url};
-use crate::call::{Body, Call, Template};
-use crate::plan::Plan;
-use crate::secret::{Secrets, is_secret};
-use crate::{Flow, LeftOut, Taken, is_safe};
+use crate::call::{Body, Call, Template, percent_encoded};
+use crate::secret::Secrets;
+use crate::{LeftOut, Taken};
 
 /// One command, its words without quotes, and its line.
 struct Command {
@@ -35,55 +34,31 @@ pub fn of_curl(text: &str, writes: bool) -> Result<Taken, String> {
     let mut secrets = Secrets::default();
     let mut calls = Vec::new();
     for command in commands(text)? {
-        let at = |why: String| format!("line {}: {why}", command.line);
+        let place = format!("line {}", command.line);
+        let at = |why: String| format!("{place}: {why}");
         let said = said(&command, &mut taken.left_out).map_err(at)?;
         let url = said
             .url
             .clone()
             .ok_or_else(|| at("this command names no URL".to_owned()))?;
-        let url = if url.contains("://") {
-            url
-        } else {
-            format!("http://{url}")
+        let url = match url.contains("://") {
+            true => url,
+            false => format!("http://{url}"),
         };
         let (origin, path) =
             split_url(&url).ok_or_else(|| at(format!("`{url}` is no address of HTTP")))?;
-        let first = taken.origin.get_or_insert_with(|| origin.to_owned());
-        if first != origin {
-            let why = format!("{origin} is another host than {first}, and a flow has one");
-            taken
-                .left_out
-                .push(LeftOut::new(format!("line {}", command.line), why));
+        if let Err(why) = taken.expect_origin(origin) {
+            taken.left_out.push(LeftOut::new(place, why));
             continue;
         }
         let mut call = call(said, path, &mut secrets);
-        call.is_off = !writes && !is_safe(&call.method);
-        if call.is_off {
-            let why = format!(
-                "{} changes data and is off; take `skip` away, or use --writes",
-                call.method
-            );
-            taken
-                .left_out
-                .push(LeftOut::new(format!("line {}", command.line), why));
-        }
-        calls.push(call.print());
+        taken.turn_off(&mut call, writes, &place);
+        calls.push(call);
     }
     if calls.is_empty() {
         return Err("there is no curl command for one host in it".to_owned());
     }
-    taken.plan = Plan {
-        connections: 1,
-        ..Plan::default()
-    };
-    taken.flows.push(Flow {
-        name: "curl".to_owned(),
-        text: calls.join("\n"),
-        has_secrets: secrets.feed().is_some(),
-        feed: secrets.feed(),
-        weight: 1,
-        is_on: true,
-    });
+    taken.add_walk("curl", &calls, &secrets);
     Ok(taken)
 }
 
@@ -114,10 +89,10 @@ fn call(said: Said, mut path: String, secrets: &mut Secrets) -> Call {
             "cookie" => call.cookies.extend(cookies(&value, secrets)),
             "content-type" if is_form && has_body => {}
             _ if !is_kept(&name) => {}
-            _ if is_secret(&name) => call
-                .headers
-                .push((name.clone(), secrets.hide(&name, &value))),
-            _ => call.headers.push((name, Template::text(&value))),
+            _ => {
+                let value = secrets.template(&name, &value);
+                call.headers.push((name, value));
+            }
         }
     }
     if said.is_json {
@@ -143,10 +118,7 @@ fn form(data: &str, secrets: &mut Secrets) -> Vec<(String, Template)> {
     let pairs = form_pairs(data).into_iter();
     pairs
         .map(|(name, value)| {
-            let value = match is_secret(&name) {
-                true => secrets.hide(&name, &value),
-                false => Template::text(&value),
-            };
+            let value = secrets.template(&name, &value);
             (name, value)
         })
         .collect()
@@ -263,19 +235,11 @@ fn split_flag(word: &str) -> (&str, Option<&str>) {
 
 fn encoded(pair: &str) -> String {
     let (name, value) = pair.split_once('=').unwrap_or(("", pair));
-    let value: String = value
-        .bytes()
-        .map(
-            |byte| match byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-                true => char::from(byte).to_string(),
-                false => format!("%{byte:02X}"),
-            },
-        )
-        .collect();
-    if name.is_empty() {
-        value
-    } else {
-        format!("{name}={value}")
+    let is_kept = |letter: char| letter.is_ascii_alphanumeric() || "-._~".contains(letter);
+    let value = percent_encoded(value, is_kept);
+    match name {
+        "" => value,
+        name => format!("{name}={value}"),
     }
 }
 

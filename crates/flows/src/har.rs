@@ -5,9 +5,8 @@ use serde_json::Value;
 use crate::browser::{form_pairs, is_kept, is_static, split_url};
 use crate::call::{Body, Call, Style, Template, name_of};
 use crate::correlate::{Responses, located};
-use crate::plan::Plan;
-use crate::secret::{Secrets, is_secret, unique, variable_name};
-use crate::{Flow, LeftOut, Taken, is_safe};
+use crate::secret::{Secrets, unique, variable_name};
+use crate::{LeftOut, Taken, is_safe};
 
 /// One request of the record with its response.
 struct Step<'a> {
@@ -40,32 +39,11 @@ pub fn of_har(text: &str, writes: bool) -> Result<Taken, String> {
     let mut walk = Walk::default();
     for step in &steps {
         let mut call = walk.call(step);
-        call.is_off = !writes && !is_safe(&call.method);
-        if call.is_off {
-            let why = format!(
-                "{} changes data and is off; take `skip` away, or use --writes",
-                call.method
-            );
-            taken
-                .left_out
-                .push(LeftOut::new(format!("entry {}", step.number), why));
-        }
+        taken.turn_off(&mut call, writes, &format!("entry {}", step.number));
         walk.calls.push(call);
         walk.responses.add(step.response);
     }
-    taken.plan = Plan {
-        connections: 1,
-        ..Plan::default()
-    };
-    let texts: Vec<String> = walk.calls.iter().map(Call::print).collect();
-    taken.flows.push(Flow {
-        name: "walk".to_owned(),
-        text: texts.join("\n"),
-        has_secrets: walk.secrets.feed().is_some(),
-        feed: walk.secrets.feed(),
-        weight: 1,
-        is_on: true,
-    });
+    taken.add_walk("walk", &walk.calls, &walk.secrets);
     Ok(taken)
 }
 
@@ -112,12 +90,7 @@ fn step<'a>(number: usize, entry: &'a Value, taken: &mut Taken) -> Result<Step<'
     if method == "OPTIONS" {
         return Err("a question of the browser by itself (CORS)".to_owned());
     }
-    let first = taken.origin.get_or_insert_with(|| origin.to_owned());
-    if first != origin {
-        return Err(format!(
-            "{origin} is another host than {first}, and a flow has one"
-        ));
-    }
+    taken.expect_origin(origin)?;
     Ok(Step {
         number,
         request,
@@ -209,8 +182,7 @@ impl Walk {
     fn value(&mut self, field: &str, value: &str) -> Template {
         match self.variable_of(field, value) {
             Some(name) => Template::variable(&name),
-            None if is_secret(field) => self.secrets.hide(field, value),
-            None => Template::text(value),
+            None => self.secrets.template(field, value),
         }
     }
 

@@ -16,11 +16,13 @@ mod openapi;
 mod plan;
 mod secret;
 
+use call::Call;
 pub use curl::of_curl;
 pub use har::of_har;
 pub use log::of_log;
 pub use openapi::of_openapi;
 pub use plan::{Plan, config};
+use secret::Secrets;
 
 /// Reads a text as flows, with those that change data on or off.
 ///
@@ -95,6 +97,49 @@ pub struct LeftOut {
     pub place: String,
     /// What it is and why.
     pub why: String,
+}
+
+impl Taken {
+    /// Adds the calls of one user as one flow, which is run by one user at a time.
+    fn add_walk(&mut self, name: &str, calls: &[Call], secrets: &Secrets) {
+        let texts: Vec<String> = calls.iter().map(Call::print).collect();
+        let feed = secrets.feed();
+        self.plan = Plan::of_one_user();
+        self.flows.push(Flow {
+            name: name.to_owned(),
+            text: texts.join("\n"),
+            has_secrets: feed.is_some(),
+            feed,
+            weight: 1,
+            is_on: true,
+        });
+    }
+
+    /// Whether a request goes where the first one went; one that does not is no part of the flow.
+    ///
+    /// # Errors
+    /// A sentence that names both.
+    fn expect_origin(&mut self, origin: &str) -> Result<(), String> {
+        let first = self.origin.get_or_insert_with(|| origin.to_owned());
+        match first == origin {
+            true => Ok(()),
+            false => Err(format!(
+                "{origin} is another host than {first}, and a flow has one"
+            )),
+        }
+    }
+
+    /// Turns a call off that changes data, and lists it; `writes` leaves it on.
+    fn turn_off(&mut self, call: &mut Call, writes: bool, place: &str) {
+        call.is_off = !writes && !is_safe(&call.method);
+        if call.is_off {
+            let why = format!(
+                "{} changes data and is off; take `skip` away, or use --writes",
+                call.method
+            );
+            self.left_out.push(LeftOut::new(place, why));
+        }
+    }
 }
 
 impl LeftOut {

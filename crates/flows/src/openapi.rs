@@ -3,9 +3,9 @@
 use serde_json::{Map, Value};
 
 use crate::browser::split_url;
-use crate::call::{Body, Call, Piece, Style, Template};
+use crate::call::{Body, Call, Piece, Template, is_of_url, percent_encoded};
 use crate::plan::Plan;
-use crate::secret::{Secrets, is_secret, unique, variable_name};
+use crate::secret::{Secrets, is_secret, unique};
 use crate::{Flow, LeftOut, Taken, call, is_safe};
 
 /// Methods that a path of the description may have.
@@ -36,10 +36,7 @@ pub fn of_openapi(text: &str, writes: bool) -> Result<Taken, String> {
     };
     let mut taken = Taken {
         origin,
-        plan: Plan {
-            connections: 1,
-            ..Plan::default()
-        },
+        plan: Plan::of_one_user(),
         ..Taken::default()
     };
     for (path, item) in paths {
@@ -62,11 +59,12 @@ pub fn of_openapi(text: &str, writes: bool) -> Result<Taken, String> {
             let name = unique(&base, |name| {
                 taken.flows.iter().any(|flow| flow.name == name)
             });
+            let feed = writer.secrets.feed();
             taken.flows.push(Flow {
                 name,
                 text: call.print(),
-                has_secrets: writer.secrets.feed().is_some(),
-                feed: writer.secrets.feed(),
+                has_secrets: feed.is_some(),
+                feed,
                 weight: 1,
                 is_on,
             });
@@ -173,10 +171,7 @@ impl<'a> Operation<'a> {
             self.left_out.push(LeftOut::new(self.place.clone(), why));
             made
         });
-        match value {
-            Value::String(text) => text,
-            other => other.to_string(),
-        }
+        plain(&value)
     }
 
     /// A value of a schema: its example, else one made from its type.
@@ -237,11 +232,10 @@ impl<'a> Operation<'a> {
         };
         if is_form(kind) {
             let fields = value.as_object().into_iter().flatten();
-            call.body = Body::Form(
-                fields
-                    .map(|(name, value)| (name.clone(), self.field(name, value)))
-                    .collect(),
-            );
+            let field = |(name, value): (&String, &Value)| {
+                (name.clone(), self.secrets.template(name, &plain(value)))
+            };
+            call.body = Body::Form(fields.map(field).collect());
             return;
         }
         call.headers
@@ -257,22 +251,11 @@ impl<'a> Operation<'a> {
         call.body = Body::Text(text);
     }
 
-    fn field(&mut self, name: &str, value: &Value) -> Template {
-        let text = match value {
-            Value::String(text) => text.clone(),
-            other => other.to_string(),
-        };
-        match is_secret(name) {
-            true => self.secrets.hide(name, &text),
-            false => Template::text(&text),
-        }
-    }
-
     /// A column of the feed that a person fills in.
     fn secret(&mut self, name: &str) -> Template {
         let why = format!("`{name}` is a secret; write it into the feed in place of {PLACEHOLDER}");
         self.left_out.push(LeftOut::new(self.place.clone(), why));
-        self.secrets.hide(&variable_name(name), PLACEHOLDER)
+        self.secrets.ask_for(name, PLACEHOLDER)
     }
 
     /// Adds what the first security requirement of the operation, or of the document, asks for.
@@ -329,6 +312,14 @@ fn example(value: &Value) -> Option<&Value> {
     .next()
 }
 
+/// A value as it stands in a URL or form: a text without its quotes.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
 /// The first status of success that the operation may give.
 fn expected(operation: &Value) -> Option<u16> {
     let statuses = operation["responses"].as_object()?.keys();
@@ -336,15 +327,9 @@ fn expected(operation: &Value) -> Option<u16> {
     statuses.find(|status| (200..400).contains(status))
 }
 
-/// A name or value of a query, with all signs of their own meaning encoded.
+/// A name or value of a query, with all signs of a meaning of their own encoded.
 fn percent(text: &str) -> String {
-    let encoded = Template::text(text).print(Style::Url);
-    encoded
-        .replace('&', "%26")
-        .replace('=', "%3D")
-        .replace('+', "%2B")
-        .replace('#', "%23")
-        .replace('?', "%3F")
+    percent_encoded(text, |letter| is_of_url(letter) && !"&=+?".contains(letter))
 }
 
 #[cfg(test)]
@@ -409,6 +394,23 @@ components:
             listed.contains(&"`id` has no example; 1 is sent"),
             "{listed:?}"
         );
+    }
+
+    #[test]
+    fn secrets_that_nobody_knows_yet_have_columns_of_their_own() {
+        let both = SHOP
+            .replace("[{key: []}]", "[{key: [], session: []}]")
+            .replace(
+                "securitySchemes: {",
+                "securitySchemes: {session: {type: apiKey, in: cookie, name: sid}, ",
+            );
+        let taken = of_openapi(&both, false).expect("flows");
+        let feed = taken.flows[0].feed.as_deref().unwrap_or_default();
+        let (names, values) = feed.split_once('\n').expect("two lines");
+        let mut names: Vec<&str> = names.split(',').collect();
+        names.sort_unstable();
+        assert_eq!(names, ["sid", "x_api_key"]);
+        assert_eq!(values, "\"CHANGE-ME\",\"CHANGE-ME\"\n");
     }
 
     #[test]

@@ -39,6 +39,16 @@ pub struct Plan {
     pub pauses_s: Option<(f64, f64)>,
 }
 
+impl Plan {
+    /// Returns the load of one user who does one thing after another.
+    pub(crate) fn of_one_user() -> Plan {
+        Plan {
+            connections: 1,
+            ..Plan::default()
+        }
+    }
+}
+
 /// Returns what the times of requests say.
 pub(crate) fn of_requests(requests: &[&Request]) -> Plan {
     let mut spans: Vec<(i64, i64)> = requests

@@ -37,17 +37,31 @@ impl Secrets {
     /// Returns the variable that stands for a secret.
     pub(crate) fn hide(&mut self, field: &str, value: &str) -> Template {
         let known = self.0.iter().find(|(_, known)| known == value);
-        let name = match known {
-            Some((name, _)) => name.clone(),
-            None => {
-                let base = variable_name(field);
-                let taken = |name: &str| self.0.iter().any(|(known, _)| known == name);
-                let name = unique(&base, taken);
-                self.0.push((name.clone(), value.to_owned()));
-                name
-            }
-        };
+        match known {
+            Some((name, _)) => Template::variable(name),
+            None => self.add(field, value),
+        }
+    }
+
+    /// Returns the variable of a secret that nobody knows yet: others with the same stand-in are
+    /// other secrets.
+    pub(crate) fn ask_for(&mut self, field: &str, stand_in: &str) -> Template {
+        self.add(field, stand_in)
+    }
+
+    fn add(&mut self, field: &str, value: &str) -> Template {
+        let taken = |name: &str| self.0.iter().any(|(known, _)| known == name);
+        let name = unique(&variable_name(field), taken);
+        self.0.push((name.clone(), value.to_owned()));
         Template::variable(&name)
+    }
+
+    /// Returns a secret as the variable that stands for it, and any other value as it is.
+    pub(crate) fn template(&mut self, field: &str, value: &str) -> Template {
+        match is_secret(field) {
+            true => self.hide(field, value),
+            false => Template::text(value),
+        }
     }
 
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
