@@ -11,6 +11,9 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 
 use nginx::{Nginx, free_port};
 use rustix::process::{Pid, Signal, kill_process};
@@ -70,6 +73,21 @@ impl Project {
         );
     }
 
+    /// As [`Project::collect`], while this process, which all samples see, uses the CPU.
+    fn collect_while_busy(&self, arguments: &[&str]) -> Output {
+        let folder = self.hosts.path("");
+        let script = fs::read_to_string(folder.join("bench.sh")).expect("the command");
+        let waiting = ">started\nwhile [ ! -e busy-enough ]; do :; done\n";
+        self.write("bench.sh", &(script + waiting));
+        let is_over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            scope.spawn(|| be_busy(&folder, &is_over));
+            let output = self.collect(arguments);
+            is_over.store(true, Ordering::Relaxed);
+            output
+        })
+    }
+
     fn collect(&self, arguments: &[&str]) -> Output {
         Command::new(env!("CARGO_BIN_EXE_hakaru"))
             .arg("collect")
@@ -80,6 +98,20 @@ impl Project {
             .output()
             .expect("hakaru runs")
     }
+}
+
+/// Uses the CPU for a few of the kernel's ticks, from the beginning of the command to its end.
+fn be_busy(folder: &Path, is_over: &AtomicBool) {
+    const TICKS: Duration = Duration::from_millis(100);
+    let used = || {
+        let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+        Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
+    };
+    let is_waiting = || !folder.join("started").exists();
+    while is_waiting() && !is_over.load(Ordering::Relaxed) {}
+    let begin = used();
+    while used().saturating_sub(begin) < TICKS {}
+    fs::write(folder.join("busy-enough"), "").expect("written");
 }
 
 fn json(output: &Output, code: i32) -> Value {
@@ -96,7 +128,7 @@ fn assert_empty(folder: &Path) {
 #[test]
 fn two_hosts_give_the_lines_of_the_window_and_what_was_used_and_keep_nothing() {
     let project = Project::new();
-    let document = json(&project.collect(&["--json"]), 0);
+    let document = json(&project.collect_while_busy(&["--json"]), 0);
     assert_eq!(
         (&document["format"], &document["version"]),
         (&"hakaru-collect".into(), &1.into())
