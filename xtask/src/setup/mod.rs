@@ -360,7 +360,7 @@ mod tests {
         let missing = [
             Missing::Root(&roots::BOOKWORM_MARIADB),
             Missing::Ruby(&RUBY33, ruby::CHAT.to_vec()),
-            Missing::Tool(&tools::ALL[3]),
+            Missing::Tool(tools::named("node")),
         ];
         let told: Vec<String> = missing.iter().map(Missing::by_hand).collect();
         assert_eq!(

@@ -169,6 +169,14 @@ const NPM: &str = r#"#!/bin/sh
 exec node /usr/share/nodejs/npm/bin/npm-cli.js "$@"
 "#;
 
+/// Returns the tool of that name.
+#[cfg(test)]
+pub(super) fn named(name: &str) -> &'static Tool {
+    static TOOLS: [Tool; ALL.len()] = ALL;
+    let found = TOOLS.iter().find(|tool| tool.name == name);
+    found.unwrap_or_else(|| panic!("no tool is called {name}"))
+}
+
 impl Tool {
     /// Whether nothing has to be fetched; writes the scripts for what was fetched before.
     pub(super) fn is_there(&self) -> Outcome<bool> {

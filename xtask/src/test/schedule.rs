@@ -18,14 +18,13 @@ const ALONE: [&str; 4] = [
     "hakaru-app-process",
 ];
 /// Programs of those packages that judge no time.
-const BESIDE: [&str; 8] = [
+const BESIDE: [&str; 7] = [
     "tests/schema/main.rs",
     "tests/doctor/main.rs",
     "tests/check.rs",
     "tests/japanese.rs",
     "tests/init.rs",
     "tests/production.rs",
-    "tests/trials.rs",
     "tests/terminal.rs",
 ];
 /// Programs at once where no time is judged; each runs two tests at once, since most of them wait
