@@ -14,6 +14,7 @@ mod doctor_roots;
 mod experiment;
 mod foreign;
 mod fresh_debian;
+mod hurl_parity;
 mod marked;
 mod picture;
 mod rubies;
@@ -55,6 +56,8 @@ const USAGE: &str = "usage: cargo xtask TASK
              the tests of the agent on Debian's Rubies and Pumas, and on those of a folder of archives
   foreign-suites [NAME] [--write]
              other projects' own tests, of Debian's sources, with the agent and the sampler inside and without
+  hurl-parity [--seed N] [--only TEXT] [--examples N]
+             small flows, generated, in real `hurl` (built into target/) and in `hakaru check`: where they differ
   demo [--db mariadb] [--yes] [command and flags of `hakaru`]
              the chat app under load, and its page; `demo try 3` tries finding 3 of it";
 
@@ -85,6 +88,7 @@ fn main() -> ExitCode {
         "doctor-roots" => doctor_roots::task(rest),
         "foreign-suites" => foreign::task(rest),
         "rubies" => rubies::task(rest),
+        "hurl-parity" => hurl_parity::task(rest),
         "demo" => demo::task(rest),
         "help" | "--help" | "-h" => {
             println!("{USAGE}");

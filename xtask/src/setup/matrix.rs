@@ -91,7 +91,7 @@ pub(crate) fn pure_libraries(folder: &Path) -> Outcome<PathBuf> {
 }
 
 /// Unpacks packages with what they depend on, unless they were.
-fn unpack_once(folder: &Path, suite: &str, packages: &[&str]) -> Outcome<()> {
+pub(crate) fn unpack_once(folder: &Path, suite: &str, packages: &[&str]) -> Outcome<()> {
     if folder.join(".whole").exists() {
         return Ok(());
     }

@@ -1,0 +1,70 @@
+//! The cases: what of a flow is varied, by value, from tables.
+
+mod cookies;
+mod exchanges;
+mod paths;
+mod syntax;
+mod values;
+
+use super::random::Random;
+use super::server::{BASE, hex};
+
+/// `--variable` of both programs.
+pub(super) const VARIABLES: [&str; 8] = [
+    "abc=abc",
+    "two=2",
+    "half=1.70",
+    "yes=true",
+    "none=null",
+    "quoted=\"123\"",
+    "spaced=a b&c",
+    "path=x",
+];
+
+/// Files beside the flows.
+pub(super) const FILES: [(&str, &str); 2] =
+    [("hello.txt", "hello\n"), ("data.json", "{\"a\": [1, 2]}\n")];
+
+/// A flow, and what it tries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Case {
+    /// What is varied, such as `filter nth 9`: differences are counted by it.
+    pub(super) cause: String,
+    /// The flow; [`BASE`] stands for the begin of its URLs.
+    pub(super) text: String,
+}
+
+impl Case {
+    fn new(cause: impl Into<String>, text: impl Into<String>) -> Case {
+        Case {
+            cause: cause.into(),
+            text: text.into(),
+        }
+    }
+}
+
+/// All cases of a seed, always in the same order.
+pub(super) fn all(seed: u64) -> Vec<Case> {
+    let mut random = Random::new(seed);
+    let mut cases = Vec::new();
+    cases.extend(random.some(values::predicates(), 2400));
+    cases.extend(random.some(values::filters(), 1500));
+    cases.extend(values::chains(&mut random, 500));
+    cases.extend(paths::all());
+    cases.extend(exchanges::all());
+    cases.extend(cookies::all(&mut random, 250));
+    cases.extend(syntax::written());
+    cases.extend(syntax::damaged(&mut random, 700));
+    cases
+}
+
+/// A URL that gives this answer. Headers are lines.
+fn answer(status: u16, headers: &str, body: &str) -> String {
+    let (headers, body) = (hex(headers.as_bytes()), hex(body.as_bytes()));
+    format!("{BASE}/a/{status}/{headers}/{body}")
+}
+
+/// A URL that answers with JSON.
+fn json(body: &str) -> String {
+    answer(200, "Content-Type: application/json", body)
+}
