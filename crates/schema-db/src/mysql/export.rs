@@ -145,7 +145,9 @@ fn fill_and_export(
     for statement in statements {
         run(owner, &schema::mysql::dormant(statement))?;
     }
-    export(scratch, server, readers)
+    let text = export(scratch, server, readers)?;
+    // MariaDB says where a sequence is that a default counts by. Nothing else has this name.
+    Ok(text.replace(&format!("`{}`.", scratch.database), ""))
 }
 
 fn reader(address: &MysqlAddress) -> Result<Conn, DbError> {

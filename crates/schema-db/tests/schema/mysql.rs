@@ -92,7 +92,8 @@ impl Database for InDatabase {
     }
 
     fn export(&mut self) -> Result<String, DbError> {
-        self.inner.export()
+        let text = self.inner.export()?;
+        Ok(text.replace(&format!("`{}`.", self.name), &format!("`{CASE_DATABASE}`.")))
     }
 
     fn unseen(&mut self) -> Result<Vec<Unseen>, DbError> {

@@ -86,7 +86,7 @@ pub(super) fn drop_in_text(text: &str) -> String {
     drop_in(&lexed(text))
 }
 
-pub(super) use tokens::{drop_in, listed, text, without_database};
+pub(super) use tokens::{drop_in, listed, text, with_own_sequences, without_database};
 
 /// The text with its words in capitals, strings apart.
 pub(super) fn upper_text(text: &str) -> String {

@@ -1,8 +1,9 @@
 //! Plans in our order: foreign keys that are in the way go first and come last, each table is
 //! altered once, and what destroys something stands apart so that it can be held back alone.
 //!
-//! Order: triggers that go; new names; foreign keys that go; tables that go; tables that change;
-//! new tables; foreign keys that come; routines; views; triggers; events; what else goes.
+//! Order: sequences, which defaults count by; triggers that go; new names; foreign keys that go;
+//! tables that go; tables that change; new tables; foreign keys that come; routines; views;
+//! triggers; events; what else goes.
 
 mod alter;
 mod links;
@@ -21,6 +22,9 @@ use crate::{Hazard, Object, PlanOptions, Statement, Verb};
 use links::KeyStep;
 
 pub(super) use options::{of_option, options};
+
+/// Kind of what defaults of columns may count by.
+const SEQUENCE: &str = "sequence";
 
 /// A plan in the making.
 pub(super) struct Builder<'a> {
@@ -64,6 +68,7 @@ impl<'a> Builder<'a> {
             .iter()
             .filter(|table| self.to.table(&table.name.text).is_none())
             .collect();
+        self.create_opaques(&|opaque| opaque.kind == SEQUENCE);
         self.drop_triggers();
         self.drop_views_in_the_way();
         self.rename_tables(&diffs);
@@ -75,7 +80,7 @@ impl<'a> Builder<'a> {
         }
         let late = self.create_tables();
         let added = self.add_foreign_keys(&diffs, &retaken, &late);
-        self.create_routines();
+        self.create_opaques(&|opaque| opaque.kind != SEQUENCE);
         self.views();
         self.triggers();
         self.events();

@@ -203,7 +203,9 @@ impl<'s> Reader<'_, 's> {
         Ok(Outcome::Done)
     }
 
-    fn create_table(&mut self, mut cursor: Cursor<'_, 's>) -> Result<Outcome, Fault> {
+    fn create_table(&mut self, cursor: Cursor<'_, 's>) -> Result<Outcome, Fault> {
+        let tokens = expr::with_own_sequences(cursor.rest(), self.database);
+        let mut cursor = Cursor::new(&tokens, self.statement.span().1);
         let table = match parse::table(&mut cursor, &self.statement.renames)? {
             Created::Table(table) => *table,
             Created::Like(name, model) => {

@@ -1,6 +1,8 @@
 //! Stretches of SQL token by token: written again, in canonical form, and as sqldef would print
 //! them.
 
+use std::borrow::Cow;
+
 use super::keywords::is_keyword;
 use crate::mysql::lex::{Kind, Token, backticked, literal, unquoted};
 
@@ -75,6 +77,28 @@ pub(super) fn is_database(tokens: &[Token<'_>], database: Option<&str>) -> bool 
             Kind::Quoted => unquoted(name.text) == database,
             _ => false,
         }
+}
+
+/// The tokens without `database.` in front of the sequences that defaults count by: MariaDB shows
+/// them with it.
+pub(crate) fn with_own_sequences<'t, 'a>(
+    tokens: &'t [Token<'a>],
+    database: Option<&str>,
+) -> Cow<'t, [Token<'a>]> {
+    let counts = |at: usize| {
+        let [before, open] = &tokens[at.saturating_sub(2)..at] else {
+            return false;
+        };
+        open.is_op("(") && ["NEXTVAL", "LASTVAL"].iter().any(|word| before.is(word))
+    };
+    let is_named = |at: &usize| counts(*at) && is_database(&tokens[*at..], database);
+    let named: Vec<usize> = (0..tokens.len()).filter(is_named).collect();
+    if named.is_empty() {
+        return Cow::Borrowed(tokens);
+    }
+    let is_kept = |at: &usize| !named.iter().any(|named| *at == *named || *at == named + 1);
+    let kept = (0..tokens.len()).filter(is_kept);
+    Cow::Owned(kept.map(|at| tokens[at]).collect())
 }
 
 /// Tokens with one spelling: keywords in lower case, names without quotes, strings in one form, no

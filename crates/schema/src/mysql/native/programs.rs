@@ -40,8 +40,9 @@ impl Builder<'_> {
         }
     }
 
-    pub(super) fn create_routines(&mut self) {
-        for opaque in &self.to.opaques {
+    /// Routines and sequences, those that are `asked` for.
+    pub(super) fn create_opaques(&mut self, asked: &dyn Fn(&Opaque) -> bool) {
+        for opaque in self.to.opaques.iter().filter(|opaque| asked(opaque)) {
             let before = self.from.opaque(opaque);
             match before {
                 Some(before) if before.norm == opaque.norm => continue,
