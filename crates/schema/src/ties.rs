@@ -9,7 +9,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::{Object, Statement, Verb};
+use crate::{Object, PlanOptions, Statement, Verb};
 
 /// Names in a definition.
 #[derive(Clone, Debug, Default)]
@@ -60,12 +60,18 @@ pub(crate) struct Stake {
     pub(crate) is_side: bool,
 }
 
+/// Whether a statement may be held back for what it does itself: in a plan for tables that are in
+/// use that is known only when it has its steps.
+pub(crate) fn may_wait(statement: &Statement, options: &PlanOptions) -> bool {
+    options.online || statement.is_destructive()
+}
+
 /// Adds to the statements what each needs, as far as something may be held back.
-pub(crate) fn tie(statements: &mut [Statement], stakes: &[Stake]) {
+pub(crate) fn tie(statements: &mut [Statement], stakes: &[Stake], options: &PlanOptions) {
     let web = Web::of(statements, stakes);
     let mut is_reached: Vec<bool> = statements
         .iter()
-        .map(|statement| statement.is_destructive())
+        .map(|statement| may_wait(statement, options))
         .collect();
     let mut waiting: Vec<usize> = (0..statements.len()).filter(|at| is_reached[*at]).collect();
     while let Some(held) = waiting.pop() {

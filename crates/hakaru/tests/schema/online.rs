@@ -1,5 +1,7 @@
 //! `--online`: the same schema as without it, by steps for which nobody waits long.
 
+mod mysql;
+
 use crate::program::Folder;
 use crate::server::{Scratch, connect};
 

@@ -61,6 +61,9 @@ pub(super) struct TableDiff<'a> {
     pub dropped_checks: Vec<&'a Check>,
     pub is_other_options: bool,
     pub partitions: Vec<PartitionStep<'a>>,
+    /// Whether a column whose change copies the table changes by itself, so that the others need
+    /// not wait for it.
+    pub parts_copies: bool,
 }
 
 impl<'a> TableDiff<'a> {
@@ -82,6 +85,7 @@ impl<'a> TableDiff<'a> {
             dropped_checks: Vec::new(),
             is_other_options: !from.norm.is_same(&to.norm),
             partitions: Vec::new(),
+            parts_copies: false,
         };
         diff.columns();
         diff.indexes();

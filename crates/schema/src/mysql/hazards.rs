@@ -243,6 +243,26 @@ fn outside(partitioning: &Partitioning) -> Option<String> {
     is_listed.then(|| format!("NOT ({})", values.join(" OR ")))
 }
 
+/// Whether no server changes a stored value's type from one to the other but by copying the table.
+pub(super) fn is_copied(from: &ColumnNorm, to: &ColumnNorm) -> bool {
+    let is_stored = |norm: &ColumnNorm| norm.generated.as_ref().is_none_or(|(_, stored)| *stored);
+    if !is_stored(from) || !is_stored(to) || from.data_type == to.data_type {
+        return false;
+    }
+    let name = |data_type: &'_ str| data_type.split(['(', ' ']).next().map(str::to_owned);
+    let shapes = (Shape::of(&from.data_type), Shape::of(&to.data_type));
+    match shapes {
+        // Longer ones and further labels are only another word in the table's definition; where
+        // not, the server says so.
+        (Shape::Text(old), Shape::Text(new)) | (Shape::Bytes(old), Shape::Bytes(new)) => {
+            let (from, to) = (name(&from.data_type), name(&to.data_type));
+            from != to || new < old || !from.is_some_and(|name| name.starts_with("var"))
+        }
+        (Shape::Values(_), Shape::Values(_)) => false,
+        _ => true,
+    }
+}
+
 /// Why values may be lost, when they may.
 pub(super) fn loss(from: &ColumnNorm, to: &ColumnNorm) -> Option<String> {
     let (old, new) = (Shape::of(&from.data_type), Shape::of(&to.data_type));

@@ -90,10 +90,14 @@ impl<'a> Builder<'a> {
 
     fn diffs(&self) -> Vec<TableDiff<'a>> {
         let (from, to) = (self.from, self.to);
-        let both = to
-            .tables
-            .iter()
-            .filter_map(|table| Some(TableDiff::of(from.table(&table.name.text)?, table)));
+        let parts_copies = self.options.online && !self.options.outside;
+        let both = to.tables.iter().filter_map(|table| {
+            let diff = TableDiff::of(from.table(&table.name.text)?, table);
+            Some(TableDiff {
+                parts_copies,
+                ..diff
+            })
+        });
         both.filter(|diff| !diff.is_empty() || self.is_counter(diff))
             .collect()
     }

@@ -40,8 +40,11 @@ fn is_of(statement: &Statement, names: &[&str]) -> bool {
 }
 
 fn places(statements: &[Statement], is_needed: &dyn Fn(&Statement) -> bool) -> Vec<usize> {
-    let can_be_held =
-        |statement: &Statement| statement.is_destructive() || !statement.needs.is_empty();
+    let can_be_held = |statement: &Statement| {
+        // A column that changes by itself does so since it may have to wait.
+        let is_alone = statement.verb == Verb::Alter && statement.object.kind == "column";
+        statement.is_destructive() || !statement.needs.is_empty() || is_alone
+    };
     let needed = statements.iter().enumerate();
     needed
         .filter(|(_, statement)| is_needed(statement) && can_be_held(statement))

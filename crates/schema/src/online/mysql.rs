@@ -23,6 +23,15 @@ pub(super) fn steps(
     if made.contains(table) || is_allowed || action.starts_with("RENAME TO") {
         return vec![statement.clone()];
     }
+    let is_copied = || {
+        let hazards = statement.hazards.iter();
+        let mut hazards = hazards.filter(|hazard| matches!(hazard, Hazard::Rewrite(_)));
+        hazards.next().is_some()
+    };
+    // The planner has put apart what is copied for sure.
+    if !options.outside && statement.object.kind == "column" && is_copied() {
+        return offline(statement, COPIED);
+    }
     // Only a copy compares the rows with those of the other table.
     let needs_copy = !options.outside;
     if needs_copy

@@ -27,7 +27,7 @@ impl<'a> Builder<'a> {
     /// Ties statements to those that they depend on.
     pub(super) fn link(&mut self, dropped: &[KeyStep<'a>], added: &[KeyStep<'a>]) {
         let mut statements = self.statements.iter();
-        if !statements.any(|statement| statement.is_destructive()) {
+        if !statements.any(|statement| ties::may_wait(statement, self.options)) {
             return;
         }
         for (gone, comes) in pairs(dropped, added) {
@@ -48,7 +48,7 @@ impl<'a> Builder<'a> {
             .iter()
             .map(|statement| self.stake(statement, &referring))
             .collect();
-        ties::tie(&mut self.statements, &stakes);
+        ties::tie(&mut self.statements, &stakes, self.options);
     }
 
     /// A key only goes when it comes again, which it can when what it makes room for is done as a

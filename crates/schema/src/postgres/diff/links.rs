@@ -28,7 +28,7 @@ impl<'a> Builder<'a> {
     /// Ties statements to those that they depend on.
     pub(super) fn link(&mut self) {
         let mut statements = self.statements.iter();
-        if !statements.any(|statement| statement.is_destructive()) {
+        if !statements.any(|statement| ties::may_wait(statement, self.options)) {
             return;
         }
         let shown = self.shown_names();
@@ -37,7 +37,7 @@ impl<'a> Builder<'a> {
             .iter()
             .map(|statement| self.stake(statement, &shown))
             .collect();
-        ties::tie(&mut self.statements, &stakes);
+        ties::tie(&mut self.statements, &stakes, self.options);
     }
 
     fn shown_names(&self) -> Shown<'a> {

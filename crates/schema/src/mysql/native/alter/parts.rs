@@ -37,7 +37,7 @@ impl Parts {
         let lossy = diff.columns.iter().filter_map(|step| match step {
             ColumnStep::Add(..) => None,
             ColumnStep::Change { from, to, .. } => {
-                (is_lossy(from, to) && !is_apart(diff, from, to)).then_some(&to.name)
+                (waits(diff, from, to) && !is_apart(diff, from, to)).then_some(&to.name)
             }
             ColumnStep::Remake { from, to, .. } => from.generated.is_none().then_some(&to.name),
         });
@@ -196,7 +196,7 @@ fn put<'a>(order: &mut Vec<&'a Name>, name: &'a Name, place: Place<'_>) {
     order.insert(at, name);
 }
 
-/// Whether a column's change is a statement of its own: values may be lost, and no new index waits
+/// Whether a column's change is a statement of its own: it may have to wait, and no new index waits
 /// for it.
 pub(super) fn is_apart(diff: &TableDiff<'_>, from: &Column, to: &Column) -> bool {
     let replaced = diff.replaced_indexes.iter().map(|(_, after)| *after);
@@ -207,7 +207,13 @@ pub(super) fn is_apart(diff: &TableDiff<'_>, from: &Column, to: &Column) -> bool
         .copied()
         .chain(replaced)
         .chain(primary);
-    is_lossy(from, to) && !new.any(|index| index.parts.iter().any(|part| part.is_of(&to.name)))
+    waits(diff, from, to) && !new.any(|index| index.parts.iter().any(|part| part.is_of(&to.name)))
+}
+
+/// Whether a column's change may be held back: for what it loses, or for who would wait.
+fn waits(diff: &TableDiff<'_>, from: &Column, to: &Column) -> bool {
+    let is_copied = || hazards::is_copied(&from.norm, &to.norm);
+    is_lossy(from, to) || (diff.parts_copies && is_copied())
 }
 
 fn is_lossy(from: &Column, to: &Column) -> bool {

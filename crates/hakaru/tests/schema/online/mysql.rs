@@ -1,0 +1,99 @@
+//! MySQL and MariaDB: what the server would copy is held back by name, and what it needs with it;
+//! the rest is done.
+
+use crate::program::{Folder, Said};
+use crate::server::Scratch;
+
+const SERVERS: [&str; 2] = ["HAKARU_TEST_MYSQL_URL", "HAKARU_TEST_MARIADB118_URL"];
+
+/// A database with these statements' tables, and a folder where `wanted.sql` is.
+fn prepared(variable: &str, before: &[&str], wanted: &str) -> (Folder, Scratch) {
+    let (folder, server) = (Folder::new(), Scratch::on(variable));
+    server.execute(before);
+    folder.write("wanted.sql", wanted);
+    (folder, server)
+}
+
+fn online(folder: &Folder, server: &Scratch, more: &[&str]) -> Said {
+    let apply = ["apply", &server.url, "--to", "wanted.sql", "--online"];
+    folder.schema(&[&apply[..], more].concat())
+}
+
+/// Type and default of each column of a table, by name.
+fn columns(server: &Scratch, table: &str) -> Vec<String> {
+    server.ask(&format!(
+        "SELECT CONCAT(COLUMN_NAME, ' ', COLUMN_TYPE) FROM information_schema.COLUMNS \
+         WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '{table}' ORDER BY ORDINAL_POSITION"
+    ))
+}
+
+fn foreign_keys(server: &Scratch) -> Vec<String> {
+    server.ask(
+        "SELECT CONSTRAINT_NAME FROM information_schema.REFERENTIAL_CONSTRAINTS \
+         WHERE CONSTRAINT_SCHEMA = DATABASE()",
+    )
+}
+
+/// Without the width that some servers show.
+fn has(columns: &[String], name: &str, data_type: &str) -> bool {
+    let mut columns = columns.iter();
+    columns.any(|column| {
+        let column = column.strip_prefix(name);
+        column.is_some_and(|rest| rest.trim_start().starts_with(data_type))
+    })
+}
+
+#[test]
+fn what_is_copied_waits_alone_and_the_rest_of_the_table_is_done() {
+    for variable in SERVERS {
+        let before = "CREATE TABLE t (id int NOT NULL PRIMARY KEY, a int, b varchar(10), c int)";
+        let wanted = "CREATE TABLE t (id int NOT NULL PRIMARY KEY, a bigint, b varchar(20), \
+                      c int DEFAULT 3, d int, KEY (c));";
+        let (folder, server) = prepared(variable, &[before], wanted);
+        online(&folder, &server, &[])
+            .ended(3)
+            .has_out("--allow offline-column:t.a");
+        let now = columns(&server, "t");
+        assert!(has(&now, "a", "int"), "{now:?}");
+        assert!(has(&now, "b", "varchar(20)"), "{now:?}");
+        assert!(has(&now, "d", "int"), "{now:?}");
+        let allowed = ["--allow", "offline-column:t.a"];
+        online(&folder, &server, &allowed).ended(0);
+        assert!(has(&columns(&server, "t"), "a", "bigint"));
+    }
+}
+
+#[test]
+fn a_foreign_key_stays_where_it_could_not_come_again() {
+    for variable in SERVERS {
+        let before = [
+            "CREATE TABLE p (id int NOT NULL PRIMARY KEY)",
+            "CREATE TABLE t (id int NOT NULL PRIMARY KEY, p_id int, \
+             CONSTRAINT f FOREIGN KEY (p_id) REFERENCES p (id))",
+        ];
+        let wanted = "CREATE TABLE p (id bigint NOT NULL PRIMARY KEY, n int);
+            CREATE TABLE t (id int NOT NULL PRIMARY KEY, p_id bigint, q int,
+              CONSTRAINT f FOREIGN KEY (p_id) REFERENCES p (id));";
+        let (folder, server) = prepared(variable, &before, wanted);
+        let some = [
+            &[][..],
+            &["--allow", "offline-constraint:t.f"][..],
+            &["--allow", "offline-column:p.id"][..],
+        ];
+        for allowed in some {
+            online(&folder, &server, allowed).ended(3);
+            assert_eq!(foreign_keys(&server), ["f"], "{allowed:?}");
+        }
+        assert!(has(&columns(&server, "p"), "n", "int"));
+        assert!(has(&columns(&server, "t"), "q", "int"));
+        let all = [
+            "offline-constraint:t.f",
+            "offline-column:p.id",
+            "offline-column:t.p_id",
+        ];
+        let all: Vec<&str> = all.iter().flat_map(|one| ["--allow", one]).collect();
+        online(&folder, &server, &all).ended(0);
+        assert_eq!(foreign_keys(&server), ["f"]);
+        assert!(has(&columns(&server, "t"), "p_id", "bigint"));
+    }
+}
