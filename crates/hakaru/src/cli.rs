@@ -34,7 +34,7 @@ pub(crate) use flows::{FlowsAction, FlowsArgs, FlowsFromArgs};
 pub(crate) use help::{CompletionsArgs, HelpArgs, ManArgs};
 pub(crate) use init::InitArgs;
 pub(crate) use links::LinksArgs;
-pub(crate) use load::LoadArgs;
+pub(crate) use load::{LoadArgs, LoadCommand, MergeArgs};
 pub(crate) use logs::LogsArgs;
 pub(crate) use profile::ProfileArgs;
 pub(crate) use prune::PruneArgs;

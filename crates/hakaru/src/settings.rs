@@ -2,6 +2,7 @@
 
 pub(crate) mod config;
 mod flow;
+pub(crate) mod start;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -25,6 +25,7 @@ pub fn all(view: &View<'_>) -> Vec<Text> {
     doubts.extend(findings::hollow(measured.figures.statuses.sorted()));
     doubts.extend(saturated(view));
     doubts.extend(late(measured));
+    doubts.extend(crate::generators::doubts(view));
     if measured.generator.unsent > 0 {
         doubts.push(text!(
             "{unsent} requests were due and never sent, for want of a free connection; they are in no percentile: \

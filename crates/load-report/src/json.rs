@@ -52,6 +52,7 @@ fn load<'a>(view: &View<'a>, language: Language) -> v1::Load<'a> {
             lateness_ms: times(&figures.lateness, 0),
             unsent: measured.generator.unsent,
         },
+        generators: view.generators.iter().map(generator_line).collect(),
         score: measured.score.as_ref().and_then(|score| score.points),
         expectations: expectations(view),
         doubts: (doubts::all(view).iter())
@@ -115,6 +116,22 @@ fn times(histogram: &Histogram<u64>, at_least: u64) -> v1::Times {
     }
 }
 
+fn generator_line(line: &crate::GeneratorLine) -> v1::GeneratorLine<'_> {
+    v1::GeneratorLine {
+        part: &line.part,
+        name: &line.name,
+        host: &line.host,
+        engine: line.engine.name(),
+        started_after_ms: line.started_after.as_millis_f64(),
+        requests: line.requests,
+        failed: line.failed,
+        unsent: line.unsent,
+        cpu_share: line.share,
+        lateness_ms: times(&line.lateness, 0),
+        stopped: line.stopped,
+    }
+}
+
 fn expectations<'a>(view: &View<'a>) -> Vec<v1::Expectation<'a>> {
     let goals = view.goals.iter().map(|goal| v1::Expectation {
         expected: &goal.text,
@@ -126,12 +143,12 @@ fn expectations<'a>(view: &View<'a>) -> Vec<v1::Expectation<'a>> {
 
 fn steps<'a>(view: &View<'a>) -> Vec<v1::Step<'a>> {
     let figures = &view.measured.figures.steps;
-    let named = view.scenario.steps().zip(figures).map(|(name, figures)| {
+    let named = view.steps.iter().zip(figures).map(|(name, figures)| {
         let outcomes = &figures.outcomes;
         let at_least = outcomes.of(Outcome::TimedOut) + outcomes.of(Outcome::Unanswered);
         v1::Step {
-            line: name.line,
-            place: name.place,
+            line: &name.line,
+            place: &name.place,
             requests: outcomes.all(),
             failed: outcomes.failed(),
             latency_ms: times(&figures.latency, at_least),

@@ -6,6 +6,7 @@
 
 mod distribution;
 pub mod doubts;
+mod generators;
 pub mod hdr_log;
 pub mod json;
 pub mod live;
@@ -14,6 +15,7 @@ pub mod rows;
 pub mod search;
 mod v1;
 
+pub use generators::GeneratorLine;
 use hdrhistogram::Histogram;
 use load::{GoalResult, Measured, Plan};
 use scenario::Scenario;
@@ -27,14 +29,36 @@ pub struct View<'a> {
     pub started_at_unix_ms: i64,
     /// How hard, how long.
     pub plan: &'a Plan,
-    /// What the users did.
-    pub scenario: &'a Scenario,
+    /// What the users did: the steps of the figures, in their order.
+    pub steps: &'a [StepLabel],
     /// What came of it.
     pub measured: &'a Measured,
     /// What was expected, and whether it came so.
     pub goals: &'a [GoalResult],
     /// The measured part, stretch by stretch.
     pub rows: &'a [rows::Row],
+    /// Each generator by itself, where there were several.
+    pub generators: &'a [GeneratorLine],
+}
+
+/// A step of the scenario, by the names that reports give it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepLabel {
+    /// Method and path as written in the flow.
+    pub line: String,
+    /// File and line.
+    pub place: String,
+}
+
+impl StepLabel {
+    /// Those of a scenario.
+    pub fn all(scenario: &Scenario) -> Vec<StepLabel> {
+        let label = |step: scenario::StepName<'_>| StepLabel {
+            line: step.line.to_owned(),
+            place: step.place.to_owned(),
+        };
+        scenario.steps().map(label).collect()
+    }
 }
 
 /// A quantile in milliseconds, when at least one of the histogram's values lies beyond it.

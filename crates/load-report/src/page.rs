@@ -7,7 +7,7 @@ use recording::Nanos;
 use report::text::{Column, fold, left, one_line, table as fitted, width};
 use words::{Language, Phrase, Text, phrase, text};
 
-use crate::{View, doubts, json, quantile_ms};
+use crate::{View, doubts, generators, json, quantile_ms};
 
 /// The quantiles that are shown.
 const QUANTILES: [(&str, f64); 6] = [
@@ -27,6 +27,7 @@ pub fn summary(view: &View<'_>, columns: usize, language: Language) -> String {
     let mut lines = head(view, language);
     lines.extend(table(view, columns, language));
     lines.extend(steps(view, columns, language));
+    lines.extend(by_generator(view, columns, language));
     lines.extend(section(phrase!("FAILED"), failures(view)));
     lines.extend(section(phrase!("GENERATOR"), vec![generator(view)]));
     lines.extend(section(phrase!("MIND"), doubts::all(view)));
@@ -198,11 +199,11 @@ fn steps(view: &View<'_>, columns: usize, language: Language) -> Vec<String> {
     if figures.len() < 2 {
         return Vec::new();
     }
-    let rows = view.scenario.steps().zip(figures).map(|(name, figures)| {
+    let rows = view.steps.iter().zip(figures).map(|(name, figures)| {
         let cell =
             |quantile| numbers::duration_ms_or_unknown(quantile_ms(&figures.latency, quantile));
         let cells = [
-            one_line(name.line),
+            one_line(&name.line),
             numbers::count(figures.outcomes.all()),
             numbers::count(figures.outcomes.failed()),
             cell(0.5),
@@ -212,6 +213,11 @@ fn steps(view: &View<'_>, columns: usize, language: Language) -> Vec<String> {
     });
     let rows: Vec<Vec<String>> = rows.collect();
     indented(&heads, &rows, columns)
+}
+
+fn by_generator(view: &View<'_>, columns: usize, language: Language) -> Vec<String> {
+    let (heads, rows) = generators::table(view, language);
+    indented(&generators::columns(&heads), &rows, columns)
 }
 
 fn failures(view: &View<'_>) -> Vec<Text> {

@@ -34,6 +34,9 @@ pub(crate) struct Load<'a> {
     pub(crate) connect_ms: Times,
     pub(crate) tls_handshake_ms: Times,
     pub(crate) generator: Generator,
+    /// Left out for a single generator.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) generators: Vec<GeneratorLine<'a>>,
     pub(crate) score: Option<f64>,
     pub(crate) expectations: Vec<Expectation<'a>>,
     pub(crate) doubts: Vec<String>,
@@ -108,6 +111,22 @@ pub(crate) struct Generator {
     pub(crate) cpu_share: f64,
     pub(crate) lateness_ms: Times,
     pub(crate) unsent: u64,
+}
+
+#[derive(Serialize)]
+pub(crate) struct GeneratorLine<'a> {
+    pub(crate) part: &'a str,
+    pub(crate) name: &'a str,
+    pub(crate) host: &'a str,
+    pub(crate) engine: &'static str,
+    /// After the first, by the hosts' clocks.
+    pub(crate) started_after_ms: f64,
+    pub(crate) requests: u64,
+    pub(crate) failed: u64,
+    pub(crate) unsent: u64,
+    pub(crate) cpu_share: f64,
+    pub(crate) lateness_ms: Times,
+    pub(crate) stopped: bool,
 }
 
 #[derive(Serialize)]

@@ -3,6 +3,9 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 
 use recording::{Nanos, Timestamp};
 use rustix::thread::gettid;
@@ -20,6 +23,19 @@ thread_local! {
 /// Now, on the clock that the agent inside the app uses too.
 pub fn now() -> Timestamp {
     Timestamp::from_monotonic_nanos(nanos(clock_gettime(ClockId::Monotonic)))
+}
+
+/// How often a wait looks at whether it was called off.
+const LOOK: Nanos = Nanos(50_000_000);
+
+/// Waits until then, or until `stop` is set.
+pub(crate) fn wait_until(then: Timestamp, stop: &AtomicBool) {
+    while !stop.load(Ordering::Relaxed) {
+        match then.since(now()) {
+            Nanos::ZERO => return,
+            left => thread::sleep(Duration::from_nanos(left.min(LOOK).0)),
+        }
+    }
 }
 
 /// CPU time of the calling thread since it started, with that of the workers that the kernel

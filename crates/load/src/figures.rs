@@ -107,7 +107,7 @@ impl Ended {
 
 impl Figures {
     /// Empty ones, for these steps.
-    pub(crate) fn new(steps: &[u32]) -> Figures {
+    pub fn new(steps: &[u32]) -> Figures {
         let step = |step: &u32| StepFigures {
             step: *step,
             outcomes: Outcomes::default(),
@@ -148,8 +148,8 @@ impl Figures {
         }
     }
 
-    /// Adds another thread's figures.
-    pub(crate) fn merge(&mut self, other: &Figures) {
+    /// Adds another thread's or generator's figures of the same steps.
+    pub fn merge(&mut self, other: &Figures) {
         for (own, more) in [
             (&mut self.latency, &other.latency),
             (&mut self.service, &other.service),
@@ -172,7 +172,8 @@ impl Figures {
 }
 
 impl Interval {
-    pub(crate) fn new(number: i64) -> Interval {
+    /// An empty one.
+    pub fn new(number: i64) -> Interval {
         Interval {
             number,
             latency: growing(DIGITS),
@@ -197,8 +198,8 @@ impl Interval {
         }
     }
 
-    /// Adds another thread's part of the same stretch.
-    pub(crate) fn merge(&mut self, other: &Interval) {
+    /// Adds another thread's or generator's part of the same stretch.
+    pub fn merge(&mut self, other: &Interval) {
         join(&mut self.latency, &other.latency);
         join(&mut self.lateness, &other.lateness);
         self.outcomes.merge(&other.outcomes);
@@ -237,7 +238,12 @@ impl Outcomes {
 
     /// Counts a request.
     pub fn add(&mut self, outcome: Outcome) {
-        self.0[outcome as usize] += 1;
+        self.add_many(outcome, 1);
+    }
+
+    /// Counts so many requests that ended the same way.
+    pub fn add_many(&mut self, outcome: Outcome, more: u64) {
+        self.0[outcome as usize] += more;
     }
 
     fn merge(&mut self, other: &Outcomes) {
@@ -260,7 +266,8 @@ impl Statuses {
         self.add_many(status, u64::from(status > 0));
     }
 
-    fn add_many(&mut self, status: u16, more: u64) {
+    /// Counts so many answers of one status.
+    pub fn add_many(&mut self, status: u16, more: u64) {
         match self.0.iter_mut().find(|(known, _)| *known == status) {
             Some((_, count)) => *count += more,
             None if more > 0 => self.0.push((status, more)),

@@ -251,6 +251,7 @@ mod tests {
             figures,
             generator: Generator::default(),
             failures: Vec::new(),
+            tally: Default::default(),
             score: None,
             users: 10,
             stopped: false,

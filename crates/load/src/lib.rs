@@ -5,18 +5,20 @@
 //! [`probe`] sends a single request, for finding out whether a server answers.
 //!
 //! - Every instant is on the host's `CLOCK_MONOTONIC`, so that it can be joined with what the agent
-//!   stamps inside the app. Requests carry `Hakaru-Request`, 16 hexadecimal digits, never twice; in a dense load a
-//!   random part of them does ([`Numbered`]).
-//! - *Due* is when the user's last answer came and its think time had passed (closed), or the pacer's
-//!   tick (open), whoever is late. *Sent* is taken right before the first write, so that waiting for a
-//!   connection, or for a free user, is between the two. *Answered* is when the last byte had been read.
-//! - In an open load a tick takes a free user, or a new one up to the plan's connections; else it waits
-//!   and keeps its due time.
-//! - Nothing is retried, but for what a server of HTTP/2 says that it has not taken when it goes (GOAWAY). A redirect is followed where the flow says so, as a request of its own. A closed
+//!   stamps inside the app. Requests carry `Hakaru-Request`, 16 hexadecimal digits, never twice; in
+//!   a dense load a random part of them does ([`Numbered`]).
+//! - *Due* is when the user's last answer came and its think time had passed (closed), or the
+//!   pacer's tick (open), whoever is late. *Sent* is taken right before the first write, so that
+//!   waiting for a connection, or for a free user, is between the two. *Answered* is when the last
+//!   byte had been read.
+//! - In an open load a tick takes a free user, or a new one up to the plan's connections; else it
+//!   waits and keeps its due time.
+//! - Nothing is retried, but for what a server of HTTP/2 says that it has not taken when it goes
+//!   (GOAWAY). A redirect is followed where the flow says so, as a request of its own. A closed
 //!   load waits 100 ms after a refused connection, and rises where the plan says so. What is still
 //!   unanswered when the drain is over ends as `Unanswered`.
-//! - [`run`] hands exchanges over one by one, for a recording; [`measure`] adds them up in histograms, in a
-//!   memory that does not grow with their number.
+//! - [`run`] hands exchanges over one by one, for a recording; [`measure`] adds them up in
+//!   histograms, in a memory that does not grow with their number.
 //!
 //! A message over a WebSocket counts as a request: sent with its first byte, answered by the
 //! message that the scenario waits for, or by the server's close frame.
@@ -69,7 +71,8 @@ pub use outcome::{Batch, LoadError, LoadResult};
 pub use plan::{Numbered, Pace, Plan};
 pub use poller::Engine;
 pub use probe::{ProbeError, can_connect, probe};
-pub use run::run;
+pub use run::{points, run};
+pub use scenario::Part;
 pub use schedule::{Arrivals, Schedule, Stage};
 pub use search::{Found, Trial, find_max};
 pub use stream::Via;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
 use recording::{Failure, Generator, Nanos, Score, Window};
-use scenario::Scenario;
+use scenario::{Scenario, Tally};
 
 use crate::figures::{Figures, Interval};
 use crate::ledger::{Book, Share};
@@ -30,6 +30,9 @@ pub struct Measured {
     pub failures: Vec<Failure>,
     /// Points, when the scenario has a rule.
     pub score: Option<Score>,
+    /// What was counted towards the points, and checks that failed anywhere: what points of several
+    /// generators are made of.
+    pub tally: (Tally, u64),
     /// Users there were at the end: connections that were opened, or were to be.
     pub users: u32,
     /// Whether `stop` ended it before its time.
@@ -77,6 +80,7 @@ fn measured(plan: &Plan, scenario: &Scenario, planned: Window, total: Share) -> 
         },
         engine: total.engine,
         score: score(scenario, &total),
+        tally: (total.tally, total.checks_failed),
         figures: total
             .figures
             .map_or_else(|| Figures::new(&[]), |figures| *figures),

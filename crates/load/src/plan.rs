@@ -1,7 +1,7 @@
 //! How hard to load, and for how long.
 
-use recording::Nanos;
-use scenario::Scenario;
+use recording::{Nanos, Timestamp};
+use scenario::{Part, Scenario};
 
 use crate::LoadError;
 use crate::level::LevelUp;
@@ -30,6 +30,11 @@ pub struct Plan {
     /// How long to wait, after the measured part, for answers still under way. Nothing is sent
     /// then.
     pub drain: Nanos,
+    /// Which part of it this process carries out, where several generators share it. All else here
+    /// says what they do together, but for `threads`, which each has.
+    pub part: Part,
+    /// When to start; at once where that is past.
+    pub start_at: Option<Timestamp>,
     /// Threads to spread the connections over.
     pub threads: u32,
     /// Decides the order of flows and all random values: the same seed gives the same choices.
@@ -121,6 +126,8 @@ impl Default for Plan {
             warmup: Nanos::ZERO,
             duration: Nanos(10_000_000_000),
             drain: Nanos(2_000_000_000),
+            part: Part::WHOLE,
+            start_at: None,
             threads: 1,
             seed: 1,
             connect_timeout: Nanos(5_000_000_000),
@@ -181,7 +188,8 @@ impl Plan {
     pub fn check(&self, scenario: &Scenario) -> Result<(), LoadError> {
         let plan = self;
         let wrong = |what: String| Err(LoadError::Plan(what));
-        let connections = plan.sockets();
+        plan.check_part()?;
+        let connections = plan.part.share(plan.sockets());
         if connections == 0 || plan.threads == 0 || plan.threads > connections {
             return wrong(format!(
                 "{} threads for {connections} connections: at least one connection for each thread is needed",
@@ -203,7 +211,37 @@ impl Plan {
              add rows or take fewer connections",
                 plan.connections_max()
             )),
+            Some(rows) if plan.part.share(rows as u32) < plan.users_of_part() => wrong(format!(
+                "of the {rows} rows of a feed, generator {} of {} has {} for its {} users; add rows or take fewer \
+                 connections",
+                plan.part.number(),
+                plan.part.of(),
+                plan.part.share(rows as u32),
+                plan.users_of_part()
+            )),
             _ => Ok(()),
         }
+    }
+
+    /// Users that this part has at most: those of one connection stay together.
+    pub(crate) fn users_of_part(&self) -> u32 {
+        let each = self.streams.max(1);
+        self.part.share(self.connections_max() / each) * each
+    }
+
+    fn check_part(&self) -> Result<(), LoadError> {
+        let (part, sockets) = (self.part, self.sockets());
+        let what = match part.is_whole() {
+            true => return Ok(()),
+            false if self.level_up.is_some() => {
+                "level_up rises by what one generator sees; leave it out, or the parts".to_owned()
+            }
+            false if part.of() > sockets => format!(
+                "{sockets} connections are too few for {} generators: each needs one at least (-c)",
+                part.of()
+            ),
+            false => return Ok(()),
+        };
+        Err(LoadError::Plan(what))
     }
 }

@@ -6,7 +6,7 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::ScopedJoinHandle;
 
 use recording::{Generator, Score, ScoreLine, Timestamp, Window};
-use scenario::Scenario;
+use scenario::{Scenario, ScoreSpec, Tally};
 
 use crate::clock;
 use crate::ledger::{Book, Share};
@@ -62,7 +62,8 @@ pub(crate) struct Times {
 
 impl Times {
     fn from_now(plan: &Plan) -> Times {
-        let start = clock::now();
+        let now = clock::now();
+        let start = plan.start_at.map_or(now, |at| at.max(now));
         let window = Window {
             start: start + plan.warmup,
             end: start + plan.warmup + plan.duration,
@@ -110,7 +111,7 @@ pub(crate) fn run_threads<M: Send>(
     let address = Address::find(scenario.base_url(), plan.via.as_ref())?;
     let tls = tls_of(scenario, plan, plan.streams > 0)?;
     let engine = plan.engine.resolve()?;
-    let mut session = scenario.session(plan.seed);
+    let mut session = scenario.session_of(plan.part, plan.seed);
     if !plan.keep_alive {
         session.add_header("Connection: close");
     }
@@ -145,6 +146,7 @@ pub(crate) fn run_threads<M: Send>(
             .monotonic_nanos()
             .wrapping_mul(0x9e37_79b9_7f4a_7c15),
     };
+    clock::wait_until(times.start, stop);
     let jobs: Vec<(Task<'_>, Book)> = (0..threads)
         .map(|number| (task(number), book(&times, sender.clone())))
         .collect();
@@ -234,10 +236,16 @@ fn merge(shares: impl Iterator<Item = io::Result<Share>>) -> io::Result<Share> {
 /// The points. None when a check failed anywhere in the run, warm-up included: a server that
 /// answers wrongly has no score, however fast it is. Errors only earn nothing.
 pub(crate) fn score(scenario: &Scenario, total: &Share) -> Option<Score> {
-    let lines = total.tally.lines(scenario.score()?);
+    let spec = scenario.score()?;
+    Some(points(spec, &total.tally, total.checks_failed))
+}
+
+/// The points for what was counted, none of them where `checks_failed` checks failed.
+pub fn points(spec: &ScoreSpec, tally: &Tally, checks_failed: u64) -> Score {
+    let lines = tally.lines(spec);
     let points = lines.iter().map(|line| line.points).sum();
-    Some(Score {
-        points: (total.checks_failed == 0).then_some(points),
+    Score {
+        points: (checks_failed == 0).then_some(points),
         lines: lines
             .into_iter()
             .map(|line| ScoreLine {
@@ -246,7 +254,7 @@ pub(crate) fn score(scenario: &Scenario, total: &Share) -> Option<Score> {
                 points: line.points,
             })
             .collect(),
-    })
+    }
 }
 
 /// How many of `all` belong to the thread `number`: the remainder goes to the first ones.
@@ -254,8 +262,9 @@ fn share_of(all: u32, threads: u32, number: u32) -> u32 {
     all / threads + u32::from(number < all % threads)
 }
 
-/// How many of `all` users belong to the thread `number`: those of one connection stay together.
+/// How many of `all` users belong to the thread `number` of this part: those of one connection stay
+/// together.
 fn users_of(plan: &Plan, all: u32, number: u32) -> u32 {
     let each = plan.streams.max(1);
-    share_of(all / each, plan.threads, number) * each
+    share_of(plan.part.share(all / each), plan.threads, number) * each
 }

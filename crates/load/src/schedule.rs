@@ -6,6 +6,8 @@ use std::fmt;
 
 use recording::Nanos;
 
+use crate::plan::Plan;
+
 /// Requests a second over time, and how they come. A new kind of pace is a new value here, not a
 /// new loop.
 #[derive(Clone, Debug, PartialEq)]
@@ -81,6 +83,16 @@ impl Schedule {
             })
         });
         Schedule::new(stages.collect::<Result<_, _>>()?, arrivals)
+    }
+
+    /// Its stages, one behind the other.
+    pub fn stages(&self) -> &[Stage] {
+        &self.stages
+    }
+
+    /// How requests are spread around the rate.
+    pub fn arrivals(&self) -> Arrivals {
+        self.arrivals
     }
 
     /// How long its stages last together; zero for a rate without a stated length.
@@ -181,11 +193,11 @@ impl fmt::Display for Schedule {
     }
 }
 
-/// One thread's way through a schedule: its ticks are every `threads`th of all.
+/// One thread's way through a schedule: its ticks are every `lanes`th of all.
 #[derive(Debug)]
 pub(crate) struct Pacer<'a> {
     schedule: &'a Schedule,
-    threads: u64,
+    lanes: u64,
     tick: u64,
     /// The sum of all distances so far, in requests at the mean rate; for Poisson arrivals only.
     distance: f64,
@@ -194,17 +206,25 @@ pub(crate) struct Pacer<'a> {
 }
 
 impl<'a> Pacer<'a> {
-    /// `number` counts the threads from zero. All threads of one seed draw the same random numbers.
-    pub(crate) fn new(schedule: &'a Schedule, number: u32, threads: u32, seed: u64) -> Pacer<'a> {
+    /// The way of one thread of the plan's part: request k belongs to generator k mod N, and what a
+    /// generator has goes round among its threads.
+    pub(crate) fn of_plan(schedule: &'a Schedule, plan: &Plan, thread: u32) -> Pacer<'a> {
+        let lane = plan.part.in_whole(u64::from(thread));
+        let lanes = u64::from(plan.part.of()) * u64::from(plan.threads);
+        Pacer::new(schedule, lane, lanes, plan.seed)
+    }
+
+    /// `lane` counts from zero. All lanes of one seed draw the same random numbers.
+    fn new(schedule: &'a Schedule, lane: u64, lanes: u64, seed: u64) -> Pacer<'a> {
         let mut pacer = Pacer {
             schedule,
-            threads: u64::from(threads),
+            lanes,
             tick: 0,
             distance: 0.0,
             random: fastrand::Rng::with_seed(seed),
             due: None,
         };
-        pacer.step(u64::from(number));
+        pacer.step(lane);
         pacer
     }
 
@@ -215,7 +235,7 @@ impl<'a> Pacer<'a> {
 
     /// Goes on to the next request.
     pub(crate) fn advance(&mut self) {
-        self.step(self.threads);
+        self.step(self.lanes);
     }
 
     fn step(&mut self, ticks: u64) {
@@ -239,6 +259,9 @@ impl<'a> Pacer<'a> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+    use scenario::Part;
+
     use super::*;
 
     fn parse(text: &str, arrivals: Arrivals) -> Schedule {
@@ -324,21 +347,59 @@ mod tests {
         );
     }
 
-    #[test]
-    fn threads_share_the_ticks_whatever_their_kind() {
-        for arrivals in [Arrivals::Even, Arrivals::Poisson, Arrivals::Bursts(3)] {
-            let schedule = parse("10..1000/2s,500", arrivals);
-            let mut shared: Vec<Nanos> = Vec::new();
-            for number in 0..3 {
-                let mut pacer = Pacer::new(&schedule, number, 3, 7);
-                for _ in 0..200 {
-                    shared.extend(pacer.due());
+    /// What a plan's first requests are due at, `each` of every thread of every generator.
+    fn shared(plan: &Plan, schedule: &Schedule, generators: u32, each: usize) -> Vec<(u64, Nanos)> {
+        let mut shared = Vec::new();
+        for number in 0..generators {
+            let plan = Plan {
+                part: Part::new(number, generators).expect("a part"),
+                ..plan.clone()
+            };
+            for thread in 0..plan.threads {
+                let mut pacer = Pacer::of_plan(schedule, &plan, thread);
+                for _ in 0..each {
+                    shared.extend(pacer.due().map(|due| (pacer.tick, due)));
                     pacer.advance();
                 }
             }
-            shared.sort();
-            let shared: Vec<f64> = shared.iter().map(|due| due.as_millis_f64()).collect();
-            assert_eq!(shared, due_ms(&schedule, 600), "{arrivals:?}");
+        }
+        shared.sort_unstable();
+        shared
+    }
+
+    fn any_schedule() -> impl Strategy<Value = Schedule> {
+        let stage = (0_u32..2_000, 0_u32..2_000, 1_u64..5_000).prop_map(|(from, to, ms)| Stage {
+            from: f64::from(from),
+            to: f64::from(to),
+            length: Nanos(ms * 1_000_000),
+        });
+        let arrivals = prop_oneof![
+            Just(Arrivals::Even),
+            Just(Arrivals::Poisson),
+            (1_u32..50).prop_map(Arrivals::Bursts),
+        ];
+        (proptest::collection::vec(stage, 1..5), arrivals)
+            .prop_filter_map("a rate of zero", |(stages, arrivals)| {
+                Schedule::new(stages, arrivals).ok()
+            })
+    }
+
+    proptest! {
+        /// Request k of the plan is request k of the parts' union, due at the same nanosecond,
+        /// whatever the kind of schedule; and where the schedule ends, all parts end.
+        #[test]
+        fn parts_and_threads_together_are_the_whole_plan(
+            schedule in any_schedule(),
+            generators in 1_u32..12,
+            threads in 1_u32..4,
+            seed in any::<u64>(),
+            each in 1_usize..40,
+        ) {
+            let plan = Plan { seed, threads, ..Plan::default() };
+            let lanes = generators as usize * threads as usize;
+            let alone = Plan { threads: 1, ..plan.clone() };
+            let whole = shared(&alone, &schedule, 1, lanes * each);
+            prop_assert_eq!(shared(&plan, &schedule, generators, each), whole);
         }
     }
 

@@ -37,11 +37,13 @@ const READ_BYTES: usize = 64 * 1024;
 const SWEEP: Nanos = Nanos(10_000_000);
 /// How often a load rises.
 const LEVEL_EVERY: Nanos = Nanos(1_000_000_000);
-/// Answers that are at most so far apart are waited for together, where at least so many are under way: one
-/// part of them, for at most a part of their mean latency and never longer than this. Found by experiment: at 1,000
-/// connections on io_uring waits of 50, 100, 200 and 500 µs gave 1.4, 1.5, 1.6 and 1.8 × the answers a CPU second; on epoll
-/// 250 µs gave 1.16 ×, and a server that need not wake us for each answer 1.1 × the throughput. At 50 connections a third
-/// of them for a seventh gave 1.39 × wrk's answers a CPU second where a quarter for a sixteenth gave 1.23 ×, at its p50.
+/// Answers that are at most so far apart are waited for together, where at least so many are under
+/// way: one part of them, for at most a part of their mean latency and never longer than this.
+/// Found by experiment: at 1,000 connections on io_uring waits of 50, 100, 200 and 500 µs gave 1.4,
+/// 1.5, 1.6 and 1.8 × the answers a CPU second; on epoll 250 µs gave 1.16 ×, and a server that need
+/// not wake us for each answer 1.1 × the throughput. At 50 connections a third of them for a
+/// seventh gave 1.39 × wrk's answers a CPU second where a quarter for a sixteenth gave 1.23 ×, at
+/// its p50.
 const DENSE: Nanos = Nanos(50_000);
 const GATHER_FROM: usize = 16;
 const GATHER_SHARE: usize = 3;
@@ -116,7 +118,7 @@ impl<'a> Worker<'a> {
     /// To be called on the thread that will run it.
     pub(crate) fn new(task: Task<'a>, book: Book) -> io::Result<Worker<'a>> {
         let plan = task.plan;
-        let pacer = |schedule| Pacer::new(schedule, task.number, plan.threads, plan.seed);
+        let pacer = |schedule| Pacer::of_plan(schedule, plan, task.number);
         Ok(Worker {
             pacer: task.schedule.map(pacer),
             sweep_at: task.start,

@@ -165,9 +165,9 @@ fn end_record(
 }
 
 impl FreeRows {
-    pub(crate) fn all(count: usize) -> FreeRows {
+    pub(crate) fn of(rows: impl Iterator<Item = u32>) -> FreeRows {
         FreeRows {
-            rows: Mutex::new((0..count as u32).collect()),
+            rows: Mutex::new(rows.collect()),
         }
     }
 
@@ -260,7 +260,7 @@ mod tests {
 
     #[test]
     fn a_row_is_in_one_hand_at_a_time() {
-        let free = FreeRows::all(2);
+        let free = FreeRows::of(0..2);
         assert_eq!(
             (free.take(), free.take(), free.take()),
             (Some(0), Some(1), None)

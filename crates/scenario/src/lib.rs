@@ -13,13 +13,15 @@
 //!
 //! # What differs from running the same file with `hurl`
 //! - A URL may begin with `/` or `{{base_url}}`: both mean the base URL. It may not lead elsewhere.
-//! - Every iteration of a flow begins without cookies and captures. A failed check ends the iteration.
+//! - Every iteration of a flow begins without cookies and captures. A failed check ends the
+//!   iteration.
 //! - Redirects are followed where `[Options] location` says so, each as a request of its own.
 //! - An entry without a stated answer accepts every status below 500.
 //! - `[Options] delay` is think time: the request is due when it has passed.
-//! - Variables every flow has: `{{base_url}}`; `{{iteration}}`, counted from 0 over all users of a run;
-//!   `{{user}}`, the virtual user's number; `{{run}}`, a short text that differs from run to run.
-//!   `{{newUuid}}` is a new random UUID each time it stands somewhere, `{{newDate}}` the wall clock.
+//! - Variables every flow has: `{{base_url}}`; `{{iteration}}`, counted from 0 over all users of a
+//!   run; `{{user}}`, the virtual user's number; `{{run}}`, a short text that differs from run to
+//!   run. `{{newUuid}}` is a new random UUID each time it stands somewhere, `{{newDate}}` the wall
+//!   clock.
 
 mod answer;
 mod ast;
@@ -41,6 +43,7 @@ mod names;
 mod nearest;
 mod options;
 mod parse;
+mod part;
 mod pattern;
 mod predicate;
 mod print;
@@ -69,6 +72,7 @@ pub use error::{ParseError, ScenarioError};
 pub use frame::{FrameKind, accept_of, push_close, push_frame};
 pub use judge::Verdict;
 pub use nearest::nearest;
+pub use part::Part;
 pub use scenario::{Scenario, StepName, run_token};
 pub use score::{PointsLine, Tally};
 pub use session::{Over, Prepared, Session, User};

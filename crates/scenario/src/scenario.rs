@@ -12,6 +12,7 @@ use crate::error::{ParseError, ScenarioError};
 use crate::feed::Feed;
 use crate::message::{Draft, Spoken};
 use crate::names::{check_draft_names, check_names};
+use crate::part::Part;
 use crate::render::render;
 use crate::session::Session;
 use crate::spec::{FlowSpec, ScoreSpec, Spec};
@@ -117,7 +118,12 @@ impl Scenario {
 
     /// Begins a run: users of one session share feeds and the count of iterations.
     pub fn session(&self, seed: u64) -> Session<'_> {
-        Session::new(self, seed)
+        self.session_of(Part::WHOLE, seed)
+    }
+
+    /// Begins one generator's part of a run: its users, its iterations, its rows of the feeds.
+    pub fn session_of(&self, part: Part, seed: u64) -> Session<'_> {
+        Session::new(self, part, seed)
     }
 
     /// Where the target answers.

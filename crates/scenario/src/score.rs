@@ -40,6 +40,19 @@ impl Tally {
         }
     }
 
+    /// What was counted, and its units: by rule, and by captured number.
+    pub fn counts(&self) -> (&[u64], &[f64]) {
+        (&self.rule_counts, &self.capture_units)
+    }
+
+    /// The tally with these counts, as [`Tally::counts`] gives them.
+    pub fn of_counts(rule_counts: Vec<u64>, capture_units: Vec<f64>) -> Tally {
+        Tally {
+            rule_counts,
+            capture_units,
+        }
+    }
+
     /// Adds what another thread counted.
     pub fn merge(&mut self, other: &Tally) {
         let rules = self.rule_counts.len().max(other.rule_counts.len());

@@ -15,6 +15,7 @@ use crate::feed::FreeRows;
 use crate::follow::Trail;
 use crate::jar::Jar;
 use crate::judge::{Verdict, faults, judge};
+use crate::part::Part;
 use crate::render::{push_header, render};
 use crate::scenario::Scenario;
 use crate::step::{Action, Step};
@@ -26,6 +27,7 @@ use messages::Socket;
 #[derive(Debug)]
 pub struct Session<'s> {
     scenario: &'s Scenario,
+    part: Part,
     seed: u64,
     shared: Arc<HashMap<String, Value>>,
     /// Counts iterations for `{{iteration}}` and the choice of flows. Only its own value matters,
@@ -102,16 +104,17 @@ pub enum Over {
 }
 
 impl<'s> Session<'s> {
-    pub(crate) fn new(scenario: &'s Scenario, seed: u64) -> Session<'s> {
+    pub(crate) fn new(scenario: &'s Scenario, part: Part, seed: u64) -> Session<'s> {
         Session {
             scenario,
+            part,
             seed,
             shared: Arc::new(scenario.variables.clone()),
             iterations: AtomicU64::new(0),
             free_rows: scenario
                 .feeds
                 .iter()
-                .map(|feed| FreeRows::all(feed.rows.len()))
+                .map(|feed| FreeRows::of(part.rows(feed.rows.len())))
                 .collect(),
             extra: Vec::new(),
             began: Instant::now(),
@@ -124,8 +127,10 @@ impl<'s> Session<'s> {
         self.extra.extend_from_slice(b"\r\n");
     }
 
-    /// A user; `number` tells users apart and is the value of `{{user}}`.
+    /// A user of this part, counted from zero. The number in the whole plan tells users apart and
+    /// is the value of `{{user}}`.
     pub fn user(&self, number: u32) -> User {
+        let number = self.part.in_whole(u64::from(number)) as u32;
         // Any fixed odd number spreads neighbouring users' seeds; this one is 2^64 / golden ratio.
         let seed = self.seed ^ (u64::from(number) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         User {

@@ -6,12 +6,13 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// All areas: the name of a file, and the file's text.
-const AREAS: [(&str, &str); 15] = [
+const AREAS: [(&str, &str); 16] = [
     ("findings", include_str!("japanese/findings.txt")),
     ("run", include_str!("japanese/run.txt")),
     ("bench", include_str!("japanese/bench.txt")),
     ("compare", include_str!("japanese/compare.txt")),
     ("doctor", include_str!("japanese/doctor.txt")),
+    ("generators", include_str!("japanese/generators.txt")),
     ("html", include_str!("japanese/html.txt")),
     ("journal", include_str!("japanese/journal.txt")),
     ("load", include_str!("japanese/load.txt")),

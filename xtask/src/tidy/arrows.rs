@@ -28,6 +28,7 @@ const ARROWS: &[(&str, &str)] = &[
         "breakdown database doctor figures recording stacks stats whatif words",
     ),
     ("flows", "logs routes"),
+    ("generators", "load load-report recording scenario"),
     ("guard", "app-process words"),
     ("load", "figures recording scenario"),
     (
@@ -62,13 +63,14 @@ const ARROWS: &[(&str, &str)] = &[
 const PROGRAM: &str = "hakaru";
 
 /// Crates whose invariant is that they are pure.
-const PURE: [&str; 14] = [
+const PURE: [&str; 15] = [
     "breakdown",
     "comparison",
     "database",
     "doctor",
     "figures",
     "findings",
+    "generators",
     "recording",
     "report",
     "schema",

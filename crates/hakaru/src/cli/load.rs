@@ -3,13 +3,16 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, Subcommand};
 
 use super::{ReachArgs, parse_duration};
+use crate::settings::start::StartAt;
 
 /// Flags as typed.
 #[derive(Debug, Default, Args)]
-#[command(after_help = "\
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "\
 Examples:
   hakaru load http://127.0.0.1:8080/
   hakaru load URL -c 200 -d 30s --threads 2 --json > load.json
@@ -18,10 +21,16 @@ Examples:
   hakaru load URL --find-max 'p99 < 200ms, errors < 0.1%'
   hakaru load https://127.0.0.1:8443/ --http2 -c 4 --streams 25
   hakaru load URL --expect 'p95 < 50ms' --expect 'errors = 0'
+  hakaru load URL --rate 9000 --part 0/3 --start-at 1764090000 --result 0.result
+  hakaru load merge *.result
 
 Latency counts from when a request was due; sent → answered stands beside it. `hakaru help load` says more.
-Exit codes: 0 all good, 2 wrong usage, 3 an expectation was missed, 4 requests failed, 130 interrupted.")]
+Exit codes: 0 all good, 2 wrong usage, 3 an expectation was missed, 4 requests failed, 130 interrupted."
+)]
 pub(crate) struct LoadArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<LoadCommand>,
+
     /// What to request, or with --flow the base URL [default: `url` in hakaru.toml]
     #[arg(value_name = "URL")]
     pub(crate) url: Option<String>,
@@ -124,6 +133,26 @@ pub(crate) struct LoadArgs {
     #[arg(long, value_name = "GOALS", conflicts_with_all = ["rate", "expectations", "series"])]
     pub(crate) find_max: Option<String>,
 
+    /// Carry out one generator's part of this load: K of N, from 0 to N - 1. What is expected is
+    /// judged by `load merge`
+    #[arg(long, value_name = "K/N", requires = "result", conflicts_with = "find_max", value_parser = load::Part::parse)]
+    pub(crate) part: Option<load::Part>,
+
+    /// When to start: a time in seconds since 1970, - for a line on standard input, or a file that
+    /// appears
+    #[arg(long, value_name = "START", conflicts_with = "find_max", value_parser = StartAt::parse, allow_hyphen_values = true)]
+    pub(crate) start_at: Option<StartAt>,
+
+    /// Also write all that was measured, for `hakaru load merge`; - is standard output, without the
+    /// report then
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with = "find_max",
+        allow_hyphen_values = true
+    )]
+    pub(crate) result: Option<PathBuf>,
+
     /// Print JSON on standard output, and nothing after it
     #[arg(long)]
     pub(crate) json: bool,
@@ -139,4 +168,33 @@ pub(crate) struct LoadArgs {
     /// Also write the latencies as an HdrHistogram log (version 2), one histogram per second
     #[arg(long, value_name = "FILE.hlog", conflicts_with = "find_max")]
     pub(crate) hdr: Option<PathBuf>,
+}
+
+/// What else there is to loads.
+#[derive(Debug, Subcommand)]
+pub(crate) enum LoadCommand {
+    /// Add up what several generators left (--result), and judge what was expected
+    Merge(MergeArgs),
+}
+
+/// Flags of `hakaru load merge`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Exit codes: as of hakaru load; 1 where a generator left no result, 2 where the results are not of one load.")]
+pub(crate) struct MergeArgs {
+    /// One result of each generator
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// Print JSON on standard output, and nothing after it
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Also write the report as one HTML file
+    #[arg(long, value_name = "FILE.html")]
+    pub(crate) html: Option<PathBuf>,
+
+    /// Also write the figures of each second as CSV
+    #[arg(long, value_name = "FILE.csv")]
+    pub(crate) series: Option<PathBuf>,
 }

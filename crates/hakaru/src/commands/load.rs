@@ -1,8 +1,11 @@
 //! `hakaru load`: sends requests, adds up, says what came of it.
 
 mod find_max;
+mod merge;
+mod part;
 mod screen;
 mod settings;
+mod show;
 
 use std::fs::File;
 use std::path::Path;
@@ -10,26 +13,27 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use figures::numbers;
-use load::{GoalResult, Measured, Via};
-use load_report::View;
+use load::{Goal, GoalResult, Interval, Measured, Via};
 use load_report::hdr_log::{HdrLog, V2DeflateSerializer};
 use load_report::live::Live;
-use load_report::rows::{self, Row};
+use load_report::rows::Row;
+use load_report::{StepLabel, View};
 use recording::Nanos;
 use words::{Text, text};
 
-use crate::cli::LoadArgs;
+use crate::cli::{LoadArgs, LoadCommand};
 use crate::consent;
 use crate::context;
 use crate::exit::{Exit, Failure};
 use crate::language;
-use crate::output::html::{check_html, check_writable, is_stdout, write_html};
-use crate::output::{self, Progress, look};
+use crate::output::html::is_stdout;
+use crate::output::{self, Progress};
 use crate::settings::config;
 use crate::settings::config::Loaded;
 use guard::Allowed;
 use screen::Screen;
 use settings::Settings;
+use show::Outputs;
 
 /// Rows that a run may leave; a longer one has longer stretches.
 const ROWS_MAX: u64 = 3_600;
@@ -39,14 +43,20 @@ const CONNECT_TRY: Duration = Duration::from_millis(500);
 
 /// Runs it, prints the summary, and says how the program ends.
 pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
+    if let Some(LoadCommand::Merge(args)) = &args.command {
+        return merge::merge(args);
+    }
     let folder = context::current_folder()?;
     let loaded = config::load(None, &folder)?;
-    let settings = Settings::resolve(args, &loaded)?;
+    let mut settings = Settings::resolve(args, &loaded)?;
     ask(args, &loaded, &settings)?;
-    check_html(args.html.as_deref(), args.json)?;
-    for path in args.html.iter().chain(&args.series) {
-        check_writable(path)?;
-    }
+    let outputs = Outputs {
+        json: args.json,
+        html: args.html.as_deref(),
+        series: args.series.as_deref(),
+    };
+    outputs.check()?;
+    part::check(args)?;
     let stop = context::stop_flag()?;
     if args.find_max.is_some() {
         return find_max::find_max(args, &settings, &stop);
@@ -55,6 +65,51 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
         &settings.url,
         &settings.plan,
     ));
+    try_out(&settings);
+    if let Some(start) = &args.start_at {
+        match start.wait(&stop)? {
+            Some(start) => settings.plan.start_at = Some(start),
+            None => return Ok(Exit::Interrupted),
+        }
+    }
+    let started_at_unix_ms = now_unix_ms();
+    let kept = measure(&settings, args.hdr.as_deref(), args.result.is_some(), &stop)?;
+    let steps = StepLabel::all(&settings.scenario);
+    if let Some(path) = &args.result {
+        part::keep(path, &settings, &steps, &kept)?;
+    }
+    // What is expected of all generators is not judged by what one of them saw.
+    let judged = match settings.plan.part.is_whole() {
+        true => settings.goals.as_slice(),
+        false => &[],
+    };
+    let goals: Vec<GoalResult> = judged
+        .iter()
+        .map(|goal| goal.check(&kept.measured))
+        .collect();
+    let view = View {
+        url: &settings.url,
+        started_at_unix_ms,
+        plan: &settings.plan,
+        steps: &steps,
+        measured: &kept.measured,
+        goals: &goals,
+        rows: &kept.rows,
+        generators: &[],
+    };
+    if !args.result.as_deref().is_some_and(is_stdout) {
+        show::show(&view, &outputs)?;
+    }
+    Ok(match settings.plan.part.is_whole() {
+        true => exit(&settings.goals, &kept.measured, &goals),
+        false if kept.measured.stopped => Exit::Interrupted,
+        // It did its part; `load merge` says what came of all.
+        false => Exit::Ok,
+    })
+}
+
+/// Says where nobody listens: the load is sent all the same.
+fn try_out(settings: &Settings) {
     if let Err(error) = load::can_connect(&settings.plan, &settings.scenario, CONNECT_TRY) {
         output::notice(text!(
             "hakaru: {url} accepts no connection ({error}); is the server started, and is this its port?",
@@ -62,43 +117,6 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
             error = Text::named(&error.to_string())
         ));
     }
-    let started_at_unix_ms = now_unix_ms();
-    let (measured, rows) = measure(&settings, args.hdr.as_deref(), &stop)?;
-    let goals: Vec<GoalResult> = (settings.goals.iter())
-        .map(|goal| goal.check(&measured))
-        .collect();
-    let view = View {
-        url: &settings.url,
-        started_at_unix_ms,
-        plan: &settings.plan,
-        scenario: &settings.scenario,
-        measured: &measured,
-        goals: &goals,
-        rows: &rows,
-    };
-    match args.json {
-        true => output::data(&load_report::json::document(
-            &view,
-            words::Language::English,
-        )),
-        false if args.html.as_deref().is_some_and(is_stdout) => {}
-        false => output::page(&load_report::page::summary(
-            &view,
-            look::page_columns(),
-            language::chosen(),
-        )),
-    }
-    if let Some(path) = &args.series {
-        write_html(path, &rows::csv(&rows))?;
-    }
-    if let Some(path) = &args.html {
-        let (json, text) = (
-            load_report::json::document(&view, language::chosen()),
-            load_report::page::summary(&view, report::text::COLUMNS, language::chosen()),
-        );
-        write_html(path, &report::html::page(&json, &text, language::chosen()))?;
-    }
-    Ok(exit(&settings, &measured, &goals))
 }
 
 /// Stops unless the load stays on this machine, or its host is named.
@@ -114,16 +132,27 @@ fn ask(args: &LoadArgs, loaded: &Loaded, settings: &Settings) -> Result<(), Fail
     }
 }
 
+/// What was measured, and what is kept of its course.
+struct Kept {
+    measured: Measured,
+    rows: Vec<Row>,
+    /// All stretches, warm-up included, where a result is written.
+    intervals: Vec<Interval>,
+    /// Length of a stretch.
+    length: Nanos,
+}
+
 /// Runs the load with the live page on a terminal, or a line of progress where there is no room for
 /// it.
 fn measure(
     settings: &Settings,
     hdr: Option<&Path>,
+    keeps_intervals: bool,
     stop: &AtomicBool,
-) -> Result<(Measured, Vec<Row>), Failure> {
+) -> Result<Kept, Failure> {
     let plan = &settings.plan;
     let length = Nanos(SECOND * (plan.duration.0 / SECOND).div_ceil(ROWS_MAX).max(1));
-    let mut rows = Vec::new();
+    let (mut rows, mut intervals) = (Vec::new(), Vec::new());
     let mut screen = Screen::open(Live::new(
         &settings.url,
         plan,
@@ -154,13 +183,21 @@ fn measure(
         if interval.number >= 0 {
             rows.push(row);
         }
+        if keeps_intervals {
+            intervals.push(interval.clone());
+        }
     });
     drop(screen);
     progress.clear();
     let measured = measured.map_err(|error| Failure::new(Exit::Failed, error))?;
     match failed {
         Some(error) => Err(unwritten(error)),
-        None => Ok((measured, rows)),
+        None => Ok(Kept {
+            measured,
+            rows,
+            intervals,
+            length,
+        }),
     }
 }
 
@@ -178,14 +215,14 @@ fn line_of(row: &Row) -> Text {
 
 /// Ctrl-C first; then what was expected; then failed requests, unless what was expected speaks of
 /// them.
-fn exit(settings: &Settings, measured: &Measured, goals: &[GoalResult]) -> Exit {
+fn exit(expected: &[Goal], measured: &Measured, goals: &[GoalResult]) -> Exit {
     if measured.stopped {
         return Exit::Interrupted;
     }
     if goals.iter().any(|goal| !goal.held) {
         return Exit::EXPECTATION_MISSED;
     }
-    let allowed = settings.goals.iter().any(load::Goal::is_about_errors);
+    let allowed = expected.iter().any(Goal::is_about_errors);
     match measured.figures.outcomes.failed() {
         0 => Exit::Ok,
         _ if allowed => Exit::Ok,

@@ -59,8 +59,9 @@ impl<'s> Session<'s> {
     }
 
     fn begin_iteration(&self, user: &mut User) -> Position {
-        let iteration = self.iterations.fetch_add(1, Ordering::Relaxed);
         let cycle = &self.scenario.cycle;
+        let own = self.iterations.fetch_add(1, Ordering::Relaxed);
+        let iteration = self.part.iteration(own, cycle.len() as u64);
         let turn = (iteration % cycle.len() as u64 + self.seed % cycle.len() as u64) as usize;
         let flow = usize::from(cycle[turn % cycle.len()]);
         let chosen = &self.scenario.flows[flow];

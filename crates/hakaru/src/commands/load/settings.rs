@@ -172,6 +172,7 @@ fn plan(args: &LoadArgs, config: &Config) -> Result<Plan, Failure> {
         },
         pace: schedule.map_or(Pace::Closed, Pace::Scheduled),
         warmup: args.warmup.map_or(Nanos::ZERO, nanos),
+        part: args.part.unwrap_or_default(),
         duration,
         threads: args.threads,
         seed: args.seed.unwrap_or(default.seed),

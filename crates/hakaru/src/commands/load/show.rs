@@ -1,0 +1,52 @@
+//! Where what was measured is shown: the page or JSON, the HTML page, the series.
+
+use std::path::Path;
+
+use load_report::{View, rows};
+
+use crate::exit::Failure;
+use crate::language;
+use crate::output::html::{check_html, check_writable, is_stdout, write_html};
+use crate::output::{self, look};
+
+/// What was asked for.
+pub(super) struct Outputs<'a> {
+    pub(super) json: bool,
+    pub(super) html: Option<&'a Path>,
+    pub(super) series: Option<&'a Path>,
+}
+
+impl Outputs<'_> {
+    /// Refuses what could not be written when all has been measured.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        check_html(self.html, self.json)?;
+        for path in self.html.iter().chain(&self.series) {
+            check_writable(path)?;
+        }
+        Ok(())
+    }
+}
+
+/// Shows it.
+pub(super) fn show(view: &View<'_>, outputs: &Outputs<'_>) -> Result<(), Failure> {
+    match outputs.json {
+        true => output::data(&load_report::json::document(view, words::Language::English)),
+        false if outputs.html.is_some_and(is_stdout) => {}
+        false => output::page(&load_report::page::summary(
+            view,
+            look::page_columns(),
+            language::chosen(),
+        )),
+    }
+    if let Some(path) = outputs.series {
+        write_html(path, &rows::csv(view.rows))?;
+    }
+    if let Some(path) = outputs.html {
+        let (json, text) = (
+            load_report::json::document(view, language::chosen()),
+            load_report::page::summary(view, report::text::COLUMNS, language::chosen()),
+        );
+        write_html(path, &report::html::page(&json, &text, language::chosen()))?;
+    }
+    Ok(())
+}

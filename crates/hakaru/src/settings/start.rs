@@ -1,0 +1,151 @@
+//! `--start-at`: what several generators wait for, so that they start together.
+
+use std::io::{self, BufRead};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use recording::{Nanos, Timestamp};
+
+use crate::exit::{Exit, Failure};
+use crate::output;
+
+/// How long after the sign a load starts: what each has left to do by then takes less.
+const AFTER: Nanos = Nanos(1_000_000_000);
+/// How often a wait looks again.
+const LOOK: Duration = Duration::from_millis(2);
+/// Nobody waits longer for a start.
+const WAIT_MAX: Duration = Duration::from_secs(600);
+
+/// What a generator waits for.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum StartAt {
+    /// That long after 1970 by this host's clock.
+    Time(Duration),
+    /// A line on standard input. When standard input ends, the load ends.
+    Input,
+    /// A file that is there.
+    File(PathBuf),
+}
+
+impl StartAt {
+    /// Reads what was typed. The error is a sentence.
+    pub(crate) fn parse(text: &str) -> Result<StartAt, String> {
+        let time = |text: &str| Duration::try_from_secs_f64(text.parse().ok()?).ok();
+        match text {
+            "" => Err("write a time in seconds since 1970, - or a file".to_owned()),
+            "-" => Ok(StartAt::Input),
+            _ => Ok(time(text).map_or_else(|| StartAt::File(text.into()), StartAt::Time)),
+        }
+    }
+
+    /// Waits for the sign, and returns when to start; `None` when `stop` was set.
+    ///
+    /// # Errors
+    /// The sign did not come, or lies too far ahead.
+    pub(crate) fn wait(&self, stop: &Arc<AtomicBool>) -> Result<Option<Timestamp>, Failure> {
+        match self {
+            StartAt::Time(time) => at_time(*time).map(Some),
+            StartAt::Input => {
+                let sign = Arc::new(AtomicBool::new(false));
+                listen(Arc::clone(&sign), Arc::clone(stop))?;
+                // Whoever started this process reads it, and gives the sign when all are ready.
+                output::data("hakaru-load-ready\n");
+                until(stop, "no line on standard input", || {
+                    sign.load(Ordering::Relaxed)
+                })
+            }
+            StartAt::File(path) => until(stop, "the file did not appear", || is_there(path)),
+        }
+    }
+}
+
+fn is_there(path: &Path) -> bool {
+    path.exists()
+}
+
+fn at_time(time: Duration) -> Result<Timestamp, Failure> {
+    let now = load::now();
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    let left = time.saturating_sub(since);
+    match left > WAIT_MAX {
+        true => Err(Failure::usage(format!(
+            "--start-at {}: that is {} s ahead; a start lies {} s ahead at most",
+            time.as_secs(),
+            left.as_secs(),
+            WAIT_MAX.as_secs()
+        ))),
+        false => Ok(now + Nanos(left.as_nanos() as u64)),
+    }
+}
+
+/// Waits until `sign` is there, and returns when to start.
+fn until(
+    stop: &AtomicBool,
+    missing: &str,
+    sign: impl Fn() -> bool,
+) -> Result<Option<Timestamp>, Failure> {
+    let began = Instant::now();
+    while !stop.load(Ordering::Relaxed) {
+        if sign() {
+            return Ok(Some(load::now() + AFTER));
+        }
+        if began.elapsed() > WAIT_MAX {
+            return Err(Failure::new(
+                Exit::Failed,
+                format!(
+                    "--start-at: {missing} within {} s; start all generators anew",
+                    WAIT_MAX.as_secs()
+                ),
+            ));
+        }
+        thread::sleep(LOOK);
+    }
+    Ok(None)
+}
+
+/// Reads standard input to its end: a line is the sign, the end stops the load, for whoever started
+/// it is gone then.
+fn listen(sign: Arc<AtomicBool>, stop: Arc<AtomicBool>) -> Result<(), Failure> {
+    let listener = thread::Builder::new().name("hakaru-start".to_owned());
+    let spawned = listener.spawn(move || {
+        for line in io::stdin().lock().lines() {
+            if line.is_err() {
+                break;
+            }
+            sign.store(true, Ordering::Relaxed);
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+    spawned
+        .map(drop)
+        .map_err(|error| Failure::new(Exit::Failed, format!("cannot start a thread: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_start_is_a_time_standard_input_or_a_file() {
+        let time = StartAt::Time(Duration::from_millis(1_764_090_000_250));
+        assert_eq!(StartAt::parse("1764090000.25"), Ok(time));
+        assert_eq!(StartAt::parse("-"), Ok(StartAt::Input));
+        assert_eq!(StartAt::parse("go"), Ok(StartAt::File("go".into())));
+        assert!(StartAt::parse("").is_err());
+    }
+
+    #[test]
+    fn a_time_far_ahead_is_refused_and_one_in_the_past_is_now() {
+        let stop = Arc::new(AtomicBool::new(false));
+        let wait = |text: &str| StartAt::parse(text).expect(text).wait(&stop);
+        assert!(wait("99999999999").is_err());
+        let before = load::now();
+        let start = wait("1").expect("a time").expect("a start");
+        assert!(start >= before);
+    }
+}

@@ -1,0 +1,119 @@
+//! Several generators beside each other: what each sent, how late it was by itself, and when it
+//! began.
+
+use figures::numbers;
+use hdrhistogram::Histogram;
+use load::Engine;
+use recording::Nanos;
+use report::text::{Column, one_line};
+use words::{Language, Phrase, Text, phrase, text};
+
+use crate::doubts::SHARE_BUSY;
+use crate::{View, quantile_ms};
+
+/// A spread of the starts above this part of the measured time colours its figures.
+const SPREAD_PART: f64 = 0.02;
+
+/// One generator's own figures.
+#[derive(Clone, Debug)]
+pub struct GeneratorLine {
+    /// Its part, K/N.
+    pub part: String,
+    /// Where its result came from: a file, a host, a pod.
+    pub name: String,
+    /// What its host calls itself.
+    pub host: String,
+    /// What carried it.
+    pub engine: Engine,
+    /// How long after the first it started, by the hosts' own clocks.
+    pub started_after: Nanos,
+    /// Requests that were due in the window.
+    pub requests: u64,
+    /// Those that failed.
+    pub failed: u64,
+    /// Requests that were due and never sent.
+    pub unsent: u64,
+    /// The part of the time that its threads spent on a core, from 0 to 1.
+    pub share: f64,
+    /// Its own delay.
+    pub lateness: Histogram<u64>,
+    /// Whether it was stopped before its time.
+    pub stopped: bool,
+}
+
+/// Head and rows of their table.
+pub(crate) fn table(view: &View<'_>, language: Language) -> (Vec<String>, Vec<Vec<String>>) {
+    const NAMES: [Phrase; 9] = [
+        phrase!("PART"),
+        phrase!("host"),
+        phrase!("requests"),
+        phrase!("failed"),
+        phrase!("not sent"),
+        phrase!("busy"),
+        phrase!("late p50"),
+        phrase!("late p99"),
+        phrase!("began after"),
+    ];
+    let heads = NAMES.map(|name| name.written_in(language)).to_vec();
+    let late = |line: &GeneratorLine, quantile| {
+        numbers::duration_ms_or_unknown(quantile_ms(&line.lateness, quantile))
+    };
+    let rows = view.generators.iter().map(|line| {
+        vec![
+            line.part.clone(),
+            one_line(&line.host),
+            numbers::count(line.requests),
+            numbers::count(line.failed),
+            numbers::count(line.unsent),
+            numbers::share(line.share),
+            late(line, 0.5),
+            late(line, 0.99),
+            numbers::duration_ms(line.started_after.as_millis_f64()),
+        ]
+    });
+    (heads, rows.collect())
+}
+
+/// Their columns: two of words, then figures.
+pub(crate) fn columns(heads: &[String]) -> Vec<Column<'_>> {
+    heads
+        .iter()
+        .enumerate()
+        .map(|(place, head)| match place {
+            0 | 1 => Column::words(head, 0),
+            _ => Column::figure(head, 0),
+        })
+        .collect()
+}
+
+/// How far apart the first and the last began.
+pub fn spread(lines: &[GeneratorLine]) -> Nanos {
+    let latest = lines.iter().map(|line| line.started_after).max();
+    latest.unwrap_or(Nanos::ZERO)
+}
+
+/// What to know of single generators before trusting the sum.
+pub(crate) fn doubts(view: &View<'_>) -> Vec<Text> {
+    let busy = view
+        .generators
+        .iter()
+        .filter(|line| line.share > SHARE_BUSY);
+    let mut doubts: Vec<Text> = busy
+        .map(|line| {
+            text!(
+                "generator {part} on {host} was busy {share} of the time; its requests may have been late because of it",
+                part = line.part.clone(),
+                host = one_line(&line.host),
+                share = numbers::share(line.share)
+            )
+        })
+        .collect();
+    let (spread, length) = (spread(view.generators), view.measured.window.length());
+    if spread.as_secs_f64() > length.as_secs_f64() * SPREAD_PART {
+        doubts.push(text!(
+            "the generators began {spread} apart, by their hosts' clocks: the load was not whole at its begin and end",
+            spread = numbers::duration_ms(spread.as_millis_f64())
+        ));
+    }
+    doubts
+}
