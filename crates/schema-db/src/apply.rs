@@ -8,12 +8,13 @@
 use std::time::{Duration, Instant};
 
 use schema::Product;
+use schema::plan::Online;
 
 use crate::journal::Journal;
 use crate::{Database, DbError};
 
 /// A statement to be carried out.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Step {
     /// Without `;`.
     pub sql: String,
@@ -25,6 +26,10 @@ pub struct Step {
     pub kind: String,
     /// Name of that object.
     pub name: String,
+    /// How it is carried out on a table that is in use.
+    pub online: Online,
+    /// Places of the steps without which it makes no sense.
+    pub needs: Vec<usize>,
 }
 
 /// How a plan is carried out.
@@ -166,6 +171,7 @@ mod tests {
             verb: "create".to_owned(),
             kind: "table".to_owned(),
             name: sql.to_owned(),
+            ..Step::default()
         }
     }
 

@@ -21,7 +21,7 @@ pub fn is_journal(object: &schema::Object) -> bool {
 pub struct Unfinished {
     /// Names its plan.
     pub plan_id: u64,
-    /// Statements that are done for sure; the next one may be, too.
+    /// How many of its statements are done for sure; one more may be, too.
     pub done: usize,
     /// All of its statements.
     pub steps: Vec<Step>,
@@ -60,7 +60,7 @@ impl Journal {
         Ok(Journal)
     }
 
-    /// So many statements are done.
+    /// So many statements are done; what the server refused is not.
     pub(crate) fn set_done(
         &mut self,
         database: &mut dyn Database,
@@ -128,6 +128,7 @@ fn decode(body: &str) -> Option<Vec<Step>> {
             verb: unhex(verb)?,
             kind: unhex(kind)?,
             name: unhex(name)?,
+            ..Step::default()
         })
     };
     body.split(';').map(one).collect()
@@ -157,6 +158,7 @@ mod tests {
                 verb: "create".to_owned(),
                 kind: "view".to_owned(),
                 name: "v;".to_owned(),
+                ..Step::default()
             },
             Step {
                 sql: String::new(),
@@ -164,6 +166,7 @@ mod tests {
                 verb: String::new(),
                 kind: String::new(),
                 name: "x".to_owned(),
+                ..Step::default()
             },
         ];
         assert_eq!(decode(&encode(&steps)).unwrap(), steps);

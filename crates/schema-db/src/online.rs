@@ -7,7 +7,8 @@
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use schema::{Dialect, online::TEMPORARY};
+use schema::online::TEMPORARY;
+use schema::plan::Way;
 
 use crate::apply::{Event, Step};
 use crate::journal::{self, Journal};
@@ -19,11 +20,8 @@ const PAUSE_MAX: Duration = Duration::from_secs(5);
 /// Longest wait for locks that nobody queues behind.
 const UNHURRIED: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The cheapest way, which the plan asks for.
-const INSTANT: &str = " ALGORITHM=INSTANT,";
-
-/// The other way without a copy during which others write.
-const INPLACE: &str = " ALGORITHM=INPLACE, LOCK=NONE,";
+/// The ways without a copy during which others write, the cheapest first.
+const WAYS: [&str; 2] = ["ALGORITHM=INSTANT", "ALGORITHM=INPLACE, LOCK=NONE"];
 
 /// What the server says of an `ALTER TABLE` that it would do only in a dearer way than was asked
 /// for.
@@ -72,8 +70,9 @@ pub enum News<'a> {
     Again(u32, u32, Duration),
 }
 
-/// Executes the steps in order; answers those that the server refused to do without a copy, after
-/// which nothing of the same table was done.
+/// Executes the steps in order; those that the server refused to do without a copy. What needs one
+/// of them, or comes later for the same table, is not done either, unless it makes again what was
+/// taken away.
 ///
 /// # Errors
 /// The first statement that failed otherwise, also after the last try.
@@ -88,19 +87,27 @@ pub fn carry_out(
         _ => Some(Journal::begin(database, run.plan_id, steps)?),
     };
     let mut refused: Vec<Refused> = Vec::new();
+    let mut state = State {
+        left: vec![false; steps.len()],
+        done: 0,
+    };
     for group in groups(steps, database.is_transactional()) {
-        let end = group.end;
-        let table = table(database, &steps[group.start]);
-        let is_stuck = refused
-            .iter()
-            .any(|other| self::table(database, &other.step) == table);
-        if is_stuck && table.is_some() {
-            continue;
-        }
-        refused.extend(patiently(database, steps, group, &mut run, watch)?);
-        if let Some(journal) = &mut journal {
-            journal.set_done(database, end)?;
-        }
+        let refusal = match group.clone().any(|at| state.is_stuck(steps, at)) {
+            true => None,
+            false => {
+                let refusal = patiently(database, steps, group.clone(), &mut run, watch)?;
+                state.done += refusal.as_ref().map_or(group.len(), |_| 0);
+                if refusal.is_none() {
+                    if let Some(journal) = &mut journal {
+                        journal.set_done(database, state.done)?;
+                    }
+                    continue;
+                }
+                refusal
+            }
+        };
+        state.left[group].fill(true);
+        refused.extend(refusal);
     }
     if journal.is_some() || run.had_journal {
         journal::clear(database)?;
@@ -108,8 +115,27 @@ pub fn carry_out(
     Ok(refused)
 }
 
-fn table(database: &dyn Database, step: &Step) -> Option<String> {
-    schema::online::table_of(&step.sql, database.server().dialect())
+/// How far a run is.
+struct State {
+    /// Steps that were refused, and those that were left out for them.
+    left: Vec<bool>,
+    /// How many steps are done.
+    done: usize,
+}
+
+impl State {
+    /// Whether a step has to be left out.
+    fn is_stuck(&self, steps: &[Step], at: usize) -> bool {
+        let step = &steps[at];
+        let before = |needed: &&usize| **needed < at;
+        let needs_left = step.needs.iter().any(|needed| self.left[*needed]);
+        let mut left = steps[..at].iter().zip(&self.left);
+        let table = step.online.table.as_ref();
+        let is_same = left.any(|(other, left)| *left && other.online.table.as_ref() == table);
+        let mut needed = step.needs.iter().filter(before);
+        let comes_again = needed.any(|needed| steps[*needed].verb == "drop" && !self.left[*needed]);
+        (needs_left || (is_same && table.is_some())) && !comes_again
+    }
 }
 
 /// Each step by itself, but for what goes and comes again.
@@ -202,23 +228,41 @@ fn once(
     Ok(None)
 }
 
-/// One statement, in the cheapest way that the server has for it.
+/// One statement, in the way that it is meant for.
 fn alone(
     database: &mut dyn Database,
     step: &Step,
     run: &mut Run<'_>,
 ) -> Result<Option<Refused>, DbError> {
-    if database.server().dialect() == Dialect::Postgres {
-        sweep(database, step)?;
+    let wait = match &step.online.way {
+        Way::Hurried | Way::Cheapest { .. } => run.waits.lock,
+        Way::Patient => UNHURRIED,
+        Way::Build {
+            schema,
+            table,
+            index,
+        } => {
+            sweep(database, [schema, table, index])?;
+            UNHURRIED
+        }
+    };
+    database.set_lock_timeout(wait)?;
+    match &step.online.way {
+        Way::Cheapest { table, action } => cheaply(database, step, (table, action), run),
+        _ => database.execute(&step.sql).map(|()| None),
     }
-    let is_mild = step.sql.contains(" CONCURRENTLY ") || step.sql.contains(" VALIDATE CONSTRAINT ");
-    database.set_lock_timeout(if is_mild { UNHURRIED } else { run.waits.lock })?;
-    if !step.sql.contains(INSTANT) {
-        return database.execute(&step.sql).map(|()| None);
-    }
+}
+
+/// Asks for one way after the other; what has none goes to the outside program.
+fn cheaply(
+    database: &mut dyn Database,
+    step: &Step,
+    (table, action): (&str, &str),
+    run: &mut Run<'_>,
+) -> Result<Option<Refused>, DbError> {
     let mut said = String::new();
-    for way in [INSTANT, INPLACE] {
-        match database.execute(&step.sql.replacen(INSTANT, way, 1)) {
+    for way in WAYS {
+        match database.execute(&format!("ALTER TABLE {table} {way}, {action}")) {
             Ok(()) => return Ok(None),
             Err(error) if DEARER.iter().any(|code| error.message.contains(code)) => {
                 said = error.message;
@@ -227,7 +271,7 @@ fn alone(
         }
     }
     let plain = Step {
-        sql: step.sql.replacen(INSTANT, "", 1),
+        sql: format!("ALTER TABLE {table} {action}"),
         ..step.clone()
     };
     match &mut run.outside {
@@ -245,27 +289,16 @@ fn alone(
 
 /// What a build that failed has left under the name of this index. One with a name of ours goes
 /// although it is whole: nobody knows any more what it was made of.
-fn sweep(database: &mut dyn Database, step: &Step) -> Result<(), DbError> {
-    let Some((before, rest)) = step.sql.split_once("INDEX CONCURRENTLY ") else {
-        return Ok(());
-    };
-    let Some((index, rest)) = rest
-        .split_once(" ON ")
-        .filter(|_| before.starts_with("CREATE"))
-    else {
-        return Ok(());
-    };
-    let table = rest.trim_start_matches("ONLY ");
-    let table = table.split(" (").next().unwrap_or(table);
-    let table = table.split(" USING ").next().unwrap_or(table);
+fn sweep(database: &mut dyn Database, [schema, table, index]: [&String; 3]) -> Result<(), DbError> {
     let is_ours = index.starts_with(TEMPORARY);
     let literal = |text: &str| format!("'{}'", text.replace('\'', "''"));
     let left = database.query(&format!(
         "SELECT format('%I.%I', n.nspname, c.relname) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid \
          JOIN pg_namespace n ON n.oid = c.relnamespace \
-         WHERE i.indrelid = {}::regclass AND {} IN (c.relname, quote_ident(c.relname), '\"' || c.relname || '\"') \
+         WHERE i.indrelid = format('%I.%I', {}, {})::regclass AND c.relname = {} \
          AND ({is_ours} OR NOT i.indisvalid)",
-        literal(table.trim()),
+        literal(schema),
+        literal(table),
         literal(index),
     ))?;
     for name in left.into_iter().flatten().flatten() {
@@ -286,6 +319,7 @@ mod tests {
             verb: verb.to_owned(),
             kind: "view".to_owned(),
             name: name.to_owned(),
+            ..Step::default()
         }
     }
 

@@ -238,13 +238,31 @@ pub fn prepare(
 impl Prepared {
     /// What will be executed.
     pub fn steps(&self) -> Vec<Step> {
-        let planned = self.plan.applied().map(Step::of);
-        planned.chain(self.restored.iter().cloned()).collect()
+        let mut steps = steps_of(&self.plan);
+        steps.extend(self.restored.iter().cloned());
+        steps
     }
 }
 
+/// What is applied of a plan.
+fn steps_of(plan: &Plan) -> Vec<Step> {
+    let numbered = plan.statements.iter().enumerate();
+    let applied = numbered.filter(|(_, statement)| statement.held_back.is_none());
+    let places: Vec<usize> = applied.map(|(at, _)| at).collect();
+    let step = |at: &usize| {
+        let needs = plan.statements[*at].needs.iter();
+        Step {
+            needs: needs
+                .filter_map(|needed| places.binary_search(needed).ok())
+                .collect(),
+            ..Step::of(&plan.statements[*at])
+        }
+    };
+    places.iter().map(step).collect()
+}
+
 impl Step {
-    /// A statement of a plan.
+    /// A statement of a plan, by itself.
     pub fn of(statement: &schema::Statement) -> Step {
         Step {
             sql: statement.sql.clone(),
@@ -252,6 +270,8 @@ impl Step {
             verb: statement.verb.word().to_owned(),
             kind: statement.object.kind.to_owned(),
             name: statement.object.name.clone(),
+            online: statement.online.clone(),
+            needs: Vec::new(),
         }
     }
 }
@@ -342,6 +362,7 @@ mod tests {
             verb: verb.to_owned(),
             kind: "view".to_owned(),
             name: name.to_owned(),
+            ..Step::default()
         }
     }
 

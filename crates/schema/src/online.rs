@@ -2,7 +2,7 @@
 //! has no such way is held back.
 //!
 //! Works on statements as the planners spell them, so that the way to the wanted schema stays one
-//! thing and how it is walked another. What a plan makes anew has no rows and no users yet and is
+//! thing and how it is walked another; who carries them out has it in values ([`crate::plan::Online`]). What a plan makes anew has no rows and no users yet and is
 //! left as it is.
 
 mod mysql;
@@ -18,13 +18,22 @@ pub const TEMPORARY: &str = "hakaru_online_";
 /// Turns a plan into one that can be carried out while others read and write.
 pub(crate) fn rewrite(plan: Plan, from: &Schema, options: &PlanOptions) -> Plan {
     let made = made(&plan);
+    let dialect = match from {
+        Schema::Postgres(_) => Dialect::Postgres,
+        Schema::Mysql(_) => Dialect::Mysql,
+        Schema::Sqlite(_) => Dialect::Sqlite,
+    };
     let ways = |statement: &Statement| match from {
         Schema::Postgres(from) => postgres::steps(statement, from, &made),
         Schema::Mysql(_) => mysql::steps(statement, &made, options),
         // One writer at a time whatever is done.
         Schema::Sqlite(_) => vec![statement.clone()],
     };
-    spread(plan, ways)
+    let mut plan = spread(plan, ways);
+    for statement in &mut plan.statements {
+        statement.online.table = table_of(&statement.sql, dialect);
+    }
+    plan
 }
 
 /// Tables that the plan itself makes, as it spells them.
@@ -87,16 +96,26 @@ fn altered(sql: &str) -> Option<(&str, &str)> {
 }
 
 /// The table that a statement is for, as the server counts it: without quotes.
-pub fn table_of(sql: &str, dialect: Dialect) -> Option<String> {
+fn table_of(sql: &str, dialect: Dialect) -> Option<String> {
     let table = match altered(sql) {
         Some((table, _)) => table,
-        None => name(sql.split_once(" ON ").filter(|_| sql.contains("INDEX "))?.1).0,
+        None => indexed(sql)?,
     };
     let quote = match dialect {
         Dialect::Mysql => '`',
         _ => '"',
     };
     Some(table.replace(quote, ""))
+}
+
+/// The table of a `CREATE INDEX`, as it is spelled.
+fn indexed(sql: &str) -> Option<&str> {
+    let rest = sql.strip_prefix("CREATE ")?;
+    let rest = rest.strip_prefix("UNIQUE ").unwrap_or(rest);
+    let rest = rest.strip_prefix("INDEX ")?;
+    let rest = rest.strip_prefix("CONCURRENTLY ").unwrap_or(rest);
+    let on = name(rest).1.strip_prefix("ON ")?;
+    Some(name(on.strip_prefix("ONLY ").unwrap_or(on)).0)
 }
 
 /// Without what a lock or a proof of rows says: those are said anew for each step.
@@ -137,6 +156,10 @@ mod tests {
         let of = |sql| table_of(sql, Dialect::Postgres);
         assert_eq!(of("ALTER TABLE \"t\" ADD a int").unwrap(), "t");
         assert_eq!(of("CREATE INDEX i ON s.t (a)").unwrap(), "s.t");
+        assert_eq!(
+            of("CREATE UNIQUE INDEX \"a ON b\" ON s.t (a)").unwrap(),
+            "s.t"
+        );
         assert_eq!(of("DROP VIEW v"), None);
     }
 }

@@ -159,6 +159,43 @@ impl Hazard {
     }
 }
 
+/// How a statement is carried out on a table that is in use.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Online {
+    /// The table, as the server counts it: without quotes. Only in plans for tables that are in
+    /// use.
+    pub table: Option<String>,
+    /// How its locks are waited for, and what is asked of the server.
+    pub way: Way,
+}
+
+/// How locks are waited for, and what is asked of the server.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Way {
+    /// As it stands; others queue behind its lock, so that it waits shortly.
+    #[default]
+    Hurried,
+    /// As it stands; nobody queues behind its lock, so that it may wait.
+    Patient,
+    /// Patient; it builds an index beside writers, and what a build that failed has left goes
+    /// first (PostgreSQL).
+    Build {
+        /// Schema of the table, without quotes.
+        schema: String,
+        /// The table, without quotes.
+        table: String,
+        /// The index, without quotes.
+        index: String,
+    },
+    /// In the cheapest way that the server has, and not by a copy (MySQL, MariaDB).
+    Cheapest {
+        /// The table as it is spelled.
+        table: String,
+        /// What follows the table in an `ALTER TABLE`.
+        action: String,
+    },
+}
+
 /// One step of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statement {
@@ -176,6 +213,8 @@ pub struct Statement {
     pub needs: Vec<usize>,
     /// Set by [`Plan::hold_back`].
     pub held_back: Option<HeldBack>,
+    /// How it is carried out on a table that is in use.
+    pub online: Online,
 }
 
 impl Statement {
@@ -194,6 +233,7 @@ impl Statement {
             unasked: false,
             needs: Vec::new(),
             held_back: None,
+            online: Online::default(),
         }
     }
 

@@ -71,3 +71,58 @@ fn what_gets_no_lock_gives_up_and_what_rewrites_is_held_back() {
     reader.execute("COMMIT").unwrap();
     folder.schema(&more).ended(0);
 }
+
+#[test]
+fn a_kept_plan_knows_that_it_is_for_tables_in_use() {
+    let (folder, server) = (Folder::new(), Scratch::on("HAKARU_TEST_POSTGRES_URL"));
+    server.execute(&["CREATE TABLE t (id integer NOT NULL, n integer)"]);
+    folder.write(
+        "more.sql",
+        "CREATE TABLE t (id integer NOT NULL, n integer DEFAULT 1);",
+    );
+    let plan = [
+        "plan",
+        &server.url,
+        "--to",
+        "more.sql",
+        "--out",
+        "plan.json",
+    ];
+    folder.schema(&plan).ended(0);
+    folder
+        .schema(&["apply", "plan.json", "--from", &server.url, "--online"])
+        .ended(1)
+        .has_err("make it anew with --online");
+    folder.schema(&[&plan[..], &["--online"]].concat()).ended(0);
+    let mut reader = connect(&server.url);
+    reader.execute("BEGIN").unwrap();
+    reader.query("SELECT * FROM t").unwrap();
+    let apply = ["apply", "plan.json", "--from", &server.url];
+    let hurried = [
+        &apply[..],
+        &["--online-wait", "10ms", "--online-tries", "3"],
+    ]
+    .concat();
+    folder.schema(&hurried).ended(7).has_err("try 2 of 3");
+    reader.execute("COMMIT").unwrap();
+    folder.schema(&apply).ended(0);
+}
+
+#[test]
+fn what_a_failed_build_left_goes_whatever_it_is_called() {
+    let (folder, server) = (Folder::new(), Scratch::on("HAKARU_TEST_POSTGRES_URL"));
+    let table = "CREATE TABLE \"a ON b\" (id integer NOT NULL, \"c (d\" integer)";
+    let index = "CREATE UNIQUE INDEX \"i ON j (k\" ON \"a ON b\" (\"c (d\")";
+    server.execute(&[table, "INSERT INTO \"a ON b\" VALUES (1, 7), (2, 7)"]);
+    folder.write("wanted.sql", format!("{table};\n{index};\n"));
+    let apply = ["apply", &server.url, "--to", "wanted.sql", "--online"];
+    folder.schema(&apply).ended(1);
+    let invalid = "SELECT count(*)::text FROM pg_index WHERE NOT indisvalid";
+    assert_eq!(server.ask(invalid), ["1"]);
+    server.execute(&["UPDATE \"a ON b\" SET \"c (d\" = id"]);
+    // What is there before is named, though the run takes it away.
+    folder.schema(&apply).ended(13);
+    assert_eq!(server.ask(invalid), ["0"]);
+    let check = ["check", &server.url, "--to", "wanted.sql"];
+    folder.schema(&check).ended(0);
+}

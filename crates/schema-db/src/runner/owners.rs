@@ -124,5 +124,6 @@ fn again(sql: String, name: String) -> Statement {
         unasked: false,
         needs: Vec::new(),
         held_back: None,
+        online: schema::plan::Online::default(),
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use super::{altered, offline};
-use crate::plan::offline_permission;
+use crate::plan::{Online, Way, offline_permission};
 use crate::{Hazard, PlanOptions, Statement};
 
 const COPIED: &str = "the server copies the table and lets nobody write meanwhile; an outside program can do it (--online-command)";
@@ -52,6 +52,13 @@ pub(super) fn steps(
     vec![Statement {
         hazards,
         sql: format!("ALTER TABLE {table} ALGORITHM=INSTANT, {action}"),
+        online: Online {
+            way: Way::Cheapest {
+                table: table.to_owned(),
+                action: action.to_owned(),
+            },
+            ..Online::default()
+        },
         ..statement.clone()
     }]
 }

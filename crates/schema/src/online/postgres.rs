@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::{TEMPORARY, altered, bare, may_fail, name, offline};
+use crate::plan::{Online, Way};
 use crate::postgres::Schema;
 use crate::postgres::model::Table;
 use crate::{Hazard, Statement, Verb};
@@ -48,6 +49,7 @@ pub(super) fn steps(
         Some((key, body)) => add(statement, from, table, key, body),
         None => match action.strip_prefix("ALTER COLUMN ").map(name) {
             Some((column, "SET NOT NULL")) => not_null(statement, table, column),
+            _ if statement.verb == Verb::Validate => vec![patient(statement.clone())],
             _ => vec![statement.clone()],
         },
     }
@@ -81,6 +83,7 @@ fn drop_index(statement: &Statement, rest: &str, from: &Schema) -> Vec<Statement
     vec![Statement {
         sql: format!("DROP INDEX CONCURRENTLY {rest}"),
         hazards,
+        online: with(Way::Patient),
         // What an earlier run left is ours to take away.
         unasked: statement.unasked || index.contains(TEMPORARY),
         ..statement.clone()
@@ -118,7 +121,7 @@ fn believed(statement: &Statement, table: &str, key: &str, lock: Hazard) -> Vec<
             hazards,
             ..statement.clone()
         },
-        step(statement, proof, Verb::Validate, proved),
+        patient(step(statement, proof, Verb::Validate, proved)),
     ]
 }
 
@@ -168,7 +171,9 @@ fn keyed(
     );
     let mut building = vec![SHARE_UPDATE_EXCLUSIVE, Hazard::NotTransactional];
     building.extend(may_fail(statement));
-    let mut steps = vec![step(statement, built, Verb::Create, building)];
+    let mut first = step(statement, built, Verb::Create, building);
+    first.online = with(build(from, table, &index));
+    let mut steps = vec![first];
     if kind == "PRIMARY KEY" {
         for column in columns.trim_matches(['(', ')']).split(", ") {
             if may_be_null(from, &plain(table), &plain(column)) {
@@ -216,14 +221,42 @@ fn not_null(statement: &Statement, table: &str, column: &str) -> Vec<Statement> 
         ),
     ];
     let step = |(action, verb, hazards)| {
-        step(
+        let made = step(
             statement,
             format!("ALTER TABLE {table} {action}"),
             verb,
             hazards,
-        )
+        );
+        match verb {
+            Verb::Validate => patient(made),
+            _ => made,
+        }
     };
     lines.into_iter().map(step).collect()
+}
+
+/// How an index is built on a table that is there.
+fn build(from: &Schema, on: &str, index: &str) -> Way {
+    table(from, &plain(on)).map_or(Way::Patient, |table| Way::Build {
+        schema: table.name.schema.clone(),
+        table: table.name.name.clone(),
+        index: index.to_owned(),
+    })
+}
+
+fn with(way: Way) -> Online {
+    Online {
+        way,
+        ..Online::default()
+    }
+}
+
+/// Nobody queues behind its lock.
+fn patient(statement: Statement) -> Statement {
+    Statement {
+        online: with(Way::Patient),
+        ..statement
+    }
 }
 
 fn step(of: &Statement, sql: String, verb: Verb, hazards: Vec<Hazard>) -> Statement {

@@ -12,7 +12,7 @@ use schema_db::runner::{self, Prepared, Settings};
 use schema_db::{Database, DbError, Unseen};
 use words::text;
 
-use super::document::{self, Document, Outcome};
+use super::document::{self, Document, OnlineTerms, Outcome};
 use super::online::{self, Sizes};
 use super::outside::Outside;
 use super::page;
@@ -40,6 +40,8 @@ struct Work<'a> {
     sizes: Sizes,
     /// Takes what the server would copy.
     outside: Option<Outside>,
+    /// On what terms it is for tables that are in use.
+    online: Option<OnlineTerms>,
 }
 
 pub(super) fn run(args: &ApplyArgs) -> Result<Exit, Failure> {
@@ -73,6 +75,7 @@ fn directly(args: &ApplyArgs, place: &Place, to: &Place) -> Result<Exit, Failure
         args,
         sizes: Sizes::of_server(database.as_mut(), args.how.online),
         outside: Outside::of(&args.how, place)?,
+        online: args.how.online_terms(),
         database,
         settings,
         wanted,
@@ -95,6 +98,12 @@ fn kept(args: &ApplyArgs, path: &Path) -> Result<Exit, Failure> {
             "a plan that was kept says itself what may be destroyed; make it with --allow or --enable-drop",
         ));
     }
+    if args.how.online && document.online.is_none() {
+        return Err(Failure::usage(format!(
+            "{} was not made for tables that are in use; make it anew with --online",
+            path.display()
+        )));
+    }
     let mut database = open(args, &place)?;
     let server = database.server().clone();
     let scope = document.scope.clone();
@@ -104,6 +113,11 @@ fn kept(args: &ApplyArgs, path: &Path) -> Result<Exit, Failure> {
         all: false,
         named: document.permissions(),
     };
+    if let Some(terms) = &document.online {
+        settings.options.online = true;
+        settings.options.index_concurrently = true;
+        settings.options.offline.clone_from(&terms.allow);
+    }
     let texts: Vec<Source> = document.wanted.iter().map(|sql| text(path, sql)).collect();
     let read = runner::read(&texts, &server, &settings);
     let (wanted, _) = read.map_err(|error| of_run(&error))?;
@@ -111,8 +125,9 @@ fn kept(args: &ApplyArgs, path: &Path) -> Result<Exit, Failure> {
     let unseen = sides::seen_by(&ready, unseen::on(database.as_mut())?);
     let mut work = Work {
         args,
-        sizes: Sizes::of_server(database.as_mut(), args.how.online),
+        sizes: Sizes::of_server(database.as_mut(), document.online.is_some()),
         outside: Outside::of(&args.how, &place)?,
+        online: document.online.clone(),
         database,
         settings,
         wanted,
@@ -194,6 +209,7 @@ impl Work<'_> {
             sizes: self.sizes.clone(),
             unseen: self.unseen.clone(),
             scope: self.scope.clone(),
+            online: self.online.clone(),
         })
     }
 
@@ -216,8 +232,8 @@ impl Work<'_> {
         };
         let mut watch = Watch::new(steps.len());
         let database = self.database.as_mut();
-        let refused = match self.args.how.online {
-            true => {
+        let refused = match self.online {
+            Some(_) => {
                 let run = Run {
                     waits: online::waits(self.args),
                     plan_id: options.plan_id,
@@ -226,7 +242,7 @@ impl Work<'_> {
                 };
                 online::carry_out(database, steps, run, &self.outside, &mut watch)
             }
-            false => runner::carry_out(database, steps, options, had_journal, &mut |event| {
+            None => runner::carry_out(database, steps, options, had_journal, &mut |event| {
                 watch.see(event);
             })
             .map(|()| Vec::new()),

@@ -6,6 +6,7 @@ use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
+use schema::plan::{Online, Way};
 use schema::{Hazard, HeldBack, Product, Schema, Server, Version};
 use schema_db::Unseen;
 use schema_db::apply::Step;
@@ -35,6 +36,9 @@ pub(super) struct Document {
     /// What is neither compared nor changed; older files do not say.
     #[serde(default)]
     pub(super) unseen: Vec<Hidden>,
+    /// For tables that are in use, and what may make others wait there; older files do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) online: Option<OnlineTerms>,
     /// What is left out; older files leave nothing out.
     #[serde(default, skip_serializing_if = "Scope::is_all")]
     pub(super) scope: Scope,
@@ -43,6 +47,29 @@ pub(super) struct Document {
     /// Set by `apply`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub(super) outcome: Option<Outcome>,
+}
+
+/// On what terms a plan is for tables that are in use.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub(super) struct OnlineTerms {
+    /// As `--allow` names it, such as `offline-column:users.id`.
+    pub(super) allow: Vec<String>,
+}
+
+/// How a statement is carried out where that is not as it stands.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+enum WayLine {
+    /// Nobody queues behind its lock.
+    Patient,
+    /// Builds an index beside writers.
+    Build {
+        schema: String,
+        table: String,
+        index: String,
+    },
+    /// In the cheapest way that the server has.
+    Cheapest { table: String, action: String },
 }
 
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -77,6 +104,12 @@ pub(super) struct Line {
     /// What it is done to; only in plans for tables that are in use.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     table: Option<TableSize>,
+    /// How it is done; only in plans for tables that are in use.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    way: Option<WayLine>,
+    /// Numbers, from 0, of the statements without which it makes no sense; older files do not say.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    needs: Vec<usize>,
     /// `null`: it is applied.
     pub(super) held_back: Option<Held>,
 }
@@ -134,6 +167,7 @@ pub(super) fn of(compared: &Compared) -> Document {
         sizes,
         unseen,
         scope,
+        online,
     } = compared;
     Document {
         format: FORMAT.to_owned(),
@@ -147,6 +181,7 @@ pub(super) fn of(compared: &Compared) -> Document {
             .map(|statement| line(statement, sizes))
             .collect(),
         unseen: unseen.iter().map(hidden).collect(),
+        online: online.clone(),
         scope: scope.clone(),
         wanted: wanted.statements(),
         outcome: None,
@@ -208,19 +243,26 @@ pub(super) fn read(path: &Path) -> Result<Document, Failure> {
 impl Document {
     /// What `apply` executes.
     pub(super) fn steps(&self) -> Vec<Step> {
-        let applied = self
-            .statements
-            .iter()
-            .filter(|line| line.held_back.is_none());
-        applied
-            .map(|line| Step {
+        let numbered = self.statements.iter().enumerate();
+        let applied = numbered.filter(|(_, line)| line.held_back.is_none());
+        let places: Vec<usize> = applied.map(|(at, _)| at).collect();
+        let place = |needed: &usize| places.binary_search(needed).ok();
+        let step = |at: &usize| {
+            let line = &self.statements[*at];
+            Step {
                 sql: line.sql.clone(),
                 transactional: line.transactional,
                 verb: line.verb.clone(),
                 kind: line.kind.clone(),
                 name: line.name.clone(),
-            })
-            .collect()
+                online: Online {
+                    table: line.table.as_ref().map(|size| size.table.clone()),
+                    way: line.way.as_ref().map_or(Way::Hurried, way),
+                },
+                needs: line.needs.iter().filter_map(place).collect(),
+            }
+        };
+        places.iter().map(step).collect()
     }
 
     /// What was allowed when the plan was made.
@@ -229,7 +271,11 @@ impl Document {
             .statements
             .iter()
             .filter(|line| line.held_back.is_none());
-        applied.filter_map(|line| line.permission.clone()).collect()
+        let named = applied.filter_map(|line| line.permission.clone());
+        let terms = self.online.iter();
+        named
+            .chain(terms.flat_map(|terms| terms.allow.clone()))
+            .collect()
     }
 }
 
@@ -265,13 +311,19 @@ fn server_line(server: &Server) -> ServerLine {
 
 fn line(statement: &schema::Statement, sizes: &Sizes) -> Line {
     let step = Step::of(statement);
-    let table = sizes.of(&step.sql).map(|(table, size)| TableSize {
-        table,
-        rows: size.rows,
-        bytes: size.bytes,
-    });
+    let sized = |table: &String| {
+        let size = sizes.of(&step.online).map(|(_, size)| size);
+        let size = size.unwrap_or_default();
+        TableSize {
+            table: table.clone(),
+            rows: size.rows,
+            bytes: size.bytes,
+        }
+    };
     Line {
-        table,
+        table: step.online.table.as_ref().map(sized),
+        way: way_line(&step.online.way),
+        needs: statement.needs.clone(),
         sql: step.sql,
         verb: step.verb,
         kind: step.kind,
@@ -287,6 +339,39 @@ fn line(statement: &schema::Statement, sizes: &Sizes) -> Line {
                 statement: *statement,
             },
         }),
+    }
+}
+
+fn way_line(way: &Way) -> Option<WayLine> {
+    Some(match way.clone() {
+        Way::Hurried => return None,
+        Way::Patient => WayLine::Patient,
+        Way::Build {
+            schema,
+            table,
+            index,
+        } => WayLine::Build {
+            schema,
+            table,
+            index,
+        },
+        Way::Cheapest { table, action } => WayLine::Cheapest { table, action },
+    })
+}
+
+fn way(line: &WayLine) -> Way {
+    match line.clone() {
+        WayLine::Patient => Way::Patient,
+        WayLine::Build {
+            schema,
+            table,
+            index,
+        } => Way::Build {
+            schema,
+            table,
+            index,
+        },
+        WayLine::Cheapest { table, action } => Way::Cheapest { table, action },
     }
 }
 

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use figures::counted;
-use schema::plan::offline_permission;
-use schema::{Dialect, Product, Statement};
+use schema::plan::{Online, offline_permission};
+use schema::{Product, Statement};
 use schema_db::apply::Step;
 use schema_db::online::{self, News, Refused, Run, Waits};
 use schema_db::{Database, DbError, usage};
@@ -24,7 +24,7 @@ pub(super) struct Size {
 
 /// Tables by name; none without `--online`.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Sizes(Option<(Dialect, HashMap<String, Size>)>);
+pub(super) struct Sizes(Option<HashMap<String, Size>>);
 
 impl Sizes {
     /// What the server says, when it is asked. SQLite's users learn that there is nothing to do.
@@ -44,15 +44,14 @@ impl Sizes {
             let (rows, bytes) = (table.rows, table.bytes);
             (name, Size { rows, bytes })
         });
-        Sizes(Some((server.dialect(), tables.collect())))
+        Sizes(Some(tables.collect()))
     }
 
     /// The table of a statement.
-    pub(super) fn of(&self, sql: &str) -> Option<(String, Size)> {
-        let (dialect, sizes) = self.0.as_ref()?;
-        let table = schema::online::table_of(sql, *dialect)?;
-        let bare = table.strip_prefix("public.").unwrap_or(&table);
-        let size = sizes.get(bare).or_else(|| sizes.get(&table))?;
+    pub(super) fn of(&self, online: &Online) -> Option<(String, Size)> {
+        let (sizes, table) = (self.0.as_ref()?, online.table.as_ref()?);
+        let bare = table.strip_prefix("public.").unwrap_or(table);
+        let size = sizes.get(bare).or_else(|| sizes.get(table))?;
         Some((bare.to_owned(), *size))
     }
 }
@@ -122,8 +121,7 @@ pub(super) fn carry_out(
 
 /// Whether a statement is still needed since the server refused it, or an earlier one of its table.
 pub(super) fn is_of(refused: &[Refused], left: &Statement) -> bool {
-    let table = |sql: &str| schema::online::table_of(sql, Dialect::Mysql);
-    let is_same = |each: &Refused| table(&each.step.sql) == table(&left.sql);
+    let is_same = |each: &Refused| each.step.online.table == left.online.table;
     let allowed = offline_permission(left);
     refused.iter().any(|each| {
         is_same(each) || format!("offline-{}:{}", each.step.kind, each.step.name) == allowed

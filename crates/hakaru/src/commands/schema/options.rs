@@ -3,6 +3,7 @@
 use schema::{Allowed, Object, PlanOptions, Product, Server};
 use schema_db::runner::{Scratch, Settings};
 
+use super::document::OnlineTerms;
 use super::place::Access;
 use super::scope::{Ready, Scope};
 use crate::cli::schema::{Dialect, Filter, How, ScratchArg};
@@ -45,6 +46,15 @@ impl How {
             },
             keep: forever(ready),
         }
+    }
+
+    /// On what terms a plan is for tables that are in use.
+    pub(super) fn online_terms(&self) -> Option<OnlineTerms> {
+        let allowed = self.allow.iter();
+        let allow = allowed.filter(|allowed| allowed.starts_with("offline-"));
+        self.online.then(|| OnlineTerms {
+            allow: allow.cloned().collect(),
+        })
     }
 
     pub(super) fn access(&self) -> Access {

@@ -3,6 +3,7 @@
 
 use std::process::{Command, Stdio};
 
+use schema::plan::Way;
 use schema_db::apply::Step;
 use schema_db::mysql::MysqlAddress;
 
@@ -35,15 +36,18 @@ impl Outside {
 
     /// Runs the program and waits for it; what it prints goes to standard error.
     pub(super) fn run(&self, step: &Step) -> Result<(), String> {
-        let sql = step.sql.strip_prefix("ALTER TABLE ").unwrap_or(&step.sql);
-        let (table, alter) = sql.split_once("` ").unwrap_or((sql, ""));
+        let alter = match &step.online.way {
+            Way::Cheapest { action, .. } => action.as_str(),
+            _ => "",
+        };
+        let table = step.online.table.as_deref().unwrap_or_default();
         let port = self.address.port.to_string();
         let values = [
             ("{host}", self.address.host.as_str()),
             ("{port}", &port),
             ("{user}", &self.address.user),
             ("{database}", &self.address.database),
-            ("{table}", &table.replace('`', "")),
+            ("{table}", table),
             ("{alter}", alter),
         ];
         let filled: Vec<String> = self.words.iter().map(|word| fill(word, &values)).collect();

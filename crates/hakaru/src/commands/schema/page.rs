@@ -25,7 +25,7 @@ pub(super) fn plan(plan: &Plan, sizes: &Sizes, colour: bool) -> String {
     for (index, statement) in plan.statements.iter().enumerate() {
         let about = format!("-- {}/{total} {}", index + 1, what(statement));
         let _ = writeln!(text, "{}", paint.with(DIM, &about));
-        if let Some((table, size)) = sizes.of(&statement.sql) {
+        if let Some((table, size)) = sizes.of(&statement.online) {
             let line = format!("--   table: {table}, {}", size.shown());
             let _ = writeln!(text, "{}", paint.with(DIM, &line));
         }
@@ -159,6 +159,7 @@ mod tests {
             unasked: false,
             needs: Vec::new(),
             held_back: None,
+            online: schema::plan::Online::default(),
         }
     }
 

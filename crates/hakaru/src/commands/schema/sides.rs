@@ -7,6 +7,7 @@ use schema_db::runner::{self, Scratch, Settings};
 use schema_db::{Database, Unseen};
 use words::text;
 
+use super::document::OnlineTerms;
 use super::online::Sizes;
 use super::place::Place;
 use super::scope::{Ready, Scope};
@@ -37,6 +38,8 @@ pub(super) struct Compared {
     pub(super) unseen: Vec<Unseen>,
     /// What was looked at.
     pub(super) scope: Scope,
+    /// On what terms it is for tables that are in use.
+    pub(super) online: Option<OnlineTerms>,
 }
 
 /// What is looked at when these texts are compared.
@@ -120,6 +123,7 @@ pub(super) fn compare(args: &CompareArgs) -> Result<Compared, Failure> {
         plan,
         unseen: seen_by(&ready, once(unseen)),
         scope,
+        online: args.how.online_terms(),
     })
 }
 

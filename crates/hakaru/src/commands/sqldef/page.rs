@@ -136,6 +136,7 @@ fn of_text(sql: &str) -> Step {
         verb: "execute".to_owned(),
         kind: "statement".to_owned(),
         name: "of --before-apply".to_owned(),
+        ..Step::default()
     }
 }
 
@@ -156,6 +157,7 @@ mod tests {
             unasked: false,
             needs: Vec::new(),
             held_back: is_held.then_some(HeldBack::Destructive),
+            online: schema::plan::Online::default(),
         }
     }
 

@@ -231,6 +231,7 @@ mod tests {
                 unasked: false,
                 needs: Vec::new(),
                 held_back: None,
+                online: schema::plan::Online::default(),
             })
         };
         assert!(!may_drop("function", "keep_a"));

@@ -2,7 +2,7 @@
 //! the rest is done.
 
 use crate::program::{Folder, Said};
-use crate::server::Scratch;
+use crate::server::{Scratch, connect};
 
 const SERVERS: [&str; 2] = ["HAKARU_TEST_MYSQL_URL", "HAKARU_TEST_MARIADB118_URL"];
 
@@ -95,5 +95,91 @@ fn a_foreign_key_stays_where_it_could_not_come_again() {
         online(&folder, &server, &all).ended(0);
         assert_eq!(foreign_keys(&server), ["f"]);
         assert!(has(&columns(&server, "t"), "p_id", "bigint"));
+    }
+}
+
+/// A table that the server would lock for a full-text index, and one whose rows stand in the way.
+const REFUSED: [&str; 3] = [
+    "CREATE TABLE a (id int NOT NULL PRIMARY KEY, words text)",
+    "CREATE TABLE b (id int NOT NULL PRIMARY KEY, n int)",
+    "INSERT INTO b VALUES (1, 7), (2, 7)",
+];
+
+const REFUSED_WANTED: &str =
+    "CREATE TABLE a (id int NOT NULL PRIMARY KEY, words text, FULLTEXT KEY w (words));
+    CREATE TABLE b (id int NOT NULL PRIMARY KEY, n int, UNIQUE KEY u (n));";
+
+#[test]
+fn what_the_server_refused_does_not_count_as_done() {
+    for variable in SERVERS {
+        let (folder, server) = prepared(variable, &REFUSED, REFUSED_WANTED);
+        online(&folder, &server, &[]).ended(1);
+        let done = server.ask("SELECT CAST(done AS CHAR) FROM _hakaru_journal");
+        assert_eq!(done, ["0"]);
+        server.execute(&["UPDATE b SET n = id"]);
+        online(&folder, &server, &[])
+            .ended(3)
+            .has_err("cut off after 0 of 2 statements")
+            .has_err("--allow offline-table:a");
+    }
+}
+
+#[test]
+fn a_wait_for_the_lock_of_a_table_ends() {
+    for variable in SERVERS {
+        let before = "CREATE TABLE t (id int NOT NULL PRIMARY KEY)";
+        let wanted = "CREATE TABLE t (id int NOT NULL PRIMARY KEY, n int);";
+        let (folder, server) = prepared(variable, &[before], wanted);
+        let mut reader = connect(&server.url);
+        reader.execute("BEGIN").unwrap();
+        reader.query("SELECT * FROM t").unwrap();
+        let hurried = ["--online-wait", "1s", "--online-tries", "2"];
+        online(&folder, &server, &hurried)
+            .ended(7)
+            .has_err("try 1 of 2");
+        reader.execute("COMMIT").unwrap();
+        online(&folder, &server, &[]).ended(0);
+    }
+}
+
+#[test]
+fn a_plan_that_is_kept_takes_the_dearer_way_where_it_has_to() {
+    for variable in SERVERS {
+        let before = "CREATE TABLE t (id int NOT NULL PRIMARY KEY, n int)";
+        let wanted = "CREATE TABLE t (id int NOT NULL PRIMARY KEY, n int, KEY k (n));";
+        let (folder, server) = prepared(variable, &[before], wanted);
+        let plan = ["plan", &server.url, "--to", "wanted.sql", "--online"];
+        let kept = [&plan[..], &["--out", "plan.json"]].concat();
+        folder.schema(&kept).ended(0).has_out("ALGORITHM=INSTANT");
+        let apply = ["apply", "plan.json", "--from", &server.url];
+        folder.schema(&apply).ended(0);
+    }
+}
+
+/// The server's own client, as a program that copies in the server's place would be called.
+fn client() -> String {
+    let dump = std::env::var("HAKARU_TEST_MYSQL_DUMP").expect("bin/test says where mysqldump is");
+    dump.replace("mysqldump", "mysql")
+}
+
+#[test]
+fn what_the_server_would_copy_is_handed_to_a_program() {
+    for variable in SERVERS {
+        let before = [
+            "CREATE TABLE t (id int NOT NULL PRIMARY KEY, a int)",
+            "INSERT INTO t VALUES (1, 7)",
+        ];
+        let wanted = "CREATE TABLE t (id int NOT NULL PRIMARY KEY, a bigint, KEY k (a));";
+        let (folder, server) = prepared(variable, &before, wanted);
+        let failing = ["--online-command", "false {table}"];
+        online(&folder, &server, &failing)
+            .ended(1)
+            .has_err("false failed on t");
+        let how = "--protocol=tcp --host={host} --port={port} --user={user} {database} \
+                   --execute='ALTER TABLE {table} {alter}'";
+        let command = format!("{} {how}", client());
+        online(&folder, &server, &["--online-command", &command]).ended(0);
+        assert_eq!(server.ask("SELECT CAST(a AS CHAR) FROM t"), ["7"]);
+        assert!(has(&columns(&server, "t"), "a", "bigint"));
     }
 }

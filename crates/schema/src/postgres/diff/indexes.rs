@@ -1,6 +1,7 @@
 //! Indexes of tables and of materialized views.
 
 use super::{Builder, Part};
+use crate::plan::Way;
 use crate::postgres::hazards;
 use crate::postgres::listed::Listed;
 use crate::postgres::model::{Index, IndexItem};
@@ -171,6 +172,13 @@ impl<'a> Builder<'a> {
         }
         let at = self.push_with(sql, Verb::Create, "index", index.name.clone(), hazards);
         self.statements[at].needs.extend(needs);
+        if concurrently {
+            self.statements[at].online.way = Way::Build {
+                schema: on.schema.clone(),
+                table: on.name.clone(),
+                index: index.name.clone(),
+            };
+        }
         self.fresh
             .insert(Part::Index(on.clone(), index.name.clone()));
     }
