@@ -7,6 +7,7 @@
 
 mod mysql;
 mod postgres;
+mod swap;
 
 use std::collections::HashSet;
 
@@ -29,7 +30,11 @@ pub(crate) fn rewrite(plan: Plan, from: &Schema, options: &PlanOptions) -> Plan 
         // One writer at a time whatever is done.
         Schema::Sqlite(_) => vec![statement.clone()],
     };
-    let mut plan = spread(plan, ways);
+    let mut parts: Vec<Vec<Statement>> = plan.statements.iter().map(ways).collect();
+    if dialect == Dialect::Postgres {
+        swap::late_drops(&plan.statements, &mut parts);
+    }
+    let mut plan = spread(&plan, parts);
     for statement in &mut plan.statements {
         statement.online.table = table_of(&statement.sql, dialect);
     }
@@ -47,22 +52,31 @@ fn made(plan: &Plan) -> HashSet<String> {
 }
 
 /// Puts the steps of each statement in its place. Each needs the one before, and who needed the
-/// statement needs the last.
-fn spread(plan: Plan, steps: impl Fn(&Statement) -> Vec<Statement>) -> Plan {
-    let parts: Vec<Vec<Statement>> = plan.statements.iter().map(steps).collect();
-    let mut ends = Vec::new();
+/// statement needs the last. A statement without steps is a part of the next.
+fn spread(plan: &Plan, parts: Vec<Vec<Statement>>) -> Plan {
+    let mut ends: Vec<usize> = Vec::new();
     let mut total = 0;
     for part in &parts {
+        ends.push(total + part.len().max(1) - 1);
         total += part.len();
-        ends.push(total - 1);
+    }
+    // The first of the next is no end yet.
+    for at in (0..parts.len().saturating_sub(1)).rev() {
+        if parts[at].is_empty() {
+            ends[at] = ends[at + 1];
+        }
     }
     let mut statements: Vec<Statement> = Vec::new();
-    for (part, before) in parts.into_iter().zip(&plan.statements) {
+    let mut carried: Vec<usize> = Vec::new();
+    for (at, (part, before)) in parts.into_iter().zip(&plan.statements).enumerate() {
+        carried.extend(before.needs.iter().map(|needed| ends[*needed]));
         for (index, mut statement) in part.into_iter().enumerate() {
             statement.needs = match index {
-                0 => before.needs.iter().map(|needed| ends[*needed]).collect(),
+                0 => std::mem::take(&mut carried),
                 _ => vec![statements.len() - 1],
             };
+            // What was a part of it before is no need of its own.
+            statement.needs.retain(|needed| *needed != ends[at]);
             statements.push(statement);
         }
     }

@@ -126,3 +126,39 @@ fn what_a_failed_build_left_goes_whatever_it_is_called() {
     let check = ["check", &server.url, "--to", "wanted.sql"];
     folder.schema(&check).ended(0);
 }
+
+/// The name `k` for what is replaced, the one that stays until the rows are as the new one wants
+/// them, and the state of both.
+fn replaced(before: &str, after: &str) {
+    let (folder, server) = (Folder::new(), Scratch::on("HAKARU_TEST_POSTGRES_URL"));
+    let table =
+        "CREATE TABLE t (id integer NOT NULL PRIMARY KEY, a integer NOT NULL, b integer NOT NULL)";
+    let rows = "INSERT INTO t VALUES (1, 1, 7), (2, 2, 7)";
+    server.execute(&[table, before, rows]);
+    folder.write("wanted.sql", format!("{table};\n{after};\n"));
+    let state = "SELECT pg_get_indexdef(indexrelid) FROM pg_index WHERE indrelid = 't'::regclass \
+                 AND indisvalid AND NOT indisprimary ORDER BY 1";
+    let old = server.ask(state);
+    let apply = ["apply", &server.url, "--to", "wanted.sql", "--online"];
+    folder.schema(&apply).ended(1);
+    assert_eq!(server.ask(state), old, "{after}");
+    server.execute(&["UPDATE t SET b = id"]);
+    folder.schema(&apply);
+    let check = ["check", &server.url, "--to", "wanted.sql", "--online"];
+    folder.schema(&check).ended(0);
+    assert_eq!(server.ask(state).len(), old.len());
+}
+
+#[test]
+fn what_is_replaced_goes_when_the_new_one_is_there() {
+    let indexes = [
+        "CREATE UNIQUE INDEX k ON t (a)",
+        "CREATE UNIQUE INDEX k ON t (b)",
+    ];
+    replaced(indexes[0], indexes[1]);
+    let keys = [
+        "ALTER TABLE t ADD CONSTRAINT k UNIQUE (a)",
+        "ALTER TABLE t ADD CONSTRAINT k UNIQUE (b)",
+    ];
+    replaced(keys[0], keys[1]);
+}

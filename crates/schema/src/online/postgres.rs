@@ -290,7 +290,7 @@ fn plain(name: &str) -> String {
 }
 
 /// A name of ours for what goes again; of the same length however long the others are.
-fn temporary(parts: &[&str]) -> String {
+pub(super) fn temporary(parts: &[&str]) -> String {
     let mut hasher = DefaultHasher::new();
     parts.hash(&mut hasher);
     format!("{TEMPORARY}{:016x}", hasher.finish())
