@@ -17,6 +17,7 @@ mod fresh_debian;
 mod hurl_parity;
 mod marked;
 mod picture;
+mod release;
 mod rubies;
 mod run;
 mod servers;
@@ -45,6 +46,8 @@ const USAGE: &str = "usage: cargo xtask TASK
   tidy           rules that no compiler checks
   bless          write the expected outputs of snapshot tests anew; read the diff before you commit
   picture PAGE   the README's picture, of a page that `hakaru report --html` wrote; needs Chromium
+  release [--target TRIPLE]… [--check]
+             an archive, a Debian package, the list of parts and checksums in target/release-files; tried on old Debians
   web            builds the HTML page from web/ (needs Node 20.19) into crates/report/assets
   bench [NAME]   benchmarks against which claims are checked; without a name lists them
   experiment [NAME]
@@ -81,6 +84,7 @@ fn main() -> ExitCode {
         "schema-pairs" => test::schema_pairs(rest),
         "corpus" => test::corpus(rest),
         "web" => web::task(),
+        "release" => release::task(rest),
         "picture" => picture::task(rest),
         "bench" => bench::task(rest),
         "experiment" => experiment::task(rest),

@@ -6,7 +6,9 @@
 //! machine has and is good enough is used as it is.
 
 mod apt;
+pub(crate) mod compiler;
 pub(crate) mod matrix;
+pub(crate) mod old_roots;
 mod private_apt;
 mod relocated;
 pub(crate) mod roots;

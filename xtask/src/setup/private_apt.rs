@@ -20,11 +20,32 @@ const UNPACK: &str = r#"umask 022; dpkg-deb --fsys-tarfile "$1" |
 /// Packages of one release, kept in one folder.
 pub(super) struct PrivateApt {
     folder: PathBuf,
+    /// Debian's name of another machine than this one.
+    machine: Option<String>,
 }
 
 impl PrivateApt {
     /// Makes the folder anew and fetches the release's lists.
     pub(super) fn open(folder: &Path, mirror: &Source, suite: &str) -> Outcome<PrivateApt> {
+        PrivateApt::make(folder, mirror, suite, None)
+    }
+
+    /// The same for another machine, such as `arm64`.
+    pub(super) fn open_for(
+        folder: &Path,
+        mirror: &Source,
+        suite: &str,
+        machine: &str,
+    ) -> Outcome<PrivateApt> {
+        PrivateApt::make(folder, mirror, suite, Some(machine.to_owned()))
+    }
+
+    fn make(
+        folder: &Path,
+        mirror: &Source,
+        suite: &str,
+        machine: Option<String>,
+    ) -> Outcome<PrivateApt> {
         let _ = fs::remove_dir_all(folder);
         for made in FOLDERS {
             fs::create_dir_all(folder.join(made))
@@ -35,6 +56,7 @@ impl PrivateApt {
         write(&folder.join("dpkg/status"), "")?;
         let apt = PrivateApt {
             folder: folder.to_owned(),
+            machine,
         };
         capture(apt.command().arg("update"))?;
         Ok(apt)
@@ -103,6 +125,10 @@ impl PrivateApt {
         options.iter().for_each(|option| {
             apt.args(["-o", option]);
         });
+        if let Some(machine) = &self.machine {
+            apt.arg("-o").arg(format!("APT::Architecture={machine}"));
+            apt.arg("-o").arg(format!("APT::Architectures={machine}"));
+        }
         apt.env("DEBIAN_FRONTEND", "noninteractive");
         apt
     }

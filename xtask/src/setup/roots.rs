@@ -145,7 +145,8 @@ pub(super) fn make_skeleton(root: &Path) -> Outcome<()> {
     make().map_err(|error| format!("cannot make {}: {error}", root.display()))
 }
 
-fn make_accounts(root: &Path) -> Outcome<()> {
+/// Writes the accounts of root and of the servers, and the name of this machine.
+pub(super) fn make_accounts(root: &Path) -> Outcome<()> {
     let accounts =
         format!("root:x:0:0::/:/bin/sh\nserver:x:{USER}:{USER}::/tmp:/usr/sbin/nologin\n");
     write(&root.join("etc/passwd"), &accounts)?;

@@ -18,11 +18,12 @@ macro_rules! topics {
     };
 }
 
-const TOPICS: [Topic; 21] = topics![
+const TOPICS: [Topic; 22] = topics![
     "agent",
     "bench",
     "compare",
     "config",
+    "containers",
     "demo",
     "doctor",
     "exit-codes",
