@@ -10,9 +10,11 @@
 mod codec;
 mod frame;
 mod merge;
+mod order;
 mod result;
 mod v1;
 
 pub use frame::{Frame, FrameError};
 pub use merge::{Given, MergeError, Merged, merge};
+pub use order::{Order, OrderError, parts};
 pub use result::{GeneratorResult, ResultError};

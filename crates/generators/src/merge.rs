@@ -18,6 +18,8 @@ pub struct Given {
     pub name: String,
     /// What it left.
     pub result: GeneratorResult,
+    /// How sure the start of `result` is, where the host's clock was compared with others.
+    pub clock_bound: Option<Nanos>,
 }
 
 /// What the generators did together.
@@ -258,7 +260,11 @@ fn intervals(given: &[Given]) -> Vec<Interval> {
 }
 
 fn line(given: &Given, began: u64) -> GeneratorLine {
-    let Given { name, result } = given;
+    let Given {
+        name,
+        result,
+        clock_bound,
+    } = given;
     let measured = &result.measured;
     GeneratorLine {
         part: result.part.to_string(),
@@ -266,6 +272,7 @@ fn line(given: &Given, began: u64) -> GeneratorLine {
         host: result.host.clone(),
         engine: measured.engine,
         started_after: Nanos(result.started_unix_ns - began),
+        clock_bound: *clock_bound,
         requests: measured.figures.outcomes.all(),
         failed: measured.figures.outcomes.failed(),
         unsent: measured.generator.unsent,

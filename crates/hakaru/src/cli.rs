@@ -120,6 +120,9 @@ pub(crate) enum Command {
     /// The far side of `collect`
     #[command(hide = true)]
     Collector,
+    /// The far side of `load --on`
+    #[command(hide = true)]
+    Generator,
     /// Write flows and a load from a record of traffic: an access log, a browser's .har, copied
     /// cURL lines
     Flows(FlowsArgs),

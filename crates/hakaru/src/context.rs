@@ -36,6 +36,17 @@ pub(crate) fn stop_flag() -> Result<Arc<AtomicBool>, Failure> {
     Ok(stop)
 }
 
+/// Returns how far the clocks that this process tells others of are off: a test plants it.
+pub(crate) fn clock_shift() -> remote::Shift {
+    const SHIFT: &str = "HAKARU_CLOCK_SHIFT_MS";
+    let millis = std::env::var(SHIFT)
+        .ok()
+        .and_then(|text| text.parse::<i64>().ok());
+    remote::Shift {
+        nanos: millis.unwrap_or(0).saturating_mul(1_000_000),
+    }
+}
+
 /// Whether the flag has been raised. `Relaxed`: it carries no other data.
 pub(crate) fn raised(stop: &AtomicBool) -> bool {
     stop.load(Ordering::Relaxed)

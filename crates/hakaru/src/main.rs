@@ -7,6 +7,7 @@ mod commands;
 mod consent;
 mod context;
 mod exit;
+mod hosts;
 mod language;
 mod output;
 mod revision;
@@ -51,6 +52,7 @@ fn main() -> ExitCode {
         Command::Logs(args) => commands::logs::logs(&args),
         Command::Collect(args) => commands::collect::collect(&args),
         Command::Collector => commands::collect::collector(),
+        Command::Generator => commands::load::generator::generator(),
         Command::Flows(args) => commands::flows::flows(&args),
         Command::Log(args) => commands::log::log(&args),
         Command::Prune(args) => commands::prune::prune(&args),

@@ -27,6 +27,8 @@ pub struct GeneratorLine {
     pub engine: Engine,
     /// How long after the first it started, by the hosts' own clocks.
     pub started_after: Nanos,
+    /// How far `started_after` may be off, where the hosts' clocks were compared.
+    pub clock_bound: Option<Nanos>,
     /// Requests that were due in the window.
     pub requests: u64,
     /// Those that failed.
@@ -68,10 +70,19 @@ pub(crate) fn table(view: &View<'_>, language: Language) -> (Vec<String>, Vec<Ve
             numbers::share(line.share),
             late(line, 0.5),
             late(line, 0.99),
-            numbers::duration_ms(line.started_after.as_millis_f64()),
+            began_after(line),
         ]
     });
     (heads, rows.collect())
+}
+
+/// Returns how long after the first a generator began, and how sure that is.
+fn began_after(line: &GeneratorLine) -> String {
+    let after = numbers::duration_ms(line.started_after.as_millis_f64());
+    match line.clock_bound {
+        None => after,
+        Some(bound) => format!("{after} ± {}", numbers::duration_ms(bound.as_millis_f64())),
+    }
 }
 
 /// Their columns: two of words, then figures.

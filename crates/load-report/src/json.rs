@@ -123,6 +123,7 @@ fn generator_line(line: &crate::GeneratorLine) -> v1::GeneratorLine<'_> {
         host: &line.host,
         engine: line.engine.name(),
         started_after_ms: line.started_after.as_millis_f64(),
+        clock_bound_ms: line.clock_bound.map(|bound| bound.as_millis_f64()),
         requests: line.requests,
         failed: line.failed,
         unsent: line.unsent,

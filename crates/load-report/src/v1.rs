@@ -121,6 +121,9 @@ pub(crate) struct GeneratorLine<'a> {
     pub(crate) engine: &'static str,
     /// After the first, by the hosts' clocks.
     pub(crate) started_after_ms: f64,
+    /// Left out where the hosts' clocks were not compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) clock_bound_ms: Option<f64>,
     pub(crate) requests: u64,
     pub(crate) failed: u64,
     pub(crate) unsent: u64,

@@ -1,5 +1,7 @@
 //! The flags of `hakaru load`.
 
+mod argv;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -23,6 +25,7 @@ Examples:
   hakaru load URL --expect 'p95 < 50ms' --expect 'errors = 0'
   hakaru load URL --rate 9000 --part 0/3 --start-at 1764090000 --result 0.result
   hakaru load merge *.result
+  hakaru load URL --rate 9000 --on load1,load2,load3       the same over SSH, in one go
 
 Latency counts from when a request was due; sent → answered stands beside it. `hakaru help load` says more.
 Exit codes: 0 all good, 2 wrong usage, 3 an expectation was missed, 4 requests failed, 130 interrupted."
@@ -137,6 +140,11 @@ pub(crate) struct LoadArgs {
     /// judged by `load merge`
     #[arg(long, value_name = "K/N", requires = "result", conflicts_with = "find_max", value_parser = load::Part::parse)]
     pub(crate) part: Option<load::Part>,
+
+    /// Send this load from these hosts, each its part: names of [[host]] in hakaru.toml, or where
+    /// ssh finds them
+    #[arg(long, value_name = "HOST,…", value_delimiter = ',', conflicts_with_all = ["find_max", "part", "start_at", "result", "hdr"])]
+    pub(crate) on: Vec<String>,
 
     /// When to start: a time in seconds since 1970, - for a line on standard input, or a file that
     /// appears

@@ -4,7 +4,6 @@ mod follow;
 mod json;
 mod page;
 
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{self, Receiver};
@@ -13,18 +12,17 @@ use std::time::{Duration, Instant};
 
 use collect::message;
 use logs::access::{Format, Grouping};
-use remote::{Program, Session, Shift};
+use remote::Session;
 use words::text;
 
 use crate::cli::CollectArgs;
 use crate::context;
 use crate::exit::{Exit, Failure};
+use crate::hosts::{self, PATIENCE};
 use crate::output;
 use crate::settings::config::{self, host::Host};
 use follow::{Followed, Moment};
 
-/// How long a host may neither say nor take anything.
-const PATIENCE: Duration = Duration::from_secs(15);
 /// How often Ctrl-C and the command are looked at.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -49,7 +47,7 @@ pub(crate) fn collect(args: &CollectArgs) -> Result<Exit, Failure> {
     let grouping = super::logs::grouping(&args.matching, false)?;
     let formats: Vec<Option<Format>> = hosts.iter().map(format).collect::<Result<_, _>>()?;
     let stop = context::stop_flag()?;
-    let sessions = open(&hosts, &loaded.folder)?;
+    let sessions = hosts::open(&hosts, &loaded.folder, &["collector"])?;
     let begun = Instant::now();
     let followed = follow_all(args, &hosts, &formats, &grouping, sessions, &stop)?;
     let all: Vec<Collected> = (hosts.into_iter().zip(followed))
@@ -79,15 +77,7 @@ pub(crate) fn collect(args: &CollectArgs) -> Result<Exit, Failure> {
 /// # Errors
 /// [`Exit::Failed`] when the near side goes or is not understood.
 pub(crate) fn collector() -> Result<Exit, Failure> {
-    /// Plants a clock that is off, for tests.
-    const SHIFT: &str = "HAKARU_CLOCK_SHIFT_MS";
-    let millis = std::env::var(SHIFT)
-        .ok()
-        .and_then(|text| text.parse::<i64>().ok());
-    let shift = Shift {
-        nanos: millis.unwrap_or(0).saturating_mul(1_000_000),
-    };
-    let served = collect::collector::serve(shift);
+    let served = collect::collector::serve(context::clock_shift());
     served.map_err(|error| Failure::new(Exit::Failed, format!("the collector ends: {error}")))?;
     Ok(Exit::Ok)
 }
@@ -95,25 +85,6 @@ pub(crate) fn collector() -> Result<Exit, Failure> {
 fn format(host: &Host) -> Result<Option<Format>, Failure> {
     let key = format!("host {}: log_format", host.name);
     super::logs::format(host.log_format.as_deref(), &key)
-}
-
-fn open(hosts: &[Host], folder: &Path) -> Result<Vec<Result<Session, String>>, Failure> {
-    let own = Program::own().map_err(|error| {
-        Failure::new(
-            Exit::Failed,
-            format!("this program's own file cannot be read: {error}"),
-        )
-    })?;
-    let programs = hosts.iter().map(|host| host.program(folder, &own));
-    let programs: Vec<Program> = programs.collect::<Result<_, _>>()?;
-    let remotes: Vec<_> = (hosts.iter().zip(programs))
-        .map(|(host, program)| (host.remote(folder), program))
-        .collect();
-    let opened = remote::open_all(&remotes, &["collector"], PATIENCE);
-    Ok(opened
-        .into_iter()
-        .map(|session| session.map_err(|error| error.to_string()))
-        .collect())
 }
 
 /// Follows each host on a thread of its own, from one beginning to one end.

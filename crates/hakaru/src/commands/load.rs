@@ -1,7 +1,10 @@
 //! `hakaru load`: sends requests, adds up, says what came of it.
 
 mod find_max;
+pub(crate) mod generator;
+mod inputs;
 mod merge;
+mod on;
 mod part;
 mod screen;
 mod settings;
@@ -9,11 +12,13 @@ mod show;
 
 use std::fs::File;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use figures::numbers;
-use load::{Goal, GoalResult, Interval, Measured, Via};
+use generators::Order;
+use load::{Goal, GoalResult, Interval, Measured, Plan, Via};
 use load_report::hdr_log::{HdrLog, V2DeflateSerializer};
 use load_report::live::Live;
 use load_report::rows::Row;
@@ -31,6 +36,7 @@ use crate::output::{self, Progress};
 use crate::settings::config;
 use crate::settings::config::Loaded;
 use guard::Allowed;
+use inputs::Inputs;
 use screen::Screen;
 use settings::Settings;
 use show::Outputs;
@@ -48,7 +54,11 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
     }
     let folder = context::current_folder()?;
     let loaded = config::load(None, &folder)?;
-    let mut settings = Settings::resolve(args, &loaded)?;
+    let inputs = match args.on.is_empty() {
+        true => Inputs::of_disk(),
+        false => Inputs::keeping(),
+    };
+    let settings = Settings::resolve(args, &loaded, &inputs)?;
     ask(args, &loaded, &settings)?;
     let outputs = Outputs {
         json: args.json,
@@ -65,15 +75,29 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
         &settings.url,
         &settings.plan,
     ));
+    if !args.on.is_empty() {
+        let order = order(args, &loaded, inputs)?;
+        return on::on(args, &loaded, settings, &order, &outputs, &stop);
+    }
+    here(args, settings, &outputs, &stop)
+}
+
+/// Sends the load, or one part of it, from this process.
+fn here(
+    args: &LoadArgs,
+    mut settings: Settings,
+    outputs: &Outputs<'_>,
+    stop: &Arc<AtomicBool>,
+) -> Result<Exit, Failure> {
     try_out(&settings);
     if let Some(start) = &args.start_at {
-        match start.wait(&stop)? {
+        match start.wait(stop)? {
             Some(start) => settings.plan.start_at = Some(start),
             None => return Ok(Exit::Interrupted),
         }
     }
     let started_at_unix_ms = now_unix_ms();
-    let kept = measure(&settings, args.hdr.as_deref(), args.result.is_some(), &stop)?;
+    let kept = measure(&settings, args.hdr.as_deref(), args.result.is_some(), stop)?;
     let steps = StepLabel::all(&settings.scenario);
     if let Some(path) = &args.result {
         part::keep(path, &settings, &steps, &kept)?;
@@ -98,13 +122,24 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
         generators: &[],
     };
     if !args.result.as_deref().is_some_and(is_stdout) {
-        show::show(&view, &outputs)?;
+        show::show(&view, outputs)?;
     }
     Ok(match settings.plan.part.is_whole() {
         true => exit(&settings.goals, &kept.measured, &goals),
         false if kept.measured.stopped => Exit::Interrupted,
         // It did its part; `load merge` says what came of all.
         false => Exit::Ok,
+    })
+}
+
+/// Returns what each generator elsewhere is told.
+fn order(args: &LoadArgs, loaded: &Loaded, inputs: Inputs) -> Result<Order, Failure> {
+    Ok(Order {
+        words: args.for_generator(),
+        config: loaded.of_load()?,
+        folder: loaded.folder.to_string_lossy().into_owned(),
+        run_token: inputs.run_token.clone(),
+        files: inputs.kept(),
     })
 }
 
@@ -151,7 +186,7 @@ fn measure(
     stop: &AtomicBool,
 ) -> Result<Kept, Failure> {
     let plan = &settings.plan;
-    let length = Nanos(SECOND * (plan.duration.0 / SECOND).div_ceil(ROWS_MAX).max(1));
+    let length = stretch_length(plan);
     let (mut rows, mut intervals) = (Vec::new(), Vec::new());
     let mut screen = Screen::open(Live::new(
         &settings.url,
@@ -199,6 +234,11 @@ fn measure(
             length,
         }),
     }
+}
+
+/// Returns the length of the stretches that a load is shown by.
+fn stretch_length(plan: &Plan) -> Nanos {
+    Nanos(SECOND * (plan.duration.0 / SECOND).div_ceil(ROWS_MAX).max(1))
 }
 
 fn line_of(row: &Row) -> Text {

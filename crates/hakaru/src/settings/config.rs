@@ -195,6 +195,47 @@ pub(crate) struct Loaded {
     pub(crate) path: Option<PathBuf>,
 }
 
+impl Loaded {
+    /// Returns what the file says of loads, for generators elsewhere: no command, no database and
+    /// no host of the app is in it.
+    ///
+    /// # Errors
+    /// [`Exit::Usage`] when the file cannot be read any more.
+    pub(crate) fn of_load(&self) -> Result<String, Failure> {
+        const TABLES: [&str; 4] = ["flow", "load", "score", "variables"];
+        let Some(path) = &self.path else {
+            return Ok(String::new());
+        };
+        let mut table: toml::Table = fs::read_to_string(path)
+            .map_err(|error| error.to_string())
+            .and_then(|text| toml::from_str(&text).map_err(|error| error.to_string()))
+            .map_err(|error| Failure::usage(format!("cannot read {}: {error}", path.display())))?;
+        table.retain(|name, _| TABLES.contains(&name));
+        if let Some(url) = &self.config.target.url {
+            let target = toml::Table::from_iter([("url".to_owned(), url.as_str().into())]);
+            table.insert("target".to_owned(), target.into());
+        }
+        Ok(table.to_string())
+    }
+}
+
+/// Reads the text of a config file; errors name `path`.
+///
+/// # Errors
+/// [`Exit::Usage`] with the line and what is wrong there.
+pub(crate) fn of_text(text: &str, path: &Path) -> Result<Config, Failure> {
+    toml::from_str(text).map_err(|error| {
+        Failure::new(
+            Exit::Usage,
+            format!(
+                "{} cannot be used: {}; `hakaru help config` lists the keys",
+                path.display(),
+                typed::explain(error.to_string().trim_end())
+            ),
+        )
+    })
+}
+
 /// Reads the file asked for, or `hakaru.toml` in `folder` if there is one.
 pub(crate) fn load(asked: Option<&Path>, folder: &Path) -> Result<Loaded, Failure> {
     let path = match asked {
@@ -214,16 +255,7 @@ pub(crate) fn load(asked: Option<&Path>, folder: &Path) -> Result<Loaded, Failur
             format!("cannot read {}: {error}", path.display()),
         )
     })?;
-    let config = toml::from_str(&text).map_err(|error| {
-        Failure::new(
-            Exit::Usage,
-            format!(
-                "{} cannot be used: {}; `hakaru help config` lists the keys",
-                path.display(),
-                typed::explain(error.to_string().trim_end())
-            ),
-        )
-    })?;
+    let config = of_text(&text, &path)?;
     let folder = path
         .parent()
         .map_or_else(|| folder.to_owned(), Path::to_owned);

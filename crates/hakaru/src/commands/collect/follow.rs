@@ -12,7 +12,7 @@ use remote::clock::{Offset, RoundTrip, offset_at};
 use remote::frame::Frame;
 use remote::{RemoteError, Session, wall_ns};
 
-use super::PATIENCE;
+use crate::hosts::PATIENCE;
 use crate::settings::config::host::Host;
 
 /// Round trips before and after; signs of life are the ones in between.

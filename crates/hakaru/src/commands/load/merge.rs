@@ -23,7 +23,11 @@ pub(super) fn merge(args: &MergeArgs) -> Result<Exit, Failure> {
             .map_err(|error| Failure::usage(format!("cannot read {name}: {error}")))?;
         let result = GeneratorResult::of_text(&text)
             .map_err(|error| Failure::new(Exit::Failed, format!("{name} {error}")))?;
-        Ok(Given { name, result })
+        Ok(Given {
+            name,
+            result,
+            clock_bound: None,
+        })
     };
     let given = args
         .files

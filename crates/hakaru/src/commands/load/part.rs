@@ -44,7 +44,8 @@ pub(super) fn keep(
     Ok(())
 }
 
-fn result(settings: &Settings, steps: &[StepLabel], kept: &Kept) -> GeneratorResult {
+/// Returns all that was measured, with the plan of which it was a part.
+pub(super) fn result(settings: &Settings, steps: &[StepLabel], kept: &Kept) -> GeneratorResult {
     let plan = &settings.plan;
     // How long ago it started is known by the monotonic clock, which nobody sets.
     let window = kept.measured.window.start.monotonic_nanos();

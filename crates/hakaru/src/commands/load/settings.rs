@@ -7,6 +7,7 @@ use load::{Arrivals, Goal, Pace, Plan, Schedule, Trust, Via};
 use recording::Nanos;
 use scenario::{Scenario, Single};
 
+use super::inputs::Inputs;
 use crate::cli::LoadArgs;
 use crate::exit::Failure;
 use crate::settings::config::{Config, Loaded};
@@ -35,7 +36,11 @@ pub(crate) struct Settings {
 
 impl Settings {
     /// Resolves them; reads the files that are named.
-    pub(crate) fn resolve(args: &LoadArgs, loaded: &Loaded) -> Result<Settings, Failure> {
+    pub(crate) fn resolve(
+        args: &LoadArgs,
+        loaded: &Loaded,
+        inputs: &Inputs,
+    ) -> Result<Settings, Failure> {
         let url = (args
             .url
             .clone()
@@ -43,11 +48,11 @@ impl Settings {
         .ok_or_else(|| Failure::usage("which URL? try `hakaru load http://127.0.0.1:8080/`"))?;
         let scenario = match (args.flows.is_empty(), args.url.is_some()) {
             // A URL alone is requested; without one, the flows of the configuration are run.
-            (true, true) => one_request(args, &url)?,
-            (true, false) if loaded.config.flows.is_empty() => one_request(args, &url)?,
-            _ => flows(args, loaded, &url)?,
+            (true, true) => one_request(args, &url, inputs)?,
+            (true, false) if loaded.config.flows.is_empty() => one_request(args, &url, inputs)?,
+            _ => flows(args, loaded, &url, inputs)?,
         };
-        let plan = plan(args, &loaded.config)?;
+        let plan = plan(args, &loaded.config, inputs)?;
         plan.check(&scenario).map_err(Failure::usage)?;
         let goals = match &args.find_max {
             Some(goals) => Goal::parse_all(goals),
@@ -66,7 +71,7 @@ impl Settings {
     }
 }
 
-fn one_request(args: &LoadArgs, url: &str) -> Result<Scenario, Failure> {
+fn one_request(args: &LoadArgs, url: &str, inputs: &Inputs) -> Result<Scenario, Failure> {
     let header = |text: &String| {
         let (name, value) = text.split_once(':').ok_or_else(|| {
             Failure::usage(format!("-H {text:?}: a header is written 'Name: value'"))
@@ -86,20 +91,26 @@ fn one_request(args: &LoadArgs, url: &str) -> Result<Scenario, Failure> {
             .iter()
             .map(header)
             .collect::<Result<_, Failure>>()?,
-        body: args.body.as_deref().map_or(Ok(Vec::new()), body)?,
+        body: (args.body.as_deref()).map_or(Ok(Vec::new()), |text| body(text, inputs))?,
     };
     Scenario::request(&single).map_err(Failure::usage)
 }
 
-fn body(text: &str) -> Result<Vec<u8>, Failure> {
+fn body(text: &str, inputs: &Inputs) -> Result<Vec<u8>, Failure> {
     match text.strip_prefix('@') {
         None => Ok(text.as_bytes().to_vec()),
-        Some(path) => std::fs::read(path)
+        Some(path) => inputs
+            .read(Path::new(path))
             .map_err(|error| Failure::usage(format!("--body {text}: cannot read {path}: {error}"))),
     }
 }
 
-fn flows(args: &LoadArgs, loaded: &Loaded, url: &str) -> Result<Scenario, Failure> {
+fn flows(
+    args: &LoadArgs,
+    loaded: &Loaded,
+    url: &str,
+    inputs: &Inputs,
+) -> Result<Scenario, Failure> {
     let (config, folder) = (&loaded.config, &loaded.folder);
     let mut spec = scenario_spec(&[], config, folder, url)?;
     if !args.flows.is_empty() {
@@ -117,7 +128,8 @@ fn flows(args: &LoadArgs, loaded: &Loaded, url: &str) -> Result<Scenario, Failur
             flow.feed = Some(path.into());
         }
     }
-    Scenario::read_files(&spec).map_err(Failure::usage)
+    spec.run_token.clone_from(&inputs.run_token);
+    Scenario::build(&spec, &mut |path| inputs.read(path)).map_err(Failure::usage)
 }
 
 /// Streams of each connection of HTTP/2; 0 for HTTP/1.
@@ -131,7 +143,7 @@ fn streams(args: &LoadArgs) -> Result<u32, Failure> {
     }
 }
 
-fn plan(args: &LoadArgs, config: &Config) -> Result<Plan, Failure> {
+fn plan(args: &LoadArgs, config: &Config, inputs: &Inputs) -> Result<Plan, Failure> {
     let arrivals = match (args.poisson, args.burst) {
         (true, _) => Arrivals::Poisson,
         (false, Some(size)) => Arrivals::Bursts(size),
@@ -188,7 +200,9 @@ fn plan(args: &LoadArgs, config: &Config) -> Result<Plan, Failure> {
             .transpose()
             .map_err(Failure::usage)?,
         trust: Trust {
-            authorities: args.reach.ca.clone(),
+            authorities: (args.reach.ca.as_deref())
+                .map(|path| inputs.as_path(path))
+                .transpose()?,
             insecure: args.reach.insecure,
         },
         engine: args.engine.resolve().map_err(Failure::usage)?,
@@ -207,7 +221,7 @@ mod tests {
             folder: "/app".into(),
             path: None,
         };
-        Settings::resolve(&args, &loaded)
+        Settings::resolve(&args, &loaded, &Inputs::of_disk())
     }
 
     fn args(url: &str) -> LoadArgs {

@@ -25,6 +25,20 @@ pub(crate) struct Host {
 }
 
 impl Host {
+    /// Returns a host that `ssh` finds by this name.
+    pub(crate) fn new(name: &str) -> Host {
+        Host {
+            name: name.to_owned(),
+            ssh: None,
+            roles: Vec::new(),
+            logs: Vec::new(),
+            log_format: None,
+            sudo: false,
+            ssh_config: None,
+            program: None,
+        }
+    }
+
     /// Returns the host as it is reached; paths are relative to the config file's folder.
     pub(crate) fn remote(&self, folder: &Path) -> remote::Host {
         let ssh = self.ssh.as_deref().unwrap_or(&self.name);

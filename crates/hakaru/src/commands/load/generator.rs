@@ -1,0 +1,194 @@
+//! `hakaru generator`: the far side of `load --on`. Reads an order, waits for the start, sends its
+//! part of the load, and gives its result.
+//!
+//! Nothing is written to disk there, and the process ends with its connection.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use clap::Parser;
+use generators::Order;
+use load::{Interval, Part};
+use load_report::StepLabel;
+use recording::Timestamp;
+use remote::{Far, Shift, Speaker};
+use serde::Serialize;
+
+use super::inputs::Inputs;
+use super::on::message::{self, Failed, Ready, Stretch};
+use super::settings::Settings;
+use super::{CONNECT_TRY, Kept, part, stretch_length};
+use crate::cli::{Cli, Command, LoadArgs};
+use crate::context;
+use crate::exit::{Exit, Failure};
+use crate::settings::config::{self, FILE_NAME, Loaded};
+
+/// Speaks with the near side over standard input and output.
+///
+/// # Errors
+/// [`Exit::Failed`] when the near side goes or is not understood.
+pub(crate) fn generator() -> Result<Exit, Failure> {
+    let shift = context::clock_shift();
+    let far = Far::start(shift).map_err(gone)?;
+    let speaker = far.speaker();
+    let Some((text, part)) = order(&far)? else {
+        return Ok(Exit::Ok);
+    };
+    let mut settings = match resolve(&text, &part) {
+        Ok(settings) => settings,
+        Err(failure) => {
+            let error = Some(failure.message);
+            let ready = Ready {
+                error,
+                ..Ready::default()
+            };
+            say(&speaker, message::READY, &ready)?;
+            // The near side ends the connection when it has read this.
+            while far.receive().is_some() {}
+            return Ok(Exit::Failed);
+        }
+    };
+    let connected = load::can_connect(&settings.plan, &settings.scenario, CONNECT_TRY);
+    let ready = Ready {
+        error: None,
+        unreachable: connected.err().map(|error| error.to_string()),
+    };
+    say(&speaker, message::READY, &ready)?;
+    let Some(start) = start(&far, shift) else {
+        return Ok(Exit::Interrupted);
+    };
+    settings.plan.start_at = Some(start);
+    let stop = AtomicBool::new(false);
+    thread::scope(|scope| {
+        // Ends when the near side does, which is when it has the result.
+        scope.spawn(|| listen(&far, &stop));
+        match measure(&settings, shift, &stop, &speaker) {
+            Ok(text) => tell(&speaker, &text),
+            Err(error) => say(&speaker, message::ENDED, &Failed { error }),
+        }
+    })?;
+    Ok(Exit::Ok)
+}
+
+/// Reads the order and the part; `None` when the near side has gone.
+fn order(far: &Far) -> Result<Option<(String, String)>, Failure> {
+    let mut text = Vec::new();
+    while let Some(frame) = far.receive() {
+        match frame.kind {
+            message::PIECE if text.len() < message::TEXT_BYTES_MAX => text.extend(frame.body),
+            message::ORDERED => {
+                let read = |bytes| String::from_utf8(bytes).map_err(|_| unknown(frame.kind));
+                return Ok(Some((read(text)?, read(frame.body)?)));
+            }
+            kind => return Err(unknown(kind)),
+        }
+    }
+    Ok(None)
+}
+
+fn resolve(text: &str, part: &str) -> Result<Settings, Failure> {
+    let order = Order::of_text(text).map_err(Failure::usage)?;
+    let args = flags(&order.words)?;
+    let loaded = Loaded {
+        config: config::of_text(&order.config, Path::new(FILE_NAME))?,
+        folder: PathBuf::from(&order.folder),
+        path: None,
+    };
+    let args = LoadArgs {
+        part: Some(Part::parse(part).map_err(Failure::usage)?),
+        ..*args
+    };
+    Settings::resolve(
+        &args,
+        &loaded,
+        &Inputs::of_order(order.files, order.run_token),
+    )
+}
+
+fn flags(words: &[String]) -> Result<Box<LoadArgs>, Failure> {
+    let typed = ["hakaru".to_owned(), "load".to_owned()];
+    match Cli::try_parse_from(typed.iter().chain(words)).map(|cli| cli.command) {
+        Ok(Command::Load(args)) => Ok(args),
+        Ok(_) => Err(Failure::usage("the order is for another command")),
+        Err(error) => Err(Failure::usage(error)),
+    }
+}
+
+/// Waits for the start; `None` when the near side has gone, or calls the load off.
+fn start(far: &Far, shift: Shift) -> Option<Timestamp> {
+    let frame = far.receive()?;
+    let nanos = i64::from_le_bytes(frame.body.try_into().ok()?);
+    let is_start = frame.kind == message::START;
+    is_start.then(|| Timestamp::from_monotonic_nanos((nanos - shift.nanos).max(0) as u64))
+}
+
+/// Sets `stop` when the near side says so, or has gone.
+fn listen(far: &Far, stop: &AtomicBool) {
+    while let Some(frame) = far.receive() {
+        if frame.kind == message::STOP {
+            stop.store(true, Ordering::Relaxed);
+        }
+    }
+    stop.store(true, Ordering::Relaxed);
+}
+
+/// Sends the load, and returns the result's text.
+fn measure(
+    settings: &Settings,
+    shift: Shift,
+    stop: &AtomicBool,
+    speaker: &Speaker,
+) -> Result<String, String> {
+    let length = stretch_length(&settings.plan);
+    let mut intervals: Vec<Interval> = Vec::new();
+    let measured = load::measure(
+        &settings.plan,
+        &settings.scenario,
+        stop,
+        length,
+        &mut |interval| {
+            let stretch = Stretch {
+                number: interval.number,
+                seconds: length.as_secs_f64(),
+                requests: interval.outcomes.all(),
+                failed: interval.outcomes.failed(),
+            };
+            // Whoever has gone is noticed by the thread that listens.
+            let _ = say(speaker, message::STRETCH, &stretch);
+            intervals.push(interval.clone());
+        },
+    );
+    let kept = Kept {
+        measured: measured.map_err(|error| error.to_string())?,
+        rows: Vec::new(),
+        intervals,
+        length,
+    };
+    let steps = StepLabel::all(&settings.scenario);
+    let mut result = part::result(settings, &steps, &kept);
+    result.started_unix_ns = result.started_unix_ns.saturating_add_signed(shift.nanos);
+    Ok(result.to_text())
+}
+
+/// Sends the result.
+fn tell(speaker: &Speaker, text: &str) -> Result<(), Failure> {
+    for piece in text.as_bytes().chunks(message::PIECE_BYTES) {
+        speaker.send(message::RESULT, piece).map_err(gone)?;
+    }
+    speaker.send(message::ENDED, &[]).map_err(gone)
+}
+
+fn say(speaker: &Speaker, kind: u8, what: &impl Serialize) -> Result<(), Failure> {
+    let body = serde_json::to_vec(what).unwrap_or_default();
+    speaker.send(kind, &body).map_err(gone)
+}
+
+fn gone(error: std::io::Error) -> Failure {
+    Failure::new(Exit::Failed, format!("the generator ends: {error}"))
+}
+
+fn unknown(kind: u8) -> Failure {
+    let why = format!("the generator ends: a frame of kind {kind} that it does not know");
+    Failure::new(Exit::Failed, why)
+}

@@ -1,0 +1,67 @@
+//! One generator, from its start to its result.
+
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::Sender;
+use std::time::{Duration, Instant};
+
+use generators::GeneratorResult;
+use remote::{Frame, Session};
+
+use super::message::{self, Failed, Stretch};
+use super::{LOOK, PATIENCE};
+use crate::context;
+
+/// What a generator left.
+pub(super) struct Followed {
+    pub(super) result: GeneratorResult,
+}
+
+/// Follows a generator until its result is there; ends its load early when `is_over` is set.
+///
+/// # Errors
+/// The host is lost or silent for longer than `silence`, or its load failed: a sentence with its
+/// name.
+pub(super) fn follow(
+    session: &Session,
+    silence: Duration,
+    stretches: &Sender<Stretch>,
+    is_over: &AtomicBool,
+) -> Result<Followed, String> {
+    let name = &session.host().name;
+    let (mut text, mut is_stopped) = (Vec::new(), false);
+    let mut heard = Instant::now();
+    loop {
+        if context::raised(is_over) && !is_stopped {
+            let sent = session.send(message::STOP, &[], PATIENCE);
+            sent.map_err(|error| error.to_string())?;
+            is_stopped = true;
+        }
+        let frame = match session.receive(LOOK).map_err(|error| error.to_string())? {
+            Some(frame) => frame,
+            None if heard.elapsed() > silence => return Err(session.silent(silence).to_string()),
+            None => continue,
+        };
+        heard = Instant::now();
+        match frame.kind {
+            message::STRETCH => {
+                let stretch = serde_json::from_slice::<Stretch>(&frame.body);
+                // Nobody shows it any more once all is over.
+                let _ = stretch.map(|stretch| stretches.send(stretch));
+            }
+            message::RESULT if text.len() < message::TEXT_BYTES_MAX => text.extend(frame.body),
+            message::ENDED => {
+                return result(&frame, text).map_err(|error| format!("host {name}: {error}"));
+            }
+            kind => return Err(format!("host {name}: sent a frame of kind {kind}")),
+        }
+    }
+}
+
+fn result(ended: &Frame, text: Vec<u8>) -> Result<Followed, String> {
+    if let Ok(Failed { error }) = serde_json::from_slice(&ended.body) {
+        return Err(error);
+    }
+    let text = String::from_utf8(text).map_err(|error| error.to_string())?;
+    let result = GeneratorResult::of_text(&text).map_err(|error| error.to_string())?;
+    Ok(Followed { result })
+}
