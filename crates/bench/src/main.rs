@@ -16,6 +16,7 @@ mod jit;
 mod load;
 mod logs;
 mod machine;
+mod online;
 mod options;
 mod pairs;
 mod plot;
@@ -43,6 +44,7 @@ fn main() -> ExitCode {
         Some("jit") => jit::run(&arguments[1..]),
         Some("load") => load::run(&arguments[1..]),
         Some("logs") => logs::run(&arguments[1..]),
+        Some("online") => online::run(&arguments[1..]),
         Some("profile") => profile::run(&arguments[1..]),
         Some("schema") => schema::run(&arguments[1..]),
         Some("solutions") => solutions::run(&arguments[1..]),
@@ -50,7 +52,7 @@ fn main() -> ExitCode {
         Some("tune") => tune::run(&arguments[1..]),
         Some("whatif") => whatif::run(&arguments[1..]),
         other => Err(format!(
-            "no benchmark is called {:?}; there are `advice`, `agent`, `code`, `doctor`, `experiment`, `honesty`, `jit`, `load`, `logs`, `profile`, `schema`, `solutions`, \
+            "no benchmark is called {:?}; there are `advice`, `agent`, `code`, `doctor`, `experiment`, `honesty`, `jit`, `load`, `logs`, `online`, `profile`, `schema`, `solutions`, \
              `try`, `tune` and `whatif`",
             other.unwrap_or("")
         )

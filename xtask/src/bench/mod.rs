@@ -70,7 +70,12 @@ const BENCHES: &[Bench] = &[
     (
         "schema",
         "the schema engine: comparing, hostile texts, reading servers",
-        schema::run_bench,
+        |arguments| schema::run_bench("schema", arguments),
+    ),
+    (
+        "online",
+        "schema changes of a table in use: the longest wait of a reader and a writer; --rows N, --server NAME; 1 s is the bound",
+        |arguments| schema::run_bench("online", arguments),
     ),
     (
         "jit",

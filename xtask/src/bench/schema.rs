@@ -1,10 +1,11 @@
-//! The schema engine's speed. The benchmark itself is `crates/bench/src/schema.rs`, built
-//! optimised.
+//! The schema engine's speed, and its changes of tables in use. The benchmarks themselves are
+//! `crates/bench/src/schema.rs` and `crates/bench/src/online.rs`, built optimised.
 
 use crate::run::Outcome;
 use crate::test::with_servers;
 
-pub(crate) fn run_bench(arguments: &[String]) -> Outcome<()> {
+/// Runs the benchmark of this name with servers at hand.
+pub(crate) fn run_bench(name: &str, arguments: &[String]) -> Outcome<()> {
     let words = [
         "cargo",
         "run",
@@ -13,7 +14,7 @@ pub(crate) fn run_bench(arguments: &[String]) -> Outcome<()> {
         "--package",
         "hakaru-bench",
         "--",
-        "schema",
+        name,
     ];
     let mut command: Vec<String> = words.map(str::to_owned).into();
     command.extend_from_slice(arguments);
