@@ -4,6 +4,7 @@
 //! its result, and makes objects of the rows, all below the line that issues it. Samples there
 //! know.
 
+mod callers;
 mod held;
 mod io;
 mod seen;
@@ -12,13 +13,14 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use breakdown::Joined;
 use recording::{Handled, Recording, TextId};
-use stacks::{Profile, Sample, StackId, State};
+use stacks::{Profile, Sample, State};
 
 use crate::text::file_of;
+use callers::Callers;
 use held::Waiting;
 pub(crate) use held::{HeldWait, Holds};
-use io::Io;
 pub(crate) use io::IoLine;
+use io::{Io, reads_or_writes};
 pub(crate) use seen::is_template;
 use seen::{Seen, Stacks, spawns};
 
@@ -65,6 +67,8 @@ impl Collecting {
 struct OfRoute {
     weight: u64,
     samples: u32,
+    /// Waits for files and sockets, with those for the GVL that follow.
+    read: u64,
     /// What belongs to statements, by the innermost lines of the app, such as
     /// `app/models/order.rb:12`.
     chains: HashMap<Vec<String>, Below>,
@@ -110,8 +114,11 @@ pub(crate) struct Hot {
     pub(crate) spawning: f64,
     /// Share of the method's samples collecting garbage.
     pub(crate) collecting: f64,
+    /// Share of the route's waits for files and sockets.
+    pub(crate) reading: f64,
     weight: u64,
     collected: u64,
+    read: u64,
     lines: HashMap<String, u64>,
     leaves: HashMap<String, u64>,
 }
@@ -135,23 +142,21 @@ impl Costs {
         });
         let routes: HashMap<u64, usize> = handled.collect();
         let stacks = Stacks::of(profile, &root, &issuing(recording, joined));
-        let mut callers: HashMap<u64, StackId> = HashMap::new();
+        let mut callers = Callers::of(profile, &root, &stacks, &routes);
         for sample in in_order(profile) {
             let Some(route) = routes.get(&sample.request) else {
                 continue;
             };
             costs.waiting.add(profile, &root, *route, sample);
-            let own = stacks.seen(sample.stack);
-            if !own.chain.is_empty() {
-                callers.insert(sample.request, sample.stack);
-            }
-            let io = &mut costs.routes.entry(*route).or_default().io;
-            io.add(own, sample);
+            callers.follow(&stacks, sample);
+            let resumed = callers.resumed(profile, &stacks, *route, sample);
+            let stack = resumed
+                .as_ref()
+                .unwrap_or_else(|| stacks.seen(sample.stack));
+            let of = costs.routes.entry(*route).or_default();
+            of.io.add(stack, sample);
+            of.add_wait(*route, stack, sample);
             if matches!(sample.state, State::Running | State::Gc) {
-                let caller = callers.get(&sample.request);
-                let resumed = caller.and_then(|caller| stacks.resumed(sample.stack, *caller));
-                let stack = resumed.as_ref().unwrap_or(own);
-                let of = costs.routes.entry(*route).or_default();
                 of.add(*route, stack, sample);
                 if sample.state == State::Gc {
                     costs.collecting.add(stack, sample);
@@ -269,10 +274,7 @@ impl OfRoute {
             below.rows += if stack.makes_rows { weight } else { 0 };
             return;
         }
-        let name = (stack.method.name.clone(), stack.method.file.clone());
-        let hot = self.methods.entry(name).or_default();
-        hot.route = route;
-        hot.method = stack.method.name.clone();
+        let hot = self.method(route, stack);
         hot.weight += weight;
         if sample.state == State::Gc {
             hot.collected += weight;
@@ -281,8 +283,29 @@ impl OfRoute {
         *hot.leaves.entry(stack.leaf.name.clone()).or_default() += weight;
     }
 
+    fn method(&mut self, route: usize, stack: &Seen<'_>) -> &mut Hot {
+        let name = (stack.method.name.clone(), stack.method.file.clone());
+        let hot = self.methods.entry(name).or_default();
+        hot.route = route;
+        hot.method = stack.method.name.clone();
+        hot
+    }
+
+    /// Takes a sample of a wait for a file or a socket, or for the GVL after one.
+    fn add_wait(&mut self, route: usize, stack: &Seen<'_>, sample: &Sample) {
+        let waits = matches!(sample.state, State::Io | State::GvlWait);
+        if !waits || !reads_or_writes(&stack.leaf.name) {
+            return;
+        }
+        self.read += sample.weight;
+        if !stack.chain.is_empty() && !stack.issues {
+            self.method(route, stack).read += sample.weight;
+        }
+    }
+
     fn finish(&mut self) {
         for hot in self.methods.values_mut() {
+            hot.reading = hot.read as f64 / self.read.max(1) as f64;
             hot.share = hot.weight as f64 / self.weight.max(1) as f64;
             hot.collecting = hot.collected as f64 / hot.weight.max(1) as f64;
             hot.line = most(&hot.lines).map_or(String::new(), |(line, _)| line.clone());

@@ -9,9 +9,13 @@ use super::seen::Seen;
 use crate::text::file_of;
 
 /// Beginnings of the names of Ruby's own methods for reading, writing, or waiting for either.
-const READS_OR_WRITES: [&str; 7] = [
+const READS_OR_WRITES: [&str; 11] = [
     "IO#",
     "IO.",
+    "File#",
+    "File.",
+    "Dir#",
+    "Dir.",
     "BasicSocket#",
     "Socket#",
     "TCPSocket#",
@@ -57,9 +61,7 @@ impl Io {
         let Some(line) = caller(&stack.chain) else {
             return;
         };
-        let reads_or_writes = READS_OR_WRITES
-            .iter()
-            .any(|begins| stack.leaf.name.starts_with(begins));
+        let reads_or_writes = reads_or_writes(&stack.leaf.name);
         let in_client = file_of(&stack.chain[0]) != file_of(line);
         if waits && reads_or_writes {
             self.lines.entry(line.clone()).or_default().waiting += sample.weight;
@@ -78,6 +80,13 @@ impl Io {
             held: share(below.held, held),
         })
     }
+}
+
+/// Whether one of Ruby's own methods reads, writes, or waits for either.
+pub(super) fn reads_or_writes(method: &str) -> bool {
+    READS_OR_WRITES
+        .iter()
+        .any(|begins| method.starts_with(begins))
 }
 
 /// Of the app's lines, innermost first, the one that calls into the innermost one's file; where all

@@ -92,20 +92,24 @@ impl<'a> Stacks<'a> {
         &self.seen[&stack]
     }
 
-    /// A Fiber's stack, such as an Enumerator's, ends where the Fiber begins, and who resumed it is
-    /// on another one. `caller` is where the request was last seen in the app, and most likely
-    /// resumed it. `None` for a stack of the thread itself.
-    pub(super) fn resumed(&self, stack: StackId, caller: StackId) -> Option<Seen<'a>> {
+    /// Whether a stack is a Fiber's, such as an Enumerator's, and none of the app is in it: the
+    /// stack ends where the Fiber begins.
+    pub(super) fn is_of_fiber(&self, stack: StackId) -> bool {
+        let seen = self.seen(stack);
+        let of_thread = seen.outermost.is_some_and(|at| self.roots.contains(&at));
+        seen.chain.is_empty() && !of_thread
+    }
+
+    /// The stack as it would be below the app's lines of another one.
+    pub(super) fn on_top_of(&self, stack: StackId, caller: StackId) -> Seen<'a> {
         let own = self.seen(stack);
-        let of_fiber =
-            own.chain.is_empty() && !own.outermost.is_some_and(|at| self.roots.contains(&at));
-        of_fiber.then(|| Seen {
+        Seen {
             leaf: own.leaf,
             makes_rows: own.makes_rows,
             renders: false,
             does: own.does,
             ..self.seen(caller).clone()
-        })
+        }
     }
 }
 

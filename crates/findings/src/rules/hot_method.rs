@@ -1,10 +1,12 @@
 //! A method of the app in which a route's requests run for long.
 
 use crate::rule_id::RuleId;
+use recording::BurstKind;
 use words::text;
 
 use crate::context::Context;
 use crate::costs::{Hot, is_template};
+use crate::demand::Demand;
 use crate::rules::works;
 use crate::text::{ms, percent, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
@@ -46,11 +48,20 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         .collect()
 }
 
+/// The method and the reading of files and sockets below.
+fn demand(context: &Context<'_>, hot: &Hot) -> Demand {
+    let reading_ms = hot.reading * context.time_of(hot.route, BurstKind::OtherIo);
+    let reading = Demand::on(hot.route, BurstKind::OtherIo, reading_ms);
+    context
+        .held_demand(hot.route, hot.share)
+        .plus(reading.in_calls(hot.route, BurstKind::OtherIo, hot.reading))
+}
+
 fn finding(context: &Context<'_>, hot: &Hot) -> Option<Finding> {
     let (held_ms, requests) = context.held_of(hot.route);
     let spent = hot.share * held_ms;
     let each = spent / requests.max(1.0);
-    let gain = context.gain(&context.held_demand(hot.route, hot.share));
+    let gain = context.gain(&demand(context, hot));
     if gain.share < GAIN_MIN {
         return None;
     }

@@ -139,6 +139,69 @@ fn what_a_fiber_runs_belongs_to_the_line_that_resumed_it() {
     assert!((hot[0].share - 0.8).abs() < 1e-9, "{hot:#?}");
 }
 
+#[test]
+fn a_fibers_resumer_calls_the_same_library() {
+    let mut run = listing();
+    run = run.doing(ActKind::Work, "JSON.generate", "app/web.rb:9", 1, 0.1);
+    let server = "spawn_thread /gems/puma.rb 3";
+    let mut profile = profile(
+        &run,
+        &[
+            (
+                20,
+                &[
+                    "CSV#each /gems/csv.rb 3",
+                    "stations /srv/app/web.rb 13",
+                    server,
+                ],
+            ),
+            (10, &["show /srv/app/web.rb 20", server]),
+            (60, &["parse /gems/csv.rb 1010", "Enumerator#each"]),
+        ],
+    );
+    // Of most requests the app itself is in no sample, and what is seen of the others may be later.
+    let first = run.0.handled[0].id.0;
+    let of_fiber = |sample: &Sample| sample.weight == 60;
+    profile
+        .samples
+        .retain(|sample| of_fiber(sample) || sample.request == first);
+    profile.samples.sort_by_key(|sample| sample.weight != 60);
+    let joined = breakdown::join(&run.0);
+    let costs = Costs::of(&profile, &run.0, &joined, None);
+    let hot = costs.hot_methods();
+    assert_eq!(hot[0].line, "app/web.rb:13");
+    assert!(hot[0].share > 0.99, "{hot:#?}");
+}
+
+#[test]
+fn a_methods_reading_goes_with_the_method() {
+    let run = listing().doing(ActKind::Work, "JSON.generate", "app/web.rb:9", 1, 0.1);
+    let stations = "stations /srv/app/web.rb 13";
+    let server = "spawn_thread /gems/puma.rb 3";
+    let mut profile = profile(
+        &run,
+        &[
+            (30, &["File#initialize", stations, server]),
+            (10, &["File.exist?", "static /gems/sinatra.rb 3", server]),
+            (50, &["Integer#times", stations, server]),
+            (40, &["Array#each", stations, server]),
+        ],
+    );
+    for sample in &mut profile.samples {
+        sample.state = match sample.weight {
+            10 => State::Io,
+            // The second is for the GVL that another thread took, whatever this one did.
+            30 | 50 => State::GvlWait,
+            _ => State::Running,
+        };
+    }
+    let joined = breakdown::join(&run.0);
+    let costs = Costs::of(&profile, &run.0, &joined, None);
+    let hot = costs.hot_methods();
+    assert!((hot[0].reading - 0.75).abs() < 1e-9, "{hot:#?}");
+    assert!((hot[0].share - 1.0).abs() < 1e-9, "{hot:#?}");
+}
+
 /// The findings of a run with these samples.
 fn found(run: &Run, profile: &Profile) -> Vec<Finding> {
     all(Facts {
