@@ -200,12 +200,24 @@ pub(crate) fn load(
     connections.end().map(|()| loaded)
 }
 
-/// Returns the processes to sample: the generator, the app's, those of databases.
+/// Names of the processes of servers of keys and values.
+const STORES: [&str; 5] = [
+    "redis-server",
+    "valkey-server",
+    "keydb-server",
+    "dragonfly",
+    "memcached",
+];
+
+/// Returns the processes to sample: the generator, the app's, those of databases, and those of
+/// stores on this host.
 pub(crate) fn roles(app: &[u32], databases: &[u32]) -> Vec<(u32, ProcessRole)> {
     let of = |pids: &[u32], role| pids.iter().map(move |pid| (*pid, role)).collect::<Vec<_>>();
     let mut roles = vec![(std::process::id(), ProcessRole::Generator)];
     roles.extend(of(app, ProcessRole::App));
     roles.extend(of(databases, ProcessRole::Database));
+    let stores = capture::processes_named(&STORES);
+    roles.extend(of(&stores, ProcessRole::Store));
     roles
 }
 

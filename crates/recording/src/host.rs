@@ -98,6 +98,8 @@ pub enum ProcessRole {
     Database = 1,
     /// Hakaru with the load generator.
     Generator = 2,
+    /// A server of keys and values, such as Redis, when on this host.
+    Store = 3,
 }
 
 /// What the agent in one Ruby process reported about itself.

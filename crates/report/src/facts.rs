@@ -169,6 +169,7 @@ pub fn host_use(recording: &Recording) -> Option<HostUse> {
         roles: [
             ProcessRole::App,
             ProcessRole::Database,
+            ProcessRole::Store,
             ProcessRole::Generator,
         ]
         .into_iter()

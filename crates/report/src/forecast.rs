@@ -277,7 +277,7 @@ fn costs(model: &Model) -> Value {
         "waiting": means.wait / 1e6,
         "database_cpu": means.sql_cpu / 1e6,
         "generator_cpu": costs.generator.as_millis_f64(),
-        "background_cpu": costs.background.as_millis_f64(),
+        "asked_cpu": costs.asked.as_millis_f64(),
         "turnaround": costs.turnaround.as_millis_f64(),
         "sql_stretch": costs.sql_stretch,
         "foreign_jobs": costs.foreign,

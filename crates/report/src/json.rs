@@ -323,6 +323,7 @@ fn role_name(role: ProcessRole) -> &'static str {
         ProcessRole::App => "app",
         ProcessRole::Database => "database",
         ProcessRole::Generator => "generator",
+        ProcessRole::Store => "store",
     }
 }
 

@@ -190,6 +190,7 @@ fn cores(view: &View<'_>, used: &HostUse) -> Text {
             ProcessRole::App => text!("app"),
             ProcessRole::Database => text!("database"),
             ProcessRole::Generator => text!("hakaru"),
+            ProcessRole::Store => text!("store"),
         };
         text!(
             "{name} {cores}, {memory}",

@@ -71,7 +71,7 @@ fn cores_for(model: &Model, setup: &Setup, workers: u32) -> u32 {
         Load::Closed { .. } => 0.0,
     };
     let costs = &setup.costs;
-    let beside = model.workload().means().beside() + (costs.generator + costs.background).0 as f64;
+    let beside = model.workload().means().beside() + (costs.generator + costs.asked).0 as f64;
     let beside = rate * beside + costs.foreign;
     workers + (beside / CORES_FREE).ceil() as u32
 }

@@ -67,7 +67,7 @@ pub(crate) enum Job {
     /// A thread whose wait is over, or that went on without one.
     Awake(usize),
     /// What nobody waits for, or what goes on beside a wait.
-    Background,
+    Beside,
 }
 
 /// Whoever needs a worker's GVL: a thread of the pool, the reactor, the accepting thread.
@@ -242,7 +242,7 @@ impl<'a> Engine<'a> {
             Job::Generator => self.generated(),
             Job::Sql(thread) => self.awake(thread),
             Job::Awake(thread) => self.stretch_ends(thread),
-            Job::Background => {}
+            Job::Beside => {}
         }
     }
 
@@ -317,7 +317,7 @@ impl<'a> Engine<'a> {
                 let stretched = 1.0 + self.setup.costs.sql_stretch * f64::from(self.in_sql);
                 self.in_sql += 1;
                 let sending = self.switching(STATEMENT * self.setup.costs.switch.0 as f64);
-                self.cores.go_on(before + sending, Job::Background);
+                self.cores.go_on(before + sending, Job::Beside);
                 self.threads[thread].sql_cpu = Some(cpu);
                 self.threads[thread].sql_since = self.now;
                 self.in_nanos(before + wait * stretched, Event::StretchOver(thread));

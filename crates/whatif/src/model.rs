@@ -11,7 +11,8 @@
 //! 2. What Puma and Ruby do beside the handler is the CPU of the app's processes less that of the handlers.
 //! 3. The load generator's and the database's CPU a request come from the host's samples; the database's is put
 //!    into the stretches in SQL, in proportion to their length.
-//! 4. Other programs are as many jobs on the cores as explain the CPU that they took by the host's samples.
+//! 4. Other programs, and what records the run, are as many jobs on the cores as explain the CPU that they took by
+//!    the host's samples.
 //! 5. Waits for the lock that is waited for most are not replayed, but the lock is ([`lock`]).
 //! 6. The recorded setting is replayed. What is missing of the recorded share of running time that was on a core has
 //!    been stolen by the hypervisor: it slows all cores alike. Stretches in SQL are scaled until it gives their recorded mean, and what a

@@ -90,9 +90,9 @@ pub struct Costs {
     pub switch: Nanos,
     /// CPU of the load generator a request, on the same cores; it is one thread.
     pub generator: Nanos,
-    /// CPU a request that something else on these cores takes meanwhile, such as what records the
-    /// run.
-    pub background: Nanos,
+    /// CPU a request of servers other than the database that the app asks on these cores: stores,
+    /// and processes of the app's own that serve no requests. It goes with the waits for them.
+    pub asked: Nanos,
     /// Jobs of other programs that are always on the cores or waiting for one, on average.
     pub foreign: f64,
     /// Share of a core's time in which it runs nobody though someone here should be on it: taken by

@@ -152,7 +152,8 @@ pub(crate) fn shares(context: &Context<'_>) -> Option<Shares> {
     let share = |cpu: Nanos| cpu.0 as f64 / available;
     let role = |role| share(used.get(&role).copied().unwrap_or_default());
     let busy = share(last.cpu_busy - first.cpu_busy);
-    let (app, database) = (role(ProcessRole::App), role(ProcessRole::Database));
+    let app = role(ProcessRole::App);
+    let database = role(ProcessRole::Database) + role(ProcessRole::Store);
     let generator = role(ProcessRole::Generator);
     Some(Shares {
         busy,

@@ -263,7 +263,7 @@ wire_enum!(ActKind {
     6 => Close,
 });
 wire_enum!(LoadMode { 0 => Closed, 1 => Open });
-wire_enum!(ProcessRole { 0 => App, 1 => Database, 2 => Generator });
+wire_enum!(ProcessRole { 0 => App, 1 => Database, 2 => Generator, 3 => Store });
 wire_enum!(Outcome {
     0 => Ok,
     1 => CheckFailed,

@@ -134,7 +134,7 @@ prop_compose! {
     fn process()(
         pid in any::<u32>(),
         role in proptest::sample::select(
-            &[ProcessRole::App, ProcessRole::Database, ProcessRole::Generator][..]),
+            &[ProcessRole::App, ProcessRole::Database, ProcessRole::Generator, ProcessRole::Store][..]),
         (name, cpu, rss) in (words(), length(), any::<u64>()),
         (pss, worker, threads) in (of(any::<u64>()), of(any::<u32>()), any::<u32>()),
         (fds, fds_limit) in (of(any::<u32>()), of(any::<u64>())),

@@ -138,9 +138,9 @@ impl Engine<'_> {
         }
         self.seen.in_system -= 1;
         self.done += 1;
-        let background = self.setup.costs.background.0 as f64;
-        if background > 0.0 {
-            self.cores.start(background, Job::Background);
+        let asked = self.setup.costs.asked.0 as f64;
+        if asked > 0.0 {
+            self.cores.start(asked, Job::Beside);
         }
         if self.done == self.warmup {
             self.seen.began = self.now;

@@ -13,7 +13,7 @@ use recording::{Burst, BurstKind, Nanos};
 use super::{Model, SEED};
 use crate::engine::Engine;
 use crate::workload::Request;
-use crate::{Prediction, Setup, Workload};
+use crate::{Costs, Prediction, Setup, Workload};
 
 /// Pairs of replays: enough for a standard deviation to within a third, and a page waits for them.
 const PAIRS: u64 = 6;
@@ -204,8 +204,33 @@ impl Model {
             }
         });
         let workload = Workload::of(requests, &self.demands)?;
-        Some(Engine::new(&workload, setup, drawn.seed, REPLAYED).run())
+        let asked = setup.costs.asked.0 as f64 * self.asking_left(&left);
+        let costs = Costs {
+            asked: Nanos(asked as u64),
+            ..setup.costs
+        };
+        let setup = Setup { costs, ..*setup };
+        Some(Engine::new(&workload, &setup, drawn.seed, REPLAYED).run())
     }
+
+    /// Share of the recorded time of waits for other servers than the database that is left in
+    /// these requests, 0 to 1.
+    fn asking_left(&self, left: &[(Vec<Burst>, usize)]) -> f64 {
+        let now = left.iter().map(|(bursts, _)| asking(bursts));
+        let then = left.iter().map(|(_, at)| asking(&self.requests[*at]));
+        match (now.sum::<u64>(), then.sum::<u64>()) {
+            (_, 0) => 1.0,
+            (now, then) => now as f64 / then as f64,
+        }
+    }
+}
+
+/// Time of waits in which another server than the database may be at work, nanoseconds.
+fn asking(bursts: &[Burst]) -> u64 {
+    let waits = bursts
+        .iter()
+        .filter(|burst| matches!(burst.kind, BurstKind::OtherIo | BurstKind::Http));
+    waits.map(|burst| burst.length.0).sum()
 }
 
 /// What the replays after a change give, over those before it.

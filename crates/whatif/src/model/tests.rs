@@ -319,6 +319,37 @@ fn waking_others_is_no_wait() {
     near("waiting", means.wait, wait, 0.05);
 }
 
+/// A store on the same cores computes for most of the requests' waits: who no longer asks it leaves
+/// the cores to the app.
+#[test]
+fn a_store_computes_only_while_it_is_asked() {
+    let mut recording = recording();
+    for handled in &mut recording.handled {
+        for burst in &mut handled.bursts {
+            if burst.kind == BurstKind::Sql {
+                burst.kind = BurstKind::OtherIo;
+            }
+        }
+    }
+    for sample in &mut recording.host {
+        for process in &mut sample.processes {
+            if process.role == ProcessRole::Database {
+                process.role = ProcessRole::Store;
+            }
+        }
+    }
+    let mut model = model(&recording).unwrap();
+    let asked = SQL as f64 * DATABASE_SHARE;
+    near("asked", model.recorded.costs.asked.0 as f64, asked, 0.05);
+    model.recorded.cores = 1;
+    let mut removal = Removal::default();
+    removal.remove(0, BurstKind::OtherIo, 0.9);
+    let gain = model.gain(&model.baseline(), &removal).unwrap();
+    // One core: 3.5 ms of the app and the generator a request, and 2 ms of the store, which it
+    // leaves behind at times.
+    near("gain", gain.throughput.ratio, 5.5 / 3.7, 0.15);
+}
+
 /// Each request has one statement, and took 0.2 ms of CPU off the GVL.
 #[test]
 fn cpu_off_the_gvl_is_given_to_switches_and_statements() {
