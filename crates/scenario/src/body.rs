@@ -111,7 +111,7 @@ pub(crate) fn parse_bytes(cursor: &mut Cursor<'_>) -> Result<Option<Vec<u8>>, Fa
     let decode = if cursor.take("base64,") {
         encode::from_base64
     } else if cursor.take("hex,") {
-        encode::from_hex_text
+        encode::from_hex
     } else {
         return Ok(None);
     };

@@ -95,6 +95,16 @@ impl<'a> Cursor<'a> {
         self.take_while(|c| c == ' ' || c == '\t');
     }
 
+    /// Spaces, of which there must be one.
+    pub(crate) fn space_between(&mut self) -> Result<(), Fault> {
+        let start = self.at;
+        self.spaces();
+        match self.at > start {
+            true => Ok(()),
+            false => Err(self.fault("expected a space")),
+        }
+    }
+
     /// Spaces, blank lines and comments.
     pub(crate) fn blank(&mut self) {
         loop {

@@ -104,10 +104,29 @@ pub(crate) fn from_base64(text: &str) -> Option<Vec<u8>> {
             bytes.push((bits >> bits_held) as u8);
         }
     }
-    // Six bits are no byte, and what fills up a byte is zero: anything else was cut off or is no
-    // base64.
-    let is_whole = bits_held < 6 && bits & ((1 << bits_held) - 1) == 0;
-    is_whole.then_some(bytes)
+    // Six bits are no byte: something was cut off.
+    (bits_held < 6).then_some(bytes)
+}
+
+/// The bytes of base64 as RFC 4648, section 4 has it: with its padding, without white space.
+pub(crate) fn from_base64_exactly(text: &str) -> Option<Vec<u8>> {
+    let bytes = from_base64(text)?;
+    // Only one text stands for these bytes.
+    (base64(&bytes) == text).then_some(bytes)
+}
+
+/// The bytes of base64 in the alphabet for URLs, without padding.
+pub(crate) fn from_base64_url_safe(text: &str) -> Option<Vec<u8>> {
+    let bytes = from_base64(text)?;
+    (base64_url_safe(&bytes) == text).then_some(bytes)
+}
+
+/// Whether a text is a whole URL.
+pub(crate) fn is_url(text: &str) -> bool {
+    let rest = text
+        .strip_prefix("http://")
+        .or_else(|| text.strip_prefix("https://"));
+    rest.is_some_and(|rest| !rest.is_empty() && !rest.starts_with(['/', '?', '#', ':']))
 }
 
 fn is_unreserved(byte: u8) -> bool {
@@ -160,24 +179,25 @@ pub(crate) fn url_query_param(url: &str, name: &str) -> Option<String> {
     let plain = |text: &str| url_decode(&text.replace('+', " "));
     query.split('&').find_map(|pair| {
         let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-        (plain(key)? == name).then(|| plain(value))?
+        (plain(key) == name).then(|| plain(value))
     })
 }
 
-/// Undoes percent-encoding; `None` when a `%` lacks its digits or the bytes are not UTF-8.
-pub(crate) fn url_decode(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        if byte != b'%' {
-            bytes.push(byte);
-            continue;
-        }
-        let high = char::from(rest.next()?).to_digit(16)?;
-        let low = char::from(rest.next()?).to_digit(16)?;
-        bytes.push((high << 4 | low) as u8);
+/// Undoes percent-encoding. A `%` without its digits stays, bytes that are not UTF-8 become
+/// replacement characters.
+pub(crate) fn url_decode(text: &str) -> String {
+    let mut decoded = Vec::with_capacity(text.len());
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        let digit = |place: usize| char::from(*bytes.get(place)?).to_digit(16);
+        let escape = (bytes[at] == b'%')
+            .then(|| Some(digit(at + 1)? << 4 | digit(at + 2)?))
+            .flatten();
+        decoded.push(escape.map_or(bytes[at], |byte| byte as u8));
+        at += if escape.is_some() { 3 } else { 1 };
     }
-    String::from_utf8(bytes).ok()
+    String::from_utf8_lossy(&decoded).into_owned()
 }
 
 pub(crate) fn html_escape(text: &str) -> String {
@@ -234,7 +254,7 @@ mod tests {
         fn codes_undo_each_other(bytes: Vec<u8>, text: String) {
             prop_assert_eq!(from_base64(&base64(&bytes)), Some(bytes.clone()));
             prop_assert_eq!(from_hex(&hex(&bytes)), Some(bytes));
-            prop_assert_eq!(url_decode(&url_encode(&text)), Some(text.clone()));
+            prop_assert_eq!(url_decode(&url_encode(&text)), text.clone());
             prop_assert_eq!(html_unescape(&html_escape(&text)), text);
         }
     }

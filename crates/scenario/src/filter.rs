@@ -99,9 +99,10 @@ impl Filter {
         loop {
             let start = cursor.at();
             cursor.spaces();
+            let is_apart = cursor.at() > start;
             match Filter::parse(cursor)? {
-                Some(filter) => filters.push(filter),
-                None => {
+                Some(filter) if is_apart => filters.push(filter),
+                _ => {
                     cursor.back_to(start);
                     return Ok(filters);
                 }
@@ -127,13 +128,12 @@ impl Filter {
             "jsonpath" => Filter::JsonPath(Path::parse(cursor)?),
             "nth" => Filter::Nth(index(cursor)?),
             "regex" => Filter::Regex(Pattern::parse(cursor)?),
-            // Older flows replace patterns under this name too.
-            "replace" if !cursor.rest().starts_with('/') => {
+            "replace" => {
                 let from = quoted(cursor)?;
                 cursor.spaces();
                 Filter::Replace(from, quoted(cursor)?)
             }
-            "replace" | "replaceRegex" => {
+            "replaceRegex" => {
                 let pattern = Pattern::parse(cursor)?;
                 cursor.spaces();
                 Filter::ReplaceRegex(pattern, quoted(cursor)?)

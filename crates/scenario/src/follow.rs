@@ -74,10 +74,8 @@ impl Trail {
             ));
         }
         let target = resolve(base, &self.url, location)?;
-        // As browsers and curl do: what is asked for anew is asked for by GET (RFC 9110, 15.4).
-        let keeps = matches!(answer.status, 307 | 308)
-            || matches!(method, "GET" | "HEAD")
-            || (answer.status != 303 && method != "POST");
+        // As `hurl` and curl do, where browsers keep other methods than POST (RFC 9110, 15.4).
+        let keeps = !matches!(answer.status, 301..=303) || method == "GET";
         self.followed
             .push((answer.status, format!("{}{target}", base.origin())));
         self.next = Some(Hop {
@@ -91,7 +89,7 @@ impl Trail {
 
 /// Where the answer leads, when it is a redirect.
 fn location<'a>(answer: &Answer<'a>) -> Option<&'a str> {
-    let redirects = matches!(answer.status, 301 | 302 | 303 | 307 | 308);
+    let redirects = matches!(answer.status, 300..=399);
     let location = answer.values("location").next().filter(|_| redirects)?;
     std::str::from_utf8(location).ok()
 }

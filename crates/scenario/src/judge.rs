@@ -244,6 +244,10 @@ fn captured(
     let found = found.and_then(|found| filtered(&capture.filters, found, variables));
     let (at, name) = (at(capture.place), &capture.name);
     match found {
+        Ok(Some(value)) if capture.redact && !matches!(value, Value::Text(_)) => Err(format!(
+            "{at}a secret is a text, and `{name}` is {}",
+            value.shown()
+        )),
         Ok(Some(value)) => Ok(value),
         Ok(None) => Err(format!("{at}nothing to capture as `{name}`")),
         Err(why) => Err(format!("{at}capture `{name}`: {why}")),
@@ -283,7 +287,8 @@ fn filtered(
 ) -> Result<Option<Value>, String> {
     match found {
         Some(value) => Filter::apply_all(filters, value, variables),
-        None => Ok(None),
+        None if filters.is_empty() => Ok(None),
+        None => Err(format!("filter `{}` is given nothing", filters[0])),
     }
 }
 

@@ -247,7 +247,7 @@ fn parse_setting(cursor: &mut Cursor<'_>, name: &str, start: usize) -> Result<Se
         "repeat" => Setting::Repeat(given(
             cursor,
             repeat_count,
-            "expected how often to run this entry, 1 or more",
+            "expected how often to run this entry",
         )?),
         "skip" => Setting::Skip(given(cursor, boolean, SWITCH)?),
         "user" => Setting::User(Template::parse(cursor, Style::Value)?),
@@ -292,7 +292,7 @@ fn delay_ms(text: &str) -> Option<u64> {
 }
 
 fn repeat_count(text: &str) -> Option<u64> {
-    text.parse().ok().filter(|count| *count >= 1)
+    text.parse().ok()
 }
 
 /// `Some(None)` is any number.
@@ -323,6 +323,10 @@ fn header(cursor: &mut Cursor<'_>) -> Result<KeyValue, Fault> {
 fn variable(cursor: &mut Cursor<'_>) -> Result<Setting, Fault> {
     let start = cursor.at();
     let name = cursor.word();
+    if ["getEnv", "newDate", "newUuid"].contains(&name) {
+        let message = format!("`{name}` is a function; use another name");
+        return Err(Fault::new(start, message));
+    }
     if !is_variable_name(name) || !cursor.take("=") {
         return Err(Fault::new(
             start,

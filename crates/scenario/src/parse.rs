@@ -95,8 +95,24 @@ const REQUEST_SECTIONS: [&str; 6] = [
 /// From here on a word is taken for a misspelt one of ours; equal words have 1.
 const LIKENESS_MIN: f64 = 0.85;
 
+/// Refuses a section that was there before.
+fn only_once<'a>(seen: &mut Vec<&'a str>, name: &'a str, at: usize) -> Result<(), Fault> {
+    if seen.contains(&name) {
+        return Err(Fault::new(
+            at,
+            format!(
+                "the section `[{name}]` stands here a second time; write its lines into the first"
+            ),
+        ));
+    }
+    seen.push(name);
+    Ok(())
+}
+
 fn request_sections(cursor: &mut Cursor<'_>, entry: &mut Entry) -> Result<(), Fault> {
+    let mut seen = Vec::new();
     while let Some((name, at)) = section_name(cursor)? {
+        only_once(&mut seen, name, at)?;
         match name {
             "Query" | "QueryStringParams" => entry.query.extend(key_values(cursor)?),
             "Form" | "FormParams" => entry.form.extend(key_values(cursor)?),
@@ -105,7 +121,7 @@ fn request_sections(cursor: &mut Cursor<'_>, entry: &mut Entry) -> Result<(), Fa
             "Options" => crate::options::parse(cursor, &mut entry.options)?,
             "BasicAuth" => {
                 let mut users = key_values(cursor)?;
-                if users.len() != 1 {
+                if users.len() > 1 {
                     return Err(Fault::new(at, "expected one line `user: password` below"));
                 }
                 entry.basic_auth = users.pop();
@@ -148,7 +164,9 @@ fn response(cursor: &mut Cursor<'_>) -> Result<Option<Response>, Fault> {
         headers: key_values(cursor)?,
         ..Response::default()
     };
+    let mut seen = Vec::new();
     while let Some((name, at)) = section_name(cursor)? {
+        only_once(&mut seen, name, at)?;
         match name {
             "Captures" => items(cursor, |cursor| {
                 response.captures.push(capture(cursor)?);
@@ -330,7 +348,7 @@ pub(crate) fn assert(cursor: &mut Cursor<'_>) -> Result<Assert, Fault> {
     let place = cursor.place();
     let query = Query::parse(cursor)?;
     let filters = Filter::parse_all(cursor)?;
-    cursor.spaces();
+    cursor.space_between()?;
     let predicate = Predicate::parse(cursor)?;
     Ok(Assert {
         place,

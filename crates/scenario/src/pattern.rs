@@ -9,7 +9,7 @@ use serde_json_path::JsonPath;
 
 use crate::cursor::Cursor;
 use crate::error::Fault;
-use crate::template::{Expr, Template, print_quoted, print_quoted_template, quoted};
+use crate::template::{Expr, Style, Template, print_quoted, print_quoted_template, quoted};
 use crate::value::Value;
 use crate::variables::Variables;
 
@@ -32,8 +32,6 @@ pub(crate) enum Path {
 pub(crate) struct FixedPath {
     text: String,
     path: JsonPath,
-    /// Whether it names at most one node, so that its result is that node and not a list.
-    singular: bool,
 }
 
 impl Pattern {
@@ -57,6 +55,20 @@ impl Pattern {
         Pattern::new(&text).map_err(|message| Fault::new(start, message))
     }
 
+    /// The same, or `` `text` ``.
+    pub(crate) fn parse_operand(cursor: &mut Cursor<'_>) -> Result<Pattern, Fault> {
+        let start = cursor.at();
+        if !cursor.rest().starts_with("```") && cursor.take("`") {
+            let template = Template::parse(cursor, Style::Backtick)?;
+            cursor.expect("`")?;
+            return match template.as_static() {
+                Some(text) => Pattern::new(text).map_err(|message| Fault::new(start, message)),
+                None => Ok(Pattern::Written(template)),
+            };
+        }
+        Pattern::parse(cursor)
+    }
+
     pub(crate) fn exprs(&self) -> Vec<&Expr> {
         match self {
             Pattern::Fixed(_) => Vec::new(),
@@ -75,17 +87,16 @@ impl Pattern {
         Ok(self.regex(variables)?.is_match(text))
     }
 
-    /// The first group of the first match; without groups, the match.
+    /// The first group of the first match; nothing for a pattern without groups.
     pub(crate) fn find(
         &self,
         text: &str,
         variables: &mut Variables,
     ) -> Result<Option<String>, String> {
         let regex = self.regex(variables)?;
-        let found = regex.captures(text).and_then(|captures| {
-            let group = usize::from(captures.len() > 1);
-            captures.get(group).map(|found| found.as_str().to_owned())
-        });
+        let found = regex
+            .captures(text)
+            .and_then(|captures| captures.get(1).map(|found| found.as_str().to_owned()));
         Ok(found)
     }
 
@@ -144,7 +155,7 @@ impl Path {
         }
     }
 
-    /// The node, or the list of nodes when the path can name several.
+    /// Nothing, the node, or the list of nodes when there are several.
     pub(crate) fn find(
         &self,
         json: &serde_json::Value,
@@ -164,37 +175,17 @@ impl FixedPath {
         Ok(FixedPath {
             text: text.to_owned(),
             path,
-            singular: is_singular(text),
         })
     }
 
     fn find(&self, json: &serde_json::Value) -> Option<Value> {
         let nodes = self.path.query(json);
-        if self.singular {
-            return nodes.first().map(Value::from_json);
+        let mut found: Vec<Value> = nodes.iter().map(|node| Value::from_json(node)).collect();
+        match found.len() {
+            0 | 1 => found.pop(),
+            _ => Some(Value::List(found)),
         }
-        // A path that leads nowhere finds nothing, so that `exists` fails for it.
-        let found: Vec<Value> = nodes.iter().map(|node| Value::from_json(node)).collect();
-        (!found.is_empty()).then_some(Value::List(found))
     }
-}
-
-/// Whether a path consists of names and indexes only: no wildcard, slice, filter, union or descent.
-fn is_singular(path: &str) -> bool {
-    let mut quote = None;
-    let mut before = ' ';
-    for character in path.chars() {
-        match (quote, character) {
-            (Some(open), close) if open == close && before != '\\' => quote = None,
-            (Some(_), _) => {}
-            (None, '"' | '\'') => quote = Some(character),
-            (None, '*' | ':' | '?' | ',') => return false,
-            (None, '.') if before == '.' => return false,
-            (None, _) => {}
-        }
-        before = character;
-    }
-    true
 }
 
 impl PartialEq for Pattern {
@@ -229,26 +220,5 @@ impl fmt::Display for Path {
             Path::Fixed(path) => print_quoted(&path.text),
             Path::Written(template) => print_quoted_template(template),
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_path_of_names_and_indexes_is_singular() {
-        for (path, expected) in [
-            ("$", true),
-            ("$.a.b[0]", true),
-            ("$['a*b:c,d..e']", true),
-            ("$[*]", false),
-            ("$..a", false),
-            ("$[0:2]", false),
-            ("$[?@.a == 1]", false),
-            ("$['a','b']", false),
-        ] {
-            assert_eq!(is_singular(path), expected, "{path}");
-        }
     }
 }

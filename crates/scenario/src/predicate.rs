@@ -117,7 +117,9 @@ const KINDS: [(&str, Kind); 14] = [
 impl Predicate {
     pub(crate) fn parse(cursor: &mut Cursor<'_>) -> Result<Predicate, Fault> {
         let negated = cursor.take_word("not");
-        cursor.spaces();
+        if negated {
+            cursor.space_between()?;
+        }
         let test = Test::parse(cursor)?;
         Ok(Predicate { negated, test })
     }
@@ -147,23 +149,30 @@ impl Predicate {
         variables: &mut Variables,
     ) -> Result<(), String> {
         let passed = match (&self.test, value) {
-            (Test::Exists, value) => value.is_some(),
+            (Test::Exists, value) => Some(value.is_some()),
+            // Nothing is not what is demanded, so the opposite holds.
+            (_, None) if self.negated => return Ok(()),
             (_, None) => return Err(format!("expected {self}, but there is nothing")),
             (Test::Is(kind), Some(value)) => kind.fits(value),
             (Test::Matches(pattern), Some(Value::Text(text))) => {
-                pattern.is_match(text, variables)?
+                Some(pattern.is_match(text, variables)?)
             }
-            (Test::Matches(_), Some(_)) => false,
+            (Test::Matches(_), Some(_)) => None,
             (Test::Compare(comparison, operand), Some(value)) => {
                 let expected = operand.value(files, variables)?;
                 comparison.fits(value, &expected)
             }
         };
-        if passed != self.negated {
+        if passed == Some(!self.negated) {
             return Ok(());
         }
         let came = value.map_or_else(|| "nothing".to_owned(), Value::shown);
-        Err(format!("expected {self}, came {came}"))
+        match passed {
+            Some(_) => Err(format!("expected {self}, came {came}")),
+            None => Err(format!(
+                "expected {self}, came {came}, which is of another kind"
+            )),
+        }
     }
 }
 
@@ -176,8 +185,16 @@ impl Test {
         };
         for (token, comparison) in COMPARISONS {
             if comes(cursor, token) {
-                cursor.spaces();
-                return Ok(Test::Compare(comparison, Operand::parse(cursor)?));
+                match is_sign(token) {
+                    true => cursor.spaces(),
+                    false => cursor.space_between()?,
+                }
+                let at = cursor.at();
+                let operand = Operand::parse(cursor)?;
+                return match comparison.takes(&operand) {
+                    true => Ok(Test::Compare(comparison, operand)),
+                    false => Err(Fault::new(at, format!("`{token}` cannot take this value"))),
+                };
             }
         }
         let start = cursor.at();
@@ -188,13 +205,34 @@ impl Test {
         match name {
             "exists" => Ok(Test::Exists),
             "matches" => {
-                cursor.spaces();
-                Ok(Test::Matches(Pattern::parse(cursor)?))
+                cursor.space_between()?;
+                Ok(Test::Matches(Pattern::parse_operand(cursor)?))
             }
             _ => Err(Fault::new(
                 start,
                 "expected a filter or a predicate, such as `==`, `contains`, `exists`",
             )),
+        }
+    }
+}
+
+impl Comparison {
+    /// Whether a value can ever be compared so with `operand`.
+    pub(crate) fn takes(self, operand: &Operand) -> bool {
+        let is_text = matches!(operand, Operand::Text(_));
+        match self {
+            Comparison::StartsWith | Comparison::EndsWith => {
+                is_text || matches!(operand, Operand::Value(Value::Bytes(_)))
+            }
+            Comparison::Greater
+            | Comparison::GreaterOrEqual
+            | Comparison::Less
+            | Comparison::LessOrEqual => {
+                let is_number =
+                    matches!(operand, Operand::Value(Value::Integer(_) | Value::Float(_)));
+                is_text || is_number || matches!(operand, Operand::Expr(_))
+            }
+            _ => true,
         }
     }
 }
@@ -257,12 +295,18 @@ pub(crate) fn number_or_name(word: &str) -> Option<Value> {
         "null" => return Some(Value::Null),
         _ => {}
     }
-    // Keeps `inf` and `NaN`, which Rust would read as numbers, out.
-    word.strip_prefix('-')
-        .unwrap_or(word)
-        .chars()
-        .next()
-        .filter(char::is_ascii_digit)?;
+    // Rust reads more as numbers: `inf`, `007`, `1.`, `2e2`.
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let (whole, fraction) = match word.split_once('.') {
+        Some((whole, fraction)) => (whole, Some(fraction)),
+        None => (word, None),
+    };
+    let whole = whole.strip_prefix('-').unwrap_or(whole);
+    let is_number =
+        digits(whole) && (whole == "0" || !whole.starts_with('0')) && fraction.is_none_or(digits);
+    if !is_number {
+        return None;
+    }
     match word.parse() {
         Ok(integer) => Some(Value::Integer(integer)),
         Err(_) => word.parse().ok().map(Value::Float),
@@ -294,8 +338,12 @@ impl fmt::Display for Operand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Operand::Value(Value::Bytes(bytes)) => write!(f, "hex,{};", encode::hex(bytes)),
-            // `Debug` keeps the point of `1.0`, so that it is read as a float again.
-            Operand::Value(Value::Float(number)) => write!(f, "{number:?}"),
+            // With a point, so that it is read as a float again; exponents are not read.
+            Operand::Value(Value::Float(number)) => {
+                let text = number.to_string();
+                let point = if text.contains('.') { "" } else { ".0" };
+                write!(f, "{text}{point}")
+            }
             Operand::Value(value) => value.fmt(f),
             Operand::Text(template) => write!(f, "\"{}\"", template.print(Style::Quoted)),
             Operand::Expr(expr) => expr.fmt(f),

@@ -13,7 +13,7 @@ use crate::error::Fault;
 use crate::jar::SetCookie;
 use crate::pattern::{Path, Pattern};
 use crate::seen::Seen;
-use crate::template::{Expr, Template, print_quoted_template, quoted};
+use crate::template::{Expr, Piece, Template, print_quoted_template, quoted};
 use crate::value::Value;
 use crate::variables::Variables;
 use crate::vocabulary::{WordKind, refusal};
@@ -59,9 +59,16 @@ impl Query {
         if let Some((_, query)) = PLAIN.iter().find(|(plain, _)| *plain == name) {
             return Ok(query.clone());
         }
-        cursor.spaces();
+        if ["cookie", "header", "jsonpath", "regex", "variable"].contains(&name) {
+            cursor.space_between()?;
+        }
         match name {
-            "cookie" => Ok(Query::Cookie(quoted(cursor)?)),
+            "cookie" => {
+                let at = cursor.at();
+                let cookie = quoted(cursor)?;
+                known_attribute(&cookie, at)?;
+                Ok(Query::Cookie(cookie))
+            }
             "header" => Ok(Query::Header(quoted(cursor)?)),
             "jsonpath" => Ok(Query::JsonPath(Path::parse(cursor)?)),
             "regex" => Ok(Query::Regex(Pattern::parse(cursor)?)),
@@ -114,7 +121,7 @@ impl Query {
         let found = match self {
             Query::Body => Some(Value::Text(seen.text()?.to_owned())),
             Query::Bytes => Some(Value::Bytes(seen.bytes()?.to_vec())),
-            Query::Cookie(name) => cookie(answer, &name.render(variables)?),
+            Query::Cookie(name) => cookie(answer, &name.render(variables)?)?,
             Query::Duration => Some(Value::Integer((answer.duration_ns / 1_000_000) as i64)),
             Query::Header(name) => header(answer, &name.render(variables)?),
             Query::JsonPath(path) => path.find(seen.json()?, variables)?,
@@ -146,7 +153,7 @@ fn header(answer: &Answer<'_>, name: &str) -> Option<Value> {
 }
 
 /// A cookie the answer sets: `name`, or `name[Attribute]`.
-fn cookie(answer: &Answer<'_>, wanted: &str) -> Option<Value> {
+fn cookie(answer: &Answer<'_>, wanted: &str) -> Result<Option<Value>, String> {
     let (name, attribute) = match wanted.split_once('[') {
         Some((name, rest)) => (name, rest.trim_end_matches(']')),
         None => (wanted, "Value"),
@@ -155,21 +162,56 @@ fn cookie(answer: &Answer<'_>, wanted: &str) -> Option<Value> {
         .values("set-cookie")
         .filter_map(|value| std::str::from_utf8(value).ok())
         .filter_map(SetCookie::parse)
-        .find(|set| set.name == name)?;
+        .find(|set| set.name == name);
+    let Some(set) = set else {
+        return Ok(None);
+    };
     if attribute.eq_ignore_ascii_case("value") {
-        return Some(Value::Text(set.value.to_owned()));
+        return Ok(Some(Value::Text(set.value.to_owned())));
     }
     let found = set
         .attributes()
-        .find(|(name, _)| name.eq_ignore_ascii_case(attribute))?;
-    match found {
-        (_, None) => Some(Value::Bool(true)),
-        (name, Some(value)) if name.eq_ignore_ascii_case("max-age") => Some(Value::guess(value)),
-        (name, Some(value)) if name.eq_ignore_ascii_case("expires") => {
-            let text = || Value::Text(value.to_owned());
-            Some(Date::parse_http(value).map_or_else(text, Value::Date))
+        .find(|(name, _)| name.eq_ignore_ascii_case(attribute));
+    let Some((name, value)) = found else {
+        return Ok(None);
+    };
+    let value = value.map(str::to_owned);
+    Ok(match (name.to_ascii_lowercase().as_str(), value) {
+        ("secure" | "httponly", _) => Some(Value::Unit),
+        (_, None) => None,
+        ("max-age", Some(value)) => value.parse().ok().map(Value::Integer),
+        ("expires", Some(value)) => {
+            let date = Date::parse_http(&value);
+            let date =
+                date.ok_or_else(|| format!("Expires of the cookie is no date: {value:?}"))?;
+            Some(Value::Date(date))
         }
-        (_, Some(value)) => Some(Value::Text(value.to_owned())),
+        (_, Some(value)) => Some(Value::Text(value)),
+    })
+}
+
+/// Refuses `name[Attribute]` with an attribute that no cookie has.
+fn known_attribute(cookie: &Template, at: usize) -> Result<(), Fault> {
+    const KNOWN: [&str; 8] = [
+        "Value", "Expires", "Max-Age", "Domain", "Path", "Secure", "HttpOnly", "SameSite",
+    ];
+    let attribute = match cookie.pieces.last() {
+        Some(Piece::Text(text)) => text.split_once('[').map(|(_, rest)| rest),
+        _ => None,
+    };
+    let Some(attribute) = attribute else {
+        return Ok(());
+    };
+    let name = attribute.strip_suffix(']');
+    match name.filter(|name| KNOWN.iter().any(|known| name.eq_ignore_ascii_case(known))) {
+        Some(_) => Ok(()),
+        None => Err(Fault::new(
+            at,
+            format!(
+                "expected `name` or `name[Attribute]` with one of {}",
+                KNOWN.join(", ")
+            ),
+        )),
     }
 }
 

@@ -100,7 +100,7 @@ fn push_url_template(
     for piece in &template.pieces {
         match piece {
             Piece::Text(text) => push_url_text(text.as_bytes(), url),
-            Piece::Expr(expr) => push_url_text(expr.value(variables)?.to_string().as_bytes(), url),
+            Piece::Expr(expr) => push_url_text(expr.text(variables)?.as_bytes(), url),
         }
     }
     Ok(())
@@ -308,21 +308,17 @@ fn push_parameter(head: &mut String, text: &str) {
     head.push('"');
 }
 
+/// As `hurl` guesses.
 fn type_of(name: &str) -> &'static str {
     let extension = name.rsplit('.').next().unwrap_or("").to_ascii_lowercase();
     match extension.as_str() {
-        "css" => "text/css",
-        "csv" => "text/csv",
         "gif" => "image/gif",
-        "html" => "text/html",
+        "htm" | "html" => "text/html",
         "jpeg" | "jpg" => "image/jpeg",
-        "js" => "text/javascript",
-        "json" => "application/json",
         "pdf" => "application/pdf",
         "png" => "image/png",
         "svg" => "image/svg+xml",
         "txt" => "text/plain",
-        "webp" => "image/webp",
         "xml" => "application/xml",
         _ => "application/octet-stream",
     }

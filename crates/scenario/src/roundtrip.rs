@@ -262,7 +262,7 @@ fn query() -> impl Strategy<Value = Query> {
         Just(Query::Duration),
         Just(Query::Redirects),
         text_template().prop_map(Query::Header),
-        text_template().prop_map(Query::Cookie),
+        name().prop_map(|name| Query::Cookie(Template::text(&name))),
         text_template().prop_map(Query::Variable),
         path().prop_map(Query::JsonPath),
         pattern().prop_map(Query::Regex),
@@ -290,7 +290,10 @@ fn predicate() -> impl Strategy<Value = Predicate> {
         Just(Comparison::Contains),
     ];
     let test = prop_oneof![
-        (comparison, operand).prop_map(|(comparison, operand)| Test::Compare(comparison, operand)),
+        (comparison, operand)
+            .prop_filter("such a comparison", |(comparison, operand)| comparison
+                .takes(operand))
+            .prop_map(|(comparison, operand)| Test::Compare(comparison, operand)),
         pattern().prop_map(Test::Matches),
         Just(Test::Exists),
         Just(Test::Is(Kind::Empty)),

@@ -335,7 +335,7 @@ fn shared_variables(spec: &Spec, base: &BaseUrl) -> Result<HashMap<String, Value
                 GENERATED.join(", ")
             )));
         }
-        variables.insert(name.clone(), Value::guess(value));
+        variables.insert(name.clone(), Value::of_variable(value));
     }
     variables.insert("base_url".to_owned(), Value::Text(base.url()));
     variables.insert("run".to_owned(), Value::Text(spec.run_token.clone()));

@@ -1,6 +1,6 @@
 //! Texts with `{{expressions}}` in them, as the grammar has them in different places.
 
-use std::fmt::{self, Write};
+use std::fmt;
 
 use crate::cursor::Cursor;
 use crate::date::Date;
@@ -64,6 +64,16 @@ impl Style {
             Style::Quoted => character == '"',
             Style::Backtick => matches!(character, '`' | '\n'),
             Style::FileName => matches!(character, ';' | '\n' | '\r' | '#'),
+        }
+    }
+
+    /// The characters that a backslash stands before, besides those that it gives a meaning.
+    fn escapable(self) -> &'static str {
+        match self {
+            Style::Url => "",
+            Style::Key | Style::Value => "#:\\/",
+            Style::Quoted | Style::Backtick => "#\"`\\/",
+            Style::FileName => "#; {}\\",
         }
     }
 
@@ -138,7 +148,7 @@ impl Template {
                 kept = 0;
                 template.pieces.push(Piece::Expr(Expr::parse(cursor)?));
             } else if character == '\\' && style != Style::Url {
-                text.push(escape(cursor)?);
+                text.push(escape(cursor, style.escapable())?);
                 kept = text.len();
             } else {
                 text.push(character);
@@ -160,8 +170,7 @@ impl Template {
             match piece {
                 Piece::Text(part) => text.push_str(part),
                 Piece::Expr(expr) => {
-                    let value = expr.value(variables)?;
-                    write!(text, "{value}").map_err(|error| error.to_string())?;
+                    text.push_str(&expr.text(variables)?);
                 }
             }
         }
@@ -208,6 +217,12 @@ impl Expr {
         Ok(Expr { source, filters })
     }
 
+    /// Its value now, as text.
+    pub(crate) fn text(&self, variables: &mut Variables) -> Result<String, String> {
+        let value = self.value(variables)?;
+        value.rendered().map_err(|why| format!("{self}: {why}"))
+    }
+
     /// Its value now.
     pub(crate) fn value(&self, variables: &mut Variables) -> Result<Value, String> {
         let value = match &self.source {
@@ -240,12 +255,12 @@ impl fmt::Display for Expr {
     }
 }
 
-/// The character after a backslash.
-pub(crate) fn escape(cursor: &mut Cursor<'_>) -> Result<char, Fault> {
+/// The character after a backslash: one of `plain`, or a letter that stands for another.
+pub(crate) fn escape(cursor: &mut Cursor<'_>, plain: &str) -> Result<char, Fault> {
     let start = cursor.at();
     cursor.expect("\\")?;
     match cursor.next() {
-        Some(plain @ ('"' | '\\' | '#' | ':' | ';' | '`' | ' ' | '/' | '{' | '}')) => Ok(plain),
+        Some(character) if plain.contains(character) => Ok(character),
         Some('b') => Ok('\u{8}'),
         Some('f') => Ok('\u{c}'),
         Some('n') => Ok('\n'),
@@ -262,7 +277,9 @@ pub(crate) fn escape(cursor: &mut Cursor<'_>) -> Result<char, Fault> {
         }
         _ => Err(Fault::new(
             start,
-            "unknown escape; known are \\\" \\\\ \\# \\: \\; \\` \\b \\f \\n \\r \\t \\u{…}",
+            format!(
+                "unknown escape; known are here \\b \\f \\n \\r \\t \\u{{…}} and the backslash before one of {plain}"
+            ),
         )),
     }
 }
@@ -287,16 +304,16 @@ fn print_text(text: &str, style: Style, edges: (bool, bool), out: &mut String) {
             || (edge && style == Style::Key && matches!(character, '[' | '{' | '`' | '<' | '"'));
         before = character;
         if special && style != Style::Url {
-            push_escaped(character, out);
+            push_escaped(character, style, out);
         } else {
             out.push(character);
         }
     }
 }
 
-fn push_escaped(character: char, out: &mut String) {
+fn push_escaped(character: char, style: Style, out: &mut String) {
     match character {
-        '"' | '\\' | '#' | ':' | ';' | '`' => out.extend(['\\', character]),
+        plain if style.escapable().contains(plain) => out.extend(['\\', plain]),
         '\n' => out.push_str("\\n"),
         '\r' => out.push_str("\\r"),
         '\t' => out.push_str("\\t"),

@@ -25,6 +25,8 @@ pub enum Value {
     List(Vec<Value>),
     /// A collection by name.
     Object(Vec<(String, Value)>),
+    /// What is there and has no value, such as the attribute `Secure` of a cookie.
+    Unit,
 }
 
 impl Value {
@@ -50,6 +52,24 @@ impl Value {
         }
     }
 
+    /// The value of a variable that is given as text, as `hurl --variable` reads it: numbers, `true`,
+    /// `false`, `null`; text in quotes is text without them.
+    pub fn of_variable(text: &str) -> Value {
+        let number = || {
+            let first = text.trim_start_matches('-').chars().next()?;
+            let number = first.is_ascii_digit().then(|| text.parse::<f64>().ok())??;
+            number.is_finite().then_some(Value::Float(number))
+        };
+        let quoted = text
+            .strip_prefix('"')
+            .and_then(|rest| rest.strip_suffix('"'));
+        match (text.parse::<i64>(), quoted) {
+            (Ok(number), _) => Value::Integer(number),
+            (_, Some(inner)) => Value::Text(inner.to_owned()),
+            _ => number().unwrap_or_else(|| Value::guess(text)),
+        }
+    }
+
     /// Its kind, in words.
     pub fn kind(&self) -> &'static str {
         match self {
@@ -62,6 +82,7 @@ impl Value {
             Value::Date(_) => "date",
             Value::List(_) => "list",
             Value::Object(_) => "object",
+            Value::Unit => "a mark without a value",
         }
     }
 
@@ -136,6 +157,29 @@ impl Value {
                 .iter()
                 .map(|(name, value)| (name.clone(), value.to_json()))
                 .collect(),
+            Value::Unit => serde_json::Value::Bool(true),
+        }
+    }
+
+    /// Whether it counts as a whole number: also one beyond 64 bits, which is kept as a float.
+    pub(crate) fn is_integer(&self) -> bool {
+        /// From here on every float is whole; smaller ones are integers only where they are kept as
+        /// such.
+        const BEYOND_64_BITS: f64 = 9_223_372_036_854_775_808.0;
+        match self {
+            Value::Integer(_) => true,
+            Value::Float(number) => number.abs() >= BEYOND_64_BITS,
+            _ => false,
+        }
+    }
+
+    /// As text in a request, or as `toString` makes it. The error names a kind that has none.
+    pub(crate) fn rendered(&self) -> Result<String, String> {
+        match self {
+            Value::List(_) | Value::Object(_) | Value::Bytes(_) | Value::Unit => {
+                Err(format!("{} cannot be put into a text", self.kind()))
+            }
+            other => Ok(other.to_string()),
         }
     }
 
@@ -163,11 +207,16 @@ impl fmt::Display for Value {
             Value::Null => f.write_str("null"),
             Value::Bool(value) => value.fmt(f),
             Value::Integer(number) => number.fmt(f),
+            // Of numbers that flows know, only a float has a point.
+            Value::Float(number) if number.fract() == 0.0 && !self.is_integer() => {
+                write!(f, "{number}.0")
+            }
             Value::Float(number) => number.fmt(f),
             Value::Text(text) => f.write_str(text),
             Value::Bytes(bytes) => f.write_str(&crate::encode::hex(bytes)),
             Value::Date(date) => date.fmt(f),
             Value::List(_) | Value::Object(_) => write!(f, "{}", self.to_json()),
+            Value::Unit => f.write_str("a mark without a value"),
         }
     }
 }

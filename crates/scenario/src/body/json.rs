@@ -53,10 +53,9 @@ impl JsonText {
         for piece in &self.pieces {
             match piece {
                 JsonPiece::Text(part) => text.push_str(part),
-                JsonPiece::Value(expr) => text.push_str(&expr.value(variables)?.to_string()),
+                JsonPiece::Value(expr) => text.push_str(&scalar(expr, variables)?),
                 JsonPiece::InString(expr) => {
-                    let quoted =
-                        serde_json::Value::String(expr.value(variables)?.to_string()).to_string();
+                    let quoted = serde_json::Value::String(expr.text(variables)?).to_string();
                     text.push_str(&quoted[1..quoted.len() - 1]);
                 }
             }
@@ -142,9 +141,7 @@ impl JsonText {
             let from = cursor.at();
             match cursor.next() {
                 None | Some('\n') => return Err(Fault::new(start, "this string has no end")),
-                Some('\\') => {
-                    cursor.next();
-                }
+                Some('\\') => escape(cursor, from)?,
                 Some(_) => {}
             }
             let taken = cursor.since(from);
@@ -164,6 +161,53 @@ impl JsonText {
         self.push_text(text);
         Ok(())
     }
+}
+
+/// What stands for a whole value: a number, `true`, `false` or `null`. A text would need quotes.
+fn scalar(expr: &Expr, variables: &mut Variables) -> Result<String, String> {
+    let text = expr.text(variables)?;
+    match serde_json::from_str(&text) {
+        Ok(serde_json::Value::Number(_) | serde_json::Value::Bool(_) | serde_json::Value::Null) => {
+            Ok(text)
+        }
+        _ => Err(format!(
+            "{expr} is {text:?}, which is no value of JSON; write \"{expr}\" for a text"
+        )),
+    }
+}
+
+/// Takes what stands behind a backslash (RFC 8259, section 7).
+fn escape(cursor: &mut Cursor<'_>, at: usize) -> Result<(), Fault> {
+    let wrong = || Fault::new(at, "this is no escape of JSON");
+    match cursor.next() {
+        Some('"' | '\\' | '/' | 'b' | 'f' | 'n' | 'r' | 't') => Ok(()),
+        Some('u') => {
+            const HIGH: std::ops::RangeInclusive<u32> = 0xd800..=0xdbff;
+            const LOW: std::ops::RangeInclusive<u32> = 0xdc00..=0xdfff;
+            let unit = code_unit(cursor).ok_or_else(wrong)?;
+            if !HIGH.contains(&unit) {
+                return if LOW.contains(&unit) {
+                    Err(wrong())
+                } else {
+                    Ok(())
+                };
+            }
+            // Of two that stand for one character, the second follows at once.
+            let low = cursor.take("\\u").then(|| code_unit(cursor)).flatten();
+            low.filter(|unit| LOW.contains(unit))
+                .map(|_| ())
+                .ok_or_else(wrong)
+        }
+        _ => Err(wrong()),
+    }
+}
+
+fn code_unit(cursor: &mut Cursor<'_>) -> Option<u32> {
+    const DIGITS: usize = 4;
+    let digits = cursor.rest().get(..DIGITS)?;
+    let unit = u32::from_str_radix(digits, 16).ok()?;
+    cursor.back_to(cursor.at() + DIGITS);
+    Some(unit)
 }
 
 impl fmt::Display for JsonText {

@@ -13,6 +13,9 @@ const FENCE: &str = "```";
 /// Begins the variables of a GraphQL text, at the start of a line.
 const VARIABLES: &str = "variables";
 
+/// What a backslash may stand before where the opening line says `,escape`.
+const ESCAPABLE: &str = "\"\\#:;` /{}";
+
 /// The word after the opening ```` ``` ````.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Language {
@@ -121,7 +124,7 @@ fn content(
             continue;
         }
         let character = match cursor.peek() {
-            Some('\\') if opening.escapes => escape(cursor)?,
+            Some('\\') if opening.escapes => escape(cursor, ESCAPABLE)?,
             Some(character) => {
                 line_begins = character == '\n';
                 cursor.next();
@@ -172,11 +175,27 @@ impl GraphQl {
         match &self.variables {
             None => Ok(format!("{{\"query\":{query}}}")),
             Some(json) => {
-                let json = json.render(variables)?;
+                let json = compact(&json.render(variables)?);
                 Ok(format!("{{\"query\":{query},\"variables\":{json}}}"))
             }
         }
     }
+}
+
+/// JSON without the white space between its tokens.
+fn compact(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    let (mut in_string, mut escaped) = (false, false);
+    for character in json.chars() {
+        if in_string || !character.is_ascii_whitespace() {
+            out.push(character);
+        }
+        if character == '"' && !escaped {
+            in_string = !in_string;
+        }
+        escaped = character == '\\' && !escaped;
+    }
+    out
 }
 
 impl fmt::Display for GraphQl {

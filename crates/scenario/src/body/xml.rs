@@ -22,7 +22,15 @@ pub(super) fn parse(cursor: &mut Cursor<'_>) -> Result<String, Fault> {
     let start = cursor.at();
     let mut open: Vec<&str> = Vec::new();
     loop {
+        let between_at = cursor.at();
         let between = cursor.take_while(|c| c != '<');
+        if let Some(at) = bare_ampersand(between) {
+            let at = between_at + at;
+            return Err(Fault::new(
+                at,
+                "this `&` begins no reference; write `&amp;`",
+            ));
+        }
         if cursor.at_end() || (open.is_empty() && !between.trim().is_empty()) {
             let what = open.last().map_or("an element", |name| name);
             let message = format!("this XML does not end: `{what}` is not closed");
@@ -36,7 +44,12 @@ pub(super) fn parse(cursor: &mut Cursor<'_>) -> Result<String, Fault> {
         cursor.expect("<")?;
         let closes = cursor.take("/");
         let name = cursor.take_while(|c| !c.is_whitespace() && !matches!(c, '>' | '/' | '<'));
+        let tag_at = cursor.at();
         let empty = attributes(cursor, at)?;
+        let tag = cursor.since(tag_at).trim_end_matches('>');
+        if !closes && !are_attributes(tag.strip_suffix('/').unwrap_or(tag)) {
+            return Err(Fault::new(at, "this tag has an attribute that is no XML"));
+        }
         if name.is_empty() || (closes && open.pop() != Some(name)) {
             return Err(Fault::new(at, "this does not fit the XML before it"));
         }
@@ -87,6 +100,48 @@ fn attributes(cursor: &mut Cursor<'_>, at: usize) -> Result<bool, Fault> {
             Some(other) => before = other,
         }
     }
+}
+
+/// Whether a tag holds nothing but `name="value"` pairs.
+fn are_attributes(tag: &str) -> bool {
+    let mut rest = tag;
+    loop {
+        let trimmed = rest.trim_start();
+        if trimmed.is_empty() {
+            return true;
+        }
+        let Some((name, value)) = trimmed.split_once('=') else {
+            return false;
+        };
+        let name = name.trim_end();
+        let is_name = name.starts_with(|c: char| c.is_alphabetic() || "_:".contains(c))
+            && name
+                .chars()
+                .all(|c| c.is_alphanumeric() || "_:.-".contains(c));
+        let value = value.trim_start();
+        let end = value
+            .chars()
+            .next()
+            .filter(|quote| matches!(quote, '"' | '\''))
+            .and_then(|quote| value[1..].find(quote));
+        let (true, true, Some(end)) = (is_name, trimmed.len() < rest.len(), end) else {
+            return false;
+        };
+        rest = &value[end + 2..];
+    }
+}
+
+/// Where an `&` stands in a text that begins no reference such as `&amp;` or `&#65;`.
+fn bare_ampersand(text: &str) -> Option<usize> {
+    let is_bare = |(at, _): &(usize, &str)| {
+        let name = text[at + 1..].split_once(';').map_or("", |(name, _)| name);
+        let name = name.strip_prefix('#').unwrap_or(name);
+        name.is_empty()
+            || !name
+                .chars()
+                .all(|c| c.is_alphanumeric() || "._-".contains(c))
+    };
+    text.match_indices('&').find(is_bare).map(|(at, _)| at)
 }
 
 #[cfg(test)]

@@ -9,20 +9,19 @@ use crate::value::Value;
 use crate::variables::Variables;
 
 impl Filter {
-    /// All filters in order. Nothing when one of them found nothing.
+    /// All filters in order. Nothing when the last of them found nothing; before others that is an
+    /// error.
     pub(crate) fn apply_all(
         filters: &[Filter],
         value: Value,
         variables: &mut Variables,
     ) -> Result<Option<Value>, String> {
-        let mut value = value;
+        let mut value = Some(value);
         for filter in filters {
-            match filter.apply(value, variables)? {
-                Some(next) => value = next,
-                None => return Ok(None),
-            }
+            let given = value.ok_or_else(|| format!("filter `{filter}` is given nothing"))?;
+            value = filter.apply(given, variables)?;
         }
-        Ok(Some(value))
+        Ok(value)
     }
 
     fn apply(&self, value: Value, variables: &mut Variables) -> Result<Option<Value>, String> {
@@ -59,26 +58,26 @@ impl Filter {
             Plain::Location => self.location(&value)?,
             Plain::ToInt => Value::Integer(self.to_int(&value)?),
             Plain::ToFloat => Value::Float(self.to_float(&value)?),
-            Plain::ToText => Value::Text(value.to_string()),
+            Plain::ToText => Value::Text(value.rendered().map_err(|_| self.cannot(value.kind()))?),
             Plain::ToHex => Value::Text(encode::hex(&self.bytes(value)?)),
             Plain::Base64Encode => Value::Text(encode::base64(&self.bytes(value)?)),
             Plain::Base64UrlSafeEncode => Value::Text(encode::base64_url_safe(&self.bytes(value)?)),
-            Plain::Base64Decode | Plain::Base64UrlSafeDecode => {
-                let bytes = encode::from_base64(&self.text(value)?);
-                Value::Bytes(bytes.ok_or_else(|| self.cannot("this text"))?)
+            Plain::Base64Decode => {
+                let bytes = encode::from_base64_exactly(&self.text(value)?);
+                Value::Bytes(bytes.ok_or_else(|| self.cannot("what is no base64"))?)
+            }
+            Plain::Base64UrlSafeDecode => {
+                let bytes = encode::from_base64_url_safe(&self.text(value)?);
+                Value::Bytes(bytes.ok_or_else(|| self.cannot("what is no such base64"))?)
             }
             Plain::Utf8Encode => Value::Bytes(self.text(value)?.into_bytes()),
             Plain::Utf8Decode => {
-                let text = String::from_utf8(self.bytes(value)?);
-                Value::Text(text.map_err(|_| self.cannot("bytes that are not UTF-8"))?)
+                Value::Text(String::from_utf8_lossy(&self.bytes(value)?).into_owned())
             }
             Plain::HtmlEscape => Value::Text(encode::html_escape(&self.text(value)?)),
             Plain::HtmlUnescape => Value::Text(encode::html_unescape(&self.text(value)?)),
             Plain::UrlEncode => Value::Text(encode::url_encode(&self.text(value)?)),
-            Plain::UrlDecode => {
-                let text = encode::url_decode(&self.text(value)?);
-                Value::Text(text.ok_or_else(|| self.cannot("this text"))?)
-            }
+            Plain::UrlDecode => Value::Text(encode::url_decode(&self.text(value)?)),
             Plain::DaysAfterNow => Value::Integer(self.date(&value)?.days_after(Date::now())),
             Plain::DaysBeforeNow => Value::Integer(Date::now().days_after(self.date(&value)?)),
         };
@@ -113,7 +112,11 @@ impl Filter {
                 Value::List(parts.collect())
             }
             Textual::UrlQueryParam => {
-                let found = encode::url_query_param(&self.text(value)?, argument);
+                let url = self.text(value)?;
+                if !encode::is_url(&url) {
+                    return Err(self.cannot("what is no URL"));
+                }
+                let found = encode::url_query_param(&url, argument);
                 return Ok(found.map(Value::Text));
             }
         };
@@ -134,7 +137,6 @@ impl Filter {
     fn bytes(&self, value: Value) -> Result<Vec<u8>, String> {
         match value {
             Value::Bytes(bytes) => Ok(bytes),
-            Value::Text(text) => Ok(text.into_bytes()),
             other => Err(self.cannot(other.kind())),
         }
     }
@@ -147,7 +149,11 @@ impl Filter {
     }
 
     fn size(&self, value: &Value) -> Result<usize, String> {
-        value.size().ok_or_else(|| self.cannot(value.kind()))
+        match value {
+            Value::List(items) => Ok(items.len()),
+            Value::Bytes(bytes) => Ok(bytes.len()),
+            other => Err(self.cannot(other.kind())),
+        }
     }
 
     /// Where a redirect led.
@@ -171,7 +177,10 @@ impl Filter {
             index
         };
         let inside = usize::try_from(at).is_ok_and(|at| at < items.len());
-        Ok(inside.then(|| items.swap_remove(at as usize)))
+        match inside {
+            true => Ok(Some(items.swap_remove(at as usize))),
+            false => Err(self.cannot(&format!("a list of {}", items.len()))),
+        }
     }
 
     fn json_path(
@@ -180,12 +189,8 @@ impl Filter {
         path: &Path,
         variables: &mut Variables,
     ) -> Result<Option<Value>, String> {
-        let json = match &value {
-            Value::Text(text) => {
-                serde_json::from_str(text).map_err(|_| self.cannot("text that is not JSON"))?
-            }
-            other => other.to_json(),
-        };
+        let json = serde_json::from_str(&self.text(value)?)
+            .map_err(|_| self.cannot("text that is not JSON"))?;
         path.find(&json, variables)
     }
 
@@ -194,7 +199,7 @@ impl Filter {
             Value::Integer(number) => Ok(*number),
             Value::Float(number) => Ok(*number as i64),
             Value::Text(text) => {
-                let number = text.trim().parse();
+                let number = text.parse();
                 number.map_err(|_| self.cannot(&value.shown()))
             }
             other => Err(self.cannot(other.kind())),
@@ -204,9 +209,10 @@ impl Filter {
     fn to_float(&self, value: &Value) -> Result<f64, String> {
         match value {
             Value::Integer(number) => Ok(*number as f64),
+            Value::Float(_) if value.is_integer() => Err(self.cannot("so large a number")),
             Value::Float(number) => Ok(*number),
             Value::Text(text) => {
-                let number = text.trim().parse();
+                let number = text.parse();
                 number.map_err(|_| self.cannot(&value.shown()))
             }
             other => Err(self.cannot(other.kind())),
@@ -221,7 +227,8 @@ mod tests {
 
     /// Applies filters, as written in a flow, to a value.
     fn check(value: Value, filters: &str, expected: Result<Option<Value>, &str>) {
-        let parsed = Filter::parse_all(&mut Cursor::new(filters)).expect(filters);
+        let behind_query = format!(" {filters}");
+        let parsed = Filter::parse_all(&mut Cursor::new(&behind_query)).expect(filters);
         let made = Filter::apply_all(&parsed, value, &mut Variables::default());
         assert_eq!(made, expected.map_err(str::to_owned), "{filters}");
     }
@@ -236,8 +243,16 @@ mod tests {
         check(list(), "count", Ok(Some(Value::Integer(3))));
         check(list(), "nth 1", Ok(Some(text("b"))));
         check(list(), "nth -1", Ok(Some(text("c"))));
-        check(list(), "nth 3", Ok(None));
-        check(list(), "nth 3 toInt", Ok(None));
+        check(
+            list(),
+            "nth 3",
+            Err("filter `nth 3` cannot take a list of 3"),
+        );
+        check(
+            text("x"),
+            "regex \"(y)\" toInt",
+            Err("filter `toInt` is given nothing"),
+        );
         check(list(), "first", Ok(Some(text("a"))));
         check(list(), "last", Ok(Some(text("c"))));
         check(
@@ -245,7 +260,8 @@ mod tests {
             "regex /a=(\\d+)/ toInt",
             Ok(Some(Value::Integer(12))),
         );
-        check(text("x"), "regex \"y\"", Ok(None));
+        check(text("x"), "regex \"(y)\"", Ok(None));
+        check(text("x"), "regex \"x\"", Ok(None));
         check(
             text("a,b"),
             "split \",\" count",

@@ -8,21 +8,20 @@ use crate::date::Date;
 use crate::value::Value;
 
 impl Comparison {
-    pub(super) fn fits(self, value: &Value, expected: &Value) -> bool {
+    /// `None` where the two are of kinds that are not compared so; then the opposite does not hold
+    /// either.
+    pub(super) fn fits(self, value: &Value, expected: &Value) -> Option<bool> {
         match self {
-            Comparison::Equal => value.same(expected),
-            Comparison::NotEqual => !value.same(expected),
-            Comparison::Greater => order(value, expected) == Some(Ordering::Greater),
-            Comparison::Less => order(value, expected) == Some(Ordering::Less),
-            Comparison::GreaterOrEqual => {
-                order(value, expected).is_some_and(|order| order != Ordering::Less)
-            }
-            Comparison::LessOrEqual => {
-                order(value, expected).is_some_and(|order| order != Ordering::Greater)
-            }
+            Comparison::Equal => Some(value.same(expected)),
+            Comparison::NotEqual => Some(!value.same(expected)),
+            Comparison::Greater => Some(order(value, expected)? == Ordering::Greater),
+            Comparison::Less => Some(order(value, expected)? == Ordering::Less),
+            Comparison::GreaterOrEqual => Some(order(value, expected)? != Ordering::Less),
+            Comparison::LessOrEqual => Some(order(value, expected)? != Ordering::Greater),
             Comparison::StartsWith => both(value, expected, <[u8]>::starts_with),
             Comparison::EndsWith => both(value, expected, <[u8]>::ends_with),
-            Comparison::Contains | Comparison::Includes => contains(value, expected),
+            Comparison::Contains => contains(value, expected),
+            Comparison::Includes => includes(value, expected),
         }
     }
 }
@@ -40,54 +39,73 @@ fn order(value: &Value, expected: &Value) -> Option<Ordering> {
 }
 
 /// Whether two texts, or bytes, stand in `relation`.
-fn both(value: &Value, expected: &Value, relation: fn(&[u8], &[u8]) -> bool) -> bool {
+fn both(value: &Value, expected: &Value, relation: fn(&[u8], &[u8]) -> bool) -> Option<bool> {
     match (value, expected) {
-        (Value::Text(a), Value::Text(b)) => relation(a.as_bytes(), b.as_bytes()),
-        (Value::Bytes(a), Value::Bytes(b)) => relation(a, b),
-        _ => false,
+        (Value::Text(a), Value::Text(b)) => Some(relation(a.as_bytes(), b.as_bytes())),
+        (Value::Bytes(a), Value::Bytes(b)) => Some(relation(a, b)),
+        _ => None,
     }
 }
 
-fn contains(value: &Value, expected: &Value) -> bool {
+fn includes(value: &Value, expected: &Value) -> Option<bool> {
+    match value {
+        Value::List(items) => Some(items.iter().any(|item| item.same(expected))),
+        _ => None,
+    }
+}
+
+fn contains(value: &Value, expected: &Value) -> Option<bool> {
     match (value, expected) {
-        (Value::List(items), expected) => items.iter().any(|item| item.same(expected)),
-        (Value::Text(text), Value::Text(part)) => text.contains(part.as_str()),
+        (Value::Text(text), Value::Text(part)) => Some(text.contains(part.as_str())),
         (Value::Bytes(bytes), Value::Bytes(part)) => {
-            part.is_empty() || bytes.windows(part.len()).any(|window| window == part)
+            Some(part.is_empty() || bytes.windows(part.len()).any(|window| window == part))
         }
-        _ => false,
+        (value, expected) => includes(value, expected),
     }
 }
 
 impl Kind {
-    pub(super) fn fits(self, value: &Value) -> bool {
-        match self {
+    /// `None` where a value of this kind is not looked at so; then the opposite does not hold either.
+    pub(super) fn fits(self, value: &Value) -> Option<bool> {
+        let is = match self {
+            Kind::Empty => return value.size().map(|size| size == 0),
+            Kind::Ipv4 => return text_is(value, |text| text.parse::<Ipv4Addr>().is_ok()),
+            Kind::Ipv6 => return text_is(value, |text| text.parse::<Ipv6Addr>().is_ok()),
+            Kind::IsoDate => return text_is(value, |text| Date::parse_iso(text).is_some()),
+            Kind::Uuid => return text_is(value, is_uuid),
             Kind::Boolean => matches!(value, Value::Bool(_)),
             Kind::Collection => {
                 matches!(value, Value::List(_) | Value::Object(_) | Value::Bytes(_))
             }
             Kind::Date => matches!(value, Value::Date(_)),
-            Kind::Empty => value.size() == Some(0),
-            Kind::Float => matches!(value, Value::Float(_)),
-            Kind::Integer => matches!(value, Value::Integer(_)),
-            Kind::Ipv4 => text_is(value, |text| text.parse::<Ipv4Addr>().is_ok()),
-            Kind::Ipv6 => text_is(value, |text| text.parse::<Ipv6Addr>().is_ok()),
-            Kind::IsoDate => text_is(value, |text| Date::parse_iso(text).is_some()),
-            Kind::List => matches!(value, Value::List(_)),
+            Kind::Float => matches!(value, Value::Float(_)) && !value.is_integer(),
+            Kind::Integer => value.is_integer(),
+            Kind::List => matches!(value, Value::List(_) | Value::Bytes(_)),
             Kind::Number => matches!(value, Value::Integer(_) | Value::Float(_)),
             Kind::Object => matches!(value, Value::Object(_)),
             Kind::Text => matches!(value, Value::Text(_)),
-            Kind::Uuid => text_is(value, is_uuid),
-        }
+        };
+        Some(is)
     }
 }
 
-fn text_is(value: &Value, holds: impl Fn(&str) -> bool) -> bool {
-    matches!(value, Value::Text(text) if holds(text))
+fn text_is(value: &Value, holds: impl Fn(&str) -> bool) -> Option<bool> {
+    match value {
+        Value::Text(text) => Some(holds(text)),
+        _ => None,
+    }
 }
 
-/// Five groups of 8, 4, 4, 4 and 12 hexadecimal digits.
+/// 32 hexadecimal digits, or groups of 8, 4, 4, 4 and 12, also in braces or behind `urn:uuid:`.
 fn is_uuid(text: &str) -> bool {
+    const DIGITS: usize = 32;
+    if text.len() == DIGITS && text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return true;
+    }
+    let braced = text
+        .strip_prefix('{')
+        .and_then(|text| text.strip_suffix('}'));
+    let text = braced.or(text.strip_prefix("urn:uuid:")).unwrap_or(text);
     let groups: Vec<&str> = text.split('-').collect();
     groups.iter().map(|group| group.len()).eq([8, 4, 4, 4, 12])
         && groups.concat().bytes().all(|byte| byte.is_ascii_hexdigit())

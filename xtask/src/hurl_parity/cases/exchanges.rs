@@ -170,7 +170,7 @@ const OPTIONS: [&str; 58] = [
 ];
 
 /// Templates in `§/echo?v=…` and in a body.
-const TEMPLATES: [&str; 30] = [
+const TEMPLATES: [&str; 21] = [
     "{{abc}}",
     "{{ abc }}",
     "{{two}}",
@@ -181,19 +181,10 @@ const TEMPLATES: [&str; 30] = [
     "{{path}}/{{path}}",
     "{{missing}}",
     "{{abc base64Encode}}",
-    "{{abc toHex}}",
     "{{abc count}}",
     "{{abc urlEncode}}",
     "{{spaced urlEncode}}",
-    "{{abc replace \"b\" \"x\"}}",
     "{{abc regex \"b(.)\"}}",
-    "{{abc regex \"z(.)\"}}",
-    "{{abc split \"b\" first}}",
-    "{{abc split \"b\"}}",
-    "{{two toInt}}",
-    "{{two toFloat}}",
-    "{{half toString}}",
-    "{{abc toInt}}",
     "{{}}",
     "{{abc",
     "{abc}",
