@@ -32,6 +32,7 @@ mod route;
 mod runtime;
 mod sampler;
 mod site;
+mod storage;
 mod thread;
 mod timeline;
 mod work;
@@ -41,6 +42,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// Ruby calls this when it has loaded the file; its name is given by the file's name.
 #[unsafe(no_mangle)]
 pub extern "C" fn Init_hakaru_agent() {
+    storage::fix();
     guarded((), native::start);
 }
 

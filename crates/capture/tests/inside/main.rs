@@ -3,5 +3,6 @@
 mod acts;
 mod agent;
 mod calls;
+mod hostile;
 mod live;
 mod support;
