@@ -80,12 +80,17 @@ pub(super) fn pack(built: &Built, folder: &Path) -> Outcome<Made> {
     Ok(made)
 }
 
-/// Writes the checksums of files that lie in a folder.
-pub(super) fn sums(folder: &Path, files: &[PathBuf]) -> Outcome<()> {
+/// Writes the checksums of all files in a folder.
+pub(super) fn sums(folder: &Path) -> Outcome<()> {
+    let entries = fs::read_dir(folder).map_err(|error| cannot("read", folder, &error))?;
+    let names = entries.flatten().map(|entry| entry.file_name());
+    let mut names: Vec<_> = names.filter(|name| name != SUMS).collect();
+    names.sort();
     let mut sums = Command::new("sha256sum");
-    sums.current_dir(folder);
-    sums.args(files.iter().filter_map(|file| file.file_name()));
-    write(&folder.join(SUMS), &capture(&mut sums)?)
+    write(
+        &folder.join(SUMS),
+        &capture(sums.current_dir(folder).args(names))?,
+    )
 }
 
 /// The archive's folder.

@@ -27,6 +27,8 @@ const RUBY_PAIRS: usize = 6;
 /// Turns of Ruby's loop.
 const RUBY_TURNS: u64 = 700_000;
 
+/// `PR_SET_SPECULATION_CTRL`, which the libc crate names for some machines only.
+const SET_SPECULATION: libc::c_int = 53;
 /// `PR_SPEC_STORE_BYPASS` and `PR_SPEC_INDIRECT_BRANCH`.
 const FEATURES: [libc::c_ulong; 2] = [0, 1];
 /// `PR_SPEC_DISABLE`: the mitigation is on and could be taken back.
@@ -38,7 +40,7 @@ fn mitigate() -> io::Result<()> {
     let mut worked = false;
     for feature in FEATURES {
         // SAFETY: this option reads integers only and changes nothing but flags of this thread.
-        let result = unsafe { libc::prctl(libc::PR_SET_SPECULATION_CTRL, feature, DISABLE, 0, 0) };
+        let result = unsafe { libc::prctl(SET_SPECULATION, feature, DISABLE, 0, 0) };
         match result {
             0 => worked = true,
             _ => last = Err(io::Error::last_os_error()),
