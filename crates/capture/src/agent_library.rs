@@ -18,8 +18,8 @@ const BOOT_NAME: &str = "hakaru_boot.rb";
 /// `RUBYOPT`.
 ///
 /// # Errors
-/// When the folder cannot be made or is not ours, or its path holds a space: `RUBYOPT`, which will
-/// name the file, is split at spaces.
+/// When the folder cannot be made, is not ours alone or holds the files already, or its path holds a
+/// space: `RUBYOPT`, which will name the file, is split at spaces.
 pub fn unpack_agent(folder: &Path) -> io::Result<PathBuf> {
     if folder.to_string_lossy().contains(char::is_whitespace) {
         return Err(io::Error::new(
@@ -31,12 +31,13 @@ pub fn unpack_agent(folder: &Path) -> io::Result<PathBuf> {
         .recursive(true)
         .mode(0o700)
         .create(folder)?;
-    let owner = fs::metadata(folder)?.uid();
-    if owner != rustix::process::geteuid().as_raw() {
-        return Err(io::Error::new(
-            io::ErrorKind::PermissionDenied,
-            "the folder belongs to another user",
-        ));
+    let found = fs::metadata(folder)?;
+    let refused = |why| Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
+    if found.uid() != rustix::process::geteuid().as_raw() {
+        return refused("the folder belongs to another user");
+    }
+    if found.mode() & 0o022 != 0 {
+        return refused("the folder can be written by other users");
     }
     write_private(&folder.join(LIBRARY_NAME), LIBRARY)?;
     let boot = folder.join(BOOT_NAME);
@@ -44,11 +45,11 @@ pub fn unpack_agent(folder: &Path) -> io::Result<PathBuf> {
     Ok(boot)
 }
 
+/// A file or link that somebody put there is neither overwritten nor followed.
 fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = fs::OpenOptions::new()
         .write(true)
-        .create(true)
-        .truncate(true)
+        .create_new(true)
         .mode(0o600)
         .open(path)?;
     file.write_all(bytes)

@@ -232,3 +232,23 @@ fn rings_whose_folder_is_missing_leave_the_app_alone() {
         assert_eq!(puma.connect().get("/", id), Some((200, "here".to_owned())));
     }
 }
+
+#[test]
+fn planted_links_and_open_folders_are_refused_for_the_agent() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let precious = folder.path().join("precious");
+    std::fs::write(&precious, "kept").expect("written");
+    let planted = folder.path().join("planted");
+    std::fs::create_dir(&planted).expect("made");
+    std::fs::set_permissions(&planted, PermissionsExt::from_mode(0o700)).expect("closed");
+    symlink(&precious, planted.join("hakaru_agent.so")).expect("linked");
+    assert!(capture::unpack_agent(&planted).is_err());
+    assert_eq!(std::fs::read_to_string(&precious).expect("read"), "kept");
+
+    let open = folder.path().join("open");
+    std::fs::create_dir(&open).expect("made");
+    std::fs::set_permissions(&open, PermissionsExt::from_mode(0o777)).expect("opened");
+    let refused = capture::unpack_agent(&open).expect_err("it is refused");
+    assert!(refused.to_string().contains("other users"), "{refused}");
+}
