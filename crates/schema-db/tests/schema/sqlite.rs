@@ -82,6 +82,11 @@ fn every_case_ends_where_it_should_and_goes_back() {
 }
 
 #[test]
+fn every_case_in_sqldefs_order() {
+    cases::on_server_as_sqldef(FILE, &Files, &|_| true, &[]);
+}
+
+#[test]
 fn the_drop_in_spelling_is_sqldefs() {
     cases::spelled_as_sqldef(FILE, &server(), &|_| true, &SPELLED_OTHERWISE);
 }

@@ -281,6 +281,14 @@ pub(super) fn loss(from: &ColumnNorm, to: &ColumnNorm) -> Option<String> {
         (Shape::Integer((low, high)), Shape::Text(room)) => {
             u64::from(digits(*high).max(digits(*low) + 1)) > *room
         }
+        // Several of a set's values are written in the order of its type.
+        (Shape::Values(old), Shape::Values(new)) if from.data_type.starts_with("set") => {
+            let places = old
+                .iter()
+                .map(|value| new.iter().position(|other| other == value));
+            let places: Option<Vec<usize>> = places.collect();
+            places.is_none_or(|places| !places.is_sorted())
+        }
         (Shape::Values(old), Shape::Values(new)) => !old.iter().all(|value| new.contains(value)),
         (Shape::Other(old), Shape::Other(new)) => !is_wider_moment(old, new),
         _ => true,
@@ -409,6 +417,9 @@ mod tests {
         check("decimal(10,2)", "decimal(10,4)", true);
         check("enum('a','b')", "enum('b','a','c')", false);
         check("enum('a','b')", "enum('a')", true);
+        check("set('a','b')", "set('c','a','b')", false);
+        check("set('a','b')", "set('b','a')", true);
+        check("set('a','b')", "set('b')", true);
         check("datetime", "datetime(3)", false);
         check("datetime(3)", "datetime", true);
         check("json", "text", true);

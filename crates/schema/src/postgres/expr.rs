@@ -117,6 +117,8 @@ mod tests {
         );
         check("s NOT IN (1, 2)", "(s <> ALL (ARRAY[1, 2]))");
         check("s = SOME (ARRAY['x'])", "s = ANY (ARRAY['x'::text])");
+        check("s = ANY (ARRAY['x'::text])", "s IN ('x')");
+        check("s <> ALL (ARRAY['x'::text])", "s NOT IN ('x')");
         check("x BETWEEN 1 AND 2 AND b", "((x >= 1) AND (x <= 2) AND b)");
         check("t1 like 'x'", "(t1 ~~ 'x'::text)");
         check("d2 >= date '2022-01-01'", "(d2 >= '2022-01-01'::date)");

@@ -47,6 +47,16 @@ fn is_exact(from: &str, to: &str) -> bool {
     }
 }
 
+/// Whether one is a boolean and the other a number.
+pub(crate) fn is_truth_and_number(one: &Type, other: &Type) -> bool {
+    let is_truth = |data_type: &Type| data_type.schema.is_none() && data_type.name == "boolean";
+    let is_number =
+        |data_type: &Type| data_type.schema.is_none() && NUMBERS.contains(&data_type.name.as_str());
+    let pair = |one, other| is_truth(one) && is_number(other);
+    let is_array = one.is_array || other.is_array;
+    !is_array && (pair(one, other) || pair(other, one))
+}
+
 /// What changing a column's type means.
 pub(crate) fn cast(from: &Type, to: &Type) -> Cast {
     if from.is_array != to.is_array {

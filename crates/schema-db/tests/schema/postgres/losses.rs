@@ -1,5 +1,7 @@
 //! Changes that lose or change values, or numbers that were given.
 
+use super::Databases;
+use crate::bench::{self, Bench};
 use crate::losses::Change;
 
 pub(super) const CHANGES: [Change; 13] = [
@@ -107,3 +109,27 @@ const NUMBERED: &[&str] = &[
     "INSERT INTO t (b) VALUES (7), (8)",
 ];
 const NEXT_IS_NEW: &str = "SELECT nextval(pg_get_serial_sequence('t', 'a')) > 2";
+
+/// A boolean is no text that a number could be read from.
+#[test]
+fn a_boolean_becomes_a_number_and_one_again() {
+    let bench = Databases::new("HAKARU_TEST_POSTGRES_URL", None);
+    let made = [
+        "CREATE TABLE t (id int, a boolean, b boolean, c boolean)",
+        "INSERT INTO t VALUES (1, true, false, NULL)",
+    ];
+    let mut scratch = bench.empty();
+    bench::run(&mut *scratch, made.into_iter()).unwrap();
+    let wanted = [
+        "CREATE TABLE t (id int, a smallint, b bigint, c numeric(4,1));",
+        "CREATE TABLE t (id int, a boolean, b boolean, c boolean);",
+    ];
+    for (text, values) in wanted.iter().zip(["1,0", "true,false"]) {
+        let allowed = ["alter-column:t.a", "alter-column:t.b", "alter-column:t.c"];
+        bench::approach_with(&mut *scratch, text, &allowed).unwrap();
+        let rows = scratch
+            .database()
+            .query("SELECT a::text || ',' || b::text FROM t");
+        assert_eq!(rows.unwrap()[0][0].as_deref(), Some(values));
+    }
+}

@@ -227,6 +227,12 @@ impl<'a> Builder<'a> {
             ) {
                 (true, _) => "",
                 (false, true) => "::text[]",
+                // Of numbers only an integer is cast to a boolean and back.
+                (false, false)
+                    if hazards::is_truth_and_number(&before.data_type, &column.data_type) =>
+                {
+                    "::integer"
+                }
                 (false, false) => "::text",
             };
             action.push_str(&format!(" USING {ident}{through}::{data_type}"));

@@ -131,7 +131,14 @@ impl<'a> Normal<'a> {
                         .strip_prefix("operator(pg_catalog.")
                         .map_or(operator, |rest| rest.trim_end_matches(')')),
                 };
-                format!("({} {operator} {})", self.node(*left), self.node(*right))
+                let right = self.node(*right);
+                let only = match operator {
+                    "=" => only_item(&right, "any"),
+                    "<>" => only_item(&right, "all"),
+                    _ => None,
+                };
+                let right = only.unwrap_or(&right);
+                format!("({} {operator} {right})", self.node(*left))
             }
         }
     }
@@ -380,6 +387,13 @@ impl<'a> Normal<'a> {
             parts => parts.join("."),
         }
     }
+}
+
+/// What stands alone in a list that a comparison is with: it is compared with that.
+fn only_item<'t>(list: &'t str, quantifier: &str) -> Option<&'t str> {
+    let rest = list.strip_prefix(quantifier)?.strip_prefix(" (array [ ")?;
+    let item = rest.strip_suffix(" ])")?;
+    (!item.contains(" , ") && !item.contains('[')).then_some(item)
 }
 
 /// The expression inside any number of parentheses.
