@@ -211,9 +211,60 @@ pub(crate) fn html_escape(text: &str) -> String {
     out
 }
 
-/// Resolves numeric references and all named ones of HTML; what is no reference stays as it is.
+/// References that HTML reads without their `;` too ("named character references").
+const HTML_WITHOUT_SEMICOLON: &str = "AElig AMP Aacute Acirc Agrave Aring Atilde Auml COPY Ccedil ETH Eacute Ecirc Egrave Euml \
+    GT Iacute Icirc Igrave Iuml LT Ntilde Oacute Ocirc Ograve Oslash Otilde Ouml QUOT REG \
+    THORN Uacute Ucirc Ugrave Uuml Yacute aacute acirc acute aelig agrave amp aring atilde \
+    auml brvbar ccedil cedil cent copy curren deg divide eacute ecirc egrave eth euml frac12 \
+    frac14 frac34 gt iacute icirc iexcl igrave iquest iuml laquo lt macr micro middot nbsp \
+    not ntilde oacute ocirc ograve ordf ordm oslash otilde ouml para plusmn pound quot raquo \
+    reg sect shy sup1 sup2 sup3 szlig thorn times uacute ucirc ugrave uml uuml yacute yen \
+    yuml";
+
+/// Resolves the references of HTML, also those without `;`; what is no reference stays as it is.
 pub(crate) fn html_unescape(text: &str) -> String {
-    html_escape::decode_html_entities(text).into_owned()
+    let mut closed = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('&') {
+        let (before, from) = rest.split_at(at);
+        closed.push_str(before);
+        let length = unclosed_reference(from).unwrap_or(0);
+        let taken = length.max(1);
+        closed.push_str(&from[..taken]);
+        if length > 0 {
+            closed.push(';');
+        }
+        rest = &from[taken..];
+    }
+    closed.push_str(rest);
+    html_escape::decode_html_entities(&closed).into_owned()
+}
+
+/// The length of the reference that `text` begins with, if it lacks its `;`.
+fn unclosed_reference(text: &str) -> Option<usize> {
+    let run = |from: usize, belongs: fn(&char) -> bool| {
+        let taken = text[from..].chars().take_while(belongs);
+        from + taken.map(char::len_utf8).sum::<usize>()
+    };
+    let (start, end) = match text.get(1..3) {
+        Some("#x" | "#X") => (3, run(3, char::is_ascii_hexdigit)),
+        Some(digits) if digits.starts_with('#') => (2, run(2, char::is_ascii_digit)),
+        _ => (1, run(1, char::is_ascii_alphanumeric)),
+    };
+    let is_closed = text[end..].starts_with(';');
+    if start > 1 {
+        return (end > start && !is_closed).then_some(end);
+    }
+    let whole = text.get(..=end).filter(|_| is_closed);
+    if whole.is_some_and(|whole| html_escape::decode_html_entities(whole) != whole) {
+        return None;
+    }
+    let names = HTML_WITHOUT_SEMICOLON.split(' ');
+    let longest = names
+        .filter(|name| text[1..end].starts_with(name))
+        .map(str::len)
+        .max()?;
+    Some(1 + longest)
 }
 
 #[cfg(test)]
@@ -242,6 +293,10 @@ mod tests {
         assert_eq!(
             html_unescape("a &lt;b&gt; &#x27;&#39; &amp;amp; &x &"),
             "a <b> '' &amp; &x &"
+        );
+        assert_eq!(
+            html_unescape("&#65 foo &#x42; &ampx &notit; &notin; &#; &é &copy"),
+            "A foo B &x \u{ac}it; \u{2209} &#; &é \u{a9}"
         );
         assert_eq!(
             html_escape("<a href=\"x\">"),

@@ -18,6 +18,9 @@ const DELAY_MS_MAX: u64 = 3_600_000;
 /// Redirects followed where the flow says nothing; what curl follows too.
 const REDIRECTS_DEFAULT: u64 = 50;
 
+/// What is said of what is so anyway, or of what `hurl` prints.
+const WITHOUT_EFFECT: [&str; 4] = ["http1.1", "path-as-is", "verbose", "very-verbose"];
+
 /// The lines of `[Options]`, in order; of several for one thing the last counts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Options {
@@ -38,8 +41,8 @@ pub(crate) enum Setting {
     /// Milliseconds of think time before the request.
     Delay(Given<u64>),
     Header(KeyValue),
-    /// Said of what is so anyway.
-    Http11(Given<bool>),
+    /// One of [`WITHOUT_EFFECT`].
+    WithoutEffect(&'static str, Given<bool>),
     Location(Given<bool>),
     LocationTrusted(Given<bool>),
     /// `None`: without limit.
@@ -198,7 +201,7 @@ impl OptionLine {
     pub(crate) fn exprs(&self) -> Vec<&Expr> {
         match &self.setting {
             Setting::Compressed(given)
-            | Setting::Http11(given)
+            | Setting::WithoutEffect(_, given)
             | Setting::Location(given)
             | Setting::LocationTrusted(given)
             | Setting::Skip(given) => given.expr().into_iter().collect(),
@@ -236,7 +239,6 @@ fn parse_setting(cursor: &mut Cursor<'_>, name: &str, start: usize) -> Result<Se
             "expected a delay up to one hour: 500ms, 2s, 1m",
         )?),
         "header" => Setting::Header(header(cursor)?),
-        "http1.1" => Setting::Http11(given(cursor, boolean, SWITCH)?),
         "location" => Setting::Location(given(cursor, boolean, SWITCH)?),
         "location-trusted" => Setting::LocationTrusted(given(cursor, boolean, SWITCH)?),
         "max-redirs" => Setting::MaxRedirs(given(
@@ -252,6 +254,11 @@ fn parse_setting(cursor: &mut Cursor<'_>, name: &str, start: usize) -> Result<Se
         "skip" => Setting::Skip(given(cursor, boolean, SWITCH)?),
         "user" => Setting::User(Template::parse(cursor, Style::Value)?),
         "variable" => variable(cursor)?,
+        _ if WITHOUT_EFFECT.contains(&name) => {
+            let known = WITHOUT_EFFECT.iter().find(|known| **known == name);
+            let known = known.copied().unwrap_or_default();
+            Setting::WithoutEffect(known, given(cursor, boolean, SWITCH)?)
+        }
         _ => {
             let why = refusal(WordKind::Option, name);
             let why = why.unwrap_or_else(|| "is not known".to_owned());
@@ -350,7 +357,7 @@ impl fmt::Display for OptionLine {
             Setting::Delay(Given::Fixed(delay)) => write!(f, "delay: {delay}ms"),
             Setting::Delay(given) => write!(f, "delay: {given}"),
             Setting::Header(header) => write!(f, "header: {header}"),
-            Setting::Http11(given) => write!(f, "http1.1: {given}"),
+            Setting::WithoutEffect(name, given) => write!(f, "{name}: {given}"),
             Setting::Location(given) => write!(f, "location: {given}"),
             Setting::LocationTrusted(given) => write!(f, "location-trusted: {given}"),
             Setting::MaxRedirs(Given::Fixed(None)) => f.write_str("max-redirs: -1"),

@@ -83,10 +83,13 @@ const RUN: &[(WordKind, &[&str])] = &[
             "location",
             "location-trusted",
             "max-redirs",
+            "path-as-is",
             "repeat",
             "skip",
             "user",
             "variable",
+            "verbose",
+            "very-verbose",
         ],
     ),
     (
@@ -257,11 +260,6 @@ const REFUSED: &[(WordKind, &str, &str)] = &[
     (WordKind::Option, "output", OUTPUT),
     (
         WordKind::Option,
-        "path-as-is",
-        "a path is always sent as it is; leave it out",
-    ),
-    (
-        WordKind::Option,
         "pinnedpubkey",
         "certificates are checked by --ca or the system's authorities",
     ),
@@ -270,9 +268,7 @@ const REFUSED: &[(WordKind, &str, &str)] = &[
     (WordKind::Option, "retry", NO_RETRIES),
     (WordKind::Option, "retry-interval", NO_RETRIES),
     (WordKind::Option, "unix-socket", FOR_ALL),
-    (WordKind::Option, "verbose", OUTPUT),
     (WordKind::Option, "verbosity", OUTPUT),
-    (WordKind::Option, "very-verbose", OUTPUT),
     (
         WordKind::Query,
         "certificate",

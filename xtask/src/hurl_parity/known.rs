@@ -13,7 +13,7 @@ pub(super) struct Known {
     covers: fn(&Case, Kind, &Verdict, &Verdict) -> bool,
 }
 
-const KNOWN: [Known; 17] = [
+const KNOWN: [Known; 18] = [
     Known {
         title: "Filters inside `{{…}}`",
         covers: |case, _, _, ours| {
@@ -116,6 +116,12 @@ const KNOWN: [Known; 17] = [
         covers: |case, kind, _, _| {
             let is_odd = |line: &str| line.contains('§') && line.contains(['<', '>', '"', '\\']);
             kind == Kind::Sends && case.text.lines().any(is_odd)
+        },
+    },
+    Known {
+        title: "The name of a variable begins with a letter or `_`",
+        covers: |case, _, _, ours| {
+            case.cause == "damaged flow" && refuses(ours, "expected a JSON value")
         },
     },
     Known {

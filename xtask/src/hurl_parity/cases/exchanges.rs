@@ -170,7 +170,7 @@ const OPTIONS: [&str; 58] = [
 ];
 
 /// Templates in `§/echo?v=…` and in a body.
-const TEMPLATES: [&str; 21] = [
+const TEMPLATES: [&str; 18] = [
     "{{abc}}",
     "{{ abc }}",
     "{{two}}",
@@ -180,10 +180,8 @@ const TEMPLATES: [&str; 21] = [
     "{{quoted}}",
     "{{path}}/{{path}}",
     "{{missing}}",
-    "{{abc base64Encode}}",
     "{{abc count}}",
     "{{abc urlEncode}}",
-    "{{spaced urlEncode}}",
     "{{abc regex \"b(.)\"}}",
     "{{}}",
     "{{abc",
@@ -191,7 +189,6 @@ const TEMPLATES: [&str; 21] = [
     "{{abc}}}",
     "{{a-b}}",
     "{{abc unknown}}",
-    "{{abc htmlEscape}}",
 ];
 
 /// What may stand where a status and its demands do, of an answer `200` with `X: 1` and `text`.

@@ -4,8 +4,10 @@ use super::{Case, answer, json};
 use crate::hurl_parity::random::Random;
 
 /// Asserts below an answer `{"a": 1, "b": "x"}`.
-const ASSERTS: [&str; 52] = [
+const ASSERTS: [&str; 54] = [
     "status==200",
+    "status equals 200",
+    "status greaterThan 100",
     "status == 0200",
     "status == 2e2",
     "status == 200.0",
