@@ -1,5 +1,7 @@
 //! Requests that wait for each other: a Mutex around slow work, a pool smaller than the threads.
 
+use std::collections::BTreeMap;
+
 use crate::exact::Exact;
 use crate::rule_id::RuleId;
 use figures::counted;
@@ -43,7 +45,8 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     let worth = |act: &&ActSum<'_>| {
         act.requests() >= REQUESTS_MIN && context.share_inside(act.time_ms) >= SHARE_MIN
     };
-    let acts = pool.iter().chain(others).filter(worth);
+    let others = by_line(&others);
+    let acts = pool.iter().chain(&others).filter(worth);
     let findings = acts.map(|act| (act.site, finding(context, act)));
     // Without a place to look at, and with little to win, there is nothing to do about it.
     let is_useful = |(site, finding): &(&str, Finding)| {
@@ -53,6 +56,21 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         .filter(is_useful)
         .map(|(_, finding)| finding)
         .collect()
+}
+
+/// Waits of one name at one line are for one lock, on whatever way requests come there.
+fn by_line<'a>(acts: &[&ActSum<'a>]) -> Vec<ActSum<'a>> {
+    let mut lines: BTreeMap<(&str, &str), Vec<&ActSum<'a>>> = BTreeMap::new();
+    for act in acts {
+        let line = breakdown::line_of(act.site);
+        lines.entry((act.what, line)).or_default().push(act);
+    }
+    let mut sums: Vec<ActSum<'a>> = lines
+        .values()
+        .filter_map(|same| ActSum::together(same))
+        .collect();
+    sums.sort_by(|a, b| b.time_ms.total_cmp(&a.time_ms));
+    sums
 }
 
 fn held(what: &str) -> Held {

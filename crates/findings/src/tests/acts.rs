@@ -132,6 +132,11 @@ fn locks_and_pools_are_told_apart() {
     requests()
         .doing(ActKind::Lock, "Mutex", SITE, 1, 0.4)
         .check(&[]);
+    // One lock, whoever calls the line that takes it.
+    requests()
+        .doing(ActKind::Lock, "Mutex", "app.rb:23 < app.rb:11", 1, 0.4)
+        .doing(ActKind::Lock, "Mutex", "app.rb:23 < app.rb:12", 1, 0.45)
+        .check(&["lock-wait"]);
     // One pool, whatever the line; each line's part would be too little to be said.
     let both = requests()
         .doing(ActKind::Lock, "connection pool", "app.rb:12", 1, 0.4)

@@ -5,19 +5,24 @@
 //! replayed and its waits follow. What a request does after it has waited tells what it may hold
 //! the lock for; the share of that time in which it does is found by replay.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use breakdown::Joined;
 use recording::{ActKind, Handled, Nanos, Recording, TextId};
 
+/// Name of a wait for a pooled connection.
+const POOL: &str = "connection pool";
 /// Share of the handlers' time in waits for one lock, below which they are waits like any other.
 const SHARE_MIN: f64 = 0.03;
+
+/// Name and site of a wait.
+type Wait = (TextId, TextId);
 
 /// A lock that requests take turns in.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Lock {
-    what: TextId,
-    site: TextId,
+    /// Names and sites of the waits for it: ways through the app to one line that takes it.
+    waits: BTreeSet<Wait>,
     /// Threads of a worker that may hold it at once.
     pub(super) places: u32,
     /// Mean wait of all requests, those that do not wait included.
@@ -30,7 +35,7 @@ impl Lock {
     /// The lock with the longest waits; `None` where no lock matters, or none whose places are
     /// known.
     pub(super) fn of(recording: &Recording, joined: &Joined<'_>) -> Option<Lock> {
-        let mut waits: BTreeMap<(TextId, TextId), Nanos> = BTreeMap::new();
+        let mut waits: BTreeMap<Wait, Nanos> = BTreeMap::new();
         let (mut requests, mut all) = (0_u64, Nanos::ZERO);
         for handled in joined.requests.iter().filter_map(|seen| seen.handled) {
             requests += 1;
@@ -40,13 +45,17 @@ impl Lock {
                 *waits.entry((act.what, act.site)).or_default() += act.time;
             }
         }
-        let ((what, site), wait) = waits.into_iter().max_by_key(|(_, wait)| *wait)?;
-        let name = recording.texts.get(what).unwrap_or("");
+        let mut locks: BTreeMap<(&str, &str), (Nanos, BTreeSet<Wait>)> = BTreeMap::new();
+        for (wait, time) in waits {
+            let (all, same) = locks.entry(identity(recording, wait)).or_default();
+            *all += time;
+            same.insert(wait);
+        }
+        let ((name, _), (wait, waits)) = locks.into_iter().max_by_key(|(_, (time, _))| *time)?;
         let places = places(name, recording.meta.target.database_pool)?;
         let matters = wait.0 as f64 >= SHARE_MIN * all.0 as f64;
         matters.then(|| Lock {
-            what,
-            site,
+            waits,
             places,
             wait_mean: Nanos(wait.0 / requests.max(1)),
             held: 0.0,
@@ -56,10 +65,22 @@ impl Lock {
     /// Whether the request waited for it.
     pub(super) fn is_waited_for(&self, handled: &Handled) -> bool {
         let same = |act: &recording::Act| {
-            act.kind == ActKind::Lock && (act.what, act.site) == (self.what, self.site)
+            act.kind == ActKind::Lock && self.waits.contains(&(act.what, act.site))
         };
         handled.acts.iter().any(same)
     }
+}
+
+/// What tells locks apart: the name, and the line that takes the lock, whoever calls that. Lines
+/// that wait for a pool wait for the same one.
+fn identity(recording: &Recording, (what, site): Wait) -> (&str, &str) {
+    let text = |id| recording.texts.get(id).unwrap_or("");
+    let name = text(what);
+    let line = match name {
+        POOL => "",
+        _ => breakdown::line_of(text(site)),
+    };
+    (name, line)
 }
 
 /// How many may hold what has that name at once; `None` where the name does not say. A queue or a
@@ -67,7 +88,7 @@ impl Lock {
 fn places(name: &str, pool: Option<u32>) -> Option<u32> {
     match name {
         "Mutex" | "Monitor" => Some(1),
-        "connection pool" => pool.filter(|pool| *pool > 0),
+        POOL => pool.filter(|pool| *pool > 0),
         _ => None,
     }
 }

@@ -562,6 +562,19 @@ fn taking_turns() -> Recording {
     recording
 }
 
+/// One line takes the lock, and the app comes there on two ways.
+#[test]
+fn ways_to_one_line_wait_for_one_lock() {
+    let mut recording = taking_turns();
+    let other = recording.texts.keep("app/rates.rb:12 < app/list.rb:3");
+    for handled in recording.handled.iter_mut().step_by(2) {
+        handled.acts[0].site = other;
+    }
+    let model = model(&recording).unwrap();
+    near("the wait", model.lock_wait_mean().0 as f64, 79e6, 0.01);
+    assert!(model.error() < 0.05, "{}", model.error());
+}
+
 #[test]
 fn a_lock_is_replayed_and_not_its_waits() {
     let model = model(&taking_turns()).unwrap();
