@@ -227,14 +227,14 @@ fn flow(page: &mut Page, items: &[Text]) {
     for item in items {
         let item = page.written(item);
         if width(&line) + 1 + width(&item) > page.columns() && line.trim() != "" {
-            page.text(0, &line);
+            page.text(0, line.trim_end());
             line = String::from("   ");
         }
         line.push(' ');
         line.push_str(&item);
         line.push(' ');
     }
-    page.text(0, &line);
+    page.text(0, line.trim_end());
 }
 
 #[cfg(test)]

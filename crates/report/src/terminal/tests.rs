@@ -7,6 +7,7 @@ use words::Language;
 
 use super::*;
 use crate::samples::Sample;
+use crate::text::CUT;
 use crate::text::width;
 
 const PLAIN: Style = Style {
@@ -100,6 +101,19 @@ fn the_queue_hides_no_route_that_holds_the_threads() {
         place("\n  POST /login") < place("\n  GET /message"),
         "{page}"
     );
+}
+
+#[test]
+fn the_terms_of_a_balance_are_whole_at_every_width() {
+    let sample = Sample::chat();
+    for columns in 60..=120 {
+        let style = Style { columns, ..PLAIN };
+        let page = run(&sample.view(), style);
+        let terms = page.lines().filter(|line| line.starts_with("    Q queue"));
+        for line in terms {
+            assert!(!line.contains(CUT), "{columns} columns: {line}");
+        }
+    }
 }
 
 #[test]
