@@ -180,6 +180,7 @@ impl Model {
             on_core: sample::on_core_overall(breakdown),
             others: costs::others(recording),
             ours: costs::ours(recording),
+            stolen: costs::stolen(recording),
             off_gvl: costs::off_gvl(breakdown),
         };
         calibrate::fit(&mut model, &sums);

@@ -21,6 +21,8 @@ const COST_SHARE_MAX: f64 = 0.5;
 /// Near what it takes on Linux in a virtual machine, and the most that is believed.
 const SWITCH_TRIED: Nanos = Nanos(10_000);
 const SWITCH_MAX: f64 = 200_000.0;
+/// Share of the CPU off the GVL that native code takes, above which the rest says nothing.
+const COMPUTING_MOST: f64 = 0.5;
 /// A database whose waits cannot be scaled to what was recorded has CPU in them that was not
 /// recorded there.
 const SQL_SCALE: (f64, f64) = (0.01, 100.0);
@@ -52,6 +54,8 @@ pub(super) struct Sums {
     /// were on.
     pub(super) others: f64,
     pub(super) ours: f64,
+    /// How many cores the hypervisor gave to others, by the host's count.
+    pub(super) stolen: f64,
     /// CPU that a request took off the GVL, nanoseconds; `None` where no request's CPU was read.
     pub(super) off_gvl: Option<f64>,
 }
@@ -59,22 +63,19 @@ pub(super) struct Sums {
 pub(super) fn fit(model: &mut Model, sums: &Sums) {
     let on_core = sums.on_core;
     let sql_mean = model.measured.sql_mean;
+    model.set_demands(model.demands);
     model.recorded.costs.turnaround = TURNAROUND;
     let foreign_max = FOREIGN_MAX * f64::from(model.recorded.cores);
     // They were on a core for the same share of the time in which they would have run.
     model.recorded.costs.foreign = (sums.others / on_core.max(1.0 - STOLEN_MAX)).min(foreign_max);
-    fit_stolen(model, on_core, sums.ours);
+    fit_stolen(model, sums);
     for _ in 0..SQL_ROUNDS {
         fit_sql(model, sql_mean);
     }
     fit_lock(model);
     fit_computing(model);
     fit_rate(model);
-    let computing = model.workload.means().computing;
-    fit_switch(
-        model,
-        sums.off_gvl.map_or(0.0, |cpu| (cpu - computing).max(0.0)),
-    );
+    fit_switch(model, sums);
     fit_sql(model, sql_mean);
     // Switches take a part of what the rate's cost was found to be without them.
     fit_rate(model);
@@ -82,8 +83,16 @@ pub(super) fn fit(model: &mut Model, sums: &Sums) {
 }
 
 /// Finds what a switch takes, such that those of a request and its statements take what it took off
-/// the GVL. They are in proportion, so two replays tell it.
-fn fit_switch(model: &mut Model, off_gvl: f64) {
+/// the GVL and did not compute there. They are in proportion, so two replays tell it. Beside native
+/// code that takes most of it, the rest is the error of that figure: no switch then takes more than
+/// one usually does.
+fn fit_switch(model: &mut Model, sums: &Sums) {
+    let most = match computes_mostly(model, sums) {
+        true => SWITCH_TRIED.0 as f64,
+        false => SWITCH_MAX,
+    };
+    let computing = model.workload.means().computing;
+    let off_gvl = (sums.off_gvl.unwrap_or(0.0) - computing).max(0.0);
     let mut with = |switch| {
         model.recorded.costs.switch = switch;
         replay(model).switching_mean.0 as f64
@@ -92,11 +101,17 @@ fn fit_switch(model: &mut Model, off_gvl: f64) {
     let share = (off_gvl - released).max(0.0) / (tried - released).max(1.0);
     let found = share * SWITCH_TRIED.0 as f64;
     let found = if tried > released {
-        found.min(SWITCH_MAX)
+        found.min(most)
     } else {
         0.0
     };
     model.recorded.costs.switch = Nanos(found as u64);
+}
+
+/// Whether native code takes most of the CPU off the GVL.
+fn computes_mostly(model: &Model, sums: &Sums) -> bool {
+    let off_gvl = sums.off_gvl.unwrap_or(0.0);
+    model.workload.means().computing > off_gvl * COMPUTING_MOST
 }
 
 fn replay(model: &Model) -> Prediction {
@@ -178,13 +193,19 @@ fn halved(most: f64, mut holds: impl FnMut(f64) -> bool) -> (f64, f64) {
 
 /// Finds how much of the cores was stolen: what ran had one for that share of its time only, and
 /// neither our own jobs, which are in the replay, nor other programs explain it. Time in which the
-/// app, its database and the generator were on a core was not stolen.
-fn fit_stolen(model: &mut Model, on_core: f64, ours: f64) {
+/// app, its database and the generator were on a core was not stolen. Beside native code that takes
+/// turns with what runs, only what the host counts as stolen is.
+fn fit_stolen(model: &mut Model, sums: &Sums) {
+    let on_core = sums.on_core;
     if replay(model).on_core <= on_core + ON_CORE_ERROR {
         return;
     }
-    let unused = 1.0 - ours / f64::from(model.recorded.cores);
-    let most = unused.clamp(0.0, STOLEN_MAX);
+    let cores = f64::from(model.recorded.cores);
+    let most = match computes_mostly(model, sums) {
+        true => sums.stolen / cores,
+        false => 1.0 - sums.ours / cores,
+    };
+    let most = most.clamp(0.0, STOLEN_MAX);
     let (stolen, _) = halved(most, |stolen| {
         model.recorded.costs.stolen = stolen;
         replay(model).on_core > on_core

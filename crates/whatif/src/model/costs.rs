@@ -110,6 +110,14 @@ pub(super) fn ours(recording: &Recording) -> f64 {
     Ends::of(recording).map_or(0.0, |ends| ends.ours())
 }
 
+/// Cores that the hypervisor gave to others, mean over the run; 0 where the samples do not tell.
+pub(super) fn stolen(recording: &Recording) -> f64 {
+    Ends::of(recording).map_or(0.0, |ends| {
+        let stolen = ends.last.cpu_steal - ends.first.cpu_steal;
+        stolen.0 as f64 / ends.passed.0 as f64
+    })
+}
+
 /// What the server does around the handler, and how much of SQL is CPU on these cores.
 pub(super) fn demands(recording: &Recording, breakdown: &Breakdown) -> Demands {
     let overall = &breakdown.overall;
