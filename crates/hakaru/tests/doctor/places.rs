@@ -20,9 +20,10 @@ fn assert_no_alarm(document: &Value) {
         "memory.short",
     ];
     /// Of counters since a server's start.
-    const COUNTED: [&str; 11] = [
+    const COUNTED: [&str; 12] = [
         "mysql.deadlocks",
         "mysql.joins-without-index",
+        "mysql.redo-log-small",
         "mysql.row-lock-waits",
         "mysql.sort-merges",
         "mysql.statements-leak",
