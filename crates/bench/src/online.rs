@@ -149,7 +149,15 @@ fn apply(database: &mut dyn Database, shape: &Shape) -> Result<usize, String> {
 }
 
 fn fill(database: &mut dyn Database, rows: u64) -> Fallible<()> {
-    let is_postgres = database.server().product == Product::Postgres;
+    let product = database.server().product;
+    let is_postgres = product == Product::Postgres;
+    if !is_postgres {
+        let depth = match product {
+            Product::MariaDb => "max_recursive_iterations",
+            _ => "cte_max_recursion_depth",
+        };
+        done(database.execute(&format!("SET SESSION {depth} = {ROWS_PER_INSERT}")))?;
+    }
     done(database.execute("INSERT INTO p VALUES (1), (2), (3)"))?;
     for first in (1..=rows).step_by(ROWS_PER_INSERT as usize) {
         let last = rows.min(first + ROWS_PER_INSERT - 1);
@@ -163,13 +171,6 @@ fn fill(database: &mut dyn Database, rows: u64) -> Fallible<()> {
                  SELECT {values} FROM s"
             ),
         };
-        if first == 1 && !is_postgres {
-            let depth = match database.server().product {
-                Product::MariaDb => "max_recursive_iterations",
-                _ => "cte_max_recursion_depth",
-            };
-            done(database.execute(&format!("SET SESSION {depth} = {ROWS_PER_INSERT}")))?;
-        }
         done(database.execute(&sql))?;
     }
     if is_postgres {

@@ -20,7 +20,7 @@ use callers::Callers;
 use held::Waiting;
 pub(crate) use held::{HeldWait, Holds};
 pub(crate) use io::IoLine;
-use io::{Io, reads_or_writes};
+use io::{Io, reads_or_writes, waits};
 pub(crate) use seen::is_template;
 use seen::{Seen, Stacks, spawns};
 
@@ -293,8 +293,7 @@ impl OfRoute {
 
     /// Takes a sample of a wait for a file or a socket, or for the GVL after one.
     fn add_wait(&mut self, route: usize, stack: &Seen<'_>, sample: &Sample) {
-        let waits = matches!(sample.state, State::Io | State::GvlWait);
-        if !waits || !reads_or_writes(&stack.leaf.name) {
+        if !waits(sample) || !reads_or_writes(stack) {
             return;
         }
         self.read += sample.weight;

@@ -16,5 +16,5 @@ mod v1;
 
 pub use frame::{Frame, FrameError};
 pub use merge::{Given, MergeError, Merged, merge};
-pub use order::{Order, OrderError, parts};
+pub use order::{Order, OrderError};
 pub use result::{GeneratorResult, ResultError};

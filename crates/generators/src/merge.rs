@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use load::{FAILURES_MAX, Figures, Interval, Measured, Part, Plan, points};
+use load::{Figures, Interval, Measured, Part, Plan, points};
 use load_report::{GeneratorLine, StepLabel};
-use recording::{Failure, Generator, Nanos, Window};
+use recording::{Generator, Nanos, Window};
 use scenario::Tally;
 
 use crate::result::GeneratorResult;
@@ -153,10 +153,8 @@ fn check(given: &[Given]) -> Result<(), MergeError> {
             return Err(MergeError::Twice { part, names });
         }
     }
-    let of = first.result.part.of();
     let is_there = |part: &Part| given.iter().any(|given| given.result.part == *part);
-    let parts: Vec<Part> = (0..of)
-        .filter_map(|number| Part::new(number, of))
+    let parts: Vec<Part> = Part::all(first.result.part.of())
         .filter(|part| !is_there(part))
         .collect();
     match parts.is_empty() {
@@ -218,34 +216,14 @@ fn measured(given: &[Given], first: &GeneratorResult) -> Measured {
         engine: first.measured.engine,
         figures,
         generator,
-        failures: failures(given),
+        failures: load::merged_failures(
+            (given.iter()).flat_map(|given| given.result.measured.failures.iter().cloned()),
+        ),
         score: (first.score.as_ref()).map(|spec| points(spec, &tally, checks_failed)),
         tally: (tally, checks_failed),
         users: given.iter().map(|given| given.result.measured.users).sum(),
         stopped: given.iter().any(|given| given.result.measured.stopped),
     }
-}
-
-/// One example of each kind, as within one process: by place, by how it ended, and by the reason's
-/// begin.
-fn failures(given: &[Given]) -> Vec<Failure> {
-    let kind = |failure: &Failure| {
-        let reason = failure.reason.split(':').next().unwrap_or("");
-        (failure.place.clone(), failure.outcome, reason.to_owned())
-    };
-    let mut kept: Vec<Failure> = Vec::new();
-    for failure in given
-        .iter()
-        .flat_map(|given| &given.result.measured.failures)
-    {
-        match kept.iter().position(|known| kind(known) == kind(failure)) {
-            Some(known) => kept[known].count += failure.count,
-            None if kept.len() < FAILURES_MAX => kept.push(failure.clone()),
-            None => {}
-        }
-    }
-    kept.sort_by_key(|failure| std::cmp::Reverse(failure.count));
-    kept
 }
 
 /// Stretches count from each generator's own start, never from a wall clock.

@@ -5,7 +5,6 @@ use std::fmt;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use load::Part;
 use serde::{Deserialize, Serialize};
 
 /// Name of the format.
@@ -118,11 +117,6 @@ impl Order {
             run_token: document.run,
         })
     }
-}
-
-/// Returns all parts of a load over so many generators, in their order.
-pub fn parts(of: u32) -> impl Iterator<Item = Part> {
-    (0..of).filter_map(move |number| Part::new(number, of))
 }
 
 #[cfg(test)]

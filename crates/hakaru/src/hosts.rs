@@ -11,6 +11,9 @@ use crate::settings::config::host::Host;
 /// How long a host may neither say nor take anything.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(15);
 
+/// How often whoever waits for hosts looks at Ctrl-C and what else may end the wait.
+pub(crate) const LOOK: Duration = Duration::from_millis(50);
+
 /// Starts this program with `words` on each host; paths are relative to the config file's folder.
 ///
 /// # Errors

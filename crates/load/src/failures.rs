@@ -35,8 +35,7 @@ pub(crate) struct Failed<'a> {
 impl Failures {
     /// Counts a failure; the first of its kind becomes the example.
     pub(crate) fn count(&mut self, failed: &Failed<'_>) {
-        // A reason begins with the flow's line, or says all in one sentence without a colon.
-        let reason_kind = failed.reason.split(':').next().unwrap_or("");
+        let reason_kind = reason_kind(failed.reason);
         match self.position(failed.step, failed.outcome, reason_kind) {
             Some(known) => self.kinds[known].failure.count += 1,
             None if self.kinds.len() == FAILURES_MAX => {}
@@ -50,11 +49,13 @@ impl Failures {
 
     /// Adds what another thread collected.
     pub(crate) fn merge(&mut self, other: Failures) {
-        for kind in other.kinds {
-            match self.position(kind.step, kind.failure.outcome, &kind.reason_kind) {
-                Some(known) => self.kinds[known].failure.count += kind.failure.count,
-                None => self.keep(kind),
-            }
+        other.kinds.into_iter().for_each(|kind| self.add(kind));
+    }
+
+    fn add(&mut self, kind: Kind) {
+        match self.position(kind.step, kind.failure.outcome, &kind.reason_kind) {
+            Some(known) => self.kinds[known].failure.count += kind.failure.count,
+            None => self.keep(kind),
         }
     }
 
@@ -76,6 +77,31 @@ impl Failures {
         failures.sort_by_key(|failure| std::cmp::Reverse(failure.count));
         failures
     }
+}
+
+/// Adds up the failures of several generators as those of threads, by place, outcome and kind of
+/// reason; the most frequent first.
+pub fn merged_failures(failures: impl Iterator<Item = Failure>) -> Vec<Failure> {
+    let (mut all, mut places) = (Failures::default(), Vec::<String>::new());
+    for failure in failures {
+        let known = places.iter().position(|place| *place == failure.place);
+        let step = known.unwrap_or(places.len());
+        if known.is_none() {
+            places.push(failure.place.clone());
+        }
+        all.add(Kind {
+            step: step as u32,
+            reason_kind: reason_kind(&failure.reason).to_owned(),
+            failure,
+        });
+    }
+    all.into_vec()
+}
+
+/// A reason without what differs from case to case: it begins with the flow's line, or says all in
+/// one sentence without a colon.
+fn reason_kind(reason: &str) -> &str {
+    reason.split(':').next().unwrap_or("")
 }
 
 fn example(failed: &Failed<'_>, shown: Shown) -> Failure {

@@ -62,6 +62,7 @@ mod web_socket;
 mod worker;
 
 pub use clock::now;
+pub use failures::merged_failures;
 pub use figures::{Figures, Interval, Outcomes, Statuses, StepFigures};
 pub use goal::{Goal, GoalResult};
 pub use level::LevelUp;

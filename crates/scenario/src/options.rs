@@ -11,7 +11,7 @@ use crate::predicate::{Operand, number_or_name};
 use crate::step::Files;
 use crate::template::{Expr, Style, Template, quoted};
 use crate::variables::Variables;
-use crate::vocabulary::{WordKind, refusal};
+use crate::vocabulary::{Word, WordKind, refusal, vocabulary};
 
 /// A think time longer than this is a slip of the pen.
 const DELAY_MS_MAX: u64 = 3_600_000;
@@ -254,16 +254,14 @@ fn parse_setting(cursor: &mut Cursor<'_>, name: &str, start: usize) -> Result<Se
         "skip" => Setting::Skip(given(cursor, boolean, SWITCH)?),
         "user" => Setting::User(Template::parse(cursor, Style::Value)?),
         "variable" => variable(cursor)?,
-        _ if WITHOUT_EFFECT.contains(&name) => {
-            let known = WITHOUT_EFFECT.iter().find(|known| **known == name);
-            let known = known.copied().unwrap_or_default();
-            Setting::WithoutEffect(known, given(cursor, boolean, SWITCH)?)
-        }
-        _ => {
-            let why = refusal(WordKind::Option, name);
-            let why = why.unwrap_or_else(|| "is not known".to_owned());
-            return Err(Fault::new(start, format!("this option {why}")));
-        }
+        _ => match WITHOUT_EFFECT.into_iter().find(|known| *known == name) {
+            Some(known) => Setting::WithoutEffect(known, given(cursor, boolean, SWITCH)?),
+            None => {
+                let why = refusal(WordKind::Option, name);
+                let why = why.unwrap_or_else(|| "is not known".to_owned());
+                return Err(Fault::new(start, format!("this option {why}")));
+            }
+        },
     };
     Ok(setting)
 }
@@ -330,7 +328,8 @@ fn header(cursor: &mut Cursor<'_>) -> Result<KeyValue, Fault> {
 fn variable(cursor: &mut Cursor<'_>) -> Result<Setting, Fault> {
     let start = cursor.at();
     let name = cursor.word();
-    if ["getEnv", "newDate", "newUuid"].contains(&name) {
+    let is_it = |word: Word| word.kind == WordKind::Function && word.name == name;
+    if vocabulary().any(is_it) {
         let message = format!("`{name}` is a function; use another name");
         return Err(Fault::new(start, message));
     }

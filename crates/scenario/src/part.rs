@@ -31,6 +31,11 @@ impl Part {
         (number < of && of <= GENERATORS_MAX).then_some(Part { number, of })
     }
 
+    /// All parts of a load over so many generators, in their order; none where there are too many.
+    pub fn all(of: u32) -> impl Iterator<Item = Part> {
+        (0..of).filter_map(move |number| Part::new(number, of))
+    }
+
     /// Reads `K/N`, K from 0 to N - 1. The error is a sentence.
     pub fn parse(text: &str) -> Result<Part, String> {
         let numbers = text
@@ -95,10 +100,6 @@ mod tests {
 
     use super::*;
 
-    fn parts(of: u32) -> impl Iterator<Item = Part> {
-        (0..of).filter_map(move |number| Part::new(number, of))
-    }
-
     #[test]
     fn a_part_is_written_as_it_is_read() {
         for text in ["0/1", "0/3", "2/3", "9999/10000"] {
@@ -112,23 +113,23 @@ mod tests {
     proptest! {
         #[test]
         fn the_parts_together_are_the_whole(of in 1_u32..40, all in 0_u32..400, turn in 1_u64..9) {
-            let shares: u32 = parts(of).map(|part| part.share(all)).sum();
+            let shares: u32 = Part::all(of).map(|part| part.share(all)).sum();
             prop_assert_eq!(shares, all);
 
             let whole: Vec<u64> = (0..u64::from(all)).collect();
-            let mut numbers: Vec<u64> = parts(of)
+            let mut numbers: Vec<u64> = Part::all(of)
                 .flat_map(|part| (0..part.share(all)).map(move |index| part.in_whole(u64::from(index))))
                 .collect();
             numbers.sort_unstable();
             prop_assert_eq!(&numbers, &whole);
 
-            let mut rows: Vec<u64> = parts(of).flat_map(|part| part.rows(all as usize)).map(u64::from).collect();
+            let mut rows: Vec<u64> = Part::all(of).flat_map(|part| part.rows(all as usize)).map(u64::from).collect();
             rows.sort_unstable();
             prop_assert_eq!(&rows, &whole);
 
             // As many turns for each as there are numbers here.
             let turns = u64::from(all) * turn;
-            let mut iterations: Vec<u64> = parts(of)
+            let mut iterations: Vec<u64> = Part::all(of)
                 .flat_map(|part| (0..turns).map(move |index| part.iteration(index, turn)))
                 .collect();
             iterations.sort_unstable();

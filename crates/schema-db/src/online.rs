@@ -92,22 +92,17 @@ pub fn carry_out(
         done: 0,
     };
     for group in groups(steps, database.is_transactional()) {
-        let refusal = match group.clone().any(|at| state.is_stuck(steps, at)) {
-            true => None,
-            false => {
-                let refusal = patiently(database, steps, group.clone(), &mut run, watch)?;
-                state.done += refusal.as_ref().map_or(group.len(), |_| 0);
-                if refusal.is_none() {
-                    if let Some(journal) = &mut journal {
-                        journal.set_done(database, state.done)?;
-                    }
-                    continue;
+        if !group.clone().any(|at| state.is_stuck(steps, at)) {
+            let Some(refusal) = patiently(database, steps, group.clone(), &mut run, watch)? else {
+                state.done += group.len();
+                if let Some(journal) = &mut journal {
+                    journal.set_done(database, state.done)?;
                 }
-                refusal
-            }
-        };
+                continue;
+            };
+            refused.push(refusal);
+        }
         state.left[group].fill(true);
-        refused.extend(refusal);
     }
     if journal.is_some() || run.had_journal {
         journal::clear(database)?;
@@ -127,14 +122,14 @@ impl State {
     /// Whether a step has to be left out.
     fn is_stuck(&self, steps: &[Step], at: usize) -> bool {
         let step = &steps[at];
-        let before = |needed: &&usize| **needed < at;
-        let needs_left = step.needs.iter().any(|needed| self.left[*needed]);
+        let needs = |which: &dyn Fn(usize) -> bool| step.needs.iter().any(|at| which(*at));
         let mut left = steps[..at].iter().zip(&self.left);
         let table = step.online.table.as_ref();
         let is_same = left.any(|(other, left)| *left && other.online.table.as_ref() == table);
-        let mut needed = step.needs.iter().filter(before);
-        let comes_again = needed.any(|needed| steps[*needed].verb == "drop" && !self.left[*needed]);
-        (needs_left || (is_same && table.is_some())) && !comes_again
+        let comes_again =
+            needs(&|needed| needed < at && steps[needed].verb == "drop" && !self.left[needed]);
+        let is_kept = needs(&|needed| self.left[needed]) || (is_same && table.is_some());
+        is_kept && !comes_again
     }
 }
 

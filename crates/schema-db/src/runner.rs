@@ -248,17 +248,24 @@ impl Prepared {
 fn steps_of(plan: &Plan) -> Vec<Step> {
     let numbered = plan.statements.iter().enumerate();
     let applied = numbered.filter(|(_, statement)| statement.held_back.is_none());
-    let places: Vec<usize> = applied.map(|(at, _)| at).collect();
-    let step = |at: &usize| {
-        let needs = plan.statements[*at].needs.iter();
-        Step {
-            needs: needs
-                .filter_map(|needed| places.binary_search(needed).ok())
-                .collect(),
-            ..Step::of(&plan.statements[*at])
-        }
+    let step = |(at, statement): (usize, &schema::Statement)| {
+        let needs = statement.needs.clone();
+        let step = Step::of(statement);
+        (at, Step { needs, ..step })
     };
-    places.iter().map(step).collect()
+    renumbered(applied.map(step))
+}
+
+/// Takes steps with their places in a plan, in rising order, whose needs are places there, and
+/// returns them with places among the steps instead. A need that is no step is left out.
+pub fn renumbered(numbered: impl Iterator<Item = (usize, Step)>) -> Vec<Step> {
+    let (places, mut steps): (Vec<usize>, Vec<Step>) = numbered.unzip();
+    for step in &mut steps {
+        let needs = step.needs.iter();
+        let among_steps = needs.filter_map(|needed| places.binary_search(needed).ok());
+        step.needs = among_steps.collect();
+    }
+    steps
 }
 
 impl Step {

@@ -37,7 +37,7 @@ mod workload;
 
 use recording::Nanos;
 
-pub use model::{Baseline, Gain, Measured, Memory, Model, NoModel, Ratio, Removal};
+pub use model::{Baseline, Gain, Measured, Memory, Model, NoModel, Ratio, Removal, lock_identity};
 pub use setup::{Arrivals, Costs, HandOut, Load, Setup, TURNAROUND};
 pub use workload::{Demands, Means, Workload};
 

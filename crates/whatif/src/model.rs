@@ -39,6 +39,8 @@ pub use gain::{Baseline, Gain, Ratio, Removal};
 use crate::engine::Engine;
 use crate::workload::{Computing, Request};
 use crate::{Arrivals, Costs, Demands, HandOut, Load, Prediction, Setup, Workload};
+pub use lock::lock_identity;
+
 use lock::Lock;
 
 /// Requests replayed for one prediction: p95 then varies by a percent or two between seeds.

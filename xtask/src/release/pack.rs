@@ -63,7 +63,7 @@ pub(super) fn pack(built: &Built, folder: &Path) -> Outcome<Made> {
         package: folder.join(format!("hakaru_{}_{}.deb", built.version, machine.debian)),
         list: folder.join(format!("{name}.cdx.json")),
     };
-    fs::write(&made.list, &list).map_err(|error| cannot("write", &made.list, &error))?;
+    write(&made.list, &list)?;
     tar(&stage.join("archive"), &name, &made.archive, &built.time_s)?;
     let size_kb = size(&debian) / 1024;
     write(

@@ -54,14 +54,14 @@ pub(crate) struct IoLine<'a> {
 
 impl Io {
     pub(super) fn add(&mut self, stack: &Seen<'_>, sample: &Sample) {
-        let waits = matches!(sample.state, State::Io | State::GvlWait);
+        let waits = waits(sample);
         if waits {
             self.waiting += sample.weight;
         }
         let Some(line) = caller(&stack.chain) else {
             return;
         };
-        let reads_or_writes = reads_or_writes(&stack.leaf.name);
+        let reads_or_writes = reads_or_writes(stack);
         let in_client = file_of(&stack.chain[0]) != file_of(line);
         if waits && reads_or_writes {
             self.lines.entry(line.clone()).or_default().waiting += sample.weight;
@@ -82,11 +82,16 @@ impl Io {
     }
 }
 
+/// Whether a sample waits for something without another name, or for the GVL after that.
+pub(super) fn waits(sample: &Sample) -> bool {
+    matches!(sample.state, State::Io | State::GvlWait)
+}
+
 /// Whether one of Ruby's own methods reads, writes, or waits for either.
-pub(super) fn reads_or_writes(method: &str) -> bool {
+pub(super) fn reads_or_writes(stack: &Seen<'_>) -> bool {
     READS_OR_WRITES
         .iter()
-        .any(|begins| method.starts_with(begins))
+        .any(|begins| stack.leaf.name.starts_with(begins))
 }
 
 /// Of the app's lines, innermost first, the one that calls into the innermost one's file; where all

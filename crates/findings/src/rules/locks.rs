@@ -38,15 +38,11 @@ const GAIN_MIN_PLACELESS: f64 = 0.1;
 
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     let locks = context.acts.iter().filter(|act| act.kind == ActKind::Lock);
-    let (pool, others): (Vec<&ActSum<'_>>, Vec<&ActSum<'_>>) =
-        locks.partition(|act| held(act.what) == Held::Connection);
-    // Whoever waits for the pool waits for the same connections, on whatever line.
-    let pool = ActSum::together(&pool);
     let worth = |act: &&ActSum<'_>| {
         act.requests() >= REQUESTS_MIN && context.share_inside(act.time_ms) >= SHARE_MIN
     };
-    let others = by_line(&others);
-    let acts = pool.iter().chain(&others).filter(worth);
+    let locks = by_lock(locks);
+    let acts = locks.iter().filter(worth);
     let findings = acts.map(|act| (act.site, finding(context, act)));
     // Without a place to look at, and with little to win, there is nothing to do about it.
     let is_useful = |(site, finding): &(&str, Finding)| {
@@ -58,14 +54,14 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         .collect()
 }
 
-/// Waits of one name at one line are for one lock, on whatever way requests come there.
-fn by_line<'a>(acts: &[&ActSum<'a>]) -> Vec<ActSum<'a>> {
-    let mut lines: BTreeMap<(&str, &str), Vec<&ActSum<'a>>> = BTreeMap::new();
+/// All waits for one lock as one, the longest first.
+fn by_lock<'s, 'a: 's>(acts: impl Iterator<Item = &'s ActSum<'a>>) -> Vec<ActSum<'a>> {
+    let mut locks: BTreeMap<(&str, &str), Vec<&ActSum<'a>>> = BTreeMap::new();
     for act in acts {
-        let line = breakdown::line_of(act.site);
-        lines.entry((act.what, line)).or_default().push(act);
+        let lock = whatif::lock_identity(act.what, act.site);
+        locks.entry(lock).or_default().push(act);
     }
-    let mut sums: Vec<ActSum<'a>> = lines
+    let mut sums: Vec<ActSum<'a>> = locks
         .values()
         .filter_map(|same| ActSum::together(same))
         .collect();

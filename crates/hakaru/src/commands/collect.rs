@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use collect::message;
 use logs::access::{Format, Grouping};
@@ -18,13 +18,10 @@ use words::text;
 use crate::cli::CollectArgs;
 use crate::context;
 use crate::exit::{Exit, Failure};
-use crate::hosts::{self, PATIENCE};
+use crate::hosts::{self, LOOK, PATIENCE};
 use crate::output;
 use crate::settings::config::{self, host::Host};
 use follow::{Followed, Moment};
-
-/// How often Ctrl-C and the command are looked at.
-const LOOK: Duration = Duration::from_millis(50);
 
 /// A host with all that is known of it when everything is over.
 struct Collected {

@@ -1,7 +1,7 @@
 //! `--start-at`: what several generators wait for, so that they start together.
 
 use std::io::{self, BufRead};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -57,13 +57,9 @@ impl StartAt {
                     sign.load(Ordering::Relaxed)
                 })
             }
-            StartAt::File(path) => until(stop, "the file did not appear", || is_there(path)),
+            StartAt::File(path) => until(stop, "the file did not appear", || path.exists()),
         }
     }
-}
-
-fn is_there(path: &Path) -> bool {
-    path.exists()
 }
 
 fn at_time(time: Duration) -> Result<Timestamp, Failure> {

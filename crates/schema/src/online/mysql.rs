@@ -24,9 +24,8 @@ pub(super) fn steps(
         return vec![statement.clone()];
     }
     let is_copied = || {
-        let hazards = statement.hazards.iter();
-        let mut hazards = hazards.filter(|hazard| matches!(hazard, Hazard::Rewrite(_)));
-        hazards.next().is_some()
+        let mut hazards = statement.hazards.iter();
+        hazards.any(|hazard| matches!(hazard, Hazard::Rewrite(_)))
     };
     // The planner has put apart what is copied for sure.
     if !options.outside && statement.object.kind == "column" && is_copied() {

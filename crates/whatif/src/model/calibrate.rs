@@ -63,6 +63,7 @@ pub(super) struct Sums {
 pub(super) fn fit(model: &mut Model, sums: &Sums) {
     let on_core = sums.on_core;
     let sql_mean = model.measured.sql_mean;
+    // The workload was laid out without what requests compute and hold.
     model.set_demands(model.demands);
     model.recorded.costs.turnaround = TURNAROUND;
     let foreign_max = FOREIGN_MAX * f64::from(model.recorded.cores);

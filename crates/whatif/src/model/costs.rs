@@ -99,8 +99,8 @@ pub(super) fn others(recording: &Recording) -> f64 {
     Ends::of(recording).map_or(0.0, |ends| {
         let sending = recording.generator.cpu.0 as f64 / recording.window.length().0.max(1) as f64;
         let generator = ends.cpu(ProcessRole::Generator) / ends.passed.0 as f64;
-        let recording = (generator - sending).max(0.0);
-        (ends.busy() - ends.ours()).max(0.0) + recording
+        let watching = (generator - sending).max(0.0);
+        (ends.busy() - ends.ours()).max(0.0) + watching
     })
 }
 

@@ -46,8 +46,10 @@ impl Lock {
             }
         }
         let mut locks: BTreeMap<(&str, &str), (Nanos, BTreeSet<Wait>)> = BTreeMap::new();
+        let text = |id| recording.texts.get(id).unwrap_or("");
         for (wait, time) in waits {
-            let (all, same) = locks.entry(identity(recording, wait)).or_default();
+            let identity = lock_identity(text(wait.0), text(wait.1));
+            let (all, same) = locks.entry(identity).or_default();
             *all += time;
             same.insert(wait);
         }
@@ -71,14 +73,12 @@ impl Lock {
     }
 }
 
-/// What tells locks apart: the name, and the line that takes the lock, whoever calls that. Lines
-/// that wait for a pool wait for the same one.
-fn identity(recording: &Recording, (what, site): Wait) -> (&str, &str) {
-    let text = |id| recording.texts.get(id).unwrap_or("");
-    let name = text(what);
+/// What tells locks apart, of the name and the site of a wait: the name, and the line that takes
+/// the lock, whoever calls that. Lines that wait for a pool wait for the same one.
+pub fn lock_identity<'t>(name: &'t str, site: &'t str) -> (&'t str, &'t str) {
     let line = match name {
         POOL => "",
-        _ => breakdown::line_of(text(site)),
+        _ => breakdown::line_of(site),
     };
     (name, line)
 }

@@ -6,13 +6,14 @@
 mod follow;
 pub(super) mod message;
 
+use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::thread;
+use std::thread::{self, ScopedJoinHandle};
 use std::time::Duration;
 
 use figures::{counted, numbers};
-use generators::{Given, Order, parts};
+use generators::{GeneratorResult, Given, Order};
 use load::Part;
 use remote::clock::{RoundTrip, offset_at};
 use remote::{Session, monotonic_ns, wall_ns};
@@ -25,18 +26,16 @@ use super::stretch_length;
 use crate::cli::LoadArgs;
 use crate::context;
 use crate::exit::{Exit, Failure};
-use crate::hosts::{self, PATIENCE};
+use crate::hosts::{self, LOOK, PATIENCE};
 use crate::output::{self, Progress};
 use crate::settings::config::{Loaded, host::Host};
-use follow::{Followed, follow};
+use follow::follow;
 use message::{Ready, Stretch};
 
 /// How long after the last host was ready the load starts: what is still said by then takes less.
 const AFTER_NS: i64 = 1_000_000_000;
 /// Round trips by which a clock is compared before the start.
 const CLOCK_TRIPS: usize = 8;
-/// How often Ctrl-C is looked at.
-const LOOK: Duration = Duration::from_millis(50);
 
 /// A generator on its host.
 struct Generator<'a> {
@@ -58,7 +57,7 @@ pub(super) fn on(
     stop: &AtomicBool,
 ) -> Result<Exit, Failure> {
     let chosen = chosen(&args.on, &loaded.config.hosts)?;
-    for part in parts(chosen.len() as u32) {
+    for part in Part::all(chosen.len() as u32) {
         settings.plan.part = part;
         (settings.plan.check(&settings.scenario)).map_err(Failure::usage)?;
     }
@@ -72,7 +71,7 @@ pub(super) fn on(
     let sessions = hosts::open(&chosen, &loaded.folder, &["generator"])?;
     let sessions = all_of(sessions)?;
     let generators: Vec<Generator<'_>> = (chosen.iter().zip(sessions))
-        .zip(parts(chosen.len() as u32))
+        .zip(Part::all(chosen.len() as u32))
         .map(|((host, session), part)| Generator {
             host: &host.name,
             part,
@@ -90,7 +89,7 @@ pub(super) fn on(
     ));
     let followed = follow_all(&generators, &settings, stop)?;
     let given = generators.iter().zip(followed);
-    let given = given.map(|(generator, followed)| generator.given(followed, started_ns));
+    let given = given.map(|(generator, result)| generator.given(result, started_ns));
     merge::finish(given.collect(), outputs)
 }
 
@@ -150,11 +149,7 @@ fn on_each<T: Send>(
         let threads: Vec<_> = (generators.iter())
             .map(|generator| scope.spawn(move || work(generator)))
             .collect();
-        let ended = threads.into_iter().map(|thread| match thread.join() {
-            Ok(result) => result,
-            Err(panic) => std::panic::resume_unwind(panic),
-        });
-        ended.collect()
+        joined(threads)
     });
     all_of(results)
 }
@@ -194,7 +189,7 @@ fn follow_all(
     generators: &[Generator<'_>],
     settings: &Settings,
     stop: &AtomicBool,
-) -> Result<Vec<Followed>, Failure> {
+) -> Result<Vec<GeneratorResult>, Failure> {
     let plan = &settings.plan;
     // Between the last stretch and the result a generator waits for what is under way.
     let quiet = stretch_length(plan) + plan.drain + plan.answer_timeout + plan.connect_timeout;
@@ -216,12 +211,16 @@ fn follow_all(
             .collect();
         drop(stretches);
         show_progress(&happened, generators.len(), stop, &is_over);
-        let results = threads.into_iter().map(|thread| match thread.join() {
-            Ok(result) => result,
-            Err(panic) => std::panic::resume_unwind(panic),
-        });
-        all_of(results.collect())
+        all_of(joined(threads))
     })
+}
+
+/// Returns what the threads returned; a panic of one of them goes on here.
+fn joined<T>(threads: Vec<ScopedJoinHandle<'_, T>>) -> Vec<T> {
+    let ended = threads.into_iter().map(ScopedJoinHandle::join);
+    ended
+        .map(|ended| ended.unwrap_or_else(|panic| resume_unwind(panic)))
+        .collect()
 }
 
 /// Shows what all did together, until the last of them has ended; sets `is_over` when `stop` is.
@@ -297,12 +296,11 @@ impl Generator<'_> {
     }
 
     /// Returns the result with its start on the clock of this host.
-    fn given(&self, followed: Followed, started_ns: i64) -> Given {
+    fn given(&self, mut result: GeneratorResult, started_ns: i64) -> Given {
         let walls: Vec<RoundTrip> = (self.session.trips().iter())
             .map(|trip| trip.wall)
             .collect();
         let offset = offset_at(&walls, started_ns);
-        let Followed { mut result } = followed;
         let nanos = offset.map_or(0, |offset| offset.nanos);
         result.started_unix_ns = result.started_unix_ns.saturating_add_signed(-nanos);
         Given {

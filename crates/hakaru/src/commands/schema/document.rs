@@ -245,11 +245,8 @@ impl Document {
     pub(super) fn steps(&self) -> Vec<Step> {
         let numbered = self.statements.iter().enumerate();
         let applied = numbered.filter(|(_, line)| line.held_back.is_none());
-        let places: Vec<usize> = applied.map(|(at, _)| at).collect();
-        let place = |needed: &usize| places.binary_search(needed).ok();
-        let step = |at: &usize| {
-            let line = &self.statements[*at];
-            Step {
+        schema_db::runner::renumbered(applied.map(|(at, line)| {
+            let step = Step {
                 sql: line.sql.clone(),
                 transactional: line.transactional,
                 verb: line.verb.clone(),
@@ -259,10 +256,10 @@ impl Document {
                     table: line.table.as_ref().map(|size| size.table.clone()),
                     way: line.way.as_ref().map_or(Way::Hurried, way),
                 },
-                needs: line.needs.iter().filter_map(place).collect(),
-            }
-        };
-        places.iter().map(step).collect()
+                needs: line.needs.clone(),
+            };
+            (at, step)
+        }))
     }
 
     /// What was allowed when the plan was made.

@@ -8,13 +8,8 @@ use generators::GeneratorResult;
 use remote::{Frame, Session};
 
 use super::message::{self, Failed, Stretch};
-use super::{LOOK, PATIENCE};
 use crate::context;
-
-/// What a generator left.
-pub(super) struct Followed {
-    pub(super) result: GeneratorResult,
-}
+use crate::hosts::{LOOK, PATIENCE};
 
 /// Follows a generator until its result is there; ends its load early when `is_over` is set.
 ///
@@ -26,7 +21,7 @@ pub(super) fn follow(
     silence: Duration,
     stretches: &Sender<Stretch>,
     is_over: &AtomicBool,
-) -> Result<Followed, String> {
+) -> Result<GeneratorResult, String> {
     let name = &session.host().name;
     let (mut text, mut is_stopped) = (Vec::new(), false);
     let mut heard = Instant::now();
@@ -57,11 +52,10 @@ pub(super) fn follow(
     }
 }
 
-fn result(ended: &Frame, text: Vec<u8>) -> Result<Followed, String> {
+fn result(ended: &Frame, text: Vec<u8>) -> Result<GeneratorResult, String> {
     if let Ok(Failed { error }) = serde_json::from_slice(&ended.body) {
         return Err(error);
     }
     let text = String::from_utf8(text).map_err(|error| error.to_string())?;
-    let result = GeneratorResult::of_text(&text).map_err(|error| error.to_string())?;
-    Ok(Followed { result })
+    GeneratorResult::of_text(&text).map_err(|error| error.to_string())
 }
