@@ -1,4 +1,4 @@
-//! Durations as people type them: a number and a unit, such as `500ms`, `1.5s` or `2m`.
+//! Durations as typed by people: a number and a unit, such as `500ms`, `1.5s` or `2m`.
 
 use std::ops::RangeInclusive;
 

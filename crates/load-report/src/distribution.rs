@@ -4,15 +4,15 @@ use hdrhistogram::Histogram;
 
 use crate::{quantile_ms, v1};
 
-/// Shares of the curve, as those of a run's page.
+/// Shares of the curve, as on a run's page.
 const SHARES: [f64; 17] = [
     0.1, 0.25, 0.5, 0.66, 0.75, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.998, 0.999, 0.9995, 0.9998,
     0.9999, 1.0,
 ];
-/// Classes in each power of ten: a doubling is about as wide as three of them.
+/// Classes in each power of ten: a doubling is about three classes wide.
 const CLASSES_PER_DECADE: f64 = 10.0;
 
-/// The percentiles that the requests carry.
+/// Returns the percentiles supported by the number of requests.
 pub(crate) fn curve(latency: &Histogram<u64>, sent: &Histogram<u64>) -> Vec<v1::CurvePoint> {
     let point = |share: f64| {
         Some(v1::CurvePoint {
@@ -27,8 +27,7 @@ pub(crate) fn curve(latency: &Histogram<u64>, sent: &Histogram<u64>) -> Vec<v1::
     }
 }
 
-/// Counts by classes of equal width on a logarithmic scale, without those at both ends that hold
-/// nothing.
+/// Counts by classes of equal width on a logarithmic scale, without empty classes at both ends.
 pub(crate) fn classes(latency: &Histogram<u64>) -> Vec<v1::Class> {
     let index = |nanos: u64| (nanos.max(1) as f64 / 1e6).log10() * CLASSES_PER_DECADE;
     let mut classes = std::collections::BTreeMap::new();

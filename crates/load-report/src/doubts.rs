@@ -6,11 +6,11 @@ use words::{Text, phrase, text};
 
 use crate::{View, quantile_ms};
 
-/// A generator this busy answers late itself; found by watching its lateness grow near saturation.
+/// CPU share of a busy generator, whose own delay grows; chosen by lateness near saturation.
 pub(crate) const SHARE_BUSY: f64 = 0.85;
-/// Below this many requests, the tail is an anecdote: p99 of 1,000 rests on ten.
+/// Fewest requests for a trusted tail: p99 of 1,000 requests rests on ten.
 const REQUESTS_FEW: u64 = 1_000;
-/// Own delay above this part of the median latency colours it.
+/// Greatest lateness without a doubt, as a part of the median latency.
 const LATENESS_PART: f64 = 0.1;
 
 /// Sentences, each naming what colours the figures and what to do. Empty when nothing is known

@@ -1,5 +1,4 @@
-//! Several generators beside each other: what each sent, how late it was by itself, and when it
-//! began.
+//! Several generators beside each other: requests, lateness and start of each.
 
 use figures::numbers;
 use hdrhistogram::Histogram;
@@ -11,39 +10,39 @@ use words::{Language, Phrase, Text, phrase, text};
 use crate::doubts::SHARE_BUSY;
 use crate::{View, quantile_ms};
 
-/// A spread of the starts above this part of the measured time colours its figures.
+/// Greatest spread of the starts without a doubt, as a part of the measured time.
 const SPREAD_PART: f64 = 0.02;
 
 /// One generator's own figures.
 #[derive(Clone, Debug)]
 pub struct GeneratorLine {
-    /// Its part, K/N.
+    /// Part of the load, K/N.
     pub part: String,
-    /// Where its result came from: a file, a host, a pod.
+    /// Source of the result: a file, a host, a pod.
     pub name: String,
-    /// What its host calls itself.
+    /// Name of the generator's host, as reported by the host.
     pub host: String,
-    /// What carried it.
+    /// Engine used by the generator.
     pub engine: Engine,
-    /// How long after the first it started, by the hosts' own clocks.
+    /// Start of the generator after the first generator's start, by the hosts' own clocks.
     pub started_after: Nanos,
     /// How far `started_after` may be off, where the hosts' clocks were compared.
     pub clock_bound: Option<Nanos>,
-    /// Requests that were due in the window.
+    /// Requests due in the window.
     pub requests: u64,
-    /// Those that failed.
+    /// Failed requests.
     pub failed: u64,
-    /// Requests that were due and never sent.
+    /// Requests due and never sent.
     pub unsent: u64,
-    /// The part of the time that its threads spent on a core, from 0 to 1.
+    /// Share of the time spent by the generator's threads on a core, from 0 to 1.
     pub share: f64,
-    /// Its own delay.
+    /// Lateness of the generator (due → sent), nanoseconds.
     pub lateness: Histogram<u64>,
-    /// Whether it was stopped before its time.
+    /// Whether the generator was stopped early.
     pub stopped: bool,
 }
 
-/// Head and rows of their table.
+/// Returns heads and rows of the table of generators.
 pub(crate) fn table(view: &View<'_>, language: Language) -> (Vec<String>, Vec<Vec<String>>) {
     const NAMES: [Phrase; 9] = [
         phrase!("PART"),
@@ -76,7 +75,7 @@ pub(crate) fn table(view: &View<'_>, language: Language) -> (Vec<String>, Vec<Ve
     (heads, rows.collect())
 }
 
-/// Returns how long after the first a generator began, and how sure that is.
+/// Returns the start of a generator after the first one's, and the uncertainty of the difference.
 fn began_after(line: &GeneratorLine) -> String {
     let after = numbers::duration_ms(line.started_after.as_millis_f64());
     match line.clock_bound {
@@ -85,7 +84,7 @@ fn began_after(line: &GeneratorLine) -> String {
     }
 }
 
-/// Their columns: two of words, then figures.
+/// Columns of the table: two of words, then figures.
 pub(crate) fn columns(heads: &[String]) -> Vec<Column<'_>> {
     heads
         .iter()

@@ -11,18 +11,17 @@ use hdrhistogram::serialization::interval_log::{
 use load::Interval;
 use recording::Nanos;
 
-/// Maxima stand in the log in milliseconds, as those of other tools do; the histograms are in
-/// nanoseconds.
+/// Nanoseconds in a millisecond: maxima in the log are in milliseconds, as in other tools' logs.
 const NANOS_A_MILLISECOND: f64 = 1e6;
 
-/// A log that is being written. It lives as long as its output and its serializer.
+/// An open log, borrowed from output and serializer.
 pub struct HdrLog<'a, W: Write> {
     writer: IntervalLogWriter<'a, 'a, W, V2DeflateSerializer>,
     length: Nanos,
 }
 
 impl<'a, W: Write> HdrLog<'a, W> {
-    /// Begins a log of stretches that are `length` long, counted from the measured part's begin.
+    /// Begins a log of intervals of `length` each, counted from the start of the measured part.
     pub fn begin(
         out: &'a mut W,
         serializer: &'a mut V2DeflateSerializer,
@@ -38,7 +37,7 @@ impl<'a, W: Write> HdrLog<'a, W> {
         Ok(HdrLog { writer, length })
     }
 
-    /// Writes a stretch of the measured part; those of the warm-up are left out.
+    /// Writes an interval of the measured part; intervals of the warm-up are left out.
     pub fn add(&mut self, interval: &Interval) -> io::Result<()> {
         let Ok(number) = u32::try_from(interval.number) else {
             return Ok(());
@@ -65,8 +64,8 @@ mod tests {
 
     use super::*;
 
-    /// The log of a load that nobody answers within its limit: every request is in it with that
-    /// limit.
+    /// The log of a load without any response within the limit: every request is in the log with
+    /// the limit as latency.
     #[test]
     fn what_is_written_is_what_was_measured() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");

@@ -7,7 +7,7 @@ use words::Language;
 
 use crate::{View, distribution, doubts, quantile_ms, v1};
 
-/// The JSON, indented, with a line feed at its end; its sentences are in a language.
+/// Returns indented JSON with a line feed at the end; sentences are in the given language.
 pub fn document(view: &View<'_>, language: Language) -> String {
     let mut text = serde_json::to_string_pretty(&load(view, language))
         .expect("maps have text keys and nothing else can fail");

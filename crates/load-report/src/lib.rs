@@ -29,11 +29,11 @@ pub struct View<'a> {
     pub started_at_unix_ms: i64,
     /// How hard, how long.
     pub plan: &'a Plan,
-    /// What the users did: the steps of the figures, in their order.
+    /// Steps of the scenario, in the order of the figures.
     pub steps: &'a [StepLabel],
-    /// What came of it.
+    /// Figures of the load.
     pub measured: &'a Measured,
-    /// What was expected, and whether it came so.
+    /// Expectations, each with the result.
     pub goals: &'a [GoalResult],
     /// The measured part, stretch by stretch.
     pub rows: &'a [rows::Row],
@@ -41,7 +41,7 @@ pub struct View<'a> {
     pub generators: &'a [GeneratorLine],
 }
 
-/// A step of the scenario, by the names that reports give it.
+/// A step of the scenario, with the names used in reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepLabel {
     /// Method and path as written in the flow.
@@ -51,7 +51,7 @@ pub struct StepLabel {
 }
 
 impl StepLabel {
-    /// Those of a scenario.
+    /// Labels of all steps of a scenario.
     pub fn all(scenario: &Scenario) -> Vec<StepLabel> {
         let label = |step: scenario::StepName<'_>| StepLabel {
             line: step.line.to_owned(),
@@ -61,7 +61,7 @@ impl StepLabel {
     }
 }
 
-/// A quantile in milliseconds, when at least one of the histogram's values lies beyond it.
+/// A quantile in milliseconds, when at least one value of the histogram lies above.
 pub(crate) fn quantile_ms(histogram: &Histogram<u64>, quantile: f64) -> Option<f64> {
     let needed = if quantile < 1.0 {
         1.0 / (1.0 - quantile)

@@ -1,4 +1,4 @@
-//! The live page: what a load does while it runs, drawn anew each second.
+//! The live page of a running load, redrawn each second.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -16,12 +16,12 @@ use words::{Language, Phrase, Text, phrase, text};
 use crate::rows::Row;
 use crate::{json, page};
 
-/// Stretches that the curves show; what is older has left them.
+/// Intervals on the curves; older intervals are dropped.
 const SHOWN_MAX: usize = 300;
-/// Rows of the list at the bottom, with its frame.
+/// Rows of the list at the bottom, including the frame.
 const LIST_ROWS: u16 = 6;
 
-/// A curve: its name, and its value in a stretch.
+/// A curve: name, and value in an interval.
 type Curve<'a> = (&'a str, &'a dyn Fn(&Row) -> f64);
 
 /// What the page shows.
@@ -56,7 +56,8 @@ impl Live {
         }
     }
 
-    /// Adds a stretch that is `length` long. The warm-up is shown as well; it is in no sum.
+    /// Adds an interval of the given length. Intervals of the warm-up are shown too, and are in no
+    /// sum. The warm-up is shown as well; it is in no sum.
     pub fn add(&mut self, interval: &Interval, length: Nanos) {
         if self.rows.len() == SHOWN_MAX {
             self.rows.pop_front();
@@ -79,7 +80,7 @@ impl Live {
         text.into().written_in(self.language)
     }
 
-    /// Draws it into all of the frame.
+    /// Draws the page over the whole frame.
     pub fn draw(&self, frame: &mut Frame<'_>) {
         let [title, progress, now, curves, list] = Layout::vertical([
             Constraint::Length(1),
@@ -265,7 +266,7 @@ mod tests {
 
     use super::*;
 
-    /// A stretch in which these statuses came, after so many milliseconds each.
+    /// An interval with responses, each a status and a latency in milliseconds.
     fn interval(number: i64, answers: &[(u16, u64)]) -> Interval {
         let (mut outcomes, mut statuses) = (Outcomes::default(), Statuses::default());
         let mut latency = Histogram::new_with_max(1_000_000_000, 3).expect("a size");

@@ -9,7 +9,7 @@ use words::{Language, Phrase, Text, phrase, text};
 
 use crate::{View, doubts, generators, json, quantile_ms};
 
-/// The quantiles that are shown.
+/// Quantiles on the page.
 const QUANTILES: [(&str, f64); 6] = [
     ("p50", 0.5),
     ("p90", 0.9),
@@ -18,7 +18,7 @@ const QUANTILES: [(&str, f64); 6] = [
     ("p99.9", 0.999),
     ("max", 1.0),
 ];
-/// Kinds of failures that are shown with their reason.
+/// Kinds of failures shown with their reason.
 const FAILURES_SHOWN: usize = 5;
 
 /// The summary, without colour, at most `columns` wide.

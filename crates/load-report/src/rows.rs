@@ -10,9 +10,10 @@ use crate::quantile_ms;
 /// One stretch of the load.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// Its begin, seconds after that of the measured part; below zero in the warm-up.
+    /// Start of the interval, seconds after the start of the measured part; negative in the
+    /// warm-up.
     pub at_s: f64,
-    /// Its length in seconds.
+    /// Length of the interval in seconds.
     pub length_s: f64,
     /// Complete answers.
     pub answered: u64,
@@ -26,12 +27,12 @@ pub struct Row {
     pub generator_cores: f64,
     /// Bytes of answers' bodies.
     pub body_bytes: u64,
-    /// Requests under way at its end.
+    /// Requests in flight at the end of the interval.
     pub in_flight: u64,
 }
 
 impl Row {
-    /// The row of an interval that is `length` long.
+    /// Returns the row of an interval of the given length.
     pub fn of(interval: &Interval, length: Nanos) -> Row {
         let length_s = length.as_secs_f64();
         let at = |quantile| quantile_ms(&interval.latency, quantile);

@@ -52,7 +52,7 @@ pub(crate) struct Plan {
     /// Left out for HTTP/1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) streams: Option<u32>,
-    /// `None`: it does not rise.
+    /// Increase of the load; `None` for a constant load.
     pub(crate) level_up: Option<LevelUp>,
     pub(crate) threads: u32,
     pub(crate) duration_s: f64,
@@ -89,7 +89,7 @@ pub(crate) struct Times {
 
 #[derive(Serialize)]
 pub(crate) struct CurvePoint {
-    /// Of the requests that took at most so long; 1 for the greatest.
+    /// Share of the requests with at most the latency of the point; 1 for the maximum.
     pub(crate) share: f64,
     pub(crate) latency_ms: f64,
     pub(crate) sent_latency_ms: Option<f64>,

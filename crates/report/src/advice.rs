@@ -1,4 +1,5 @@
-//! Advice on threads from a recorded run: what its threads did, and how many there should be.
+//! Advice on threads from a recorded run: what the threads did, and the recommended number of
+//! threads.
 
 use breakdown::ThreadUse;
 use figures::counted;
@@ -16,7 +17,7 @@ const HEADS: [Phrase; 4] = [
     phrase!("p95"),
     phrase!("GVL wait"),
 ];
-/// Widths of its columns.
+/// Widths of the columns of the table of predictions.
 const COLUMNS: [usize; 4] = [8, 15, 12, 12];
 
 /// What `hakaru tune --advise` says.
@@ -24,11 +25,11 @@ const COLUMNS: [usize; 4] = [8, 15, 12, 12];
 pub struct Page<'a> {
     /// The run's number.
     pub run: i64,
-    /// Its command.
+    /// Command that started the app.
     pub command: &'a str,
-    /// Its threads.
+    /// What each thread of the app did.
     pub threads: &'a [ThreadUse],
-    /// What it says of others.
+    /// Model of the app, which predicts other numbers of threads.
     pub model: &'a Model,
     /// What is recommended.
     pub advice: &'a Advice,
@@ -72,7 +73,7 @@ impl Page<'_> {
         )
     }
 
-    /// What is predicted for each number of threads that is shown.
+    /// Lines of the table: one prediction for each number of threads shown.
     fn table(&self, language: Language) -> Vec<String> {
         let line = |cells: [String; 4], mark: Phrase| {
             let cells = cells.iter().zip(COLUMNS);
@@ -103,7 +104,7 @@ impl Page<'_> {
         lines
     }
 
-    /// The present number, the recommended one, and its neighbours.
+    /// The present number of threads, the recommended one, and the neighbours of both.
     fn shown(&self) -> Vec<u32> {
         let recommended = self.advice.threads;
         let mut shown = vec![
@@ -133,7 +134,7 @@ impl Page<'_> {
         })
     }
 
-    /// One line a thread, under a line for its process where there are several.
+    /// One line per thread, under a line for the process where there are several.
     fn use_of_threads(&self) -> Vec<Text> {
         let mut texts = Vec::new();
         let several = self.threads.windows(2).any(|two| two[0].pid != two[1].pid);
@@ -163,7 +164,7 @@ impl Page<'_> {
         }
     }
 
-    /// As JSON, with a line feed at its end.
+    /// Returns the advice as JSON, with a line feed at the end.
     pub fn json(&self) -> String {
         let threads: Vec<Value> = (self.threads.iter())
             .map(|thread| {

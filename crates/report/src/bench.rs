@@ -12,14 +12,14 @@ use stats::comparison::Verdict;
 use stats::contest::Pair;
 use words::{Text, text};
 
-/// All that is shown of a bench.
+/// A bench with the names and doubts shown beside the figures.
 #[derive(Clone, Copy, Debug)]
 pub struct BenchView<'a> {
     /// What was measured.
     pub bench: &'a Bench,
-    /// The jobs that its cells name.
+    /// Jobs, indexed by the cells of the bench.
     pub jobs: &'a [Job],
-    /// The contenders that its cells name.
+    /// Contenders, indexed by the cells of the bench.
     pub contenders: &'a [Contender],
     /// What speaks against the figures.
     pub doubts: &'a [Text],
@@ -33,12 +33,12 @@ pub use hyperfine::{json as hyperfine_json, markdown as hyperfine_markdown};
 pub use json::json;
 pub use page::page;
 
-/// A cell beside the best of its row.
+/// A cell compared with the best cell of the same row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Beside {
     /// How many times as good the best is, above or below 1.
     ratio: f64,
-    /// Where that lies.
+    /// 95 % interval of the ratio.
     interval: Option<[f64; 2]>,
     verdict: Verdict,
 }
@@ -68,7 +68,7 @@ impl BenchView<'_> {
         self.bench.how.runner
     }
 
-    /// Cells of a row, the best first and those without a figure last.
+    /// Indexes of a row's cells, the best first and cells without a figure last.
     fn ranked(&self, row: usize) -> Vec<usize> {
         let row = &self.bench.rows[row];
         let worth = |index: &usize| {
@@ -98,7 +98,7 @@ impl BenchView<'_> {
     }
 }
 
-/// Of a pair (a, b): how many times as good a is, or b where they stand the other way round.
+/// Compares a pair (a, b): how many times as good a is, or b when `is_turned`.
 fn beside(pair: Pair, is_turned: bool, is_more_better: bool) -> Option<Beside> {
     // ratio is b/a of what is compared; a is better by that where less is better.
     let is_inverse = is_turned != is_more_better;

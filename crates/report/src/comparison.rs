@@ -1,5 +1,5 @@
-//! A comparison of two variants as it is shown: the verdict in a sentence, the table, and the JSON
-//! `hakaru-compare`.
+//! A comparison of two variants for people and programs: the verdict as a sentence, the table, and
+//! the JSON `hakaru-compare`.
 
 mod json;
 mod sentence;

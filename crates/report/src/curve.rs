@@ -2,8 +2,8 @@
 
 use recording::Nanos;
 
-/// Shares that are shown, out of 10,000 so that they are exact; the last one is the greatest of
-/// all.
+/// Shares of the requests on the curve, out of 10,000 so that all are exact; the last is the
+/// maximum.
 const SHARES: [u16; 17] = [
     1000, 2500, 5000, 6600, 7500, 8000, 9000, 9500, 9800, 9900, 9950, 9980, 9990, 9995, 9998, 9999,
     10_000,
@@ -12,7 +12,7 @@ const SHARES: [u16; 17] = [
 /// A point of the curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
-    /// Share of the requests that took at most so long; 1 for the greatest.
+    /// Share of the requests with at most the latency of the point; 1 for the maximum.
     pub share: f64,
     /// Due → answered, milliseconds.
     pub latency_ms: f64,

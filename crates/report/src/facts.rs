@@ -1,4 +1,4 @@
-//! The few sums over a recording that both outputs show.
+//! The few sums over a recording shown by terminal and JSON alike.
 
 use breakdown::{CoreSpeed, RouteBalance};
 use findings::Finding;
@@ -25,7 +25,7 @@ pub struct Percentiles {
 /// What host and processes did in the measured window.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HostUse {
-    /// Cores busy on average, whoever used them.
+    /// Cores busy on average, used by any process.
     pub busy_cores: f64,
     /// Cores stolen by the hypervisor on average.
     pub steal_cores: f64,
@@ -35,9 +35,9 @@ pub struct HostUse {
     pub io_pressure: Option<f64>,
     /// Least memory available, bytes.
     pub memory_available_min: u64,
-    /// How the speed of the cores changed; `None` where they were not watched for some seconds.
+    /// Changes of the cores' speed; `None` where the cores were watched for less than some seconds.
     pub cores: Option<CoreSpeed>,
-    /// By role, in the order app, database, generator; only roles that were seen.
+    /// CPU and memory by role, in the order app, database, generator; only observed roles.
     pub roles: Vec<RoleUse>,
 }
 
@@ -48,7 +48,7 @@ pub struct RoleUse {
     pub role: ProcessRole,
     /// Cores used on average.
     pub cores: f64,
-    /// Greatest resident memory of all of them together, bytes.
+    /// Greatest resident memory of all processes of the role together, bytes.
     pub rss_max: u64,
 }
 
@@ -78,8 +78,8 @@ impl Percentiles {
     }
 }
 
-/// What there is to fix, numbered from 1 in the order in which it is shown. What is about trust in
-/// the numbers is shown apart and has no number.
+/// Returns the findings to fix, numbered from 1 in the order of the page. Findings about trust in
+/// the numbers are shown apart and have no number.
 pub fn fixes<'a>(view: &View<'a>) -> impl Iterator<Item = (u32, &'a Finding)> {
     (1..).zip(
         view.findings
@@ -94,7 +94,7 @@ pub fn answered_per_second(view: &View<'_>) -> Option<f64> {
     (seconds > 0.0).then(|| view.breakdown.overall.answered as f64 / seconds)
 }
 
-/// CPU time of the generator's threads as a share of what they could have had: 1 is saturated.
+/// CPU time of the generator's threads as a share of the time available: 1 is saturated.
 pub fn generator_cpu_share(recording: &Recording) -> Option<f64> {
     let could = recording.window.length().as_secs_f64() * f64::from(recording.generator.threads);
     (could > 0.0).then(|| recording.generator.cpu.as_secs_f64() / could)
@@ -111,8 +111,8 @@ pub fn agent_cost(recording: &Recording) -> Option<AgentCost> {
     })
 }
 
-/// For how long a request of a route holds a thread of the server, in milliseconds: from the start
-/// of its handler to its end, on average. `None` where the app was not seen.
+/// Mean time for which a request of a route holds a thread of the server, in milliseconds: from the
+/// start of the handler to its return. `None` where the app was not seen.
 pub fn thread_ms(route: &RouteBalance) -> Option<f64> {
     let balance = &route.balance;
     let held = route.seen_mean_ms - balance.queue - balance.respond;
@@ -127,8 +127,8 @@ pub fn thread_share(route: &RouteBalance, routes: &[RouteBalance]) -> Option<f64
     held(route).map(|own| if all > 0.0 { own / all } else { 0.0 })
 }
 
-/// Routes in the order in which they hold the server's threads, those that were not seen inside the
-/// app last. The queue says nothing of a route: under a closed load it is as long for all of them.
+/// Routes by the time for which each holds the server's threads, routes not observed in the app
+/// last. The queue says nothing of a route: under a closed load it is as long for all of them.
 pub fn by_thread_time<'a>(view: &View<'a>) -> Vec<&'a RouteBalance> {
     let routes = &view.breakdown.routes;
     let mut ordered: Vec<&RouteBalance> = routes.iter().collect();

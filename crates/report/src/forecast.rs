@@ -12,28 +12,28 @@ use figures::numbers;
 /// Columns of the table.
 const NAME_COLUMNS: usize = 18;
 const FIGURE_COLUMNS: usize = 14;
-/// A replay farther from its own run is not to be trusted much. The project's aim is 10 % in the
-/// median.
+/// Greatest error of a replay against the replayed run for a trusted prediction, as a share. The
+/// project's aim is 10 % in the median.
 const REPLAY_ERROR_MAX: f64 = 0.1;
-/// How close nine of ten predictions came to what was then measured, as shares of it
+/// Error of nine of ten predictions against later measurements, as shares of the measured figure
 /// (benchmarks/whatif, 240 figures of four apps on 2026-11-23).
 const CLOSE: [(&str, f64); 3] = [("requests/s", 0.16), ("p50", 0.20), ("p95", 0.40)];
-/// Less of an open load's rate than this means that it could not be served.
+/// Share of an open load's rate below which the rate counts as not served.
 const SERVED_MIN: f64 = 0.98;
 
-/// A setting and what the simulation saw of it.
+/// A setting and the simulation's prediction for it.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
     /// The setting.
     pub setup: Setup,
-    /// What it would give.
+    /// Predicted figures of the setting.
     pub prediction: Prediction,
     /// Memory of the app's processes, bytes; 0 when the run did not tell.
     pub memory_bytes: u64,
 }
 
 impl Row {
-    /// Simulates it.
+    /// Simulates the setup.
     pub fn of(model: &Model, setup: &Setup) -> Row {
         Row {
             setup: *setup,
@@ -93,20 +93,20 @@ pub fn load_words(load: &Load) -> Text {
     }
 }
 
-/// One prediction with what it was made from.
+/// A prediction with the model and setting behind it.
 #[derive(Clone, Debug)]
 pub struct Forecast<'a> {
     /// The run's number.
     pub run: i64,
-    /// Its command.
+    /// Command that started the app.
     pub command: &'a str,
-    /// What it says.
+    /// Model of the app.
     pub model: &'a Model,
     /// The setting asked for.
     pub row: Row,
     /// How far the replay of the run is from the run, in throughput.
     pub replay_error: f64,
-    /// The goal for which workers were counted, and whether it is held.
+    /// The goal for which workers were counted, and whether the goal is met.
     pub goal: Option<(Goal, bool)>,
 }
 
@@ -237,7 +237,7 @@ impl Forecast<'_> {
         }
     }
 
-    /// As JSON, with a line feed at its end.
+    /// Returns the forecast as JSON, with a line feed at the end.
     pub fn json(&self) -> String {
         let measured = &self.model.measured;
         let document = json!({
@@ -268,7 +268,7 @@ impl Forecast<'_> {
     }
 }
 
-/// What a request needs, for those who want to check the prediction by hand.
+/// Costs of a request, for people who check the prediction by hand.
 fn costs(model: &Model) -> Value {
     let means = model.workload().means();
     let costs = &model.recorded.costs;
@@ -288,7 +288,7 @@ fn costs(model: &Model) -> Value {
     })
 }
 
-/// Bytes; a dash when they are not known.
+/// Bytes for people; a dash for an unknown size.
 pub fn memory(bytes: u64) -> String {
     match bytes {
         0 => numbers::UNKNOWN.to_owned(),

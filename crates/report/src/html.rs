@@ -1,4 +1,4 @@
-//! The page of a run as one HTML file that needs no network.
+//! The page of a run as one HTML file, complete without a network.
 //!
 //! The file is a template, built from `web/` by `cargo xtask web`, with a document as JSON in it,
 //! which the template's script draws. Its policy (Content-Security-Policy) lets only that script
@@ -12,10 +12,10 @@ use crate::{View, json, terminal};
 const TEMPLATE: &str = include_str!("../assets/report.html");
 const TEXT_PLACE: &str = "<!--HAKARU_TEXT-->";
 const JSON_PLACE: &str = "/*HAKARU_JSON*/";
-/// Holds the sentences that only the page has.
+/// Catalogue of the sentences used only by the HTML page.
 const CATALOGUE: &str = "html";
 
-/// The page of a run, with what [`crate::profile::of_run`] says of its profile if it has one.
+/// Returns the page of a run, with [`crate::profile::of_run`] of the run's profile if there is one.
 pub fn run(view: &View<'_>, profile: Option<Value>, language: Language) -> String {
     let mut document = json::value(view, language);
     document["profile"] = profile.unwrap_or_default();
@@ -26,8 +26,8 @@ pub fn run(view: &View<'_>, profile: Option<Value>, language: Language) -> Strin
     page(&document.to_string(), &terminal::run(view, style), language)
 }
 
-/// The page's own sentences in a language, by their English: those of its catalogue, those that its
-/// script shares with other pages, and counts, whose nouns it adds. None for English.
+/// The page's own sentences in a language, by the English sentence: those of the page's catalogue,
+/// those shared with other pages, and counts with their nouns. None for English.
 fn dictionary(language: Language) -> Value {
     let sentences = words::japanese::sentences().into_iter();
     let is_wanted = language == Language::Japanese;
@@ -43,9 +43,9 @@ fn dictionary(language: Language) -> Value {
         .into()
 }
 
-/// A page around one of the documents of `docs/json.md`, with the text that stands in for it where
-/// scripts do not run. Its own sentences are in the language; those of the document and the text
-/// are what they are.
+/// Returns a page around one of the documents of `docs/json.md`, with `text` shown where scripts do
+/// not run. Its own sentences are in the language; those of the document and the text are what they
+/// are.
 pub fn page(json: &str, text: &str, language: Language) -> String {
     let (_, keys) = json.split_once('{').expect("a document is an object");
     let json = format!("{{\"words\":{},{keys}", dictionary(language));
@@ -60,8 +60,8 @@ pub fn page(json: &str, text: &str, language: Language) -> String {
     [&head, &escape_text(text), middle, &escape_json(&json), tail].concat()
 }
 
-/// JSON that cannot end its script element, nor begin a comment in it: `<` occurs in texts only,
-/// where its escape means the same.
+/// Escapes JSON so that no text ends the script element or begins a comment in it: `<` occurs in
+/// texts only, where the escape means the same.
 fn escape_json(json: &str) -> String {
     json.replace('<', "\\u003c")
 }

@@ -1,4 +1,4 @@
-//! The journal of runs: what changed since the run before, and what that gave beside the noise.
+//! The journal of runs: changes since the previous run, and the effect of each beside the noise.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::text::{COLUMNS, Column, fold, one_line, table, width};
 
 /// Said where a change cannot be told from chance.
 const NOISE_UNKNOWN: Phrase = phrase!("noise unknown: run again unchanged");
-/// Said of a run that follows others of another load.
+/// Verdict on a run after runs of another load.
 const NOT_COMPARABLE: Phrase = phrase!("not comparable: another load");
 /// As many digits of a commit as git itself shows.
 const COMMIT_DIGITS: usize = 7;
@@ -38,11 +38,11 @@ pub struct Line {
     pub errors: u64,
     pub checks_failed: u64,
     pub notes: Vec<String>,
-    /// Comparisons that were made after it, before the next run.
+    /// Comparisons made between the run and the next one.
     pub trials: Vec<Tried>,
 }
 
-/// A comparison: what was tried, and what it gave.
+/// A comparison: the tried finding, the decision and the verdict.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[expect(missing_docs, reason = "the fields of `store::Trial`, explained there")]
 pub struct Tried {
@@ -63,16 +63,16 @@ pub struct Journal {
 #[derive(Clone, Debug)]
 struct Row {
     line: Line,
-    /// What differs from the run that it is compared with, else from the one before it.
+    /// Differences to the compared run, else to the previous run.
     changes: Vec<Text>,
     /// Of the score, or of the rate where a run has none, against the last run of the same load;
     /// `None` without one.
     change: Option<f64>,
-    /// Number of that run.
+    /// Number of the compared run.
     against: Option<i64>,
-    /// Whether runs before it are all of another load.
+    /// Whether all earlier runs are of another load.
     is_alone: bool,
-    /// How far the greatest of repeated runs lies above the least, as a share of it.
+    /// Difference between the best and the worst of repeated runs, as a share of the worst.
     noise: Option<f64>,
 }
 
@@ -111,12 +111,12 @@ impl Journal {
         self
     }
 
-    /// As JSON, format `hakaru-log`, version 1, with a line feed at its end.
+    /// Returns the journal as JSON, format `hakaru-log`, version 1, with a line feed at the end.
     pub fn json(&self) -> String {
         format!("{:#}\n", self.document(Language::English))
     }
 
-    /// As one HTML file that needs no network.
+    /// Returns the journal as one HTML file, complete without a network.
     pub fn html(&self, language: Language) -> String {
         html::page(
             &self.document(language).to_string(),
@@ -220,7 +220,7 @@ impl Row {
         ]
     }
 
-    /// The change, and never without what it is to be compared with.
+    /// Verdict on the change, always with the noise for comparison.
     fn verdict(&self) -> Text {
         match (self.change, self.noise) {
             (None, _) if self.is_alone => NOT_COMPARABLE.into(),
@@ -332,18 +332,18 @@ fn signed(share: f64) -> String {
     format!("{sign}{}", numbers::share(share.abs()))
 }
 
-/// The settings that say which load was sent; runs are compared where these are the same.
+/// Settings of the load; only runs with the same values are compared.
 const LOAD: [&str; 6] = ["agent", "connections", "flows", "level up", "rate", "url"];
-/// Their values.
+/// Values of the settings in [`LOAD`].
 type Load<'a> = [Option<&'a str>; LOAD.len()];
 
-/// `None` for a run that an older program has kept: nothing is known of its settings.
+/// Returns the load of a run; `None` for a run recorded by an older program, without settings.
 fn load(line: &Line) -> Option<Load<'_>> {
     let known = settings(&line.settings);
     (!line.settings.is_empty()).then(|| LOAD.map(|name| known.get(name).copied()))
 }
 
-/// Day and minute in UTC, such as `2026-11-25 01:40`; empty for a line that holds no run.
+/// Returns day and minute in UTC, such as `2026-11-25 01:40`; empty for 0, a line without a run.
 pub fn minute_of(unix_ms: i64) -> String {
     let moment = DateTime::from_timestamp_millis(unix_ms).filter(|_| unix_ms != 0);
     moment.map_or_else(String::new, |at| at.format("%Y-%m-%d %H:%M").to_string())
@@ -402,13 +402,13 @@ fn change(before: &Line, line: &Line) -> Option<f64> {
     (old > 0.0).then(|| new / old - 1.0)
 }
 
-/// The noise around a change: the greater of both sides', as far as they were repeated.
+/// The noise around a change: the greater noise of both sides, as far as runs were repeated.
 fn noise(lines: &[Line], before: &Line, line: &Line) -> Option<f64> {
     let sides = [before, line].map(|side| spread(lines, side));
     sides.into_iter().flatten().reduce(f64::max)
 }
 
-/// How far the greatest of the runs that were the same lies above the least, as a share of it.
+/// Difference between the best and the worst of equal runs, as a share of the worst.
 fn spread(lines: &[Line], wanted: &Line) -> Option<f64> {
     let same = |line: &&Line| {
         line.complete

@@ -11,7 +11,7 @@ use crate::facts::{self, Percentiles};
 use crate::text::one_line;
 use crate::{View, curve, sure, v1, verdict};
 
-/// The JSON of a run, indented, with a line feed at its end.
+/// Returns the JSON of a run, indented, with a line feed at the end.
 pub fn run(view: &View<'_>) -> String {
     let mut text = serde_json::to_string_pretty(&document(view, Language::English))
         .expect("maps have text keys and nothing else can fail");
@@ -19,7 +19,7 @@ pub fn run(view: &View<'_>) -> String {
     text
 }
 
-/// The same as a value, for embedding, its sentences in a language.
+/// Returns the JSON of a run as a value for embedding, with sentences in a language.
 pub(crate) fn value(view: &View<'_>, language: Language) -> serde_json::Value {
     serde_json::to_value(document(view, language))
         .expect("maps have text keys and nothing else can fail")

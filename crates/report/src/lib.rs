@@ -34,7 +34,7 @@ use recording::Recording;
 /// What is shown of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
-    /// Its number in the store; `None` when it is not kept.
+    /// Number of the run in the store; `None` for a run that was not stored.
     pub number: Option<i64>,
     /// What was seen.
     pub recording: &'a Recording,
@@ -42,7 +42,7 @@ pub struct View<'a> {
     pub breakdown: &'a Breakdown,
     /// What to fix and what to know before trusting the numbers, in the order of `findings::all`.
     pub findings: &'a [Finding],
-    /// What was run; `None` when that was not kept.
+    /// Revision of the project; `None` when no revision was recorded.
     pub revision: Option<Revision<'a>>,
 }
 
@@ -51,7 +51,7 @@ pub struct View<'a> {
 pub struct Revision<'a> {
     /// The commit; empty outside of git.
     pub commit: &'a str,
-    /// What differed from it, such as `2 files changed, 3 insertions(+)`; empty when nothing did.
+    /// Uncommitted changes, such as `2 files changed, 3 insertions(+)`; empty without any.
     pub dirty: &'a str,
 }
 

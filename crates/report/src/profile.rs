@@ -1,5 +1,5 @@
-//! A profile as JSON, as a page of text and as HTML; the difference of two likewise; what a run's
-//! page holds of its profile.
+//! A profile as JSON, as a page of text and as HTML; the difference of two likewise; the profile's
+//! part of a run's page.
 
 mod document;
 mod flame;
@@ -15,28 +15,28 @@ pub use document::{difference_to_html, to_html};
 pub use of_run::of_run;
 pub use page::{around, difference, page};
 
-/// Rows in the JSON's tables: beyond that a method holds less than can be told from nothing.
+/// Rows in the JSON's tables: a further method weighs too little to be distinguished from none.
 const ROWS_MAX: usize = 500;
 
 /// What is shown of a profile.
 #[derive(Clone, Copy, Debug)]
 pub struct ProfileView<'a> {
-    /// Its number in the store; `None` when it is not kept.
+    /// Number of the profile in the store; `None` for a profile that was not stored.
     pub number: Option<i64>,
     /// What was seen.
     pub profile: &'a Profile,
-    /// The counted method with its calls, when one was counted.
+    /// The counted method with the call sites, when one was counted.
     pub counted: Option<&'a CountedView>,
 }
 
 /// Calls of one method.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CountedView {
-    /// As it was asked for, such as `Resolver::Spec.new`.
+    /// Name of the method as requested, such as `Resolver::Spec.new`.
     pub method: String,
-    /// Caller, calls from there, and how many of them with arguments of an earlier call.
+    /// Caller, calls from the caller, and calls among them with the arguments of an earlier call.
     pub sites: Vec<(String, u64, u64)>,
-    /// Calls that could not be counted.
+    /// Calls missed by the count.
     pub missed: u64,
 }
 
@@ -154,7 +154,7 @@ fn row(profile: &Profile, row: &Row) -> Value {
     Value::Object(value)
 }
 
-/// A weight under the key of its unit.
+/// A weight under the key of the profile's unit.
 fn amount(profile: &Profile, weight: u64, bytes: u64) -> Map<String, Value> {
     let mut value = Map::new();
     match profile.unit {

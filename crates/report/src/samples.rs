@@ -11,7 +11,7 @@ use recording::{
 
 use crate::View;
 
-/// Asserts that a page keeps to the width of every terminal that pages are meant for.
+/// Asserts the width of a page for every supported width of a terminal.
 pub(crate) fn check_widths(page: impl Fn(usize) -> String) {
     for columns in [60, 72, 80, 100, 120] {
         let page = page(columns);
@@ -47,7 +47,7 @@ impl Sample {
         }
     }
 
-    /// A run as the chat gives it.
+    /// A run of the chat.
     pub(crate) fn chat() -> Sample {
         let message = route("GET /message", 400, balance(40.0));
         let login = route("POST /login", 40, balance(20.0));
@@ -202,7 +202,8 @@ fn recording() -> Recording {
     recording
 }
 
-/// Twenty-two a second, each answered 80 ms after it was due; one is refused in each second.
+/// Exchanges at 22 per second, each answered 80 ms after the due time, with one refused in each
+/// second.
 fn exchanges(line: TextId) -> Vec<Exchange> {
     const FIRST_DUE_MS: u64 = 3000;
     let exchange = |index: u64| {

@@ -1,4 +1,4 @@
-//! The measured window second by second, as clients saw it.
+//! The measured window second by second, as observed by clients.
 
 use recording::{Nanos, Outcome, Recording};
 
@@ -7,19 +7,19 @@ use crate::facts::Percentiles;
 /// One second of the window. A request belongs to the second in which its last byte came.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Second {
-    /// Seconds from the start of the window to the start of this second.
+    /// Seconds from the start of the window to the start of the second.
     pub at_s: u32,
-    /// Requests answered in it.
+    /// Requests answered in the second.
     pub answered: u64,
-    /// Requests that ended in it with an error: without an answer, or with a server error.
+    /// Requests ended in the second with an error: without a response, or with a server error.
     pub errors: u64,
-    /// Requests answered in it with something that the flow refuses.
+    /// Requests answered in the second and refused by a check of the flow.
     pub checks_failed: u64,
-    /// Due → answered, of the requests answered in it.
+    /// Latency (due → answered) of the requests answered in the second.
     pub latency: Percentiles,
 }
 
-/// A day: longer windows are cut here, so that a damaged recording cannot ask for all memory.
+/// Seconds of a day: longer windows are cut, so that a damaged recording cannot request all memory.
 const SECONDS_MAX: usize = 86_400;
 
 #[derive(Clone, Default)]

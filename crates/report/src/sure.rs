@@ -1,4 +1,4 @@
-//! How far the numbers can be trusted, in sentences that every output shows.
+//! How far the numbers can be trusted, in sentences shown by every output.
 
 use breakdown::RouteBalance;
 use figures::{counted, numbers};
@@ -9,16 +9,16 @@ use crate::View;
 use crate::facts::{self, HostUse, Percentiles};
 use crate::text::one_line;
 
-/// One thing that the trust in the numbers depends on.
+/// One statement on the trust in the numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Said {
-    /// What it is about, in a word or two.
+    /// Topic, in a word or two.
     pub about: Phrase,
     /// What there is to say, a sentence without a full stop.
     pub says: Text,
 }
 
-/// Everything that is always said, in the order of the page.
+/// Returns every statement that is always shown, in the order of the page.
 pub fn all(view: &View<'_>) -> Vec<Said> {
     let said = |about, says| Said { about, says };
     let mut all = vec![
@@ -38,7 +38,7 @@ pub fn all(view: &View<'_>) -> Vec<Said> {
 }
 
 fn samples(view: &View<'_>) -> Text {
-    /// What is customary; the sentence names it.
+    /// Customary level of confidence; the sentence names the level.
     const CONFIDENCE: f64 = 0.95;
     let overall = &view.breakdown.overall;
     let count = counted!(overall.requests, "request");

@@ -25,7 +25,7 @@ const BAR_COLUMNS: usize = 24;
 pub struct Step {
     /// Connections of the closed load.
     pub connections: u32,
-    /// The run's number, when it was kept.
+    /// Number of the run, when stored.
     pub run: Option<i64>,
     /// Requests answered a second.
     pub rps: Option<f64>,
@@ -33,8 +33,7 @@ pub struct Step {
     pub latency_ms: [Option<f64>; 3],
     /// Errors and failed checks.
     pub failed: u64,
-    /// Cores used by app, database, and generator; `None` for one that was not
-    /// seen on this host.
+    /// Cores used by app, database, and generator; `None` for one not observed on the host.
     pub cores: [Option<f64>; 3],
     /// Most memory of the app's processes together, bytes; shared pages count once where the kernel
     /// tells.
@@ -52,16 +51,16 @@ pub enum Ended {
     Interrupted,
 }
 
-/// The steps, in the order of their connections.
+/// The steps, in order of the number of connections.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sweep {
-    /// The app's command; empty for one that ran already.
+    /// Command of the app; empty for an app running already.
     pub command: String,
     /// What was measured.
     pub steps: Vec<Step>,
-    /// Why it ended.
+    /// Reason of the sweep's end.
     pub ended: Ended,
-    /// Connections that were to be measured and were not.
+    /// Numbers of connections planned and not measured.
     pub left_out: Vec<u32>,
     /// What to know before the numbers are trusted, one sentence each.
     pub notes: Vec<Text>,
@@ -114,7 +113,7 @@ fn memory(recording: &Recording) -> Option<u64> {
     of_app.max().filter(|bytes| *bytes > 0)
 }
 
-/// Whether the last steps brought no more throughput than those before them.
+/// Whether the last steps brought no more throughput than the steps before.
 pub fn is_saturated(steps: &[Step]) -> bool {
     let Some(flat_from) = steps.len().checked_sub(FLAT_STEPS).filter(|from| *from > 0) else {
         return false;
@@ -129,7 +128,7 @@ pub fn is_saturated(steps: &[Step]) -> bool {
 }
 
 impl Sweep {
-    /// The fewest connections that reach the best throughput, but for what is chance.
+    /// Returns the step with the fewest connections at the best throughput, up to chance.
     pub fn knee(&self) -> Option<&Step> {
         let best = self
             .steps
@@ -164,7 +163,7 @@ impl Sweep {
         )
     }
 
-    /// As JSON, format `hakaru-sweep`, version 1, with a line feed at its end.
+    /// Returns the sweep as JSON, format `hakaru-sweep`, version 1, with a line feed at the end.
     pub fn json(&self) -> String {
         format!("{:#}\n", self.document(Language::English))
     }
@@ -189,7 +188,7 @@ impl Sweep {
         })
     }
 
-    /// As one HTML file that needs no network.
+    /// Returns the sweep as one HTML file, complete without a network.
     pub fn html(&self, language: Language) -> String {
         html::page(
             &self.document(language).to_string(),
@@ -241,7 +240,7 @@ impl Sweep {
     }
 }
 
-/// Heads, and how soon their columns are left out.
+/// Heads of the columns, with the order in which columns are left out.
 const HEADS: [(Phrase, u8); 10] = [
     (phrase!("connections"), 0),
     (phrase!("rps"), 0),
@@ -256,7 +255,7 @@ const HEADS: [(Phrase, u8); 10] = [
 ];
 const BAR_HEAD: Phrase = phrase!("requests/s");
 
-/// Eighths of a column, so that small steps are seen.
+/// Bar in eighths of a column, so that small steps are visible.
 fn bar(share: f64, columns: usize) -> String {
     const PARTS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let eighths = (share.clamp(0.0, 1.0) * columns as f64 * 8.0).round() as usize;

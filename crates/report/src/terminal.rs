@@ -29,15 +29,14 @@ pub struct Style {
     pub columns: usize,
     /// ANSI colours.
     pub colour: bool,
-    /// Only ASCII in what Hakaru itself draws and in what it quotes.
+    /// Only ASCII in Hakaru's own drawing and in quotations.
     pub ascii: bool,
     /// In which the page is written.
     pub language: Language,
     /// Everything, instead of what is read first: the verdict, the numbers, where the time goes,
     /// findings by title.
     pub full: bool,
-    /// Lines of the screen; a longer page repeats its verdict at its end. `None`: there is no
-    /// screen.
+    /// Lines of the screen; a longer page repeats the verdict at the end. `None` without a screen.
     pub rows: Option<usize>,
 }
 
@@ -133,7 +132,7 @@ fn next(page: &mut Page, view: &View<'_>, style: Style) {
     }
 }
 
-/// A command and what it does.
+/// Writes a command and the command's purpose.
 fn command(page: &mut Page, command: &str, does: Text) {
     page.paragraph(2, format!("{command:<29}"), Ink::Plain, does, 2);
 }

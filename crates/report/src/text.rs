@@ -7,13 +7,13 @@ use figures::line::char_width;
 pub use figures::line::{one_line, width};
 pub use table::{Align, Column, table};
 
-/// Columns of a page where nobody says how wide it may be.
+/// Width of a page in columns, where the width is unknown.
 pub const COLUMNS: usize = 100;
 
-/// What stands for characters that were cut.
+/// Mark in place of cut characters.
 pub const CUT: char = '…';
 
-/// At most `columns` wide, the end cut and marked when it does not fit.
+/// Returns the text at most `columns` wide, the end cut and marked where too long.
 pub fn fit(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
@@ -80,8 +80,8 @@ pub fn wrap(text: &str, columns: usize, lines_max: usize) -> Vec<String> {
     lines
 }
 
-/// A page whose lines are at most `columns` wide: longer ones are broken between words where
-/// possible, and go on under their own text, a little deeper. Blanks inside a line stay, so that
+/// Folds a page to lines at most `columns` wide: longer lines are broken between words where
+/// possible, and continue under their own text, a little deeper. Blanks inside a line stay, so that
 /// what fits keeps its columns.
 pub fn fold(page: &str, columns: usize) -> String {
     let mut folded = String::with_capacity(page.len());
@@ -116,7 +116,8 @@ fn fold_line(line: &str, columns: usize, folded: &mut String) {
     folded.push('\n');
 }
 
-/// Where a line that is too wide is broken: behind its last word that fits, else inside its first.
+/// Index at which a too wide line is broken: after the last word that fits, else inside the first
+/// word.
 fn break_at(line: &str, columns: usize) -> usize {
     let (mut used, mut last_end, mut before) = (0, None, None);
     for (at, character) in line.char_indices() {
@@ -138,7 +139,7 @@ fn break_at(line: &str, columns: usize) -> usize {
     line.len()
 }
 
-/// Stand-ins for the signs that Hakaru uses; any other character that is not ASCII becomes `?`.
+/// Replaces Hakaru's signs by ASCII stand-ins; any other non-ASCII character becomes `?`.
 pub fn ascii(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for character in text.chars() {
@@ -163,7 +164,7 @@ pub fn ascii(text: &str) -> String {
     plain
 }
 
-/// A word at its places where a line may end: Japanese has no blanks between words.
+/// Splits a word where a line may end: Japanese has no blanks between words.
 fn atoms(word: &str) -> Vec<&str> {
     let mut atoms = Vec::new();
     let (mut start, mut before) = (0, None);
@@ -178,8 +179,8 @@ fn atoms(word: &str) -> Vec<&str> {
     atoms
 }
 
-/// Whether a line may end between two characters that no blank parts: beside a wide one, unless a
-/// closing sign would begin a line or an opening one end it.
+/// Whether a line may end between two adjacent characters: beside a wide one, unless a closing sign
+/// would begin a line or an opening one end a line.
 fn may_break(before: char, after: char) -> bool {
     const CLOSING: &str =
         "、。，．）」』】〉》・：；？！ー々ァィゥェォッャュョぁぃぅぇぉっゃゅょ)]}%.,:;…";

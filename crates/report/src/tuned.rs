@@ -1,4 +1,4 @@
-//! What `hakaru tune` found: the setting, how it was told, and the lines to change.
+//! Result of `hakaru tune`: the setting, the evidence, and the lines to change.
 
 mod page;
 
@@ -11,35 +11,35 @@ use whatif::search::{
 };
 use whatif::{HandOut, Model};
 
-/// A race at its end.
+/// A finished race.
 #[derive(Clone, Debug)]
 pub struct Tuned<'a> {
-    /// Number of the run from which all was predicted; `None` when it was not kept.
+    /// Number of the run behind all predictions; `None` for a run that was not stored.
     pub run: Option<i64>,
-    /// The command as it is.
+    /// The present command.
     pub command: &'a str,
     /// What was predicted from.
     pub model: &'a Model,
     /// What was looked for.
     pub aim: Aim,
-    /// The setting as it is.
+    /// The present setting.
     pub present: Cell,
     /// What was predicted and measured.
     pub search: &'a Search,
-    /// Settings that do not work, and why.
+    /// Settings with which the app fails, each with the reason.
     pub broken: &'a [(Cell, String)],
-    /// Settings of the runtime that were raced on the best one.
+    /// Settings of the runtime, each raced on the best cell.
     pub extras: &'a [Extra],
-    /// Blocks that were measured again because the host was disturbed.
+    /// Blocks measured again because the host was disturbed.
     pub redone: usize,
     /// Starts of the app for the blocks; fewer than blocks where threads were changed in a running
     /// one.
     pub boots: usize,
-    /// How it ended.
+    /// Reason of the race's end.
     pub ended: RaceEnd,
     /// Time from the start to the end, recording, boots and warm-ups included.
     pub measuring: Duration,
-    /// Time it was allowed.
+    /// Time limit of the race.
     pub budget: Duration,
 }
 
@@ -50,13 +50,13 @@ impl Tuned<'_> {
         outcome.is_some_and(|outcome| outcome.goal_met && !outcome.best.measured.is_empty())
     }
 
-    /// Cells that were measured, in the order of the grid.
+    /// Measured cells, in the order of the grid.
     fn measured(&self) -> impl Iterator<Item = &Candidate> {
         let candidates = self.search.candidates().iter();
         candidates.filter(|candidate| !candidate.measured.is_empty())
     }
 
-    /// As JSON, with a line feed at its end.
+    /// Returns the result as JSON, with a line feed at the end.
     pub fn json(&self) -> String {
         let outcome = self.search.outcome();
         let predicted: Vec<Value> = (self.search.candidates().iter())
@@ -119,7 +119,7 @@ impl Tuned<'_> {
         value
     }
 
-    /// Its workers have one thread each, and its command takes no number of them.
+    /// Whether the server is Unicorn, with one thread per worker and no flag for workers.
     fn is_unicorn(&self) -> bool {
         self.model.recorded.hand_out == HandOut::Shared
     }

@@ -13,7 +13,7 @@ pub use finding::{Finding, Gain, Ratio, Remedy};
 pub struct Revision {
     /// The commit; `null` outside of git.
     pub commit: Option<String>,
-    /// What differed from it, as `git diff --shortstat` says; `null` when nothing did.
+    /// Uncommitted changes in the words of `git diff --shortstat`; `null` without any.
     pub dirty: Option<String>,
 }
 
@@ -24,13 +24,13 @@ pub struct Run {
     pub format: &'static str,
     /// Always 1.
     pub version: u32,
-    /// Its number in the store.
+    /// Number of the run in the store.
     pub number: Option<i64>,
     /// Start, milliseconds since 1970.
     pub started_at_unix_ms: i64,
-    /// Why it ended early.
+    /// Reason of an early end.
     pub ended_early: Option<String>,
-    /// Commit of the project and what differed from it; `null` when that was not kept.
+    /// Commit of the project and uncommitted changes; `null` when no revision was recorded.
     pub revision: Option<Revision>,
     /// The app.
     pub target: Target,
@@ -40,11 +40,11 @@ pub struct Run {
     pub score: Option<f64>,
     /// Requests due in the measured window.
     pub requests: u64,
-    /// Of these, not answered, or answered with a server error.
+    /// Requests among them without a response, or with a server error.
     pub errors: u64,
-    /// Of these, still open when the run ended: no errors, their latency is "at least".
+    /// Requests still open when the run ended: no errors, with a latency of "at least".
     pub unanswered: u64,
-    /// Of these, answered with something the flow refuses.
+    /// Requests answered with a response refused by the flow.
     pub checks_failed: u64,
     /// Requests answered a second.
     pub rps: Option<f64>,
@@ -62,7 +62,7 @@ pub struct Run {
     pub seconds: Vec<Line<Second>>,
     /// The processes of the run.
     pub processes: Vec<Line<Process>>,
-    /// Means of all requests that the app saw; `null` when it saw none.
+    /// Means of all requests recorded by the app; `null` without any.
     pub balance_ms: Option<Balance>,
     /// By route, most time in total first.
     pub routes: Vec<Route>,
@@ -89,7 +89,7 @@ pub struct Run {
 pub struct Verdict {
     /// What takes most of the time.
     pub time: String,
-    /// That requests failed; `null` when few or none did.
+    /// Sentence on failed requests; `null` when few or none failed.
     pub failed: Option<String>,
     /// What to fix first.
     pub fix_first: String,
@@ -98,7 +98,7 @@ pub struct Verdict {
 /// A percentile.
 #[derive(Debug, Serialize)]
 pub struct CurvePoint {
-    /// Share of the requests that took at most so long; 1 for the greatest.
+    /// Share of the requests with at most the latency of the point; 1 for the maximum.
     pub share: f64,
     /// Due → answered.
     pub latency_ms: f64,
@@ -121,15 +121,15 @@ impl<T: Serialize> Serialize for Line<T> {
 /// A process of the run.
 #[derive(Debug, Serialize)]
 pub struct Process {
-    /// Its number.
+    /// Process id.
     pub pid: u32,
     /// `app`, `database` or `generator`.
     pub role: &'static str,
-    /// Its command name.
+    /// Name of the process's command.
     pub name: String,
-    /// Its number among the workers of a cluster, from 0.
+    /// Number among the workers of a cluster, from 0.
     pub worker: Option<u32>,
-    /// Files and sockets it may open.
+    /// Limit of the process's open files and sockets.
     pub fds_limit: Option<u64>,
 }
 
@@ -157,21 +157,21 @@ pub struct ProcessSecond {
 /// A second of the window.
 #[derive(Debug, Serialize)]
 pub struct Second {
-    /// From the window's start to the start of this second.
+    /// Seconds from the start of the window to the start of the second.
     pub at_s: u32,
-    /// Requests answered in it.
+    /// Requests answered in the second.
     pub answered: u64,
-    /// Requests that ended in it with an error.
+    /// Requests ended in the second with an error.
     pub errors: u64,
     /// Of the answered ones, failed checks.
     pub checks_failed: u64,
     /// Due → answered, of the answered ones.
     pub latency_ms: Latency,
-    /// Threads that had a request, on average.
+    /// Threads with a request, on average.
     pub threads_busy: Option<f64>,
-    /// Connections that waited for a thread at its end.
+    /// Connections waiting for a thread at the end of the second.
     pub backlog: Option<u32>,
-    /// Cores busy, whoever used them.
+    /// Cores busy, used by any process.
     pub cpu_busy_cores: Option<f64>,
     /// Cores taken by the hypervisor.
     pub cpu_steal_cores: Option<f64>,
@@ -181,17 +181,17 @@ pub struct Second {
     pub io_pressure_share: Option<f64>,
     /// The same for memory.
     pub memory_pressure_share: Option<f64>,
-    /// Memory available on the host at its end.
+    /// Memory available on the host at the end of the second.
     pub memory_available_bytes: Option<u64>,
-    /// Memory that the app's control group used at its end.
+    /// Memory used by the app's control group at the end of the second.
     pub memory_used_bytes: Option<u64>,
-    /// Memory that it may use.
+    /// Memory limit of the app's control group.
     pub memory_limit_bytes: Option<u64>,
     /// From other hosts.
     pub network_received_bytes: Option<u64>,
     /// To other hosts.
     pub network_sent_bytes: Option<u64>,
-    /// Between processes of this host.
+    /// Bytes between processes of the host.
     pub loopback_bytes: Option<u64>,
     /// Read from disks.
     pub disk_read_bytes: Option<u64>,
@@ -201,10 +201,10 @@ pub struct Second {
     pub processes: Vec<ProcessSecond>,
 }
 
-/// One thing that the trust in the numbers depends on.
+/// One statement on the trust in the numbers.
 #[derive(Debug, Serialize)]
 pub struct Said {
-    /// What it is about.
+    /// Topic of the statement.
     pub about: String,
     /// What there is to say.
     pub says: String,
@@ -213,15 +213,15 @@ pub struct Said {
 /// The app.
 #[derive(Debug, Serialize)]
 pub struct Target {
-    /// Command line; `null` for an app that was running already.
+    /// Command line; `null` for an app running already.
     pub command: Option<String>,
-    /// Where it answers.
+    /// Address of the app.
     pub url: String,
     /// Such as `ruby 3.3.8`.
     pub ruby: Option<String>,
     /// Such as `puma 6.6.0`.
     pub server: Option<String>,
-    /// Processes that serve requests.
+    /// Processes serving requests.
     pub workers: Option<u32>,
     /// Most threads a worker.
     pub threads: Option<u32>,
@@ -275,41 +275,41 @@ pub struct Route {
     pub route: String,
     /// Requests due in the window.
     pub requests: u64,
-    /// Of these, errors.
+    /// Requests with an error.
     pub errors: u64,
-    /// Of these, still open when the run ended.
+    /// Requests still open when the run ended.
     pub unanswered: u64,
-    /// Of these, failed checks.
+    /// Requests with a failed check.
     pub checks_failed: u64,
-    /// Of these, answered without being seen in the app.
+    /// Answered requests without an app-side record.
     pub unseen: u64,
-    /// Of these, requests that the app told of: those of which the balance is.
+    /// Requests with an app-side record, the base of the balance.
     pub told: u64,
-    /// Of these, answered a second.
+    /// Requests answered per second.
     pub rps: Option<f64>,
-    /// Its share of all time from sent to answered.
+    /// Share of all time from sent to answered.
     pub time_share: f64,
     /// For how long a request holds a thread of the server, on average; `null` when the app saw
     /// none.
     pub thread_ms: Option<f64>,
-    /// Its share of all the time for which routes held threads.
+    /// Share of all the time for which routes held threads.
     pub thread_share: Option<f64>,
     /// Due → answered.
     pub latency_ms: Latency,
-    /// Means a request that the app saw; `null` when it saw none.
+    /// Means per request recorded by the app; `null` without any.
     pub balance_ms: Option<Balance>,
     /// Mean length of a body.
     pub body_bytes_mean: f64,
     /// Length of the largest body.
     pub body_bytes_max: u64,
-    /// What the heads of a sample of its 2xx answers said; `null` when none was looked at.
+    /// Headers of a sample of the route's 2xx responses; `null` when none was sampled.
     pub answers: Option<Answers>,
 }
 
 /// Heads of answers. Shares are of `seen`.
 #[derive(Debug, Serialize)]
 pub struct Answers {
-    /// Answers looked at.
+    /// Sampled responses.
     pub seen: u64,
     /// The commonest `Content-Type`.
     pub content_type: Option<String>,
@@ -327,9 +327,9 @@ pub struct Answers {
     pub set_cookie_share: f64,
     /// After which the server closed the connection unasked.
     pub closed_share: f64,
-    /// Answers to a URL that another user had asked for before.
+    /// Responses to a URL already requested by another user.
     pub repeated: u64,
-    /// Of these, the share with the same body; `null` without any.
+    /// Share of the repeated responses with the same body; `null` without any.
     pub repeated_equal_share: Option<f64>,
 }
 
@@ -358,7 +358,7 @@ pub struct Balance {
 /// A statement.
 #[derive(Debug, Serialize)]
 pub struct Sql {
-    /// With its literals taken out.
+    /// Statement without literals.
     pub digest: String,
     /// Executions in the window.
     pub count: u64,
@@ -366,9 +366,10 @@ pub struct Sql {
     pub time_ms: f64,
     /// Rows returned, where the driver tells.
     pub rows: u64,
-    /// Routes that issue it, most executions a request first.
+    /// Routes issuing the statement, most executions per request first.
     pub routes: Vec<SqlRoute>,
-    /// Source lines that issue it, most executions first; each up to four frames, innermost first.
+    /// Source lines issuing the statement, most executions first; each up to four frames, innermost
+    /// first.
     pub called_from: Vec<String>,
 }
 
@@ -377,14 +378,14 @@ pub struct Sql {
 pub struct SqlRoute {
     /// The route.
     pub route: String,
-    /// Executions a request of it.
+    /// Executions of the statement per request of the route.
     pub per_request: f64,
 }
 
 /// A kind of failed request.
 #[derive(Debug, Serialize)]
 pub struct Failure {
-    /// How it ended.
+    /// Outcome of the requests.
     pub outcome: &'static str,
     /// Method and path.
     pub line: String,
@@ -405,17 +406,17 @@ pub struct Failure {
 pub struct Host {
     /// Cores the run may use.
     pub cores: u32,
-    /// Whether app and generator share it.
+    /// Whether app and generator share the host.
     pub same_host: bool,
     /// Cores busy on average.
     pub cpu_busy_cores: Option<f64>,
     /// Cores stolen by the hypervisor on average.
     pub cpu_steal_cores: Option<f64>,
-    /// Share of the seconds in which the cores were slower than in the fastest quarter of them.
+    /// Share of the seconds with cores slower than in the fastest quarter of all seconds.
     pub cores_slow_share: Option<f64>,
     /// How many times as long the same work took then.
     pub cores_slower: Option<f64>,
-    /// What that work took on average, microseconds.
+    /// Mean duration of the calibration probe, microseconds.
     pub core_pace_us: Option<f64>,
     /// Share of the time in which some task waited for a core.
     pub cpu_pressure_share: Option<f64>,
@@ -441,24 +442,24 @@ pub struct RoleUse {
 /// The load generator.
 #[derive(Debug, Serialize)]
 pub struct Generator {
-    /// CPU time of its threads as a share of what they could have had.
+    /// CPU time of the generator's threads as a share of the time available.
     pub cpu_share: Option<f64>,
     /// 99 % of due → sent.
     pub late_ms_p99: Option<f64>,
-    /// Requests that were due and never sent.
+    /// Requests due and never sent.
     pub unsent: u64,
 }
 
 /// The agent.
 #[derive(Debug, Serialize)]
 pub struct Agent {
-    /// CPU time a request that it notes down, as it estimates itself; `null` without the agent.
+    /// CPU time per recorded request, by the agent's own estimate; `null` without the agent.
     pub cpu_us_per_request: Option<f64>,
     /// Records lost; `null` without the agent.
     pub dropped: Option<u64>,
 }
 
-/// Something that went wrong in measuring.
+/// An error of the measurement.
 #[derive(Debug, Serialize)]
 pub struct Trouble {
     /// What.

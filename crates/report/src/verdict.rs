@@ -1,4 +1,4 @@
-//! The verdict: what dominates, and what to fix first, in sentences that every output shows.
+//! The verdict: the dominant cost and the first fix, in sentences shown by every output.
 
 use breakdown::RouteBalance;
 use figures::numbers;
@@ -75,7 +75,7 @@ fn greatest_term(overall: &RouteBalance) -> Text {
 /// Share of the threads' time from which on a second route is named.
 const SECOND_ROUTE_SHARE: f64 = 0.1;
 
-/// The one or two routes that hold the server's threads longest.
+/// Sentence on the one or two routes with the most time on the server's threads.
 fn who_holds_threads(view: &View<'_>) -> Option<Text> {
     let routes = facts::by_thread_time(view).into_iter();
     let held = |route: &RouteBalance| facts::thread_share(route, &view.breakdown.routes);
@@ -101,7 +101,7 @@ fn who_holds_threads(view: &View<'_>) -> Option<Text> {
     })
 }
 
-/// That requests failed, when so many did that no time can be trusted.
+/// Sentence on failed requests, where too many failed for any time to be trusted.
 pub(crate) fn failed(view: &View<'_>) -> Option<Text> {
     let overall = &view.breakdown.overall;
     let failed = overall.errors + overall.checks_failed;

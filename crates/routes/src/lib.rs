@@ -96,8 +96,7 @@ pub fn cluster(lines: &[&str]) -> Vec<String> {
         .collect()
 }
 
-/// Cuts a line at the end of the path: behind it stands the name of a WebSocket message, after a
-/// space.
+/// Cuts a line after the path: a space and the name of a WebSocket message may follow.
 fn apart_from_message(line: &str) -> (&str, &str) {
     let path = line.find(' ').map_or(0, |space| space + 1);
     let end = line[path..]
@@ -175,8 +174,7 @@ fn is_uuid(bytes: &[u8]) -> bool {
         })
 }
 
-/// Whether bytes are hexadecimal digits, a decimal one among them: `facade` and `deadbeef` are
-/// words.
+/// Whether bytes are hexadecimal digits with at least one decimal digit: `facade` is a word.
 fn is_hash(bytes: &[u8]) -> bool {
     bytes.len() >= HASH_DIGITS_MIN
         && bytes.iter().all(u8::is_ascii_hexdigit)

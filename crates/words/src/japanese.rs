@@ -1,6 +1,6 @@
-//! The Japanese of every template: one file an area in `japanese/`, each sentence a line of English
-//! and, below it, one of Japanese with the same names in braces. Lines that begin with `# ` are
-//! remarks.
+//! The Japanese of every template: one file per area in `japanese/`, each sentence a line of
+//! English and, below, one of Japanese with the same names in braces. Lines that begin with `# `
+//! are remarks.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;

@@ -48,7 +48,7 @@ impl Phrase {
 }
 
 impl Text {
-    /// A template with arguments; [`crate::text!`] checks their match.
+    /// Returns a template with arguments; [`crate::text!`] checks the match.
     pub fn of(template: &'static str, arguments: Vec<(&'static str, Text)>) -> Text {
         Text(Kind::Sentence {
             template,
@@ -56,9 +56,9 @@ impl Text {
         })
     }
 
-    /// A name or a sentence that a recording holds in English, such as `a Mutex`; one that no
-    /// catalogue knows stays as it is. Where the catalogue of names has braces, such as in `process
-    /// {pid}`, anything may stand.
+    /// A name or a sentence in the English of a recording, such as `a Mutex`; English without an
+    /// entry in the catalogue stays unchanged. Where the catalogue of names has braces, such as in
+    /// `process {pid}`, anything may stand.
     pub fn named(english: &str) -> Text {
         Text(Kind::Name(english.to_owned()))
     }
@@ -119,8 +119,8 @@ fn translated(english: &str, language: Language) -> &str {
     }
 }
 
-/// What a recording holds in English, in a language: as it stands in the catalogue, else by the
-/// first template of names that fits.
+/// Translates the English of a recording: by the sentence's entry in the catalogue, else by the
+/// first matching template of names.
 fn named(english: &str, language: Language) -> Cow<'_, str> {
     if language == Language::English {
         return Cow::Borrowed(english);
@@ -239,7 +239,7 @@ impl fmt::Display for Text {
     }
 }
 
-/// By its English.
+/// Compares the English.
 impl PartialEq<&str> for Text {
     fn eq(&self, english: &&str) -> bool {
         self.to_string() == **english

@@ -1,5 +1,5 @@
-//! Every template in the sources has its Japanese, with the same arguments, and nothing else is in
-//! the catalogue.
+//! Checks for the Japanese of every template in the sources, with the same arguments, and for
+//! entries without a source.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// Templates with the file of each.
 type Templates = BTreeMap<String, PathBuf>;
 
-/// Area of names in recordings: no source has them as templates.
+/// Area of names in recordings, which occur in no source as templates.
 const NAMES: &str = "names";
 
 #[test]
@@ -51,8 +51,8 @@ fn the_catalogue_holds_nothing_else() {
     );
 }
 
-/// Sentences of recordings are written by `format!`, whose braces may hold nothing: all between
-/// them must stand in some source.
+/// Sentences of recordings are written by `format!`, possibly with empty braces: all text between
+/// braces must occur in some source.
 #[test]
 fn sentences_of_recordings_are_in_the_sources() {
     const WORDS_MIN: usize = 3;
@@ -172,7 +172,7 @@ fn web_counts(source: &str) -> Vec<String> {
     found
 }
 
-/// Where the parenthesis that is open as `inside` begins is closed.
+/// Index in `inside`, the text after an opening parenthesis, of the closing one.
 fn end_of_call(inside: &str) -> Option<usize> {
     let mut depth = 1;
     inside.find(|c| {

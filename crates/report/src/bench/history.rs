@@ -17,9 +17,9 @@ pub struct History {
     pub title: String,
     /// The figures' unit.
     pub unit: String,
-    /// Its benches, the oldest first.
+    /// Benches of the contender, the oldest first.
     pub points: Vec<HistoryPoint>,
-    /// What each level is beside the one before it.
+    /// Change of each level against the previous level.
     pub changes: Vec<Option<Text>>,
 }
 
@@ -30,11 +30,11 @@ pub struct HistoryPoint {
     pub label: String,
     /// The figure.
     pub value: f64,
-    /// Index of its level; `None` where it is left out.
+    /// Index of the point's level; `None` where the point is left out.
     pub level: Option<usize>,
 }
 
-/// One file that needs no network.
+/// Returns one HTML file, complete without a network.
 pub fn history_html(histories: &[History], language: Language) -> String {
     let title = text!("How it changed").written_in(language);
     let mut out = opened(&title, language);

@@ -1,5 +1,5 @@
-//! The HTML page of a bench: ranked bars with their intervals, every process as a dot, and the
-//! warm-up curves.
+//! The HTML page of a bench: ranked bars with their intervals, every process as a dot, and warm-up
+//! curves.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use words::{Language, text};
 use super::{BenchView, page};
 use crate::text::COLUMNS;
 
-/// Colours that are told apart by those who see red and green as one (Okabe & Ito 2008).
+/// Colours distinct for people with red-green colour blindness (Okabe & Ito 2008).
 pub(super) const COLOURS: [&str; 7] = [
     "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#777777",
 ];
@@ -24,7 +24,7 @@ h1{font-size:1.4em}h2{font-size:1.1em;margin-top:2em}pre{overflow:auto;font-size
 svg text{fill:currentColor;font:13px system-ui,sans-serif}\
 @media(prefers-color-scheme:dark){body{background:#14161a;color:#e6e6e6}}";
 
-/// A page up to what it shows.
+/// Beginning of an HTML page, up to the content.
 pub(super) fn opened(title: &str, language: Language) -> String {
     let code = match language {
         Language::Japanese => "ja",
@@ -41,7 +41,7 @@ pub(super) fn closed() -> &'static str {
     "</main></body></html>\n"
 }
 
-/// One file that needs no network.
+/// Returns one HTML file, complete without a network.
 pub fn html(view: &BenchView, language: Language) -> String {
     let title = text!("What is faster").written_in(language);
     let mut out = opened(&title, language);
@@ -62,7 +62,7 @@ pub fn html(view: &BenchView, language: Language) -> String {
     out + closed()
 }
 
-/// A bar with its interval for each cell, the best first, and a dot for each process.
+/// One bar with an interval for each cell, the best first, and a dot for each process.
 fn bars(view: &BenchView, row: usize, language: Language) -> String {
     let found = &view.bench.rows[row];
     let how = view.bench.how;

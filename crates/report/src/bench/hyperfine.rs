@@ -1,4 +1,5 @@
-//! A bench of commands in the files that hyperfine writes, so that scripts for those go on working.
+//! A bench of commands in hyperfine's export formats, so that scripts written for hyperfine keep
+//! working.
 
 use std::fmt::Write;
 
@@ -7,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::BenchView;
 
-/// `results` with the keys that hyperfine's scripts read; seconds and bytes.
+/// Returns `results` with hyperfine's keys; seconds and bytes.
 pub fn json(view: &BenchView) -> String {
     let cells = view.bench.rows.iter().enumerate().flat_map(|(row, found)| {
         found
@@ -60,7 +61,7 @@ impl Spread {
     }
 }
 
-/// The table that hyperfine writes, in milliseconds.
+/// Returns a Markdown table with hyperfine's columns, in milliseconds.
 pub fn markdown(view: &BenchView) -> String {
     let mut out =
         "| Command | Mean [ms] | Min [ms] | Max [ms] | Relative |\n|:---|---:|---:|---:|---:|\n"

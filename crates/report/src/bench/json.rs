@@ -10,7 +10,7 @@ use words::Language;
 
 use super::BenchView;
 
-/// Format `hakaru-bench`, version 1, with a line feed at its end.
+/// Returns the bench in the format `hakaru-bench`, version 1, with a line feed at the end.
 pub fn json(view: &BenchView) -> String {
     format!("{:#}\n", value(view))
 }

@@ -10,7 +10,7 @@ use words::{Language, Phrase, Text, phrase, text};
 use super::{BenchView, Beside};
 use crate::text::{Column, fold, table};
 
-/// Heads of the columns behind the name, and how soon they are left out.
+/// Heads of the columns after the name, with the order in which columns are left out.
 const HEADS: [(Phrase, u8); 7] = [
     (phrase!("figure"), 0),
     (phrase!("95 %"), 1),
@@ -144,7 +144,7 @@ fn median(measured: &Measured, of: fn(&Sample) -> f64) -> Option<f64> {
     stats::median(&values)
 }
 
-/// What a cell is beside the best of its row.
+/// Words for a cell compared with the best of the same row.
 fn said(row: &Row, beside: &Beside) -> Text {
     let ratio = format!("{:.2}", beside.ratio);
     let range = beside.interval.map_or_else(String::new, |[low, high]| {
@@ -222,7 +222,7 @@ fn footer(view: &BenchView) -> Text {
     )
 }
 
-/// How a figure is written: three digits, in thousands or thousandths of its unit.
+/// Scale of a figure: three digits, in thousands or thousandths of the unit.
 struct Scale {
     value: f64,
     divisor: f64,

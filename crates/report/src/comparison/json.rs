@@ -6,7 +6,7 @@ use words::{Language, Text};
 
 use super::sentence;
 
-/// For people's eyes and programs, with a line feed at its end.
+/// Returns the comparison as indented JSON, with a line feed at the end.
 pub fn json(comparison: &Comparison) -> String {
     format!("{:#}\n", value(comparison, Language::English))
 }

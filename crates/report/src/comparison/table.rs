@@ -8,7 +8,7 @@ use super::sentence;
 use crate::text::{Column, fold, one_line, table as fitted};
 use figures::numbers;
 
-/// Room for a variant's name in the head of its column.
+/// Columns for a variant's name in the head of the table.
 const NAME_COLUMNS: usize = 28;
 /// Room for both names beside the other columns.
 const NAMED_COLUMNS_MIN: usize = 100;

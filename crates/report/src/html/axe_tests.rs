@@ -17,7 +17,7 @@ use crate::comparison::tests::{comparison, row};
 use crate::profile::{difference_to_html, of_run};
 use ::comparison::{Comparison, Tried};
 
-/// What `hakaru load --json` printed of the chat, with an expectation that was missed.
+/// Output of `hakaru load --json` on the chat, with a missed expectation.
 pub(super) const LOAD: &str = include_str!("load.json");
 
 fn axe() -> String {
@@ -29,7 +29,8 @@ fn axe() -> String {
         .unwrap_or_else(|error| panic!("cannot read {path}: {error}; `cargo xtask web` fetches it"))
 }
 
-/// What axe-core objects to, a line for each rule and element; and that it has looked at all.
+/// Violations reported by axe-core, a line for each rule and element, and a check of a complete
+/// run.
 const VIOLATIONS: &str = "axe.run(document, { resultTypes: ['violations'] }).then((found) => ({
     looked: found.passes.length,
     violations: found.violations.flatMap((rule) =>

@@ -1,5 +1,5 @@
-//! A headless Chromium that loads a page and answers questions about it, over its debugging
-//! protocol: JSON messages ended by a NUL byte, on two pipes.
+//! A headless Chromium for loading and inspecting pages, over the browser's debugging protocol:
+//! JSON messages ended by a NUL byte, on two pipes.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
@@ -29,7 +29,8 @@ pub(super) struct Look {
 }
 
 impl Browser {
-    /// Starts it. The pipes are the file descriptors 3 and 4 of the child, which a shell gives it.
+    /// Starts Chromium. The pipes are the file descriptors 3 and 4 of the child, which a shell
+    /// gives it.
     pub(super) fn start() -> Browser {
         let folder = TempDir::new().unwrap();
         let pipe = |name: &str| folder.path().join(name);
@@ -81,12 +82,12 @@ impl Browser {
         }
     }
 
-    /// Loads a file and waits until it and its scripts are done.
+    /// Loads a file and waits until page and scripts are done.
     pub(super) fn open(&mut self, page: &Path, look: Look) {
         self.open_at(page, "", look);
     }
 
-    /// Loads a file at a place of it, such as `#sql`.
+    /// Loads a file with a fragment, such as `#sql`.
     pub(super) fn open_at(&mut self, page: &Path, place: &str, look: Look) {
         let screen =
             json!({ "width": look.width, "height": 900, "deviceScaleFactor": 1, "mobile": false });
@@ -112,14 +113,14 @@ impl Browser {
         answer["result"]["value"].clone()
     }
 
-    /// Moves, presses or releases the left button of the mouse, as `Input.dispatchMouseEvent` names
-    /// it.
+    /// Moves, presses or releases the left button of the mouse; `kind` as in
+    /// `Input.dispatchMouseEvent`.
     pub(super) fn pointer(&mut self, kind: &str, x: f64, y: f64) {
         let event = json!({ "type": kind, "x": x, "y": y, "button": "left", "clickCount": 1 });
         self.call("Input.dispatchMouseEvent", event);
     }
 
-    /// Errors that the page has put on the console, or that its policy has refused, since it was
+    /// Errors on the page's console, and requests refused by the page's policy, since the page was
     /// opened.
     pub(super) fn complaints(&self) -> &[String] {
         &self.complaints

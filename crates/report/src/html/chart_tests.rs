@@ -25,7 +25,7 @@ fn press(browser: &mut Browser, key: &str) {
     settle(browser);
 }
 
-/// What the second chart of the window says of itself: it is in one group with the first.
+/// Attribute of the window's second chart, which is in one group with the first.
 fn neighbour_says(browser: &mut Browser, attribute: &str) -> String {
     let question = format!(
         "document.querySelectorAll('#seconds [role=slider]')[1].getAttribute('{attribute}')"
@@ -131,8 +131,7 @@ fn paper_loses_nothing() {
     );
 }
 
-/// What stands on the page, but for what is of use on a screen alone: each text that is seen, with
-/// all that is folded.
+/// Text of the page without elements for screens alone: every visible text, with all folded text.
 const SEEN: &str = "(() => {
     document.querySelectorAll('details').forEach((details) => { details.open = true });
     const texts = new Set();

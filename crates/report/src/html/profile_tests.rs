@@ -95,7 +95,7 @@ fn a_runs_page_shows_its_routes_and_slowest_requests() {
     assert_eq!(stack, "Kernel#sleepObject#handle");
 }
 
-/// A run of which the app told ten requests of one route, each with a sleep in its samples.
+/// A run with ten recorded requests of one route, each with a sleep in the samples.
 pub(super) fn profiled() -> (Sample, Profile) {
     let mut sample = Sample::chat();
     let recording = &mut sample.recording;

@@ -76,7 +76,7 @@ pub(super) fn written(page: &str) -> Written {
     }
 }
 
-/// Long words and hostile text where a run may have them.
+/// A run with long words and hostile text in every free field.
 pub(super) fn stretched() -> Sample {
     let mut sample = Sample::chat();
     let long = format!("GET /{}", "x1234567".repeat(30));
@@ -90,7 +90,7 @@ pub(super) fn stretched() -> Sample {
     sample
 }
 
-/// Waits until the page has drawn what was asked of it.
+/// Waits until the page has been drawn.
 pub(super) fn settle(browser: &mut Browser) {
     browser.ask("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))");
 }
@@ -160,7 +160,7 @@ pub(super) fn sweep() -> Sweep {
     }
 }
 
-/// So many runs, the last ones of the same load and with a remedy that was tried.
+/// A journal of `runs` runs, the last ones of the same load and with a tried remedy.
 pub(super) fn journal(runs: i64) -> Journal {
     let line = |number: i64| Line {
         number,

@@ -11,8 +11,8 @@ use crate::text::COLUMNS;
 
 /// Nodes of a page's graph. What is left out is narrower than a ten-thousandth, and said.
 const NODES_MAX: usize = 30_000;
-/// Nodes of the stacks in the order of time, which cannot be folded: further ones are left out, and
-/// the page says how far it is.
+/// Nodes of the stacks in order of time, which cannot be folded: further ones are left out, and the
+/// page names the time reached.
 const TIME_NODES_MAX: usize = 20_000;
 
 /// The page of a profile.

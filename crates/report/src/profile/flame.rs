@@ -1,4 +1,4 @@
-//! A small flame graph of text: one line a node, the bar as long as its share.
+//! A small flame graph of text: one line per node, the bar as long as the node's share.
 
 use stacks::{Profile, Tree};
 
@@ -11,8 +11,8 @@ const SHARE_MIN: f64 = 0.02;
 const LINES_MAX: usize = 30;
 const BAR_COLUMNS: usize = 20;
 
-/// Lines of the widest nodes, callers above what they call; a chain of nodes that each hold nearly
-/// all of the one above is one line.
+/// Lines of the widest nodes, callers above callees; a chain of nodes with nearly the same weight
+/// is one line.
 pub(super) fn lines(profile: &Profile, columns: usize, language: Language) -> Vec<String> {
     let tree = Tree::of(profile);
     let total = tree.nodes[0].weight.max(1) as f64;
@@ -78,7 +78,7 @@ fn draw(
     }
 }
 
-/// Follows children that hold nearly all of their parent: the last of them, and all names.
+/// Follows children with nearly all of the parent's weight: returns the last child, and all names.
 fn chain(drawing: &Drawing<'_>, start: usize) -> (usize, String) {
     const NEARLY: f64 = 0.97;
     const NAMES_MAX: usize = 3;

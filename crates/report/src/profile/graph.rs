@@ -1,11 +1,11 @@
-//! Flame graphs as the page draws them: columns of numbers, frames kept once for all graphs.
+//! Flame graphs for the HTML page: columns of numbers, with one table of frames for all graphs.
 
 use std::collections::HashMap;
 
 use serde_json::{Value, json};
 use stacks::{Flame, Frame, InTime, Origin, Own, Profile, State, Unit};
 
-/// Graphs of one document, and the frames they share.
+/// Flame graphs of one document, with a shared table of frames.
 pub(super) struct Graphs {
     unit: Unit,
     frames: Vec<Value>,
@@ -25,7 +25,7 @@ impl Graphs {
         }
     }
 
-    /// Adds a graph of that name; of how many requests, where it is of some.
+    /// Adds a graph under a name, with the number of requests in it where there are any.
     pub(super) fn add(&mut self, name: &str, requests: Option<usize>, flame: &Flame) {
         let frame = self.frames_of(flame);
         let weights = |earlier: bool| self.weights(flame, earlier);

@@ -1,5 +1,5 @@
-//! Requests that the app told of itself, such as messages of WebSockets: by route, with what was
-//! sampled in them.
+//! Requests reported by the app itself, such as messages of WebSockets: by route, with the samples
+//! taken during each.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -12,10 +12,10 @@ use words::{Language, text};
 use super::graph::Graphs;
 use crate::text::{fit, one_line};
 
-/// Nodes of one route's graph, and routes that have one.
+/// Nodes of one route's graph, and the number of routes with a graph.
 const NODES_MAX: usize = 3_000;
 const ROUTES_MAX: usize = 30;
-/// Rows in the terminal, and their width.
+/// Rows in the terminal, and the width of a row.
 const ROWS: usize = 10;
 
 /// All of one route.
@@ -24,11 +24,11 @@ struct OfRoute {
     count: usize,
     length: u64,
     length_max: u64,
-    /// Weight of their samples.
+    /// Weight of the requests' samples.
     sampled: u64,
 }
 
-/// Routes with their sums, those that took the most time first.
+/// Routes with their sums, by time, greatest first.
 fn by_route(profile: &Profile) -> Vec<(RouteId, OfRoute)> {
     let mut sums: HashMap<RouteId, OfRoute> = HashMap::new();
     for request in &profile.requests {
@@ -90,7 +90,7 @@ pub(super) fn lines(out: &mut String, profile: &Profile, columns: usize, languag
     }
 }
 
-/// A graph for each route that was sampled.
+/// Adds a graph for each sampled route.
 pub(super) fn add_graphs(graphs: &mut Graphs, profile: &Profile) {
     let routes = routes_by_id(profile);
     let sampled = by_route(profile)

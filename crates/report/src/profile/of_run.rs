@@ -1,5 +1,5 @@
-//! What a run's page holds of its profile: each route's flame graph, and the slowest requests with
-//! what happened in them.
+//! The profile's part of a run's page: the flame graph of each route, and the slowest requests with
+//! a record of each.
 
 use std::collections::HashMap;
 
@@ -12,9 +12,9 @@ use super::graph::Graphs;
 
 /// Nodes of all routes together, and of one.
 const NODES_MAX: [usize; 2] = [10_000, 3_000];
-/// Routes with a graph of their own, the most sampled first.
+/// Routes with their own graph, the most sampled first.
 const ROUTES_MAX: usize = 30;
-/// Slowest requests kept of each of these.
+/// Slowest requests stored of each route.
 const SLOWEST: usize = 3;
 /// Stacks shown of one request, statements likewise.
 const SAMPLES_MAX: usize = 200;
@@ -70,7 +70,7 @@ pub fn of_run(recording: &Recording, profile: &Profile) -> Value {
     })
 }
 
-/// Routes that were sampled, the heaviest first.
+/// Sampled routes, the heaviest first.
 fn routes(
     profile: &Profile,
     joined: &Joined<'_>,
@@ -90,7 +90,7 @@ fn routes(
     routes
 }
 
-/// Indexes of a route's requests that the app told of.
+/// Indexes of a route's requests with an app-side record, the slowest first.
 fn slowest_first(joined: &Joined<'_>, route: usize) -> Vec<usize> {
     let mut all: Vec<(Nanos, usize)> = (joined.requests.iter().enumerate())
         .filter(|(_, request)| request.route == route)
@@ -103,7 +103,7 @@ fn slowest_first(joined: &Joined<'_>, route: usize) -> Vec<usize> {
     all.into_iter().map(|(_, index)| index).collect()
 }
 
-/// One request with what is known of it.
+/// One request with the client's and the app's records.
 struct Exemplar<'a> {
     recording: &'a Recording,
     profile: &'a Profile,
@@ -169,7 +169,7 @@ impl Exemplar<'_> {
     }
 }
 
-/// The exclusive parts of a request's time in the app, those with any.
+/// The exclusive parts of a request's time in the app, without zeros.
 fn parts(handled: &Handled) -> Value {
     let parts = &handled.parts;
     let all = [

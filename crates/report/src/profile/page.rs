@@ -104,7 +104,7 @@ fn line(profile: &Profile, row: &Row, inclusive: f64) -> String {
     )
 }
 
-/// Method and where it stands; the hottest line rather than the first.
+/// Method, file and line of a frame; the hottest line rather than the first.
 fn place(frame: &Frame, hot_line: u32) -> String {
     let name = one_line(&frame.name);
     if frame.file.is_empty() {

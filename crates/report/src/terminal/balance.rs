@@ -15,7 +15,7 @@ use crate::View;
 const ROUTES_MAX: usize = 6;
 /// Columns of a figure.
 const CELL: usize = 10;
-/// Left of a bar, and as much right of it.
+/// Columns left of a bar, and as many right of the bar.
 const BAR_INDENT: usize = 4;
 /// The figures of a route, and how wide a page must be for each: a route's name tells more than a
 /// percentile.
@@ -30,7 +30,7 @@ const HEADS: [(Phrase, usize); 5] = [
 /// request on a new connection only when a thread takes it, so that all of the queue is the queue
 /// itself.
 const RECEIVE_SHARE_TELLING: std::ops::RangeInclusive<f64> = 0.05..=0.8;
-/// Terms below this share of the mean are added up as `rest`, so that what is shown sums to the
+/// Share of the mean below which terms are added up as `rest`, so that the shown terms sum to the
 /// mean.
 const TERM_SHARE_MIN: f64 = 0.01;
 
@@ -71,7 +71,7 @@ pub(super) fn write(page: &mut Page, view: &View<'_>) {
     }
 }
 
-/// The figures that the page has room for.
+/// The figures for which the page has room.
 fn figures(page: &Page, cells: [String; HEADS.len()]) -> String {
     let shown = cells.iter().zip(HEADS);
     let shown = shown.filter(|(_, (_, columns_min))| page.columns() >= *columns_min);
@@ -133,7 +133,7 @@ fn body(page: &mut Page, route: &RouteBalance, same_host: bool) {
     }
 }
 
-/// The terms as stretches of their letters, in proportion. Negative ones (unaccounted may be) have
+/// Draws the terms as runs of their letters, in proportion. Negative ones (unaccounted may be) have
 /// none.
 fn bar(page: &mut Page, route: &RouteBalance) {
     let values = TERMS
@@ -151,7 +151,8 @@ fn bar(page: &mut Page, route: &RouteBalance) {
     page.line(&pieces);
 }
 
-/// Shares out `cells` by rounding the running sum, so that they always add up.
+/// Distributes `cells` over the values by rounding the running sum, so that the parts always add
+/// up.
 fn cells_of(values: &[f64], cells: usize) -> Vec<usize> {
     let sum: f64 = values.iter().sum();
     if !sum.is_finite() || sum <= 0.0 {
@@ -170,7 +171,7 @@ fn cells_of(values: &[f64], cells: usize) -> Vec<usize> {
         .collect()
 }
 
-/// The greatest terms first, each with its letter; unaccounted always.
+/// Writes the greatest terms first, each with a letter; unaccounted always.
 fn words(page: &mut Page, route: &RouteBalance, same_host: bool) {
     let mean = route.seen_mean_ms;
     let value = |term: &Term| (term.value)(&route.balance);

@@ -1,4 +1,4 @@
-//! What to know before the numbers are trusted: it comes before anything is read from them.
+//! Reasons to distrust the numbers, placed before all figures.
 
 use findings::{Confidence, Finding};
 use words::text;
@@ -6,7 +6,7 @@ use words::text;
 use super::page::{Ink, Page};
 use crate::View;
 
-/// Evidence shown of each doubt; these are to be noticed, not studied.
+/// Lines of evidence shown for each doubt: doubts are to be noticed, not studied.
 const EVIDENCE_MAX: usize = 3;
 
 pub(super) fn write(page: &mut Page, view: &View<'_>) {
@@ -30,7 +30,7 @@ pub(super) fn write(page: &mut Page, view: &View<'_>) {
     }
 }
 
-/// Doubts that are hints only stand at the end of the page.
+/// Whether a doubt stands at the start of the page; mere hints stand at the end.
 pub(super) fn is_loud(finding: &Finding) -> bool {
     finding.is_about_trust() && finding.confidence >= Confidence::Medium
 }

@@ -11,15 +11,15 @@ use crate::text::{one_line, right, wrap};
 use crate::{View, facts};
 
 const FINDINGS_MAX: usize = 10;
-/// Findings shown whole; of the others what, how to fix it and the gain. One is fixed at a time,
-/// and the next run orders the rest anew.
+/// Findings shown whole; of the others the title, the fix and the gain. One is fixed at a time, and
+/// the next run orders the rest anew.
 const WHOLE_MAX: usize = 5;
 const INDENT: usize = 5;
-/// Lines of evidence, those of long items included; rules give the most telling first.
+/// Lines of evidence, including those of long items; rules put the most significant first.
 const EVIDENCE_LINES_MAX: usize = 5;
-/// Of these, lines for one item, so that a long statement leaves room for its source line.
+/// Lines for one item of evidence, so that a long statement leaves room for its source line.
 const EVIDENCE_ITEM_LINES_MAX: usize = 2;
-/// What is to be applied is shown whole, unless it is out of all measure.
+/// Lines of the statement or setting to apply, which is shown whole unless far too long.
 const EXACT_LINES_MAX: usize = 12;
 
 pub(super) fn write(page: &mut Page, view: &View<'_>) {
@@ -57,7 +57,7 @@ pub(super) fn write(page: &mut Page, view: &View<'_>) {
     }
 }
 
-/// Their titles, gains and places, for the short page.
+/// Writes the titles, gains and places of the findings, for the short page.
 pub(super) fn write_titles(page: &mut Page, view: &View<'_>) {
     page.title(
         text!("FINDINGS"),
@@ -145,7 +145,7 @@ fn sure(finding: &Finding) -> Text {
     text!("{sure}{safe}", sure, safe)
 }
 
-/// Line by line as given, since it is meant to be copied.
+/// Writes the exact remedy line by line, unwrapped, ready for copying.
 fn write_exact(page: &mut Page, exact: &str, lines_max: usize) {
     let indent = INDENT + 6;
     let columns = page.columns().saturating_sub(indent);

@@ -1,11 +1,11 @@
-//! Lines that never grow too wide, painted or not.
+//! Lines of limited width, with or without colour.
 
 use words::Text;
 
 use super::Style;
 use crate::text::{self, COLUMNS, ascii};
 
-/// What a piece of a line means; colour follows from it, and nothing is lost without.
+/// Meaning of a piece of a line; colour repeats the meaning, and nothing is lost without colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ink {
     Plain,
@@ -62,12 +62,12 @@ impl Page {
         text.into().written_in(self.style.language)
     }
 
-    /// A first word such as `Fix:`, as wide as all of them.
+    /// A first word such as `Fix:`, padded to the width of the widest such word.
     pub(super) fn label(&self, word: Text) -> String {
         text::left(&self.written(word), 6)
     }
 
-    /// A section's title, with an empty line before it unless it is the first.
+    /// Writes a section's title, after an empty line unless the section is the first.
     pub(super) fn heading(&mut self, title: impl Into<Text>) {
         if !self.written.is_empty() {
             self.blank();
@@ -76,7 +76,7 @@ impl Page {
         self.line(&[(Ink::Strong, &title)]);
     }
 
-    /// A section's title with a remark, beside it where there is room.
+    /// Writes a section's title with a remark beside it where there is room.
     pub(super) fn title(&mut self, title: Text, remark: Text) {
         let both = format!("{}   {}", self.written(&title), self.written(&remark));
         if text::width(&both) <= self.columns() {
@@ -86,7 +86,7 @@ impl Page {
         self.paragraph(2, "", Ink::Faint, remark, 2);
     }
 
-    /// One line as it is, cut where the page ends.
+    /// Writes one line unwrapped, cut at the page's width.
     pub(super) fn text(&mut self, indent: usize, text: impl Into<Text>) {
         self.inked(indent, Ink::Plain, text);
     }
@@ -119,8 +119,8 @@ impl Page {
         self.written.push('\n');
     }
 
-    /// A paragraph behind a first word such as `Fix:`, its further lines under the first one's
-    /// text. `lines_max` is meant for the usual width; a narrow page has more.
+    /// Writes a paragraph after a first word such as `Fix:`, further lines indented to the first
+    /// line's text. `lines_max` is meant for the usual width; a narrow page has more.
     pub(super) fn paragraph(
         &mut self,
         indent: usize,

@@ -1,4 +1,4 @@
-//! The statements that took most time.
+//! The statements with the most time.
 
 use breakdown::SqlSummary;
 use figures::numbers;
@@ -19,7 +19,7 @@ const HEADS: [(Phrase, usize); 5] = [
     (phrase!("rows"), 75),
 ];
 const INDENT: usize = 6;
-/// Columns that `SELECT` and a word need.
+/// Columns needed by `SELECT` and a word.
 const SELECTED_MIN: usize = 12;
 /// Frames shown of a source line: more is a backtrace, and not read.
 const FRAMES_SHOWN: usize = 2;
@@ -46,7 +46,7 @@ pub(super) fn write(page: &mut Page, view: &View<'_>) {
     }
 }
 
-/// The figures that the page has room for.
+/// The figures for which the page has room.
 fn figures(page: &Page, cells: [String; HEADS.len()]) -> String {
     let shown = cells.iter().zip(HEADS);
     let shown = shown.filter(|(_, (_, columns_min))| page.columns() >= *columns_min);

@@ -1,11 +1,11 @@
-//! The terms of the balance as the page names and draws them.
+//! The terms of the balance: name, letter and phrase for the page.
 
 use breakdown::Balance;
 use words::{Phrase, phrase};
 
 /// One exclusive term. `receive` is not among them, since it is part of the queue.
 pub(crate) struct Term {
-    /// Draws its part of the bar.
+    /// Letter of the term's part of the bar.
     pub(crate) letter: char,
     pub(crate) name: Phrase,
     /// Ends the sentence "Most of the time goes into …".
@@ -15,7 +15,7 @@ pub(crate) struct Term {
     pub(crate) value: fn(&Balance) -> f64,
 }
 
-/// All terms, in the order in which a request meets them.
+/// All terms, in the order of a request's course.
 pub(crate) const TERMS: [Term; 12] = [
     Term {
         letter: 'Q',
@@ -103,11 +103,11 @@ pub(crate) const TERMS: [Term; 12] = [
     },
 ];
 
-/// What queue and respond are called when they cannot be told apart.
+/// Name of queue and respond where the two cannot be separated.
 pub(super) const QUEUE_AND_RESPOND: Phrase = phrase!("queue+respond");
 
 impl Term {
-    /// Its name, given whether app and generator share a host.
+    /// Returns the term's name; `same_host` says whether app and generator share a host.
     pub(crate) fn name_on(&self, same_host: bool) -> Phrase {
         match self.letter {
             'Q' if !same_host => QUEUE_AND_RESPOND,

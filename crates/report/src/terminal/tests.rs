@@ -29,7 +29,7 @@ fn stripped(page: &str) -> String {
     text
 }
 
-/// The page at its usual width, after a look at all others.
+/// The page at the usual width, after a check of all other widths.
 fn check_page(sample: &Sample) -> String {
     for columns in [60, 72, 80, 100, 120] {
         check_fits(sample, columns, true);
@@ -484,8 +484,8 @@ fn what_can_be_tried_is_what_comes_next() {
     );
 }
 
-/// A page in Japanese has no run of English words but in what others wrote: commands, statements,
-/// source lines, and why a check failed, as it was recorded.
+/// A page in Japanese has no run of English words except in quotations: commands, statements,
+/// source lines, and recorded reasons of failed checks.
 #[test]
 fn a_japanese_page_has_no_english_sentence() {
     let mut samples = vec![Sample::chat(), Sample::chat(), Sample::chat()];

@@ -1,5 +1,5 @@
-//! Tables that fit: gaps shrink first, then the least telling columns are left out, then the widest
-//! is cut.
+//! Tables of limited width: gaps shrink first, then the least significant columns are left out,
+//! then the widest is cut.
 
 use super::{left, right, width};
 
@@ -12,14 +12,14 @@ pub enum Align {
     Right,
 }
 
-/// A column: its head, its side, and how soon it is left out.
+/// A column: head, side, and the order of leaving out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Column<'a> {
-    /// Its head.
+    /// Head of the column.
     pub head: &'a str,
     /// Where cells stand.
     pub align: Align,
-    /// Columns with the greatest number are left out first; those with 0 never.
+    /// Order of leaving out: columns with the greatest number first, columns with 0 never.
     pub drop: u8,
 }
 
@@ -39,7 +39,8 @@ impl<'a> Column<'a> {
 
 const GAP: usize = 2;
 
-/// The lines of a table, its heads first, at most `columns` wide; rows have a cell for each column.
+/// Returns the lines of a table, heads first, at most `columns` wide; each row has a cell for each
+/// column.
 pub fn table(heads: &[Column<'_>], rows: &[Vec<String>], columns: usize) -> Vec<String> {
     let widths: Vec<usize> = (heads.iter().enumerate())
         .map(|(at, head)| {

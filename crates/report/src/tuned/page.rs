@@ -10,7 +10,7 @@ use crate::forecast::{load_words, memory};
 use crate::text::{Column, fold, table};
 use figures::numbers;
 
-/// Heads of the figures, and how soon their columns are left out.
+/// Heads of the figures, with the order in which columns are left out.
 const HEADS: [(Phrase, u8); 7] = [
     (phrase!("predicted/s"), 5),
     (phrase!("predicted p95"), 6),
@@ -40,7 +40,7 @@ impl Tuned<'_> {
         fold(&lines.collect::<String>(), columns)
     }
 
-    /// What was asked for, and what it was predicted from.
+    /// The goal of the race, and the source of the predictions.
     fn origin(&self) -> Text {
         let goal = self.aim.goal.map(|goal| Text::from(goal.to_string()));
         let run = self.run.map(|run| text!("run {run}", run));
@@ -155,7 +155,7 @@ impl Tuned<'_> {
         }
     }
 
-    /// The lines to change, and what they give.
+    /// The lines to change, with the gain.
     fn changes(&self, outcome: &Outcome) -> Vec<Text> {
         let cell = outcome.best.cell;
         if cell == self.present {
@@ -177,7 +177,7 @@ impl Tuned<'_> {
         lines
     }
 
-    /// Settings of the runtime, each beside the best cell without it.
+    /// Settings of the runtime, each beside the best cell without the setting.
     fn runtime(&self) -> Vec<Text> {
         if self.extras.is_empty() {
             return Vec::new();
@@ -265,12 +265,12 @@ fn times(cell: Cell) -> String {
     format!("{} × {}", cell.workers, cell.threads)
 }
 
-/// What Puma calls one worker without a master above it.
+/// Puma's `WEB_CONCURRENCY` for the cell: a single worker without a master is 0.
 pub(super) fn web_concurrency(cell: Cell) -> u32 {
     if cell.workers > 1 { cell.workers } else { 0 }
 }
 
-/// Puma's flags for it.
+/// Puma's flags for the cell.
 pub(super) fn flags(cell: Cell) -> String {
     let threads = cell.threads;
     format!("-w {} -t {threads}:{threads}", web_concurrency(cell))

@@ -1,35 +1,35 @@
-//! What to fix, and what it should give.
+//! Findings in the JSON: problem, remedy and estimated gain.
 
 use serde::Serialize;
 
 /// A finding.
 #[derive(Debug, Serialize)]
 pub struct Finding {
-    /// Its number on the page; `null` when it is about trust in the numbers.
+    /// Number on the page; `null` for a finding about trust in the numbers.
     pub number: Option<u32>,
-    /// The rule that found it, such as `n-plus-one`.
+    /// Id of the rule, such as `n-plus-one`.
     pub id: &'static str,
-    /// The route; `null` when it is about the whole run.
+    /// The route; `null` for a finding about the whole run.
     pub route: Option<String>,
     /// What.
     pub title: String,
-    /// Why it hurts.
+    /// Harm done by the problem.
     pub why: String,
     /// Numbers, statements, source lines.
     pub evidence: Vec<String>,
     /// What to do.
     pub remedy: Remedy,
-    /// What that should give.
+    /// Estimated gain of the remedy, as a sentence.
     pub estimated_gain: String,
-    /// Share of a request's time that would go; 0 when unknown.
+    /// Share of a request's time saved by the remedy; 0 when unknown.
     pub gain_share: f64,
-    /// What a replay of the run says of it; null where it cannot say.
+    /// Gain in a replay of the run; `null` where the replay has no prediction.
     pub gain: Option<Gain>,
     /// `low`, `medium` or `high`.
     pub confidence: &'static str,
 }
 
-/// What a remedy gives under the run's own load, with it over without.
+/// Gain of a remedy under the run's own load, as ratios of with to without.
 #[derive(Debug, Serialize)]
 pub struct Gain {
     /// Requests a second.
@@ -38,14 +38,14 @@ pub struct Gain {
     pub p95: Ratio,
 }
 
-/// A ratio with the interval that should hold it in 95 of 100 cases.
+/// A ratio with a 95 % interval.
 #[derive(Debug, Serialize)]
 pub struct Ratio {
     /// The likeliest value.
     pub ratio: f64,
     /// The interval's lower end.
     pub low: f64,
-    /// Its upper end.
+    /// The interval's upper end.
     pub high: f64,
 }
 
