@@ -1,4 +1,4 @@
-//! Where the app answers: the part of a URL that readiness needs.
+//! Address of the app: the part of a URL needed for readiness.
 
 use std::fmt;
 use std::io;
@@ -9,7 +9,7 @@ use crate::error::TargetError;
 /// Host, port and path of an `http://` URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Endpoint {
-    /// Name or address, an IPv6 address without its brackets.
+    /// Name or address; an IPv6 address without brackets.
     pub host: String,
     /// TCP port.
     pub port: u16,

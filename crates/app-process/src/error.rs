@@ -1,4 +1,4 @@
-//! What can go wrong with a target, each with its remedy.
+//! Errors of starting and stopping a target, each with a remedy.
 
 use std::error::Error;
 use std::fmt;
@@ -18,7 +18,7 @@ pub enum TargetError {
     Url {
         /// As given.
         url: String,
-        /// What is wrong with it.
+        /// Reason for which the URL is refused.
         why: &'static str,
     },
     /// The host of the URL has no address.
@@ -37,7 +37,7 @@ pub enum TargetError {
         /// The system's words.
         source: io::Error,
     },
-    /// Ruby could not load the agent from this path.
+    /// Ruby could not load the agent from `path`.
     AgentPath {
         /// The path.
         path: PathBuf,
@@ -60,7 +60,7 @@ pub enum TargetError {
     CommandNotFound {
         /// The program.
         program: String,
-        /// The folder it was looked for from.
+        /// Folder from which a relative program was looked up.
         directory: PathBuf,
         /// The system's or the shell's words.
         detail: String,
@@ -72,13 +72,13 @@ pub enum TargetError {
         /// The system's words.
         source: io::Error,
     },
-    /// The app ended before it was ready.
+    /// The app ended before becoming ready.
     DiedAtBoot {
         /// The command.
         command: String,
-        /// How it ended.
+        /// Exit status of the app.
         status: ExitStatus,
-        /// What it printed.
+        /// Output of the app.
         printed: Box<Printed>,
     },
     /// The app was not ready in time.
@@ -87,73 +87,73 @@ pub enum TargetError {
         command: String,
         /// The URL.
         url: String,
-        /// How long it was given.
+        /// Time for which readiness was awaited.
         waited: Duration,
         /// What was seen when time was up.
         seen: Box<Seen>,
-        /// Its last lines.
+        /// Last lines of the app's output.
         tail: Vec<String>,
     },
-    /// The command that runs before the measurement failed.
+    /// The command to run before the measurement failed.
     BeforeFailed {
         /// The command.
         command: String,
-        /// How it ended; none when it ran out of time.
+        /// Exit status of the command; none when the time limit ended the command.
         status: Option<ExitStatus>,
-        /// How long it ran.
+        /// Time from start to end of the command.
         ran: Duration,
-        /// What it printed.
+        /// Output of the command.
         printed: Box<Printed>,
     },
-    /// An app that should be running already does not answer.
+    /// An app expected to run already does not respond.
     NotAnswering {
         /// The URL.
         url: Endpoint,
         /// Whether the port is open.
         port_open: bool,
-        /// How long it was given.
+        /// Time for which a response was awaited.
         waited: Duration,
     },
     /// The caller's stop flag was raised.
     Interrupted,
 }
 
-/// What a command that failed has printed, and how to repeat it.
+/// Output of a failed command, and how to repeat the command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Printed {
     /// The exception, where the output has one.
     pub cause: Option<Cause>,
     /// The last lines.
     pub tail: Vec<String>,
-    /// The file that has all of it.
+    /// File with the whole output.
     pub log: Option<PathBuf>,
-    /// The line that repeats the command in a shell, without secrets.
+    /// Shell line to repeat the command, without secrets.
     pub by_hand: String,
 }
 
-/// The process that holds a port.
+/// Process holding a port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder {
     /// Process id.
     pub pid: u32,
-    /// Its command line.
+    /// Command line of the process.
     pub command: String,
-    /// Whether an earlier run of this program started it.
+    /// Whether an earlier run of Hakaru started the process.
     pub ours: bool,
 }
 
-/// What was seen of an app that did not become ready.
+/// Observations of an app not ready in time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Seen {
-    /// Number of its living processes.
+    /// Number of living processes of the app.
     pub processes: usize,
     /// Whether the URL's port took connections.
     pub port_open: bool,
-    /// Where its processes listen instead.
+    /// Addresses on which processes of the app listen instead.
     pub listening: Vec<SocketAddr>,
-    /// Whether it told `NOTIFY_SOCKET` that it is ready.
+    /// Whether the app reported readiness to `NOTIFY_SOCKET`.
     pub notified: bool,
-    /// The last status it told there.
+    /// Last status reported to `NOTIFY_SOCKET`.
     pub status: Option<String>,
 }
 
@@ -232,7 +232,7 @@ impl fmt::Display for TargetError {
     }
 }
 
-/// The nearest URL that can be used: the host and port that were given, where they can be made out.
+/// Returns the nearest usable URL: host and port as given, where both can be made out.
 fn as_usable(url: &str) -> String {
     const EXAMPLE: &str = "http://127.0.0.1:9292/";
     let (scheme, rest) = url.split_once("://").unwrap_or(("http", url));
@@ -249,7 +249,7 @@ fn as_usable(url: &str) -> String {
 }
 
 impl TargetError {
-    /// The errors that a setting causes, each in one line.
+    /// Writes the errors caused by a setting, each in one line.
     fn fmt_settings(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Url { url, why } => write!(

@@ -1,14 +1,14 @@
-//! Why a command failed, from what it printed: the exception's own message and the frames in the
-//! app's folder.
+//! Cause of a failed command, from the command's output: the exception's own message and the frames
+//! in the app's folder.
 //!
 //! Ruby prints the message before a trace of dozens of lines, so the last lines of the output hold
 //! neither the message nor a line of the app. Pure.
 
 use std::path::Path;
 
-/// Lines of a message that are shown; ActiveRecord and Bundler write hints after the first.
+/// Lines of a message to show; ActiveRecord and Bundler write hints after the first.
 const MESSAGE_LINES_MAX: usize = 6;
-/// Frames of the app that are shown, innermost first.
+/// Frames of the app to show, innermost first.
 const FRAMES_MAX: usize = 4;
 
 /// What rake, Rails, Bundler and Puma print around an exception.
@@ -24,16 +24,16 @@ const AROUND: [&str; 9] = [
     "! Unable to load application",
 ];
 
-/// The message of an exception and where in the app it arose.
+/// Message of an exception, and the frames of the app in which the exception arose.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cause {
-    /// The message, one line each; the class stands before or behind it as Ruby printed it.
+    /// Lines of the message; the class stands before or behind, as Ruby printed the line.
     pub message: Vec<String>,
-    /// Frames in the app's folder, relative to it, innermost first.
+    /// Frames in the app's folder, as relative paths, innermost first.
     pub frames: Vec<String>,
 }
 
-/// Returns the first exception of an output; `None` when no line of it is one of a trace.
+/// Returns the first exception of an output; `None` when no line belongs to a trace.
 pub(crate) fn cause(lines: &[String], folder: &Path) -> Option<Cause> {
     let at = lines
         .iter()
@@ -77,8 +77,8 @@ fn is_frame(line: &str) -> bool {
         || after_method(line).is_some_and(str::is_empty)
 }
 
-/// The frame and the message of the line that an uncaught exception begins with: `path:12:in
-/// 'method': message (Class)`.
+/// Splits the first line of an uncaught exception into frame and message: `path:12:in 'method':
+/// message (Class)`.
 fn headed(line: &str) -> Option<(&str, &str)> {
     let line = line.trim_end();
     let (frame, message) = match after_method(line) {
@@ -112,7 +112,7 @@ fn is_telling(line: &str) -> bool {
     !line.is_empty() && !AROUND.iter().any(|around| line.starts_with(around))
 }
 
-/// The frame relative to the app's folder, when it is in it.
+/// Returns a frame relative to the app's folder; `None` for a frame outside the folder.
 fn of_app(frame: &str, folder: &Path) -> Option<String> {
     let path = frame.split_once(':').map_or(frame, |(path, _)| path);
     let inside = match Path::new(path).strip_prefix(folder) {

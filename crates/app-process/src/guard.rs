@@ -1,11 +1,12 @@
-//! Ends the app when this program can no longer do it, because it was killed.
+//! Ends the app when Hakaru was killed and can no longer do so.
 //!
 //! The kernel's parent-death signal (`keeper.rs`) reaches the command alone: not what a shell has
 //! started, and not a Puma that hangs on the signal. So a small shell waits beside the app and
 //! reads a pipe that only we hold:
 //! 1. We have stopped the app: we write a line, and the shell ends.
-//! 2. We have died: the pipe ends without a line. The shell asks the app's group and every process with
-//!    its mark to end, kills after the grace time what is left, and removes the folders of this run.
+//! 2. We have died: the pipe ends without a line. The shell asks the app's group and every process
+//!    with its mark to end, kills after the grace time what is left, and removes the folders of
+//!    this run.
 //!
 //! A shell, since a fork of this program without `exec` would be one with many threads, of which
 //! only async-signal-safe code may run.
@@ -19,8 +20,9 @@ use std::time::Duration;
 
 use crate::procfs::MARK;
 
-/// `$1` is the app's process group, `$2` its mark, `$3` the grace time in tenths of a second; the
-/// rest are folders. `grep` reads the environments at once: a process for each would take seconds.
+/// Script of the guard: `$1` is the app's process group, `$2` the mark, `$3` the grace time in
+/// tenths of a second; the rest are folders. `grep` reads the environments at once: a process for
+/// each would take seconds.
 const SCRIPT: &str = r#"
 group=$1 mark=$2 patience=$3; shift 3
 read -r line && exit
@@ -38,7 +40,7 @@ pub(crate) struct Guard {
     shell: Option<Child>,
 }
 
-/// What it is to end and to remove.
+/// Processes to end and folders to remove.
 pub(crate) struct Guarded {
     /// The app's process group.
     pub(crate) group: u32,
@@ -46,12 +48,12 @@ pub(crate) struct Guarded {
     pub(crate) token: String,
     /// How long the app may take to end by itself.
     pub(crate) grace: Duration,
-    /// Folders of this run alone.
+    /// Folders of one run alone.
     pub(crate) folders: Vec<PathBuf>,
 }
 
 impl Guard {
-    /// Starts it. Where there is no shell, the kernel's signal is all there is.
+    /// Starts the guard. Where there is no shell, the kernel's signal is all there is.
     pub(crate) fn start(guarded: Guarded) -> Guard {
         let tenths = guarded.grace.as_millis().div_ceil(100);
         let mut words: Vec<OsString> = vec![
@@ -74,7 +76,7 @@ impl Guard {
         Guard { shell: shell.ok() }
     }
 
-    /// Its work is done by us.
+    /// Ends the guard, which has nothing left to do.
     pub(crate) fn dismiss(&mut self) {
         if let Some(mut shell) = self.shell.take() {
             // The line is written, and the pipe closed, before the wait; so the shell cannot stay.

@@ -1,10 +1,11 @@
-//! The thread that spawns the app and stays as long as the app does.
+//! Thread spawning the app and living as long as the app does.
 //!
 //! Two jobs need such a thread:
-//! 1. The kernel's "parent died" signal is tied to the spawning *thread*: were the app spawned from a
-//!    worker thread that ends, it would be terminated in the middle of a run.
-//! 2. Puma writes its status to `NOTIFY_SOCKET` every second and blocks when nobody reads, which would
-//!    hang its shutdown; closing the socket makes it print exceptions. So it is read to the end.
+//! 1. The kernel's "parent died" signal is tied to the spawning *thread*: were the app spawned from
+//!    a worker thread that ends, it would be terminated in the middle of a run.
+//! 2. Puma writes its status to `NOTIFY_SOCKET` every second and blocks when nobody reads, which
+//!    would hang its shutdown; closing the socket makes it print exceptions. So it is read to the
+//!    end.
 #![expect(
     unsafe_code,
     reason = "only `pre_exec` can set the parent-death signal between fork and exec"
@@ -25,15 +26,15 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
 use tempfile::TempDir;
 
-/// How often the thread looks at its quit flag when nothing wakes it.
+/// Interval of checks of the quit flag while nothing wakes the thread.
 const IDLE: Duration = Duration::from_millis(500);
 
-/// What the app told its `NOTIFY_SOCKET`.
+/// Messages of the app to `NOTIFY_SOCKET`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Notes {
-    /// It is ready.
+    /// Whether the app has reported readiness.
     pub(crate) ready: bool,
-    /// Its last status line.
+    /// Last status line of the app.
     pub(crate) status: Option<String>,
 }
 
@@ -45,7 +46,7 @@ pub(crate) struct NotifySocket {
     folder: TempDir,
 }
 
-/// Handle on the thread; dropping it ends the thread.
+/// Handle on the thread; dropping the handle ends the thread.
 pub(crate) struct Keeper {
     notes: Arc<Mutex<Notes>>,
     quit: Arc<AtomicBool>,
@@ -77,7 +78,7 @@ impl NotifySocket {
             .or_else(|_| builder().tempdir_in("/tmp").and_then(bind))
     }
 
-    /// The private folder it lies in.
+    /// Returns the private folder of the socket.
     pub(crate) fn folder(&self) -> &Path {
         self.folder.path()
     }

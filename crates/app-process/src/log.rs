@@ -16,17 +16,17 @@ use std::time::{Duration, Instant};
 /// What one shows of a dead app.
 pub(crate) const TAIL_LINES: usize = 20;
 
-/// What is kept to find its error in: a trace of Rails has a hundred lines, and several causes one
-/// each.
+/// Lines stored to find an app's error in: a trace of Rails has a hundred lines, and several causes
+/// one each.
 const LINES_KEPT: usize = 500;
 
 /// Longer lines are cut: a tail is for reading.
 const LINE_BYTES_MAX: usize = 1000;
 
-/// A log beyond this helps nobody and could fill the disk of a long run.
+/// Largest size of a log file, in bytes: a longer log helps nobody and could fill the disk.
 const FILE_BYTES_MAX: u64 = 64 << 20;
 
-/// How the VM marks a crash of its own.
+/// Mark printed by the VM for a crash of the VM.
 const CRASH: &str = "[BUG]";
 
 /// Which of the two output streams.
@@ -61,7 +61,7 @@ struct Tail {
 }
 
 impl Log {
-    /// Makes the log file anew, readable by its owner only.
+    /// Recreates the log file, readable by the owner only.
     pub(crate) fn create(path: Option<&Path>) -> io::Result<Self> {
         let open = |path| {
             OpenOptions::new()
@@ -80,7 +80,7 @@ impl Log {
         })
     }
 
-    /// Reads a stream to its end in a thread of its own.
+    /// Reads a stream to the end in a separate thread.
     pub(crate) fn follow(
         &self,
         stream: Stream,
@@ -106,7 +106,7 @@ impl Log {
         spawned.map(drop)
     }
 
-    /// Waits until both streams have ended, so that a dead app's last words are all here.
+    /// Waits up to `limit` until both streams have ended, so all last words of a dead app are read.
     pub(crate) fn settle(&self, limit: Duration) {
         let deadline = Instant::now() + limit;
         while self.lock().streams_open > 0 && Instant::now() < deadline {
@@ -125,8 +125,7 @@ impl Log {
         }
     }
 
-    /// Returns the last lines of both streams, standard error first; more of them than
-    /// [`Log::tail`].
+    /// Returns the last lines of both streams, standard error first; more lines than [`Log::tail`].
     pub(crate) fn lines(&self) -> Vec<String> {
         let shared = self.lock();
         [shared.err.last(LINES_KEPT), shared.out.last(LINES_KEPT)].concat()
@@ -184,8 +183,8 @@ impl Tail {
     }
 }
 
-/// The one line of a tail that tells most: where Ruby says that it crashed, else the last that is
-/// not empty.
+/// Returns the most informative line of a tail: Ruby's report of a crash, else the last line with
+/// text.
 pub fn telling_line(tail: &[String]) -> Option<&str> {
     let crash = tail.iter().find(|line| line.contains(CRASH));
     let last = tail.iter().rev().find(|line| !line.trim().is_empty());

@@ -9,7 +9,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use crate::error::Holder;
 
-/// The variable that marks every process of a run.
+/// Variable in the environment of every process of a run.
 pub(crate) const MARK: &str = "HAKARU_RUN";
 
 /// One line of `/proc/<pid>/stat`.
@@ -19,7 +19,7 @@ pub(crate) struct Process {
     pub(crate) parent: u32,
     pub(crate) group: u32,
     pub(crate) zombie: bool,
-    /// Clock ticks from boot to its start; with the pid it names one process for good.
+    /// Clock ticks from boot to the start of the process; with the pid, a unique name.
     pub(crate) started: u64,
 }
 
@@ -46,7 +46,7 @@ pub(crate) fn process(pid: u32) -> Option<Process> {
     parse_stat(&String::from_utf8_lossy(&text))
 }
 
-/// Whether the process carries this run's mark in its environment.
+/// Returns whether the process has the run's mark in the environment.
 pub(crate) fn has_mark(pid: u32, token: &str) -> bool {
     let wanted = format!("{MARK}={token}");
     environ(pid)
@@ -54,7 +54,7 @@ pub(crate) fn has_mark(pid: u32, token: &str) -> bool {
         .any(|pair| pair == wanted.as_bytes())
 }
 
-/// The command line with blanks between the words; empty for a zombie or a process that is gone.
+/// Returns the command line with blanks between the words; empty for a zombie or an ended process.
 pub(crate) fn command_line(pid: u32) -> String {
     let text = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let words: Vec<_> = text
@@ -78,7 +78,7 @@ pub(crate) fn listeners() -> Vec<Listener> {
         .collect()
 }
 
-/// The process that listens where a connection to `address` arrives, if we may see it.
+/// Returns the process listening where a connection to `address` arrives, if permissions allow.
 pub(crate) fn holder_of(address: SocketAddr) -> Option<Holder> {
     let inodes: HashSet<u64> = listeners()
         .iter()
@@ -100,7 +100,7 @@ pub(crate) fn holder_of(address: SocketAddr) -> Option<Holder> {
     })
 }
 
-/// The addresses on which any of these processes listens.
+/// Returns the addresses on which at least one of `pids` listens.
 pub(crate) fn listening_addresses(pids: &[u32]) -> Vec<SocketAddr> {
     let inodes: HashSet<u64> = pids.iter().flat_map(|pid| socket_inodes(*pid)).collect();
     listeners()
@@ -110,7 +110,7 @@ pub(crate) fn listening_addresses(pids: &[u32]) -> Vec<SocketAddr> {
         .collect()
 }
 
-/// `roots` and everything below them; roots that are not among `all` count for nothing.
+/// Returns `roots` and all descendants of `roots`; roots not among `all` count for nothing.
 pub(crate) fn with_descendants(all: &[Process], roots: &HashSet<u32>) -> HashSet<u32> {
     let mut family: HashSet<u32> = all
         .iter()

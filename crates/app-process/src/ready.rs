@@ -19,32 +19,36 @@ use crate::error::{Seen, TargetError};
 use crate::procfs;
 use crate::tree::Tree;
 
-/// How the app showed that it is ready.
+/// Evidence of an app's readiness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadyBy {
-    /// It said so on `NOTIFY_SOCKET`.
+    /// The app reported readiness on `NOTIFY_SOCKET`.
     Notify,
-    /// The URL answered with this HTTP status.
+    /// The URL responded with the given HTTP status.
     Answer(u16),
 }
 
 /// How often everything is looked at again.
 pub(crate) const TICK: Duration = Duration::from_millis(20);
 
-/// Connecting within one host takes microseconds; this is for a target elsewhere.
+/// Time limit of one connection attempt; within one host connecting takes microseconds, so the
+/// limit is for a target elsewhere.
 const CONNECT_LIMIT: Duration = Duration::from_millis(500);
 
-/// A first request may load much code, but an app that lost a connection must be asked again.
+/// Time limit of one response: a first request may load much code, but after a lost connection the
+/// app must be asked again.
 const ANSWER_LIMIT: Duration = Duration::from_secs(15);
 
-/// Puma writes its status every second once it runs, so after this silence (since its port opened)
-/// it was told not to (`PUMA_SKIP_SYSTEMD`), or is a 5.x without the gem it needs for that.
+/// Silence, counted from the opening of Puma's port, after which Puma is taken not to notify: a
+/// running Puma writes a status every second, unless `PUMA_SKIP_SYSTEMD` is set or a 5.x lacks the
+/// gem for notifications.
 const PUMA_SILENCE_LIMIT: Duration = Duration::from_secs(3);
 
-/// Between `READY=1` and the URL's port taking connections: beyond this the url names another port.
+/// Longest time from `READY=1` until the URL's port takes connections; beyond, the url names
+/// another port.
 const OPEN_AFTER_READY_LIMIT: Duration = Duration::from_secs(3);
 
-/// Asks one URL until it answers, never blocking longer than a connection attempt.
+/// Asks one URL until a response comes, never blocking longer than a connection attempt.
 pub(crate) struct Probe {
     url: Endpoint,
     addresses: Vec<SocketAddr>,
@@ -67,7 +71,7 @@ struct Waiting<'a> {
     is_puma: bool,
 }
 
-/// Waits until the app is ready; ends early when it dies or the flag is raised.
+/// Waits until the app is ready; returns early when the app ends or the flag is raised.
 ///
 /// # Errors
 /// `Ok(None)` means that the app exited; the caller knows how to tell that.
@@ -172,7 +176,7 @@ impl Probe {
         })
     }
 
-    /// The first of the URL's addresses that takes a connection.
+    /// Returns the first of the URL's addresses with a listener.
     pub(crate) fn open_address(&self) -> Option<SocketAddr> {
         self.connect().and_then(|stream| stream.peer_addr().ok())
     }
@@ -181,7 +185,7 @@ impl Probe {
         self.connect().is_some()
     }
 
-    /// Sends the request, or looks whether its answer has come: the HTTP status when it has.
+    /// Sends the request, or checks for a response; returns the HTTP status of a response.
     pub(crate) fn answer(&mut self) -> Option<u16> {
         let pending = match self
             .pending

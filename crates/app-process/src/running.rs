@@ -1,4 +1,4 @@
-//! An app that is up: its processes, its output, its end.
+//! A running app: processes, output, end.
 
 use std::collections::HashSet;
 use std::process::ExitStatus;
@@ -9,7 +9,7 @@ use crate::procfs;
 use crate::ready::ReadyBy;
 use crate::tree::Tree;
 
-/// An app that is ready for requests. Dropping it stops what [`start`](crate::start) started.
+/// An app ready for requests. Dropping it stops what [`start`](crate::start) started.
 pub struct Running {
     url: Endpoint,
     ready_by: ReadyBy,
@@ -19,11 +19,11 @@ pub struct Running {
 /// How an app ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stopped {
-    /// How the command itself ended; none when it could not be learned.
+    /// Exit status of the command; none when the status could not be read.
     pub status: Option<ExitStatus>,
-    /// Processes that outlived the grace time and were killed.
+    /// Processes killed after outliving the grace time.
     pub killed: Vec<u32>,
-    /// Processes that could not be ended at all.
+    /// Processes alive even after the kill.
     pub left: Vec<u32>,
 }
 
@@ -32,7 +32,7 @@ enum App {
         tree: Box<Tree>,
         grace: Duration,
     },
-    /// The processes that listen on the URL's port, where `/proc` tells.
+    /// Processes listening on the URL's port, where `/proc` shows any.
     Attached {
         roots: Vec<u32>,
     },
@@ -58,24 +58,24 @@ impl Running {
         }
     }
 
-    /// Where it answers.
+    /// Returns the URL of the app.
     pub fn url(&self) -> &Endpoint {
         &self.url
     }
 
-    /// How it showed that it is ready.
+    /// Returns the evidence of readiness.
     pub fn ready_by(&self) -> ReadyBy {
         self.ready_by
     }
 
-    /// Whether somebody else started it: it is not stopped, its end is not seen, its output not
-    /// kept.
+    /// Returns whether somebody else started the app: such an app is not stopped, and neither exit
+    /// status nor output is recorded.
     pub fn is_attached(&self) -> bool {
         matches!(self.app, App::Attached { .. })
     }
 
-    /// Its living processes. The first is the command itself while it lives; empty for an attached
-    /// app on another host or of another user.
+    /// Returns the living processes of the app. The first is the command itself while it lives;
+    /// empty for an attached app on another host or of another user.
     pub fn pids(&self) -> Vec<u32> {
         match &self.app {
             App::Started { tree, .. } => tree.living(),
@@ -91,8 +91,8 @@ impl Running {
         }
     }
 
-    /// How it ended, when it has ended by itself or by [`stop`](Self::stop); always none when
-    /// attached.
+    /// Returns the exit status after the app ended or [`stop`](Self::stop) ended the app; always
+    /// none when attached.
     pub fn exited(&self) -> Option<ExitStatus> {
         match &self.app {
             App::Started { tree, .. } => tree.exited(),
@@ -100,7 +100,8 @@ impl Running {
         }
     }
 
-    /// The last 20 lines of its standard error, or of its standard output when there are none.
+    /// Returns the last 20 lines of standard error, or of standard output when standard error is
+    /// empty.
     pub fn log_tail(&self) -> Vec<String> {
         match &self.app {
             App::Started { tree, .. } => {
@@ -113,8 +114,8 @@ impl Running {
         }
     }
 
-    /// Stops it and everything it started, giving it the spec's `stop_timeout` before it is killed.
-    /// Does nothing to an attached app. The second call returns what the first one did.
+    /// Stops the app and every process started by the app, with the spec's `stop_timeout` before
+    /// the kill. Does nothing to an attached app. The second call returns what the first one did.
     pub fn stop(&mut self) -> Stopped {
         match &mut self.app {
             App::Started { tree, grace } => {

@@ -1,4 +1,4 @@
-//! How to start an app: the command, its folder and environment, and where it answers.
+//! Description of an app to start: command, folder, environment and URL.
 
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
@@ -14,37 +14,37 @@ use crate::error::TargetError;
 pub struct Spec {
     /// What to run.
     pub command: CommandLine,
-    /// The folder to run it in.
+    /// Working directory of the command.
     pub directory: PathBuf,
-    /// Variables added to the environment of this program, over those of the same name.
+    /// Variables added to Hakaru's own environment, replacing variables of the same name.
     pub env: Vec<(String, String)>,
-    /// Where it answers.
+    /// URL of the app.
     pub url: Endpoint,
-    /// How long it may take until it is ready.
+    /// Time limit for becoming ready.
     pub ready_timeout: Duration,
-    /// How long it may take to stop after it was asked to, before it is killed.
+    /// Time limit for stopping after the first signal; then the app is killed.
     pub stop_timeout: Duration,
-    /// The agent to load into its Ruby processes.
+    /// Agent to load into the app's Ruby processes.
     pub agent: Option<Agent>,
-    /// Folders to remove when this program is killed and cannot do it itself.
+    /// Folders removed by the guard when Hakaru is killed.
     pub remove_when_killed: Vec<PathBuf>,
-    /// File that receives its standard output and error, made anew, readable by the owner only.
+    /// File for standard output and error, recreated, readable by the owner only.
     pub log: Option<PathBuf>,
 }
 
 /// A command as words, or as a line for the shell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CommandLine {
-    /// Program and arguments; no shell reads them.
+    /// Program and arguments, run without a shell.
     Argv(Vec<String>),
     /// A line for `sh -c`.
     Shell(String),
 }
 
-/// The shared object that Ruby loads at its start.
+/// Shared object loaded by Ruby at the start.
 #[derive(Clone, Debug)]
 pub struct Agent {
-    /// Absolute path of the library; Ruby splits `RUBYOPT` at blanks, so it must contain none.
+    /// Absolute path of the library, without blanks: Ruby splits `RUBYOPT` at blanks.
     pub library: PathBuf,
     /// Variables the library reads, such as `HAKARU_RING_DIR`.
     pub env: Vec<(String, OsString)>,
@@ -130,7 +130,7 @@ impl CommandLine {
         }
     }
 
-    /// The word that names the program, as far as one can tell without being the shell.
+    /// Returns the word naming the program, as far as a reader other than the shell can tell.
     pub(crate) fn program(&self) -> String {
         match self {
             Self::Argv(words) => words.first().cloned().unwrap_or_default(),
@@ -155,7 +155,7 @@ impl fmt::Display for CommandLine {
     }
 }
 
-/// The word as a shell reads it back.
+/// Returns the word quoted for a shell.
 fn quoted(word: &str) -> Cow<'_, str> {
     let is_plain = |c: char| c.is_alphanumeric() || "-_./:,=+@%~".contains(c);
     match !word.is_empty() && word.chars().all(is_plain) && !word.starts_with('~') {
@@ -164,8 +164,8 @@ fn quoted(word: &str) -> Cow<'_, str> {
     }
 }
 
-/// Puts `exec` before a line that is one simple command, so that the app itself, not a shell, gets
-/// our signals. A line with operators, an assignment or a word of the shell's own is left as it is.
+/// Puts `exec` before a line with one simple command, for signals to reach the app, not a shell. A
+/// line with operators, an assignment or a word of the shell's own is left as it is.
 fn shell_script(line: &str) -> String {
     const SHELL_WORDS: [&str; 18] = [
         ".", "cd", "case", "command", "eval", "exec", "exit", "export", "for", "if", "set",

@@ -25,8 +25,8 @@ const SHELL_NOT_FOUND: [i32; 2] = [127, 126];
 /// Time for the last words of a dead app to arrive.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
-/// Starts the app and waits until it is ready. When `stop` is raised meanwhile, or anything fails,
-/// the app is stopped before this returns.
+/// Starts the app and waits until the app is ready. When `stop` is raised meanwhile, or anything
+/// fails, the app is stopped before this returns.
 ///
 /// # Errors
 /// Any [`TargetError`] but [`TargetError::BeforeFailed`] and [`TargetError::NotAnswering`].
@@ -58,7 +58,7 @@ pub fn start(spec: &Spec, stop: &AtomicBool) -> Result<Running, TargetError> {
     }
 }
 
-/// Takes an app that runs already: waits up to `limit` for its URL to answer.
+/// Attaches to a running app: waits up to `limit` for a response from the URL.
 ///
 /// # Errors
 /// [`TargetError::NotAnswering`], [`TargetError::Unresolved`], [`TargetError::Interrupted`].
@@ -94,8 +94,8 @@ pub fn attach(url: &Endpoint, limit: Duration, stop: &AtomicBool) -> Result<Runn
     }
 }
 
-/// Runs the command that puts the app's data into its known state, in the app's folder and
-/// environment but without the agent. What it leaves running in the background is stopped.
+/// Runs the command for resetting the app's data, in the app's folder and environment but without
+/// the agent. What it leaves running in the background is stopped.
 ///
 /// # Errors
 /// [`TargetError::BeforeFailed`] when it fails or does not end within `limit`, and what
@@ -212,7 +212,7 @@ fn spawn_error(spec: &Spec, command: &CommandLine, source: io::Error) -> TargetE
     }
 }
 
-/// The error for an app that ended before it was ready.
+/// Returns the error for an app which ended before becoming ready.
 fn died(spec: &Spec, tree: &Tree) -> TargetError {
     tree.log().settle(LAST_WORDS);
     let status = tree.leader_status().unwrap_or_default();
@@ -248,7 +248,7 @@ fn printed(spec: &Spec, command: &CommandLine, tree: &Tree, log: Option<&Path>) 
     }
 }
 
-/// Returns the line that repeats a command in a shell: folder, environment and command.
+/// Returns a shell line repeating a command: folder, environment and command.
 fn by_hand(spec: &Spec, command: &CommandLine) -> String {
     let here = std::env::current_dir().is_ok_and(|current| current == spec.directory);
     let folder = match here || spec.directory.as_os_str() == "." {
@@ -261,7 +261,7 @@ fn by_hand(spec: &Spec, command: &CommandLine) -> String {
     format!("{folder}{environment}{command}")
 }
 
-/// The value as a shell reads it; `…` for one that may be a secret.
+/// Returns the value quoted for a shell; `…` for a value which may be a secret.
 fn without_secret(name: &str, value: &str) -> String {
     const SECRETS: [&str; 5] = ["KEY", "SECRET", "TOKEN", "PASS", "CREDENTIAL"];
     // A switch such as SECRET_KEY_BASE_DUMMY=1 hides nothing.
@@ -280,8 +280,8 @@ fn without_secret(name: &str, value: &str) -> String {
     }
 }
 
-/// An app that finds its port taken dies with a stack trace at best, and at worst another app
-/// answers in its place and is measured; so this is looked at first.
+/// Returns an error when the URL's port is taken: the app would die with a stack trace at best, and
+/// at worst another app would respond and be measured.
 fn check_port_free(url: &Endpoint) -> Result<(), TargetError> {
     match Probe::new(url)?.open_address() {
         Some(address) => Err(TargetError::PortTaken {
@@ -296,7 +296,7 @@ fn check_port_free(url: &Endpoint) -> Result<(), TargetError> {
     }
 }
 
-/// Only an address of this host can be bound.
+/// Returns whether an address belongs to the local host: no other address can be bound.
 fn is_local(address: SocketAddr) -> bool {
     UdpSocket::bind((address.ip(), 0)).is_ok()
 }

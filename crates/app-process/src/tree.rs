@@ -1,4 +1,4 @@
-//! A command and everything it started.
+//! A command and every process started by the command.
 //!
 //! Who belongs to it: the leader (the process we spawned) and all below it; every process seen
 //! below it earlier; and of the orphans, which the kernel hands to us as "child subreaper", those
@@ -7,8 +7,8 @@
 //! group are safe.
 //!
 //! How it stops:
-//! 1. From the top: a member whose parent is no member is asked to end, once. A master process then ends
-//!    its own children in its own order; when it dies without doing so, they are at the top.
+//! 1. From the top: a member whose parent is no member is asked to end, once. A master process then
+//!    ends its own children in its own order; when it dies without doing so, they are at the top.
 //! 2. After half of the grace time everybody is asked.
 //! 3. After the grace time everybody is killed, again and again until nobody is left, since a dying
 //!    parent may fork.
@@ -44,11 +44,11 @@ use crate::running::Stopped;
 /// How often a stopping app is looked at.
 const STOP_TICK: Duration = Duration::from_millis(10);
 
-/// A process that survives `SIGKILL` this long hangs in the kernel; waiting longer would hang us
-/// too.
+/// Time limit for dying after `SIGKILL`: a process alive longer hangs in the kernel, and waiting
+/// would hang Hakaru too.
 const KILL_LIMIT: Duration = Duration::from_secs(5);
 
-/// A spawned command with its descendants.
+/// A spawned command with all descendants.
 pub(crate) struct Tree {
     token: String,
     leader: u32,
@@ -70,16 +70,16 @@ pub(crate) struct Launch<'a> {
     pub(crate) directory: &'a Path,
     /// Variables to add.
     pub(crate) env: Vec<(std::ffi::OsString, std::ffi::OsString)>,
-    /// Whether the app may say when it is ready.
+    /// Whether the app may report readiness.
     pub(crate) notify: bool,
-    /// How long it may take to stop.
+    /// Grace time of the app for stopping.
     pub(crate) grace: Duration,
-    /// To remove when this program is killed.
+    /// Folders to remove when Hakaru is killed.
     pub(crate) folders: Vec<PathBuf>,
 }
 
 impl Tree {
-    /// Spawns the command in its own process group, with its output going to `log`.
+    /// Spawns the command in a process group of the command's own, with output going to `log`.
     pub(crate) fn spawn(launch: Launch<'_>, log: Log) -> io::Result<Self> {
         set_child_subreaper(Some(getpid()))?;
         let token = new_token();
@@ -130,7 +130,7 @@ impl Tree {
         self.keeper.notes()
     }
 
-    /// How the command itself ended, if it did.
+    /// Returns the exit status of the command; `None` while the command runs.
     pub(crate) fn leader_status(&self) -> Option<ExitStatus> {
         if let Some(stopped) = &self.stopped {
             return stopped.status;
@@ -145,8 +145,8 @@ impl Tree {
         Some(ExitStatus::from_raw(raw))
     }
 
-    /// How the app ended, if it did. A command that ended well and left processes behind has put
-    /// itself into the background: the app lives on.
+    /// Returns the exit status of the app; `None` while the app runs. A command that ended well and
+    /// left processes behind has put itself into the background: the app lives on.
     pub(crate) fn exited(&self) -> Option<ExitStatus> {
         self.leader_status()
             .filter(|status| !status.success() || self.living().is_empty())
@@ -259,7 +259,7 @@ impl Tree {
         }
     }
 
-    /// Signals the whole group at once, then every member outside it.
+    /// Signals the whole group at once, then every member outside the group.
     fn signal_all(&self, signal: Signal) {
         if let Some(group) = pid_of(self.leader) {
             let _ = kill_process_group(group, signal);
@@ -312,7 +312,7 @@ fn pid_of(pid: u32) -> Option<Pid> {
     Pid::from_raw(pid.cast_signed())
 }
 
-/// A name for one tree that no other has, also not one of an earlier run of this program.
+/// Returns a name unique among trees, also among trees of earlier runs of Hakaru.
 fn new_token() -> String {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let now = SystemTime::now()

@@ -1,5 +1,5 @@
-//! The far side: reads logs and counters until it is told that the stretch is over, and sends them
-//! as they come.
+//! Collector on the far host: reads logs and counters until the near side ends the window, and
+//! sends each as read.
 
 use std::collections::HashMap;
 use std::io;
@@ -58,7 +58,7 @@ struct Collector {
     speaker: Speaker,
     logs: Vec<Log>,
     sampler: HostSampler,
-    /// CPU time of each process when it was last sent.
+    /// CPU time of each process in the sample sent last, nanoseconds.
     sent: HashMap<(u32, u64), u64>,
 }
 

@@ -1,5 +1,5 @@
-//! What a host saw of a stretch of time: the lines that its logs got, and who used its CPU, memory,
-//! disks and network.
+//! Records a window of time on a host: new lines of logs, and use of CPU, memory, disks and network
+//! by process.
 //!
 //! [`collector::serve`] is the part on the far host, [`message`] what both sides say to each other.
 //! [`window::LogWindow`] gives exactly the lines of the stretch, through rotation, truncation and

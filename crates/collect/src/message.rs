@@ -12,7 +12,8 @@ pub const END: u8 = KIND_MIN + 1;
 pub const BEGUN: u8 = KIND_MIN + 2;
 /// Far to near: [`Sample`], each second, and one when the stretch is over.
 pub const SAMPLE: u8 = KIND_MIN + 3;
-/// Far to near: bytes of a log, behind its index in [`Begin::logs`] as two bytes, the lower first.
+/// Far to near: bytes of a log, behind the log's index in [`Begin::logs`] as two bytes, the lower
+/// first.
 pub const LINES: u8 = KIND_MIN + 4;
 /// Far to near: [`Ended`], the last of all.
 pub const ENDED: u8 = KIND_MIN + 5;
@@ -27,7 +28,7 @@ pub struct Begin {
 /// The stretch has begun.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Begun {
-    /// For each log, why it cannot be read.
+    /// For each log, the error when the log cannot be read.
     pub errors: Vec<Option<String>>,
     /// Cores of the host.
     pub cores: u32,
@@ -40,9 +41,9 @@ pub struct Sample {
     pub at_ns: u64,
     /// CPU time of all cores, nanoseconds.
     pub cpu_busy_ns: u64,
-    /// CPU time that the hypervisor gave to others, nanoseconds.
+    /// CPU time given to others by the hypervisor, nanoseconds.
     pub cpu_steal_ns: u64,
-    /// Memory that is free or can be freed at once, bytes.
+    /// Memory free or reclaimable at once, bytes.
     pub memory_available: u64,
     /// Bytes from other hosts, since boot.
     pub received: u64,
@@ -52,22 +53,22 @@ pub struct Sample {
     pub disk_read: u64,
     /// Bytes written to disks, since boot.
     pub disk_written: u64,
-    /// Connections that programs of this host opened, since boot.
+    /// Connections opened by programs of the host, since boot.
     pub opened: Option<u64>,
-    /// Processes that used the CPU since the sample before, or are new.
+    /// New processes, and processes with CPU time since the sample before.
     pub processes: Vec<Process>,
 }
 
-/// A process at that instant.
+/// A process at the instant of a sample.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Process {
-    /// Its id.
+    /// Process id.
     pub pid: u32,
-    /// When it started, in a unit of the host's own.
+    /// Start time, in a unit of the host's own.
     pub started: u64,
-    /// Its command name.
+    /// Command name.
     pub name: String,
-    /// CPU time since it started, nanoseconds.
+    /// CPU time since the start of the process, nanoseconds.
     pub cpu_ns: u64,
     /// Resident memory, bytes.
     pub rss: u64,
@@ -83,10 +84,10 @@ pub struct Ended {
 /// How the window of a log ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogEnd {
-    /// Why it could not be read, or not to the end.
+    /// Error of reading the log; also when only the beginning was read.
     pub error: Option<String>,
-    /// How often a file of it was truncated.
+    /// Number of truncations of files of the log.
     pub truncations: u64,
-    /// Lines that were left out since they had no end, or were longer than a megabyte.
+    /// Lines left out for having no end or more than a megabyte.
     pub incomplete: u64,
 }

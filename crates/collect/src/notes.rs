@@ -5,37 +5,37 @@ use remote::clock::Offset;
 
 use crate::usage::Usage;
 
-/// A host that has less than this share of its cores left is full.
+/// Share of a host's cores in use from which the host is full.
 const SATURATED_SHARE: f64 = 0.9;
-/// Hosts of one role whose use differs by more than this factor share their work badly.
+/// Ratio of use, between hosts of one role, above which work is shared badly.
 const UNEVEN_FACTOR: f64 = 1.5;
-/// Below this share of its cores a busier host does not matter.
+/// Share of cores in use below which a busier host does not matter.
 const BUSY_SHARE: f64 = 0.3;
-/// Requests that went on to the app, below which connections say nothing.
+/// Requests passed on to the app, below which connections show nothing.
 const REQUESTS_MIN: u64 = 100;
-/// Connections opened for each such request, from which on they are not kept.
+/// Connections opened for each request passed on, from which connections are not reused.
 const OPENED_EACH: f64 = 0.5;
-/// A clock that is further off makes logs of several hosts hard to put side by side.
+/// Offset of a clock, nanoseconds, above which logs of several hosts are hard to put side by side.
 const CLOCK_OFF_NS: i64 = 100_000_000;
 
-/// A host as it was seen.
+/// A sampled host, with all facts needed for notes.
 #[derive(Clone, Debug)]
 pub struct Subject<'a> {
-    /// Its name.
+    /// Name of the host.
     pub name: &'a str,
-    /// What runs on it: `proxy`, `app`, `database`.
+    /// Roles of the host: `proxy`, `app`, `database`.
     pub roles: &'a [String],
-    /// Its cores.
+    /// Number of cores.
     pub cores: u32,
     /// What was used.
     pub usage: &'a Usage,
-    /// Its wall clock beside ours.
+    /// Offset of the host's wall clock from ours.
     pub clock: Option<Offset>,
-    /// Requests that its web server passed on.
+    /// Requests passed on by the host's web server.
     pub passed_on: u64,
 }
 
-/// Something that is likely to hurt.
+/// A condition likely to hurt.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Note {
     /// A host has no CPU left, as a mean over the whole time.
@@ -44,7 +44,7 @@ pub enum Note {
         host: String,
         /// Cores in use.
         used: f64,
-        /// Cores it has.
+        /// Number of cores.
         cores: u32,
     },
     /// Of hosts with a role one does far more than another.
@@ -53,11 +53,11 @@ pub enum Note {
         role: String,
         /// The busiest.
         busy: String,
-        /// The share of its cores in use.
+        /// Share of the busier host's cores in use, 0 to 1.
         busy_share: f64,
         /// The least busy.
         idle: String,
-        /// The share of its cores in use.
+        /// Share of the idler host's cores in use, 0 to 1.
         idle_share: f64,
     },
     /// Programs of a proxy's host open a connection for each request or each other one.
@@ -66,7 +66,7 @@ pub enum Note {
         host: String,
         /// Connections opened.
         opened: u64,
-        /// Requests that were passed on.
+        /// Requests passed on to the app.
         requests: u64,
     },
     /// A wall clock is off, beyond doubt.

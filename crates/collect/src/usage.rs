@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::message::Sample;
 
-/// Who used what of a host between its first sample and its last.
+/// Use of a host's resources between the first sample and the last.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Usage {
     /// Between the two.
@@ -13,9 +13,9 @@ pub struct Usage {
     pub cpu_cores: f64,
     /// Cores in use in the busiest second.
     pub cpu_cores_max: f64,
-    /// Cores that the hypervisor gave to others, as a mean.
+    /// Cores given to others by the hypervisor, as a mean.
     pub steal_cores: f64,
-    /// The least memory that was free or could be freed at once, bytes.
+    /// Least memory free or reclaimable at once, bytes.
     pub memory_available_min: u64,
     /// Bytes from other hosts.
     pub received: u64,
@@ -25,22 +25,22 @@ pub struct Usage {
     pub disk_read: u64,
     /// Bytes written to disks.
     pub disk_written: u64,
-    /// Connections that programs of this host opened; `None` where the kernel does not tell.
+    /// Connections opened by programs of the host; `None` where the kernel has no such counter.
     pub opened: Option<u64>,
-    /// By name, those with most CPU time first.
+    /// Processes by name, by CPU time, the largest first.
     pub processes: Vec<Processes>,
 }
 
 /// The processes of one name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Processes {
-    /// Their command name.
+    /// Command name of the processes.
     pub name: String,
     /// How many used the CPU.
     pub count: u64,
-    /// Cores in use by all of them, as a mean.
+    /// Cores in use by all processes of the name, as a mean.
     pub cpu_cores: f64,
-    /// Resident memory of all, each at its greatest, bytes; shared pages count in each.
+    /// Sum of the processes' greatest resident memory, bytes; shared pages count in each.
     pub rss_max: u64,
 }
 
@@ -92,7 +92,8 @@ fn seconds(first: &Sample, last: &Sample) -> Option<f64> {
     Some(ns as f64 / 1e9)
 }
 
-/// A process that is not in the first sample began later, so all its CPU time counts.
+/// Returns the processes by name; a process missing in the first sample began later, so all CPU
+/// time of such a process counts.
 fn processes(samples: &[Sample], seconds: f64) -> Vec<Processes> {
     let mut ran: HashMap<(u32, u64), (&str, Ran)> = HashMap::new();
     for (index, sample) in samples.iter().enumerate() {

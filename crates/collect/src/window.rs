@@ -1,5 +1,4 @@
-//! The lines that were added to a log between two instants, through whatever is done to its file
-//! meanwhile.
+//! Lines added to a log between two instants, through renames, truncations and packing of files.
 //!
 //! A log is not a file but all files that bear its name: `access.log`, `access.log.1`,
 //! `access.log.2.gz`. At the beginning each of them is opened and its length noted. From then on
@@ -30,22 +29,22 @@ use content::{Packed, Plain, is_packed};
 use lines::Lines;
 use print::{Content, Likeness, Print};
 
-/// Files of one log that are looked at.
+/// Greatest number of files of one log under observation.
 const FILES_MAX: usize = 200;
-/// Bytes that are read at once.
+/// Bytes read at once.
 const PIECE_BYTES: usize = 256 * 1024;
 
 /// Takes whole lines, many at once.
 pub type Sink<'a> = dyn FnMut(&[u8]) -> io::Result<()> + 'a;
 
-/// A log that is looked at from an instant on.
+/// A log under observation from an instant on.
 #[derive(Debug)]
 pub struct LogWindow {
     path: PathBuf,
     known: Vec<Known>,
-    /// Open for as long as they are remembered, so that their numbers are given to no other file.
+    /// Files held open, so the kernel gives no inode number of a remembered file to another.
     others: Vec<Other>,
-    /// Files that are not known to be copies yet.
+    /// Files not yet recognised as copies.
     pending: Vec<Other>,
     truncations: u64,
 }
@@ -53,11 +52,11 @@ pub struct LogWindow {
 /// What a window was like.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Seen {
-    /// Files that held lines of the window or might have.
+    /// Files with lines of the window, certain or possible.
     pub files: u64,
     /// How often a file was truncated.
     pub truncations: u64,
-    /// Lines that had begun and not ended, or were longer than a megabyte.
+    /// Lines begun without an end, or longer than a megabyte.
     pub incomplete: u64,
 }
 
@@ -67,21 +66,21 @@ struct Id {
     inode: u64,
 }
 
-/// Content that was read to some place.
+/// Content read up to an offset.
 #[derive(Debug)]
 struct Known {
-    /// `None` of content that a truncation took from its file.
+    /// The file; `None` for content removed by a truncation.
     file: Option<(Id, File)>,
     print: Print,
     lines: Lines,
 }
 
-/// A file whose content is known from another, or that was there before the window and packed.
+/// A file with content known from another file, or packed before the window.
 #[derive(Debug)]
 struct Other {
     id: Id,
     file: File,
-    /// Its length when it was judged; at another one it is judged anew.
+    /// Length in bytes at the last comparison; at another length the file is compared again.
     bytes: u64,
 }
 
@@ -112,7 +111,7 @@ impl LogWindow {
         Ok(window)
     }
 
-    /// Takes the lines that were added since the last look.
+    /// Passes the lines added since the last look to `sink`.
     ///
     /// # Errors
     /// What a file or `sink` says.
@@ -191,9 +190,9 @@ impl LogWindow {
         Ok(())
     }
 
-    /// Finds out whether a file with another name than the log's is a copy, and takes what is new
-    /// in it. One that seems to be none is taken when it `is_sure`, which is at the next look: a
-    /// copy may just be in the making.
+    /// Finds out whether a file with another name than the log's is a copy, and reads new content.
+    /// One that seems to be none is taken when it `is_sure`, which is at the next look: a copy may
+    /// just be in the making.
     fn judge(&mut self, stranger: Other, is_sure: bool, sink: &mut Sink) -> io::Result<()> {
         match self.compare(&stranger, sink) {
             Ok(Likeness::Read) => self.others.push(stranger),
@@ -212,9 +211,8 @@ impl LogWindow {
         Ok(())
     }
 
-    /// Compares a file with all that is known, and takes what goes beyond something that a
-    /// truncation destroyed. [`Likeness::Longer`] is left where the original is about to be found
-    /// truncated.
+    /// Compares a file with all known content, and reads the part beyond content destroyed by a
+    /// truncation. [`Likeness::Longer`] is left where the original is about to be found truncated.
     fn compare(&mut self, stranger: &Other, sink: &mut Sink) -> io::Result<Likeness> {
         let mut content: Box<dyn Content> = match is_packed(&stranger.file)? {
             true => Box::new(Packed::new(&stranger.file)?),
@@ -238,7 +236,7 @@ impl LogWindow {
         Ok(Likeness::Other)
     }
 
-    /// Takes all of a packed log that came and went since the last look.
+    /// Reads all of a packed log created since the last look.
     fn take_packed(&mut self, stranger: Other, sink: &mut Sink) -> io::Result<()> {
         // Once to its end first: what cannot be unpacked yet must not be taken in part.
         match io::copy(&mut Packed::new(&stranger.file)?, &mut io::sink()) {
@@ -260,7 +258,7 @@ impl LogWindow {
         Ok(())
     }
 
-    /// The files of the log, whatever was done to them: `access.log`, `access.log.1`,
+    /// Returns the files of the log, also renamed and packed ones: `access.log`, `access.log.1`,
     /// `access.log-20261125.gz`.
     fn files(&self) -> io::Result<Vec<PathBuf>> {
         let folder = match self.path.parent() {
@@ -304,7 +302,7 @@ impl Known {
         })
     }
 
-    /// Takes what was added to the file; returns what it held before when it was truncated.
+    /// Reads the bytes added to the file; returns the former content when the file was truncated.
     fn read_on(&mut self, sink: &mut Sink) -> io::Result<Option<Known>> {
         let Some((_, file)) = &self.file else {
             return Ok(None);
@@ -352,7 +350,7 @@ impl Known {
     }
 }
 
-/// Opens a file; `None` when it has gone, or is none.
+/// Opens a file; `None` when the path is gone or names no regular file.
 fn open(path: &Path) -> io::Result<Option<(Id, File)>> {
     let file = match File::open(path) {
         Ok(file) => file,

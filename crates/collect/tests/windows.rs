@@ -1,5 +1,4 @@
-//! Random things that are done to logs while they are looked at: each line of the window is taken
-//! once, and no other.
+//! Random changes to logs under observation: each line of the window is read once, and no other.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -11,12 +10,12 @@ use fastrand::Rng;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-/// Windows that are tried.
+/// Number of windows tried.
 const WINDOWS: u64 = 200;
 /// Things done in each.
 const STEPS: usize = 60;
 
-/// A server that writes a log, and the tools that rotate it.
+/// A server writing a log, and the tools rotating the log.
 struct Server {
     rng: Rng,
     path: PathBuf,
@@ -24,13 +23,13 @@ struct Server {
     number: u64,
     /// A line whose second half is not written yet.
     half: Option<String>,
-    /// Whether all lines that are in the log alone were taken.
+    /// Whether all lines present only in the log were read.
     is_looked_at: bool,
     /// Since the last look.
     rotations: u32,
 }
 
-/// More without a look, and files are removed that were never seen.
+/// Rotations between two looks at most; with more, files would be removed unread.
 const ROTATIONS_MAX: u32 = 4;
 
 impl Server {

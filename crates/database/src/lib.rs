@@ -48,7 +48,7 @@ impl Kind {
             .find(|kind| words(kind).iter().any(is_in))
     }
 
-    /// Returns the schemes of the kind's addresses, with those of client libraries.
+    /// Returns the schemes of addresses of the kind, with the schemes of client libraries.
     pub fn schemes(self) -> &'static [&'static str] {
         match self {
             Kind::Mysql => &["mysql", "mysql2", "mariadb", "trilogy"],

@@ -1,4 +1,4 @@
-//! The databases of `config/database.yml`, as Rails would use them.
+//! Databases of `config/database.yml`, as Rails would use.
 //!
 //! The file is ERB around YAML with anchors, so the app's own Ruby reads it, with the variables
 //! that the app will get and without the app: credentials stand as a host that no machine has.
@@ -11,11 +11,11 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// ERB that asks something slow is not waited for.
+/// Time limit of Ruby; slow ERB is not waited for.
 const RUBY_LIMIT: Duration = Duration::from_secs(10);
 const TICK: Duration = Duration::from_millis(5);
 
-/// A database as it is written: addresses still to be read.
+/// A database as written, with addresses still to be read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Written {
     /// Such as `primary`.
@@ -25,7 +25,7 @@ pub(super) struct Written {
     pub(super) address: String,
 }
 
-/// The file could not be evaluated, and its text does not show that all hosts are local.
+/// Error: the file could not be evaluated, and the text may name a host elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Unreadable(pub(super) String);
 
@@ -103,7 +103,7 @@ fn parse(output: &str) -> Vec<Written> {
     output.lines().filter_map(line).collect()
 }
 
-/// Every address of the file, whatever its environment; `None` where one of them is computed.
+/// Returns every address of the file, of any environment; `None` with a computed address.
 fn by_text(text: &str) -> Option<Vec<Written>> {
     let mut found = Vec::new();
     for line in text

@@ -1,6 +1,6 @@
-//! Variables of a `.env` file, as the gem dotenv and foreman read them. Pure.
+//! Variables of a `.env` file, as read by the gem dotenv and foreman. Pure.
 
-/// Returns names and values in the file's order; lines that assign nothing are left out.
+/// Returns names and values in the file's order, without lines of other content.
 pub(super) fn parse(text: &str) -> Vec<(String, String)> {
     text.lines().filter_map(assignment).collect()
 }

@@ -1,18 +1,18 @@
-//! Whether a host is this machine.
+//! Tells the local machine from other hosts.
 
 use std::net::{IpAddr, Ipv4Addr, TcpListener, ToSocketAddrs};
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-/// How long a name may take to be resolved; one that takes longer is not this machine's.
+/// Time limit of resolving a name; a name resolved more slowly is not local.
 const RESOLVE_LIMIT: Duration = Duration::from_secs(3);
 
 /// An address of the documentation (RFC 5737), which no machine has.
 const NOBODYS: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
 
-/// Whether a host stands for this machine: a socket, loopback, or an address of its own. A name
-/// must lead to such addresses only; one that is not known does not.
+/// Returns whether a host stands for the local machine: a socket, loopback, or one of the machine's
+/// addresses. A name must lead to such addresses only; one that is not known does not.
 pub(super) fn is_here(host: &str) -> bool {
     let host = host.trim_start_matches('[').trim_end_matches([']', '.']);
     if host.is_empty() || host.starts_with(['/', '@']) || host.eq_ignore_ascii_case("localhost") {
@@ -22,7 +22,7 @@ pub(super) fn is_here(host: &str) -> bool {
     !addresses.is_empty() && addresses.into_iter().all(is_own)
 }
 
-/// Returns the addresses of a host; none when it is not known in time.
+/// Returns the addresses of a host; none when the host is not known in time.
 pub(super) fn addresses(host: &str) -> Vec<IpAddr> {
     if let Ok(address) = host.parse::<IpAddr>() {
         return vec![address];
@@ -43,7 +43,8 @@ fn is_own(address: IpAddr) -> bool {
     address.is_loopback() || address.is_unspecified() || (can_bind(address) && !can_bind(NOBODYS))
 }
 
-/// Only an address of this machine can be listened on, unless `ip_nonlocal_bind` is set.
+/// Returns whether an address belongs to the local machine: no other can be listened on, unless
+/// `ip_nonlocal_bind` is set.
 fn can_bind(address: IpAddr) -> bool {
     TcpListener::bind((address, 0)).is_ok()
 }

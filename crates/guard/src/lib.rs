@@ -1,13 +1,14 @@
 //! Production is never touched by accident: stops before data is reset and before load is sent,
-//! when the app's databases or the app itself are not on this machine and hakaru.toml does not name
-//! their hosts.
+//! when the app's databases or the app itself are on another machine and hakaru.toml does not name
+//! the host.
 //!
 //! Four looks, from the cheapest on:
-//! 1. [`stores`], before anything is started: the addresses that environment, `.env` files, `config/database.yml` and
-//!    hakaru.toml give ([`sources`]), and the host of the URL.
-//! 2. [`connections`], when the app is up and before load: where its processes are connected to ([`sockets`]). Finds
-//!    addresses that stand only in the app's code.
-//! 3. [`ConnectionWatch`], in the first seconds of load: the same for connections that a request opens.
+//! 1. [`stores`], before anything is started: the addresses that environment, `.env` files,
+//!    `config/database.yml` and hakaru.toml give ([`sources`]), and the host of the URL.
+//! 2. [`connections`], when the app is up and before load: where its processes are connected to
+//!    ([`sockets`]). Finds addresses that stand only in the app's code.
+//! 3. [`ConnectionWatch`], in the first seconds of load: the same for connections that a request
+//!    opens.
 //! 4. [`target`], for commands that only send load.
 //!
 //! A file, a socket, loopback and this machine's own addresses are here ([`host`]). A tunnel that
@@ -31,7 +32,7 @@ use words::{Text, text};
 pub use sources::{Context, Store};
 pub use watch::ConnectionWatch;
 
-/// Hosts that the user has named as meant.
+/// Hosts named by the user as allowed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Allowed {
     /// Of databases and other stores: `database_host_ok`.
@@ -40,7 +41,7 @@ pub struct Allowed {
     pub targets: Vec<String>,
 }
 
-/// Why an app may not be loaded: the hosts, what would have happened to them, and both ways on.
+/// Reason for refusing an app: the hosts, the consequences for each, and both ways on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal(String);
 
@@ -50,7 +51,7 @@ impl std::fmt::Display for Refusal {
     }
 }
 
-/// Refuses an app that would use stores elsewhere; `before` is the command that resets its data.
+/// Refuses an app with stores elsewhere; `before` is the command resetting the data.
 ///
 /// # Errors
 /// The hosts and the key that allows them.
@@ -66,7 +67,7 @@ pub fn stores(
     }
 }
 
-/// Returns the stores that are not on this machine and not allowed by name.
+/// Returns the stores on other machines and not allowed by name.
 pub fn remote(context: &Context<'_>, allowed: &[String]) -> Vec<Store> {
     let mut stores = sources::stores(context);
     stores.retain(|store| !is_allowed(&store.host, allowed) && !host::is_here(&store.host));
@@ -76,7 +77,7 @@ pub fn remote(context: &Context<'_>, allowed: &[String]) -> Vec<Store> {
     stores
 }
 
-/// Stops when processes of the app that has just started are connected to a store elsewhere.
+/// Returns an error when processes of the app are connected to a store elsewhere.
 ///
 /// # Errors
 /// The addresses and the key that allows them.
@@ -90,13 +91,13 @@ pub fn connections(running: &Running, allowed: &Allowed) -> Result<(), Refusal> 
     }
 }
 
-/// Returns the addresses that the allowed names of stores lead to.
+/// Returns the addresses of the allowed names of stores.
 fn known_addresses(allowed: &Allowed) -> Vec<IpAddr> {
     let names = allowed.databases.iter();
     names.flat_map(|name| host::addresses(name)).collect()
 }
 
-/// Returns the stores elsewhere that these processes are connected to and that are not allowed.
+/// Returns the stores elsewhere, not allowed by name, to which one of `pids` is connected.
 fn remote_peers(pids: &[u32], known: &[IpAddr], allowed: &Allowed) -> Vec<Store> {
     let mut peers = sockets::stores_of(pids);
     peers.retain(|peer| {
@@ -113,8 +114,8 @@ fn remote_peers(pids: &[u32], known: &[IpAddr], allowed: &Allowed) -> Vec<Store>
     peers.iter().map(store).collect()
 }
 
-/// Refuses a host to which no load may be sent: it is not this machine, not named, and `confirm`
-/// asks the user in vain.
+/// Refuses a host to which no load may be sent: one on another machine, not allowed by name and not
+/// confirmed by the user.
 ///
 /// # Errors
 /// The host and the flag that allows it.
@@ -139,15 +140,14 @@ pub fn target(
     )))
 }
 
-/// Returns the hosts in the address of a store that are neither on this machine nor allowed by
-/// name.
+/// Returns the hosts in the address of a store, without local and allowed ones.
 pub fn remote_hosts(address: &str, allowed: &[String]) -> Vec<String> {
     let mut hosts = url::hosts(address);
     hosts.retain(|host| !is_allowed(host, allowed) && !host::is_here(host));
     hosts
 }
 
-/// Refuses hosts of a database that the app has connected to while it was measured.
+/// Refuses hosts of a database to which the app connected during the measurement.
 pub fn refusal_of_connection(hosts: Vec<String>) -> Refusal {
     let store = |host| Store {
         host,
@@ -161,7 +161,7 @@ fn is_allowed(host: &str, allowed: &[String]) -> bool {
     allowed.iter().any(|name| name.eq_ignore_ascii_case(host))
 }
 
-/// Names each host, what would have happened to it, and both ways on.
+/// Returns the refusal before load: each host, the consequences, and both ways on.
 pub fn refusal(stores: &[Store], before: Option<&str>) -> Refusal {
     let would = match before {
         Some(before) => format!("hakaru would run `{before}` on it and load it"),
@@ -170,7 +170,7 @@ pub fn refusal(stores: &[Store], before: Option<&str>) -> Refusal {
     refused(stores, format!("{would}; nothing was sent to it"))
 }
 
-/// Names each host that was found under load, what may have happened to it, and both ways on.
+/// Returns the refusal under load: each host found, the possible consequences, and both ways on.
 fn refusal_under_load(stores: &[Store]) -> Refusal {
     let ended = "the load was ended at once; requests of its first moments may have reached it";
     refused(stores, ended.to_owned())
@@ -202,8 +202,7 @@ fn refused(stores: &[Store], consequence: String) -> Refusal {
     Refusal(lines.join("\n  "))
 }
 
-/// Returns what `hakaru init` has to know of the databases that an app in that folder would use in
-/// an environment.
+/// Returns the stores on other machines which an app in a folder would use, for `hakaru init`.
 pub fn remote_of_folder(folder: &Path, env: &[(String, String)]) -> Vec<Store> {
     let context = Context {
         directory: folder,

@@ -11,7 +11,7 @@ const STORES: [u16; 12] = [
 /// State "established" in `/proc/net/tcp`.
 const ESTABLISHED: &str = "01";
 
-/// Returns the peers on ports of stores that these processes are connected to.
+/// Returns the peers on ports of stores to which processes are connected.
 pub(super) fn stores_of(pids: &[u32]) -> Vec<SocketAddr> {
     let mut peers = HashSet::new();
     for pid in pids {

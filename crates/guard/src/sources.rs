@@ -1,4 +1,4 @@
-//! The stores that an app would use, as its environment and files say before it is started.
+//! Stores of an app, by environment and files, before the start of the app.
 
 use std::env;
 use std::fs;
@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::database_yml::{self, Unreadable};
 use crate::{dotenv, url};
 
-/// Variables that hold the address of a store which a load reads and writes, by their usual names.
+/// Variables with the address of a store used under load, by usual names.
 const STORES: [&str; 11] = [
     "REDIS_URL",
     "MEMCACHE_SERVERS",
@@ -27,27 +27,27 @@ const STORES: [&str; 11] = [
 pub struct Context<'a> {
     /// The app's folder.
     pub directory: &'a Path,
-    /// Variables that hakaru sets.
+    /// Variables set by hakaru.
     pub env: &'a [(String, String)],
-    /// Lines that are run; they may begin with assignments.
+    /// Lines to run; a line may begin with assignments.
     pub commands: &'a [String],
     /// `database` of hakaru.toml.
     pub database: Option<&'a str>,
 }
 
-/// A store and where its address stands.
+/// A store, and the source of the address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Store {
     /// Name or address.
     pub host: String,
     /// Such as `DATABASE_URL`.
     pub place: String,
-    /// As Rails names it; empty when it is not known.
+    /// Name of the adapter in Rails; empty when unknown.
     pub adapter: String,
 }
 
 impl Store {
-    /// Returns an example of the address of a database of that kind on this machine.
+    /// Returns an example of a local address for a database of the same kind.
     pub fn local_alternative(&self) -> Option<&'static str> {
         match self.adapter.as_str() {
             "postgresql" | "postgres" | "postgis" => Some("postgres:///app_development"),
@@ -58,7 +58,7 @@ impl Store {
     }
 }
 
-/// Returns all stores with a host, those of this machine too.
+/// Returns all stores with a host, local ones too.
 pub(super) fn stores(context: &Context<'_>) -> Vec<Store> {
     let mut found = Vec::new();
     if let Some(address) = context.database {
@@ -160,8 +160,8 @@ fn add(found: &mut Vec<Store>, place: &str, address: &str) {
     }));
 }
 
-/// The value that the app would see: ours, else the one that it inherits; an empty one counts as
-/// none.
+/// Returns the value in the environment of the app: hakaru's own, else the inherited one; an empty
+/// one counts as none.
 fn value_of(variables: &[(String, String)], name: &str) -> Option<String> {
     let own = variables.iter().find(|(known, _)| known == name);
     own.map(|(_, value)| value.clone())
@@ -169,7 +169,7 @@ fn value_of(variables: &[(String, String)], name: &str) -> Option<String> {
         .filter(|value| !value.is_empty())
 }
 
-/// Files of the gem dotenv, in the order in which they win.
+/// Returns the files read by the gem dotenv, by falling precedence.
 fn env_files(environment: &str) -> Vec<String> {
     vec![
         format!(".env.{environment}.local"),
@@ -179,7 +179,7 @@ fn env_files(environment: &str) -> Vec<String> {
     ]
 }
 
-/// Returns the variables that a command line sets before its program, also by `env`.
+/// Returns the variables set by a command line before the program, also by `env`.
 fn assignments(line: &str) -> Vec<(String, String)> {
     let words = line.split_whitespace().skip_while(|word| *word == "env");
     let pairs = words.map_while(|word| {

@@ -1,7 +1,7 @@
 //! The hosts in the address of a store. Pure.
 
-/// Returns the hosts of a URL or a `host:port` list; empty for a file, a socket and an address that
-/// names none.
+/// Returns the hosts of a URL or a `host:port` list; empty for a file, a socket and an address
+/// without a host.
 pub(super) fn hosts(address: &str) -> Vec<String> {
     let address = address.trim();
     let Some((scheme, rest)) = address.split_once("://") else {
@@ -43,7 +43,7 @@ fn list(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Replaces `%2F` and its like; a sequence that is none stays as it is.
+/// Decodes `%2F` and the like; invalid sequences stay unchanged.
 fn decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

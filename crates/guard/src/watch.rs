@@ -1,4 +1,4 @@
-//! Stores that the app connects to only when requests come.
+//! Watches for stores to which the app connects only on requests.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,8 +16,7 @@ const EVERY: Duration = Duration::from_millis(20);
 /// A pool is opened by the first requests; later looks would only cost the measurement.
 const LENGTH: Duration = Duration::from_secs(5);
 
-/// Ends the load as soon as the app opens a connection to a store elsewhere that is not allowed by
-/// name.
+/// Ends the load as soon as the app opens a connection to a store elsewhere, not allowed by name.
 #[must_use]
 pub struct ConnectionWatch {
     /// Dropped to end the watch.
@@ -26,8 +25,8 @@ pub struct ConnectionWatch {
 }
 
 impl ConnectionWatch {
-    /// Watches the processes of an app that was started here, for the first seconds of its load.
-    /// `over` is set when a connection is found.
+    /// Watches the processes of an app started by hakaru, for the first seconds of load. `over` is
+    /// set when a connection is found.
     pub fn start(running: &Running, allowed: &Allowed, over: &Arc<AtomicBool>) -> ConnectionWatch {
         if running.is_attached() {
             return ConnectionWatch::looking(over, Vec::new);
@@ -73,8 +72,8 @@ impl ConnectionWatch {
     }
 }
 
-/// Looks until something is found, the watch is ended or its time is over; one look at least, after
-/// the load has begun.
+/// Looks until something is found, the watch is ended or the time is over; at least once after the
+/// load has begun.
 fn first_found(ended: &Receiver<()>, look: impl Fn() -> Vec<Store>) -> Vec<Store> {
     let begin = Instant::now();
     loop {

@@ -15,7 +15,7 @@ use crate::{Sizes, Times, Unread};
 use entry::Entry;
 pub use format::Format;
 
-/// Paths whose route is remembered, so that a path that comes again costs one look-up.
+/// Number of paths with a remembered route, so a repeated path costs one look-up.
 const KNOWN_MAX: usize = 100_000;
 
 /// How requests are put together.
@@ -23,9 +23,9 @@ const KNOWN_MAX: usize = 100_000;
 pub enum Grouping {
     /// By routes, told from the paths.
     Routes,
-    /// By paths as they are.
+    /// By paths as written.
     Paths,
-    /// By the first expression that a path matches; the others by routes.
+    /// By the first expression to match a path; the others by routes.
     Matching(Vec<Regex>),
 }
 
@@ -38,10 +38,10 @@ pub struct Access {
     groups: Vec<Row>,
     /// Index of the group of a method and path.
     known: HashMap<Vec<u8>, usize, FnvBuildHasher>,
-    /// Index of the group of that name.
+    /// Index of each group by name.
     names: HashMap<String, usize, FnvBuildHasher>,
     key: Vec<u8>,
-    /// Lines that could not be read.
+    /// Lines not read.
     pub unread: Unread,
 }
 
@@ -52,13 +52,13 @@ pub struct Row {
     pub route: String,
     /// How many there were.
     pub requests: u64,
-    /// Requests by the first digit of their status, 1 to 5; at 0 those of another.
+    /// Requests by the first digit of the status, 1 to 5; at 0 other statuses.
     pub statuses: [u64; 6],
-    /// From the first byte of the request to the last of the response, where the log has it.
+    /// Time from the first byte of the request to the last of the response, where the log has one.
     pub times: Times,
-    /// The part in which the server waited for the app, where the log has it.
+    /// Time of waiting for the app, where the log has one.
     pub upstream: Times,
-    /// Of their responses' bodies.
+    /// Sizes of the responses' bodies.
     pub sizes: Sizes,
 }
 
@@ -130,7 +130,7 @@ impl Access {
         index
     }
 
-    /// Returns the routes, those with most time first; where the log has no times, those with most
+    /// Returns the routes by total time, the largest first; where the log has no times, by
     /// requests.
     pub fn rows(&self) -> Vec<Row> {
         let lines: Vec<&str> = self.groups.iter().map(|row| row.route.as_str()).collect();
@@ -158,12 +158,12 @@ impl Access {
         rows
     }
 
-    /// Requests that the server passed on to the app, as far as the log has their times.
+    /// Returns the number of requests passed on to the app, as far as the log has the times.
     pub fn passed_on(&self) -> u64 {
         self.groups.iter().map(|row| row.upstream.count()).sum()
     }
 
-    /// Adds what another log says that was read in the same way.
+    /// Adds the counts of another log read with the same settings.
     pub fn merge(&mut self, other: Access) {
         for row in other.groups {
             match self.names.get(&row.route) {
@@ -181,7 +181,7 @@ impl Access {
 /// One request of an access log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// Number of its line, from 1.
+    /// Number of the line, from 1.
     pub line: u64,
     /// Empty where the line has none.
     pub method: String,
@@ -189,18 +189,18 @@ pub struct Request {
     pub uri: String,
     /// 0 where the line has none.
     pub status: u16,
-    /// When it came, in microseconds since 1970: the line's time less how long it took, where the
-    /// line was written at its end.
+    /// When the request arrived, in microseconds since 1970: the line's time, less the duration
+    /// where lines are written at the end of requests.
     pub began_micros: Option<i64>,
-    /// How long it took, in microseconds.
+    /// Duration of the request, in microseconds.
     pub took_micros: Option<u32>,
     /// Of the response's body.
     pub bytes: Option<u64>,
-    /// Who sent it, an address as a rule; empty where the line has none.
+    /// Client of the request, an address as a rule; empty where the line has none.
     pub client: String,
 }
 
-/// Reads a line; `None` where it has not this format or holds no request.
+/// Reads a line; `None` for a line in another format or without a request.
 pub(crate) fn request(format: &Format, number: u64, line: &[u8]) -> Option<Request> {
     let mut entry = Entry::default();
     if !format.read(line, &mut entry) || entry.uri.is_empty() {
@@ -241,7 +241,7 @@ impl Row {
 }
 
 impl Grouping {
-    /// The name of the group of a path, as far as the path alone decides it.
+    /// Returns the name of a path's group, as far as the path alone determines the name.
     fn name(&self, path: &str) -> String {
         let matching = match self {
             Grouping::Paths => return path.to_owned(),

@@ -19,7 +19,7 @@ use slow::Slow;
 
 pub use series::{Sizes, Times};
 
-/// The first bytes of a file, by which its kind is told.
+/// Bytes from the beginning of a file used for recognising the kind.
 const HEAD_BYTES: usize = 64 * 1024;
 /// Bytes read at once.
 const BUFFER_BYTES: usize = 256 * 1024;
@@ -46,7 +46,7 @@ pub enum Digest {
 }
 
 impl Digest {
-    /// Adds another log; `None` where it is of the other kind.
+    /// Adds another log; `None` for logs of different kinds.
     #[must_use]
     pub fn merge(mut self, other: Digest) -> Option<Digest> {
         match (&mut self, other) {
@@ -57,7 +57,7 @@ impl Digest {
         Some(self)
     }
 
-    /// Lines that could not be read.
+    /// Returns the lines not read.
     pub fn unread(&self) -> &Unread {
         match self {
             Digest::Access(access) => &access.unread,
@@ -66,7 +66,7 @@ impl Digest {
     }
 }
 
-/// A line that cannot be read.
+/// Lines not read: the number, and the first as an example.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unread {
     /// How many there were.
@@ -109,7 +109,7 @@ pub fn read(source: impl Read, format: Option<&Format>, grouping: &Grouping) -> 
     }
 }
 
-/// Reads an access log, packed by gzip or not, and hands over its requests one by one.
+/// Reads an access log, packed by gzip or not, and passes each request on.
 ///
 /// # Errors
 /// What the source says; a packed file that is damaged; what is no access log of a known kind, when
@@ -147,8 +147,8 @@ fn unpacked<'a>(source: impl Read + 'a) -> io::Result<Box<dyn BufRead + 'a>> {
     })
 }
 
-/// Returns the kind that was named, else the one that the first bytes show; an error with `why` where
-/// they show none.
+/// Returns the kind named, else the kind recognised by the first bytes; an error with `why` where
+/// no kind fits.
 fn kind(source: &mut impl BufRead, format: Option<&Format>, why: &str) -> io::Result<Kind> {
     if let Some(format) = format {
         return Ok(Kind::Access(format.clone()));
@@ -158,7 +158,7 @@ fn kind(source: &mut impl BufRead, format: Option<&Format>, why: &str) -> io::Re
         .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, why))
 }
 
-/// Returns the kind of a log by its first lines; `None` where it is not known.
+/// Returns the kind of a log by the first lines; `None` for an unknown one.
 pub fn kind_of(head: &[u8]) -> Option<Kind> {
     let text = String::from_utf8_lossy(head);
     if text.lines().any(slow::is_mysql) {
@@ -173,7 +173,7 @@ pub fn kind_of(head: &[u8]) -> Option<Kind> {
         .map(Kind::Access)
 }
 
-/// Calls `with` for each line, numbered from 1, without its end.
+/// Calls `with` for each line, numbered from 1, without the end of line.
 fn each_line(mut source: impl BufRead, mut with: impl FnMut(u64, &[u8])) -> io::Result<()> {
     let (mut line, mut number) = (Vec::new(), 0);
     loop {

@@ -37,13 +37,13 @@ impl Times {
         self.micros.len() as u64
     }
 
-    /// Their sum, seconds.
+    /// Returns the sum of the times, seconds.
     pub fn sum(&self) -> f64 {
         let micros: u64 = self.micros.iter().map(|micros| u64::from(*micros)).sum();
         micros as f64 / 1e6
     }
 
-    /// Their mean, seconds; `None` of nothing.
+    /// Returns the mean of the times, seconds; `None` of no times.
     pub fn mean(&self) -> Option<f64> {
         (!self.micros.is_empty()).then(|| self.sum() / self.micros.len() as f64)
     }
@@ -56,9 +56,8 @@ impl Times {
         Some((squares / self.micros.len() as f64).sqrt())
     }
 
-    /// The value of rank ⌊(n + 1) p / 100⌋ in seconds, as alp takes it, so that both say the same.
-    /// `None` of nothing. The series must be sorted, as in what [`crate::access::Access::rows`]
-    /// returns.
+    /// Returns the value of rank ⌊(n + 1) p / 100⌋ in seconds, the same rank as in alp. `None` of
+    /// nothing. The series must be sorted, as in what [`crate::access::Access::rows`] returns.
     pub fn percentile(&self, percent: u32) -> Option<f64> {
         debug_assert!(self.micros.is_sorted());
         let last = self.micros.len().checked_sub(1)?;
@@ -91,7 +90,7 @@ impl Sizes {
         self.count += other.count;
     }
 
-    /// Their mean, bytes; `None` of nothing.
+    /// Returns the mean of the sizes, bytes; `None` of no sizes.
     pub fn mean(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum as f64 / self.count as f64)
     }

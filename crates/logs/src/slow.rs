@@ -1,4 +1,4 @@
-//! Slow logs: statements with their time.
+//! Slow logs: statements with execution times.
 
 mod mysql;
 mod postgres;
@@ -26,12 +26,12 @@ pub struct Slow {
     pub unread: Unread,
 }
 
-/// All executions of one statement, whatever its values.
+/// All executions of one statement, with any values.
 #[derive(Clone, Debug, Default)]
 pub struct Statement {
-    /// Its text without literals.
+    /// Text of the statement without literals.
     pub digest: String,
-    /// How long its executions took.
+    /// Durations of the executions.
     pub times: Times,
     /// Waits for locks in all, seconds; 0 where the log does not say.
     pub lock_s: f64,
@@ -39,7 +39,7 @@ pub struct Statement {
     pub rows_sent: u64,
     /// Rows read in all.
     pub rows_examined: u64,
-    /// The slowest execution as it was written, with its values.
+    /// Slowest execution as written, with values.
     pub example: String,
     slowest: u32,
 }
@@ -52,7 +52,7 @@ struct Execution {
     rows_sent: u64,
     rows_examined: u64,
     sql: Vec<u8>,
-    /// The line on which it begins.
+    /// Number of the line where the entry begins.
     line: u64,
 }
 
@@ -100,7 +100,7 @@ impl Slow {
         }
     }
 
-    /// Returns the statements, those with most time first.
+    /// Returns the statements by total time, the largest first.
     pub fn statements(&self) -> Vec<Statement> {
         let mut statements = self.statements.clone();
         statements

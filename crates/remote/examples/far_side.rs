@@ -1,5 +1,5 @@
-//! Both ends of a session, for the tests: without arguments the far one, which does what it is
-//! asked, with `near CONFIG HOST` a near one, which waits until it is killed.
+//! Both ends of a session, for the tests: without arguments the far end, which does as asked; with
+//! `near CONFIG HOST` a near end, which waits to be killed.
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! How far another host's clock is from ours, and how sure that is. Pure.
+//! Offset of another host's clock from ours, with a bound of the error. Pure.
 //!
 //! A round trip says that the far clock was read somewhere between its sending and its return: the
 //! middle is the guess, half the round trip the bound. The nearer in time a round trip is, the less
@@ -9,14 +9,14 @@
 /// sets a clock right slews it by up to 500 (adjtimex(2)).
 const DRIFT_PPM: u64 = 500;
 
-/// A clock that was asked once.
+/// One reading of a far clock, with the times of sending and receiving.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RoundTrip {
-    /// When it was asked, nanoseconds on our clock.
+    /// When the request was sent, nanoseconds on our clock.
     pub sent_ns: i64,
     /// When the reply had come, nanoseconds on our clock.
     pub received_ns: i64,
-    /// What it said, nanoseconds.
+    /// Reading of the far clock, nanoseconds.
     pub far_ns: i64,
 }
 
@@ -25,10 +25,10 @@ pub struct RoundTrip {
 pub struct Offset {
     /// Far minus ours, nanoseconds.
     pub nanos: i64,
-    /// The true offset is at most this far from `nanos`.
+    /// Greatest distance of the true offset from `nanos`, nanoseconds.
     pub bound_ns: u64,
-    /// Whether all round trips can be true of one clock; where not, it was set in between, and the
-    /// bound holds near the nearest of them only.
+    /// Whether all round trips agree with one clock; otherwise the clock was set in between, and
+    /// the bound holds near the nearest of the round trips only.
     pub is_steady: bool,
 }
 
@@ -53,7 +53,7 @@ pub fn offset_at(trips: &[RoundTrip], at_ns: i64) -> Option<Offset> {
 }
 
 impl RoundTrip {
-    /// Offset and bound at an instant, by this round trip alone.
+    /// Returns offset and bound at an instant, by one round trip alone.
     fn at(&self, at_ns: i64) -> (i128, i128) {
         let (sent, received) = (i128::from(self.sent_ns), i128::from(self.received_ns));
         let middle = (sent + received) / 2;
@@ -74,7 +74,7 @@ mod tests {
     const MS: i64 = 1_000_000;
     const SECOND: i64 = 1_000 * MS;
 
-    /// A far clock that is off and drifts.
+    /// A far clock with an offset and a drift.
     #[derive(Clone, Copy, Debug)]
     struct Far {
         offset_ns: i64,

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use crate::frame::TooLong;
 
-/// A host that cannot be used, or not any more.
+/// A host which cannot be used, or not any more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteError {
-    /// The host, as it is called.
+    /// Name of the host in messages.
     pub host: String,
-    /// Where it is, as `ssh` takes it.
+    /// Address of the host, as `ssh` takes one.
     pub ssh: String,
     /// Why.
     pub why: Why,
@@ -21,18 +21,18 @@ pub struct RemoteError {
 pub enum Why {
     /// The program `ssh` cannot be started; what the system says.
     NoSsh(String),
-    /// A word of the command that shells may read in another way.
+    /// A word of the command which shells may read in another way.
     Word(String),
     /// No connection; what `ssh` says.
     Unreachable(String),
-    /// The host's key is not the one that is known, or none is known.
+    /// The host's key differs from the known one, or none is known.
     HostKey {
         /// Whether another key is known.
         is_changed: bool,
     },
     /// The login was refused; what `ssh` says.
     Refused(String),
-    /// `sudo` asks for a password or forbids; what it says.
+    /// `sudo` asks for a password or forbids; the message of `sudo`.
     Sudo(String),
     /// The program does not run there.
     Architecture {
@@ -41,7 +41,7 @@ pub enum Why {
         /// What the program is for.
         program: String,
     },
-    /// No folder has room for the program and lets programs run; those that were tried.
+    /// No folder has room for the program and lets programs run; the folders tried.
     NoFolder(String),
     /// The disk became full while the program was copied.
     DiskFull,
@@ -51,7 +51,7 @@ pub enum Why {
     Version(u32),
     /// The host did not say or take anything for so long.
     Silent(Duration),
-    /// The connection or the far program ended; the last that was said on standard error.
+    /// The connection or the far program ended; the last lines on standard error.
     Lost(String),
     /// What came is no frame.
     Frame(TooLong),
@@ -128,7 +128,7 @@ impl fmt::Display for RemoteError {
 impl std::error::Error for RemoteError {}
 
 impl Why {
-    /// What `ssh` meant, by what it printed on standard error before it ended.
+    /// Returns the reason for an end of `ssh`, by the output on standard error.
     pub(crate) fn of_ssh(said: &str, was_in: bool) -> Why {
         let has = |words: &str| said.contains(words);
         let line_with = |words: &[&str]| {

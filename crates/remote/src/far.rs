@@ -1,4 +1,4 @@
-//! The far end: what the program does with its standard input and output on the other host.
+//! Far end of a session: standard input and output of the program on the other host.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
@@ -14,11 +14,11 @@ use crate::frame::{self, Decoder, Frame};
 use crate::queue::Queue;
 use crate::{QUEUE_FRAMES, SILENCE_MAX, monotonic_ns, script, wall_ns};
 
-/// How long the program may take to end by itself when its input has ended.
+/// Time for the program to end without help after end of input.
 const END_WAIT: Duration = Duration::from_secs(2);
 const PIECE_BYTES: usize = 64 * 1024;
 
-/// What the clocks here show beyond what they are, so that a test can plant a clock that is off.
+/// Shift of the far host's clocks, by which a test can plant a wrong clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shift {
     /// Nanoseconds.

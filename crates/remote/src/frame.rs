@@ -6,10 +6,10 @@ use std::fmt;
 const HEAD_BYTES: usize = 5;
 /// A longer body is refused: a queue of frames then has a limit in bytes as well.
 pub const BODY_BYTES_MAX: usize = 1 << 20;
-/// Kinds below this one are the transport's own.
+/// Lowest kind for the two programs; lower ones belong to the transport.
 pub const KIND_MIN: u8 = 16;
 
-/// "What does your clock say?" The body is sent back as it is.
+/// Question for the time of the far clock; the body is sent back unchanged.
 pub(crate) const PING: u8 = 0;
 /// The body of the ping, then the far monotonic and wall clocks, nanoseconds.
 pub(crate) const PONG: u8 = 1;
@@ -17,7 +17,7 @@ pub(crate) const PONG: u8 = 1;
 /// A piece of what one side says to the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// What it is, at least [`KIND_MIN`]; its meaning is the two programs' own.
+    /// Kind of the frame, at least [`KIND_MIN`]; the meaning is up to the two programs.
     pub kind: u8,
     /// At most [`BODY_BYTES_MAX`] bytes.
     pub body: Vec<u8>,
@@ -26,7 +26,7 @@ pub struct Frame {
 /// A frame whose length cannot be meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLong {
-    /// Bytes of the body, as its head says.
+    /// Bytes of the body, by the frame's head.
     pub bytes: usize,
 }
 
@@ -57,11 +57,11 @@ pub fn encode(kind: u8, body: &[u8], out: &mut Vec<u8>) -> Result<(), TooLong> {
     Ok(())
 }
 
-/// Makes frames of bytes that come in pieces of any size.
+/// Decodes frames from bytes read in pieces of any size.
 #[derive(Debug, Default)]
 pub struct Decoder {
     bytes: Vec<u8>,
-    /// Those of `bytes` that were returned already.
+    /// Number of leading `bytes` returned already.
     taken: usize,
 }
 
@@ -97,7 +97,7 @@ impl Decoder {
         }))
     }
 
-    /// Whether a frame has begun that has not ended.
+    /// Returns whether a frame has begun and not ended.
     pub fn is_inside(&self) -> bool {
         self.taken < self.bytes.len()
     }

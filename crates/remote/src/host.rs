@@ -1,4 +1,4 @@
-//! Which hosts, and the program that is started there.
+//! Hosts, and the program started on each.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,19 +9,19 @@ use sha2::{Digest, Sha256};
 /// A host to reach.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Host {
-    /// How pages and messages call it.
+    /// Name of the host on pages and in messages.
     pub name: String,
-    /// Where it is, as `ssh` takes it: a name of `~/.ssh/config`, `user@host`, or
+    /// Address of the host, as `ssh` takes one: a name of `~/.ssh/config`, `user@host`, or
     /// `ssh://user@host:port`.
     pub ssh: String,
-    /// A config file in place of `~/.ssh/config`, such as the one that `vagrant ssh-config` prints.
+    /// Config file in place of `~/.ssh/config`, such as the output of `vagrant ssh-config`.
     pub config: Option<PathBuf>,
     /// Whether the program runs there as root, through `sudo -n`.
     pub sudo: bool,
 }
 
 impl Host {
-    /// Returns a host that is named as `ssh` finds it.
+    /// Returns a host with a name for people and an address for `ssh`.
     pub fn new(name: &str, ssh: &str) -> Host {
         Host {
             name: name.to_owned(),
@@ -32,18 +32,18 @@ impl Host {
     }
 }
 
-/// The program that is copied, read once for all hosts.
+/// Program copied to hosts, read once for all.
 #[derive(Clone, Debug)]
 pub struct Program {
     pub(crate) bytes: Arc<[u8]>,
     /// SHA-256, in hexadecimal.
     pub(crate) hash: String,
-    /// As `uname -m` names it.
+    /// Architecture of the program, as named by `uname -m`.
     pub(crate) architecture: String,
 }
 
 impl Program {
-    /// Reads the program that is running.
+    /// Reads the running program.
     ///
     /// # Errors
     /// What the file says.
@@ -51,7 +51,7 @@ impl Program {
         Program::read(Path::new("/proc/self/exe"))
     }
 
-    /// Reads a program, such as this one's build for another architecture.
+    /// Reads a program, such as Hakaru's build for another architecture.
     ///
     /// # Errors
     /// What the file says, and a file that is no program of Linux on a known architecture.
@@ -72,13 +72,13 @@ impl Program {
         })
     }
 
-    /// The architecture it runs on, as `uname -m` names it.
+    /// Returns the architecture of the program, as named by `uname -m`.
     pub fn architecture(&self) -> &str {
         &self.architecture
     }
 }
 
-/// The machine of a program's head (elf(5)); only those with the lowest byte first.
+/// Returns the machine in a program's head (elf(5)); only little-endian ones.
 fn architecture(program: &[u8]) -> Option<&'static str> {
     const LITTLE_ENDIAN_64: [u8; 6] = [0x7f, b'E', b'L', b'F', 2, 1];
     if !program.starts_with(&LITTLE_ENDIAN_64) {

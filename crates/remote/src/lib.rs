@@ -1,5 +1,5 @@
-//! Starts this very program on other hosts over OpenSSH, talks with it in frames, and knows how far
-//! its clock is off.
+//! Starts a copy of the running program on other hosts over OpenSSH, exchanges frames with the
+//! copy, and measures the offset of each host's clock.
 //!
 //! [`Session::open`] runs the system's `ssh` once, so `~/.ssh/config` holds and one login a host is
 //! all. Over that one channel go, in this order:
@@ -39,19 +39,19 @@ pub use session::{Session, Trip, open_all};
 
 /// The version of the greeting and the frames; both sides must have the same.
 pub const VERSION: u32 = 1;
-/// A far side that hears nothing for so long ends itself.
+/// Silence after which a far side ends itself.
 pub const SILENCE_MAX: Duration = Duration::from_secs(30);
-/// The near side says something at least this often.
+/// Greatest interval between frames sent by the near side.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(5);
-/// Frames that wait on their way, in each direction.
+/// Capacity of the queue of frames, in each direction.
 const QUEUE_FRAMES: usize = 16;
 
-/// Returns `CLOCK_MONOTONIC` of this host, nanoseconds.
+/// Returns `CLOCK_MONOTONIC` of the local host, nanoseconds.
 pub fn monotonic_ns() -> i64 {
     nanos(rustix::time::ClockId::Monotonic)
 }
 
-/// Returns the wall clock of this host, nanoseconds since 1970.
+/// Returns the wall clock of the local host, nanoseconds since 1970.
 pub fn wall_ns() -> i64 {
     nanos(rustix::time::ClockId::Realtime)
 }

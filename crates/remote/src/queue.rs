@@ -22,7 +22,7 @@ struct State<T> {
 pub(crate) enum Nothing {
     /// The time is over.
     Late,
-    /// The queue was closed, and what was in it was taken.
+    /// The queue is closed and empty.
     Closed,
 }
 
@@ -59,7 +59,7 @@ impl<T> Queue<T> {
         Ok(item)
     }
 
-    /// Lets nothing in any more; what is in it can still be taken.
+    /// Closes the queue to new items; queued ones can still be taken.
     pub(crate) fn close(&self) {
         self.lock().is_closed = true;
         self.changed.notify_all();

@@ -1,4 +1,4 @@
-//! The shell's part on the far host: it names the host, takes the program, and becomes it.
+//! Shell script on the far host: reports the host, receives the program, and executes the program.
 //!
 //! The file loses its name before its first byte is written and is run through its descriptor. So
 //! nothing has to be tidied up, whenever and however this shell or the program ends.
@@ -6,16 +6,16 @@
 /// What the far side says before frames begin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Line {
-    /// System and architecture, as `uname` names them.
+    /// System and architecture of the host, as named by `uname`.
     Host {
         system: String,
         architecture: String,
     },
-    /// It has a file to write into.
+    /// The shell is ready to receive the program.
     Send,
-    /// It gave up.
+    /// The shell gave up.
     Failed(Failed),
-    /// The program greets, with the version of its frames.
+    /// The program greets, with a version of the frames.
     Greeting(u32),
 }
 
@@ -24,7 +24,7 @@ pub(crate) enum Line {
 pub(crate) enum Failed {
     /// No folder has room and lets programs run; what was tried.
     NoFolder(String),
-    /// The file could not be written to its end.
+    /// The file could not be written completely.
     Write,
     /// What arrived has another hash.
     Hash,
@@ -35,14 +35,14 @@ const SEND: &str = "hakaru-send";
 const FAILED: &str = "hakaru-failed";
 const GREETING: &str = "hakaru-far";
 
-/// The program's greeting, without its end of line.
+/// Returns the program's greeting, without an end of line.
 pub(crate) fn greeting() -> String {
     format!("{GREETING} {}", crate::VERSION)
 }
 
-/// Returns a command for whatever shell the user has: `sh` with a script that holds neither a
-/// single quote, an exclamation mark nor an end of line, which are all that other shells read in
-/// another way. The words must be plain ([`is_plain`]).
+/// Returns a command for any login shell: `sh` with a script without single quotes, exclamation
+/// marks and ends of line, the only characters read differently by other shells. The words must be
+/// plain ([`is_plain`]).
 pub(crate) fn command(words: &[&str], sudo: bool) -> String {
     let words = words.join(" ");
     // `sudo` closes descriptors, so the shell stays and keeps the file open.

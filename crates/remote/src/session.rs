@@ -1,4 +1,4 @@
-//! The near end: one `ssh`, what it says, and what is said to it.
+//! Near end of a session: one `ssh`, with frames sent and received.
 
 mod threads;
 
@@ -18,13 +18,14 @@ use crate::script::{self, Failed, Line};
 use crate::{QUEUE_FRAMES, VERSION};
 use threads::Clocks;
 
-/// How long `ssh` may take to end when its input has.
+/// Time for `ssh` to end after end of input.
 const END_WAIT: Duration = Duration::from_secs(2);
-/// Threads that open sessions at once: more logins at a time than these some servers refuse
-/// (`MaxStartups` is 10).
+/// Threads opening sessions at once: some servers refuse more logins at a time (`MaxStartups` is
+/// 10).
 const OPENING_MAX: usize = 8;
 
-/// This program on another host, started, greeted, and ready for frames. Ends with this value.
+/// Copy of the running program on another host, started, greeted, and ready for frames. Ends with
+/// this value.
 #[derive(Debug)]
 pub struct Session {
     host: Host,
@@ -47,11 +48,11 @@ struct Shared {
     to: Queue<Outgoing>,
     from: Queue<Event>,
     clocks: Clocks,
-    /// What was said on standard error; its last part.
+    /// Last part of the output on standard error.
     said: threads::Said,
     /// Bytes written, by which a slow copy is told from none.
     written: AtomicU64,
-    /// Whether the far program is there, so that pings are understood.
+    /// Whether the far program has greeted, and so understands pings.
     is_greeted: AtomicBool,
 }
 
@@ -70,8 +71,8 @@ enum Event {
 }
 
 impl Session {
-    /// Connects, copies the program, and starts it with these words as its arguments. `patience` is
-    /// how long nothing may happen.
+    /// Connects, copies the program, and starts the program with the given words as arguments.
+    /// `patience` is how long nothing may happen.
     ///
     /// # Errors
     /// Everything in [`Why`].
@@ -223,17 +224,17 @@ impl Session {
         Ok(())
     }
 
-    /// Returns all round trips so far; signs of life are some of them.
+    /// Returns all round trips so far, including signs of life.
     pub fn trips(&self) -> Vec<Trip> {
         self.shared.clocks.all()
     }
 
-    /// Returns the error of a host that said nothing for so long.
+    /// Returns the error of a host silent for `waited`.
     pub fn silent(&self, waited: Duration) -> RemoteError {
         self.error(Why::Silent(waited))
     }
 
-    /// Ends the far program by ending its input, and waits so long for its end.
+    /// Closes the far program's input, and waits up to `wait` for the end of the program.
     pub fn close(mut self, wait: Duration) {
         self.end(wait);
     }
@@ -276,8 +277,7 @@ impl Drop for Session {
     }
 }
 
-/// Opens a session on each host, several at once; those that cannot be used do not hinder the
-/// others.
+/// Opens a session on each host, several at once; an unusable host does not hinder the others.
 pub fn open_all(
     hosts: &[(Host, Program)],
     words: &[&str],
@@ -307,9 +307,9 @@ pub fn open_all(
     sessions
 }
 
-/// The `ssh` of a session: asks nobody, opens nothing beside the one channel, and notices a host
-/// that is gone in 15 s. A control connection that the user has open already is used; none is made,
-/// since it would outlive us.
+/// Returns the `ssh` command of a session: without prompts, with one channel only, and with
+/// keep-alives by which a dead host is noticed in 15 s. A control connection that the user has open
+/// already is used; none is made, since it would outlive us.
 fn ssh(host: &Host, command: &str, patience: Duration) -> Command {
     const OPTIONS: [&str; 11] = [
         "BatchMode=yes",

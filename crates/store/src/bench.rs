@@ -1,4 +1,4 @@
-//! Stored benches: by name for later comparisons, and all of them as a history.
+//! Stored benches: by name for later comparisons, and all benches as a history.
 
 use rusqlite::params;
 
@@ -13,7 +13,7 @@ pub struct StoredBench {
     pub name: String,
     /// The commit; empty outside of git.
     pub commit: String,
-    /// What differed from it; empty when nothing did.
+    /// Differences of the working tree from the revision; empty for a clean one.
     pub dirty: String,
     /// What tells machines apart: the processor's model and the host's name.
     pub machine: String,

@@ -33,7 +33,7 @@ impl RunClaim {
 }
 
 impl Store {
-    /// Claims the right to write a run in this project, before anything is started.
+    /// Claims the right to write a run in the project, before anything is started.
     pub fn claim(&self) -> Result<RunClaim, StoreError> {
         let path = self.lock_path();
         let mut file = OpenOptions::new()
@@ -64,14 +64,13 @@ impl Store {
         self.folder.join("run.lock")
     }
 
-    /// Begins a run under a claim of its own; for callers that know `meta` before they start
-    /// anything.
+    /// Begins a run under a new claim; for callers with `meta` known before the start of anything.
     pub fn begin_run(self, meta: &Meta) -> Result<RunWriter, StoreError> {
         let claim = self.claim()?;
         self.begin_claimed(claim, meta)
     }
 
-    /// The process that writes a run in this project now, by what it left beside its lock. The lock
+    /// Returns the process writing a run in the project now, by the pid in the lock file. The lock
     /// itself is not tried: whoever does that keeps a run from beginning.
     pub(crate) fn writing_process(&self) -> Option<u32> {
         let mut file = File::open(self.lock_path()).ok()?;

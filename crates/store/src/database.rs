@@ -11,7 +11,7 @@ use rusqlite::Connection;
 
 use crate::{FOLDER, Store, StoreError};
 
-/// The steps from an empty database to the present tables; `user_version` counts those taken.
+/// Migrations from an empty database to the present tables; `user_version` counts the steps taken.
 const MIGRATIONS: [&str; 7] = [
     "
     CREATE TABLE run (
@@ -105,7 +105,8 @@ pub(crate) const SCHEMA_VERSION: i64 = MIGRATIONS.len() as i64;
 /// `HKRC` as SQLite's application id: a foreign database has another.
 const APPLICATION_ID: i64 = i32::from_be_bytes(*b"HKRC") as i64;
 
-/// Long enough for another process to commit its second's chunk on a slow disk.
+/// Time limit of waiting for a lock: long enough for another process to commit a second's chunk on
+/// a slow disk.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Limit on the time of the check before a run.
@@ -138,8 +139,8 @@ impl Store {
 }
 
 impl Store {
-    /// Looks at the file's structure before a run is written into it, for a few seconds at most:
-    /// what has not been found by then is left to the commands that read.
+    /// Checks the file's structure before a run is written, for a few seconds at most: damage not
+    /// found by then is left to the commands for reading.
     ///
     /// # Errors
     /// [`StoreError::Corrupt`] when pages are damaged.
@@ -184,7 +185,7 @@ fn make_folder(folder: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// SQLite gives its side files the mode of the main one.
+/// Makes the database file private; SQLite gives side files the mode of the main one.
 fn make_private_file(path: &Path) -> Result<(), StoreError> {
     OpenOptions::new()
         .append(true)

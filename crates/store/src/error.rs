@@ -11,7 +11,7 @@ use crate::RunRef;
 /// Why the store could not do what was asked.
 #[derive(Debug)]
 pub enum StoreError {
-    /// Another `hakaru run` is at work in this project.
+    /// Another `hakaru run` writes a run in the project.
     Busy {
         /// Id of the other process; 0 when not yet reported.
         pid: u32,

@@ -1,5 +1,4 @@
-//! What the journal says of a run beside its facts: the revision, the settings, the figures,
-//! remarks.
+//! Journal of a run, beside the facts: the revision, the settings, the figures, remarks.
 
 use rusqlite::{OptionalExtension, params};
 

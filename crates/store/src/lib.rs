@@ -49,7 +49,7 @@ pub struct Store {
 /// Names a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunRef {
-    /// The newest that is no part of another command and measured something; else the newest.
+    /// The newest run with measurements and not part of another command; else the newest.
     Last,
     /// The run with the given number, from 1.
     Number(i64),

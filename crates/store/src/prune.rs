@@ -14,9 +14,9 @@ pub struct Removed {
 }
 
 impl Store {
-    /// Removes runs by their numbers, all or none, with what belongs to them. Comparisons stay,
-    /// also of a finding of such a run. The claim says that no run is being written meanwhile.
-    /// Numbers are not given again.
+    /// Removes runs by number, all or none, with all dependent rows. Comparisons stay, also of a
+    /// finding of such a run. The claim says that no run is being written meanwhile. Numbers are
+    /// not given again.
     ///
     /// # Errors
     /// When the file cannot be written. Then nothing is removed.

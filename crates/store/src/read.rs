@@ -30,7 +30,8 @@ impl Store {
         read().map_err(|error| StoreError::sqlite(&self.path(), 0, error))
     }
 
-    /// One run with all its facts. A cut-off run gives what it has, with a trouble that says so.
+    /// Returns one run with all facts. A cut-off run gives what it has, with a trouble that says
+    /// so.
     pub fn load(&self, wanted: RunRef) -> Result<StoredRun, StoreError> {
         let failed = |error| StoreError::sqlite(&self.path(), 0, error);
         let (entry, summary) =
@@ -75,7 +76,7 @@ impl Store {
             .optional()
     }
 
-    /// The process that still writes a run; only the newest is ever written.
+    /// Returns the process still writing a run; only the newest is ever written.
     fn writer_of(&self, number: i64) -> rusqlite::Result<Option<u32>> {
         let newest: i64 = self
             .database
@@ -111,7 +112,7 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<RunEntry> {
     })
 }
 
-/// `writer` is the process that still writes the run.
+/// Notes a cut-off run; `writer` is the process still writing the run.
 fn note_cut_off(recording: &mut Recording, writer: Option<u32>) {
     let measured_until = recording
         .exchanges

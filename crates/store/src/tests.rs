@@ -251,7 +251,7 @@ fn check_refused(content: &[u8], expected: &str) {
     );
 }
 
-/// The bytes of a SQLite file made by these statements.
+/// Returns the bytes of a SQLite file made by `statements`.
 fn database_of(statements: &str) -> Vec<u8> {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("other.db");

@@ -1,4 +1,4 @@
-//! Writing a run while it goes on.
+//! Writes a run during the measurement.
 
 use recording::Meta;
 use recording::format::{Chunk, Summary};
@@ -50,8 +50,8 @@ impl RunWriter {
         self.number
     }
 
-    /// Keeps a chunk, so that it survives whatever happens to this process. After an error nothing
-    /// of the chunk is kept; the caller may go on in memory, and may append it again later.
+    /// Stores a chunk, safe from any end of the process. After an error nothing of the chunk is
+    /// kept; the caller may go on in memory, and may append it again later.
     pub fn append(&mut self, chunk: &Chunk) -> Result<(), StoreError> {
         if chunk.is_empty() {
             return Ok(());
@@ -82,7 +82,7 @@ impl RunWriter {
         self.put_summary(summary, true)
     }
 
-    /// Removes the run, as if it had not been begun. Its number is not given again.
+    /// Removes the run, as if never begun. Its number is not given again.
     ///
     /// # Errors
     /// When the file cannot be written. Then the run stays, incomplete.

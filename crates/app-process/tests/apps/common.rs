@@ -1,4 +1,4 @@
-//! Tiny real apps, and how to see whether their processes live.
+//! Tiny real apps, and checks for living processes.
 
 use std::fs;
 use std::net::TcpListener;
@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 use app_process::{CommandLine, Endpoint, Running, Spec, TargetError};
 use tempfile::TempDir;
 
-/// Generous: the machine that runs the tests may be busy with others.
+/// Generous time limit: the machine running the tests may be busy.
 pub(crate) const LONG: Duration = Duration::from_secs(60);
 
-/// A server in plain Ruby that answers everything with 404; its first argument is the port.
+/// Server in plain Ruby responding to everything with 404; the first argument is the port.
 pub(crate) const SERVER: &str = r#"
 require "socket"
 server = TCPServer.new("127.0.0.1", Integer(ARGV[0]))
@@ -24,7 +24,7 @@ loop do
 end
 "#;
 
-/// A folder with files, and a spec to start something in it.
+/// A folder with files, and a spec to start a program in the folder.
 pub(crate) struct App {
     pub(crate) folder: TempDir,
     pub(crate) spec: Spec,
@@ -49,7 +49,7 @@ impl App {
         Self { folder, spec }
     }
 
-    /// An app in plain Ruby; the script gets the port as its argument.
+    /// Returns an app in plain Ruby; the script gets the port as the only argument.
     pub(crate) fn ruby(script: &str) -> Self {
         Self::new(&[("app.rb", script)], |port| {
             argv(&["ruby", "--disable-gems", "app.rb", &port.to_string()])
@@ -60,7 +60,7 @@ impl App {
         app_process::start(&self.spec, &AtomicBool::new(false))
     }
 
-    /// The pid that a script of this app wrote into the file `name`.
+    /// Returns the pid written by a script of the app into the file `name`.
     pub(crate) fn pid_in(&self, name: &str) -> u32 {
         wait_for(|| read_pid(&self.folder.path().join(name)), "a pid file")
     }

@@ -1,4 +1,4 @@
-//! Starting real programs: what is ready when, and what is said when it never is.
+//! Starts real programs: checks readiness, and the error of an app never ready.
 
 use std::fs;
 use std::net::TcpListener;
@@ -109,8 +109,8 @@ fn a_port_held_by_an_app_of_ours_is_called_a_leftover() {
     assert!(error_text(second.start()).contains("left over from an earlier run"));
 }
 
-/// By a program of its own: what this process has open for writing, a child that another test
-/// starts at that moment holds open too, and then the file cannot be run (`ETXTBSY`).
+/// Writes a script by a separate program: a file open for writing here is also held open by a child
+/// of another test starting at the same moment, and such a file cannot be run (`ETXTBSY`).
 fn write_script(folder: &Path) {
     let write = "echo '#!/no/such/interpreter' > script; chmod 755 script";
     let mut shell = std::process::Command::new("sh");

@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::common::{App, SERVER, error_text, lives, read_pid, wait_for};
 use app_process::{CommandLine, ReadyBy};
 
-/// Set in the copy of this test program that plays the killed hakaru.
+/// Variable set in the copy of the test program acting as the killed hakaru.
 const PLAY_HAKARU: &str = "HAKARU_TEST_PLAY";
 
 /// Leaves a process in another session whose parents are gone, then serves.

@@ -1,4 +1,4 @@
-//! A file's content, unpacked where it is packed.
+//! Content of a file, unpacked where packed.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -16,7 +16,7 @@ pub(super) fn is_packed(file: &File) -> io::Result<bool> {
     Ok(fill(&mut plain, &mut head)? == head.len() && head == GZIP)
 }
 
-/// A file as it is.
+/// A file read without unpacking.
 pub(super) struct Plain(File);
 
 /// A file packed by gzip.

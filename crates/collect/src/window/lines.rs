@@ -1,15 +1,16 @@
-//! Whole lines of bytes that come in pieces. Pure.
+//! Splits bytes read in pieces into whole lines. Pure.
 
-/// A longer line is dropped: it must not fill the memory of a host under load.
+/// Longest line in bytes: a longer one is dropped, so as not to fill the memory of a host under
+/// load.
 const LINE_BYTES_MAX: usize = 1 << 20;
 
-/// The end of a line that has no end yet.
+/// Splitter of lines; holds the beginning of a line with no end yet.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lines {
     begun: Vec<u8>,
-    /// Whether the line in hand is dropped: it began before the window, or is too long.
+    /// Whether the line in hand is dropped: begun before the window, or too long.
     is_dropping: bool,
-    /// Lines that were too long.
+    /// Number of dropped lines longer than [`LINE_BYTES_MAX`].
     pub(super) too_long: u64,
 }
 
@@ -27,7 +28,7 @@ impl Lines {
         !self.begun.is_empty()
     }
 
-    /// Gives whole lines to `sink`, many at once, each with its end.
+    /// Passes whole lines to `sink`, many at once, each with an end of line.
     pub(super) fn add<E>(
         &mut self,
         mut bytes: &[u8],

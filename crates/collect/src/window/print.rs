@@ -1,4 +1,4 @@
-//! What of a file's content is remembered, so that a copy of it is known again: packed, or made by
+//! Fingerprint of a file's content, by which copies are recognised: packed ones, and copies made by
 //! `copytruncate`.
 
 use std::hash::Hasher;
@@ -6,20 +6,20 @@ use std::io::{self, Read};
 
 use fnv::FnvHasher;
 
-/// Bytes kept as they are, at the beginning, before the window and behind its beginning. A few
-/// lines, with their times.
+/// Bytes stored verbatim from the beginning of the file, before the window and at the window's
+/// beginning. A few lines, with their times.
 const KEPT_BYTES: usize = 4096;
-/// Bytes that one hash stands for.
+/// Bytes hashed to one value.
 const BLOCK_BYTES: u64 = 64 * 1024;
-/// Bytes before the place that was read last; they show whether a file is still the one it was.
+/// Bytes stored from before the offset read last, for recognising the file.
 const TAIL_BYTES: usize = 256;
 
-/// What a file held up to where it was read.
+/// Fingerprint of a file's content up to the offset read.
 #[derive(Clone, Debug)]
 pub(super) struct Print {
-    /// Where the window begins in it.
+    /// Offset of the window's beginning.
     start: u64,
-    /// Up to where it was read.
+    /// Offset up to which the file was read.
     pub(super) at: u64,
     /// From 0 on, at most up to `start`.
     first: Vec<u8>,
@@ -31,7 +31,7 @@ pub(super) struct Print {
     tail: Vec<u8>,
     /// Of each whole block from `start` on.
     blocks: Vec<u64>,
-    /// Of the block that is not whole.
+    /// Hash of the last, incomplete block.
     rest: Block,
 }
 
@@ -41,18 +41,19 @@ struct Block {
     hash: u64,
 }
 
-/// How another content relates to one that is known.
+/// Relation of another content to a known one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Likeness {
     Other,
-    /// It holds nothing that was not read.
+    /// All of the content was read already.
     Read,
-    /// It goes on where reading ended.
+    /// The content continues where reading ended.
     Longer,
 }
 
 impl Print {
-    /// Of a file whose first bytes and last bytes before `start` are these.
+    /// Returns the fingerprint of a file with the given first bytes and the last bytes before
+    /// `start`.
     pub(super) fn new(start: u64, first: Vec<u8>, before: Vec<u8>) -> Print {
         let tail = before[before.len().saturating_sub(TAIL_BYTES)..].to_vec();
         Print {
@@ -72,12 +73,12 @@ impl Print {
         start.min(KEPT_BYTES as u64) as usize
     }
 
-    /// Whether nothing is known, so that everything would be alike.
+    /// Returns whether nothing was read yet, in which case any content would match.
     pub(super) fn is_blank(&self) -> bool {
         self.at == 0
     }
 
-    /// Returns the last bytes that were read.
+    /// Returns the last bytes read.
     pub(super) fn tail(&self) -> &[u8] {
         &self.tail
     }
@@ -95,8 +96,7 @@ impl Print {
         self.rest.add(bytes, |hash| blocks.push(hash));
     }
 
-    /// Compares from the content's first byte on; afterwards, where it is [`Likeness::Longer`], the
-    /// reader stands behind what was read, but for `ahead`, which holds the first byte that is new.
+    /// Compares from the content's first byte on.
     pub(super) fn compare(
         &self,
         content: &mut dyn Content,
@@ -173,9 +173,9 @@ impl Block {
     }
 }
 
-/// Bytes that can be read onward.
+/// Bytes readable onward.
 pub(super) trait Content: Read {
-    /// Moves to this place, which is not before the present one, or is the beginning.
+    /// Moves to an offset behind the present one, or to the beginning.
     fn go_to(&mut self, offset: u64) -> io::Result<()>;
 }
 

@@ -1,4 +1,4 @@
-//! One request, as a line of a log tells of it.
+//! One request, by a line of a log.
 
 /// A field of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,15 +9,15 @@ pub(super) enum Field {
     Uri,
     Status,
     Bytes,
-    /// How long the request took, in this unit.
+    /// Duration of the request, in the given unit.
     Time(Unit),
-    /// How long the app took, in seconds: one for each server that was asked.
+    /// Duration in the app, in seconds: one value for each server asked.
     Upstream,
     /// When the line was written, at the request's end.
     Ended,
     /// When the request came.
     Began,
-    /// Who sent it.
+    /// Client of the request.
     Client,
     Ignored,
 }
@@ -40,17 +40,17 @@ pub(super) struct Entry {
     pub(super) bytes: Option<u64>,
     pub(super) micros: Option<u32>,
     pub(super) upstream_micros: Option<u32>,
-    /// As the line has it; empty where it has none.
+    /// Time as written in the line; empty where the line has none.
     pub(super) moment: Vec<u8>,
-    /// Whether that is when the request came, and not when it ended.
+    /// Whether `moment` is the arrival of the request and not the end.
     pub(super) moment_is_begin: bool,
     /// An address, as a rule; empty where the line has none.
     pub(super) client: Vec<u8>,
 }
 
 impl Field {
-    /// The field of a label in LTSV or JSON: those of alp, of nginx's variables, and those that are
-    /// usual beside them.
+    /// Returns the field of a label in LTSV or JSON: labels of alp, nginx's variables, and other
+    /// usual names.
     pub(super) fn of_label(label: &[u8]) -> Field {
         match label {
             b"req" | b"request" => Field::Request,
@@ -131,7 +131,7 @@ fn whole(digits: &[u8]) -> Option<u64> {
     })
 }
 
-/// Reads `0.123` of a unit; longer times than 71 minutes count as that.
+/// Reads a decimal such as `0.123` in a unit as microseconds; more than 71 minutes are clamped.
 fn micros(value: &[u8], unit: Unit) -> Option<u32> {
     let (places, value) = match unit {
         Unit::Seconds => (6, value),

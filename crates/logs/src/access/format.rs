@@ -4,9 +4,9 @@ use super::entry::{Entry, Field};
 use super::json;
 pub use super::pattern::Pattern;
 
-/// The formats that are tried where none is given, the most telling first. A number behind
-/// `combined` is the time that the request took, as teams add it: with a point in seconds (nginx),
-/// without one in microseconds (Apache's `%D`).
+/// Formats tried where none is given, the most informative first. A number behind `combined` is the
+/// time that the request took, as teams add it: with a point in seconds (nginx), without one in
+/// microseconds (Apache's `%D`).
 const USUAL: [&str; 2] = [
     "$remote_addr $ident $remote_user [$time_local] \"$request\" $status $body_bytes_sent \"$http_referer\" \"$http_user_agent\"",
     "$remote_addr $ident $remote_user [$time_local] \"$request\" $status $body_bytes_sent",
@@ -16,7 +16,7 @@ const TIMED: [&str; 2] = [" $request_time", " $duration_us"];
 /// What a line looks like.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// `label:value`, with tabs between them.
+    /// `label:value`, separated by tabs.
     Ltsv,
     /// An object on each line.
     Json,
@@ -40,7 +40,7 @@ impl Format {
         }
     }
 
-    /// Returns the format that a line has; `None` where it is not known.
+    /// Returns the format of a line; `None` for an unknown one.
     pub fn of_line(line: &[u8]) -> Option<Format> {
         if line.first() == Some(&b'{') {
             return fits(&Format::Json, line).then_some(Format::Json);
@@ -64,7 +64,7 @@ impl Format {
             .find(|format| fits(format, line))
     }
 
-    /// Reads a line; whether it has this format.
+    /// Reads a line; returns whether the line has the format.
     pub(super) fn read(&self, line: &[u8], entry: &mut Entry) -> bool {
         match self {
             Format::Ltsv => read_ltsv(line, entry),

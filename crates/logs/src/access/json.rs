@@ -1,4 +1,4 @@
-//! Lines that are JSON objects.
+//! Reads lines of JSON objects.
 
 use std::fmt;
 use std::io::Write;
@@ -7,7 +7,7 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 
 use super::entry::{Entry, Field};
 
-/// Reads a line; whether it is an object.
+/// Reads a line; returns whether the line is an object.
 pub(super) fn read(line: &[u8], entry: &mut Entry) -> bool {
     let mut json = serde_json::Deserializer::from_slice(line);
     Object(entry).deserialize(&mut json).is_ok()
@@ -43,7 +43,7 @@ impl<'de> Visitor<'de> for Object<'_> {
     }
 }
 
-/// A key, as the field that it names.
+/// A key, read as the field named.
 struct Label;
 
 impl<'de> DeserializeSeed<'de> for Label {

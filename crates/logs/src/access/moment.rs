@@ -1,4 +1,4 @@
-//! Times of day as logs write them.
+//! Reads the times of day of logs.
 
 const MONTHS: [&str; 12] = [
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
@@ -83,8 +83,8 @@ fn at(day: Day, time: &str, zone: &str) -> Option<i64> {
     Some(seconds * 1_000_000 + fraction_micros(fraction.trim())?)
 }
 
-/// Days since 1970 in the Gregorian calendar; a year is counted from its March, so that leap days
-/// come last.
+/// Returns the days since 1970 in the Gregorian calendar; a year is counted from March, so leap
+/// days come last.
 fn days(day: &Day) -> i64 {
     let year = day.year - i64::from(day.month <= 2);
     let month = (day.month + 9) % 12;

@@ -1,4 +1,4 @@
-//! Formats of lines as nginx (`log_format`) and Apache (`LogFormat`) write them.
+//! Formats of lines as written for nginx (`log_format`) and Apache (`LogFormat`).
 
 use memchr::memmem;
 
@@ -67,7 +67,7 @@ impl Pattern {
         }
     }
 
-    /// Reads a line; whether it has this format.
+    /// Reads a line; returns whether the line has the format.
     pub(super) fn read(&self, line: &[u8], entry: &mut Entry) -> bool {
         let Some(mut rest) = line.strip_prefix(self.begin.as_slice()) else {
             return false;
@@ -149,7 +149,8 @@ fn apache(format: &str) -> Vec<Part<'_>> {
     parts
 }
 
-/// Bytes of a directive behind its `%`: conditions and `<`, `>`, a name in braces, a letter.
+/// Returns the bytes of a directive behind the `%`: conditions and `<`, `>`, a name in braces, a
+/// letter.
 fn directive_len(text: &str) -> usize {
     let conditions = text.find(|c: char| !(c.is_ascii_digit() || "!,<>".contains(c)));
     let mut at = conditions.unwrap_or(text.len());

@@ -2,9 +2,9 @@
 
 use super::{Execution, Slow, micros};
 
-/// Lines that begin an entry; the first of them that comes does.
+/// Lines which begin an entry; the first to come does.
 const BEGIN: [&str; 3] = ["# Time: ", "# User@Host: ", "# Query_time: "];
-/// What the server writes each time it opens the log.
+/// Lines written by the server on each opening of the log.
 const HEADS: [&str; 2] = ["Tcp port: ", "Time "];
 const OPENED: &str = "started with:";
 

@@ -17,13 +17,13 @@ use crate::{SIGN_OF_LIFE, monotonic_ns, wall_ns};
 
 /// Bytes read and written at once.
 const PIECE_BYTES: usize = 64 * 1024;
-/// Bytes of standard error that are kept.
+/// Bytes of standard error to store.
 const SAID_BYTES_MAX: usize = 8 * 1024;
-/// Bytes that a user's start-up files may print before the far shell says its first line.
+/// Bytes which a user's start-up files may print before the far shell's first line.
 const LINE_BYTES_MAX: usize = 64 * 1024;
-/// Round trips that are kept: a day of signs of life.
+/// Round trips to store: a day of signs of life.
 const TRIPS_MAX: usize = 20_000;
-/// The reader waits for whoever takes its frames, since this is how a fast host is slowed down.
+/// Wait of the reader for a consumer of frames; a slow consumer slows down a fast host.
 const FOR_EVER: Duration = Duration::MAX;
 
 pub(super) fn start(ssh: &mut Child, shared: &Arc<Shared>) {
@@ -131,7 +131,7 @@ fn hear(line: &[u8], shared: &Shared) -> bool {
     is_greeting
 }
 
-/// Round trips, and a bell for those who wait for one.
+/// Round trips, and a condition variable for threads waiting for a new one.
 #[derive(Debug, Default)]
 pub(super) struct Clocks {
     trips: Mutex<Vec<Trip>>,
@@ -219,13 +219,13 @@ impl Said {
         self.ended.notify_all();
     }
 
-    /// Everything that is kept, once standard error has ended or the time is over.
+    /// Returns all stored output, once standard error has ended or the time is over.
     pub(super) fn all(&self, wait: Duration) -> String {
         self.wait_for_end(wait);
         String::from_utf8_lossy(&self.lock().0).into_owned()
     }
 
-    /// Whether standard error ends within the time, which it does with `ssh`.
+    /// Returns whether standard error, and so `ssh`, ends within the time.
     pub(super) fn wait_for_end(&self, wait: Duration) -> bool {
         let waited = self
             .ended

@@ -1,5 +1,5 @@
-//! A real OpenSSH server for tests: hosts in a folder of their own, with their own keys, which
-//! `ssh` starts for each connection. No port is taken and no server stays.
+//! A real OpenSSH server for tests: hosts in one folder, each with own keys; `ssh` starts the
+//! server for each connection. No port is taken and no server stays.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-/// Hosts that one config file of `ssh` names.
+/// Hosts named by one config file of `ssh`.
 pub struct Hosts {
     folder: TempDir,
     config: String,
@@ -34,8 +34,8 @@ impl Hosts {
         hosts
     }
 
-    /// Adds a host with variables such as `A=b` for its programs and lines for its server's config.
-    /// Its programs have `tmp/NAME` as their `TMPDIR`.
+    /// Adds a host with variables such as `A=b` for programs and lines for the server's config. Its
+    /// programs have `tmp/NAME` as their `TMPDIR`.
     pub fn add(&mut self, name: &str, env: &str, lines: &str) {
         let tmp = self.tmp(name);
         fs::create_dir_all(&tmp).expect("a folder");
@@ -71,7 +71,7 @@ impl Hosts {
         fs::write(self.config(), &self.config).expect("a config");
     }
 
-    /// Sets the one key that is known of a host.
+    /// Sets the one known key of a host.
     pub fn know(&self, name: &str, key: &str) {
         let path = self.path("known");
         let known = fs::read_to_string(&path).unwrap_or_default();
@@ -86,7 +86,7 @@ impl Hosts {
         fs::write(path, others + &line).expect("known hosts");
     }
 
-    /// Makes a pair of keys of that name.
+    /// Makes a pair of keys with the given name.
     pub fn key(&self, name: &str) {
         let mut keygen = Command::new(found("ssh-keygen"));
         keygen
@@ -105,13 +105,13 @@ impl Hosts {
         self.path("tmp").join(name)
     }
 
-    /// Returns a path in the folder of all this.
+    /// Returns a path in the folder of all hosts.
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    /// Writes a program in place of one of a host's system, and returns the variable that puts it
-    /// first.
+    /// Writes a program in place of one of a host's system, and returns the `PATH` by which a host
+    /// finds the written one first.
     pub fn shim(&self, host: &str, name: &str, script: &str) -> String {
         use std::os::unix::fs::PermissionsExt;
         let folder = self.path("shims").join(host);
