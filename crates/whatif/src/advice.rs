@@ -1,23 +1,23 @@
-//! Threads for a worker, from a model alone: the fewest that give nearly all that any number can.
+//! Recommended number of threads for a worker, from a model alone: the fewest near the best
+//! throughput.
 
 use crate::{Costs, Load, Model, Prediction, Setup};
 
 /// The last tenth of throughput costs most threads: the rule of the recommendation.
 const ENOUGH: f64 = 0.9;
-/// Most threads tried; beyond it a thread's memory and the scheduler matter, which are not
-/// modelled.
+/// Most threads tried: beyond, memory and the scheduler matter, and neither is modelled.
 const THREADS_MAX: u32 = 64;
 /// Threads tried where the load says nothing of how many requests there are at once.
 const THREADS_OPEN: u32 = 32;
 /// Requests replayed for each number of threads.
 const REPLAYED: u32 = 6_000;
 
-/// A recommendation, with what was simulated for it.
+/// A recommendation with the simulations behind the number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Advice {
     /// Threads per worker.
     pub threads: u32,
-    /// What kept it from being more, where something did.
+    /// The resource limiting the number, if there is one.
     pub limited_by: Option<Limit>,
     /// Simulated with as many clients as keep all threads busy, by number of threads from 1.
     pub tried: Vec<Prediction>,
@@ -32,8 +32,8 @@ pub enum Limit {
     DatabasePool(u32),
 }
 
-/// The fewest threads that give [`ENOUGH`] of the best throughput, under a load that never lets
-/// them idle.
+/// Returns the fewest threads with [`ENOUGH`] of the best throughput under a load without idle
+/// threads.
 pub fn advise(model: &Model) -> Advice {
     let limit = limit(model);
     let tried: Vec<Prediction> = (1..=limit)
@@ -50,16 +50,17 @@ pub fn advise(model: &Model) -> Advice {
 }
 
 impl Advice {
-    /// Throughput with so many threads, requests a second, as [`Advice::tried`] has it; beyond that
-    /// simulated now.
+    /// Returns the throughput of `threads` threads, requests per second: from [`Advice::tried`], or
+    /// simulated now for a number beyond.
     pub fn rps(&self, model: &Model, threads: u32) -> f64 {
         let known = self.tried.get(threads.saturating_sub(1) as usize);
         known.map_or_else(|| saturated(model, threads).rps, |seen| seen.rps)
     }
 }
 
-/// With clients that keep all threads busy. Other programs on the machine, and other machines on
-/// the host, are left out: they are gone tomorrow, and the threads stay.
+/// Predicts the throughput of `threads` threads with enough clients to keep all busy. Other
+/// programs on the machine, and other machines on the host, are left out: they are gone tomorrow,
+/// and the threads stay.
 fn saturated(model: &Model, threads: u32) -> Prediction {
     let recorded = &model.recorded;
     let setup = Setup {

@@ -1,4 +1,4 @@
-//! What is to happen at which moment, earliest first; equal moments in the order they were planned.
+//! A queue of planned events, earliest first; equal moments in the order of planning.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;

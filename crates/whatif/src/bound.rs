@@ -1,10 +1,10 @@
-//! What no setup can pass, and mean-value analysis beside it.
+//! Upper bounds on throughput, and mean-value analysis for comparison.
 
 use crate::{Load, Setup, Workload};
 
-/// Most requests a second that the setup can serve, whatever the order of things: the tightest of
-/// the GVLs, the cores, the threads, and the clients, each taken alone (asymptotic bounds, Denning
-/// and Buzen 1978).
+/// Returns the most requests per second possible in the setup, in whatever order things happen: the
+/// tightest bound of the GVLs, the cores, the threads and the clients, each taken alone (asymptotic
+/// bounds, Denning and Buzen 1978).
 pub fn rps_max(workload: &Workload, setup: &Setup) -> f64 {
     let means = workload.means();
     let (run, wait, beside) = (means.run, means.wait, means.beside());
@@ -23,7 +23,7 @@ pub fn rps_max(workload: &Workload, setup: &Setup) -> f64 {
     bounds.into_iter().fold(f64::INFINITY, f64::min) * 1e9
 }
 
-/// Requests a nanosecond that the clients can ask for when each takes `alone` nanoseconds.
+/// Returns the requests per nanosecond offered by the clients when each request takes `alone` ns.
 fn offered(load: &Load, alone: f64) -> f64 {
     match *load {
         Load::Closed { clients, think } => f64::from(clients.max(1)) / (alone + think.0 as f64),
@@ -31,8 +31,8 @@ fn offered(load: &Load, alone: f64) -> f64 {
     }
 }
 
-/// Requests a second of `threads` threads of one worker that never lack work, by exact mean-value
-/// analysis of one queue for the GVL and a delay (Reiser and Lavenberg 1980). It assumes
+/// Returns the requests per second of `threads` threads of one worker, never idle, by exact
+/// mean-value analysis of one queue for the GVL and a delay (Reiser and Lavenberg 1980). It assumes
 /// exponential bursts and so is below what regular ones reach; the truth lies between it and
 /// [`rps_max`].
 pub fn rps_mean_value(workload: &Workload, threads: u32) -> f64 {

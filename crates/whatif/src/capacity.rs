@@ -3,27 +3,28 @@
 use crate::goal::{Figures, Goal};
 use crate::{Load, Model, Setup};
 
-/// Most workers that are looked at.
+/// Most workers tried.
 const WORKERS_MAX: u32 = 256;
-/// Less of the rate than this is not serving it.
+/// Share of the requested rate below which a setup does not serve the rate.
 const SERVED_MIN: f64 = 0.98;
 /// Requests replayed for each number of workers.
 const REPLAYED: u32 = 10_000;
-/// Cores are not what limits when no more than this share of them is busy.
+/// Share of busy cores up to which cores are not the limit.
 const CORES_FREE: f64 = 0.7;
 
 /// The fewest workers found.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Capacity {
-    /// With their number, and the cores that were assumed for them.
+    /// The setup with the number of workers and the cores assumed.
     pub setup: Setup,
-    /// Whether they hold the goal. Otherwise they are the most that were tried.
+    /// Whether the setup holds the goal; otherwise `setup` has the most workers tried. Otherwise
+    /// they are the most that were tried.
     pub held: bool,
 }
 
-/// The fewest workers of `setup`'s threads that serve its rate and hold the goal, on `cores`, or on
-/// as many as do not limit them. More workers never serve less here, so the number is found by
-/// halving.
+/// Returns the fewest workers of `setup`'s threads serving the rate within the goal, on `cores`, or
+/// on enough cores not to be the limit. More workers never serve less here, so the number is found
+/// by halving.
 pub fn fewest_workers(model: &Model, setup: &Setup, goal: &Goal, cores: Option<u32>) -> Capacity {
     let with = |workers: u32| Setup {
         workers,
@@ -64,7 +65,8 @@ pub fn fewest_workers(model: &Model, setup: &Setup, goal: &Goal, cores: Option<u
     }
 }
 
-/// One for each worker, and what database, generator and all else need at that rate, with room.
+/// Returns the cores for a number of workers: one each, and the needs of database, generator and
+/// all else at the setup's rate, with room.
 fn cores_for(model: &Model, setup: &Setup, workers: u32) -> u32 {
     let rate = match setup.load {
         Load::Open { rate, .. } => rate / 1e9,

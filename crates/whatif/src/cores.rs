@@ -1,5 +1,6 @@
-//! Cores as a fair scheduler hands them out: who comes waits for a free one, and gives it up after
-//! a time slice when others wait. Who has just been on one and goes on comes before those who wait.
+//! Cores under a fair scheduler: a job waits for a free core, and gives the core up after a time
+//! slice when others wait. A job going on after one on the same core comes before the waiting ones.
+//! Who has just been on one and goes on comes before those who wait.
 //!
 //! Running jobs advance at one speed, so work is a single clock that grows by `speed` per
 //! nanosecond, and the end of a slice on that clock never changes when others come and go: nothing
@@ -10,22 +11,22 @@ use std::collections::VecDeque;
 use crate::Costs;
 use crate::agenda::Agenda;
 
-/// Cores that run less than that cannot be measured on.
+/// Share of stolen time from which cores are too slow for a measurement.
 pub(crate) const STOLEN_MAX: f64 = 0.9;
 
-/// Linux lets a job run for so long before one that waits, times 1 + log2 of the cores, of at most
-/// eight of them (`sysctl_sched_base_slice` and `get_update_sysctl_factor` in its
-/// kernel/sched/fair.c; 0.7 ms since 6.15).
+/// Linux's base slice, ns: a job runs for one before a waiting job, times 1 + log2 of the cores, of
+/// at most eight (`sysctl_sched_base_slice` and `get_update_sysctl_factor` in kernel/sched/fair.c;
+/// 0.7 ms since 6.15).
 const SLICE: f64 = 750_000.0;
 const SLICE_CORES_MAX: u32 = 8;
 
 pub(crate) struct Cores<T> {
     count: usize,
-    /// Jobs that are always there and are not ours.
+    /// Jobs of other programs, always present.
     foreign: f64,
-    /// Share of its time for which a core runs.
+    /// Share of time for which a core runs, 0 to 1.
     pace: f64,
-    /// Work that one job may do before another one.
+    /// Work of one job per turn, ns.
     slice: f64,
     work: f64,
     now: f64,
@@ -33,10 +34,10 @@ pub(crate) struct Cores<T> {
     waiting: VecDeque<Job<T>>,
 }
 
-/// A job and its work, after the slice in hand when it has one.
+/// A job and the work left after the current slice.
 struct Job<T> {
     left: f64,
-    /// When it first had a core.
+    /// Time of the first moment on a core.
     began: Option<f64>,
     what: T,
 }
@@ -56,8 +57,8 @@ impl<T> Cores<T> {
         }
     }
 
-    /// Nanoseconds of work that each running job does a nanosecond. Other programs' jobs take turns
-    /// with ours.
+    /// Returns the nanoseconds of work done by each running job per nanosecond. Other programs'
+    /// jobs take turns with ours.
     fn speed(&self) -> f64 {
         let ours = (self.running.len() + self.waiting.len()) as f64;
         let cores = ours.min(self.count as f64 * ours / (ours + self.foreign));
@@ -70,19 +71,19 @@ impl<T> Cores<T> {
         ours as f64 + self.foreign < self.count as f64
     }
 
-    /// Begins a job of `cpu` nanoseconds, after those that wait.
+    /// Begins a job of `cpu` nanoseconds behind the waiting jobs.
     pub(crate) fn start(&mut self, cpu: f64, what: T) {
         self.waiting.push_back(Job::new(cpu, what));
         self.fill();
     }
 
-    /// Begins a job of whoever has just been on a core, before those that wait.
+    /// Begins a job of a thread just on a core, ahead of the waiting jobs.
     pub(crate) fn go_on(&mut self, cpu: f64, what: T) {
         self.waiting.push_front(Job::new(cpu, what));
         self.fill();
     }
 
-    /// Gives free cores to those that wait.
+    /// Gives free cores to waiting jobs.
     pub(crate) fn fill(&mut self) {
         while self.running.len() < self.count
             && let Some(job) = self.waiting.pop_front()
@@ -109,8 +110,8 @@ impl<T> Cores<T> {
         each * self.running.len() as f64
     }
 
-    /// Ends the slice whose end has come; answers the job if that was its last one, and when it
-    /// first had a core. The core is free until [`Cores::fill`].
+    /// Ends the slice due next; returns a finished job and the time of the job's first moment on a
+    /// core. The core is free until [`Cores::fill`].
     pub(crate) fn end_next(&mut self) -> Option<(T, f64)> {
         let (at, job) = self.running.pop()?;
         self.work = at;
@@ -138,7 +139,8 @@ mod tests {
 
     const MS: f64 = 1e6;
 
-    /// When each of these jobs, all there from the beginning, is done, in milliseconds.
+    /// Returns the index and end, in milliseconds, of each of `jobs`, all present from the
+    /// beginning.
     fn ends(count: u32, costs: Costs, jobs: &[f64]) -> Vec<(usize, f64)> {
         let mut cores = Cores::new(count, &costs);
         for (number, ms) in jobs.iter().enumerate() {

@@ -24,22 +24,22 @@ use hand_out::Errand;
 use lock::Lock;
 use seen::Seen;
 
-/// Share of the requests that are replayed before anything is counted: queues fill up meanwhile.
+/// Share of the requests replayed before anything is counted, while queues fill up.
 const WARMUP_SHARE: f64 = 0.1;
 
-/// Shorter stretches off the GVL, ns, are calls that waited for nothing: the thread keeps its core.
-/// Found by weighing: so long takes no thread's waking.
+/// Length of a stretch off the GVL, ns, below which a call waited for nothing and the thread keeps
+/// the core. Chosen by judgement: no thread is woken in so short a time.
 const NO_WAIT: f64 = 5_000.0;
 
 /// What happens at a moment of real time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Event {
-    /// A thread's stretch off the GVL is over, or the part of it that needs no core.
+    /// The end of a thread's stretch off the GVL, or of the part without a core.
     StretchOver(usize),
     /// A thread goes on after the time between two requests.
     Turnaround(usize),
-    /// A thread has waited long enough for its connection's next request; the number tells old
-    /// waits.
+    /// A thread has waited long enough for the connection's next request; the number sets old waits
+    /// apart.
     InlineOver(usize, u32),
     /// A worker's accepting thread has waited long enough for a less busy one.
     AcceptDelayOver(usize, u32),
@@ -64,7 +64,7 @@ pub(crate) enum Job {
     Generator,
     /// The database, for a thread.
     Sql(usize),
-    /// A thread whose wait is over, or that went on without one.
+    /// A thread after a wait, or after a call without one.
     Awake(usize),
     /// What nobody waits for, or what goes on beside a wait.
     Beside,
@@ -74,9 +74,9 @@ pub(crate) enum Job {
 #[derive(Clone, Copy, Debug, Default)]
 struct Actor {
     worker: usize,
-    /// CPU it still needs.
+    /// CPU still needed, ns.
     left: f64,
-    /// Of it, what runs before the GVL is given up.
+    /// Part of `left` to be run before the GVL is given up, ns.
     slice: f64,
     waiting_since: f64,
 }
@@ -85,9 +85,9 @@ struct Actor {
 struct Worker {
     holder: Option<usize>,
     gvl_queue: VecDeque<usize>,
-    /// Connections, or clients on a shared queue, that wait for a thread.
+    /// Connections, or clients on a shared queue, waiting for a thread.
     todo: VecDeque<usize>,
-    /// Threads without work, the one that waits longest first.
+    /// Threads without work, the longest idle first.
     idle: VecDeque<usize>,
     reactor_ready: Vec<usize>,
     reactor_busy: bool,
@@ -106,17 +106,17 @@ struct Thread {
     inline: u32,
     /// The connection was ended with the last answer.
     ended: bool,
-    /// What it wants the GVL for, when that is no request.
+    /// Purpose of the GVL when not for a request.
     errand: Option<Errand>,
     /// Counts waits for a next request.
     turn: u32,
     stretches: Range<usize>,
-    /// CPU with which it wakes whoever waited for the GVL that it has just let go of.
+    /// CPU of waking the next holder of a GVL released a moment ago, ns.
     waking: f64,
-    /// Its stretch in SQL is on a core from here on, for so many nanoseconds.
+    /// CPU of the current stretch in SQL, ns, not yet run on a core.
     sql_cpu: Option<f64>,
     sql_since: f64,
-    /// When it began to wait for the lock.
+    /// Begin of the wait for the lock.
     lock_since: f64,
     gvl_wait: f64,
     started: f64,
@@ -126,9 +126,9 @@ pub(crate) struct Engine<'a> {
     workload: &'a Workload,
     setup: &'a Setup,
     random: fastrand::Rng,
-    /// The requests in the order in which they are replayed: each once, then all again in another
-    /// order. So every setup is given the same work, and a rare long request does not decide the
-    /// comparison.
+    /// The requests in the order of replay: each once, then all again in another order. So every
+    /// setup is given the same work, and a rare long request does not decide the comparison. So
+    /// every setup is given the same work, and a rare long request does not decide the comparison.
     deck: Vec<u32>,
     drawn: usize,
     now: f64,
@@ -140,7 +140,7 @@ pub(crate) struct Engine<'a> {
     threads: Vec<Thread>,
     clients: Vec<Client>,
     generator: Generator,
-    /// Connections that no worker has accepted.
+    /// Connections not yet accepted by a worker.
     backlog: VecDeque<usize>,
     threads_busy: u32,
     in_sql: u32,
@@ -268,7 +268,7 @@ impl<'a> Engine<'a> {
         -mean * (1.0 - self.random.f64()).ln()
     }
 
-    /// The thread begins the request that its client has sent.
+    /// Begins the request sent by the thread's client.
     fn serve(&mut self, thread: usize) {
         if self.drawn == 0 {
             self.random.shuffle(&mut self.deck);
@@ -286,7 +286,7 @@ impl<'a> Engine<'a> {
         self.go_on(thread);
     }
 
-    /// Begins the thread's next stretch, or ends its request.
+    /// Begins the thread's next stretch, or ends the request after the last one.
     fn go_on(&mut self, thread: usize) {
         let stretches = &self.threads[thread].stretches;
         if stretches.is_empty() {
@@ -332,7 +332,7 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// A thread needs a core to see that its wait is over.
+    /// Queues a thread for the core needed to notice the end of a wait.
     fn awake(&mut self, thread: usize) {
         self.cores.start(0.0, Job::Awake(thread));
     }

@@ -14,7 +14,7 @@ pub struct Goal {
     pub limit: f64,
 }
 
-/// A figure that a goal may bound.
+/// A figure with a possible bound in a goal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Metric {
     /// Median latency.
@@ -45,7 +45,7 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// The figure of that name.
+    /// Returns the figure named by `metric`.
     pub fn get(&self, metric: Metric) -> f64 {
         match metric {
             Metric::P50 => self.p50,
@@ -81,8 +81,8 @@ impl From<&Prediction> for Figures {
 }
 
 impl Goal {
-    /// How far the figures are from the goal, as a share: 0.1 is a tenth too much, below zero it is
-    /// held.
+    /// Returns the distance of the figures from the goal, as a share: 0.1 is a tenth too much, at
+    /// or below zero the goal is held.
     pub fn missed_by(&self, figures: &Figures) -> f64 {
         let value = figures.get(self.metric);
         match self.metric {
@@ -91,7 +91,7 @@ impl Goal {
         }
     }
 
-    /// Whether the figures hold it.
+    /// Whether the figures hold the goal.
     pub fn held_by(&self, figures: &Figures) -> bool {
         self.missed_by(figures) <= 0.0
     }

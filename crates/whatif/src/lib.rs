@@ -4,16 +4,20 @@
 //! Mean-value analysis answers at once, but assumes exponential bursts and errs by 15 % on regular
 //! ones; it is here as a bound only ([`bound`]). The model ([`simulate`]):
 //! - `workers` × `threads`; connections and requests come to threads as [`HandOut`] says.
-//! - A thread goes through its request's stretches. Those that run need the worker's GVL, which is handed
-//!   over first come, first served; a holder whom others wait for gives it up after Ruby's quantum.
-//! - Holders of GVLs, the load generator and the database need a core: they wait for a free one, and take turns in time
-//!   slices when there are more of them, as Linux has it. Other programs count as so many more of them.
-//! - Waking a thread takes CPU, and where a core idles it takes that core a while to run it ([`Costs::wake`]).
-//! - A stretch in SQL is a wait, which grows with the others in SQL by [`Costs::sql_stretch`], and then CPU
-//!   of the database. Other stretches off the GVL take as long as they took.
+//! - A thread goes through its request's stretches. Those that run need the worker's GVL, which is
+//!   handed over first come, first served; a holder whom others wait for gives it up after Ruby's
+//!   quantum.
+//! - Holders of GVLs, the load generator and the database need a core: they wait for a free one,
+//!   and take turns in time slices when there are more of them, as Linux has it. Other programs
+//!   count as so many more of them.
+//! - Waking a thread takes CPU, and where a core idles it takes that core a while to run it
+//!   ([`Costs::wake`]).
+//! - A stretch in SQL is a wait, which grows with the others in SQL by [`Costs::sql_stretch`], and
+//!   then CPU of the database. Other stretches off the GVL take as long as they took.
 //! - Closed and open loads ([`Load`]); a latency counts from when a request was due.
 //!
-//! - The lock that a recording's requests wait for most has places and a queue of its own ([`Setup::lock_places`]).
+//! - The lock that a recording's requests wait for most has places and a queue of its own
+//!   ([`Setup::lock_places`]).
 //!
 //! Not modelled: other locks that threads hold against each other (a recorded wait for one is a
 //! wait like any other), memory, and the start of threads and processes.
@@ -48,10 +52,10 @@ pub const QUANTUM: Nanos = Nanos(100_000_000);
 /// (`FAST_TRACK_KA_TIMEOUT`).
 pub const INLINE_WAIT: Nanos = Nanos(200_000_000);
 
-/// Requests that it serves in one go on a connection while others wait (`max_fast_inline`).
+/// Requests served in one go on a connection while others wait (Puma's `max_fast_inline`).
 pub const INLINE_MOST: u32 = 10;
 
-/// Puma's `wait_for_less_busy_worker`, as it is unless set.
+/// Puma's `wait_for_less_busy_worker` by default.
 pub const ACCEPT_DELAY: Nanos = Nanos(5_000_000);
 
 /// CPU with which Puma's reactor or accepting thread passes a connection on. Only its order
@@ -63,9 +67,9 @@ pub const DISPATCH: Nanos = Nanos(30_000);
 /// app's CPU off the GVL with one thread, a switch 4 to 7 µs with five.
 pub const STATEMENT: f64 = 4.0;
 
-/// What waking and switching take where no core idles, as a share of what they take beside one that
-/// does. By the chat's recordings of 2026-11-22 and 23 (benchmarks/whatif): to let go of the GVL
-/// takes 2 µs in place of 8, and the CPU off the GVL is half.
+/// Cost of waking and switching with no idle core, as a share of the cost beside an idle one. By
+/// the chat's recordings of 2026-11-22 and 23 (benchmarks/whatif): to let go of the GVL takes 2 µs
+/// in place of 8, and the CPU off the GVL is half.
 pub const BESIDE_BUSY: f64 = 0.4;
 
 /// What the simulation saw.
@@ -75,39 +79,39 @@ pub struct Prediction {
     pub rps: f64,
     /// Median of due → answered.
     pub latency_p50: Nanos,
-    /// 95th percentile of it.
+    /// 95th percentile of due → answered.
     pub latency_p95: Nanos,
-    /// 99th percentile of it.
+    /// 99th percentile of due → answered.
     pub latency_p99: Nanos,
-    /// Its mean.
+    /// Mean of due → answered.
     pub latency_mean: Nanos,
     /// Requests due and not answered, mean over time.
     pub in_system_mean: f64,
-    /// Mean time from a request's arrival until a thread had it.
+    /// Mean time from a request's arrival until a thread took the request.
     pub queue_mean: Nanos,
     /// Mean time a request waited for the GVL.
     pub gvl_wait_mean: Nanos,
     /// Mean time a request was in SQL.
     pub sql_mean: Nanos,
-    /// Mean CPU of a request's hand-overs of the GVL and of its statements' ways, which its
-    /// stretches do not hold.
+    /// Mean CPU of a request's hand-overs of the GVL and of the statements' round trips, not part
+    /// of the stretches.
     pub switching_mean: Nanos,
     /// Mean time a request waited for the lock.
     pub lock_wait_mean: Nanos,
-    /// Share of the lock's places that were held, mean over time and workers, 0 to 1.
+    /// Share of the lock's places in use, mean over time and workers, 0 to 1.
     pub lock_busy: f64,
-    /// Share of the time in which someone ran with a GVL that was on a core, 0 to 1.
+    /// Share of the GVL's slices spent on a core, 0 to 1.
     pub on_core: f64,
     /// Share of time a worker's GVL was held, mean over the workers, 0 to 1.
     pub gvl_busy: f64,
     /// Share of the cores in use, 0 to 1.
     pub cores_busy: f64,
-    /// Share of the threads that had a request, 0 to 1.
+    /// Share of the threads with a request, 0 to 1.
     pub threads_busy: f64,
 }
 
 impl Prediction {
-    /// The median of each figure over these runs; all zero without one.
+    /// Returns the median of each figure over `runs`; all zero without a run.
     fn typical(runs: &[Prediction]) -> Prediction {
         let number = |figure: fn(&Prediction) -> f64| {
             let figures: Vec<f64> = runs.iter().map(figure).collect();
@@ -139,8 +143,8 @@ impl Prediction {
     }
 }
 
-/// Replays `count` requests, after as many again in proportion that do not count, and says what
-/// they met. `None` for a `count` of zero.
+/// Replays `count` requests after a warm-up of uncounted ones, and returns the statistics. `None`
+/// for a `count` of zero.
 pub fn simulate(workload: &Workload, setup: &Setup, seed: u64, count: u32) -> Option<Prediction> {
     (count > 0).then(|| engine::Engine::new(workload, setup, seed, count).run())
 }

@@ -1,24 +1,26 @@
-//! From a recording to what can be simulated: what each request needs, alone on the machine.
+//! Makes a model for simulation from a recording: the needs of each request, alone on the machine.
 //!
 //! Recorded stretches are wall time under one load; a simulation adds the waits of another one. So
 //! waits that the recorded load caused are taken out first:
-//! 1. Stretches with the GVL are scaled to CPU by their route's share of it (from the requests whose thread CPU
-//!    was read).
-//!    Stretches off the GVL are shortened by what waking the next thread took ([`Costs::release`]).
-//!    Those that stand for many of a long request are taken apart again ([`unfold`]).
-//!    Longer stretches off the GVL without another name are CPU for the share that the thread's clock says
-//!    ([`sample`]), and need a core.
-//! 2. What Puma and Ruby do beside the handler is the CPU of the app's processes less that of the handlers.
-//! 3. The load generator's and the database's CPU a request come from the host's samples; the database's is put
-//!    into the stretches in SQL, in proportion to their length.
-//! 4. Other programs, and what records the run, are as many jobs on the cores as explain the CPU that they took by
-//!    the host's samples.
+//! 1. Stretches with the GVL are scaled to CPU by their route's share of it (from the requests
+//!    whose thread CPU was read). Stretches off the GVL are shortened by what waking the next
+//!    thread took ([`Costs::release`]). Those that stand for many of a long request are taken
+//!    apart again ([`unfold`]). Longer stretches off the GVL without another name are CPU for the
+//!    share that the thread's clock says ([`sample`]), and need a core.
+//! 2. What Puma and Ruby do beside the handler is the CPU of the app's processes less that of the
+//!    handlers.
+//! 3. The load generator's and the database's CPU a request come from the host's samples; the
+//!    database's is put into the stretches in SQL, in proportion to their length.
+//! 4. Other programs, and what records the run, are as many jobs on the cores as explain the CPU
+//!    that they took by the host's samples.
 //! 5. Waits for the lock that is waited for most are not replayed, but the lock is ([`lock`]).
-//! 6. The recorded setting is replayed. What is missing of the recorded share of running time that was on a core has
-//!    been stolen by the hypervisor: it slows all cores alike. Stretches in SQL are scaled until it gives their recorded mean, and what a
-//!    request takes beside all this ([`Costs::turnaround`] where threads are the limit, [`Costs::wake`] where
-//!    the GVL is) is found such that the replay gives the recorded throughput. What hand-overs and statements take of the app's CPU
-//!    off the GVL ([`Costs::switch`]) is found such that it gives the recorded one.
+//! 6. The recorded setting is replayed. What is missing of the recorded share of running time that
+//!    was on a core has been stolen by the hypervisor: it slows all cores alike. Stretches in SQL
+//!    are scaled until it gives their recorded mean, and what a request takes beside all this
+//!    ([`Costs::turnaround`] where threads are the limit, [`Costs::wake`] where the GVL is) is
+//!    found such that the replay gives the recorded throughput. What hand-overs and statements
+//!    take of the app's CPU off the GVL ([`Costs::switch`]) is found such that it gives the
+//!    recorded one.
 
 mod calibrate;
 mod costs;
@@ -46,7 +48,7 @@ use lock::Lock;
 /// Requests replayed for one prediction: p95 then varies by a percent or two between seeds.
 pub const REPLAYED: u32 = 20_000;
 
-/// Fewest requests of a replayed run of an open load, so that there is a p95, and most runs.
+/// Fewest requests of a replayed run of an open load, so as to have a p95, and most runs.
 const RUN_MIN: u32 = 200;
 const RUNS_MAX: u32 = 20;
 
@@ -59,24 +61,24 @@ pub struct Model {
     requests: Vec<Vec<Burst>>,
     /// The route of each of `requests`.
     routes: Vec<usize>,
-    /// What each of them computes without the GVL.
+    /// What each of `requests` computes without the GVL.
     computing: Vec<Computing>,
-    /// Whether each of them waited for the lock.
+    /// Whether each of `requests` waited for the lock.
     locking: Vec<bool>,
     lock: Option<Lock>,
     demands: Demands,
     workload: Workload,
     /// The recorded setting, with the costs found.
     pub recorded: Setup,
-    /// What was measured under it.
+    /// Measurements of the recorded setting.
     pub measured: Measured,
     /// What the app's processes take.
     pub memory: Memory,
-    /// Most connections the app may hold to its database per worker, where that is known.
+    /// Most connections to the database allowed to each worker, if known.
     pub database_pool: Option<u32>,
-    /// How many recorded requests it was made from.
+    /// Number of recorded requests behind the model.
     pub sampled: usize,
-    /// How long it was recorded.
+    /// Length of the recording.
     length: Nanos,
 }
 
@@ -87,7 +89,7 @@ pub struct Measured {
     pub rps: f64,
     /// Median of due → answered.
     pub latency_p50: Nanos,
-    /// 95th percentile of it.
+    /// 95th percentile of due → answered.
     pub latency_p95: Nanos,
     /// Mean time a request waited for the GVL.
     pub gvl_wait_mean: Nanos,
@@ -95,12 +97,12 @@ pub struct Measured {
     pub sql_mean: Nanos,
 }
 
-/// Memory of the app's processes, shared pages divided among those that share them, bytes.
+/// Memory of the app's processes, bytes; shared pages are divided among the sharing processes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Memory {
     /// One worker.
     pub worker: u64,
-    /// All that is no worker, such as a cluster's master.
+    /// All processes but workers, such as a cluster's master.
     pub other: u64,
 }
 
@@ -109,16 +111,17 @@ pub struct Memory {
 pub enum NoModel {
     /// No view from inside: attached, without the agent, or another server.
     NoAgent,
-    /// The agent saw requests, but the server did not say how many workers and threads it has.
+    /// The agent recorded requests, but the server did not report the number of workers and
+    /// threads.
     NoThreads,
-    /// Too few requests were recorded with their stretches.
+    /// Too few requests were recorded with stretches.
     FewRequests(usize),
-    /// No Ruby that tells when a thread has the GVL.
+    /// No Ruby with GVL events.
     NoGvl,
 }
 
 impl Model {
-    /// Takes it from a recording.
+    /// Makes a model from a recording.
     ///
     /// # Errors
     /// [`NoModel`] says what the recording lacks.
@@ -224,8 +227,8 @@ impl Model {
         self.memory.other + self.memory.worker * u64::from(workers)
     }
 
-    /// How far the replay of the recorded setting is from what was measured, in throughput,
-    /// relative to it.
+    /// Returns the relative difference in throughput between the replay of the recorded setting and
+    /// the run.
     pub fn error(&self) -> f64 {
         let replayed = self.predict(&self.recorded).rps;
         (replayed / self.measured.rps - 1.0).abs()
@@ -241,12 +244,12 @@ impl Model {
         })
     }
 
-    /// The requests as they are replayed.
+    /// The requests as replayed.
     pub fn workload(&self) -> &Workload {
         &self.workload
     }
 
-    /// Mean wait of a request for the lock that the replay carries; zero without one.
+    /// Mean wait of a request for the replayed lock; zero without one.
     pub fn lock_wait_mean(&self) -> Nanos {
         self.lock
             .as_ref()
@@ -268,7 +271,7 @@ impl Model {
         self.set_demands(self.demands);
     }
 
-    /// A recorded request, with what is known of it.
+    /// Returns a recorded request with the native code and the lock found for the request.
     fn request(&self, at: usize) -> Request<'_> {
         let lock = self.lock.as_ref().filter(|_| self.locking[at]);
         Request {
@@ -306,7 +309,7 @@ fn load(recording: &Recording) -> Load {
     }
 }
 
-/// How that server hands requests out; the name is such as `puma 6.6.0`.
+/// Returns the dispatch of a server named as in `puma 6.6.0`.
 fn hand_out(server: &str) -> HandOut {
     let mut words = server.split([' ', '.']);
     match (

@@ -1,11 +1,12 @@
-//! Which setting is best, with as few measurements as possible: predicted first, then raced.
+//! Finds the best setting with as few measurements as possible: predicted first, then raced.
 //!
-//! 1. Every cell of the grid has a prediction. Where a cell is measured, the measurement counts; the others'
-//!    predictions are corrected by how far predictions were off where it is known, nearer cells counting more.
-//! 2. Contenders are the best few. A *round* measures each of them once, forwards and backwards in turn, so
-//!    that what drifts on the host meets all of them.
-//! 3. After each round, contenders that miss the goal or are surely worse than the leader are dropped, and a cell
-//!    whose corrected prediction beats the leader comes in.
+//! 1. Every cell of the grid has a prediction. Where a cell is measured, the measurement counts;
+//!    the others' predictions are corrected by how far predictions were off where it is known,
+//!    nearer cells counting more.
+//! 2. Contenders are the best few. A *round* measures each of them once, forwards and backwards in
+//!    turn, so that what drifts on the host meets all of them.
+//! 3. After each round, contenders that miss the goal or are surely worse than the leader are
+//!    dropped, and a cell whose corrected prediction beats the leader comes in.
 //! 4. It ends when no contender can be better than the leader by more than [`MARGIN`].
 //!
 //! Differences are judged by logarithms of the paired values of a round, with the noise of all
@@ -25,8 +26,7 @@ use noise::Noise;
 
 pub use extras::{Extra, Extras};
 
-/// A setting that could be better by less is not worth another round: the aim is to lose less than
-/// that.
+/// Relative difference not worth another round: the aim is to lose less than 3 %.
 pub const MARGIN: f64 = 0.03;
 
 /// Contenders of the first round.
@@ -34,15 +34,16 @@ const CONTENDERS: usize = 3;
 /// Logarithm of a ratio of threads or workers below which cells are hardly different: 4 and 5
 /// threads are.
 const ALIKE: f64 = 0.25;
-/// Most cells that are ever measured.
+/// Most cells ever measured.
 const CELLS_MAX: usize = 8;
-/// Rounds before a contender that holds the goal may be dropped or picked.
+/// Rounds before a contender within the goal may be dropped or picked.
 const ROUNDS_MIN: usize = 2;
 /// Rounds after which the rest is chance.
 const ROUNDS_MAX: usize = 12;
-/// A cell this far from the goal in its first round will not hold it.
+/// Distance from the goal in the first round from which a cell will not hold the goal.
 const MISSED_CLEARLY: f64 = 0.3;
-/// Predictions this far from the goal are still worth a measurement when nothing better is left.
+/// Distance from the goal up to which a prediction is worth a measurement when nothing better is
+/// left.
 const MISSED_HOPEFULLY: f64 = 0.25;
 
 /// Workers and threads.
@@ -57,40 +58,40 @@ pub struct Cell {
 /// What is to be reached.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Aim {
-    /// What must hold; without one all that counts is [`Aim::by`].
+    /// The bound to hold; without one only [`Aim::by`] counts.
     pub goal: Option<Goal>,
-    /// What makes one setting better than another that holds it too.
+    /// Order of settings within the goal.
     pub by: Better,
 }
 
 /// What makes a setting better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Better {
-    /// More requests a second; of equals, a shorter p95; of those, less memory.
+    /// More requests per second; among equals, a shorter p95; then less memory.
     Throughput,
     /// Less memory; of equals, fewer threads.
     Memory,
 }
 
-/// A cell with what is known of it.
+/// A cell with prediction and measurements.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
     /// Which.
     pub cell: Cell,
     /// By simulation.
     pub predicted: Figures,
-    /// Memory of the app's processes, bytes: measured where it was, else predicted.
+    /// Memory of the app's processes, bytes: measured if possible, else predicted.
     pub memory_bytes: u64,
     /// One entry a block, in the order of the rounds.
     pub measured: Vec<Figures>,
-    /// Whether its block could not be measured: it did not boot, or requests failed.
+    /// Whether the cell could not be measured: the app did not boot, or requests failed.
     pub broken: bool,
 }
 
 /// What to do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Measure that cell.
+    /// Measure the cell.
     Measure(Cell),
     /// Nothing more: [`Search::outcome`] has the answer.
     Done(Ending),
@@ -101,9 +102,9 @@ pub enum Step {
 pub enum Ending {
     /// No contender can be better than the leader by more than [`MARGIN`].
     Known,
-    /// The rest is noise: so many rounds did not tell them apart.
+    /// The rest is noise: after the last round the contenders were not distinguishable.
     Noise,
-    /// Nothing holds the goal, and no prediction promises it.
+    /// Nothing holds the goal, and no prediction promises to.
     GoalMissed,
 }
 
@@ -123,17 +124,18 @@ pub enum RaceEnd {
 pub struct Outcome {
     /// Which.
     pub best: Candidate,
-    /// Its figures: geometric means of its blocks, or the corrected prediction when it has none.
+    /// Figures of the best: geometric means over the blocks, or the corrected prediction without a
+    /// block.
     pub figures: Figures,
-    /// Whether it holds the goal, as far as is known.
+    /// Whether the best holds the goal, as far as is known.
     pub goal_met: bool,
-    /// Throughput relative to the present setting with its 95 % interval, where both were measured.
+    /// Throughput relative to the present setting with a 95 % interval, if both were measured.
     pub effect: Option<Effect>,
-    /// The goal's figure of the best with its 95 % interval, where it was measured.
+    /// The goal's figure of the best with a 95 % interval, if measured.
     pub goal_figure: Option<Spread>,
 }
 
-/// A figure with the ends of its interval; without an upper end where every cell was measured only
+/// A figure with the ends of an interval; without an upper end if every cell was measured only
 /// once.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
@@ -145,7 +147,7 @@ pub struct Spread {
     pub high: f64,
 }
 
-/// A ratio with the ends of its interval.
+/// A ratio with the ends of an interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Effect {
     /// Best / present.
@@ -162,7 +164,7 @@ pub struct Search {
     aim: Aim,
     present: Cell,
     candidates: Vec<Candidate>,
-    /// Indices of those in the race.
+    /// Indices of the cells in the race.
     racing: Vec<usize>,
     /// What is left of the round, the next last.
     round: Vec<usize>,
@@ -170,8 +172,8 @@ pub struct Search {
 }
 
 impl Search {
-    /// Among those candidates; `present` is the setting as it is now, which is measured too where
-    /// it is among them.
+    /// Starts a search among `candidates`; `present` is the current setting, measured too if a
+    /// candidate.
     pub fn new(aim: Aim, present: Cell, candidates: Vec<Candidate>) -> Search {
         let mut search = Search {
             aim,
@@ -190,7 +192,7 @@ impl Search {
         search
     }
 
-    /// All cells with what is known of them.
+    /// All cells with predictions and measurements.
     pub fn candidates(&self) -> &[Candidate] {
         &self.candidates
     }
@@ -269,12 +271,13 @@ impl Search {
         })
     }
 
-    /// What is expected of a cell: what was measured, or its corrected prediction.
+    /// Returns the expected figures of a cell: measured, or the corrected prediction.
     pub fn expected(&self, cell: Cell) -> Option<Figures> {
         self.index_of(cell).map(|index| self.figures(index))
     }
 
-    /// The best few, but no two that hardly differ: their race would say nothing.
+    /// Returns the best few cells, leaving out near neighbours: a race between two of a kind says
+    /// nothing.
     fn first_contenders(&self) -> Vec<usize> {
         let mut chosen: Vec<usize> = Vec::new();
         for index in self.ranked() {
@@ -291,7 +294,7 @@ impl Search {
         self.candidates.iter().position(|known| known.cell == cell)
     }
 
-    /// The best of those in the race.
+    /// Returns the best cell in the race.
     fn leader(&self) -> Option<usize> {
         let ranked = self.ranked();
         ranked.into_iter().find(|index| self.racing.contains(index))
@@ -332,7 +335,7 @@ impl Search {
         }
     }
 
-    /// A cell that was never measured and is expected to beat the leader joins the race.
+    /// Adds the cell most promising among the ones never measured, if expected to beat the leader.
     fn let_in(&mut self) {
         let measured = (self.candidates.iter()).filter(|known| !known.measured.is_empty());
         if measured.count() >= CELLS_MAX {

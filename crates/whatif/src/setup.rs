@@ -13,7 +13,7 @@ pub struct Setup {
     pub workers: u32,
     /// Threads per worker, at least 1.
     pub threads: u32,
-    /// Cores for all that runs, at least 1.
+    /// Cores for everything running, at least 1.
     pub cores: u32,
     /// How requests arrive.
     pub load: Load,
@@ -21,15 +21,15 @@ pub struct Setup {
     pub hand_out: HandOut,
     /// What else takes time.
     pub costs: Costs,
-    /// How many threads of a worker may hold the lock of its requests at once: 1 for a Mutex, the
-    /// connections of a pool. Without a lock it does not matter.
+    /// Threads of a worker able to hold the requests' lock at once: 1 for a Mutex, the connections
+    /// for a pool. Without a lock it does not matter.
     pub lock_places: u32,
 }
 
 /// How requests arrive.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Load {
-    /// So many clients, each sending its next request `think` after its last was answered.
+    /// Clients sending each next request `think` after the last response.
     Closed {
         /// Clients, at least 1.
         clients: u32,
@@ -40,10 +40,10 @@ pub enum Load {
     Open {
         /// Requests a second, above zero.
         rate: f64,
-        /// When they are due.
+        /// Pattern of due times.
         arrivals: Arrivals,
-        /// Most connections; a request that finds none free waits for one, and counts from when it
-        /// was due.
+        /// Most connections; a request without a free connection waits for one, and counts from the
+        /// due time.
         connections: u32,
     },
 }
@@ -51,9 +51,9 @@ pub enum Load {
 /// When the requests of an open load are due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrivals {
-    /// Independently of each other, as those of many users are.
+    /// Independent arrivals, as from many users.
     Poisson,
-    /// Evenly, as Hakaru's load generator sends them.
+    /// Even intervals, as in Hakaru's load generator.
     Even,
 }
 
@@ -63,11 +63,11 @@ pub enum HandOut {
     /// One queue for all; whichever thread is free takes the next. The ideal, and Unicorn with one
     /// thread a worker and a connection for each request.
     Shared,
-    /// Puma 5 and 6: a worker accepts a connection when it has a free thread, and keeps it. A
-    /// thread that has answered waits [`crate::INLINE_WAIT`] for the connection's next request.
-    /// From the [`crate::INLINE_MOST`]th on it lets go of it: it ends it when connections wait to
-    /// be accepted and no thread is free, and gives it to the reactor when others wait in the
-    /// worker's queue.
+    /// Puma 5 and 6: a worker accepts a connection for a free thread. The thread keeps the
+    /// connection, and after a response waits [`crate::INLINE_WAIT`] for the connection's next
+    /// request. From the [`crate::INLINE_MOST`]th on it lets go of it: it ends it when connections
+    /// wait to be accepted and no thread is free, and gives it to the reactor when others wait in
+    /// the worker's queue.
     PumaInline,
     /// Puma 7 and 8: after each answer the connection goes back to the worker's reactor.
     PumaReactor,
@@ -79,24 +79,24 @@ pub struct Costs {
     /// Mean time a thread is busy between two requests, off the GVL, exponential. Its randomness
     /// keeps equal requests from falling into step.
     pub turnaround: Nanos,
-    /// Time from waking a thread until it runs where a core idles, which has to be woken as well.
+    /// Time from waking a thread until the thread runs, where an idle core has to be woken as well.
     /// On busy ones it waits for its turn, and that is simulated.
     pub wake: Nanos,
-    /// CPU with which a thread wakes the one that waits for the GVL, when it lets go of it. Then
-    /// its wait begins. Less where no core idles, as is `switch`.
+    /// CPU with which a thread wakes the next holder when letting go of the GVL. Then the thread's
+    /// wait begins. Less where no core idles, as is `switch`.
     pub release: Nanos,
-    /// CPU with which a thread goes on when it is given the GVL by another one. A statement's way
-    /// to the database and back takes [`crate::STATEMENT`] times that.
+    /// CPU with which a thread continues when given the GVL by another one. A statement's round
+    /// trip to the database takes [`crate::STATEMENT`] switches.
     pub switch: Nanos,
-    /// CPU of the load generator a request, on the same cores; it is one thread.
+    /// CPU of the load generator per request, on the same cores and in one thread.
     pub generator: Nanos,
-    /// CPU a request of servers other than the database that the app asks on these cores: stores,
-    /// and processes of the app's own that serve no requests. It goes with the waits for them.
+    /// CPU per request of servers other than the database on the same cores: stores, and processes
+    /// of the app's own serving no requests. It goes with the waits for them.
     pub asked: Nanos,
-    /// Jobs of other programs that are always on the cores or waiting for one, on average.
+    /// Jobs of other programs on the cores or waiting for one, on average.
     pub foreign: f64,
-    /// Share of a core's time in which it runs nobody though someone here should be on it: taken by
-    /// the hypervisor, or lost between waking up and running. 0 to below 1.
+    /// Share of a core's time lost with a job at hand, 0 to below 1: taken by the hypervisor, or
+    /// lost between waking up and running.
     pub stolen: f64,
     /// By how much a stretch in SQL grows for each other one at the same time: 0.1 is a tenth.
     pub sql_stretch: f64,
@@ -121,7 +121,7 @@ impl Setup {
 }
 
 impl Load {
-    /// Most connections that can be open at once.
+    /// Returns the most connections open at once.
     pub(crate) fn connections(&self) -> u32 {
         match *self {
             Load::Closed { clients, .. } => clients.max(1),

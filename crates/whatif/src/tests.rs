@@ -22,7 +22,7 @@ fn workload(requests: &[Vec<Burst>]) -> Workload {
     Workload::new(requests, &Demands::default()).unwrap()
 }
 
-/// Requests whose running time is exponential with that mean: the deciles would do, but many are
+/// Returns requests with exponential running times of a mean: deciles would do, but many are
 /// smoother.
 fn exponential(mean_ms: f64) -> Workload {
     const COUNT: u32 = 2_000;
@@ -55,7 +55,7 @@ fn replay(requests: &[Vec<Burst>], setup: &Setup) -> Prediction {
     simulate(&workload(requests), setup, 1, 5_000).unwrap()
 }
 
-/// Predicted requests a second of a closed load on requests that are all alike.
+/// Returns the predicted requests per second of a closed load of identical requests.
 fn rps(run_ms: f64, off_ms: f64, setup: Setup) -> f64 {
     replay(&[request(run_ms, off_ms)], &with_turnaround(setup)).rps
 }
@@ -151,8 +151,7 @@ fn ruby_and(kind: BurstKind, ms: f64) -> [Burst; 2] {
     })
 }
 
-/// 16 threads whose requests take 5 ms of CPU, 1 ms of it with the GVL: the cores decide, then the
-/// GVL.
+/// 16 threads whose requests take 5 ms of CPU, 1 ms with the GVL: the cores decide, then the GVL.
 fn check_cores_then_gvl(workload: &Workload) {
     let rps = |cores| {
         let setup = Setup::closed(1, 16, cores, 20);
@@ -190,8 +189,9 @@ fn native_code_needs_its_share_of_the_cores() {
     check_cores_then_gvl(&Workload::of(requests, &Demands::default()).unwrap());
 }
 
-/// 1 ms of Ruby, a wait for a lock, 20 ms elsewhere: under the lock they come one after the other,
-/// whatever the number of threads. A pool of three lets three at it.
+/// 1 ms of Ruby, a wait for a lock, 20 ms elsewhere: under a lock the 20 ms come one after the
+/// other, whatever the number of threads; a pool of three lets three in. A pool of three lets three
+/// at it.
 #[test]
 fn what_is_done_under_a_lock_is_done_by_so_many_at_once() {
     let bursts = [
@@ -227,7 +227,7 @@ fn what_is_done_under_a_lock_is_done_by_so_many_at_once() {
     near(rps(0.0, 5, 1).rps, 5.0 / 0.021, 0.02);
 }
 
-/// 10 ms in SQL alone; with three others it is 1 + 3 × 0.5 times as long.
+/// 10 ms in SQL alone; with three others 1 + 3 × 0.5 times as long.
 #[test]
 fn sql_stretches_with_what_else_is_in_sql() {
     let bursts = vec![Burst {
@@ -262,8 +262,8 @@ fn long_bursts_give_way_after_the_quantum() {
     assert!(seen.latency_p50.as_millis_f64() < 1_000.0, "{seen:?}");
 }
 
-/// Puma 6 with one thread serves ten requests of a connection and ends it, as others wait to be
-/// accepted: one of ten requests waits for 19 × 10 others, which was seen on a real Puma 6.6.
+/// Puma 6 with one thread serves ten requests of a connection and closes the connection, as others
+/// wait to be accepted: one of ten requests waits for 19 × 10 others, as on a real Puma 6.6.
 #[test]
 fn a_thread_keeps_its_connection_for_ten_requests() {
     let setup = Setup {
@@ -285,8 +285,8 @@ fn a_thread_keeps_its_connection_for_ten_requests() {
     near(seen.latency_p95.as_millis_f64(), 100.0, 0.03);
 }
 
-/// Without a spare thread each answer asks for waiting connections first, off the GVL: that is a
-/// second hand-over of 1 ms.
+/// Without a spare thread each response waits for a check of new connections, off the GVL: a second
+/// hand-over of 1 ms.
 #[test]
 fn a_spare_thread_saves_a_hand_over() {
     let rps = |threads: u32| {
@@ -304,7 +304,7 @@ fn a_spare_thread_saves_a_hand_over() {
     near(rps(6), 250.0, 0.02);
 }
 
-/// At 60 % of its capacity a Puma has no queue to speak of, however it hands out.
+/// At 60 % of the capacity a Puma has hardly any queue, with any dispatch.
 #[test]
 fn an_open_load_below_capacity_stays_calm() {
     let requests: Vec<Vec<Burst>> = (0..40)
@@ -331,7 +331,7 @@ fn an_open_load_below_capacity_stays_calm() {
     }
 }
 
-/// Connections that think longer than a thread waits for them come back through the reactor.
+/// Connections thinking longer than a thread's wait come back through the reactor.
 #[test]
 fn thinking_clients_share_the_threads() {
     for hand_out in [HandOut::PumaInline, HandOut::PumaReactor, HandOut::Shared] {
@@ -361,7 +361,8 @@ fn nothing_to_replay_predicts_nothing() {
     assert_eq!(simulate(&workload, &Setup::closed(1, 1, 1, 1), 1, 0), None);
 }
 
-/// Published values of the two-station analysis: half in I/O, relative to one thread (1.60, 1.88, 1.99).
+/// Published values of the two-station analysis: half in I/O, relative to one thread (1.60, 1.88,
+/// 1.99).
 #[test]
 fn mean_values_are_those_of_the_textbook() {
     let workload = workload(&[request(5.0, 5.0)]);

@@ -7,30 +7,28 @@ use recording::{Burst, BurstKind, Nanos};
 /// What the recorded stretches alone do not say.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Demands {
-    /// CPU that the server takes with the GVL before the handler: parsing, building the
-    /// environment, ns.
+    /// The server's CPU with the GVL before the handler: parsing, building the environment, ns.
     pub before: f64,
-    /// CPU that it takes after the handler until the answer is written, ns.
+    /// The server's CPU after the handler until the response is written, ns.
     pub after: f64,
-    /// Share of a stretch in SQL, as it was recorded, that is CPU of a database on the same cores,
-    /// 0 to 1.
+    /// Share of a recorded stretch in SQL spent on CPU of a database on the same cores, 0 to 1.
     pub sql_cpu: f64,
-    /// What stretches in SQL are multiplied with, see [`crate::Model`], down to that CPU. Zero
-    /// counts as one.
+    /// Factor for stretches in SQL, see [`crate::Model`], down to `sql_cpu`. Zero counts as one.
+    /// Zero counts as one.
     pub sql_scale: f64,
 }
 
-/// Shorter stretches off the GVL that have no other name compute nothing worth a core of its own:
-/// what CPU they take is that of letting go of the GVL and of calls into the kernel. The agent's
-/// own bound for a wait that it names.
+/// Length of an unnamed stretch off the GVL below which nothing worth a core is computed: the CPU
+/// is spent on releasing the GVL and on calls into the kernel. The agent's own bound for naming a
+/// wait.
 const COMPUTING_MIN: Nanos = Nanos(1_000_000);
 
 /// What the longer stretches off the GVL without another name are.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Computing {
-    /// Share of their length that is CPU of the thread, 0 to 1.
+    /// Share of the stretches' length spent on CPU of the thread, 0 to 1.
     pub(crate) share: f64,
-    /// Share of the time in which a thread that wanted a core had one, above 0 to 1.
+    /// Share of the time with a core, of a thread wanting one, above 0 to 1.
     pub(crate) on_core: f64,
 }
 
@@ -54,7 +52,7 @@ impl Computing {
 /// Shorter waits for a lock are not told apart by lock. The agent's own bound.
 const LOCK_MIN: Nanos = Nanos(1_000_000);
 
-/// Whether a stretch is a wait that is told apart by lock.
+/// Whether a stretch is a wait long enough to be attributed to a lock.
 pub(crate) fn is_lock_wait(burst: &Burst) -> bool {
     burst.kind == BurstKind::Lock && burst.length >= LOCK_MIN
 }
@@ -62,15 +60,14 @@ pub(crate) fn is_lock_wait(burst: &Burst) -> bool {
 /// A request to be laid out.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request<'a> {
-    /// Its stretches.
+    /// Stretches of the request.
     pub(crate) bursts: &'a [Burst],
-    /// The same as they were recorded, where something has been taken out of `bursts`; as many.
+    /// The stretches as recorded, one for each of `bursts` even if something has been removed.
     pub(crate) recorded: &'a [Burst],
-    /// What its stretches off the GVL without another name are.
+    /// What the unnamed stretches off the GVL are.
     pub(crate) computing: Computing,
-    /// Where it waits for the lock: share of the recorded time after each wait, to the next wait or
-    /// the end, in which it holds the lock, 0 to 1. `None` where its waits are waits like any
-    /// other.
+    /// Share of the recorded time after each wait for the lock, to the next wait or the end, spent
+    /// holding the lock, 0 to 1. `None` where the request's waits are waits like any other.
     pub(crate) holding: Option<f64>,
 }
 
@@ -84,12 +81,12 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// Whether it takes the lock at its stretch `at`.
+    /// Whether the request takes the lock at stretch `at`.
     fn takes(&self, at: usize) -> bool {
         self.holding.is_some() && is_lock_wait(&self.recorded[at])
     }
 
-    /// How long it holds the lock that it takes at its stretch `at`, in recorded nanoseconds.
+    /// Returns how long the lock taken at stretch `at` is held, in recorded nanoseconds.
     fn held_from(&self, at: usize) -> f64 {
         let after = at + 1..self.recorded.len();
         let until_next = after.take_while(|next| !self.takes(*next));
@@ -105,14 +102,14 @@ pub(crate) enum Stretch {
     Run(f64),
     /// Waits, however many others do.
     Wait(f64),
-    /// Computes without the GVL for so many nanoseconds of CPU: native code, such as that which
-    /// hashes passwords.
+    /// Computes without the GVL for so many nanoseconds of CPU: native code, such as hashing
+    /// passwords.
     Compute(f64),
-    /// Takes the lock, or waits until it can.
+    /// Takes the lock, or waits for a place.
     Acquire,
     /// Lets go of the lock.
     Release,
-    /// Is in the database: waits there, and uses its CPU.
+    /// Spends time in the database: waits, and uses CPU of the database.
     Sql {
         /// Nanoseconds without a core.
         wait: f64,
@@ -129,8 +126,9 @@ pub struct Workload {
 }
 
 impl Workload {
-    /// Lays them out. Each counts as much as any other, so a uniform sample of requests brings its
-    /// routes' weights along. `None` when no request has a stretch of any length.
+    /// Lays requests out for replay, `None` when no request has a stretch of any length. Each
+    /// counts as much as any other, so a uniform sample of requests brings its routes' weights
+    /// along.
     pub fn new(requests: &[Vec<Burst>], demands: &Demands) -> Option<Workload> {
         let alone = requests.iter().map(|bursts| Request::new(bursts));
         Workload::of(alone, demands)
@@ -216,7 +214,7 @@ impl Workload {
         self.ends.len()
     }
 
-    /// Where request `index` has its stretches.
+    /// Returns the range of the stretches of request `index`.
     pub(crate) fn range(&self, index: usize) -> Range<usize> {
         let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
         start..self.ends[index]
@@ -260,7 +258,7 @@ pub struct Means {
     pub wait: f64,
     /// Off the GVL, while the database is on a core.
     pub sql_cpu: f64,
-    /// Off the GVL, on a core: native code that computes.
+    /// CPU of native code off the GVL, on a core.
     pub computing: f64,
 }
 
@@ -281,7 +279,7 @@ impl Stretch {
     }
 }
 
-/// A stretch of that length, and the rest.
+/// Splits a stretch at a length, ns.
 fn split(burst: Burst, length: u64) -> (Burst, Burst) {
     let of = |nanos| Burst {
         length: Nanos(nanos),

@@ -1,16 +1,16 @@
-//! Clients and the load generator that sends for them.
+//! Clients and the load generator sending on behalf of clients.
 
 use std::collections::VecDeque;
 
 use super::{Engine, Event, Job};
 use crate::{Arrivals, HandOut, Load};
 
-/// A client and its connection.
+/// A client and the client's connection.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Client {
     pub(super) due: f64,
     pub(super) arrived: f64,
-    /// Its request is at the server and no thread has it.
+    /// Whether a request of the client is at the server without a thread.
     pub(super) sent_request: bool,
     pub(super) place: Place,
 }
@@ -23,9 +23,9 @@ pub(super) enum Place {
     Outside,
     /// Accepted or dispatched, waiting for a thread.
     Todo,
-    /// With a thread that serves it.
+    /// With the thread serving the connection.
     Served,
-    /// With a thread that waits for its next request.
+    /// With a thread waiting for the connection's next request.
     Inline(usize),
     /// With the reactor of a worker.
     Reactor(usize),
@@ -45,7 +45,7 @@ pub(super) struct Generator {
     busy: bool,
     /// Free clients of an open load; the one used last comes first.
     free: Vec<usize>,
-    /// Due times of requests that wait for a free client.
+    /// Due times of requests without a free client.
     late: VecDeque<f64>,
     ticks: u64,
 }
@@ -163,7 +163,7 @@ impl Engine<'_> {
         }
     }
 
-    /// A client of a closed load sends its next request.
+    /// Sends the next request of a client of a closed load.
     pub(super) fn client_goes_on(&mut self, client: usize) {
         self.seen.in_system += 1;
         self.due(client, self.now);
@@ -178,7 +178,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Whoever waits for the client's request sees it.
+    /// Passes a request just received to the thread or reactor waiting for one.
     pub(super) fn arrived(&mut self, client: usize) {
         let arriving = &mut self.clients[client];
         arriving.sent_request = true;

@@ -18,14 +18,14 @@ impl Engine<'_> {
         }
     }
 
-    /// The holder of the worker's GVL runs when it is given a core.
+    /// Queues the holder of the worker's GVL for a core.
     pub(super) fn begin_slice(&mut self, worker: usize) {
         if let Some(cpu) = self.slice(worker) {
             self.cores.start(cpu, Job::Gvl(worker));
         }
     }
 
-    /// It runs on the core on which it is.
+    /// Runs the next slice of the GVL's holder on the current core.
     fn keep_running(&mut self, worker: usize) {
         if let Some(cpu) = self.slice(worker) {
             self.cores.go_on(cpu, Job::Gvl(worker));
@@ -39,7 +39,7 @@ impl Engine<'_> {
         Some(actor.slice + self.workers[worker].switching)
     }
 
-    /// The holder has had the slice that it began at that moment.
+    /// Ends a slice of the GVL's holder, on a core since `began`.
     pub(super) fn slice_ends(&mut self, worker: usize, began: f64) {
         let Some(holder) = self.workers[worker].holder else {
             return;
@@ -70,7 +70,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Gives the GVL to whoever waits longest; CPU that waking it takes.
+    /// Gives the GVL to the longest waiting actor; returns the CPU of waking the actor, ns.
     fn hand_over(&mut self, worker: usize) -> f64 {
         let next = self.workers[worker].gvl_queue.pop_front();
         self.workers[worker].holder = next;
@@ -87,7 +87,7 @@ impl Engine<'_> {
         waking
     }
 
-    /// The actor has had the CPU it wanted, and has let go of the GVL.
+    /// Continues an actor after the wanted CPU, with the GVL released.
     fn has_run(&mut self, actor: usize) {
         match actor.checked_sub(self.threads.len()) {
             None => match self.threads[actor].errand.take() {

@@ -1,4 +1,4 @@
-//! How connections and their requests come to threads.
+//! Dispatch of connections and requests to threads.
 //!
 //! Puma: a worker's accepting thread takes a connection from the kernel when a thread is free
 //! (`wait_until_not_full`), in a cluster a moment later when others may be less busy
@@ -27,11 +27,11 @@ pub(super) enum Accepting {
 /// What a thread wants the GVL for beside requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Errand {
-    /// To go on after it has closed a connection.
+    /// To continue after closing a connection.
     Close,
-    /// To look whether a connection that was just accepted has its request.
+    /// To look for a request on a connection just accepted.
     Look,
-    /// To ask whether connections wait to be accepted, before it answers.
+    /// To ask the kernel for waiting connections before the response.
     Ask,
 }
 
@@ -50,7 +50,8 @@ impl Engine<'_> {
         }
     }
 
-    /// A new connection with its first request waits in the kernel. All workers are woken by it.
+    /// Adds a new connection with a first request to the kernel's queue. All workers are woken. All
+    /// workers are woken by it.
     pub(super) fn wait_for_accept(&mut self, client: usize) {
         self.backlog.push_back(client);
         for worker in 0..self.workers.len() {
@@ -75,7 +76,7 @@ impl Engine<'_> {
         self.threads_each() - worker.idle.len() + worker.todo.len()
     }
 
-    /// The accepting thread looks whether it may take a connection.
+    /// Lets the accepting thread take a connection, or wait until one may be taken.
     pub(super) fn accept(&mut self, worker: usize) {
         let busy = self.busy_threads(worker);
         let full = self.setup.hand_out == HandOut::PumaInline && busy >= self.threads_each();
@@ -183,9 +184,9 @@ impl Engine<'_> {
         }
     }
 
-    /// Whether the thread asks the kernel about waiting connections before it answers, which it
-    /// does without the GVL and then has to wait for it anew (`wait_readable(0)` in Puma's
-    /// `prepare_response`): that connection had its share, and no thread is free.
+    /// Whether the thread asks the kernel for waiting connections before the response: the
+    /// connection had a full share, and no thread is free. The call is made without the GVL, which
+    /// is waited for again afterwards (`wait_readable(0)` in Puma's `prepare_response`).
     pub(super) fn asks_before_answer(&self, thread: usize) -> bool {
         let worker = self.actors[thread].worker;
         self.setup.hand_out == HandOut::PumaInline
@@ -193,12 +194,13 @@ impl Engine<'_> {
             && self.busy_threads(worker) >= self.threads_each()
     }
 
-    /// Whether the server ends the connection with this answer: others wait for one.
+    /// Whether the server closes the connection after the response because others wait for a
+    /// thread.
     pub(super) fn ends_connection(&self, thread: usize) -> bool {
         self.asks_before_answer(thread) && !self.backlog.is_empty()
     }
 
-    /// The answer is out, and what follows it is done.
+    /// Continues a thread after a response and the turnaround.
     pub(super) fn after_request(&mut self, thread: usize) {
         let worker = self.actors[thread].worker;
         match self.setup.hand_out {

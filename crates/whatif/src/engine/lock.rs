@@ -1,4 +1,5 @@
-//! One lock a worker: so many threads hold it at once, the others wait, first come, first served.
+//! One lock per worker: a number of threads hold one at once, the others wait, first come, first
+//! served.
 //!
 //! A Mutex has one place; a pool of connections has one for each connection. Whoever lets go of it
 //! wakes the one that waits longest and passes the place on.
@@ -9,13 +10,13 @@ use super::Engine;
 
 #[derive(Default)]
 pub(super) struct Lock {
-    /// Threads that hold it.
+    /// Threads holding the lock.
     pub(super) held: u32,
     queue: VecDeque<usize>,
 }
 
 impl Engine<'_> {
-    /// The thread takes the lock and goes on, or waits for it.
+    /// Takes the lock for a thread and continues, or queues the thread.
     pub(super) fn acquire(&mut self, thread: usize) {
         let places = self.setup.lock_places.max(1);
         let lock = &mut self.workers[self.actors[thread].worker].lock;
@@ -28,7 +29,7 @@ impl Engine<'_> {
         }
     }
 
-    /// The thread lets go of the lock; whoever waits longest has it now, and goes on when it is
+    /// Releases a thread's place; the longest waiting thread has the place now, and continues once
     /// awake.
     pub(super) fn release(&mut self, thread: usize) {
         let lock = &mut self.workers[self.actors[thread].worker].lock;

@@ -1,22 +1,22 @@
-//! What is added up while requests count, and what is said of it.
+//! Sums over the counted requests, and the resulting prediction.
 
 use recording::Nanos;
 
 use super::Engine;
 use crate::Prediction;
 
-/// Sums over the requests that count.
+/// Sums over the counted requests.
 #[derive(Default)]
 pub(super) struct Seen {
     pub(super) latency: Vec<u64>,
-    /// Requests that a thread has ended.
+    /// Requests ended by a thread.
     pub(super) served: u64,
     pub(super) queue: f64,
     pub(super) gvl_wait: f64,
     pub(super) sql: f64,
     pub(super) switching: f64,
     pub(super) lock_wait: f64,
-    /// Time between taking a GVL and giving it up, and the CPU that was had in it.
+    /// Time between taking a GVL and giving the GVL up, and the CPU used meanwhile, ns.
     pub(super) slices: f64,
     pub(super) slices_cpu: f64,
     /// When the first request counted.

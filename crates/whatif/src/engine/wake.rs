@@ -4,13 +4,15 @@ use super::Engine;
 use crate::BESIDE_BUSY;
 
 impl Engine<'_> {
-    /// Time until whoever is woken now runs; `None` where it only waits for its turn on a core.
+    /// Returns the time until a thread woken now runs, ns; `None` with no idle core, where a turn
+    /// is all to wait for.
     pub(super) fn wake(&self) -> Option<f64> {
         let nanos = self.setup.costs.wake.0 as f64;
         (nanos > 0.0 && self.cores.idle()).then_some(nanos)
     }
 
-    /// What that much CPU, for waking or being woken, takes now; it is noted down.
+    /// Returns and records the present cost, ns, of `beside_idle` ns of CPU for waking or being
+    /// woken.
     pub(super) fn switching(&mut self, beside_idle: f64) -> f64 {
         let share = if self.cores.idle() { 1.0 } else { BESIDE_BUSY };
         let cpu = beside_idle * share;
@@ -29,7 +31,8 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// Requests of 3 ms of that kind from five clients, on as many threads of one worker.
+    /// Returns the replay of requests of 3 ms of one kind from five clients, on as many threads of
+    /// one worker.
     fn replay(kind: BurstKind, cores: u32, costs: Costs) -> Prediction {
         let length = Nanos(3 * MS);
         let requests = [vec![Burst { kind, length }]];

@@ -12,27 +12,27 @@ const TRIED: u32 = 4_000;
 const SQL_ROUNDS: u32 = 4;
 /// Halvings of the interval in which the cost lies: the last is a thousandth of the first.
 const HALVINGS: u32 = 10;
-/// A station that is busy for less is not what limits the throughput.
+/// Share of busy time below which a station does not limit the throughput.
 const LIMITING: f64 = 0.9;
-/// Most that is believed of a cost, as a share of a request's own time: the rest is an error of the
-/// model, and is said as one.
+/// Largest credible cost, as a share of a request's own time: the rest is an error of the model,
+/// and is reported as one.
 const COST_SHARE_MAX: f64 = 0.5;
 
-/// Near what it takes on Linux in a virtual machine, and the most that is believed.
+/// A usual switch on Linux in a virtual machine; [`SWITCH_MAX`] is the largest credible one, ns.
 const SWITCH_TRIED: Nanos = Nanos(10_000);
 const SWITCH_MAX: f64 = 200_000.0;
-/// Share of the CPU off the GVL that native code takes, above which the rest says nothing.
+/// Share of native code in the CPU off the GVL above which the rest says nothing.
 const COMPUTING_MOST: f64 = 0.5;
-/// A database whose waits cannot be scaled to what was recorded has CPU in them that was not
-/// recorded there.
+/// Smallest and largest credible scale of waits in SQL: beyond, the database used CPU recorded
+/// elsewhere.
 const SQL_SCALE: (f64, f64) = (0.01, 100.0);
 
-/// Most growth that is believed: each other statement takes as long again, as if all waited for one
+/// Largest credible growth: each other statement takes as long again, as if all waited for one
 /// lock.
 const STRETCH_MAX: f64 = 1.0;
-/// A second run that is farther off was slowed down by something else.
+/// Error from which a second run was slowed down by something else.
 const STRETCH_ERROR: f64 = 0.1;
-/// Shares of CPU from a sample of requests are no more exact than that.
+/// Error of shares of CPU taken from a sample of requests.
 const ON_CORE_ERROR: f64 = 0.02;
 /// Most jobs of other programs for each core; a machine with more cannot be measured on.
 const FOREIGN_MAX: f64 = 16.0;
@@ -42,21 +42,20 @@ const FOREIGN_MAX: f64 = 16.0;
 enum Unknown {
     Turnaround,
     Wake,
-    /// How much of the time after a wait for the lock is spent holding it.
+    /// Share of the time after a wait for the lock spent holding the lock.
     Held,
 }
 
-/// What the recording says in sums, to be met by its replay.
+/// Totals of the recording, to be met by the replay.
 pub(super) struct Sums {
-    /// Share of running time that was on a core.
+    /// Share of running time spent on a core.
     pub(super) on_core: f64,
-    /// How many cores other programs were on, and how many the app, its database and the generator
-    /// were on.
+    /// Mean number of cores used by other programs, and by the app, the database and the generator.
     pub(super) others: f64,
     pub(super) ours: f64,
     /// How many cores the hypervisor gave to others, by the host's count.
     pub(super) stolen: f64,
-    /// CPU that a request took off the GVL, nanoseconds; `None` where no request's CPU was read.
+    /// CPU of a request off the GVL, ns; `None` without a request whose CPU was read.
     pub(super) off_gvl: Option<f64>,
 }
 
@@ -83,10 +82,10 @@ pub(super) fn fit(model: &mut Model, sums: &Sums) {
     fit_sql(model, sql_mean);
 }
 
-/// Finds what a switch takes, such that those of a request and its statements take what it took off
-/// the GVL and did not compute there. They are in proportion, so two replays tell it. Beside native
-/// code that takes most of it, the rest is the error of that figure: no switch then takes more than
-/// one usually does.
+/// Finds the cost of a switch of the GVL: the switches of a request and of the statements are to
+/// take the CPU recorded off the GVL and not computed there. The CPU is proportional to the cost,
+/// so two replays are enough. Where native code takes most of the CPU, the rest is the error of
+/// that figure, and no switch takes more than a usual one.
 fn fit_switch(model: &mut Model, sums: &Sums) {
     let most = match computes_mostly(model, sums) {
         true => SWITCH_TRIED.0 as f64,
@@ -119,7 +118,7 @@ fn replay(model: &Model) -> Prediction {
     model.predict_with(&model.recorded, TRIED)
 }
 
-/// Scales the stretches in SQL such that the replay gives their recorded mean.
+/// Scales the stretches in SQL to give the recorded mean when replayed.
 fn fit_sql(model: &mut Model, recorded: Nanos) {
     let replayed = replay(model).sql_mean;
     if recorded == Nanos::ZERO || replayed == Nanos::ZERO {
@@ -133,9 +132,9 @@ fn fit_sql(model: &mut Model, recorded: Nanos) {
     });
 }
 
-/// Finds for how much of the time in which native code wanted a core it had one: between all of the
-/// rest of its stretches being such a wait, and none, such that the replay is as fast as the run
-/// was. An open load's throughput does not say it.
+/// Finds the share of time on a core for native code wanting one, between no waits and all of the
+/// rest of the stretches being such waits: the replay is to be as fast as the run. An open load's
+/// throughput does not say it.
 fn fit_computing(model: &mut Model) {
     let computes = model
         .computing
@@ -164,8 +163,7 @@ fn fit_computing(model: &mut Model) {
     is_fast(waits);
 }
 
-/// Finds how long the lock is held after a wait for it, such that requests wait as long for it as
-/// they did.
+/// Finds how long the lock is held after a wait, from the recorded wait of requests for the lock.
 fn fit_lock(model: &mut Model) {
     let Some(recorded) = model.lock.as_ref().map(|lock| lock.wait_mean) else {
         return;
@@ -177,8 +175,8 @@ fn fit_lock(model: &mut Model) {
     model.set_held(held);
 }
 
-/// Halves the interval from 0 to `most` again and again: its ends, of which `holds` holds at the
-/// lower and not at the upper.
+/// Returns the ends of an interval from 0 to `most`, halved repeatedly; `holds` is true at the
+/// lower end and false at the upper.
 fn halved(most: f64, mut holds: impl FnMut(f64) -> bool) -> (f64, f64) {
     let (mut low, mut high) = (0.0, most);
     for _ in 0..HALVINGS {
@@ -192,10 +190,10 @@ fn halved(most: f64, mut holds: impl FnMut(f64) -> bool) -> (f64, f64) {
     (low, high)
 }
 
-/// Finds how much of the cores was stolen: what ran had one for that share of its time only, and
-/// neither our own jobs, which are in the replay, nor other programs explain it. Time in which the
-/// app, its database and the generator were on a core was not stolen. Beside native code that takes
-/// turns with what runs, only what the host counts as stolen is.
+/// Finds the stolen share of the cores: the share missing where neither the replayed jobs nor other
+/// programs explain the recorded waits for a core. Time in which the app, its database and the
+/// generator were on a core was not stolen. Beside native code competing for the cores, only time
+/// counted as stolen by the host is.
 fn fit_stolen(model: &mut Model, sums: &Sums) {
     let on_core = sums.on_core;
     if replay(model).on_core <= on_core + ON_CORE_ERROR {
@@ -214,8 +212,8 @@ fn fit_stolen(model: &mut Model, sums: &Sums) {
     model.recorded.costs.stolen = stolen;
 }
 
-/// Finds by how much stretches in SQL grow with each other, such that the first run's model gives
-/// the second's mean too.
+/// Finds how much stretches in SQL grow with each other one, to make the first run's model give the
+/// second's mean too.
 pub(super) fn fit_stretch(model: &mut Model, second: &Model) -> bool {
     let (first, wanted) = (model.measured.sql_mean, second.measured.sql_mean);
     if first == Nanos::ZERO || wanted == Nanos::ZERO {
@@ -242,7 +240,7 @@ pub(super) fn fit_stretch(model: &mut Model, second: &Model) -> bool {
     (reached / wanted - 1.0).abs() <= STRETCH_ERROR
 }
 
-/// Finds the cost that makes a closed load's replay as fast as the run was.
+/// Finds the cost to slow a closed load's replay down to the measured rate.
 fn fit_rate(model: &mut Model) {
     if matches!(model.recorded.load, Load::Open { .. }) || model.measured.rps <= 0.0 {
         return;

@@ -1,4 +1,4 @@
-//! What a request costs beside its stretches: from the host's samples of the run.
+//! Costs of a request beside the stretches, from the host's samples of the run.
 
 use breakdown::Breakdown;
 use recording::{HostSample, Nanos, ProcessRole, ProcessSample, Recording};
@@ -13,14 +13,14 @@ const SAMPLED_MIN: Nanos = Nanos(1_000_000_000);
 
 /// CPU a request, nanoseconds, by role; `None` without samples.
 struct Cpu {
-    /// Of processes that serve requests.
+    /// CPU of processes serving requests.
     app: f64,
-    /// Of stores, and of the app's other processes, which have a GVL of their own, if any.
+    /// CPU of stores, and of the app's other processes, each with a GVL apart, if any.
     asked: f64,
     database: f64,
 }
 
-/// The host at the beginning of the window and at its end.
+/// The host's samples at the beginning of the window and at the end.
 struct Ends<'a> {
     first: &'a HostSample,
     last: &'a HostSample,
@@ -40,19 +40,20 @@ impl<'a> Ends<'a> {
         })
     }
 
-    /// Cores that ran something, by the host's count.
+    /// Returns the mean number of busy cores, by the host's count.
     fn busy(&self) -> f64 {
         let busy = self.last.cpu_busy - self.first.cpu_busy;
         busy.0 as f64 / self.passed.0 as f64
     }
 
-    /// Cores that the app, its database and the generator were on, by their own counts.
+    /// Returns the cores used by the app, the database and the generator, by the processes' own
+    /// counts.
     fn ours(&self) -> f64 {
         let ours: f64 = OURS.iter().map(|role| self.cpu(*role)).sum();
         ours / self.passed.0 as f64
     }
 
-    /// CPU of the processes of that role in between, nanoseconds.
+    /// Returns the CPU of the processes of a role between both samples, ns.
     fn cpu(&self, role: ProcessRole) -> f64 {
         self.cpu_of(|process| process.role == role)
     }
@@ -91,10 +92,10 @@ const OURS: [ProcessRole; 4] = [
     ProcessRole::Store,
 ];
 
-/// Cores that others were on, mean over the run; 0 where the samples do not tell: programs other
-/// than the app, its database and the generator, and what records the run. The latter looks at
-/// processes and stacks so many times a second, however many requests there are: it was on 0.09
-/// and on 0.08 cores at 384 and 3,418 requests/s of one app.
+/// Returns the mean cores used by programs other than the app, the database and the generator, plus
+/// the cores used to record the run; 0 without samples. Recording looks at processes and stacks so
+/// many times a second, however many requests there are: it took 0.09 and 0.08 cores at 384 and
+/// 3,418 requests/s of one app.
 pub(super) fn others(recording: &Recording) -> f64 {
     Ends::of(recording).map_or(0.0, |ends| {
         let sending = recording.generator.cpu.0 as f64 / recording.window.length().0.max(1) as f64;
@@ -104,13 +105,12 @@ pub(super) fn others(recording: &Recording) -> f64 {
     })
 }
 
-/// Cores that the app, its database and the generator were on, mean over the run; 0 where the
-/// samples do not tell.
+/// Returns the mean cores used by the app, the database and the generator; 0 without samples.
 pub(super) fn ours(recording: &Recording) -> f64 {
     Ends::of(recording).map_or(0.0, |ends| ends.ours())
 }
 
-/// Cores that the hypervisor gave to others, mean over the run; 0 where the samples do not tell.
+/// Returns the mean cores given to others by the hypervisor; 0 without samples.
 pub(super) fn stolen(recording: &Recording) -> f64 {
     Ends::of(recording).map_or(0.0, |ends| {
         let stolen = ends.last.cpu_steal - ends.first.cpu_steal;
@@ -118,7 +118,8 @@ pub(super) fn stolen(recording: &Recording) -> f64 {
     })
 }
 
-/// What the server does around the handler, and how much of SQL is CPU on these cores.
+/// Returns the server's CPU around the handler, and the share of SQL spent on CPU of the run's
+/// cores.
 pub(super) fn demands(recording: &Recording, breakdown: &Breakdown) -> Demands {
     let overall = &breakdown.overall;
     let cpu = cpu(recording, overall.answered);
@@ -142,8 +143,8 @@ pub(super) fn demands(recording: &Recording, breakdown: &Breakdown) -> Demands {
     }
 }
 
-/// CPU that the handlers took off the GVL, a request, nanoseconds; `None` where no request's CPU
-/// was read.
+/// Returns the handlers' CPU off the GVL per request, ns; `None` without a request whose CPU was
+/// read.
 pub(super) fn off_gvl(breakdown: &Breakdown) -> Option<f64> {
     let overall = &breakdown.overall;
     let with_gvl = overall.balance.cpu + overall.balance.gc;
@@ -163,7 +164,7 @@ pub(super) fn costs(recording: &Recording, breakdown: &Breakdown) -> Costs {
     }
 }
 
-/// Mean time off the GVL in SQL, of the requests that the app saw in the window.
+/// Returns the mean time off the GVL in SQL, over the requests seen by the app in the window.
 pub(super) fn sql_mean(breakdown: &Breakdown, recording: &Recording) -> Nanos {
     let told = breakdown.overall.told;
     let inside = |handled: &&recording::Handled| recording.window.contains(handled.start);

@@ -1,5 +1,5 @@
-//! What a remedy gives: the same requests replayed under the run's own load, as they are and with
-//! what it removes gone.
+//! Gain of a remedy: the same requests replayed under the run's own load, with and without the
+//! parts removed.
 //!
 //! Both replays of a pair draw the same requests with the same seed, so what is random in them is
 //! alike and goes out of their ratio. Several pairs, each of requests drawn anew with replacement
@@ -15,7 +15,7 @@ use crate::engine::Engine;
 use crate::workload::Request;
 use crate::{Costs, Prediction, Setup, Workload};
 
-/// Pairs of replays: enough for a standard deviation to within a third, and a page waits for them.
+/// Pairs of replays: enough for a standard deviation to within a third while a page waits.
 const PAIRS: u64 = 6;
 /// Requests of one replay.
 const REPLAYED: u32 = 2_000;
@@ -23,15 +23,14 @@ const REPLAYED: u32 = 2_000;
 /// proportion to what a remedy changes, and wholly from a factor of two on: two replays of one
 /// recording that hardly differ err alike.
 const MODEL_ERROR: f64 = 0.10;
-/// Standard deviations to either side of an interval that holds in 95 of 100 cases.
+/// Standard deviations to either side in an interval of 95 %.
 const DEVIATIONS: f64 = 2.0;
-/// Share of a route's waits for locks from which their removal is that of the lock.
+/// Share of a route's waits for locks whose removal removes the lock.
 const UNLOCKS_MIN: f64 = 0.5;
-/// Of a stretch that is gone wholly, what is left: a request that takes no time at all cannot be
-/// replayed.
+/// Share left of a wholly removed stretch: a request without any time cannot be replayed.
 const LEFT_MIN: f64 = 1e-3;
 
-/// The parts of requests that a remedy removes, by route and kind of stretch.
+/// The parts of requests removed by a remedy, by route and kind of stretch.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Removal {
     routes: BTreeMap<usize, Gone>,
@@ -40,14 +39,14 @@ pub struct Removal {
 /// Shares of a route's stretches, by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Gone {
-    /// Of their time.
+    /// Shares of the time.
     time: [f64; BurstKind::ALL.len()],
-    /// Of their number: stretches that go as a whole, each with what it takes to let go of the GVL
-    /// and to get it back.
+    /// Shares of the number: stretches removed as a whole, each with the cost of releasing the GVL
+    /// and taking the GVL again.
     number: [f64; BurstKind::ALL.len()],
 }
 
-/// What a remedy gives, as ratios with the remedy over without it.
+/// Gain of a remedy, as ratios with the remedy over without.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gain {
     /// Requests a second. About 1 under an open load, which sets them.
@@ -58,28 +57,28 @@ pub struct Gain {
     pub mean: Ratio,
 }
 
-/// A ratio and the interval that should hold the true one in 95 of 100 cases.
+/// A ratio with an interval of 95 %.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ratio {
     /// The likeliest value.
     pub ratio: f64,
     /// The interval's lower end.
     pub low: f64,
-    /// Its upper end.
+    /// The interval's upper end.
     pub high: f64,
 }
 
 impl Removal {
-    /// Removes this share, 0 to 1, of the time of the route's stretches of a kind; several removals
+    /// Removes a share, 0 to 1, of the time of the route's stretches of one kind; several removals
     /// of one route and kind add up. Each stretch becomes shorter.
     pub fn remove(&mut self, route: usize, kind: BurstKind, share: f64) {
         let gone = &mut self.routes.entry(route).or_default().time[kind as usize];
         *gone = (*gone + share.max(0.0)).min(1.0);
     }
 
-    /// Of the time that [`Removal::remove`] removes, stretches that go as a whole: their share, 0
-    /// to 1, of the number of all of that kind. Calls that are not made any more let go of the GVL
-    /// no more often.
+    /// Removes a share, 0 to 1, of the number of a route's stretches of one kind as a whole, within
+    /// the time given to [`Removal::remove`]. Calls that are not made any more let go of the GVL no
+    /// more often.
     pub fn remove_whole(&mut self, route: usize, kind: BurstKind, share: f64) {
         let gone = &mut self.routes.entry(route).or_default().number[kind as usize];
         *gone = (*gone + share.max(0.0)).min(1.0);
@@ -91,14 +90,14 @@ impl Removal {
         times.all(|share| share <= 0.0)
     }
 
-    /// Whether most of a route's waits for locks are removed: then the lock that is waited for is
-    /// what goes.
+    /// Whether most of a route's waits for locks are removed, and so the lock itself.
     fn unlocks(&self, route: usize) -> bool {
         let gone = self.routes.get(&route);
         gone.is_some_and(|gone| gone.time[BurstKind::Lock as usize] >= UNLOCKS_MIN)
     }
 
-    /// The stretches that are left, as many: those that go as a whole take no time.
+    /// Returns what is left of each stretch, in the same number; stretches removed as a whole have
+    /// no length.
     fn left(&self, route: usize, bursts: &[Burst]) -> Vec<Burst> {
         let mut left = bursts.to_vec();
         let Some(gone) = self.routes.get(&route) else {
@@ -115,9 +114,8 @@ impl Removal {
     }
 }
 
-/// Takes a share of their time away, by a share of their number where that is given: those go whose
-/// length is nearest to what is gone of each, and the others become shorter as far as that is not
-/// all.
+/// Removes a share of the stretches' time: first as whole stretches by the share of the number,
+/// taking the lengths nearest to the mean removed, then by shortening the others.
 fn shorten(mut stretches: Vec<&mut Burst>, time: f64, number: f64) {
     let all: u64 = stretches.iter().map(|burst| burst.length.0).sum();
     let whole = (number * stretches.len() as f64).round() as usize;
@@ -135,13 +133,13 @@ fn shorten(mut stretches: Vec<&mut Burst>, time: f64, number: f64) {
     }
 }
 
-/// The run replayed as it is, to which what remedies give is compared.
+/// Replays of the run as recorded, for comparison with remedies.
 #[derive(Clone, Debug)]
 pub struct Baseline {
     replays: Vec<Drawn>,
 }
 
-/// Requests drawn with replacement, and what their replay gave.
+/// Requests drawn with replacement, and the prediction of the replay.
 #[derive(Clone, Debug)]
 struct Drawn {
     seed: u64,
@@ -151,7 +149,7 @@ struct Drawn {
 }
 
 impl Model {
-    /// Replays the recorded setting under its own load.
+    /// Replays the recorded setting under the recorded load.
     pub fn baseline(&self) -> Baseline {
         let nothing = Removal::default();
         let replay = |seed| {
@@ -213,8 +211,7 @@ impl Model {
         Some(Engine::new(&workload, &setup, drawn.seed, REPLAYED).run())
     }
 
-    /// Share of the recorded time of waits for other servers than the database that is left in
-    /// these requests, 0 to 1.
+    /// Returns the share left, 0 to 1, of the recorded waits for servers other than the database.
     fn asking_left(&self, left: &[(Vec<Burst>, usize)]) -> f64 {
         let now = left.iter().map(|(bursts, _)| asking(bursts));
         let then = left.iter().map(|(_, at)| asking(&self.requests[*at]));
@@ -233,7 +230,7 @@ fn asking(bursts: &[Burst]) -> u64 {
     waits.map(|burst| burst.length.0).sum()
 }
 
-/// What the replays after a change give, over those before it.
+/// Returns the gain of the replays after a change over the ones before.
 fn gain(baseline: &Baseline, after: impl Fn(&Drawn) -> Option<Prediction>) -> Option<Gain> {
     let pair = |drawn: &Drawn| Some((drawn.as_it_is?, after(drawn)?));
     let pairs: Vec<(Prediction, Prediction)> = baseline.replays.iter().filter_map(pair).collect();
@@ -250,7 +247,7 @@ fn gain(baseline: &Baseline, after: impl Fn(&Drawn) -> Option<Prediction>) -> Op
 }
 
 impl Ratio {
-    /// From logarithms of ratios; `None` when one of them is no number.
+    /// Returns the ratio for logarithms of ratios; `None` when one of the logarithms is not finite.
     fn of(logs: &[f64]) -> Option<Ratio> {
         let count = logs.len() as f64;
         let mean = logs.iter().sum::<f64>() / count;

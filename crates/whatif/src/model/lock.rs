@@ -1,8 +1,8 @@
-//! The lock that requests wait for most: which, and how long they hold it.
+//! The lock most waited for by requests: which one, and how long requests hold the lock.
 //!
 //! A recorded wait for a lock is as long as it is because others held the lock meanwhile. With
 //! other threads, or with less to do while the lock is held, it is another wait. So the lock is
-//! replayed and its waits follow. What a request does after it has waited tells what it may hold
+//! replayed and its waits follow. What a request does after it has waited bounds what it may hold
 //! the lock for; the share of that time in which it does is found by replay.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,22 +12,23 @@ use recording::{ActKind, Handled, Nanos, Recording, TextId};
 
 /// Name of a wait for a pooled connection.
 const POOL: &str = "connection pool";
-/// Share of the handlers' time in waits for one lock, below which they are waits like any other.
+/// Share of the handlers' time in waits for one lock below which no lock is replayed.
 const SHARE_MIN: f64 = 0.03;
 
 /// Name and site of a wait.
 type Wait = (TextId, TextId);
 
-/// A lock that requests take turns in.
+/// A lock shared by requests.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Lock {
-    /// Names and sites of the waits for it: ways through the app to one line that takes it.
+    /// Names and sites of the waits for the lock: call paths through the app to the one line taking
+    /// the lock.
     waits: BTreeSet<Wait>,
-    /// Threads of a worker that may hold it at once.
+    /// Threads of a worker able to hold the lock at once.
     pub(super) places: u32,
-    /// Mean wait of all requests, those that do not wait included.
+    /// Mean wait over all requests, including the ones without a wait.
     pub(super) wait_mean: Nanos,
-    /// Share of the time after a wait in which it is held, 0 to 1; found by replay.
+    /// Share of the time after a wait spent holding the lock, 0 to 1; found by replay.
     pub(super) held: f64,
 }
 
@@ -64,7 +65,7 @@ impl Lock {
         })
     }
 
-    /// Whether the request waited for it.
+    /// Whether the request waited for the lock.
     pub(super) fn is_waited_for(&self, handled: &Handled) -> bool {
         let same = |act: &recording::Act| {
             act.kind == ActKind::Lock && self.waits.contains(&(act.what, act.site))
@@ -73,8 +74,8 @@ impl Lock {
     }
 }
 
-/// What tells locks apart, of the name and the site of a wait: the name, and the line that takes
-/// the lock, whoever calls that. Lines that wait for a pool wait for the same one.
+/// Returns the identity of a lock from the name and the site of a wait: the name, and the line
+/// taking the lock, whoever calls the line. Lines that wait for a pool wait for the same one.
 pub fn lock_identity<'t>(name: &'t str, site: &'t str) -> (&'t str, &'t str) {
     let line = match name {
         POOL => "",
@@ -83,7 +84,7 @@ pub fn lock_identity<'t>(name: &'t str, site: &'t str) -> (&'t str, &'t str) {
     (name, line)
 }
 
-/// How many may hold what has that name at once; `None` where the name does not say. A queue or a
+/// Returns how many threads may hold a lock of a name at once; `None` if unknown. A queue or a
 /// condition is waited for until somebody signals it, and a thread until it ends: nothing is held.
 fn places(name: &str, pool: Option<u32>) -> Option<u32> {
     match name {

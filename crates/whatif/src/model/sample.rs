@@ -1,4 +1,4 @@
-//! Recorded requests in the proportions of their routes, their running time as CPU.
+//! Samples recorded requests in the proportions of the routes, with running time as CPU.
 
 use std::collections::HashMap;
 
@@ -12,27 +12,28 @@ use crate::workload::Computing;
 
 /// Recorded requests below which nothing is predicted. Chosen by judgement.
 pub(super) const REQUESTS_MIN: usize = 30;
-/// Requests in the sample: each of them is replayed several times.
+/// Requests in the sample: each is replayed several times.
 const SIZE: f64 = 2_000.0;
 
 /// Requests to replay.
 pub(super) struct Sample {
-    /// Each route in its proportion; a recorded request may be among them several times.
+    /// Requests of each route in proportion; a recorded request may be there several times.
     pub(super) requests: Vec<Vec<Burst>>,
-    /// The route of each of them, as [`Joined::routes`] counts.
+    /// Index of each request's route in [`Joined::routes`].
     pub(super) routes: Vec<usize>,
-    /// What each of them computes without the GVL.
+    /// What each request computes without the GVL.
     pub(super) computing: Vec<Computing>,
-    /// Whether each of them waited for the lock.
+    /// Whether each request waited for the lock.
     pub(super) locking: Vec<bool>,
-    /// How many different ones they were taken from.
+    /// Number of distinct recorded requests sampled from.
     pub(super) recorded: usize,
-    /// What letting go of the GVL took; it is not in the requests.
+    /// Cost of releasing the GVL, not part of the requests' stretches.
     pub(super) release: Nanos,
 }
 
-/// The first requests of each thread are always recorded, so the recorded ones alone would count
-/// rare routes wrongly: each route is given its share of the sample.
+/// Samples the requests by route. The first requests of each thread are always recorded, so the
+/// recorded ones alone would count rare routes wrongly: each route is given its share of the
+/// sample.
 pub(super) fn requests(
     joined: &Joined<'_>,
     breakdown: &Breakdown,
@@ -87,11 +88,10 @@ pub(super) fn requests(
     })
 }
 
-/// Requests of a route whose CPU was read, fewer than which tell nothing of what it computes
-/// without the GVL.
+/// Fewest requests of a route with CPU read for a figure of native code off the GVL.
 const CPU_READ_MIN: usize = 5;
-/// Mean time off the GVL without another name below which a route computes nothing there, and share
-/// of it from which it does: less is the kernel's work for its calls. Chosen by judgement.
+/// Mean unnamed time off the GVL, and share of CPU, below which a route computes nothing there.
+/// Chosen by judgement.
 const COMPUTING_MEAN_MIN: Nanos = Nanos(1_000_000);
 const COMPUTING_SHARE_MIN: f64 = 0.2;
 
@@ -101,8 +101,8 @@ struct OfRoute<'a> {
     seen: u64,
     /// With whether each waited for the lock.
     recorded: Vec<(&'a [Burst], bool)>,
-    /// Requests whose CPU was read, and of these, nanoseconds: off the GVL without another name,
-    /// the thread's CPU but what ran in the handler's own code, and with the GVL besides that.
+    /// Requests whose CPU was read, with nanoseconds of unnamed time off the GVL, CPU of the thread
+    /// outside the handler's own code, and other time with the GVL.
     cpu_read: usize,
     off: f64,
     cpu: f64,
@@ -160,14 +160,16 @@ fn release<'a>(requests: impl Iterator<Item = &'a [Burst]>) -> Nanos {
     }
 }
 
-/// Share of the route's running time that was on a core; of all routes' where its own is not known.
+/// Returns the share of the route's running time spent on a core; of all routes when the route's
+/// own is unknown.
 fn on_core(breakdown: &Breakdown, route: &str) -> f64 {
     let own = breakdown.routes.iter().find(|known| known.route == route);
     own.and_then(share)
         .unwrap_or_else(|| on_core_overall(breakdown))
 }
 
-/// Of all routes; all of it where no request's CPU was read.
+/// Returns the share of all routes' running time spent on a core; 1 without a request whose CPU was
+/// read.
 pub(super) fn on_core_overall(breakdown: &Breakdown) -> f64 {
     share(&breakdown.overall).unwrap_or(1.0)
 }
@@ -177,8 +179,8 @@ fn share(of: &RouteBalance) -> Option<f64> {
     (of.cpu_sampled > 0 && running > 0.0).then(|| of.balance.cpu / running)
 }
 
-/// What the request would need alone: its running time that was on a core, its waits without the
-/// waking of others and without waiting for a core.
+/// Returns the stretches of a request alone on the machine: running time on a core, waits without
+/// the waking of others and without waiting for a core.
 fn alone(bursts: &[Burst], on_core: f64, release: Nanos) -> Vec<Burst> {
     let quick = quick(bursts);
     let length = |burst: &Burst| {
@@ -199,11 +201,11 @@ fn alone(bursts: &[Burst], on_core: f64, release: Nanos) -> Vec<Burst> {
     unfolded(bursts).into_iter().map(alone).collect()
 }
 
-/// So many stretches of one request off the GVL that have no other name are one call again and
-/// again, such as one that fetches a row.
+/// Unnamed stretches of one request off the GVL from which all are one repeated call, such as
+/// fetching a row.
 const SAME_CALL_MIN: usize = 20;
 
-/// What one of so many takes when nothing is in its way. The quickest quarter tells it: on few
+/// Returns the undisturbed length of one of many repeated calls, ns: the first quartile. On few
 /// cores a thread that wakes another one often loses its core to it, and is back after a
 /// millisecond or more.
 fn quick(bursts: &[Burst]) -> Option<f64> {

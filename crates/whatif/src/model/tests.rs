@@ -1,4 +1,4 @@
-//! Recordings whose costs are known: made from a simulation, they must be found again.
+//! Recordings with known costs: made from a simulation, to be found again by the model.
 
 use recording::{
     Act, ActKind, AgentProcess, BurstKind, CpuSample, Exchange, Generator, Handled, HostSample,
@@ -201,7 +201,7 @@ fn costs_are_found_again() {
     assert_eq!(model.memory.worker, 50 << 20);
 }
 
-/// From two threads to others, to two workers, and to an open load: as the truth would have it.
+/// Predictions from two threads to others, to two workers, and to an open load meet the truth.
 #[test]
 fn other_settings_are_predicted_as_they_are() {
     let model = model(&recording()).unwrap();
@@ -291,8 +291,8 @@ fn the_databases_stretch_is_found_from_two_loads() {
     near("stretch", first.recorded.costs.sql_stretch, STRETCH, 0.25);
 }
 
-/// 40 calls that wait for nothing, each 12 µs long because another thread had to be woken first:
-/// alone there is no other.
+/// 40 calls without a wait, each 12 µs long because another thread had to be woken first: alone
+/// there is no other.
 #[test]
 fn waking_others_is_no_wait() {
     const CALLS: u64 = 40;
@@ -319,8 +319,8 @@ fn waking_others_is_no_wait() {
     near("waiting", means.wait, wait, 0.05);
 }
 
-/// A store on the same cores computes for most of the requests' waits: who no longer asks it leaves
-/// the cores to the app.
+/// A store on the same cores computes for most of the requests' waits: without requests to the
+/// store, the cores are left to the app.
 #[test]
 fn a_store_computes_only_while_it_is_asked() {
     let mut recording = recording();
@@ -372,7 +372,7 @@ fn cpu_off_the_gvl_is_given_to_switches_and_statements() {
     assert!(model.error() < 0.02, "{}", model.error());
 }
 
-/// A recording in which what ran had a core for half of its time.
+/// Returns a recording whose running code had a core for half of the time.
 fn half_on_core() -> Recording {
     let mut recording = recording();
     for handled in &mut recording.handled {
@@ -384,7 +384,7 @@ fn half_on_core() -> Recording {
     recording
 }
 
-/// All four cores were busy, hardly with us: a second worker has to share them with the other
+/// All four cores were busy, hardly with the app: a second worker shares the cores with the other
 /// programs as well.
 #[test]
 fn other_programs_are_seen() {
@@ -474,8 +474,8 @@ fn native_code_is_told_from_waits_by_the_threads_clock() {
     near("waits", means.wait, SQL as f64, 0.01);
 }
 
-/// What ran with the GVL missed its core for half of its time, because native code of other threads
-/// was on all cores.
+/// Running code missed a core for half of the time, because native code of other threads was on all
+/// cores.
 #[test]
 fn cores_that_run_native_code_are_not_stolen() {
     let mut recording = half_on_core();
@@ -510,8 +510,8 @@ fn native_code_may_wait_for_something_too() {
     assert!(slow.computing_share(0) < 1.0, "the rest is a wait");
 }
 
-/// Five threads; a request computes 1 ms and asks another service for 20 ms, in which it holds a
-/// Mutex. So each waits for the four before it.
+/// Returns a recording of five threads; a request computes 1 ms and asks another service for 20 ms
+/// while holding a Mutex. So each waits for the four before it.
 fn taking_turns() -> Recording {
     const CALL: u64 = 20 * MS;
     const WAIT: u64 = 79 * MS;

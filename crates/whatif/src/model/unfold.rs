@@ -1,10 +1,10 @@
-//! Long requests: their list of stretches is full, and the last of each kind stands for all later
-//! ones too.
+//! Takes long requests apart: a full list of stretches ends with one of each kind for all later
+//! ones.
 
 use recording::{BURSTS_MAX, Burst, BurstKind, Nanos};
 
-/// Most stretches that one is believed to stand for. A guess, so that no list grows without end: so
-/// many rows are a lot for one request.
+/// Most stretches folded into one: a guess, so as to bound the list. So many rows are a lot for one
+/// request. A guess, so that no list grows without end: so many rows are a lot for one request.
 const TURNS_MAX: usize = 1_000;
 
 /// The kinds off the GVL.
@@ -16,9 +16,9 @@ const OFF: [BurstKind; 5] = [
     BurstKind::OtherIo,
 ];
 
-/// The stretches with those that stand for others taken apart again, each as long as the others of
-/// its kind were. In one piece they would keep the GVL to the end, where in truth it was let go of
-/// again and again.
+/// Returns the stretches with folded ones taken apart, each as long as the mean of the others of
+/// the kind. In one piece they would keep the GVL to the end, where in truth it was let go of again
+/// and again.
 pub(super) fn unfolded(bursts: &[Burst]) -> Vec<Burst> {
     let last = |kind| bursts.iter().rposition(|burst| burst.kind == kind);
     let run = last(BurstKind::Running).filter(|_| bursts.len() >= BURSTS_MAX);
@@ -47,8 +47,8 @@ pub(super) fn unfolded(bursts: &[Burst]) -> Vec<Burst> {
     unfolded
 }
 
-/// How many stretches that one stands for, when they were as long as the others of its kind; 1 when
-/// there are no others.
+/// Returns how many stretches are folded into one, by the mean length of the others of the kind; 1
+/// without others.
 fn stands_for(bursts: &[Burst], at: usize) -> usize {
     let all: Vec<u64> = bursts
         .iter()
@@ -75,7 +75,8 @@ mod tests {
         }
     }
 
-    /// Turns of these lengths until the list is full, then these two last stretches.
+    /// Returns `turn` repeated until the list is full but for two, then the two stretches of
+    /// `last`.
     fn full(turn: [Burst; 2], last: [Burst; 2]) -> Vec<Burst> {
         let turns = turn.into_iter().cycle().take(BURSTS_MAX - 2);
         turns.chain(last).collect()

@@ -9,14 +9,13 @@ use super::noise::{Advantage, Noise};
 use super::{Candidate, Cell, Effect, MARGIN};
 use crate::goal::Figures;
 
-/// Rounds: fewer leave Student's t no ground, more cost more than settings of this kind usually
-/// give.
+/// Rounds: fewer are too few for Student's t, more cost more than such settings usually gain.
 const ROUNDS: usize = 4;
 
 /// The settings of one race.
 #[derive(Clone, Debug)]
 pub struct Extras {
-    /// The cell as it is, then one for each setting.
+    /// The cell without a setting, then one for each setting.
     candidates: Vec<Candidate>,
     names: Vec<String>,
     rounds: usize,
@@ -24,28 +23,28 @@ pub struct Extras {
     round: Vec<usize>,
 }
 
-/// One of them at the end.
+/// A setting at the end of a race.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Extra {
-    /// The setting, as it was given.
+    /// The setting as given.
     pub name: String,
-    /// Throughput relative to the cell without it; `None` when it could not be measured.
+    /// Throughput relative to the cell without the setting; `None` if not measured.
     pub effect: Option<Effect>,
-    /// Memory of the app's processes relative to the cell without it.
+    /// Memory of the app's processes relative to the cell without the setting.
     pub memory_ratio: Option<f64>,
     /// Blocks measured.
     pub blocks: usize,
 }
 
 impl Extra {
-    /// Whether it is worth setting: surely more throughput, and not only by a trace.
+    /// Whether the setting is worth keeping: surely more throughput, by more than [`MARGIN`].
     pub fn is_better(&self) -> bool {
         (self.effect).is_some_and(|effect| effect.low > 1.0 && effect.ratio >= 1.0 + MARGIN)
     }
 }
 
 impl Extras {
-    /// Of settings on that cell.
+    /// Starts a race of settings on one cell.
     pub fn new(cell: Cell, names: Vec<String>) -> Extras {
         let candidate = Candidate {
             cell,
@@ -62,8 +61,8 @@ impl Extras {
         }
     }
 
-    /// What to measure next: `None` is the end, `Some(None)` the cell as it is, else the setting of
-    /// that index.
+    /// Returns what to measure next: `None` at the end, `Some(None)` for the plain cell, else the
+    /// index of a setting.
     pub fn step(&mut self) -> Option<Option<usize>> {
         if self.round.is_empty() && self.rounds < ROUNDS && !self.names.is_empty() {
             self.rounds += 1;
@@ -129,7 +128,8 @@ mod tests {
         threads: 3,
     };
 
-    /// Settings that multiply throughput by these; zero does not work.
+    /// Runs a race of settings, each multiplying throughput by a factor; with factor zero the app
+    /// does not work.
     fn run(factors: &[f64], seed: u64) -> Vec<Extra> {
         let names = factors.iter().map(f64::to_string).collect();
         let mut random = fastrand::Rng::with_seed(seed);

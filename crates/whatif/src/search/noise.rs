@@ -3,13 +3,13 @@
 use super::{Candidate, Spread};
 use crate::goal::{Figures, Metric};
 
-/// Two-sided 95 % quantiles of Student's t by degrees of freedom, from 1; beyond the last it is
-/// nearly constant.
+/// Two-sided 95 % quantiles of Student's t by degrees of freedom, from 1; beyond the last nearly
+/// constant.
 const T95: [f64; 12] = [
     12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23, 2.20, 2.18,
 ];
-/// Blocks of one host never agree better than that, as a logarithm: two alike by chance must not
-/// end a race.
+/// Smallest noise of blocks of one host, as a logarithm: two blocks alike by chance must not end a
+/// race.
 const NOISE_MIN: f64 = 0.005;
 
 /// The noise of one figure of a block, as a logarithm, over all cells.
@@ -19,7 +19,7 @@ pub(super) struct Noise {
     freedom: usize,
 }
 
-/// How much more throughput one cell has than another, as a logarithm, with its 95 % interval.
+/// Advantage in throughput of one cell over another, as a logarithm, with a 95 % interval.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Advantage {
     pub(super) mean: f64,
@@ -33,7 +33,7 @@ impl Noise {
         Noise::in_metric(candidates, Metric::Rps)
     }
 
-    /// Of all cells that were measured more than once.
+    /// Returns the noise over all cells measured more than once.
     pub(super) fn in_metric(candidates: &[Candidate], metric: Metric) -> Noise {
         let (mut squares, mut freedom) = (0.0, 0);
         for candidate in candidates {
@@ -70,7 +70,7 @@ impl Noise {
         }
     }
 
-    /// Where a cell's figure lies; `None` when it was not measured.
+    /// Returns the interval of a cell's figure; `None` if never measured.
     pub(super) fn spread(&self, candidate: &Candidate) -> Option<Spread> {
         let mean = geometric_mean(&candidate.measured)?.get(self.metric);
         let reach = self.t() * self.deviation / (candidate.measured.len() as f64).sqrt();

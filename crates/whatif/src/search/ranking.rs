@@ -4,10 +4,11 @@ use super::noise::{self, Noise};
 use super::{Better, Cell, MARGIN, Search, distance};
 use crate::goal::Figures;
 
-/// A p95 that is longer by this factor is longer in earnest. Found by weighing: that of a short
-/// block differs by half from one to the next.
+/// Factor from which a p95 is really longer. Chosen by judgement: the p95 of short blocks differs
+/// by half from one to the next. Found by weighing: that of a short block differs by half from one
+/// to the next.
 const TAIL_ALIKE: f64 = 1.5;
-/// Share of the requests a second that memory and threads are saved for.
+/// Share of requests per second given up to save memory and threads.
 const THRIFT: f64 = 0.005;
 
 impl Search {
@@ -20,8 +21,8 @@ impl Search {
         })
     }
 
-    /// What predictions near that cell are to be multiplied with: weighted by nearness in the
-    /// logarithm of threads and workers, with one cell's weight for no correction at all.
+    /// Returns factors for predictions near a cell: weighted by nearness in the logarithm of
+    /// threads and workers, with one cell's weight for no correction at all.
     fn correction(&self, cell: Cell) -> Figures {
         let (mut sum, mut weights) = (Figures::default(), 0.2);
         for known in &self.candidates {
@@ -72,9 +73,8 @@ impl Search {
         self.best_of_equals_first(ranked)
     }
 
-    /// Where as many requests are answered, the tail is what users feel: of cells that answer about
-    /// as many as the best, those whose p95 is near the shortest go first. Of these, whatever
-    /// answers as many goes by what it needs.
+    /// Moves cells up whose throughput is about the best: shortest p95 first, because users feel
+    /// the tail, then by needs. Of these, whatever answers as many goes by what it needs.
     fn best_of_equals_first(&self, ranked: Vec<usize>) -> Vec<usize> {
         let best = ranked.first().copied().filter(|best| self.holds(*best));
         let (Better::Throughput, Some(best)) = (self.aim.by, best) else {
@@ -103,8 +103,8 @@ impl Search {
         ranked
     }
 
-    /// Whether a cell answers as many requests as the best, but for that share: as far as is known,
-    /// or so it is predicted and what was measured does not tell them apart.
+    /// Whether a cell's throughput is the best but for a share: as far as is known, or predicted
+    /// and not distinguishable by measurement.
     fn is_equal(&self, index: usize, best: usize, share: f64, noise: &Noise) -> bool {
         let (one, other) = (&self.candidates[index], &self.candidates[best]);
         let alike = |one: &Figures, other: &Figures| one.rps >= other.rps * (1.0 - share);

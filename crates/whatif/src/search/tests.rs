@@ -43,8 +43,7 @@ const PRESENT: Cell = Cell {
     threads: 5,
 };
 
-/// Runs a search against the truth with that noise; gives it and its ending with the blocks it
-/// took.
+/// Runs a search against a noisy truth; returns the search, the ending and the number of blocks.
 fn run(aim: Aim, noise: f64, seed: u64, broken: &[Cell]) -> (Search, Ending, usize) {
     let mut random = fastrand::Rng::with_seed(seed);
     let mut search = Search::new(aim, PRESENT, grid());

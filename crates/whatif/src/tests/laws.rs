@@ -78,7 +78,7 @@ proptest! {
         prop_assert!(worked <= 1.1 * (means.run + generator + dispatch), "{worked} of {means:?}: {seen:?}");
     }
 
-    /// Little's law, where the queue is in balance and every client gets its turn.
+    /// Little's law, with the queue in balance and a turn for every client.
     #[test]
     fn requests_in_the_system_are_rate_times_latency(
         lengths in prop::collection::vec((0.1f64..20.0, 0.0f64..50.0), 1..6),

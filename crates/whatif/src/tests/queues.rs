@@ -19,7 +19,7 @@ fn a_regular_server_queues_as_theory_says() {
     near(seen.gvl_busy, 0.7, 0.02);
 }
 
-/// M/M/1: latency is exponential with mean S / (1 − ρ), so its median is ln 2 times that.
+/// M/M/1: latency is exponential with mean S / (1 − ρ), so the median is ln 2 times the mean.
 #[test]
 fn an_exponential_server_queues_as_theory_says() {
     let setup = Setup {
@@ -59,7 +59,7 @@ fn even_arrivals_at_an_even_server_never_wait() {
     assert_eq!(seen.queue_mean, Nanos::ZERO);
 }
 
-/// More is due than can be served: the last of 5,000 has waited for half of them.
+/// More is due than the server can handle: the last of 5,000 has waited for half of the others.
 #[test]
 fn an_open_load_above_capacity_falls_behind() {
     let setup = Setup {
