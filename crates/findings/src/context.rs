@@ -77,8 +77,8 @@ impl<'a> Context<'a> {
         share_of(time_ms, self.handled_ms(|_| true))
     }
 
-    /// Share of an act in the handlers' time of the route on which it takes most; 0 where no route
-    /// is known.
+    /// Returns an activity's share of the handlers' time on the route with most of the activity; 0
+    /// without a known route.
     pub(crate) fn share_of_route(&self, act: &ActSum<'_>) -> f64 {
         let share =
             |(route, _, ms): &(usize, u64, f64)| share_of(*ms, self.handled_ms(|of| of == *route));

@@ -67,7 +67,7 @@ impl Collecting {
 struct OfRoute {
     weight: u64,
     samples: u32,
-    /// Waits for files and sockets, with those for the GVL that follow.
+    /// Waits for files and sockets, and the waits for the GVL right after.
     read: u64,
     /// What belongs to statements, by the innermost lines of the app, such as
     /// `app/models/order.rb:12`.
@@ -91,7 +91,7 @@ struct Below {
 /// Shares of a route's time with the GVL, 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Shares {
-    /// Building a statement, issuing it, reading the result.
+    /// Share spent building a statement, issuing the statement and reading the result.
     pub(crate) issuing: f64,
     /// Making objects of the statement's rows.
     pub(crate) rows: f64,

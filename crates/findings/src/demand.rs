@@ -16,8 +16,9 @@ use words::{Text, text};
 
 use crate::text::percent;
 
-/// Share of time a worker's GVL is held, or its threads have a request, from which it is what all
-/// wait for: the rest is taken by the server between requests. Chosen by judgement.
+/// Share of time with a worker's GVL held, or a worker's threads with a request, from which all
+/// wait for the GVL or the threads: the rest is taken by the server between requests. Chosen by
+/// judgement.
 const SCARCE: f64 = 0.8;
 
 /// Time of threads in milliseconds, by route and by what a thread did; waiting for the GVL is no
@@ -25,8 +26,8 @@ const SCARCE: f64 = 0.8;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Demand {
     routes: BTreeMap<usize, ByKind>,
-    /// Of it, what is in calls that are not made any more: their share, 0 to 1, of the route's
-    /// stretches of that kind by number.
+    /// Part of the demand in calls no longer made: share, 0 to 1, of the route's stretches of one
+    /// kind by number.
     calls: BTreeMap<usize, ByKind>,
 }
 
@@ -40,7 +41,7 @@ pub(crate) struct Gain {
     pub(crate) share: f64,
     /// Such as `2.1 times the requests/s (1.9 to 2.4), p95 −52%`.
     pub(crate) text: Text,
-    /// The gain by replay; `None` where this run cannot be replayed.
+    /// The gain by replay; `None` if the run cannot be replayed.
     pub(crate) replayed: Option<whatif::Gain>,
 }
 
@@ -105,8 +106,7 @@ impl Demand {
         self
     }
 
-    /// With calls in it that would not be made: this share of the route's stretches of a kind, by
-    /// number.
+    /// Adds calls no longer made: a share, 0 to 1, of the route's stretches of one kind, by number.
     pub(crate) fn in_calls(mut self, route: usize, kind: BurstKind, share: f64) -> Demand {
         self.calls.entry(route).or_default()[kind as usize] += share;
         self
@@ -228,8 +228,8 @@ impl Demands {
         })
     }
 
-    /// Demand of SQL calls of a route that took `ms` without waits for the GVL: split as all SQL
-    /// calls of the route are.
+    /// Returns the demand of `ms` of a route's SQL calls without waits for the GVL, split as all
+    /// SQL calls of the route are.
     pub(crate) fn of_sql(&self, joined: &Joined<'_>, route: &str, ms: f64) -> Demand {
         joined.route_named(route).map_or(Demand::default(), |at| {
             calls((at, self.routes[at].sql), BurstKind::Sql, ms)

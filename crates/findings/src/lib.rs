@@ -29,17 +29,17 @@ pub use types::{Confidence, Facts, Finding, Remedy, Safety};
 
 use context::Context;
 
-/// Share of all time in the queue from which it is the run's first problem, whatever else is slow:
-/// the gains of all other findings are shares of a time that is mostly waiting.
+/// Share of all time in the queue from which the queue is the run's first problem, whatever else is
+/// slow: the gains of all other findings are shares of mostly waiting time.
 const QUEUE_DOMINATES: f64 = 0.3;
 
 /// Share of failed requests from which times say little: failing is often fast.
 pub const FAILED_SHARE_LOUD: f64 = 0.01;
 
-/// All findings of a run, in the order in which they are to be read: failures where they are many,
-/// memory that is full soon, what answers a dominating queue, then the greatest estimated gain
-/// first, more workers or threads where a cause in the app gives much of what they give, hints (of
-/// low confidence) after them, and last what is about trust in the numbers.
+/// Returns all findings of a run in reading order: failures when there are many; memory full soon;
+/// remedies of a dominating queue; the greatest estimated gain first, with more workers or threads
+/// behind a cause in the app for much of the same gain; hints (of low confidence); and last, trust
+/// in the numbers.
 pub fn all(facts: Facts<'_>) -> Vec<Finding> {
     let context = Context::new(facts);
     let findings: Vec<Finding> = rules::ALL.iter().flat_map(|rule| rule(&context)).collect();
@@ -59,8 +59,8 @@ pub fn all(facts: Facts<'_>) -> Vec<Finding> {
     ranked.into_iter().map(|(_, finding)| finding).collect()
 }
 
-/// Its rank, and the gain that counts within it: other numbers of workers and threads stand behind
-/// the cause in the app that makes them look needed.
+/// Returns a finding's rank, and the gain counted within the rank: other numbers of workers and
+/// threads stand behind a cause in the app making other numbers look needed.
 fn place(context: &Context<'_>, finding: &Finding, cause: f64) -> (Rank, f64) {
     let gain = finding.gain_share;
     if is_capacity(finding) && cause > CAUSE_FIRST * gain && finding.confidence > Confidence::Low {
@@ -80,10 +80,10 @@ enum Rank {
     Trust,
 }
 
-/// Rules that advise other numbers of workers and threads, for the app as it is.
+/// Rules advising other numbers of workers and threads, for the app unchanged.
 const CAPACITY: [RuleId; 2] = [RuleId::Threads, RuleId::Workers];
-/// Share of what they give from which a cause in the app comes first: without it, other numbers are
-/// right.
+/// Share of the gain of other numbers from which a cause in the app comes first: without the cause,
+/// other numbers are right.
 const CAUSE_FIRST: f64 = 0.5;
 
 /// The greatest gain of a likely cause in the app; 0 without one.
@@ -118,7 +118,7 @@ fn many_failed(context: &Context<'_>) -> bool {
     failed as f64 >= FAILED_SHARE_LOUD * overall.requests.max(1) as f64
 }
 
-/// Whether the app is killed before long, however fast it is until then.
+/// Whether a finding predicts the end of the app for want of memory, however fast until then.
 fn fills_memory(finding: &Finding) -> bool {
     finding.rule == RuleId::MemoryGrowth && finding.confidence == Confidence::High
 }
@@ -128,8 +128,8 @@ fn queue_dominates(context: &Context<'_>) -> bool {
     overall.balance.queue > 0.0 && overall.balance.queue >= QUEUE_DOMINATES * overall.seen_mean_ms
 }
 
-/// Whether a finding says that there are too few threads. One that names no number says so too; one
-/// that asks for fewer answers no queue.
+/// Whether a finding asks for more threads. One that names no number does so too; one that asks for
+/// fewer relieves no queue.
 fn adds_threads(context: &Context<'_>, finding: &Finding) -> bool {
     let wanted = match &finding.remedy.exact {
         Some(Exact::Puma(flags)) => flags.threads,

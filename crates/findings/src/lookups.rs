@@ -1,20 +1,20 @@
-//! How long finding rows by an index takes in this run: what a statement on the same table would
-//! take without waiting or searching.
+//! Time of a lookup by an index in a run: the cost of a statement on the same table without waiting
+//! or searching.
 
 use breakdown::SqlSummary;
 
 use crate::context::Context;
 use crate::query::{self, Column};
 
-/// Rows of one execution up to which a statement found its rows by a key.
+/// Rows per execution up to which a statement is a lookup by a key.
 const ROWS_MAX: f64 = 2.0;
-/// What a row costs that is fetched by an index and returned, milliseconds. Found by weighing; 5 to
-/// 20 µs in the drivers.
+/// Cost of a row found by an index and returned, milliseconds. Found by weighing; 5 to 20 µs in the
+/// drivers.
 const ROW_MS: f64 = 0.02;
 
-/// Mean time in the driver of the quickest statement that finds a row or two of the table by
-/// equality, or of any table where none is given, without waits for the GVL. With `by`, of those
-/// that look for the same columns. `None` where the run has no such statement.
+/// Returns the mean time in the driver of the run's quickest statement finding a row or two by
+/// equality, without waits for the GVL, in ms; `None` without such a statement. `table` and `by`
+/// restrict the statements to a table and to lookups by the same columns.
 pub(crate) fn quickest_ms(
     context: &Context<'_>,
     table: Option<&str>,
@@ -43,13 +43,14 @@ pub(crate) fn mean_ms(sql: &SqlSummary) -> f64 {
     (sql.time_ms - sql.gvl_wait_ms).max(0.0) / sql.count.max(1) as f64
 }
 
-/// What an execution should take, in milliseconds, where an index leads to the rows that it
-/// returns. `quickest` is the time of the run's quickest lookup.
+/// Returns the expected time of an execution with an index leading to the returned rows, in ms.
+/// `quickest` is the time of the run's quickest lookup. `quickest` is the time of the run's
+/// quickest lookup.
 pub(crate) fn by_key_ms(sql: &SqlSummary, quickest: f64) -> f64 {
     quickest + ROW_MS * sql.rows_each()
 }
 
-/// The share of a statement's time that goes where an index leads to the rows that it returns, 0 to 1.
+/// Returns the share of a statement's time saved by an index leading to the returned rows, 0 to 1.
 pub(crate) fn saved_by_key(sql: &SqlSummary, quickest: f64) -> f64 {
     (1.0 - by_key_ms(sql, quickest) / mean_ms(sql)).clamp(0.0, 1.0)
 }

@@ -39,7 +39,7 @@ fn nanos(ms: f64) -> Nanos {
 }
 
 impl Run {
-    /// One worker of five threads on two cores, 20 clients, and an agent that lost nothing.
+    /// A run of one worker with five threads on two cores, 20 clients, and an agent without drops.
     fn new() -> Run {
         let mut recording = Recording {
             window: Window {
@@ -137,7 +137,7 @@ impl Run {
         self
     }
 
-    /// Every request so far does that so often, in so many milliseconds altogether.
+    /// Gives every request so far an activity, `count` times in `time_ms` altogether.
     fn doing(mut self, kind: ActKind, what: &str, site: &str, count: u32, time_ms: f64) -> Run {
         let act = Act {
             kind,
@@ -192,7 +192,7 @@ impl Run {
         findings
     }
 
-    /// The rules that spoke.
+    /// Checks the rules with findings.
     fn check(&self, expected: &[&str]) -> Vec<Finding> {
         let findings = self.findings();
         let rules: Vec<&str> = findings.iter().map(|finding| finding.rule.name()).collect();

@@ -71,7 +71,7 @@ impl Remedy {
         self.exact.as_ref().is_some_and(Exact::can_be_tried)
     }
 
-    /// Returns the exact change as people type it.
+    /// Returns the exact change as typed by people.
     pub fn exact_text(&self) -> Option<String> {
         self.exact.as_ref().map(Exact::to_string)
     }

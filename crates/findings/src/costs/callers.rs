@@ -1,4 +1,4 @@
-//! Who resumed a Fiber: its stack ends where it begins, and the resumer's is another one.
+//! Finds who resumed a Fiber: a Fiber's stack ends where the Fiber begins, without the resumer's.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -9,7 +9,7 @@ use super::seen::{Seen, Stacks, own};
 /// Weight and one stack by chain of the app's lines.
 type Chains<'s> = BTreeMap<&'s [String], (u64, StackId)>;
 
-/// The app's stacks that are likely to have resumed a Fiber.
+/// The app's stacks likely to have resumed a Fiber.
 pub(super) struct Callers<'a> {
     /// The app's heaviest stack by route and by file of the libraries called from there.
     of_file: HashMap<(usize, &'a str), StackId>,
@@ -51,17 +51,17 @@ impl<'a> Callers<'a> {
         }
     }
 
-    /// Takes a sample's stack as what its request did last, where that is in the app. Samples come
-    /// in the order of time.
+    /// Records a sample's stack as the latest in the app of the sample's request. Samples come in
+    /// the order of time. Samples come in the order of time.
     pub(super) fn follow(&mut self, stacks: &Stacks<'_>, sample: &Sample) {
         if !stacks.seen(sample.stack).chain.is_empty() {
             self.of_request.insert(sample.request, sample.stack);
         }
     }
 
-    /// Returns a Fiber's stack as it would be on top of its resumer's: the route's that calls the
-    /// same library, else what the request did last in the app. `None` for a stack of the thread
-    /// itself, and where nothing says it.
+    /// Returns a Fiber's stack on top of the resumer's lines: the route's stack calling the same
+    /// library, else the request's latest in the app. `None` for a stack of the thread itself, and
+    /// where nothing says it. `None` for a stack of the thread itself, and where nothing says it.
     pub(super) fn resumed<'s>(
         &self,
         profile: &'a Profile,

@@ -30,11 +30,11 @@ struct Below {
     held: u64,
 }
 
-/// By the line of the app that calls whatever reads and writes: a client of the app's own is a file
-/// by itself, whose lines say nothing of who calls it.
+/// Reads and writes of a route by the app's line calling into the reading or writing file: a client
+/// of the app's own is a file by itself, whose lines say nothing of the caller.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Io {
-    /// All waits of the route without another name, and those for the GVL.
+    /// The route's unnamed waits and waits for the GVL, in weights of samples.
     waiting: u64,
     lines: BTreeMap<String, Below>,
 }
@@ -44,11 +44,11 @@ pub(super) struct Io {
 pub(crate) struct IoLine<'a> {
     /// Such as `app/models/basket.rb:12`.
     pub(crate) line: &'a str,
-    /// Share of the route's waits that have no other name, 0 to 1. With those for the GVL, which
-    /// follow: a call that is quickly answered is seen in nothing else.
+    /// Share of the route's unnamed waits, 0 to 1, including the waits for the GVL right after. A
+    /// quick call is visible in nothing else.
     pub(crate) waiting: f64,
-    /// Share of its time with the GVL: reading, writing, and what the app's own client does around
-    /// it.
+    /// Share of the route's time with the GVL: reading, writing, and the work of the app's own
+    /// client.
     pub(crate) held: f64,
 }
 
@@ -82,7 +82,7 @@ impl Io {
     }
 }
 
-/// Whether a sample waits for something without another name, or for the GVL after that.
+/// Whether a sample is an unnamed wait, or a wait for the GVL as after one.
 pub(super) fn waits(sample: &Sample) -> bool {
     matches!(sample.state, State::Io | State::GvlWait)
 }
@@ -94,8 +94,8 @@ pub(super) fn reads_or_writes(stack: &Seen<'_>) -> bool {
         .any(|begins| stack.leaf.name.starts_with(begins))
 }
 
-/// Of the app's lines, innermost first, the one that calls into the innermost one's file; where all
-/// are in one file, its caller.
+/// Returns the app's line calling into the innermost line's file; with all lines in one file, the
+/// caller of the innermost line.
 fn caller(chain: &[String]) -> Option<&String> {
     let innermost = chain.first()?;
     let outside = chain

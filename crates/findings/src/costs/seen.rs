@@ -4,21 +4,21 @@ use std::collections::{HashMap, HashSet};
 
 use stacks::{Frame, FrameId, Location, Profile, StackId};
 
-/// Frames of the app that a source line holds at most, as the agent records them.
+/// Most frames of the app in a source line, as recorded by the agent.
 const FRAMES_MAX: usize = 4;
-/// Parts of the names of ActiveRecord's and Sequel's methods that make objects of rows.
+/// Parts of the names of ActiveRecord's and Sequel's methods for making objects of rows.
 const MAKES_ROWS: [&str; 3] = [
     "instantiate",
     "yield_hash_rows",
     "Sequel::Model::ClassMethods#call",
 ];
-/// Methods that turn objects into JSON, by the ends of their names: the app's own, ActiveSupport's
-/// and ActiveModel's.
+/// Ends of the names of methods for turning objects into JSON: the app's own, ActiveSupport's and
+/// ActiveModel's.
 const MAKES_JSON: [&str; 3] = ["as_json", "to_json", "serializable_hash"];
-/// Beginnings of the names of libraries that write and read JSON.
+/// Beginnings of the names of libraries for reading and writing JSON.
 const JSON: [&str; 4] = ["JSON.", "JSON::", "ActiveSupport::JSON", "Oj."];
-/// Files of libraries below which statements are built, issued and read, by parts of their paths;
-/// and what is not that in them.
+/// Parts of paths of libraries' files for building, issuing and reading statements, and exceptions
+/// among the paths.
 const QUERIES: [&str; 6] = [
     "/active_record/",
     "/arel/",
@@ -38,8 +38,8 @@ const DRIVERS: [&str; 4] = ["PG::", "Mysql2::", "SQLite3::", "Trilogy"];
 const RENDERS: &str = "render";
 /// Part of the names by which ActionView renders a collection at once.
 const COLLECTION: &str = "collection";
-/// Methods that start another program, by the ends of their names. The thread keeps the GVL until
-/// the program runs.
+/// Ends of the names of methods starting another program. The thread keeps the GVL until the
+/// program runs. The thread keeps the GVL until the program runs.
 const SPAWNS: [&str; 8] = [
     "`", "system", "spawn", "fork", "popen", "popen2", "popen2e", "popen3",
 ];
@@ -47,8 +47,7 @@ const SPAWNS: [&str; 8] = [
 /// All stacks of the samples.
 pub(super) struct Stacks<'a> {
     seen: HashMap<StackId, Seen<'a>>,
-    /// The outermost frames of stacks that have a line of the app: where the server's threads
-    /// begin.
+    /// The outermost frames of stacks with a line of the app: where the server's threads begin.
     roots: HashSet<FrameId>,
 }
 
@@ -71,8 +70,9 @@ impl<'a> Stacks<'a> {
         stacks
     }
 
-    /// A line that issues a statement may do more. Where a library that is known issues it, the
-    /// rest is not the statement's.
+    /// Marks which stacks belong to statements. A line that issues a statement may do more. Where a
+    /// known library issues it, the rest is not the statement's. Where a library that is known
+    /// issues it, the rest is not the statement's.
     fn tell_queries_apart(&mut self) {
         let querying = self.seen.values().filter(|seen| seen.does == Does::Query);
         let lines: HashSet<String> = querying
@@ -92,15 +92,15 @@ impl<'a> Stacks<'a> {
         &self.seen[&stack]
     }
 
-    /// Whether a stack is a Fiber's, such as an Enumerator's, and none of the app is in it: the
-    /// stack ends where the Fiber begins.
+    /// Whether a stack is a Fiber's, such as an Enumerator's, without a line of the app: the stack
+    /// ends where the Fiber begins.
     pub(super) fn is_of_fiber(&self, stack: StackId) -> bool {
         let seen = self.seen(stack);
         let of_thread = seen.outermost.is_some_and(|at| self.roots.contains(&at));
         seen.chain.is_empty() && !of_thread
     }
 
-    /// The stack as it would be below the app's lines of another one.
+    /// Returns the stack as if below the app's lines of another one.
     pub(super) fn on_top_of(&self, stack: StackId, caller: StackId) -> Seen<'a> {
         let own = self.seen(stack);
         Seen {
@@ -133,11 +133,11 @@ pub(super) struct Seen<'a> {
     pub(super) leaf: &'a Frame,
     pub(super) outermost: Option<FrameId>,
     pub(super) makes_rows: bool,
-    /// The app's innermost line renders a template, and this is not in one.
+    /// Whether the app's innermost line renders a template from outside of one.
     pub(super) renders: bool,
-    /// The line of the app that asks for JSON, where this makes some.
+    /// The app's line asking for JSON, if the stack makes some.
     pub(super) json: Option<String>,
-    /// This belongs to a statement that the app's innermost line issues.
+    /// Whether the stack belongs to a statement issued by the app's innermost line.
     pub(super) issues: bool,
     does: Does,
 }
@@ -189,7 +189,7 @@ impl<'a> Seen<'a> {
     }
 }
 
-/// What the innermost frame that says it is there for.
+/// Returns the purpose of the innermost frame with a known one.
 fn does(profile: &Profile, locations: &[Location], root: &str) -> Does {
     let mut in_library = true;
     for location in locations {
@@ -217,7 +217,7 @@ fn queries(frame: &Frame) -> bool {
     is_native || is_in(&QUERIES) && !is_in(&QUERIES_NOT)
 }
 
-/// The line of the app that calls the outermost method that makes JSON.
+/// Returns the app's line calling the outermost method for making JSON.
 fn asks_for_json(profile: &Profile, locations: &[Location], root: &str) -> Option<String> {
     let makes = |location: &Location| makes_json(profile.frame(location.frame));
     let outermost = locations.iter().rposition(makes)?;
@@ -237,7 +237,7 @@ pub(super) fn method(name: &str) -> &str {
     name.rsplit(['#', '.']).next().unwrap_or(name)
 }
 
-/// Whether a source line or its file is a template's: none of Ruby.
+/// Whether a source line or file is a template's, and not Ruby's.
 pub(crate) fn is_template(line: &str) -> bool {
     let file = match line.rsplit_once(':') {
         Some((file, number)) if number.parse::<u32>().is_ok() => file,
@@ -246,7 +246,7 @@ pub(crate) fn is_template(line: &str) -> bool {
     !file.ends_with(".rb") && !file.ends_with(".ru")
 }
 
-/// The path of a file of the app, from its root; `None` for libraries.
+/// Returns the path of a file of the app, from the app's root; `None` for libraries.
 pub(super) fn own<'a>(root: &str, file: &'a str) -> Option<&'a str> {
     let rest = file.strip_prefix(root)?.strip_prefix('/')?;
     let is_library = rest.starts_with("vendor/") || rest.contains("/gems/");

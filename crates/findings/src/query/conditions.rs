@@ -1,9 +1,9 @@
-//! Conditions bound by AND, as WHERE and ON have them.
+//! Conditions bound by AND, as in WHERE and ON.
 
 use super::tokens::Token;
 use super::{Column, Query};
 
-/// The conditions that an index can serve.
+/// The conditions of a statement possibly served by an index.
 #[derive(Default)]
 pub(super) struct Conditions {
     equal: Vec<Column>,
@@ -12,7 +12,7 @@ pub(super) struct Conditions {
 }
 
 impl Conditions {
-    /// `None` when OR (or XOR) binds any of them outside of brackets.
+    /// Returns the conditions; `None` when OR (or XOR) binds any outside of brackets.
     pub(super) fn of(body: &[Token<'_>]) -> Option<Conditions> {
         let mut found = Conditions::default();
         for term in terms(body)? {
@@ -74,7 +74,7 @@ impl Conditions {
     }
 }
 
-/// What is between the brackets that hold a whole term.
+/// Returns the tokens between brackets around a whole term.
 fn bracketed<'t, 'a>(term: &'t [Token<'a>]) -> Option<&'t [Token<'a>]> {
     let [Token::Open, inner @ .., Token::Close] = term else {
         return None;
@@ -99,7 +99,7 @@ fn is_cast(tokens: &[Token<'_>]) -> bool {
     matches!(tokens, [] | [Token::Operator("::"), Token::Word(_)])
 }
 
-/// A column at the start of `tokens`, and what follows it.
+/// Returns a column at the start of `tokens`, and the tokens after.
 pub(super) fn column<'t, 'a>(tokens: &'t [Token<'a>]) -> Option<(Column, &'t [Token<'a>])> {
     let mut qualifier = None;
     let mut name = tokens.first()?.name()?;

@@ -8,10 +8,11 @@ use crate::context::Context;
 use crate::text::percent;
 use crate::types::{Confidence, Finding};
 
-/// Share of records that may be lost before means are doubted: lost ones come in bursts, when it is
-/// busiest.
+/// Share of dropped records up to which means are not doubted: drops come in bursts, at the busiest
+/// moments.
 const DROPPED_MAX: f64 = 0.01;
-/// Share of a route's requests that may be missing where others of that route were seen.
+/// Share of a route's requests missing in the agent's records up to which nothing is said, with
+/// other requests of the route recorded.
 const UNSEEN_MAX: f64 = 0.05;
 /// Requests below which a share means nothing.
 const REQUESTS_MIN: u64 = 100;
@@ -48,7 +49,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     vec![doubt.into()]
 }
 
-/// The rule, what is missing, and what to do about it.
+/// Returns the rule, the missing part, and the remedy.
 fn trouble(context: &Context<'_>, dropped: u64) -> Option<(RuleId, Text, Text)> {
     let agents = &context.recording.agents;
     let overall = &context.breakdown.overall;

@@ -1,4 +1,4 @@
-//! Answers that are the same for everyone and say nothing of how long they may be kept.
+//! Responses equal for everyone and without headers for caching.
 
 use crate::exact::Exact;
 use crate::rule_id::RuleId;
@@ -21,9 +21,10 @@ const FILES: [&str; 6] = [
     "text/javascript",
 ];
 
-/// Comparisons between users that make chance unlikely. Chosen by judgement.
+/// Comparisons between users from which chance is unlikely. Chosen by judgement. Chosen by
+/// judgement.
 const REPEATED_MIN: u64 = 10;
-/// Routes below this share of the requests are not worth a cache.
+/// Share of the requests below which a route is not worth a cache.
 const REQUESTS_SHARE_MIN: f64 = 0.02;
 
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
@@ -77,10 +78,10 @@ struct Keeping {
     confidence: Confidence,
 }
 
-/// A page that was the same for all users of a run may still depend on who asks or on the hour, and
-/// a public cache would then show one user's page to others. Only files by their nature are told to
-/// be kept for long; a page needs users with sessions of their own behind it to be more than a
-/// hint.
+/// Returns the advice on caching, with a confidence. A page equal for all users of a run may still
+/// depend on who asks or on the hour, and a public cache would then show one user's page to others.
+/// Only files by their nature are told to be kept for long; a page needs users with sessions of
+/// their own behind it to be more than a hint.
 fn keeping(answers: &Answers) -> Keeping {
     let cookie = match answers.with_set_cookie {
         0 => Text::default(),

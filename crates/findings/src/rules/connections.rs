@@ -1,4 +1,4 @@
-//! Connections and prepared statements of a database that are made anew again and again.
+//! Connections and prepared statements of a database created again and again.
 
 use crate::rule_id::RuleId;
 use figures::numbers;
@@ -11,11 +11,12 @@ use crate::demand::Demand;
 use crate::text::{called_from, ms, percent, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
-/// New connections a request that saw SQL, from which there is no pool. Chosen by judgement.
+/// New connections per request with SQL from which there is no pool. Chosen by judgement. Chosen by
+/// judgement.
 const CONNECTIONS_PER_REQUEST_MIN: f64 = 0.5;
 /// Below so many there was hardly a run.
 const COUNT_MIN: u64 = 100;
-/// Statements closed of those prepared, below which they are forgotten.
+/// Share of prepared statements closed below which the app forgets to close statements.
 const CLOSED_SHARE_MAX: f64 = 0.1;
 /// Executions a prepared statement, below which preparing was in vain.
 const EXECUTIONS_MAX: f64 = 2.0;
@@ -26,11 +27,11 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     findings.into_iter().flatten().collect()
 }
 
-/// Acts of one kind, as the app was seen to do them.
+/// Activities of one kind, as recorded in the app.
 struct Done<'a> {
     count: u64,
     time_ms: f64,
-    /// Where most of it happens.
+    /// The line with most of the activity.
     most: Option<&'a ActSum<'a>>,
 }
 

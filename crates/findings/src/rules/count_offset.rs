@@ -1,4 +1,4 @@
-//! Paging that counts all rows and skips those before the page.
+//! Paging with a count of all rows and a skip over the rows before the page.
 
 use crate::rule_id::RuleId;
 use std::collections::HashMap;
@@ -16,8 +16,8 @@ use crate::types::{Confidence, Finding, Remedy, Safety};
 
 /// Tables below so many rows are counted at once. Chosen by judgement.
 const ROWS_MIN: u64 = 500;
-/// Share of the skipping statement's time that goes with keyset paging where the run has no lookup
-/// to compare it with: a guess.
+/// Share of the skipping statement's time saved by keyset paging when the run has no lookup for
+/// comparison: a guess.
 const OFFSET_SHARE: f64 = 0.5;
 
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
@@ -30,7 +30,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         .collect()
 }
 
-/// A page's statement, and the one that counts what it pages through.
+/// A page's statement, and the statement counting the rows paged through.
 struct Paging<'a> {
     page: &'a SqlSummary,
     count: &'a SqlSummary,

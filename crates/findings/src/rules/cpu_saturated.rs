@@ -1,4 +1,4 @@
-//! No core is free, and the app or its database uses them.
+//! No core is free, because of the app or the database.
 
 use crate::exact::Exact;
 use crate::rule_id::RuleId;
@@ -12,11 +12,11 @@ use crate::types::{Confidence, Finding, Remedy, Safety};
 
 /// Share of the cores in use from which more clients only wait longer.
 const BUSY_MIN: f64 = 0.9;
-/// Of what is used, the part of app and database from which it is theirs to answer. The generator's
-/// and others' parts are `host-busy`.
+/// Share of the used cores from which app and database are the cause. The generator's and others'
+/// parts are `host-busy`.
 const OWN_MIN: f64 = 0.75;
-/// Share of the time with the GVL that waits for a core, from which workers are too many or the
-/// host too small.
+/// Share of waits for a core in the time with the GVL from which workers are too many or the host
+/// too small.
 const WAIT_MIN: f64 = 0.3;
 
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {

@@ -68,7 +68,7 @@ impl From<Advice> for Finding {
     }
 }
 
-/// Time of writing statements, as the app waited for them.
+/// Time of writing statements, from the app's point of view.
 struct Writes {
     count: u64,
     time_ms: f64,

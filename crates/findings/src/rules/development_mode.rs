@@ -1,4 +1,4 @@
-//! The app runs as it does while it is written.
+//! The app runs in development mode.
 
 use crate::exact::Exact;
 use crate::rule_id::RuleId;
@@ -9,8 +9,8 @@ use crate::context::Context;
 use crate::text::{ms, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
-/// Share of the time on a core that goes with development mode. From a tuning contest's blog, whose
-/// score doubled when classes were no longer loaded again for each request.
+/// Share of the time on a core saved outside of development mode: a tuning contest's blog reports a
+/// doubled score when classes were no longer loaded again for each request.
 const CPU_SHARE: f64 = 0.5;
 
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {

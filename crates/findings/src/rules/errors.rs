@@ -1,4 +1,4 @@
-//! Requests that failed, each kind with one request and the response.
+//! Failed requests, each kind with one request and the response.
 
 use crate::rule_id::RuleId;
 use figures::counted;

@@ -1,4 +1,4 @@
-//! A process close to its limit of open files and sockets.
+//! A process close to the limit of open files and sockets.
 
 use crate::exact::Exact;
 use crate::rule_id::RuleId;

@@ -20,8 +20,8 @@ use figures::numbers;
 const WORK_SHARE_MIN: f64 = 0.15;
 /// Share of the handlers' time from which collecting is reported among other findings.
 const SHARE_MIN: f64 = 0.05;
-/// Share of all time that it must give: where hardly anything is done, a large part of it is still
-/// nothing, and no comparison shows less than that on most hosts.
+/// Smallest gain as a share of all time: where hardly anything is done, a large share is still
+/// nothing, and no comparison shows less than 2 % on most hosts.
 const GAIN_MIN: f64 = 0.02;
 /// Of the collector's time, what more room or fewer objects save. Chosen by judgement.
 const SAVED: f64 = 0.5;

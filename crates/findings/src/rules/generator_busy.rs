@@ -9,8 +9,8 @@ use crate::context::Context;
 use crate::text::{ms, percent};
 use crate::types::{Confidence, Finding};
 
-/// Share of its threads' time from which the generator delays answers it should stamp at once: with
-/// a single queue, waiting is four services at 80 %.
+/// Share of busy time of the generator's threads from which responses are stamped late: with a
+/// single queue, waiting is four services at 80 %.
 const CPU_SHARE_MAX: f64 = 0.8;
 /// Lateness from which a report is due: above a millisecond's grain of timers and schedulers …
 const LATE_P99_MIN: Nanos = Nanos(2_000_000);

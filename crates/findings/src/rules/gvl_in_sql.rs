@@ -1,4 +1,4 @@
-//! Statements that wait for the database with the GVL held: nobody else of the worker runs
+//! Statements waiting for the database with the GVL held: no other thread of the worker runs
 //! meanwhile.
 //!
 //! Seen with mysql2's prepared statements, whose rows are fetched without letting go
@@ -15,26 +15,27 @@ use crate::context::Context;
 use crate::text::{fit, ms, percent, place, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
-/// Time a request with the GVL in SQL from which it is looked at. Below, the driver's own work is
-/// what is seen.
+/// Time with the GVL in SQL per request below which only the driver's own work is measured. Below,
+/// the driver's own work is what is seen.
 const HELD_MIN_MS: f64 = 5.0;
-/// Share of that time on a core up to which it is waiting, not work: SQLite, for one, does its work
-/// there.
+/// Share of CPU in the held time up to which a route waits, and does not work: SQLite, for one,
+/// works with the GVL held.
 const CPU_SHARE_MAX: f64 = 0.3;
-/// Share of the workers' time held so from which it is worth a word. Chosen by judgement.
+/// Share of the workers' time with the GVL held in SQL from which there is a finding. Chosen by
+/// judgement. Chosen by judgement.
 const WORKER_SHARE_MIN: f64 = 0.1;
-/// Requests with CPU readings that speak for a route.
+/// Requests with CPU readings needed for a route.
 const SAMPLED_MIN: usize = 3;
 
 /// What a route's requests held the GVL for in SQL.
 struct Held<'a> {
     route: &'a str,
     requests: u64,
-    /// In all its requests.
+    /// Milliseconds in SQL with the GVL, over all requests of the route.
     sql_ms: f64,
-    /// Upper bound of the share of it on a core.
+    /// Upper bound of the share of `sql_ms` on a core.
     cpu_share: f64,
-    /// How that is known.
+    /// Source of `cpu_share`.
     known_by: Text,
 }
 
@@ -78,8 +79,8 @@ fn sql_ms(handled: &Handled) -> f64 {
     handled.parts.sql_running.as_millis_f64()
 }
 
-/// By the CPU time of its thread in requests where that was read: all of it but that outside of
-/// calls.
+/// Returns the share by the CPU time of sampled requests' threads: all of the CPU but the part
+/// outside of calls.
 fn by_samples(handled: &[&Handled]) -> Option<(f64, Text)> {
     let sampled = handled.iter().filter_map(|handled| {
         let cpu = handled.cpu?;
@@ -93,7 +94,7 @@ fn by_samples(handled: &[&Handled]) -> Option<(f64, Text)> {
     (sampled.len() >= SAMPLED_MIN && held > 0.0).then(|| (cpu / held, known_by))
 }
 
-/// By the CPU time of the app's processes: no part of them can have used more.
+/// Returns the share by the CPU time of the app's processes: no part of the app can have used more.
 fn by_process(context: &Context<'_>) -> Option<(f64, Text)> {
     let cores = f64::from(context.recording.meta.cores.max(1));
     let window_ms = context.recording.window.length().as_millis_f64();

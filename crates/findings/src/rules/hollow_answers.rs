@@ -1,5 +1,4 @@
-//! Pages that are none: nearly everything that was asked for was answered by a redirect or a
-//! refusal.
+//! Pages without content: nearly everything requested was answered by a redirect or a refusal.
 //!
 //! A flow that does not say what must be answered takes every status below 500, so nothing else
 //! would tell.
@@ -18,7 +17,7 @@ use crate::types::{Confidence, Finding};
 /// Share of the pages from which the run says little of the app. Logins and redirects after a form
 /// are far from it.
 const SHARE_MIN: f64 = 0.9;
-/// Answers named as evidence.
+/// Responses named as evidence.
 const SHOWN: usize = 3;
 
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
@@ -59,8 +58,8 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     vec![doubt.into()]
 }
 
-/// What is to be known of answers with these statuses, as status and count; `None` where most are
-/// pages. For loads of which no recording is made.
+/// Returns a warning for statuses and counts of responses; `None` where most are pages. For loads
+/// without a recording.
 pub fn hollow(statuses: impl IntoIterator<Item = (u16, u64)>) -> Option<Text> {
     let (mut all, mut hollow) = (0, 0);
     for (status, count) in statuses {
@@ -87,7 +86,7 @@ fn remedy() -> Text {
     )
 }
 
-/// Neither a page nor the word that the known one is still good.
+/// Whether a status means neither a page nor "not modified".
 fn is_hollow(status: u16) -> bool {
     status != 304 && (300..500).contains(&status)
 }

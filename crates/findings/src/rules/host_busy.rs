@@ -16,7 +16,7 @@ use crate::types::{Confidence, Finding};
 const BUSY_MAX: f64 = 0.95;
 /// Share of the cores the generator must use to be called a competitor of the app.
 const GENERATOR_MIN: f64 = 0.1;
-/// Share of the cores allowed to processes outside of this run.
+/// Share of the cores allowed to processes outside of the run.
 const OTHERS_MAX: f64 = 0.1;
 /// Share of the cores allowed to the hypervisor. Half of what would show in a p95.
 const STEAL_MAX: f64 = 0.02;
@@ -38,7 +38,7 @@ pub(crate) struct Shares {
 }
 
 impl Shares {
-    /// Whether others than this run used enough to show in the run's numbers.
+    /// Whether processes outside of the run used enough to show in the run's numbers.
     pub(crate) fn is_shared(&self) -> bool {
         self.steal > STEAL_MAX || self.others > OTHERS_MAX
     }
@@ -82,7 +82,7 @@ fn evidence(shares: &Shares) -> Vec<Text> {
     [used].into_iter().chain(slow).collect()
 }
 
-/// What is wrong with the host, and what to do about it.
+/// Returns the host's problem and the remedy.
 fn trouble(shares: &Shares) -> Option<(Text, Text)> {
     let known = shares.busy <= CORES_MISCOUNTED;
     if shares.steal > STEAL_MAX {

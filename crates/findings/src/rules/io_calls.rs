@@ -1,5 +1,5 @@
 //! Many short waits for a socket or a file in one request, below one line of the app: a store
-//! without a client that the agent knows, asked for one value at a time.
+//! without a client known to the agent, asked for one value at a time.
 
 use crate::rule_id::RuleId;
 use figures::numbers;
@@ -11,14 +11,14 @@ use crate::demand::Demand;
 use crate::text::{ms, percent, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
-/// Waits of a request from which they are many: a call on a connection takes one or two.
+/// Waits per request from which there are many: a call on a connection takes one or two.
 const WAITS_MIN: f64 = 10.0;
-/// Mean of such waits up to which they are calls, whatever CPU the thread takes: that is the
-/// kernel's.
+/// Mean of the waits up to which the waits are calls, whatever CPU the thread takes, spent in the
+/// kernel.
 const WAIT_MS_MAX: f64 = 1.0;
-/// Share of such waits of a route that must be below one line.
+/// Share of the route's waits needed below one line.
 const BELOW_MIN: f64 = 0.5;
-/// What it must give to be worth a change.
+/// Smallest gain worth a change.
 const GAIN_MIN: f64 = 0.1;
 /// Requests whose stretches must be known.
 const REQUESTS_MIN: usize = 10;

@@ -1,4 +1,4 @@
-//! Pictures and other files that come out of the database.
+//! Pictures and other files served out of the database.
 
 use crate::rule_id::RuleId;
 use breakdown::{RouteBalance, SqlSummary};
@@ -47,7 +47,7 @@ fn is_binary(content_type: &str) -> bool {
     .any(|start| content_type.starts_with(start))
 }
 
-/// The statement of a route that reads a table with a large column of bytes.
+/// Returns the statement of a route reading a table with a large column of bytes.
 fn source<'a>(
     context: &Context<'a>,
     database: &'a DatabaseFacts,

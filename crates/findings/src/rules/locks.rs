@@ -1,4 +1,4 @@
-//! Requests that wait for each other: a Mutex around slow work, a pool smaller than the threads.
+//! Requests waiting for each other: a Mutex around slow work, a pool smaller than the threads.
 
 use std::collections::BTreeMap;
 
@@ -32,8 +32,8 @@ enum Held {
     Thread,
 }
 
-/// Share of a request's time that must be won where no line of the app says whose lock it is: often
-/// it is the logger's, and others wait for it only because its holder waits for the GVL.
+/// Smallest gain when no line of the app says whose the lock is: often the logger's, waited for
+/// only because the holder waits for the GVL.
 const GAIN_MIN_PLACELESS: f64 = 0.1;
 
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
@@ -144,7 +144,7 @@ fn finding(context: &Context<'_>, act: &ActSum<'_>) -> Finding {
     }
 }
 
-/// The numbers of threads and of connections shared by them, where known.
+/// Returns the numbers of threads and of the connections shared, if known.
 fn sizes(context: &Context<'_>, held: Held) -> Option<Text> {
     let target = &context.recording.meta.target;
     let threads = target.threads;

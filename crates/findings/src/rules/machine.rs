@@ -1,5 +1,6 @@
-//! What `hakaru doctor` finds where the app ran, as far as it touches this run: what distorts its
-//! numbers is a doubt, what its requests pay for is a finding with a gain.
+//! Findings of `hakaru doctor` about the app's machine, as far as the run is concerned: a
+//! distortion of the run's numbers is a doubt, a cost to the run's requests is a finding with a
+//! gain.
 //!
 //! What other rules say of the same with the run's own figures (other programs, files, memory, the
 //! database's settings, development mode) is left to them.
@@ -16,7 +17,7 @@ use crate::exact::Exact;
 use crate::text::{ms, percent, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
-/// Checks whose findings say that times here are not those of another machine or another day.
+/// Checks whose findings make times differ from another machine or another day.
 const DISTORTS: [&str; 12] = [
     "cpu.clock-slow",
     "cpu.governor",
@@ -31,14 +32,14 @@ const DISTORTS: [&str; 12] = [
     "ruby.options-left-over",
     "ruby.unoptimised",
 ];
-/// Checks whose cost is a factor on all time that the app computes.
+/// Checks whose cost is a factor on all computing time of the app.
 const SLOWER: [&str; 3] = [
     "cpu.indirect-branch-mitigated",
     "cpu.seccomp-mitigates",
     "cpu.store-bypass-mitigated",
 ];
-/// Checks whose remedy makes Ruby's own computing faster, with the share that it saves where others
-/// measured it. Shopify's figures for YJIT on Rails are 15 to 25 % less time
+/// Checks whose remedy makes Ruby's own computing faster, with the share saved in others'
+/// measurements. Shopify's figures for YJIT on Rails are 15 to 25 % less time
 /// (https://railsatscale.com, of Ruby 3.3): the lower end.
 const COMPUTES: [(&str, f64); 2] = [("ruby.yjit-off", 0.13), ("app.log-debug", 0.05)];
 /// Share of the periods from which a throttled group is no accident.
@@ -102,7 +103,7 @@ fn doubt(verdict: &Verdict) -> Finding {
     .into()
 }
 
-/// So much time of the run that the group stood still: no thread of the app ran meanwhile.
+/// Returns the finding on a throttled group: no thread of the app ran for a share of the run.
 fn throttled(context: &Context<'_>, snapshot: &Snapshot, verdict: &Verdict) -> Option<Finding> {
     let group = snapshot.process.group.as_ref()?;
     let (periods, throttled) = (group.periods? as f64, group.throttled? as f64);
@@ -157,7 +158,7 @@ fn finding(
     }
 }
 
-/// A change that is variables of the environment and nothing else.
+/// Returns the variables of a change consisting of variables of the environment only.
 fn variables(change: &str) -> Option<Exact> {
     let is_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
     let pair = |word: &str| {

@@ -13,8 +13,8 @@ use crate::text::title;
 use crate::types::{Confidence, Finding, Remedy, Safety};
 use figures::numbers;
 
-/// Shorter runs show the heap on its way to its size. A run of the default length, 20 s, is long
-/// enough.
+/// Seconds below which a run shows the heap still on the way to the final size. A run of the
+/// default length, 20 s, is long enough. A run of the default length, 20 s, is long enough.
 const SECONDS_MIN: f64 = 15.0;
 /// Growth in the second half below which the allocator's grain explains the growth.
 const GROWN_BYTES_MIN: f64 = 16.0 * MIB;
@@ -24,9 +24,9 @@ const GROWN_SHARE_MIN: f64 = 0.05;
 const STEADY_MIN: f64 = 0.6;
 /// Length of run from which growth is certain, seconds.
 const SECONDS_SURE: f64 = 120.0;
-/// Growth in the second half, in bytes and relative to what the process had, that no heap on its
-/// way to its size shows: so steep a growth counts after [`SECONDS_STEEP_MIN`], and is likely even
-/// in a short run. Chosen by judgement.
+/// Growth in the second half, in bytes and relative to the memory before, too steep for a heap on
+/// the way to the final size: counted after [`SECONDS_STEEP_MIN`], and likely even in a short run.
+/// Chosen by judgement.
 const STEEP_BYTES_MIN: f64 = 64.0 * MIB;
 const STEEP_SHARE_MIN: f64 = 0.25;
 const SECONDS_STEEP_MIN: f64 = 8.0;
@@ -118,7 +118,7 @@ fn free(sample: &HostSample) -> Option<f64> {
     free.map(|bytes| bytes as f64)
 }
 
-/// What the processes that grew say together.
+/// The growing processes taken together.
 struct Grown {
     processes: usize,
     /// The process with the most growth.

@@ -1,4 +1,4 @@
-//! A table read from end to end for a few rows that an index would name.
+//! A table read from end to end for a few rows an index would name.
 
 mod sayings;
 mod unfit;
@@ -19,19 +19,19 @@ use crate::text::{fit, ms, place, title};
 use crate::types::{Confidence, Finding};
 use sayings::{Told, remedy};
 
-/// Tables below so many rows are read as fast without an index: they fit a page or two.
+/// Rows of a table below which a read without an index is as fast: a page or two.
 const ROWS_MIN: u64 = 100;
-/// The same where the plan uses an index, but one that only bounds a range. Ten times as much,
-/// since the range may be narrow.
+/// Rows below which a range of an index is read fast enough. Ten times as much, since the range may
+/// be narrow. Ten times as much, since the range may be narrow.
 const ROWS_MIN_IN_RANGE: u64 = 1_000;
-/// An index does not make a statement free: this share of its time goes at most, where no lookup of
-/// the run says more. Found by weighing.
+/// Largest share of a statement's time saved by an index without a lookup in the run for
+/// comparison. Chosen by judgement. Found by weighing.
 pub(crate) const GAIN_MAX: f64 = 0.9;
-/// Of a statement that walks an index in the order of its result, what goes where no other
-/// statement says it: a guess.
+/// Share saved of a statement walking an index in the order of the result, without another
+/// statement for comparison: a guess.
 const SAVED_IN_ORDER: f64 = 0.5;
 
-/// How a plan reads rows that nobody wants, the surest first.
+/// How a plan reads unwanted rows, the surest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Reads {
     /// The table from end to end.
@@ -40,19 +40,19 @@ enum Reads {
     Range,
     /// An index in the order of the result, until there are as many rows as the LIMIT wants.
     Order,
-    /// An index that holds a part of the condition only.
+    /// An index covering a part of the condition only.
     Part,
 }
 
-/// Columns an index should have on one table, and which statements ask for it.
+/// Columns wanted in an index on one table, and the statements in need.
 struct Wanted<'a> {
-    /// Compared for equality: these come first, in any order.
+    /// Columns compared for equality: first in the index, in any order.
     equal: Vec<String>,
     /// One for a range or an order, last.
     tail: Option<String>,
     reads: Reads,
     table_rows: u64,
-    /// The index that is used, where it holds a part of the condition only.
+    /// The index in use, if covering a part of the condition only.
     used: Option<&'a IndexColumns>,
     statements: Vec<&'a SqlSummary>,
 }
@@ -78,7 +78,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         .collect()
 }
 
-/// The shares of statements' time that missing indexes would save.
+/// Returns the share of each statement's time saved by missing indexes.
 pub(crate) fn saved(context: &Context<'_>) -> HashMap<TextId, f64> {
     let mut saved: HashMap<TextId, f64> = HashMap::new();
     for (table, wanted) in tables(context) {
@@ -92,7 +92,7 @@ pub(crate) fn saved(context: &Context<'_>) -> HashMap<TextId, f64> {
     saved
 }
 
-/// The indexes that tables lack.
+/// Returns the indexes missing by table.
 fn tables<'a>(context: &Context<'a>) -> BTreeMap<String, Vec<Wanted<'a>>> {
     let mut tables: BTreeMap<String, Vec<Wanted<'a>>> = BTreeMap::new();
     let quickest = context.lookup_ms();
@@ -114,8 +114,8 @@ fn tables<'a>(context: &Context<'a>) -> BTreeMap<String, Vec<Wanted<'a>>> {
     tables
 }
 
-/// The index that step `place` of a plan lacks; `None` when it lacks none, or that is not sure.
-/// With the statement comes the time of the run's quickest lookup.
+/// Returns the index missing for step `place` of a plan; `None` when none is missing, or when
+/// unsure. With the statement comes the time of the run's quickest lookup.
 fn wanted<'a>(
     query: &Query,
     explained: &'a ExplainedStatement,
@@ -178,14 +178,14 @@ fn wanted<'a>(
     })
 }
 
-/// Whether a step reads a whole table and sorts it, for the first rows alone.
+/// Whether a step reads and sorts a whole table for the first rows alone.
 fn sorts_all(query: &Query, step: &PlanStep) -> bool {
     let whole = step.access == Access::FullScan && step.sorts && !query.filtered;
     whole && query.limited && query.tables.len() == 1
 }
 
-/// How many rows a step reads for want of an index; `None` when too few to matter, or by an index
-/// that may serve well.
+/// Returns how many rows a step reads for want of an index; `None` for too few to matter, or by an
+/// index likely to serve well.
 ///
 /// Besides full scans this is a statement on one table that walks an index along a range: `id > ?`
 /// picks no rows of a channel, but SQLite and MySQL both like to take the primary key for it.
@@ -225,7 +225,7 @@ fn leads(step: &PlanStep, column: &str) -> bool {
     step.indexes.iter().any(|index| first(&index.columns))
 }
 
-/// The column's real name if it certainly belongs to the step's table.
+/// Returns the column's real name if the column certainly belongs to the step's table.
 fn own_column(
     query: &Query,
     explained: &ExplainedStatement,
@@ -262,7 +262,7 @@ fn own_column(
     }
 }
 
-/// Joins `new` with a wish that the same index fulfils.
+/// Joins `new` with a wish for the same index.
 fn merge<'a>(wishes: &mut Vec<Wanted<'a>>, new: Wanted<'a>) {
     let same_equal = |a: &Wanted<'_>, b: &Wanted<'_>| {
         a.equal.len() == b.equal.len() && a.equal.iter().all(|column| b.equal.contains(column))
@@ -298,8 +298,8 @@ impl Wanted<'_> {
             .sum()
     }
 
-    /// The share of a statement's time that goes. How far an index is walked no plan says: what is
-    /// more than a lookup on the same table takes.
+    /// Returns the share of a statement's time saved, 0 to 1. How far an index is walked no plan
+    /// says: what is more than a lookup on the same table takes.
     fn saved_share(&self, context: &Context<'_>, table: &str, sql: &SqlSummary) -> f64 {
         if self.reads == Reads::Order {
             let quickest = lookups::quickest_ms(context, Some(table), None);

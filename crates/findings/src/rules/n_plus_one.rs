@@ -24,12 +24,12 @@ use store::Store;
 const REPEATS_MIN: f64 = 5.0;
 /// From here on no one loops on purpose. Chosen by judgement.
 const REPEATS_SURE: f64 = 10.0;
-/// Requests that must show it: fewer may be a retry or a cache filling up.
+/// Requests needed with the repetition: fewer may be a retry or a cache filling up.
 const REQUESTS_MIN: u64 = 3;
-/// Difference of how often two statements are repeated, relative, up to which that is equally
-/// often: a request that fails in the middle of a loop has one less.
+/// Relative difference in repetitions up to which two statements are repeated equally often: a
+/// request failing in the middle of a loop has one less.
 const EQUALLY_OFTEN: f64 = 0.02;
-/// Statements of one loop that evidence shows.
+/// Statements of one loop shown in evidence.
 const SHOWN: usize = 4;
 
 #[derive(Default)]
@@ -41,11 +41,11 @@ struct Repeat {
     time: Nanos,
     gvl_wait: Nanos,
     rows: u64,
-    /// One of the lines that issue it.
+    /// One of the lines issuing the statement.
     site: TextId,
 }
 
-/// A statement that is repeated on one route.
+/// A statement repeated on one route.
 struct Repeated<'a> {
     route: &'a str,
     digest: &'a str,
@@ -81,9 +81,9 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     found.collect()
 }
 
-/// Whether statements are repeated by one loop: equally often on one route, below a line that both
-/// name. A loop over orders that asks for each one's customer in a template and for its total in a
-/// model is one.
+/// Whether statements are repeated by one loop: equally often on one route, below a common line. A
+/// loop over orders that asks for each one's customer in a template and for its total in a model is
+/// one.
 fn are_one_loop(a: &[Repeated<'_>], b: &[Repeated<'_>]) -> bool {
     let alike = |a: &Repeated<'_>, b: &Repeated<'_>| {
         let times = a.repeat.per_request() / b.repeat.per_request();
@@ -99,8 +99,8 @@ fn share_a_line(a: Option<&str>, b: Option<&str>) -> bool {
     })
 }
 
-/// The line of the loop that a line is in: its caller in the same file, which a block has. What
-/// several statements of one loop and its routes cost goes with one change.
+/// Returns the line of the loop around a line: the caller in the same file, as with a block. What
+/// several statements of one loop and its routes cost is saved by one change.
 fn looping(site: &str) -> &str {
     let line = breakdown::line_of(site);
     let caller = breakdown::lines_of(site).nth(1);
@@ -174,8 +174,8 @@ impl Repeated<'_> {
         Store::of(self.digest)
     }
 
-    /// Whether it begins or ends a transaction: around statements of a loop these are part of what
-    /// the loop costs.
+    /// Whether the statement begins or ends a transaction: around statements of a loop,
+    /// transactions are part of the loop's cost.
     fn is_transaction(&self) -> bool {
         const VERBS: [&str; 6] = [
             "BEGIN",
@@ -256,10 +256,10 @@ impl Repeat {
         self.count as f64 / self.requests as f64
     }
 
-    /// What all its executions take in all requests: time in the driver without waiting for the
-    /// GVL, and where samples say it all that runs below the line that issues them, without what
-    /// makes objects of rows: they are needed however they are fetched. Statements that share the
-    /// line share that by their time.
+    /// Returns the cost of all executions in all requests: time in the driver without waiting for
+    /// the GVL, and by samples, if there are any, all below the issuing line, without making
+    /// objects of rows, needed in any case. Statements of one line share the line's cost by their
+    /// time.
     fn cost(
         &self,
         context: &Context<'_>,
@@ -304,7 +304,7 @@ fn what(most: &Repeated<'_>, more: usize) -> Text {
     )
 }
 
-/// One finding for all that one loop repeats, the costliest first.
+/// Returns one finding for everything repeated by one loop, the costliest first.
 fn finding(context: &Context<'_>, found: &[Repeated<'_>]) -> Option<Finding> {
     let most = found.first().filter(|most| most.counts())?;
     let transactions = found.iter().filter(|each| each.is_transaction()).count();
@@ -360,8 +360,7 @@ fn finding(context: &Context<'_>, found: &[Repeated<'_>]) -> Option<Finding> {
     })
 }
 
-/// The line of the app that issues a statement for its callers, where another one is what tells
-/// which.
+/// Returns the app's line issuing a statement for callers, if the finding names a caller.
 fn helper<'a>(context: &Context<'a>, repeated: &Repeated<'_>) -> Option<&'a str> {
     let issues = breakdown::line_of(context.text(repeated.repeat.site));
     let told = repeated.site.map(breakdown::line_of);

@@ -1,4 +1,4 @@
-//! A template that renders many others, and what goes on around them.
+//! A template rendering many others, and the work around each.
 
 use crate::rule_id::RuleId;
 use std::collections::BTreeMap;
@@ -10,15 +10,16 @@ use crate::demand::Demand;
 use crate::text::{ms, percent, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
-/// Share of a route's time with the GVL around the templates that others render, from which they
-/// are rendered in a loop: around one template go some tens of microseconds.
+/// Share of a route's time with the GVL spent around rendered templates from which templates are
+/// rendered in a loop: one template costs some tens of microseconds.
 const AROUND_MIN: f64 = 0.1;
 /// Lines shown.
 const SHOWN: usize = 3;
-/// What it must give to be worth a change.
+/// Smallest gain worth a change.
 const GAIN_MIN: f64 = 0.05;
 
-/// A line that renders, with the share of each route's time with the GVL around what it renders.
+/// A rendering line, with the share of each route's time with the GVL around the rendered
+/// templates.
 type Renders<'a> = (&'a str, BTreeMap<usize, f64>);
 
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
@@ -35,7 +36,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         .collect()
 }
 
-/// One finding for all lines that render on a route: partials render partials.
+/// Returns one finding for all rendering lines of a route: partials render partials.
 fn finding(context: &Context<'_>, route: usize, mut lines: Vec<Renders<'_>>) -> Option<Finding> {
     let of_route = |(_, around): &Renders<'_>| around[&route];
     lines.sort_by(|a, b| of_route(b).total_cmp(&of_route(a)));

@@ -1,4 +1,4 @@
-//! Statements that wait for a row that another transaction has locked.
+//! Statements waiting for a row locked by another transaction.
 
 use crate::rule_id::RuleId;
 use breakdown::SqlSummary;
@@ -15,19 +15,20 @@ use crate::rules::transaction_open;
 use crate::text::{called_from, fit, ms, percent, place, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
-/// Mean time from which a statement that locks rows is looked at: a write that reaches the disk
-/// takes some milliseconds.
+/// Mean time from which a locking statement is examined: a write to the disk takes some
+/// milliseconds.
 const MEAN_MS_MIN: f64 = 5.0;
-/// So many times its quickest executions a statement takes in the mean when it waits: the same work
-/// by the same plan varies less.
+/// Factor of the mean over the quickest executions from which a statement waits: the same work by
+/// the same plan varies less.
 const QUICKEST_TIMES: f64 = 4.0;
 /// The quickest executions: as a quantile, since the least of many is an accident.
 const QUICKEST: f64 = 0.1;
 /// Executions from which a quantile says something.
 const EXECUTIONS_MIN: usize = 20;
-/// What it must give to be worth a change.
+/// Smallest gain worth a change.
 const GAIN_MIN: f64 = 0.05;
-/// Time a request in another act from which it is named as what the lock may be held for.
+/// Time per request in another activity from which the activity is named as a reason for holding
+/// the lock.
 const HELD_MS_MIN: f64 = 1.0;
 
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
@@ -44,10 +45,10 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     locking.filter_map(|sql| finding(context, sql)).collect()
 }
 
-/// What the statement waits for rows, where that is much.
+/// A statement's waits for rows, if considerable.
 pub(crate) struct RowWait {
     times: Times,
-    /// The waits of all its executions.
+    /// The waits of all executions.
     pub(crate) demand: Demand,
 }
 
@@ -71,7 +72,7 @@ impl RowWait {
     }
 }
 
-/// How long executions take without their waits for the GVL, milliseconds.
+/// Lengths of executions without waits for the GVL, milliseconds.
 struct Times {
     quickest: f64,
     mean: f64,
@@ -80,15 +81,15 @@ struct Times {
 }
 
 impl Times {
-    /// Share of the mean that is waiting.
+    /// Share of waiting in the mean.
     fn waits(&self) -> f64 {
         1.0 - self.quickest / self.mean
     }
 }
 
-/// With what the statement itself takes at its best; where all of its executions wait, what finding
-/// the row by the same key takes without locking it, or writing rows of that table when they are
-/// locked already.
+/// Returns the times of a statement with the quickest as baseline: an own execution, a lookup of
+/// the row by the same key without a lock, or a write to a row of the table once locked. The latter
+/// two matter where all executions wait.
 fn times(context: &Context<'_>, sql: &SqlSummary) -> Option<Times> {
     let own = own_times(context, sql)?;
     let query = query::read(&sql.digest);

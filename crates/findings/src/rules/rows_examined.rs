@@ -1,4 +1,4 @@
-//! Statements for which the server reads many rows for each one that it sends.
+//! Statements with many rows read by the server for each row sent.
 
 use crate::rule_id::RuleId;
 use std::collections::HashSet;
@@ -17,10 +17,10 @@ use crate::types::{Confidence, Finding, Remedy, Safety};
 const RATIO_MIN: f64 = 50.0;
 /// Rows read an execution, below which nobody notices.
 const EXAMINED_MIN: f64 = 500.0;
-/// Share of the handlers' time from which it is worth a look.
+/// Share of the handlers' time from which a statement is examined.
 const SHARE_MIN: f64 = 0.03;
-/// Share of a statement's time that goes with the rows that need not be read. As for a missing
-/// index.
+/// Share of a statement's time saved with the needless rows. As for a missing index. As for a
+/// missing index.
 const SAVED: f64 = 0.9;
 
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {

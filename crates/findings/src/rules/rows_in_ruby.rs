@@ -1,4 +1,4 @@
-//! Rows that are loaded, made into objects, and then only counted or added up.
+//! Rows loaded, made into objects, and then only counted or added up.
 
 use crate::rule_id::RuleId;
 use breakdown::{RouteBalance, SqlSummary};
@@ -13,12 +13,12 @@ use crate::text::{fit, ms, percent, place, times, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 use figures::numbers;
 
-/// Rows of one execution from which making objects of them costs more than a statement does.
+/// Rows per execution from which making objects costs more than a statement does.
 const ROWS_MIN: f64 = 20.0;
-/// Bytes of the response for each row that was loaded, below which the response does not show the
-/// rows: an id in markup or JSON has more.
+/// Bytes of the response per loaded row below which the response does not show the rows: an id in
+/// markup or JSON has more.
 const BODY_BYTES_MAX: f64 = 4.0;
-/// What it must give to be worth a change.
+/// Smallest gain worth a change.
 const GAIN_MIN: f64 = 0.05;
 
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
@@ -28,7 +28,8 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         .collect()
 }
 
-/// The route that loads most of the statement's rows, where no route that issues it can show them.
+/// Returns the route loading most of the statement's rows, if no route with the statement can show
+/// the rows.
 fn route<'a>(context: &Context<'a>, sql: &SqlSummary) -> Option<&'a RouteBalance> {
     let rows = sql.rows_each();
     let plain = query::read(&sql.digest).filter(|query| !query.grouped)?;
@@ -106,8 +107,8 @@ fn finding(context: &Context<'_>, sql: &SqlSummary, route: &RouteBalance) -> Opt
     })
 }
 
-/// What runs below the lines that issue the statement, its rows' objects included; the driver's
-/// time where no sample says it.
+/// Returns the demand below the lines issuing the statement, making objects of rows included; the
+/// driver's time without a sample.
 fn below(context: &Context<'_>, sql: &SqlSummary) -> Demand {
     let driver = context.statement_demand(sql, 1.0);
     let sampled = context

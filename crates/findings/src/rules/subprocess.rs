@@ -13,7 +13,7 @@ use crate::text::{ms, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 use figures::numbers;
 
-/// Name of a wait for a started program, as the agent records it.
+/// Name of a wait for a started program in the agent's records.
 pub(crate) const SUBPROCESS: &str = "a subprocess";
 /// Share of the handlers' time from which a change is worth the effort, as for other waits.
 const SHARE_MIN: f64 = 0.1;

@@ -17,27 +17,27 @@ use crate::types::{Confidence, Finding, Remedy, Safety};
 
 /// Requests replayed for each line of the evidence: p95 then varies by a few percent between seeds.
 const REPLAYED: u32 = 8_000;
-/// Share of the time in the queue, or waiting for the GVL, from which it hurts. Chosen by
-/// judgement.
+/// Share of the time in the queue, or waiting for the GVL, from which there is a problem. Chosen by
+/// judgement. Chosen by judgement.
 const WAIT_SHARE_MIN: f64 = 0.2;
 /// Share of time a worker's GVL is held from which further threads only take turns. Chosen by
 /// judgement.
 const GVL_FULL: f64 = 0.8;
-/// Throughput that more threads must give. Below, noise would be taken for an effect.
+/// Smallest gain in throughput of more threads. Below, noise would be taken for an effect. Below,
+/// noise would be taken for an effect.
 const GAIN_MIN: f64 = 0.1;
-/// How much longer p95 may become with fewer threads, as a ratio: nobody saves memory at the price
-/// of requests that take half as long again.
+/// Largest ratio of p95 with fewer threads to p95 now: nobody saves memory at the price of requests
+/// half as long again.
 const P95_GROWTH_MAX: f64 = 1.5;
-/// Share of the handlers' time in waits that the replay cannot carry, from which its word on more
-/// threads is not worth anything: a tenth of the time is as much as the gain that more threads must
-/// give.
+/// Share of the handlers' time in waits the replay cannot carry from which the replay says nothing
+/// about more threads: a tenth of the time is as much as `GAIN_MIN`.
 const FOREIGN_SHARE_MIN: f64 = 0.1;
-/// How far the replay of the present setting may be from what was measured before it is doubted.
+/// Relative error of the replay of the present setting from which the replay is doubted.
 const MODEL_ERROR_MAX: f64 = 0.25;
 /// And before nothing is said at all.
 const MODEL_ERROR_HOPELESS: f64 = 0.6;
-/// Mean wait for the GVL in ms from which the title tells it. Below, clocks and wake-ups are what
-/// is seen.
+/// Mean wait for the GVL in ms from which the title names the wait. Below, clocks and wake-ups are
+/// what is measured. Below, clocks and wake-ups are what is seen.
 const WAIT_SHOWN_MIN_MS: f64 = 0.1;
 
 struct Plan {
@@ -79,9 +79,9 @@ fn judge(context: &Context<'_>, plan: &Plan) -> Option<Finding> {
         .then(|| too_many(context, plan, gain))
 }
 
-/// Whether much of the handlers' time is spent in waits that the replay cannot carry to other
-/// numbers of threads: it lets a wait for a lock, but for the one that is waited for most, take as
-/// long as it took, and native code that computes in short stretches need no core.
+/// Whether much of the handlers' time is spent in waits the replay cannot carry to other numbers of
+/// threads: a wait for a lock, but for the one waited for most, takes as long as recorded, and
+/// native code computing in short stretches needs no core.
 fn waits_are_anothers(context: &Context<'_>, inside: f64) -> bool {
     let overall = &context.breakdown.overall;
     let balance = &overall.balance;
@@ -104,8 +104,8 @@ fn plan(context: &Context<'_>) -> Option<Plan> {
 }
 
 impl Plan {
-    /// Throughput with the recommended threads over that with the present ones, less 1, where
-    /// clients keep all of them busy.
+    /// Returns the gain in throughput of the recommended threads over the present ones, less 1,
+    /// with all threads kept busy by clients.
     fn gain(&self) -> f64 {
         let advice = &self.advice;
         advice.rps(&self.model, advice.threads) / advice.rps(&self.model, self.threads) - 1.0
@@ -154,13 +154,13 @@ impl Plan {
         shown.into_iter().map(line).collect()
     }
 
-    /// The recommended number's p95 over that of the present one.
+    /// Returns the ratio of p95 with the recommended threads to p95 with the present ones.
     fn p95_ratio(&self) -> f64 {
         let p95 = |threads| self.replay(threads).latency_p95.0.max(1) as f64;
         p95(self.advice.threads) / p95(self.threads)
     }
 
-    /// Throughput may be bought with latency, which must then be said beside it.
+    /// Returns the change of p95, to be named if throughput is bought with latency.
     fn p95_change(&self) -> Text {
         let p95 = |threads| ms(self.replay(threads).latency_p95.as_millis_f64());
         text!(
@@ -306,7 +306,7 @@ fn too_many(context: &Context<'_>, plan: &Plan, gain: f64) -> Finding {
     }
 }
 
-/// The route whose requests have the threads most of the time, and its share.
+/// Returns the route whose requests occupy the threads most of the time, with the share.
 fn holder<'a>(context: &Context<'a>) -> Option<(&'a RouteBalance, f64)> {
     let held = |route: &RouteBalance| {
         let inside = route.seen_mean_ms - route.balance.queue - route.balance.respond;

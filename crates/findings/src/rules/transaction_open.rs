@@ -1,5 +1,4 @@
-//! A transaction, or a connection of a pool, that a request holds while it waits for something
-//! else.
+//! A transaction, or a connection of a pool, held by a request while waiting for something else.
 
 use crate::rule_id::RuleId;
 use std::collections::BTreeSet;
@@ -18,9 +17,9 @@ use crate::types::{Confidence, Finding, Remedy, Safety};
 /// Mean wait of a request inside, from which others notice: a statement on a near database takes
 /// less.
 const EACH_MS_MIN: f64 = 2.0;
-/// Share of the handlers' time that is such a wait, from which it is worth a change.
+/// Share of the handlers' time waited inside from which a change is worthwhile.
 const SHARE_MIN: f64 = 0.05;
-/// Share of the time that is won, below which nobody waits for what is held: then it is a hint.
+/// Share of the time gained below which nobody waits for the transaction or connection: a hint.
 const GAIN_MIN: f64 = 0.02;
 
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
@@ -50,7 +49,7 @@ struct Wait<'a> {
 }
 
 impl<'a> Wait<'a> {
-    /// `None` where it is short.
+    /// Returns the wait; `None` for a short one.
     fn of(context: &Context<'_>, wait: &'a HeldWait) -> Option<Wait<'a>> {
         let route = wait.held.route;
         let all_ms = wait.share * context.time_of(route, wait.kind);

@@ -1,4 +1,4 @@
-//! How answers travel: connections that are closed after each, compression that is missing or dear.
+//! Transfer of responses: connections closed after each response, compression missing or expensive.
 
 use crate::rule_id::RuleId;
 use breakdown::{Answers, RouteBalance};
@@ -9,14 +9,14 @@ use crate::context::Context;
 use crate::text::{ms, percent, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
-/// Answers looked at, below which nothing is said.
+/// Responses below which nothing is said.
 const ANSWERS_MIN: u64 = 50;
 /// Share of answers after which the connection is closed. Puma closes some by itself when others
 /// wait.
 const CLOSED_MIN: f64 = 0.9;
-/// Bodies below that fit into one packet anyway.
+/// Bytes of a body below which one packet is enough anyway.
 const BODY_BYTES_MIN: f64 = 1_400.0;
-/// Share of a route's time after its handler, from which compressing is what takes it.
+/// Share of a route's time after the handler from which compression is the cause.
 const RESPOND_SHARE_MIN: f64 = 0.2;
 /// … and so long.
 const RESPOND_MS_MIN: f64 = 0.5;

@@ -14,13 +14,13 @@ use figures::numbers;
 
 /// Share of the handlers' time from which a sleep is worth a change. Chosen by judgement.
 const SLEEP_SHARE_MIN: f64 = 0.05;
-/// Share of its own route's time from which a sleep is worth a change although the route is rare or
+/// Share of the route's own time from which a sleep is worth a change although the route is rare or
 /// cheap beside others. Chosen by judgement.
 const SLEEP_SHARE_OF_ROUTE_MIN: f64 = 0.25;
-/// Waits of other kinds have more innocent causes, a busy disk among them.
+/// Share of the handlers' time for waits of other kinds: a busy disk may be among the causes.
 const OTHER_SHARE_MIN: f64 = 0.1;
-/// Share of a route's time off the GVL in which it computes, or waits for a core to, from which
-/// that is what it does.
+/// Share of a route's time off the GVL spent computing, or waiting for a core to compute, from
+/// which computing is the cause.
 const COMPUTES_MIN: f64 = 0.5;
 /// The same where other programs take the cores: most of the rest is then waiting for one. A call
 /// that waits for something else uses next to no CPU.
@@ -105,8 +105,8 @@ impl Kind {
         }
     }
 
-    /// What a sleeping thread waits for is beyond doubt, and so is the clock of one that computes;
-    /// other waits are also a busy host's.
+    /// Returns the confidence in the cause of the wait: a sleep is beyond doubt, and so is the CPU
+    /// clock of a computing thread; other waits are also a busy host's.
     fn confidence(self, context: &Context<'_>) -> Confidence {
         match self {
             Kind::Sleeps | Kind::Computes(_) => Confidence::High,

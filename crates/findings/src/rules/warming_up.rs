@@ -1,4 +1,4 @@
-//! The first half of the run was slower, or the second: it was no steady state.
+//! The first half of the run was slower, or the second: the run was not in a steady state.
 
 use crate::rule_id::RuleId;
 use std::collections::BTreeMap;
@@ -10,15 +10,15 @@ use crate::context::Context;
 use crate::text::ms;
 use crate::types::{Confidence, Finding};
 
-/// Change of the median that is not taken for noise; a spread of 10 to 20 % between runs is usual.
+/// Change of the median not taken for noise; a spread of 10 to 20 % between runs is usual.
 const CHANGE_MIN: f64 = 1.2;
-/// Seconds with enough requests that each half needs.
+/// Seconds with enough requests needed in each half.
 const SECONDS_MIN: usize = 4;
-/// Requests that make a second's median worth looking at.
+/// Requests needed for the median of a second.
 const REQUESTS_MIN: usize = 10;
-/// Share of the pairs of a second of one half and one of the other that must agree (the U of Mann
-/// and Whitney 1947 over its greatest): of seconds that do not change 3 % come so far with four in
-/// each half, fewer with more.
+/// Share of the pairs of a second of one half and one of the other needed in agreement (the U of
+/// Mann and Whitney 1947 over the greatest U). Of seconds without a change 3 % come so far with
+/// four in each half, fewer with more.
 const AGREEMENT_MIN: f64 = 0.9;
 
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {

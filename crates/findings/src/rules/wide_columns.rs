@@ -12,15 +12,16 @@ use crate::types::{Confidence, Finding, Remedy, Safety};
 
 /// Bytes fetched a request below which nobody would notice. Chosen by judgement.
 const FETCHED_BYTES_MIN: f64 = 8.0 * 1024.0;
-/// So many times the body that part of what was fetched cannot be in it, escaped or not.
+/// Factor of fetched bytes over the body's from which a part of the bytes cannot be in the body,
+/// escaped or not.
 const BODIES_MIN: f64 = 2.0;
 /// Columns with shorter values cost little. Chosen by judgement.
 const VALUE_BYTES_MIN: u64 = 100;
 /// What the other columns of a row come to: ids, times and names. A guess, as good as the estimate
 /// needs.
 const NARROW_BYTES: f64 = 100.0;
-/// Of the wide columns' part of a statement's time, what goes with them: finding the row is there
-/// in any case.
+/// Share of the wide columns' part of a statement's time saved without the columns: finding the row
+/// is needed in any case.
 const SAVED: f64 = 0.5;
 
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {

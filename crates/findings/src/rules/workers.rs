@@ -19,13 +19,13 @@ const GAIN_MIN: f64 = 0.2;
 /// Idle cores below which the number is a guess: others come and go. Chosen by judgement.
 const IDLE_MIN: f64 = 0.3;
 
-/// Share of a core that a worker uses from which it has none to spare: the rest are moments in
-/// which nothing waits for it. Chosen by judgement.
+/// Share of a core used by a worker from which the worker has none to spare: the rest are moments
+/// without work. Chosen by judgement.
 const CORE_TAKEN: f64 = 0.85;
 
-/// Threads of a worker that wait for its GVL at any moment, in the mean, from which it is never
-/// free: with two in the queue of one server (M/M/1) that is used 73 % of the time, and more evenly
-/// spread demands need more use for as many.
+/// Mean number of a worker's threads waiting for the GVL from which the GVL is never free: one
+/// server with two in the queue (M/M/1) is used 73 % of the time, and more evenly spread demands
+/// need more use for as many.
 const WAITING: f64 = 2.0;
 
 /// What a worker has no more of.
@@ -46,7 +46,7 @@ struct Room {
     workers: u32,
     /// Throughput as a multiple of the present one.
     factor: f64,
-    /// Gain by replay, where this run can be replayed.
+    /// Gain by replay, if the run can be replayed.
     gain: Option<Gain>,
 }
 
@@ -58,8 +58,8 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
         .collect()
 }
 
-/// Each worker takes what one takes now; that is bound by the cores that are idle. A worker a core
-/// at most, as Puma's guide has it.
+/// Returns the room for more workers: each takes what one takes now, bound by the idle cores. A
+/// worker a core at most, as Puma's guide has it.
 fn room(context: &Context<'_>) -> Option<Room> {
     let target = &context.recording.meta.target;
     let cores = context.recording.meta.cores;

@@ -1,4 +1,4 @@
-//! Sessions, JSON, Marshal, templates and logging that take a large share of the time.
+//! Sessions, JSON, Marshal, templates and logging with a large share of the time.
 
 use crate::exact::Exact;
 use crate::rule_id::RuleId;
@@ -12,19 +12,19 @@ use crate::demand::Demand;
 use crate::text::{called_from, ms, percent, place, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
-/// The rule that samples help.
+/// The rule supported by samples.
 const JSON: RuleId = RuleId::JsonShare;
 
-/// A kind of work that is known by name.
+/// A kind of named work.
 struct Work {
     rule: RuleId,
-    /// Names of its acts.
+    /// Names of the work's activities.
     names: &'static [&'static str],
     /// What the title says.
     what: Phrase,
     why: Phrase,
     remedy: Phrase,
-    /// Share of the handlers' time from which it is a finding.
+    /// Share of the handlers' time from which there is a finding.
     share_min: f64,
     confidence: Confidence,
 }
@@ -108,7 +108,7 @@ pub(super) fn finds_json(context: &Context<'_>) -> bool {
     json.any(|work| Spent::of(context, work).is_some())
 }
 
-/// What a kind of work takes, where that is much.
+/// Time spent on a kind of work, if considerable.
 struct Spent<'c, 'a> {
     /// The costliest first.
     acts: Vec<&'c ActSum<'a>>,
@@ -212,8 +212,8 @@ fn of(context: &Context<'_>, work: &Work) -> Option<Finding> {
     })
 }
 
-/// One act: its name, its time, and the line that asks for it. A middleware's work has no line of
-/// the app.
+/// Returns the text of one activity: the name, the time, and the calling line. A middleware's work
+/// has no line of the app.
 fn told(act: &ActSum<'_>) -> Text {
     let told = text!(
         "{what} {time}",
@@ -241,7 +241,8 @@ struct Sampled {
     lines: Vec<Text>,
 }
 
-/// JSON costs more than its generator takes: objects are first turned into what can be written.
+/// Returns what samples say of a kind of work. JSON costs more than its generator takes: objects
+/// are first turned into what can be written.
 fn sampled(context: &Context<'_>, work: &Work) -> Sampled {
     let mut sampled = Sampled::default();
     if work.rule != JSON {
@@ -264,7 +265,8 @@ fn sampled(context: &Context<'_>, work: &Work) -> Sampled {
     sampled
 }
 
-/// The setting that makes it less, where one does: Rails reads its log's level from there since 7.1, as `rails new` writes it.
+/// Returns the setting for less of the work, if there is one: Rails reads the log's level from
+/// `RAILS_LOG_LEVEL` since 7.1, as written by `rails new`.
 fn variable(context: &Context<'_>, work: &Work) -> Option<Exact> {
     let is_chatty = || matches!(context.setting("log level"), Some("debug" | "info"));
     (work.rule == RuleId::Logging && is_chatty())

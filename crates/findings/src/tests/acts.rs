@@ -1,4 +1,4 @@
-//! Rules on waits, locks, named work, connections and garbage, as the agent tells them.
+//! Rules on waits, locks, named work, connections and garbage, from the agent's records.
 
 use recording::RuntimeSample;
 
@@ -6,7 +6,7 @@ use super::*;
 
 const SITE: &str = "app.rb:145 in fetch < app.rb:150";
 
-/// Requests of 10 ms that run for 2 of them.
+/// Returns requests of 10 ms, with 2 ms of running time.
 fn requests() -> Run {
     let work = Work {
         running: 2.0,
@@ -39,7 +39,7 @@ fn sleeping_is_told_with_its_line() {
         .check(&[]);
 }
 
-/// What makes one page slow is worth its fix, however much time the others take.
+/// The cause of one slow page is worth a fix, however much time the others take.
 #[test]
 fn a_sleep_that_makes_up_a_cheap_route_is_found() {
     let heavy = Work {

@@ -1,4 +1,4 @@
-//! What source lines cost by the samples of the run, and the findings that follow.
+//! Costs of source lines by the samples of the run, and the resulting findings.
 
 use crate::rule_id::RuleId;
 use stacks::{Frame, Location, Profile, Sample, State, ThreadOf};
@@ -50,8 +50,7 @@ fn location(profile: &mut Profile, frame: &str) -> Location {
     Location { frame, line }
 }
 
-/// 1,000 requests that take 4 ms with the GVL and 1 ms in the database, for 40 statements of one
-/// line.
+/// 1,000 requests taking 4 ms with the GVL and 1 ms in the database, for 40 statements of one line.
 fn listing() -> Run {
     let work = Work {
         running: 4.0,
@@ -202,7 +201,7 @@ fn a_methods_reading_goes_with_the_method() {
     assert!((hot[0].share - 1.0).abs() < 1e-9, "{hot:#?}");
 }
 
-/// The findings of a run with these samples.
+/// Returns the findings of a run with the samples of `profile`.
 fn found(run: &Run, profile: &Profile) -> Vec<Finding> {
     all(Facts {
         recording: &run.0,
@@ -304,7 +303,7 @@ fn statements_that_one_loop_repeats_in_several_files_are_one_finding() {
     );
 }
 
-/// The finding of that rule on a run with these samples.
+/// Returns the finding of one rule on a run with samples.
 #[track_caller]
 fn one(run: &Run, samples: &[(u64, &[&str])], rule: &str) -> Finding {
     let findings = found(run, &profile(run, samples));
@@ -320,7 +319,7 @@ fn busy(route: &str) -> Run {
     Run::new().requests(route, 1_000, work)
 }
 
-/// An app without a statement or a wait: no source line says where its files are.
+/// An app without a statement or a wait: no source line names the folder of the app's files.
 fn computing_in(folder: Option<&str>) -> Run {
     let mut run = busy("GET /report");
     if let Some(folder) = folder {
@@ -400,7 +399,7 @@ const TRANSACTION: &str =
 const CREATE: &str = "create /srv/app/controllers/orders.rb 12";
 const SIGN: &str = "sign /srv/app/models/voucher.rb 6";
 
-/// 1,000 requests that sleep for 20 ms in a library of the app's, with these frames around it.
+/// 1,000 requests sleeping for 20 ms in a library of the app's, with the frames of `stack` around.
 fn sleeping(stack: &[&str]) -> Vec<Finding> {
     let work = Work {
         running: 1.0,
@@ -462,7 +461,7 @@ fn a_pooled_connection_held_during_a_wait_is_found() {
 const MODEL: &str = "spent /srv/app/models/customer.rb 7";
 const LOAD: &str = "instantiate /gems/ar/result.rb 8";
 
-/// 1,000 requests that load 400 rows each, and answer with so many bytes.
+/// 1,000 requests loading 400 rows each, with responses of `body_bytes`.
 fn adding_up(body_bytes: u64) -> Run {
     let run = busy("GET /customers/:id").issuing(
         "SELECT * FROM orders WHERE customer_id = ?",

@@ -80,7 +80,7 @@ const BUSY: Work = Work {
     gvl_wait: 0.0,
 };
 
-/// A hundred requests a second for a worker that uses `app` of a core.
+/// A hundred requests a second for a worker using `app` of a core.
 fn one_worker(busy: f64, app: f64, work: Work) -> Run {
     let sample = |at: u64, app_s: f64, busy_s: f64| HostSample {
         at: Timestamp::from_monotonic_nanos(START + at * MS),

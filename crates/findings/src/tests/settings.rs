@@ -1,4 +1,4 @@
-//! Rules on the database's settings, rows that it reads, transfer, cores and memory.
+//! Rules on the database's settings, rows read, transfer, cores and memory.
 
 use crate::rule_id::RuleId;
 use recording::{AnswerFacts, Counter, DatabaseFacts, StatementFacts};

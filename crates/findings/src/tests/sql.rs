@@ -20,7 +20,7 @@ fn healthy_runs_have_no_findings() {
         .check(&[]);
 }
 
-/// An index on the channel alone, where the newest messages of one user in it are asked for.
+/// An index on the channel alone, when the newest messages of one user in a channel are asked for.
 #[test]
 fn an_index_that_holds_a_part_of_the_condition_is_found_wanting() {
     let by_key = "SELECT content FROM message WHERE id = ?";
@@ -122,7 +122,8 @@ fn repeated_statements_are_found_behind_helpers() {
     );
 }
 
-/// One line that reaches a statement through two helpers repeats it as often as it calls either.
+/// One line reaching a statement through two helpers repeats the statement as often as both are
+/// called.
 #[test]
 fn ways_through_helpers_to_one_statement_are_added_up() {
     let digest = "SELECT a FROM t WHERE id = ?";
@@ -182,7 +183,7 @@ fn a_store_asked_again_and_again_is_its_own_finding() {
         .check(&[]);
 }
 
-/// As ActiveRecord writes what a view asks of its models, one by one.
+/// Statements as written by ActiveRecord for a view reading models one by one.
 #[test]
 fn a_loop_over_models_is_answered_in_the_mappers_own_words() {
     let line = "app/views/orders/index.html.erb:8 < app/views/orders/index.html.erb:5";
@@ -393,7 +394,7 @@ fn the_greatest_gain_comes_first() {
     assert!(findings[0].title.to_string().contains("large"));
 }
 
-/// Ten requests that take 800 ms in one statement, with or without the GVL, while the app uses
+/// Ten requests taking 800 ms in one statement, with or without the GVL, while the app uses
 /// `cpu_ms` of CPU.
 fn slow_statement(running_ms: f64, cpu_ms: f64) -> Run {
     let sample = |at: u64, cpu: f64| HostSample {
@@ -447,7 +448,7 @@ fn a_statement_that_waits_with_the_gvl_is_said() {
     );
 }
 
-/// Requests that lock a row, in so many milliseconds each.
+/// Requests locking a row, each in one of `times` milliseconds.
 fn locking(digest: &str, times: &[f64]) -> Run {
     let mut run = healthy();
     let (digest, site) = (run.text(digest), run.text("app/orders.rb:7 in create"));

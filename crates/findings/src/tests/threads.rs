@@ -3,7 +3,7 @@
 use super::*;
 use crate::{Exact, PumaFlags};
 
-/// Five threads that sleep a second each serve five requests a second.
+/// Five threads, each sleeping for a second, serve five requests a second.
 #[test]
 fn sleepers_exhaust_the_threads() {
     let fetch = Work {
@@ -83,7 +83,7 @@ fn gvl_bound_apps_want_fewer_threads() {
     );
 }
 
-/// A handler that only computes keeps the GVL from start to end: whoever waits for it has not
+/// A handler only computing keeps the GVL from start to end: a thread waiting for the GVL has not
 /// started yet.
 #[test]
 fn one_thread_is_enough_for_a_handler_that_never_waits() {

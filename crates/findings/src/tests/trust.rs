@@ -94,7 +94,7 @@ fn a_busy_generator_is_said() {
     late.check(&["generator-busy"]);
 }
 
-/// Ten seconds on two cores, from idle counters to those given, in milliseconds.
+/// Ten seconds on two cores, from idle counters to the given ones, in milliseconds.
 fn host(busy: f64, steal: f64, app: f64, generator: f64) -> Vec<HostSample> {
     let sample = |at: u64, share: f64| HostSample {
         at: Timestamp::from_monotonic_nanos(START + at * MS),

@@ -9,9 +9,9 @@ use crate::context::Context;
 use crate::text::{fit, percent};
 use crate::types::Confidence;
 
-/// Temporary tables on disk per second below which they are rare.
+/// Temporary tables on disk per second below which disk tables are rare.
 const TMP_DISK_RATE_MIN: f64 = 1.0;
-/// Share of the temporary tables written to disk from which memory for them is too small.
+/// Share of temporary tables written to disk from which the tables' memory is too small.
 const TMP_DISK_SHARE_MIN: f64 = 0.25;
 /// Share of SELECTs served by the query cache below which the cache's one lock costs more than the
 /// cache saves.

@@ -10,7 +10,7 @@ use crate::exact::Exact;
 use crate::text::percent;
 use crate::types::Confidence;
 
-/// Temporary bytes per second below which they do not matter.
+/// Temporary bytes per second below which temporary files do not matter.
 const TEMP_RATE_MIN: f64 = 1024.0 * 1024.0;
 /// Default meant for rotating disks; with flash a random page costs little more than the next one.
 const RANDOM_PAGE_COST_DEFAULT: f64 = 4.0;

@@ -16,7 +16,7 @@ pub(super) fn advice(context: &Context<'_>, database: &DatabaseFacts) -> Vec<Adv
     found.into_iter().flatten().collect()
 }
 
-/// What the app said of a PRAGMA where the run saw it; values of digests are kept where they are
+/// Returns the value of a PRAGMA issued by the app during the run; digests keep values written as
 /// words.
 fn pragma<'a>(context: &Context<'a>, name: &str) -> Option<&'a str> {
     let texts = context.recording.texts.iter().map(|(_, text)| text);

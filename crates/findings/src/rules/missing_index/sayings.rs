@@ -1,4 +1,4 @@
-//! What is said of a missing index, and the statement that adds it.
+//! Sentences on a missing index, and the statement adding one.
 
 use crate::exact::Exact;
 use database::Kind;
@@ -61,7 +61,7 @@ impl Told {
     }
 }
 
-/// The statement that adds the index, as that database builds it beside its work.
+/// Returns the statement adding the index, built beside the database's work if possible.
 pub(super) fn remedy(database: Option<Kind>, table: &str, columns: &[&str]) -> Remedy {
     let postgres = database == Some(Kind::Postgres);
     let backticks = database == Some(Kind::Mysql);
@@ -97,7 +97,7 @@ pub(super) fn remedy(database: Option<Kind>, table: &str, columns: &[&str]) -> R
     }
 }
 
-/// Names that are plain and common need no quotes; what looks like a keyword gets them.
+/// Returns a name with quotes if needed: plain names need none, possible keywords get quotes.
 fn quoted(name: &str, quote: char) -> String {
     const KEYWORDS: [&str; 12] = [
         "group",

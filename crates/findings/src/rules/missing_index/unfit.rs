@@ -1,5 +1,5 @@
-//! An index that a statement uses, but that holds only a part of what it asks for: the rest is
-//! searched among its rows.
+//! An index in use but covering only a part of the conditions: the rest is searched among the
+//! index's rows.
 
 use breakdown::SqlSummary;
 use recording::{Access, IndexColumns, PlanStep};
@@ -7,23 +7,23 @@ use recording::{Access, IndexColumns, PlanStep};
 use crate::lookups;
 use crate::query::{self, Query};
 
-/// So many times as long as finding its rows by a fitting index should take, a statement must take.
-/// Found by weighing: plans of one table by one index differ by less.
+/// Factor over the time of a lookup by a fitting index from which the index in use is unfit. Chosen
+/// by judgement: plans of one table by one index differ by less. Found by weighing: plans of one
+/// table by one index differ by less.
 const SLOWER_MIN: f64 = 5.0;
 /// Shorter statements are not worth another index.
 const MEAN_MS_MIN: f64 = 0.5;
 /// Rows of a table below which any index serves.
 const TABLE_ROWS_MIN: u64 = 1_000;
 
-/// The columns that a statement compares for equality, and the one after them for a range or an
-/// order.
+/// The columns compared for equality by a statement, and the column after for a range or an order.
 pub(super) struct Asked<'a> {
     pub(super) equal: &'a [String],
     pub(super) tail: Option<&'a str>,
 }
 
-/// The index that a step uses though it holds a part of the condition only, where another one would
-/// serve much better. `quickest` is the time of the run's quickest lookup.
+/// Returns the index used by a step though covering a part of the condition only, where another one
+/// would serve much better. `quickest` is the time of the run's quickest lookup.
 pub(super) fn of<'a>(
     query: &Query,
     step: &'a PlanStep,
@@ -51,8 +51,8 @@ fn is_slow(sql: &SqlSummary, quickest: f64) -> bool {
 }
 
 impl Asked<'_> {
-    /// Whether an index begins with all that is compared for equality, and goes on with what is
-    /// bounded or ordered.
+    /// Whether an index begins with all columns compared for equality, and continues with the
+    /// bounded or ordered one.
     fn is_held_by(&self, index: &IndexColumns) -> bool {
         let count = self.equal.len();
         let Some(first) = index.columns.get(..count) else {

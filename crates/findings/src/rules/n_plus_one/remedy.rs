@@ -1,4 +1,4 @@
-//! Statements and calls that do at once what a loop does one by one.
+//! Statements and calls doing at once what a loop does one by one.
 
 use crate::exact::Exact;
 use words::text;
@@ -55,8 +55,8 @@ pub(super) fn remedy(digest: &str, reads: bool, in_transactions: bool) -> Remedy
     }
 }
 
-/// The statement for all values at once; `None` when it is not plain how. The rows tell which value
-/// they belong to, or nobody could hand them out.
+/// Returns the statement for all values at once; `None` when there is no plain way. The rows have
+/// to name the value they belong to, or nobody could hand them out.
 fn for_all(digest: &str, column: &str) -> Option<String> {
     if digest.matches(" = ?").count() != 1 {
         return None;
@@ -85,7 +85,7 @@ fn for_all(digest: &str, column: &str) -> Option<String> {
     Some(format!("SELECT {first}{selected} FROM {tail}"))
 }
 
-/// Whether a statement sums its rows up.
+/// Whether a statement aggregates rows.
 fn aggregates(digest: &str) -> bool {
     let upper = digest.to_ascii_uppercase();
     ["COUNT(", "SUM(", "MAX(", "MIN(", "AVG("]
@@ -93,8 +93,8 @@ fn aggregates(digest: &str) -> bool {
         .any(|function| upper.contains(function))
 }
 
-/// What the app's object mapper has for it, where all that the loop reads most follows associations
-/// that the app named.
+/// Returns the remedy in the app's object mapper, where most of the loop's reads follow
+/// associations named by the app.
 pub(super) fn loading(context: &Context<'_>, found: &[Repeated<'_>]) -> Option<Remedy> {
     let most = found.first().filter(|most| most.reads())?;
     let on_route = found.iter().filter(|each| each.route == most.route);

@@ -1,10 +1,10 @@
-//! Stores that are not SQL, and how to ask them once.
+//! Stores other than SQL, and how to ask once for many values.
 
 use words::text;
 
 use crate::types::{Remedy, Safety};
 
-/// A store that is not SQL, as the agent names its calls.
+/// A store other than SQL, named as in the agent's records of calls.
 #[derive(Clone, Copy)]
 pub(super) enum Store {
     Redis,
