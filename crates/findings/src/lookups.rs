@@ -44,8 +44,7 @@ pub(crate) fn mean_ms(sql: &SqlSummary) -> f64 {
 }
 
 /// Returns the expected time of an execution with an index leading to the returned rows, in ms.
-/// `quickest` is the time of the run's quickest lookup. `quickest` is the time of the run's
-/// quickest lookup.
+/// `quickest` is the time of the run's quickest lookup.
 pub(crate) fn by_key_ms(sql: &SqlSummary, quickest: f64) -> f64 {
     quickest + ROW_MS * sql.rows_each()
 }

@@ -1,6 +1,5 @@
 //! Cores under a fair scheduler: a job waits for a free core, and gives the core up after a time
 //! slice when others wait. A job going on after one on the same core comes before the waiting ones.
-//! Who has just been on one and goes on comes before those who wait.
 //!
 //! Running jobs advance at one speed, so work is a single clock that grows by `speed` per
 //! nanosecond, and the end of a slice on that clock never changes when others come and go: nothing

@@ -127,8 +127,7 @@ pub(crate) struct Engine<'a> {
     setup: &'a Setup,
     random: fastrand::Rng,
     /// The requests in the order of replay: each once, then all again in another order. So every
-    /// setup is given the same work, and a rare long request does not decide the comparison. So
-    /// every setup is given the same work, and a rare long request does not decide the comparison.
+    /// setup is given the same work, and a rare long request does not decide the comparison.
     deck: Vec<u32>,
     drawn: usize,
     now: f64,

@@ -14,7 +14,6 @@ pub struct Demands {
     /// Share of a recorded stretch in SQL spent on CPU of a database on the same cores, 0 to 1.
     pub sql_cpu: f64,
     /// Factor for stretches in SQL, see [`crate::Model`], down to `sql_cpu`. Zero counts as one.
-    /// Zero counts as one.
     pub sql_scale: f64,
 }
 

@@ -52,7 +52,7 @@ impl<'a> Callers<'a> {
     }
 
     /// Records a sample's stack as the latest in the app of the sample's request. Samples come in
-    /// the order of time. Samples come in the order of time.
+    /// the order of time.
     pub(super) fn follow(&mut self, stacks: &Stacks<'_>, sample: &Sample) {
         if !stacks.seen(sample.stack).chain.is_empty() {
             self.of_request.insert(sample.request, sample.stack);
@@ -61,7 +61,7 @@ impl<'a> Callers<'a> {
 
     /// Returns a Fiber's stack on top of the resumer's lines: the route's stack calling the same
     /// library, else the request's latest in the app. `None` for a stack of the thread itself, and
-    /// where nothing says it. `None` for a stack of the thread itself, and where nothing says it.
+    /// where nothing says it.
     pub(super) fn resumed<'s>(
         &self,
         profile: &'a Profile,

@@ -39,7 +39,7 @@ const RENDERS: &str = "render";
 /// Part of the names by which ActionView renders a collection at once.
 const COLLECTION: &str = "collection";
 /// Ends of the names of methods starting another program. The thread keeps the GVL until the
-/// program runs. The thread keeps the GVL until the program runs.
+/// program runs.
 const SPAWNS: [&str; 8] = [
     "`", "system", "spawn", "fork", "popen", "popen2", "popen2e", "popen3",
 ];
@@ -71,8 +71,7 @@ impl<'a> Stacks<'a> {
     }
 
     /// Marks which stacks belong to statements. A line that issues a statement may do more. Where a
-    /// known library issues it, the rest is not the statement's. Where a library that is known
-    /// issues it, the rest is not the statement's.
+    /// known library issues it, the rest is not the statement's.
     fn tell_queries_apart(&mut self) {
         let querying = self.seen.values().filter(|seen| seen.does == Does::Query);
         let lines: HashSet<String> = querying

@@ -21,8 +21,7 @@ const FILES: [&str; 6] = [
     "text/javascript",
 ];
 
-/// Comparisons between users from which chance is unlikely. Chosen by judgement. Chosen by
-/// judgement.
+/// Comparisons between users from which chance is unlikely. Chosen by judgement.
 const REPEATED_MIN: u64 = 10;
 /// Share of the requests below which a route is not worth a cache.
 const REQUESTS_SHARE_MIN: f64 = 0.02;

@@ -11,8 +11,7 @@ use crate::demand::Demand;
 use crate::text::{called_from, ms, percent, title};
 use crate::types::{Confidence, Finding, Remedy, Safety};
 
-/// New connections per request with SQL from which there is no pool. Chosen by judgement. Chosen by
-/// judgement.
+/// New connections per request with SQL from which there is no pool. Chosen by judgement.
 const CONNECTIONS_PER_REQUEST_MIN: f64 = 0.5;
 /// Below so many there was hardly a run.
 const COUNT_MIN: u64 = 100;

@@ -22,7 +22,7 @@ const HELD_MIN_MS: f64 = 5.0;
 /// works with the GVL held.
 const CPU_SHARE_MAX: f64 = 0.3;
 /// Share of the workers' time with the GVL held in SQL from which there is a finding. Chosen by
-/// judgement. Chosen by judgement.
+/// judgement.
 const WORKER_SHARE_MIN: f64 = 0.1;
 /// Requests with CPU readings needed for a route.
 const SAMPLED_MIN: usize = 3;

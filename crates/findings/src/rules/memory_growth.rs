@@ -14,7 +14,7 @@ use crate::types::{Confidence, Finding, Remedy, Safety};
 use figures::numbers;
 
 /// Seconds below which a run shows the heap still on the way to the final size. A run of the
-/// default length, 20 s, is long enough. A run of the default length, 20 s, is long enough.
+/// default length, 20 s, is long enough.
 const SECONDS_MIN: f64 = 15.0;
 /// Growth in the second half below which the allocator's grain explains the growth.
 const GROWN_BYTES_MIN: f64 = 16.0 * MIB;

@@ -22,10 +22,10 @@ use sayings::{Told, remedy};
 /// Rows of a table below which a read without an index is as fast: a page or two.
 const ROWS_MIN: u64 = 100;
 /// Rows below which a range of an index is read fast enough. Ten times as much, since the range may
-/// be narrow. Ten times as much, since the range may be narrow.
+/// be narrow.
 const ROWS_MIN_IN_RANGE: u64 = 1_000;
 /// Largest share of a statement's time saved by an index without a lookup in the run for
-/// comparison. Chosen by judgement. Found by weighing.
+/// comparison. Chosen by judgement.
 pub(crate) const GAIN_MAX: f64 = 0.9;
 /// Share saved of a statement walking an index in the order of the result, without another
 /// statement for comparison: a guess.

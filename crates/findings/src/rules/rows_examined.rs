@@ -19,8 +19,7 @@ const RATIO_MIN: f64 = 50.0;
 const EXAMINED_MIN: f64 = 500.0;
 /// Share of the handlers' time from which a statement is examined.
 const SHARE_MIN: f64 = 0.03;
-/// Share of a statement's time saved with the needless rows. As for a missing index. As for a
-/// missing index.
+/// Share of a statement's time saved with the needless rows. As for a missing index.
 const SAVED: f64 = 0.9;
 
 pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {

@@ -18,13 +18,12 @@ use crate::types::{Confidence, Finding, Remedy, Safety};
 /// Requests replayed for each line of the evidence: p95 then varies by a few percent between seeds.
 const REPLAYED: u32 = 8_000;
 /// Share of the time in the queue, or waiting for the GVL, from which there is a problem. Chosen by
-/// judgement. Chosen by judgement.
+/// judgement.
 const WAIT_SHARE_MIN: f64 = 0.2;
 /// Share of time a worker's GVL is held from which further threads only take turns. Chosen by
 /// judgement.
 const GVL_FULL: f64 = 0.8;
-/// Smallest gain in throughput of more threads. Below, noise would be taken for an effect. Below,
-/// noise would be taken for an effect.
+/// Smallest gain in throughput of more threads. Below, noise would be taken for an effect.
 const GAIN_MIN: f64 = 0.1;
 /// Largest ratio of p95 with fewer threads to p95 now: nobody saves memory at the price of requests
 /// half as long again.
@@ -37,7 +36,7 @@ const MODEL_ERROR_MAX: f64 = 0.25;
 /// And before nothing is said at all.
 const MODEL_ERROR_HOPELESS: f64 = 0.6;
 /// Mean wait for the GVL in ms from which the title names the wait. Below, clocks and wake-ups are
-/// what is measured. Below, clocks and wake-ups are what is seen.
+/// what is measured.
 const WAIT_SHOWN_MIN_MS: f64 = 0.1;
 
 struct Plan {

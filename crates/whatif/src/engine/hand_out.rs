@@ -50,8 +50,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Adds a new connection with a first request to the kernel's queue. All workers are woken. All
-    /// workers are woken by it.
+    /// Adds a new connection with a first request to the kernel's queue. All workers are woken.
     pub(super) fn wait_for_accept(&mut self, client: usize) {
         self.backlog.push_back(client);
         for worker in 0..self.workers.len() {

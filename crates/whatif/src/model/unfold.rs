@@ -4,7 +4,7 @@
 use recording::{BURSTS_MAX, Burst, BurstKind, Nanos};
 
 /// Most stretches folded into one: a guess, so as to bound the list. So many rows are a lot for one
-/// request. A guess, so that no list grows without end: so many rows are a lot for one request.
+/// request.
 const TURNS_MAX: usize = 1_000;
 
 /// The kinds off the GVL.

@@ -5,8 +5,7 @@ use super::{Better, Cell, MARGIN, Search, distance};
 use crate::goal::Figures;
 
 /// Factor from which a p95 is really longer. Chosen by judgement: the p95 of short blocks differs
-/// by half from one to the next. Found by weighing: that of a short block differs by half from one
-/// to the next.
+/// by half from one to the next.
 const TAIL_ALIKE: f64 = 1.5;
 /// Share of requests per second given up to save memory and threads.
 const THRIFT: f64 = 0.005;

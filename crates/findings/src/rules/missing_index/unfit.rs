@@ -8,8 +8,7 @@ use crate::lookups;
 use crate::query::{self, Query};
 
 /// Factor over the time of a lookup by a fitting index from which the index in use is unfit. Chosen
-/// by judgement: plans of one table by one index differ by less. Found by weighing: plans of one
-/// table by one index differ by less.
+/// by judgement: plans of one table by one index differ by less.
 const SLOWER_MIN: f64 = 5.0;
 /// Shorter statements are not worth another index.
 const MEAN_MS_MIN: f64 = 0.5;
