@@ -1,5 +1,5 @@
-//! The least that any agent has to do to tell a request's balance; what it costs is the floor of
-//! what ours can cost.
+//! The least work of any agent recording a request's balance, as a floor for the cost of the real
+//! one.
 //!
 //! A native method in front of Puma's, the request's number from the env, the clock when the
 //! handler starts, when it ends, and at each event of the GVL in between, and a record of 128 bytes
@@ -55,7 +55,7 @@ thread_local! {
     static STATE: UnsafeCell<Option<Box<State>>> = const { UnsafeCell::new(None) };
 }
 
-/// The state of this thread; a reference is never held across a call into Ruby.
+/// Returns the calling thread's state; a reference is never held across a call into Ruby.
 fn state<'a>() -> &'a mut Option<Box<State>> {
     // SAFETY: of this thread alone, and it lives as long as the thread.
     STATE.with(|state| unsafe { &mut *state.get() })
@@ -92,7 +92,7 @@ pub extern "C" fn Init_libfloor() {
     define_singleton(floor, c"watch".as_ptr(), watch as *const c_void, 0);
 }
 
-/// The function of the VM of that name.
+/// Returns the VM's function called `name`.
 fn symbol<T: Copy>(name: &std::ffi::CStr) -> T {
     const { assert!(size_of::<T>() == size_of::<*mut c_void>()) };
     // SAFETY: `name` is NUL-terminated.

@@ -1,4 +1,4 @@
-//! The functions of the Ruby VM that the agent uses, looked up by name.
+//! The functions of the Ruby VM used by the agent, looked up by name.
 //!
 //! `VALUE` is passed as a plain word. Fixnums have one form in all versions; `nil` is asked for at
 //! run time, because its bits differ between versions.
@@ -15,13 +15,13 @@ pub(crate) type ThreadEventHook = extern "C" fn(u32, *const ThreadEvent, *mut c_
 /// Signature of `rb_add_event_hook`'s callback for internal events.
 pub(crate) type VmEventHook = extern "C" fn(u32, Value, Value, usize, Value);
 
-/// A function that the VM calls at its next safe point.
+/// A function called by the VM at the next safe point.
 pub(crate) type Job = extern "C" fn(*mut c_void);
 
-/// A function that a TracePoint calls.
+/// A function called by a TracePoint.
 pub(crate) type TraceHook = extern "C" fn(Value, *mut c_void);
 
-/// `rb_data_type_t`: how the collector treats an object that wraps memory of ours.
+/// `rb_data_type_t`: how the collector treats an object wrapping the agent's memory.
 #[repr(C)]
 pub(crate) struct DataType {
     pub(crate) name: *const c_char,
@@ -38,7 +38,7 @@ pub(crate) struct DataType {
 // SAFETY: read only; its pointers are null or to constants.
 unsafe impl Sync for DataType {}
 
-/// A function that `rb_ensure` calls.
+/// A function called by `rb_ensure`.
 pub(crate) type Body = extern "C-unwind" fn(Value) -> Value;
 
 /// `rb_internal_thread_event_data_t` since 3.3.
@@ -138,12 +138,12 @@ api! {
 
 static API: OnceLock<Option<Api>> = OnceLock::new();
 
-/// The table, or `None` in a process that is not a Ruby we know.
+/// Returns the table, or `None` in a process without a known Ruby.
 pub(crate) fn api() -> Option<&'static Api> {
     API.get_or_init(Api::look_up).as_ref()
 }
 
-/// The address of `name` (with its closing NUL) as a function pointer.
+/// Returns the address of `name` (with a closing NUL) as a function pointer.
 ///
 /// # Safety
 /// `T` must be a function pointer type that fits the function.
@@ -200,7 +200,8 @@ pub(crate) unsafe fn string_bytes<'a>(value: Value, bytes: Value) -> Option<&'a 
     (!start.is_null()).then(|| unsafe { std::slice::from_raw_parts(start.cast(), length) })
 }
 
-/// A `String` without NUL inside, such as a method's name or a path, up to its NUL.
+/// Returns the bytes of a `String` without NUL inside, such as a method's name or a path, up to the
+/// closing NUL.
 pub(crate) fn c_string<'a>(value: Value) -> Option<&'a CStr> {
     if !is_string(value) {
         return None;
@@ -224,7 +225,7 @@ fn is_string(value: Value) -> bool {
     is(value, HeapType::String)
 }
 
-/// Whether it is a heap object of that type.
+/// Whether a value is a heap object of type `heap_type`.
 pub(crate) fn is(value: Value, heap_type: HeapType) -> bool {
     const IMMEDIATE_MASK: Value = 7;
     // `false`, `nil`, `true` and `undef` are small words in every version.

@@ -24,7 +24,7 @@ const GC_START: u32 = 0x0040_0000;
 const GC_ENTER: u32 = 0x0200_0000;
 const GC_EXIT: u32 = 0x0400_0000;
 
-/// Waits shorter than that are not worth a look at the stack: an uncontended read or write.
+/// Shortest wait worth a look at the stack, ns: shorter ones are uncontended reads and writes.
 const LOOK_AT_NS: u64 = 20_000;
 
 /// Installs all hooks. To be called under the GVL from a Ruby method, once per process and never in
@@ -60,7 +60,7 @@ extern "C" fn on_thread(event: u32, data: *const ThreadEvent, _user: *mut c_void
     });
 }
 
-/// Of the thread that became ready: told by the event since 3.3, this thread before.
+/// Returns the state of the thread now ready: named by the event since 3.3, the calling one before.
 fn ready_at(data: *const ThreadEvent) -> Option<&'static AtomicU64> {
     let (Some(key), Some(get)) = (
         process::key(),
@@ -123,7 +123,7 @@ fn reason(off_ns: u64) -> Reason {
     }
 }
 
-/// The same by the methods that the thread is still inside of.
+/// Returns the reason of a long wait by the methods the thread is still inside of.
 #[inline(never)]
 fn reason_of_long(off_ns: u64) -> Reason {
     let Some(api) = api() else {
@@ -172,13 +172,14 @@ fn reason_of_long(off_ns: u64) -> Reason {
 /// Frames looked at for a connection pool around a lock: ActiveRecord's has five between.
 const FRAMES_MAX: usize = 8;
 
-/// Whether a file is of a connection pool: of ActiveRecord, Sequel, or the gem of that name.
+/// Whether a file is part of a connection pool: ActiveRecord's, Sequel's, or the gem's called
+/// connection_pool.
 fn is_pool(path: &[u8]) -> bool {
     const MARK: &[u8] = b"connection_pool";
     path.windows(MARK.len()).any(|window| window == MARK)
 }
 
-/// Names the wait inside that method.
+/// Returns the reason of a wait inside the method `inner`.
 fn by_method(inner: &[u8]) -> Reason {
     let (part, what): (Part, &[u8]) = match inner {
         b"sleep" => (Part::Sleep, b"sleep"),

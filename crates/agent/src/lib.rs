@@ -4,15 +4,15 @@
 //! Loaded by way of `RUBYOPT` and `ruby/boot.rb` into every Ruby the run starts, it stays inert
 //! until a process handles its first request. Constraints that shape everything here:
 //!
-//! 1. The app is sacred: nothing raises into it, nothing changes its answers. Every entry catches panics
-//!    and turns the agent off.
+//! 1. The app is sacred: nothing raises into it, nothing changes its answers. Every entry catches
+//!    panics and turns the agent off.
 //! 2. Event hooks run with the scheduler's lock held: no allocation, no Ruby call, no lock in them.
-//! 3. `READY` is fired by whichever thread wakes the sleeper (Ruby ≥ 3.3), so it writes one atomic of the
-//!    sleeper's state and nothing else; all other state belongs to the thread it describes.
+//! 3. `READY` is fired by whichever thread wakes the sleeper (Ruby ≥ 3.3), so it writes one atomic
+//!    of the sleeper's state and nothing else; all other state belongs to the thread it describes.
 //! 4. Hooks are added once per process at its first request, and never in a child of a process that
 //!    had them: the lock of Ruby's hook list is not made anew after `fork`.
-//! 5. No Ruby header and no link to libruby: every function is looked up by name when the agent starts,
-//!    and a missing one leaves the agent inert instead of the app unbootable.
+//! 5. No Ruby header and no link to libruby: every function is looked up by name when the agent
+//!    starts, and a missing one leaves the agent inert instead of the app unbootable.
 //!
 //! What flows: `native` (called from `ruby/agent.rb`) and `hooks` (called by the VM) stamp the
 //! clock and drive one [`timeline::Timeline`] a thread; at the end of a request `thread` packs it
@@ -39,7 +39,7 @@ mod work;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Ruby calls this when it has loaded the file; its name is given by the file's name.
+/// The entry point, called by Ruby after loading the file; named by the file's name.
 #[unsafe(no_mangle)]
 pub extern "C" fn Init_hakaru_agent() {
     storage::fix();

@@ -1,5 +1,5 @@
-//! Requests that no HTTP server hands over: messages of a WebSocket, and what an app itself calls a
-//! request.
+//! Requests without an HTTP server: messages of a WebSocket, and units of work the app itself calls
+//! requests.
 //!
 //! In a run they are recorded as all requests are; under `hakaru profile`, where requests are left
 //! alone, only their samples know them. They get numbers of their own, and do not begin within
@@ -20,7 +20,7 @@ use crate::{guarded, process, sampler, thread};
 /// names it.
 const FIRST: Value = fixnum(3);
 
-/// A message being handled: its number and when it began.
+/// A message in progress: the number and the begin.
 #[derive(Clone, Copy)]
 struct Current {
     id: u64,
@@ -59,7 +59,7 @@ pub(crate) extern "C" fn begin(_self: Value) -> Value {
     })
 }
 
-/// `message_end(route, bytes, status)` → STARTED when it is time to tell the counters.
+/// `message_end(route, bytes, status)` → STARTED when the counters are due.
 pub(crate) extern "C" fn end(_self: Value, route: Value, bytes: Value, status: Value) -> Value {
     guarded(PASS, || {
         let Some(current) = CURRENT.take() else {

@@ -25,10 +25,10 @@ const RUBY_HALF: &str = concat!(
     include_str!("../../../ruby/messages.rb")
 );
 
-/// Evaluated only where `HAKARU_LIVE` asks for it.
+/// The Ruby half for changing threads at run time, evaluated only with `HAKARU_LIVE` set.
 const LIVE_HALF: &str = include_str!("../../../ruby/live.rb");
 
-/// Oldest Ruby with GVL events, and the oldest that the Ruby half is written for.
+/// Oldest Ruby with GVL events, and the oldest supported by the Ruby half.
 const GVL_SINCE: [c_int; 2] = [3, 2];
 const RUBY_SINCE: [c_int; 2] = [3, 1];
 
@@ -66,7 +66,8 @@ pub(crate) fn start() {
     sampler::prepare(api, module, |ruby_half| evaluate(api, ruby_half));
 }
 
-/// Evaluates the Ruby half under a file name of its own, which keeps the app's backtraces readable.
+/// Evaluates the Ruby half under a file name of the half's own, to keep the app's backtraces
+/// readable.
 fn evaluate(api: &Api, ruby_half: &str) {
     let source = format!(
         "begin\neval(<<'HAKARU_AGENT_SOURCE', TOPLEVEL_BINDING, 'hakaru_agent.rb', 1)\n\
@@ -85,7 +86,7 @@ fn evaluate(api: &Api, ruby_half: &str) {
     }
 }
 
-/// Defines the functions; answers their module.
+/// Defines the functions; returns the module.
 fn define(api: &Api) -> Value {
     if let Some(ractor_safe) = api.rb_ext_ractor_safe {
         ractor_safe(true);
@@ -146,7 +147,7 @@ pub(crate) enum Begun {
     Pass,
     /// The record of a request.
     Started,
-    /// Nothing yet: this is the process's first request, for which drivers are to be hooked first.
+    /// Nothing yet: the process's first request, with drivers to be hooked first.
     First,
 }
 
@@ -156,7 +157,7 @@ pub(crate) const NO_RESPONSE: Value = fixnum(0);
 /// The module `HakaruAgent`.
 static AGENT: AtomicUsize = AtomicUsize::new(0);
 
-/// A request begins on this thread.
+/// Begins a request on the calling thread.
 pub(crate) fn begin(api: &Api, id: u64) -> Begun {
     if !process::is_on() {
         return Begun::Pass;
@@ -194,7 +195,8 @@ pub(crate) fn tell_counters(api: &Api) {
     (api.rb_funcallv)(AGENT.load(Relaxed), name, 0, std::ptr::null());
 }
 
-/// The request of this thread ends. Answers whether it is time to tell the counters.
+/// Ends the calling thread's request; returns whether the counters are due. Answers whether it is
+/// time to tell the counters.
 pub(crate) fn end(env: Value, response: Value) -> bool {
     sampler::request_ends();
     if let (Some(api), Some(state)) = (api(), thread::active()) {
@@ -310,7 +312,7 @@ extern "C" fn hello(
     })
 }
 
-/// `expect_route_names`: a framework that names its routes is loaded.
+/// `expect_route_names`: a framework with names for routes is loaded.
 extern "C" fn expect_route_names(_self: Value) -> Value {
     route::expect_names();
     PASS
@@ -344,7 +346,7 @@ extern "C" fn dry(_self: Value, on: Value) -> Value {
     PASS
 }
 
-/// `event_cost` → nanoseconds that one GVL event takes in our hook.
+/// `event_cost` → nanoseconds of one GVL event in the agent's hook.
 extern "C" fn event_cost(_self: Value) -> Value {
     static READY_AT: AtomicU64 = AtomicU64::new(0);
     const ROUNDS: u64 = 300;

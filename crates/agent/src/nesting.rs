@@ -1,11 +1,11 @@
-//! Which hooked methods the thread is inside of, so that a call is recorded once and a gem that
-//! chained our method into its own does not send us round in circles.
+//! Hooked methods around the thread's current one, so as to record a call once, and so as not to
+//! loop when a gem has chained the agent's method into a method of the gem's own.
 
 use std::cell::Cell;
 
 use crate::api::Value;
 
-/// Deeper than that we go to the original method and record nothing.
+/// Depth beyond which the original method is called and nothing recorded.
 const DEPTH_MAX: usize = 8;
 
 /// What entering a hooked method means.
@@ -41,14 +41,14 @@ pub(crate) fn enter(code: i64, receiver: Value) -> Entry {
     }
 }
 
-/// Leaves a method; answers whether it was the outermost.
+/// Leaves a method; returns whether the method was the outermost.
 pub(crate) fn leave() -> bool {
     let depth = DEPTH.get();
     DEPTH.set(depth.saturating_sub(1));
     depth == 1
 }
 
-/// Forgets calls that a previous request left open, as a fiber does that is never resumed.
+/// Forgets calls left open by a previous request, as by a fiber never resumed.
 pub(crate) fn reset() {
     DEPTH.set(0);
 }

@@ -1,50 +1,48 @@
-//! What a process knows about itself: whether the agent is on, where rings go, and how often it
-//! forked.
+//! State of a process: whether the agent is on, where rings are created, and the number of forks.
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64};
 
-/// From the environment that the program gave the app.
+/// Settings from the environment given to the app.
 pub(crate) struct Settings {
     /// Where capture looks for rings.
     pub(crate) folder: PathBuf,
     /// Size of each ring.
     pub(crate) ring_bytes: usize,
-    /// Source files below it are the app's own.
+    /// Folder of the app's own source files.
     pub(crate) app_root: String,
-    /// Whether this Ruby tells GVL events.
+    /// Whether the Ruby has GVL events.
     pub(crate) gvl: bool,
 }
 
-/// Large enough for half a second of 2,000 requests a second of 400 bytes; five threads stay far
-/// below the 64 MB that containers give `/dev/shm`.
+/// KiB of a ring by default: half a second of 2,000 requests a second of 400 bytes; five threads
+/// stay far below a container's usual 64 MB of `/dev/shm`.
 const RING_KIB_DEFAULT: usize = 512;
 
-/// A process with more threads than that gets no further rings; its requests are counted as
-/// dropped.
+/// Most rings of a process; the requests of further threads are counted as dropped.
 const RINGS_MAX: u32 = 512;
 
 static SETTINGS: OnceLock<Settings> = OnceLock::new();
 static RINGS: AtomicU32 = AtomicU32::new(0);
 
-/// What every request and event asks, on one cache line: between two of them the app has had the
+/// State read by every request and event, on one cache line: in between, the app has had the
 /// caches.
 #[repr(align(64))]
 struct Hot {
     off: AtomicBool,
-    /// True while the agent measures its own cost: nothing is written then.
+    /// True while the agent measures the agent's cost, with nothing written.
     dry: AtomicBool,
-    /// Whether the client numbers only some of its requests.
+    /// Whether the client numbers only some of the requests.
     thinned: AtomicBool,
     /// Hooks live on in children, where none may be added.
     hooked: AtomicBool,
     /// Key of the per-thread storage of Ruby ≥ 3.3, −1 without.
     key: AtomicI32,
-    /// How often this process, or an ancestor of it since the agent was loaded, is a forked child.
+    /// Number of forks from the process with the agent's start down to the current one.
     generation: AtomicU32,
-    /// One more than the generation that has handled a request.
+    /// One more than the generation of the last process with a handled request.
     armed: AtomicU32,
     /// Collections so far; what is known about a frame's address holds until the next one.
     collections: AtomicU64,
@@ -96,7 +94,7 @@ pub(crate) fn is_on() -> bool {
     !HOT.off.load(Relaxed)
 }
 
-/// Nothing more from this process.
+/// Turns the agent off for the rest of the process.
 pub(crate) fn turn_off() {
     HOT.off.store(true, Relaxed);
 }
@@ -106,8 +104,8 @@ pub(crate) fn is_dry() -> bool {
     HOT.dry.load(Relaxed)
 }
 
-/// Whether the request with that number is to be noted down: one without a number is another
-/// client's, or one that ours has left out, which the numbers of the requests around it tell.
+/// Whether the request numbered `id` is to be recorded. One without a number is another client's,
+/// or one left out by the load generator; the numbers of the requests around say which.
 pub(crate) fn is_wanted(id: u64) -> bool {
     let thinned = HOT.thinned.load(Relaxed);
     if id == 0 {
@@ -125,12 +123,13 @@ pub(crate) fn set_dry(dry: bool) {
     HOT.dry.store(dry, Relaxed);
 }
 
-/// Which fork this process is; state made in another one belongs to the parent.
+/// Returns the number of forks before the process; state from another generation belongs to the
+/// parent.
 pub(crate) fn generation() -> u32 {
     HOT.generation.load(Relaxed)
 }
 
-/// Runs in the child, on its only thread.
+/// Resets the state in a forked child, on the child's only thread.
 pub(crate) extern "C" fn after_fork_in_child() {
     HOT.generation.fetch_add(1, AcqRel);
     RINGS.store(0, Release);
@@ -138,18 +137,18 @@ pub(crate) extern "C" fn after_fork_in_child() {
     HOT.dry.store(false, Relaxed);
 }
 
-/// `true` once per process: for its first request.
+/// Returns `true` once per process, on the first request.
 pub(crate) fn arm() -> bool {
     let this = generation() + 1;
     HOT.armed.load(Relaxed) != this && HOT.armed.swap(this, AcqRel) != this
 }
 
-/// `true` once for a process and all its descendants.
+/// Returns `true` once for a process and all of the descendants.
 pub(crate) fn may_hook() -> bool {
     !HOT.hooked.swap(true, AcqRel)
 }
 
-/// The number of the next ring of this process, while there may be one.
+/// Returns the number of the process's next ring, up to [`RINGS_MAX`].
 pub(crate) fn next_ring() -> Option<u32> {
     let number = RINGS.fetch_add(1, AcqRel);
     (number < RINGS_MAX).then_some(number)
@@ -191,8 +190,8 @@ pub(crate) fn counters_are_due(now: u64) -> bool {
             .is_ok()
 }
 
-/// Leaves a sentence in a file of this process beside the rings, where capture finds it. Failure to
-/// do even that is silent: there is nowhere to tell it.
+/// Appends a sentence to a file of the process beside the rings, for capture. Failure to do even
+/// that is silent: there is nowhere to report it.
 pub(crate) fn complain(sentence: &str) {
     use std::io::Write;
     use std::os::unix::fs::OpenOptionsExt;

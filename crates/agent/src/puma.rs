@@ -1,5 +1,5 @@
-//! The two methods of Puma that we stand in front of, as native methods of modules that the Ruby
-//! half prepends: a frame of Ruby code around every request would cost more than all the rest.
+//! The two wrapped methods of Puma, as native methods of modules prepended by the Ruby half: a
+//! frame of Ruby code around every request would cost more than all the rest.
 //!
 //! Ruby raises and throws by `longjmp`, which goes straight over the frames here. So between the
 //! call of `super` and its return they hold nothing that would have to be dropped.
@@ -8,8 +8,7 @@ use crate::api::{Api, Value, api};
 use crate::native::{self, Begun};
 use crate::{guarded, process, ready, route};
 
-/// A request on its way through the app; lives on the stack, where the VM's collector sees its
-/// objects.
+/// A request on the way through the app, on the stack, where the VM's collector finds the objects.
 struct Passing {
     env: Value,
     response: Value,
@@ -76,9 +75,9 @@ extern "C-unwind" fn finish(data: Value) -> Value {
     native::NO_RESPONSE
 }
 
-/// `Puma::ThreadPool#<<(client)`: the reactor has read the whole request and hands it to the
-/// threads. A thread that reads a request itself does not come by, and a connection that was just
-/// accepted has no number yet.
+/// `Puma::ThreadPool#<<(client)`: the reactor has read the whole request and passes the client on
+/// to the threads. A thread that reads a request itself does not come by, and a connection that was
+/// just accepted has no number yet.
 extern "C-unwind" fn hand_over(this: Value, client: Value) -> Value {
     let Some(api) = api() else {
         return this;

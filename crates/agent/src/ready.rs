@@ -1,4 +1,4 @@
-//! When Puma had each request whole, from the thread that read it to the thread that handles it.
+//! Times of complete requests in Puma, passed from the reading thread to the handling one.
 //!
 //! A small table by request number instead of a value in the request's env: the app must not see
 //! it. Two requests that fall on one slot at the same moment cost one of them its stamp, no more.
@@ -20,7 +20,7 @@ static TABLE: [Slot; SLOTS] = [const {
     }
 }; SLOTS];
 
-/// Notes that the request was whole at `at`, monotonic nanoseconds.
+/// Records the completion of a request at `at`, monotonic nanoseconds.
 pub(crate) fn note(id: u64, at: u64) {
     let slot = slot(id);
     slot.at.store(at, Relaxed);
@@ -28,7 +28,7 @@ pub(crate) fn note(id: u64, at: u64) {
     slot.id.store(id, Release);
 }
 
-/// When that request was whole; 0 when nobody noted it.
+/// Returns the time of the request's completion, monotonic nanoseconds; 0 without a record.
 pub(crate) fn take(id: u64) -> u64 {
     let slot = slot(id);
     if id != 0 && slot.id.load(Acquire) == id {

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use crate::api::{Api, HeapType, Value, c_string, is};
 
-/// Env keys as Ruby strings that live as long as the process.
+/// Env keys as Ruby strings living as long as the process.
 struct Keys {
     /// Sinatra: `GET /channel/:id`.
     sinatra: Value,
@@ -19,14 +19,14 @@ struct Keys {
     id: Value,
     /// `@env` of `Puma::Client`.
     client_env: usize,
-    /// Whether a framework that names routes is loaded: each look-up in the env costs about 1 % of
-    /// a hello-world request's instructions, so none is made for nothing.
+    /// Whether a framework with names for routes is loaded: each look-up in the env costs about 1 %
+    /// of a hello-world request's instructions, so none is made for nothing.
     named: AtomicBool,
 }
 
 static KEYS: OnceLock<Keys> = OnceLock::new();
 
-/// A framework that names its routes is loaded.
+/// Records the presence of a framework with names for routes.
 pub(crate) fn expect_names() {
     if let Some(keys) = KEYS.get() {
         keys.named.store(true, Relaxed);
@@ -54,7 +54,8 @@ pub(crate) fn prepare(api: &Api) {
 /// down.
 pub(crate) const THINNED: u64 = 1 << 63;
 
-/// The request's number, taken out of the env so that the app does not see it; 0 without one.
+/// Removes the request's number from the env, out of the app's sight, and returns the number; 0
+/// without one.
 pub(crate) fn take_request_id(api: &Api, env: Value) -> u64 {
     match KEYS.get() {
         Some(keys) if is(env, HeapType::Hash) => number((api.rb_hash_delete)(env, keys.id)),
@@ -70,7 +71,7 @@ pub(crate) fn request_id(api: &Api, env: Value) -> u64 {
     }
 }
 
-/// The number of the request that a `Puma::Client` has read; 0 without one.
+/// Returns the number of the request read by a `Puma::Client`; 0 without one.
 pub(crate) fn request_id_of_client(api: &Api, client: Value) -> u64 {
     let Some(keys) = KEYS.get() else { return 0 };
     request_id(api, (api.rb_ivar_get)(client, keys.client_env))
@@ -86,7 +87,8 @@ fn number(header: Value) -> u64 {
         .fold(0, |id, byte| id << 4 | u64::from(digit(*byte)))
 }
 
-/// A hexadecimal digit's value; the tens from `A` and `a` on lie nine above their low bits.
+/// Returns a hexadecimal digit's value; the tens from `A` and `a` on are nine above the low four
+/// bits.
 fn digit(byte: u8) -> u8 {
     (byte & 0xf) + 9 * (byte >> 6)
 }

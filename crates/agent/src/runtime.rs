@@ -1,8 +1,8 @@
-//! What a process says of itself: its settings once, Ruby's counters about once a second.
+//! A process's own reports: settings once, Ruby's counters about once a second.
 //!
 //! There is no thread of our own for that: the request that ends first after a second has passed
-//! asks the Ruby half, which may allocate and is outside of all hooks. A process that answers
-//! nothing tells nothing.
+//! asks the Ruby half, which may allocate and is outside of all hooks. A process that serves
+//! nothing reports nothing.
 
 use ring::{Record, RuntimeRecord};
 
@@ -23,8 +23,8 @@ pub(crate) extern "C" fn settings(_self: Value, lines: Value, bytes: Value) -> V
     })
 }
 
-/// Numbers in the array that `counters` takes: four of the collector, four of the compiler, two of
-/// the server.
+/// Length of the array taken by `counters`: four numbers of the collector, four of the compiler,
+/// two of the server.
 const NUMBERS: usize = 10;
 
 /// `counters(numbers, cause, bytes)`: the compiler's and the server's are −1 where there is none.

@@ -1,19 +1,21 @@
-//! The sampler of stacks: which lines run, wait and allocate, on every thread.
+//! The sampler of stacks: running, waiting and allocating lines of every thread.
 //!
-//! 1. A **timer** of its own (`timer`) ticks at random moments, one in each interval. A tick adds the time
-//!    since the one before to each thread that runs at that moment (one, without Ractors), and sends it a
-//!    signal.
-//! 2. The **signal handler** (`hooks`) reads that thread's stack with `rb_profile_frames` into memory that is
-//!    there already. The time since its last sample is the sample's weight, so a long stretch without safe
-//!    points counts for as long as it lasts, and methods in C are seen while they run. Where no signal can be
-//!    used, the job reads the stack at the next safe point instead.
-//! 3. **GVL events** (`hooks`) measure each wait to its end. One at least as long as the interval is walked
-//!    once, as the thread resumes inside the call it waited in; shorter ones are added up until they are
-//!    that long, which chooses each in proportion to its length.
-//! 4. A **job** at a safe point (`job`), a hundred times a second, names the frames and writes them and the
-//!    samples into a ring of the process; once a second also what the runtime is at (`facts`).
-//! 5. What all this takes is measured (`account`), and the ticks are kept so far apart (`pace`) that it stays within
-//!    the budget.
+//! 1. A **timer** of its own (`timer`) ticks at random moments, one in each interval. A tick adds
+//!    the time since the one before to each thread that runs at that moment (one, without
+//!    Ractors), and sends it a signal.
+//! 2. The **signal handler** (`hooks`) reads that thread's stack with `rb_profile_frames` into
+//!    memory that is there already. The time since its last sample is the sample's weight, so a
+//!    long stretch without safe points counts for as long as it lasts, and methods in C are seen
+//!    while they run. Where no signal can be used, the job reads the stack at the next safe point
+//!    instead.
+//! 3. **GVL events** (`hooks`) measure each wait to its end. One at least as long as the interval
+//!    is walked once, as the thread resumes inside the call it waited in; shorter ones are added
+//!    up until they are that long, which chooses each in proportion to its length.
+//! 4. A **job** at a safe point (`job`), a hundred times a second, names the frames and writes
+//!    them and the samples into a ring of the process; once a second also what the runtime is at
+//!    (`facts`).
+//! 5. What all this takes is measured (`account`), and the ticks are kept so far apart (`pace`)
+//!    that it stays within the budget.
 //!
 //! Everything that runs in a hook or in the handler allocates nothing, takes no lock and calls no
 //! Ruby. Frames that wait to be named are marked for the collector. After a fork the child's timer
@@ -53,14 +55,14 @@ pub(crate) enum Mode {
     Alloc,
 }
 
-/// When it begins.
+/// The start of a sampling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Begin {
     /// As Ruby starts.
     Now,
     /// With the first request of a process.
     Request,
-    /// When it is told to.
+    /// On request from outside.
     Told,
 }
 
@@ -80,7 +82,7 @@ const ALLOC_INTERVAL: u64 = 10_000_000;
 static WANTED: OnceLock<Wanted> = OnceLock::new();
 static ON: AtomicBool = AtomicBool::new(false);
 static HOOKED: AtomicBool = AtomicBool::new(false);
-/// The mode of the sampling that is on, and nanoseconds between two ticks.
+/// The mode of the current sampling, and nanoseconds between two ticks.
 static MODE: AtomicI32 = AtomicI32::new(0);
 static INTERVAL: AtomicU64 = AtomicU64::new(0);
 /// What could not be kept.
@@ -92,7 +94,8 @@ const RUBY_HALF: &str = concat!(
     include_str!("../../../ruby/compiler_facts.rb")
 );
 
-/// Reads what is wanted, and starts if that is to be at once. From the start of the agent.
+/// Reads the wanted sampling from the environment, and starts one due at once. Called at the start
+/// of the agent.
 pub(crate) fn prepare(api: &Api, module: Value, evaluate: impl Fn(&str)) {
     let Some(wanted) = std::env::var("HAKARU_PROFILE")
         .ok()
@@ -167,14 +170,14 @@ fn parse(text: &str) -> Option<Wanted> {
     })
 }
 
-/// The process has its first request; the other hooks have just been added.
+/// Starts a sampling due with the process's first request; the other hooks have just been added.
 pub(crate) fn first_request(api: &Api) {
     if let Some(wanted) = WANTED.get().filter(|wanted| wanted.begin == Begin::Request) {
         start(api, *wanted);
     }
 }
 
-/// Begins to sample this process. Under the GVL, at a safe point.
+/// Begins to sample the process. Under the GVL, at a safe point.
 fn start(api: &Api, wanted: Wanted) {
     if ON.swap(true, SeqCst) {
         return;
@@ -204,7 +207,7 @@ fn start(api: &Api, wanted: Wanted) {
     }
 }
 
-/// Ends it: what waits is told, waits that still go on are counted to this moment.
+/// Ends the sampling: sends all pending samples, and counts waits in progress up to now.
 fn stop(api: &Api) {
     if !ON.load(SeqCst) {
         return;
@@ -291,7 +294,7 @@ extern "C" fn native_stop(_self: Value) -> Value {
     })
 }
 
-/// In the child of a fork, as soon as it runs Ruby code again.
+/// Restarts the sampling in a forked child, as soon as Ruby code runs.
 extern "C" fn native_forked(_self: Value) -> Value {
     guarded(PASS, || {
         let (Some(api), Some(wanted)) = (api(), WANTED.get()) else {

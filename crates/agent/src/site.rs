@@ -24,10 +24,10 @@ const SLOTS: usize = 256;
 /// The name under which the agent's Ruby half is evaluated.
 const AGENT: &str = "hakaru_agent.rb";
 
-/// Line of the entry that says what kind of file a frame is from.
+/// Line number of cache entries for the nearness of a frame's file.
 const KIND_LINE: c_int = -1;
 
-/// Line of the entry that holds the text of all callers together.
+/// Line number of cache entries for the text of all callers together.
 const TEXT_LINE: c_int = -2;
 
 #[derive(Clone, Copy, Default)]
@@ -42,7 +42,7 @@ struct Slot {
 /// How near a file is to the app.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Nearness {
-    /// Ruby itself, a gem, this agent.
+    /// Ruby itself, a gem, or the agent.
     Library = 0,
     /// Somewhere else: taken when nothing nearer is on the stack.
     Elsewhere = 1,
@@ -50,11 +50,11 @@ enum Nearness {
     App = 2,
 }
 
-/// App frames kept of one call: the line that issues it is often a helper through which all
-/// statements go, so its callers are told as well.
+/// Most frames of the app recorded for a call: the innermost is often a helper for all statements,
+/// so the callers are recorded as well.
 const CALLERS_MAX: usize = 4;
 
-/// The innermost frames of the app, or the nearest to it.
+/// The innermost frames of the app, or the nearest ones.
 #[derive(Default)]
 pub(crate) struct Callers {
     frames: [(Value, c_int); CALLERS_MAX],
@@ -69,7 +69,7 @@ impl SiteCache {
         }
     }
 
-    /// The innermost frames that belong to the app.
+    /// Returns the innermost frames of the app.
     pub(crate) fn callers(&mut self, api: &Api) -> Callers {
         let collections = process::collections();
         if self.collections != collections {
@@ -98,7 +98,7 @@ impl SiteCache {
         if app.count > 0 { app } else { elsewhere }
     }
 
-    /// The hash of the callers' text if it was told since the last collection.
+    /// Returns the hash of the callers' text if recorded since the last collection.
     pub(crate) fn known(&mut self, callers: &Callers) -> Option<u64> {
         let key = callers.key();
         let slot = self.slot(key, TEXT_LINE);
@@ -186,14 +186,14 @@ impl Callers {
 
 const BETWEEN: &[u8] = b" < ";
 
-/// Rails compiles a view into a method of a name that says what the path says already, and another
+/// Prefix of the method Rails compiles a view into: the name repeats the path, with another number
 /// in each process.
 const VIEW: &[u8] = b"_app_views_";
 
-/// Longest text of a source line with its callers; longer ones are cut.
+/// Most bytes of a source line's text with callers; longer ones are cut.
 const TEXT_BYTES_MAX: usize = 1024;
 
-/// The text of a source line with its callers.
+/// The text of a source line with callers.
 pub(crate) struct SiteText {
     bytes: [u8; TEXT_BYTES_MAX],
     length: usize,

@@ -1,9 +1,9 @@
-//! Makes the C library give this object's thread-local variables a place in every thread at once.
+//! Makes the C library place the object's thread-local variables in every thread at once.
 //!
 //! Those of an object that is loaded late are otherwise allocated when a thread first touches them,
 //! and where that fails (`ulimit -v`), the C library ends the process: the app would die of us. One
-//! access by a fixed offset is enough to have all of them placed when the object is loaded; where there
-//! is no room for that, the object does not load, and the app runs without it.
+//! access by a fixed offset is enough to have all of them placed when the object is loaded; where
+//! there is no room for that, the object does not load, and the app runs without it.
 //!
 //! On other machines than x86-64 compilers reach such variables through descriptors, which the C
 //! library fills in that way by itself.

@@ -1,4 +1,4 @@
-//! The state of one native thread: its timeline, its ring, and what it has told already.
+//! The state of one native thread: the timeline, the ring, and the texts sent so far.
 
 mod acts;
 mod texts;
@@ -24,7 +24,7 @@ use texts::TextSet;
 /// Statements told apart in one request; more are counted without being told apart.
 const SQL_MAX: usize = 32;
 
-/// Samples of SQL longer than that are not sent: a cut one cannot be explained.
+/// Most bytes of a sample of SQL: longer ones are not sent, as a cut one cannot be explained.
 const SAMPLE_BYTES_MAX: usize = 16 << 10;
 
 /// Requests whose bursts are sent: the first so many of a thread, then one in `BURSTS_EVERY`.
@@ -34,13 +34,13 @@ const BURSTS_EVERY: u64 = 8;
 /// Thread CPU is read on one request in 16: a reading costs 0.4 to 0.5 µs.
 const SAMPLE_MASK: u64 = 15;
 
-/// What belongs to one native thread, touched by that thread alone. In this order: each cache line
-/// of it that a request needs is a miss, since the app has had the caches in between.
+/// State of one native thread, touched by the thread alone. In this order: each cache line of it
+/// that a request needs is a miss, since the app has had the caches in between.
 #[repr(C)]
 pub(crate) struct ThreadState {
     generation: u32,
     pub(crate) active: bool,
-    /// Whether this Ruby tells GVL events.
+    /// Whether the Ruby has GVL events.
     gvl: bool,
     ruby_thread: Value,
     requests: u64,
@@ -55,7 +55,7 @@ pub(crate) struct ThreadState {
     texts: TextSet,
 }
 
-/// What a request is told of beside its timeline.
+/// Recorded facts of a request beside the timeline.
 #[repr(C)]
 struct Told {
     id: u64,
@@ -65,7 +65,7 @@ struct Told {
     acts: Vec<ActRecord>,
 }
 
-/// A state with what other threads touch of it.
+/// A thread's state, with the one field touched by other threads.
 #[repr(C, align(64))]
 struct Home {
     /// See `Timeline::ready_at`.
@@ -73,7 +73,7 @@ struct Home {
     state: MaybeUninit<ThreadState>,
 }
 
-/// Digest of a call whose time counts, but which is no statement; no text has this hash.
+/// Digest of a timed call other than a statement; no text has 0 as hash.
 pub(crate) const NO_STATEMENT: u64 = 0;
 
 /// The SQL or HTTP call the thread is in.
@@ -84,7 +84,7 @@ struct Call {
     start: u64,
     gvl_wait: u64,
     span: Span,
-    /// Kind and name of an act that the call is beside its time.
+    /// Kind and name of the activity recorded for the call beside the time.
     act: Option<(ActKind, u64)>,
 }
 
@@ -131,7 +131,7 @@ thread_local! {
 }
 
 /// States of ended threads, rings included, for the next threads: so the number of rings follows
-/// the number of threads that live at once.
+/// the number of threads alive at once.
 static IDLE: Mutex<Vec<StatePointer>> = Mutex::new(Vec::new());
 
 struct StatePointer(*mut ThreadState);
@@ -139,7 +139,7 @@ struct StatePointer(*mut ThreadState);
 // SAFETY: an idle state belongs to no thread; whoever takes it out of the list owns it.
 unsafe impl Send for StatePointer {}
 
-/// The calling thread's state if it is handling a request. For hooks: allocates nothing.
+/// Returns the calling thread's state while a request is handled. For hooks: allocates nothing.
 pub(crate) fn active<'a>() -> Option<&'a mut ThreadState> {
     let state = SLOT.try_with(|slot| slot.0.get()).ok()?;
     // SAFETY: the pointer is null or a leaked box that belongs to this thread; hooks and entries of
@@ -192,7 +192,7 @@ impl Call {
 }
 
 impl ThreadState {
-    /// A new one, which is never freed: the VM keeps the address of its `ready_at`.
+    /// Returns a new state, never freed: the VM keeps the address of `ready_at`.
     fn leaked() -> *mut ThreadState {
         let home: &'static mut Home = Box::leak(Box::new(Home {
             ready_at: AtomicU64::new(0),
@@ -227,7 +227,7 @@ impl ThreadState {
         }
     }
 
-    /// Leaves behind what was the parent's, in a process that was forked.
+    /// Drops the parent's ring and counts in a forked process.
     #[cold]
     fn begin_in_this_process(&mut self) {
         self.generation = process::generation();
@@ -240,7 +240,7 @@ impl ThreadState {
         self.texts.clear();
     }
 
-    /// Makes the state that of this Ruby thread.
+    /// Assigns the state to a Ruby thread.
     #[cold]
     fn belong_to(&mut self, api: &Api, ruby_thread: Value) {
         self.ruby_thread = ruby_thread;
@@ -271,7 +271,8 @@ impl ThreadState {
         self.active = true;
     }
 
-    /// The request ends; its record goes into the ring. Answers when.
+    /// Ends the request, writes a record to the ring and returns the end, monotonic nanoseconds.
+    /// Answers when.
     pub(crate) fn end(&mut self, status: u32, route: Option<&[u8]>) -> u64 {
         let now = monotonic_ns();
         self.active = false;
@@ -287,7 +288,8 @@ impl ThreadState {
         now
     }
 
-    /// Without GVL events the time outside calls is not known to be running: only its CPU is.
+    /// Counts only CPU as running in a record without GVL events, where time outside calls may be a
+    /// wait.
     #[cold]
     fn trust_only_cpu(&mut self, sample: Option<[u64; 4]>) -> Option<[u64; 4]> {
         self.timeline.bursts.clear();
@@ -339,7 +341,7 @@ impl ThreadState {
         };
     }
 
-    /// A call begins that is no statement: connecting, preparing, closing.
+    /// Begins a call other than a statement: connecting, preparing, closing.
     pub(crate) fn begin_setup(&mut self, act: Option<(ActKind, &[u8])>, site: u64) {
         let act = act.map(|(kind, what)| (kind, self.tell(TextKind::Name, what)));
         self.begin_call(Span::Sql, NO_STATEMENT, site);
@@ -383,7 +385,7 @@ impl ThreadState {
         sql.gvl_wait += self.timeline.gvl_wait() - call.gvl_wait;
     }
 
-    /// Tells the digest of a statement once, with one sample of it.
+    /// Records the digest of a statement once, with one sample of the statement.
     pub(crate) fn tell_sql(&mut self, sql: &[u8]) -> u64 {
         let id = sql_digest::digest_id(sql);
         if !self.texts.has(id) {
@@ -397,7 +399,7 @@ impl ThreadState {
         id
     }
 
-    /// Tells a text once and answers its hash.
+    /// Records a text once and returns the text's hash.
     #[inline(never)]
     pub(crate) fn tell(&mut self, kind: TextKind, text: &[u8]) -> u64 {
         let id = fnv1a(text);
@@ -413,7 +415,7 @@ impl ThreadState {
         self.push_scratch(number)
     }
 
-    /// Sends a record that `encode` writes.
+    /// Sends a record written by `encode`.
     pub(crate) fn send(&mut self, encode: impl FnOnce(&mut Vec<u8>) -> u16) {
         let number = encode(&mut self.scratch);
         self.push_scratch(number);

@@ -31,9 +31,9 @@ pub(crate) enum Span {
     Http,
 }
 
-/// Readings that are too dear for every request.
+/// Readings too expensive for every request.
 pub(crate) trait Costly {
-    /// CPU nanoseconds of this thread.
+    /// Returns the CPU nanoseconds of the calling thread.
     fn thread_cpu_ns(&self) -> u64;
     /// Objects ever allocated by the process.
     fn allocated(&self) -> u64;
@@ -72,12 +72,13 @@ pub(crate) struct Timeline {
     pub(crate) events: u64,
     span: Span,
     in_gc: bool,
-    /// Whether it has left the GVL, at `last`.
+    /// Whether the thread has left the GVL, at `last`.
     suspended: bool,
     is_sampled: bool,
-    /// When it became ready again, 0 before. Written by the waking thread, read by this one after
-    /// it was resumed; the GVL's own lock orders the two, so `Relaxed` is enough. Apart from the
-    /// rest, so that another thread touches nothing that this one borrows.
+    /// Time of the thread's becoming ready again, monotonic nanoseconds, 0 before. Written by the
+    /// waking thread, read by this one after it was resumed; the GVL's own lock orders the two, so
+    /// `Relaxed` is enough. Apart from the rest, so that another thread touches nothing that this
+    /// one borrows.
     ready_at: &'static AtomicU64,
     /// Kind as in `recording::BurstKind`, and nanoseconds.
     pub(crate) bursts: Vec<(u8, u64)>,
@@ -127,8 +128,8 @@ impl Timeline {
         }
     }
 
-    /// The request ends; answers `running_wall, running_cpu, total_cpu, allocated` if it was
-    /// sampled.
+    /// Ends the request; returns `running_wall, running_cpu, total_cpu, allocated` of a sampled
+    /// one.
     pub(crate) fn end(&mut self, now: u64, costly: &dyn Costly) -> Option<[u64; 4]> {
         self.close_running(now, costly);
         self.ready_at.store(NOT_ASKED, Relaxed);
@@ -191,7 +192,7 @@ impl Timeline {
         self.open_stretch(costly);
     }
 
-    /// Collection of garbage starts or stops on this thread.
+    /// Starts or stops a collection of garbage on the thread.
     pub(crate) fn set_gc(&mut self, in_gc: bool, now: u64, costly: &dyn Costly) {
         self.close_running(now, costly);
         self.in_gc = in_gc;

@@ -1,5 +1,5 @@
-//! Work that is known by name: JSON, Marshal, sessions, templates, logging. The Ruby half wraps
-//! these methods and calls here; outside of a request nothing is recorded.
+//! Named work: JSON, Marshal, sessions, templates, logging. The Ruby half wraps the methods and
+//! calls here; outside of a request nothing is recorded.
 
 use crate::api::{Value, api, from_fixnum, string_bytes};
 use crate::guarded;

@@ -1,4 +1,4 @@
-//! What the sampler takes of the app's CPU, measured where it is taken.
+//! The sampler's cost in CPU of the app, measured in place.
 //!
 //! Reading a thread's CPU clock costs about as much as a short walk, so one look in [`EVERY`],
 //! chosen by chance, is measured and stands for as many. A wall clock would be read for less, but a
@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use super::random;
 use crate::clock::thread_cpu_ns;
 
-/// Looks that one measured look stands for.
+/// Looks represented by one measured look.
 const EVERY: u64 = 8;
 
 /// CPU nanoseconds of hooks, handlers and jobs, without the timer's own.
@@ -66,8 +66,8 @@ impl Look {
     }
 }
 
-/// What [`EVERY`] looks took, of which one measured `took` between two readings of a clock that
-/// takes `clock`.
+/// Returns the cost of [`EVERY`] looks in ns, from one of `took` ns between two readings of a clock
+/// costing `clock` ns.
 fn standing_for(took: u64, clock: u64) -> u64 {
     took.saturating_sub(clock) * EVERY + 2 * clock
 }

@@ -19,7 +19,7 @@ pub(super) struct Desk {
     pub(super) frames: Vec<Value>,
     pub(super) lines: Vec<c_int>,
     pub(super) entries: Vec<Entry>,
-    /// Ids of frames by object and of texts that the ring has carried.
+    /// Ids of frames by object, and of the texts already in the ring.
     pub(super) known: HashMap<Value, u64, FnvBuildHasher>,
     pub(super) told: HashSet<u64, FnvBuildHasher>,
     pub(super) scratch: Vec<u8>,
@@ -62,7 +62,7 @@ impl Desk {
         id
     }
 
-    /// Tells the stack that was put together.
+    /// Sends the assembled stack; returns the stack's id.
     pub(super) fn tell_stack(&mut self) -> u64 {
         let mut hasher = FnvHasher::default();
         for (frame, line) in &self.stack {

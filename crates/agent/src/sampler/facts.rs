@@ -1,10 +1,10 @@
-//! What the runtime is at meanwhile: its collector's counters, why it collected, and the process's
-//! memory and code. Each fact is a line with its name, which ends with its unit, a tab, and a
-//! number.
+//! Facts about the runtime during a sampling: the collector's counters, the causes of collections,
+//! and the process's memory and code. Each fact is a line with its name, which ends with its unit,
+//! a tab, and a number.
 //!
-//! Told about once a second, so that a process that is killed, profiled for a while or part of a
-//! run has told too. Counters of the collector are C calls without an object; `/proc` is read by
-//! the timer's thread, which holds no GVL.
+//! Reported about once a second, so that a process that is killed, profiled for a while or part of
+//! a run has reported too. Counters of the collector are C calls without an object; `/proc` is read
+//! by the timer's thread, which holds no GVL.
 
 use std::ffi::{CStr, CString, c_int};
 use std::fs;
@@ -15,8 +15,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use crate::api::{Api, Value, from_fixnum};
 use crate::clock::monotonic_ns;
 
-/// A key of `GC.stat`, the fact's name, and whether it only grows: then what was there before does
-/// not count.
+/// Keys of `GC.stat`, names of the facts, and whether a number only grows and is counted from the
+/// sampling's begin.
 const STATS: [(&CStr, &str, bool); 8] = [
     (c"minor_gc_count", "gc_minor_count", true),
     (c"major_gc_count", "gc_major_count", true),
@@ -43,14 +43,14 @@ const PROCESS: [&str; 7] = [
     "threads_count",
     "open_files_count",
 ];
-/// Code that lies in more pages of this size than it fills costs misses of the TLB.
+/// Bytes of a large page: code spread over more pages than needed costs misses of the TLB.
 const LARGE_PAGE: u64 = 2 << 20;
-/// At the end of a sampling the process is looked at once more, unless it just was.
+/// Age in ns up to which the facts about the process are fresh enough at the end of a sampling.
 const FRESH: u64 = 500_000_000;
 
 /// Symbols, which live as long as the process.
 struct Symbols {
-    /// Those of [`STATS`] that this Ruby knows.
+    /// Symbols of the [`STATS`] known to the running Ruby.
     stats: [Option<Value>; STATS.len()],
     major_by: Value,
     gc_by: Value,
@@ -91,7 +91,7 @@ pub(super) fn prepare(api: &Api) {
     });
 }
 
-/// A sampling begins: what was counted before is not its own.
+/// Begins a sampling: counts so far are left out.
 pub(super) fn begin(api: &Api) {
     for (index, before) in AT_THE_START.iter().enumerate() {
         let growing = STATS[index].2;
@@ -103,7 +103,7 @@ pub(super) fn begin(api: &Api) {
     }
 }
 
-/// In the collector's hook: counts what this collection is for.
+/// Counts the cause of a collection, from the collector's hook.
 pub(super) fn collection_begins(api: &Api) {
     let (Some(symbols), Some(info)) = (SYMBOLS.get(), api.rb_gc_latest_gc_info) else {
         return;
@@ -138,7 +138,8 @@ pub(super) fn look_again() {
     }
 }
 
-/// All that is known now. Zeros of causes and of a process that was not looked at yet are left out.
+/// Returns all facts known now, without zeros of causes and of a process not yet examined. Zeros of
+/// causes and of a process that was not looked at yet are left out.
 pub(super) fn lines(api: &Api) -> Vec<String> {
     let stats = STATS
         .iter()
@@ -190,7 +191,7 @@ fn process() -> [u64; PROCESS.len()] {
     ]
 }
 
-/// Executable mappings: how many, how large, and over how many large pages they are spread.
+/// Returns number and bytes of executable mappings, and the number of large pages spanned.
 fn code(maps: &str) -> [u64; 3] {
     let hexadecimal = |text: &str| u64::from_str_radix(text, 16).ok();
     let spans = maps.lines().filter_map(|line| {
@@ -210,7 +211,7 @@ fn code(maps: &str) -> [u64; 3] {
     [count, bytes, pages.len() as u64]
 }
 
-/// The number after that word at a line's beginning.
+/// Returns the number after a word at the beginning of a line.
 fn number_of(text: &str, word: &str) -> u64 {
     let line = text.lines().find_map(|line| line.strip_prefix(word));
     let number = line.and_then(|rest| rest.split_whitespace().next());

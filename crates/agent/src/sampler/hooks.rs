@@ -60,7 +60,7 @@ pub(super) fn prepare(api: &Api) {
     }
 }
 
-/// Adds the hooks: once for a process and its children.
+/// Adds the hooks, once for a process and all children.
 pub(super) fn install(api: &Api) {
     if let Some(add) = api.rb_internal_thread_add_event_hook {
         add(on_thread, READY | RESUMED | SUSPENDED | EXITED, null_mut());
@@ -68,7 +68,7 @@ pub(super) fn install(api: &Api) {
     (api.rb_add_event_hook)(on_gc, GC_START | GC_ENTER | GC_EXIT, 0);
 }
 
-/// A sampling begins, on the thread that holds the GVL.
+/// Begins a sampling on the thread with the GVL.
 pub(super) fn begin(api: &Api, mode: Mode) {
     catch_signal();
     let slot = mine().or_else(|| take().inspect(|slot| own(api, slot, (api.rb_thread_current)())));
@@ -92,7 +92,7 @@ pub(super) fn begin(api: &Api, mode: Mode) {
     }
 }
 
-/// It ends.
+/// Ends a sampling: removes the tracepoints of `mode`.
 pub(super) fn end(api: &Api, mode: Mode) {
     let point = TRACEPOINT.load(Relaxed);
     if mode == Mode::Alloc && point != 0 {
@@ -121,14 +121,14 @@ pub(super) fn mine() -> Option<&'static Slot> {
     unsafe { MINE.get().as_ref() }
 }
 
-/// Samples of this thread belong to that request from now on.
+/// Attributes the calling thread's samples to request `id` from now on.
 pub(crate) fn request_begins(id: u64) {
     if let Some(slot) = mine() {
         slot.request.store(id, Relaxed);
     }
 }
 
-/// Samples of this thread belong to no request from now on.
+/// Attributes the calling thread's samples to no request from now on.
 pub(crate) fn request_ends() {
     request_begins(0);
 }
@@ -176,7 +176,7 @@ extern "C" fn on_thread(event: u32, data: *const ThreadEvent, _user: *mut c_void
     });
 }
 
-/// Of the thread that became ready: told by the event since 3.3, this thread before.
+/// Returns the slot of the thread now ready: named by the event since 3.3, the calling one before.
 fn ready_slot(data: *const ThreadEvent) -> Option<&'static Slot> {
     let key = KEY.load(Relaxed);
     let get = api()?.rb_internal_thread_specific_get.filter(|_| key >= 0);
@@ -222,7 +222,7 @@ fn resumed(data: *const ThreadEvent) {
     account::add(EVENT_NS);
 }
 
-/// A wait is over: off the GVL from `since` to `ready`, waiting for it from `ready` to `now`.
+/// Records a wait: off the GVL from `since` to `ready`, waiting for the GVL from `ready` to `now`.
 fn waited(api: &Api, slot: &Slot, [since, ready, now]: [u64; 3]) {
     let interval = INTERVAL.load(Relaxed);
     let off = due_weight(&slot.off_owed, ready - since, interval, now);
@@ -280,8 +280,8 @@ fn due_weight(place: &AtomicU64, length: u64, interval: u64, entropy: u64) -> u6
     weight
 }
 
-/// CPU time that was used without the GVL, as by a compressing library, belongs to the call just
-/// left. What was used before, and is not sampled yet where the timer was late, stays for the next
+/// Attributes CPU time used without the GVL, as by a compressing library, to the call just left.
+/// What was used before, and is not sampled yet where the timer was late, stays for the next
 /// sample.
 fn burned(api: &Api, slot: &Slot, off: u64, now: u64) {
     let interval = INTERVAL.load(Relaxed);
@@ -308,7 +308,7 @@ extern "C" fn on_gc(event: u32, _data: Value, _receiver: Value, _id: usize, _cla
     });
 }
 
-/// A stretch of collecting is over; its ticks go to the stack of whoever allocated.
+/// Ends a collection; attributes the collection's ticks to the allocating stack.
 fn collected(api: &Api, slot: &Slot) {
     slot.in_gc.store(false, SeqCst);
     let owed = slot.gc_owed.swap(0, Relaxed);
@@ -366,7 +366,7 @@ extern "C" fn on_object(point: Value, _data: *mut c_void) {
     });
 }
 
-/// Reads the stack of the calling thread, which holds the GVL, for all ticks that fell on it.
+/// Reads the stack of the calling thread, holder of the GVL, for all ticks owed.
 pub(super) fn sample(api: &Api, slot: &Slot) {
     let (owed, ticks) = (slot.owed.swap(0, Relaxed), slot.ticks.swap(0, Relaxed));
     if owed == 0 {
@@ -418,7 +418,7 @@ fn catch_signal() {
     }
 }
 
-/// Whether the signal still comes to us: an app may have trapped it since.
+/// Whether the signal's handler is still the agent's: an app may have trapped the signal since.
 pub(super) fn signals_are_ours() -> bool {
     // SAFETY: reads the present action into a plain structure.
     unsafe {
@@ -428,7 +428,7 @@ pub(super) fn signals_are_ours() -> bool {
     }
 }
 
-/// The beginning of `siginfo_t` on 64-bit Linux, as `rt_tgsigqueueinfo` takes it.
+/// The beginning of `siginfo_t` on 64-bit Linux, as taken by `rt_tgsigqueueinfo`.
 #[repr(C)]
 struct SignalInfo {
     signo: c_int,
@@ -498,8 +498,8 @@ mod tests {
 
     use super::due_weight;
 
-    /// Waits of two kinds in turn, whose sum is one interval: the case in which a counter that is
-    /// emptied when full would always choose the second.
+    /// Waits of two kinds in turn, with a sum of one interval: a counter emptied when full would
+    /// always choose the second.
     #[test]
     fn short_waits_are_chosen_in_proportion_to_their_length() {
         const INTERVAL: u64 = 1_000_000;

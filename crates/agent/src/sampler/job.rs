@@ -1,4 +1,4 @@
-//! At a safe point: names the frames that were seen and writes frames, stacks and samples into the
+//! Names the frames of samples at a safe point, and writes frames, stacks and samples into the
 //! ring.
 //!
 //! The job holds the GVL, so no other thread of the main Ractor is in here. It may allocate, so
@@ -20,9 +20,9 @@ use crate::api::{Api, DataType, Value, api, c_string, from_fixnum};
 use crate::clock::{monotonic_ns, thread_cpu_ns};
 use crate::{guarded, process};
 
-/// One second of a thousand samples, with room for a reader that is late.
+/// Bytes of a ring: one second of a thousand samples, with room for a late reader.
 const RING_BYTES: usize = 1 << 20;
-/// Frames that are kept named; beyond that all are forgotten and named anew.
+/// Most frames known by name; beyond, all are forgotten and named again.
 const FRAMES_KNOWN_MAX: usize = 1 << 16;
 const TOTALS_EVERY: u64 = 1_000_000_000;
 
@@ -102,7 +102,7 @@ pub(super) fn request_stop() {
     request();
 }
 
-/// Whether the job is at work; what it allocates is not the app's.
+/// Whether the job is running; the job's allocations are not the app's.
 pub(super) fn is_running() -> bool {
     RUNNING_NOW.load(Relaxed)
 }
@@ -118,7 +118,7 @@ pub(super) fn forget() {
     std::mem::forget(desk.take());
 }
 
-/// Makes the ring of this process, or goes on with the one it has; `false` without a place for it.
+/// Opens the ring of the process, or continues with the present one; `false` without room for one.
 pub(super) fn open_ring() -> bool {
     let Some(settings) = process::settings() else {
         return false;
@@ -164,8 +164,8 @@ fn desk() -> Option<&'static mut Desk> {
     unsafe { (*DESK.0.get()).as_deref_mut() }
 }
 
-/// The end of a sampling: tells all that waits. The ring is closed where nobody may be left to read
-/// it: who orders the next sampling opens the next ring.
+/// Sends all pending samples at the end of a sampling. With `close` the ring is closed, as nobody
+/// may be left to read it: whoever orders the next sampling opens the next ring.
 pub(super) fn last(api: &Api, close: bool) {
     if RUNNING_NOW.swap(true, SeqCst) {
         return;
@@ -206,7 +206,7 @@ extern "C" fn run(_data: *mut c_void) {
     });
 }
 
-/// This thread is at a safe point: it runs, whatever the events said, and its stack can be read.
+/// Marks the calling thread as running at a safe point, whatever the events said, and as readable.
 fn settle(api: &Api) {
     let Some(slot) = hooks::mine() else { return };
     slot.settled.store(true, Relaxed);
@@ -220,7 +220,7 @@ fn settle(api: &Api) {
     }
 }
 
-/// Waits that still go on, counted to this moment; their stacks stand still while we hold the GVL.
+/// Counts waits in progress up to now; waiting stacks stand still while the GVL is held here.
 fn end_waits(api: &Api) {
     let (Some(walk), Mode::Wall) = (api.rb_profile_thread_frames, mode()) else {
         return;
@@ -326,7 +326,7 @@ fn tell(api: &Api, index: usize, tid: u32) {
     }));
 }
 
-/// The id of a frame, named by the VM when it is new.
+/// Returns the id of a frame; a new frame is named by the VM.
 fn frame_id(api: &Api, frame: Value) -> u64 {
     let known = desk().and_then(|desk| desk.known.get(&frame).copied());
     if let Some(id) = known {
@@ -358,7 +358,7 @@ fn frame_id(api: &Api, frame: Value) -> u64 {
     id
 }
 
-/// A question to the VM and its answers; lives on the stack, where the collector sees its objects.
+/// A query to the VM with results, on the stack, where the collector finds the objects.
 struct Named {
     frame: Value,
     name: Value,

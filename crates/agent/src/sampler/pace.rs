@@ -2,11 +2,11 @@
 
 /// The sampler's share of a core, at most.
 pub(super) const BUDGET: f64 = 0.01;
-/// Never slower than that, whatever it costs.
+/// Longest interval, ns, whatever the cost.
 pub(super) const INTERVAL_MAX: u64 = 100_000_000;
 
-/// When ticks fall: the n-th at a random moment of the n-th interval, so that they neither drift
-/// nor beat in time with the program.
+/// Times of ticks: the n-th at a random moment of the n-th interval, without drift and without
+/// beating in time with the program.
 pub(super) struct Schedule {
     begin: u64,
     pub(super) interval: u64,
@@ -33,7 +33,7 @@ impl Schedule {
         self.begin + self.count * self.interval + self.random % self.interval
     }
 
-    /// A tick falls now: how many nanoseconds it stands for.
+    /// Records a tick at `now`; returns the nanoseconds represented by the tick.
     pub(super) fn pass(&mut self, now: u64) -> u64 {
         let reached = (now.saturating_sub(self.begin) / self.interval).max(self.count) + 1;
         let ticks = reached - self.count;
@@ -65,8 +65,8 @@ impl Review {
         }
     }
 
-    /// Whether the account is to be looked at: often, so that a dear sampler is slowed down before
-    /// it has taken much, and first at once; but not before there were some ticks to judge by.
+    /// Whether the account is due for a look: often, to slow down an expensive sampler early, and
+    /// first at once; but not before there were some ticks to judge by.
     pub(super) fn is_due(&self, now: u64, interval: u64) -> bool {
         const FIRST_AFTER: u64 = 10_000_000;
         const EVERY: u64 = 100_000_000;
@@ -119,9 +119,9 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
-    /// A sampler whose ticks cost so much, beside what is lost at once, on a clock of its own: no
-    /// host can make it slow. Answers the share of a core that it took in so many seconds, and its
-    /// interval then.
+    /// Returns the share of a core used by a sampler with a cost per tick, beside a loss at once,
+    /// over a number of seconds, and the interval at the end. The clock is simulated: no host can
+    /// make it slow.
     fn sampled(wanted: u64, seconds: u64, at_once: u64, tick: impl Fn(u64) -> u64) -> (f64, u64) {
         let (mut now, mut cost, mut interval) = (0, at_once, wanted);
         let mut review = Review::new(wanted, now);

@@ -1,4 +1,4 @@
-//! What the sampler knows of one thread, and where that thread's stacks wait to be told.
+//! The sampler's state of one thread, and a shelf for the thread's pending stacks.
 //!
 //! A slot has three writers: the thread's own hooks, a signal handler that may interrupt them
 //! anywhere, and the job that empties the slot at a safe point. All that more than one of them
@@ -16,14 +16,14 @@ use ring::Seen;
 
 use crate::api::{Api, Value};
 
-/// Threads that are sampled at once; more are counted.
+/// Most threads sampled at once; more are counted.
 pub(crate) const SLOTS_MAX: usize = 256;
-/// Made at once, so that a new thread finds one without allocating.
+/// Slots created ahead, so as to serve a new thread without an allocation.
 const SLOTS_SPARE: usize = 8;
-/// Deeper stacks lose their outermost frames.
+/// Most frames of a stack; deeper ones lose the outermost frames.
 pub(crate) const DEPTH_MAX: usize = 512;
-/// Frames that wait in one slot: ten milliseconds of deep stacks at the highest rate that stays in
-/// its budget.
+/// Frames pending in one slot: ten milliseconds of deep stacks at the highest rate within the
+/// budget.
 const FRAMES_MAX: usize = 2048;
 const ENTRIES_MAX: usize = 128;
 
@@ -33,32 +33,32 @@ pub(crate) const OFF: u32 = 1;
 pub(crate) const RUNNING: u32 = 2;
 pub(crate) const ENDED: u32 = 3;
 
-/// See the head of this file.
+/// The state of one sampled thread; the head of the file has the rules of access.
 pub(crate) struct Slot {
     pub(crate) state: AtomicU32,
     pub(crate) tid: AtomicI32,
-    /// The Ruby thread; only asked for its stack while it lives.
+    /// The Ruby thread; only used to read a stack during the thread's life.
     pub(crate) thread: AtomicUsize,
-    /// Nanoseconds of ticks that fell on this thread and are in no sample yet, and how many ticks.
+    /// Nanoseconds of the thread's ticks without a sample so far, and the number of ticks.
     pub(crate) owed: AtomicU64,
     pub(crate) ticks: AtomicU32,
-    /// The same while it collected garbage.
+    /// Nanoseconds of ticks while collecting garbage, and the number of ticks.
     pub(crate) gc_owed: AtomicU64,
     pub(crate) in_gc: AtomicBool,
-    /// A signal is on its way.
+    /// Whether a signal is on the way.
     pub(crate) signalled: AtomicBool,
-    /// The thread has passed a safe point, so its stack is set up.
+    /// Whether the thread has passed a safe point, with the stack set up.
     pub(crate) settled: AtomicBool,
     pub(crate) suspended_at: AtomicU64,
     pub(crate) ready_at: AtomicU64,
     /// Waits too short to be walked one by one.
     pub(crate) off_owed: AtomicU64,
     pub(crate) gvl_owed: AtomicU64,
-    /// The thread's CPU clock at its last sample.
+    /// CPU clock of the thread at the last sample.
     pub(crate) cpu_at: AtomicU64,
-    /// The same clock when it last let go of the GVL; only where CPU time is sampled.
+    /// CPU clock of the thread at the last release of the GVL; only set when sampling CPU time.
     pub(crate) cpu_left: AtomicU64,
-    /// Objects until the next sample, and how many it stands for.
+    /// Objects until the next sample, and the number of objects represented by the sample.
     pub(crate) objects_left: AtomicU64,
     pub(crate) objects_gap: AtomicU64,
     pub(crate) request: AtomicU64,
@@ -69,7 +69,7 @@ pub(crate) struct Slot {
 // SAFETY: `shelf` is touched only by who has taken `busy`; the rest is atomic.
 unsafe impl Sync for Slot {}
 
-/// Stacks that wait.
+/// Pending stacks.
 pub(crate) struct Shelf {
     pub(crate) frames: [Value; FRAMES_MAX],
     pub(crate) lines: [c_int; FRAMES_MAX],
@@ -110,7 +110,7 @@ impl Entry {
 static TABLE: [AtomicPtr<Slot>; SLOTS_MAX] = [const { AtomicPtr::new(null_mut()) }; SLOTS_MAX];
 static MADE: AtomicUsize = AtomicUsize::new(0);
 
-/// All slots that were ever made.
+/// Returns all slots ever created.
 pub(crate) fn all() -> impl Iterator<Item = &'static Slot> {
     let made = MADE.load(Acquire);
     TABLE[..made].iter().filter_map(|slot| {
@@ -178,7 +178,7 @@ impl Slot {
         })
     }
 
-    /// Makes it the calling thread's, which has seen nothing yet.
+    /// Assigns the slot to the calling thread, in an initial state.
     fn reset(&self) {
         self.forget();
         self.settled.store(false, Relaxed);
@@ -215,7 +215,7 @@ impl Slot {
         self.busy.store(false, Relaxed);
     }
 
-    /// Runs `work` on the shelf; `None` when somebody else has it.
+    /// Runs `work` on the shelf; `None` with the shelf in use elsewhere.
     pub(crate) fn with_shelf<T>(&self, work: impl FnOnce(&mut Shelf) -> T) -> Option<T> {
         if self.busy.swap(true, Acquire) {
             return None;
@@ -226,8 +226,8 @@ impl Slot {
         Some(result)
     }
 
-    /// Walks the calling thread's stack and shelves it. Allocates nothing and calls no Ruby; for
-    /// hooks and the signal handler. `false` when there was no room, or the shelf was in use.
+    /// Walks the calling thread's stack and shelves a sample; `false` without room, or with the
+    /// shelf in use. Allocates nothing and calls no Ruby; for hooks and the signal handler.
     pub(crate) fn note(&self, api: &Api, mut entry: Entry) -> bool {
         entry.request = self.request.load(Relaxed);
         self.with_shelf(|shelf| shelf.walk(api, entry))
@@ -280,7 +280,7 @@ impl Shelf {
         self.shelve(entry, walked.max(0) as usize)
     }
 
-    /// Keeps a stack whose frames stand behind those in use.
+    /// Stores a stack with frames already behind the ones in use.
     pub(crate) fn shelve(&mut self, entry: Entry, depth: usize) -> bool {
         let start = self.used;
         if let Some(last) = self.entries[..self.count].last_mut()

@@ -1,4 +1,4 @@
-//! The thread that ticks.
+//! The thread of ticks.
 //!
 //! `pace` says when; a tick that comes too late stands for all that were missed. Its wait is a
 //! futex with an absolute deadline, so that stopping needs no lock and a fork leaves none behind.
@@ -12,24 +12,26 @@ use super::{INTERVAL, Mode, Wanted, account, facts, hooks, is_on, job, mode, slo
 use crate::clock::{monotonic_ns, thread_cpu_ns};
 use crate::guarded;
 
-/// The job runs that often.
+/// Nanoseconds between two runs of the job.
 const JOB_EVERY: u64 = 10_000_000;
-/// The process's memory and code are looked at that long after the start, and then that often.
+/// Nanoseconds from the start to the first look at the process's memory and code, and between
+/// further looks.
 const FACTS_FIRST: u64 = 1_000_000_000;
 const FACTS_EVERY: u64 = 10_000_000_000;
-/// What a signal costs the app beside our handler: entering and leaving it. Found by experiment.
+/// Cost of a signal to the app beside the handler, ns: entering and leaving. Found by experiment.
 const SIGNAL_NS: u64 = 1_200;
 
-/// Counts starts and stops; a timer lives while it is unchanged. Also the word that it waits on.
+/// Number of starts and stops; a timer lives while the number is unchanged. Also the word that it
+/// waits on.
 static EPOCH: AtomicU32 = AtomicU32::new(0);
 /// A tick is going on, during which the VM must be there.
 static TICKING: AtomicBool = AtomicBool::new(false);
-/// When a sampling that was asked for from outside ends; 0 for one that does not end by itself.
+/// End of a sampling of limited length, ns; 0 for an unlimited one.
 static UNTIL: AtomicU64 = AtomicU64::new(0);
 /// CPU time of the timer thread.
 static OWN_COST: AtomicU64 = AtomicU64::new(0);
 
-/// The sampling that has just started ends by itself after so many nanoseconds.
+/// Limits the sampling just started to `length` ns.
 pub(super) fn end_after(length: u64) {
     UNTIL.store(monotonic_ns().saturating_add(length), SeqCst);
 }
@@ -66,12 +68,12 @@ pub(super) fn forget() {
     TICKING.store(false, SeqCst);
 }
 
-/// CPU nanoseconds of the timer since its start.
+/// Returns the timer's CPU nanoseconds since the start.
 pub(super) fn own_cost() -> u64 {
     OWN_COST.load(Relaxed)
 }
 
-/// Runs `work` on a thread that gets none of the app's signals.
+/// Runs `work` on a thread without the app's signals.
 fn spawn(work: impl FnOnce() + Send + 'static) -> bool {
     // SAFETY: both sets live here; masks are this thread's and set back.
     unsafe {
@@ -130,7 +132,7 @@ fn run(epoch: u32, interval: u64) {
     }
 }
 
-/// The interval to go on with, when it is to change.
+/// Returns a new interval, ns, if due for a change.
 fn slower_or_faster(review: &mut Review, now: u64, interval: u64) -> Option<u64> {
     if !review.is_due(now, interval) {
         return None;

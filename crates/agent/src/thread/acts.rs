@@ -1,6 +1,6 @@
-//! What a request did or waited for besides its calls: waits by source line, work known by name,
-//! connections and statements made. At most [`ACTS_MAX`] are told apart; none of it is in the way
-//! of a request without.
+//! Activities and waits of a request besides calls: waits by source line, named work, connections
+//! and prepared statements. At most [`ACTS_MAX`] are told apart; none of it is in the way of a
+//! request without.
 
 use ring::{ActRecord, TextKind};
 
@@ -12,13 +12,15 @@ use crate::timeline::Part;
 /// Acts told apart in one request.
 pub(super) const ACTS_MAX: usize = 16;
 
-/// Waits shorter than that are in the request's parts only: the stack is not walked for them.
+/// Shortest wait recorded with a source line, ns: shorter ones count in the request's parts only,
+/// without a walk of the stack.
 pub(crate) const WAIT_TOLD_NS: u64 = 1_000_000;
 
-/// Work shorter than that is counted without its source line, which would cost as much as the work.
+/// Shortest work recorded with a source line, ns: for shorter work a line would cost as much as the
+/// work.
 const LINE_TOLD_NS: u64 = 20_000;
 
-/// Work within work told apart; deeper work counts as its surroundings.
+/// Levels of nested work told apart; deeper work counts as the surrounding one.
 const WORKS_MAX: usize = 8;
 
 /// Kinds of acts, numbered as in `recording::ActKind`.
@@ -44,7 +46,7 @@ pub(crate) enum WorkEntry {
     Same,
 }
 
-/// Work that has begun and not ended.
+/// Work in progress, by level.
 #[derive(Clone, Copy, Default)]
 #[repr(C)]
 pub(super) struct Works {
@@ -59,7 +61,7 @@ struct Work {
     start: u64,
     /// What of the time since the request began is not work, at the start.
     away: u64,
-    /// What other work within it took.
+    /// Nanoseconds of other work within.
     inner: u64,
 }
 
@@ -104,7 +106,8 @@ impl ThreadState {
         self.add_act(kind, what, site, off_ns);
     }
 
-    /// The source line of the app that the thread is in, told once; 0 without one.
+    /// Returns the hash of the thread's current source line of the app, recorded once; 0 without
+    /// one.
     pub(crate) fn site(&mut self, api: &Api) -> u64 {
         let callers = self.sites.callers(api);
         if callers.is_empty() {
@@ -140,8 +143,7 @@ impl ThreadState {
         WorkEntry::Counted
     }
 
-    /// The work that began last ends. Its time is without calls, waits for the GVL, and work within
-    /// it.
+    /// Ends the innermost work. Its time is without calls, waits for the GVL, and work within it.
     pub(crate) fn end_work(&mut self, api: &Api, name: &[u8]) {
         let now = monotonic_ns();
         let away = self.timeline.away();

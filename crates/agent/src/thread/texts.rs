@@ -1,7 +1,7 @@
 //! Which texts a ring has carried already.
 
-/// Hashes of texts that this ring has carried. Emptied when three quarters full, which costs no
-/// more than telling some texts again.
+/// Hashes of texts already in the ring. Emptied when three quarters full, which costs no more than
+/// sending some texts again.
 pub(super) struct TextSet {
     slots: Box<[u64; TOLD_SLOTS]>,
     count: usize,
@@ -22,7 +22,7 @@ impl TextSet {
         self.count = 0;
     }
 
-    /// Where `id` is, or where it would go.
+    /// Returns the index of `id`, or of a free slot for `id`.
     fn slot(&self, id: u64) -> usize {
         let mut slot = (id ^ id >> 32) as usize & (TOLD_SLOTS - 1);
         while self.slots[slot] != 0 && self.slots[slot] != id {
