@@ -34,7 +34,7 @@ pub(crate) use flows::{FlowsAction, FlowsArgs, FlowsFromArgs};
 pub(crate) use help::{CompletionsArgs, HelpArgs, ManArgs};
 pub(crate) use init::InitArgs;
 pub(crate) use links::LinksArgs;
-pub(crate) use load::{LoadArgs, LoadCommand, MergeArgs};
+pub(crate) use load::{ClusterArgs, GeneratorArgs, LoadArgs, LoadCommand, MergeArgs};
 pub(crate) use logs::LogsArgs;
 pub(crate) use profile::ProfileArgs;
 pub(crate) use prune::PruneArgs;
@@ -120,9 +120,9 @@ pub(crate) enum Command {
     /// The far side of `collect`
     #[command(hide = true)]
     Collector,
-    /// The far side of `load --on`
+    /// The far side of `load --on` and of `load --kubernetes`
     #[command(hide = true)]
-    Generator,
+    Generator(GeneratorArgs),
     /// Write flows and a load from a record of traffic: an access log, a browser's .har, copied
     /// cURL lines
     Flows(FlowsArgs),

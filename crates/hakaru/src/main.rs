@@ -52,7 +52,7 @@ fn main() -> ExitCode {
         Command::Logs(args) => commands::logs::logs(&args),
         Command::Collect(args) => commands::collect::collect(&args),
         Command::Collector => commands::collect::collector(),
-        Command::Generator => commands::load::generator::generator(),
+        Command::Generator(args) => commands::load::generator::generator(&args),
         Command::Flows(args) => commands::flows::flows(&args),
         Command::Log(args) => commands::log::log(&args),
         Command::Prune(args) => commands::prune::prune(&args),

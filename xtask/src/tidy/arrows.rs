@@ -30,6 +30,7 @@ const ARROWS: &[(&str, &str)] = &[
     ("flows", "logs routes"),
     ("generators", "load load-report recording scenario"),
     ("guard", "app-process words"),
+    ("kubernetes", ""),
     ("load", "figures recording scenario"),
     (
         "load-report",

@@ -26,6 +26,7 @@ Examples:
   hakaru load URL --rate 9000 --part 0/3 --start-at 1764090000 --result 0.result
   hakaru load merge *.result
   hakaru load URL --rate 9000 --on load1,load2,load3       the same over SSH, in one go
+  hakaru load URL --rate 20000 --kubernetes --parallelism 20 --image IMAGE
 
 Latency counts from when a request was due; sent → answered stands beside it. `hakaru help load` says more.
 Exit codes: 0 all good, 2 wrong usage, 3 an expectation was missed, 4 requests failed, 130 interrupted."
@@ -146,6 +147,9 @@ pub(crate) struct LoadArgs {
     #[arg(long, value_name = "HOST,…", value_delimiter = ',', conflicts_with_all = ["find_max", "part", "start_at", "result", "hdr"])]
     pub(crate) on: Vec<String>,
 
+    #[command(flatten)]
+    pub(crate) cluster: ClusterArgs,
+
     /// When to start: a time in seconds since 1970, - for a line on standard input, or a file that
     /// appears
     #[arg(long, value_name = "START", conflicts_with = "find_max", value_parser = StartAt::parse, allow_hyphen_values = true)]
@@ -176,6 +180,60 @@ pub(crate) struct LoadArgs {
     /// Also write the latencies as an HdrHistogram log (version 2), one histogram per second
     #[arg(long, value_name = "FILE.hlog", conflicts_with = "find_max")]
     pub(crate) hdr: Option<PathBuf>,
+}
+
+/// Where in a cluster a load is sent from.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Kubernetes")]
+pub(crate) struct ClusterArgs {
+    /// Send this load from the pods of a Job, through the kubectl of this machine
+    #[arg(long, conflicts_with_all = ["find_max", "part", "start_at", "result", "hdr", "on"], requires = "parallelism", requires = "image")]
+    pub(crate) kubernetes: bool,
+
+    /// How many pods
+    #[arg(long, value_name = "N", requires = "kubernetes", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) parallelism: Option<u32>,
+
+    /// An image with this program on its PATH
+    #[arg(long, value_name = "IMAGE", requires = "kubernetes")]
+    pub(crate) image: Option<String>,
+
+    /// The namespace [default: kubectl's own]
+    #[arg(long, short = 'n', value_name = "NAME", requires = "kubernetes")]
+    pub(crate) namespace: Option<String>,
+
+    /// The context [default: kubectl's own]
+    #[arg(long, value_name = "NAME", requires = "kubernetes")]
+    pub(crate) context: Option<String>,
+
+    /// Memory of each pod
+    #[arg(
+        long,
+        value_name = "SIZE",
+        default_value = "512Mi",
+        requires = "kubernetes"
+    )]
+    pub(crate) memory: String,
+
+    /// Print the manifests, and ask the cluster for nothing
+    #[arg(long, requires = "kubernetes")]
+    pub(crate) dry_run: bool,
+}
+
+/// What a generator elsewhere is given: nothing over SSH, where all comes on standard input.
+#[derive(Debug, Args)]
+pub(crate) struct GeneratorArgs {
+    /// The file of the order
+    #[arg(long, requires = "part", requires = "start_at")]
+    pub(crate) order: Option<PathBuf>,
+
+    /// The part of the load, K/N
+    #[arg(long, requires = "order", value_parser = load::Part::parse)]
+    pub(crate) part: Option<load::Part>,
+
+    /// When to start
+    #[arg(long, requires = "order", value_parser = StartAt::parse)]
+    pub(crate) start_at: Option<StartAt>,
 }
 
 /// What else there is to loads.

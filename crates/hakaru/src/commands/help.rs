@@ -18,7 +18,7 @@ macro_rules! topics {
     };
 }
 
-const TOPICS: [Topic; 22] = topics![
+const TOPICS: [Topic; 23] = topics![
     "agent",
     "bench",
     "compare",
@@ -32,6 +32,7 @@ const TOPICS: [Topic; 22] = topics![
     "hosts",
     "hurl",
     "json",
+    "kubernetes",
     "load",
     "logs",
     "profile",

@@ -3,6 +3,7 @@
 mod find_max;
 pub(crate) mod generator;
 mod inputs;
+mod kubernetes;
 mod merge;
 mod on;
 mod part;
@@ -54,9 +55,10 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
     }
     let folder = context::current_folder()?;
     let loaded = config::load(None, &folder)?;
-    let inputs = match args.on.is_empty() {
-        true => Inputs::of_disk(),
-        false => Inputs::keeping(),
+    let is_elsewhere = args.cluster.kubernetes || !args.on.is_empty();
+    let inputs = match is_elsewhere {
+        true => Inputs::keeping(),
+        false => Inputs::of_disk(),
     };
     let settings = Settings::resolve(args, &loaded, &inputs)?;
     ask(args, &loaded, &settings)?;
@@ -75,8 +77,11 @@ pub(crate) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
         &settings.url,
         &settings.plan,
     ));
-    if !args.on.is_empty() {
+    if is_elsewhere {
         let order = order(args, &loaded, inputs)?;
+        if args.cluster.kubernetes {
+            return kubernetes::kubernetes(&args.cluster, settings, &order, &outputs, &stop);
+        }
         return on::on(args, &loaded, settings, &order, &outputs, &stop);
     }
     here(args, settings, &outputs, &stop)

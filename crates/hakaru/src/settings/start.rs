@@ -1,12 +1,13 @@
 //! `--start-at`: what several generators wait for, so that they start together.
 
 use std::io::{self, BufRead};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use kubernetes::watch::{ACCOUNT, Api, Watched};
 use recording::{Nanos, Timestamp};
 
 use crate::exit::{Exit, Failure};
@@ -28,12 +29,17 @@ pub(crate) enum StartAt {
     Input,
     /// A file that is there.
     File(PathBuf),
+    /// The sign in a ConfigMap of the cluster in which this pod runs.
+    ConfigMap(String),
 }
 
 impl StartAt {
     /// Reads what was typed. The error is a sentence.
     pub(crate) fn parse(text: &str) -> Result<StartAt, String> {
         let time = |text: &str| Duration::try_from_secs_f64(text.parse().ok()?).ok();
+        if let Some(name) = text.strip_prefix("configmap:") {
+            return Ok(StartAt::ConfigMap(name.to_owned()));
+        }
         match text {
             "" => Err("write a time in seconds since 1970, - or a file".to_owned()),
             "-" => Ok(StartAt::Input),
@@ -57,6 +63,7 @@ impl StartAt {
                     sign.load(Ordering::Relaxed)
                 })
             }
+            StartAt::ConfigMap(name) => watch(name, stop),
             StartAt::File(path) => until(stop, "the file did not appear", || path.exists()),
         }
     }
@@ -79,6 +86,30 @@ fn at_time(time: Duration) -> Result<Timestamp, Failure> {
     }
 }
 
+/// Watches a ConfigMap until it has the sign.
+fn watch(name: &str, stop: &AtomicBool) -> Result<Option<Timestamp>, Failure> {
+    let failed = |error| Failure::new(Exit::Failed, format!("--start-at: {error}"));
+    let variable = |name| std::env::var(name).ok();
+    let (host, port) = (
+        variable("KUBERNETES_SERVICE_HOST"),
+        variable("KUBERNETES_SERVICE_PORT"),
+    );
+    let api = Api::of_pod(Path::new(ACCOUNT), host, port).map_err(failed)?;
+    let began = Instant::now();
+    let is_late = || began.elapsed() > WAIT_MAX;
+    let is_over = || stop.load(Ordering::Relaxed) || is_late();
+    while !is_over() {
+        match api.watch(name, &is_over).map_err(failed)? {
+            Watched::Go => return Ok(Some(load::now() + AFTER)),
+            Watched::Ended | Watched::Stopped => {}
+        }
+    }
+    match is_late() {
+        true => Err(late("the ConfigMap had no sign")),
+        false => Ok(None),
+    }
+}
+
 /// Waits until `sign` is there, and returns when to start.
 fn until(
     stop: &AtomicBool,
@@ -91,17 +122,17 @@ fn until(
             return Ok(Some(load::now() + AFTER));
         }
         if began.elapsed() > WAIT_MAX {
-            return Err(Failure::new(
-                Exit::Failed,
-                format!(
-                    "--start-at: {missing} within {} s; start all generators anew",
-                    WAIT_MAX.as_secs()
-                ),
-            ));
+            return Err(late(missing));
         }
         thread::sleep(LOOK);
     }
     Ok(None)
+}
+
+fn late(missing: &str) -> Failure {
+    let limit = WAIT_MAX.as_secs();
+    let why = format!("--start-at: {missing} within {limit} s; start all generators anew");
+    Failure::new(Exit::Failed, why)
 }
 
 /// Reads standard input to its end: a line is the sign, the end stops the load, for whoever started

@@ -143,9 +143,26 @@ mod tests {
     /// here or named as left out.
     #[test]
     fn a_generator_is_given_what_was_typed() {
-        const LEFT_OUT: [&str; 12] = [
-            "find_max", "json", "html", "series", "hdr", "part", "start_at", "result", "on",
-            "help", "color", "lang",
+        const LEFT_OUT: [&str; 19] = [
+            "find_max",
+            "json",
+            "html",
+            "series",
+            "hdr",
+            "part",
+            "start_at",
+            "result",
+            "on",
+            "help",
+            "color",
+            "lang",
+            "kubernetes",
+            "parallelism",
+            "image",
+            "namespace",
+            "context",
+            "memory",
+            "dry_run",
         ];
         let check = |typed: &[&str]| {
             let typed: Vec<String> = typed.iter().map(ToString::to_string).collect();

@@ -1,4 +1,4 @@
-//! `hakaru generator`: the far side of `load --on`. Reads an order, waits for the start, sends its
+//! `hakaru generator`: the far side of `load --on` and of `load --kubernetes`. Reads an order, waits for the start, sends its
 //! part of the load, and gives its result.
 //!
 //! Nothing is written to disk there, and the process ends with its connection.
@@ -19,16 +19,26 @@ use super::inputs::Inputs;
 use super::on::message::{self, Failed, Ready, Stretch};
 use super::settings::Settings;
 use super::{CONNECT_TRY, Kept, part, stretch_length};
-use crate::cli::{Cli, Command, LoadArgs};
+use crate::cli::{Cli, Command, GeneratorArgs, LoadArgs};
 use crate::context;
 use crate::exit::{Exit, Failure};
+use crate::output;
 use crate::settings::config::{self, FILE_NAME, Loaded};
+use crate::settings::start::StartAt;
 
 /// Speaks with the near side over standard input and output.
 ///
 /// # Errors
 /// [`Exit::Failed`] when the near side goes or is not understood.
-pub(crate) fn generator() -> Result<Exit, Failure> {
+pub(crate) fn generator(args: &GeneratorArgs) -> Result<Exit, Failure> {
+    if let GeneratorArgs {
+        order: Some(order),
+        part: Some(part),
+        start_at: Some(start_at),
+    } = args
+    {
+        return pod(order, *part, start_at);
+    }
     let shift = context::clock_shift();
     let far = Far::start(shift).map_err(gone)?;
     let speaker = far.speaker();
@@ -63,11 +73,31 @@ pub(crate) fn generator() -> Result<Exit, Failure> {
     thread::scope(|scope| {
         // Ends when the near side does, which is when it has the result.
         scope.spawn(|| listen(&far, &stop));
-        match measure(&settings, shift, &stop, &speaker) {
+        let mut tell_stretch = |stretch: &Stretch| {
+            // Whoever has gone is noticed by the thread that listens.
+            let _ = say(&speaker, message::STRETCH, stretch);
+        };
+        match measure(&settings, shift, &stop, &mut tell_stretch) {
             Ok(text) => tell(&speaker, &text),
             Err(error) => say(&speaker, message::ENDED, &Failed { error }),
         }
     })?;
+    Ok(Exit::Ok)
+}
+
+/// Carries out a part of the order in a file, and prints the result.
+fn pod(order: &Path, part: Part, start_at: &StartAt) -> Result<Exit, Failure> {
+    let text = std::fs::read_to_string(order)
+        .map_err(|error| Failure::usage(format!("cannot read {}: {error}", order.display())))?;
+    let mut settings = resolve(&text, &part.to_string())?;
+    let stop = context::stop_flag()?;
+    super::try_out(&settings);
+    let Some(start) = start_at.wait(&stop)? else {
+        return Ok(Exit::Interrupted);
+    };
+    settings.plan.start_at = Some(start);
+    let measured = measure(&settings, Shift::default(), &stop, &mut |_| {});
+    output::data(&measured.map_err(|error| Failure::new(Exit::Failed, error))?);
     Ok(Exit::Ok)
 }
 
@@ -138,7 +168,7 @@ fn measure(
     settings: &Settings,
     shift: Shift,
     stop: &AtomicBool,
-    speaker: &Speaker,
+    tell_stretch: &mut dyn FnMut(&Stretch),
 ) -> Result<String, String> {
     let length = stretch_length(&settings.plan);
     let mut intervals: Vec<Interval> = Vec::new();
@@ -154,8 +184,7 @@ fn measure(
                 requests: interval.outcomes.all(),
                 failed: interval.outcomes.failed(),
             };
-            // Whoever has gone is noticed by the thread that listens.
-            let _ = say(speaker, message::STRETCH, &stretch);
+            tell_stretch(&stretch);
             intervals.push(interval.clone());
         },
     );

@@ -57,10 +57,7 @@ pub(super) fn on(
     stop: &AtomicBool,
 ) -> Result<Exit, Failure> {
     let chosen = chosen(&args.on, &loaded.config.hosts)?;
-    for part in Part::all(chosen.len() as u32) {
-        settings.plan.part = part;
-        (settings.plan.check(&settings.scenario)).map_err(Failure::usage)?;
-    }
+    check_parts(&mut settings, chosen.len() as u32)?;
     let text = order.to_text();
     if text.len() > message::TEXT_BYTES_MAX {
         let (bytes, most) = (text.len() >> 20, message::TEXT_BYTES_MAX >> 20);
@@ -91,6 +88,18 @@ pub(super) fn on(
     let given = generators.iter().zip(followed);
     let given = given.map(|(generator, result)| generator.given(result, started_ns));
     merge::finish(given.collect(), outputs)
+}
+
+/// Refuses a load that so many generators cannot share.
+///
+/// # Errors
+/// [`Exit::Usage`] with what does not fit.
+pub(super) fn check_parts(settings: &mut Settings, of: u32) -> Result<(), Failure> {
+    for part in Part::all(of) {
+        settings.plan.part = part;
+        (settings.plan.check(&settings.scenario)).map_err(Failure::usage)?;
+    }
+    Ok(())
 }
 
 /// Finds the hosts in the config file; others are where `ssh` finds them.

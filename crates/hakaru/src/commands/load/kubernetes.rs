@@ -1,0 +1,106 @@
+//! `hakaru load --kubernetes`: one load from the pods of an Indexed Job, from its manifests to one
+//! report. All of it is taken away again, however it ends.
+
+use std::sync::atomic::AtomicBool;
+
+use figures::counted;
+use generators::{GeneratorResult, Given, Order};
+use kubernetes::{Cluster, ClusterError, Kubectl, Manifests, Pod};
+use words::text;
+
+use super::merge;
+use super::on::check_parts;
+use super::settings::Settings;
+use super::show::Outputs;
+use crate::cli::ClusterArgs;
+use crate::context;
+use crate::exit::{Exit, Failure};
+use crate::output;
+
+/// The namespace where neither flags nor `kubectl` name one.
+const NAMESPACE_DEFAULT: &str = "default";
+
+/// Sends the load from pods, shows what came of it, and says how the program ends.
+///
+/// # Errors
+/// [`Exit::Failed`] with what the cluster refused, or with the pods that were lost.
+pub(super) fn kubernetes(
+    args: &ClusterArgs,
+    mut settings: Settings,
+    order: &Order,
+    outputs: &Outputs<'_>,
+    stop: &AtomicBool,
+) -> Result<Exit, Failure> {
+    let parallelism = args.parallelism.unwrap_or(1);
+    check_parts(&mut settings, parallelism)?;
+    let kubectl = Kubectl::new(args.context.clone(), args.namespace.clone());
+    let namespace = match (kubectl.namespace(), args.dry_run) {
+        (Ok(namespace), _) => namespace,
+        (Err(_), true) => NAMESPACE_DEFAULT.to_owned(),
+        (Err(error), false) => return Err(failed(&error)),
+    };
+    let plan = &settings.plan;
+    let manifests = Manifests {
+        name: format!("hakaru-load-{}", order.run_token),
+        namespace,
+        image: args.image.clone().unwrap_or_default(),
+        parallelism,
+        cores: plan.threads,
+        memory: args.memory.clone(),
+        seconds: (plan.warmup + plan.duration + plan.drain)
+            .0
+            .div_ceil(1_000_000_000),
+        order: order.to_text(),
+    };
+    manifests.check().map_err(Failure::usage)?;
+    if args.dry_run {
+        output::data(&manifests.yaml());
+        return Ok(Exit::Ok);
+    }
+    let is_stopped = || context::raised(stop);
+    let cluster = Cluster::new(&kubectl, &manifests, &is_stopped);
+    let given = run(&cluster, parallelism);
+    let removed = cluster.remove();
+    if let Err(error) = removed {
+        output::notice(format!(
+            "hakaru: {error}; take away what is left: kubectl -n {} delete job,secret,configmap,serviceaccount,role,rolebinding -l {}={}",
+            manifests.namespace,
+            kubernetes::RUN_LABEL,
+            manifests.name
+        ));
+    }
+    match given {
+        Ok(given) => merge::finish(given, outputs),
+        Err(ClusterError::Stopped) => Ok(Exit::Interrupted),
+        Err(error) => Err(failed(&error)),
+    }
+}
+
+fn failed(error: &ClusterError) -> Failure {
+    Failure::new(Exit::Failed, error)
+}
+
+/// Makes the Job, starts all pods together, and returns what they left.
+fn run(cluster: &Cluster<'_>, parallelism: u32) -> Result<Vec<Given>, ClusterError> {
+    cluster.create()?;
+    cluster.wait_ready()?;
+    cluster.start()?;
+    output::notice(text!(
+        "hakaru: the load is sent from {pods}",
+        pods = counted!(u64::from(parallelism), "pod")
+    ));
+    cluster.wait_end()?;
+    let pods = cluster.pods()?;
+    pods.iter().map(|pod| given(cluster, pod)).collect()
+}
+
+fn given(cluster: &Cluster<'_>, pod: &Pod) -> Result<Given, ClusterError> {
+    let log = cluster.log(pod)?;
+    let result = GeneratorResult::of_text(&log)
+        .map_err(|error| ClusterError::Strange(format!("the log of {} {error}", pod.name)))?;
+    Ok(Given {
+        name: pod.name.clone(),
+        result,
+        clock_bound: None,
+    })
+}

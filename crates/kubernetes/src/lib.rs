@@ -1,0 +1,16 @@
+//! Generators in a Kubernetes cluster: what the cluster is asked for, the way of a run, and the
+//! watch that starts a generator.
+//!
+//! [`Manifests`] is pure. [`Cluster`] drives the user's own `kubectl`, which has the credentials;
+//! [`watch`] is what a pod does. There is no operator and nothing stays: everything belongs to one
+//! Job and goes with it.
+
+mod cluster;
+mod kubectl;
+mod manifests;
+pub mod watch;
+mod yaml;
+
+pub use cluster::{Cluster, ClusterError, Pod};
+pub use kubectl::Kubectl;
+pub use manifests::{Manifests, RUN_LABEL};
